@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 
 import { describe, expect } from '@jest/globals';
 import type { Context, JsonObject } from '@decorum/core';
-import { type HttpOptions, listen } from '@decorum/http';
+import { listen, type ListenOptions } from '@decorum/http';
 
 import { endpointOf, overHttp } from '../support/http-transports.js';
 import { RawClient, type RawOptions, textOf } from '../support/raw-client.js';
@@ -116,7 +116,7 @@ describe('credentials', () => {
       },
       { logger: log },
     );
-    const principal: HttpOptions['principal'] = ({ headers }) =>
+    const principal: ListenOptions['principal'] = ({ headers }) =>
       headers.authorization === `Bearer ${TOKEN}` ? ADA : undefined;
     const listening = await listen(server, { port: 0, principal });
     try {

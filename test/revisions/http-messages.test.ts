@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 
 import { describe, expect } from '@jest/globals';
-import { type HttpOptions, MemorySessionStore } from '@decorum/http';
+import { type ListenOptions, MemorySessionStore } from '@decorum/http';
 
 import { EventReader } from '../../packages/http/test/events.js';
 import { type Fields, json, request, serve } from '../../packages/http/test/fixture.js';
@@ -13,10 +13,10 @@ import { ADD, carried, HttpClient, initialize, MALFORMED } from './http-client.j
 const ACCEPTS: readonly Fields[] = [{}, { accept: 'text/event-stream' }];
 
 /** Ways to serve sessions, or none. */
-const WAYS: readonly HttpOptions[] = [{}, { sessions: false }];
+const WAYS: readonly ListenOptions[] = [{}, { sessions: false }];
 
 /** Connects a client of the revision in one way. */
-async function connect(revision: Revision, options: HttpOptions = {}) {
+async function connect(revision: Revision, options: ListenOptions = {}) {
   const served = await serve(options);
   const alone = options.sessions === false;
   const client = alone ? HttpClient.alone(served.url, revision) : await HttpClient.open(served.url, revision);

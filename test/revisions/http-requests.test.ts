@@ -13,7 +13,7 @@ import {
   Resource,
   Tool,
 } from '@decorum/core';
-import { type HttpOptions, listen, MemorySessionStore } from '@decorum/http';
+import { type ListenOptions, listen, MemorySessionStore } from '@decorum/http';
 
 import { EventReader } from '../../packages/http/test/events.js';
 import { afterwards, createServer, type Fields, Probe } from '../../packages/http/test/fixture.js';
@@ -89,7 +89,7 @@ const REQUESTS: Readonly<Record<string, readonly [method: string, params: JsonOb
 };
 
 /** Connects a client that wants all logs. */
-async function connect(revision: Revision, options: HttpOptions = {}) {
+async function connect(revision: Revision, options: ListenOptions = {}) {
   const members = new Members().setMaxListeners(0);
   const { server, errors } = createServer(new Probe(), { providers: [new Probe(), members] });
   const listening = await listen(server, { port: 0, ...options });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 
 import { describe, expect } from '@jest/globals';
-import { type HttpOptions, MemoryEventStore, MemorySessionStore } from '@decorum/http';
+import { type ListenOptions, MemoryEventStore, MemorySessionStore } from '@decorum/http';
 
 import { stopClock } from '../../packages/http/test/clock.js';
 import { EventReader, type ServerEvent } from '../../packages/http/test/events.js';
@@ -13,7 +13,7 @@ const UPDATED = 'notifications/resources/updated';
 const LET_GO = { result: { content: [{ text: 'let go' }] } };
 
 /** Connects a client that is subscribed to a resource. */
-async function connect(revision: SessionRevision, options: HttpOptions = {}) {
+async function connect(revision: SessionRevision, options: ListenOptions = {}) {
   const served = await serve(options);
   const client = await HttpClient.open(served.url, revision, options.principal ? { 'x-user': 'ann' } : {});
   await (await client.post(client.buildMessage(0, 'resources/subscribe', { uri: 'docs://guide' }))).text();
@@ -329,7 +329,7 @@ describe('a stream', () => {
     'RESUME-11',
     'is stored only for its own session and user, and for a limited time',
     async (revision) => {
-      const principal: HttpOptions['principal'] = ({ headers }) => ({ subject: String(headers['x-user']) });
+      const principal: ListenOptions['principal'] = ({ headers }) => ({ subject: String(headers['x-user']) });
       const { client, url } = await connect(revision, { principal, events: new MemoryEventStore({ maxEvents: 6 }) });
       const first = await (await client.stream(1, 'steps')).rest();
       const from = { 'last-event-id': first[0]?.id as string };

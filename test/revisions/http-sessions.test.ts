@@ -2,7 +2,7 @@ import { once } from 'node:events';
 
 import { describe, expect } from '@jest/globals';
 import type { Principal } from '@decorum/core';
-import { type HttpOptions, mcp, MemorySessionStore } from '@decorum/http';
+import { type ListenOptions, mcp, MemorySessionStore } from '@decorum/http';
 import fastify, { type FastifyRequest } from 'fastify';
 
 import { stopClock } from '../../packages/http/test/clock.js';
@@ -33,7 +33,7 @@ const OTHERS: readonly unknown[] = [
 ];
 
 /** Trusts the caller's claim about its identity. */
-const principal: HttpOptions['principal'] = ({ headers }) => {
+const principal: ListenOptions['principal'] = ({ headers }) => {
   const subject = headers['x-user'];
   return typeof subject === 'string' ? { subject } : undefined;
 };
@@ -211,7 +211,7 @@ describe('a session', () => {
 });
 
 /** Connects a client with a session. */
-async function open(revision: Parameters<typeof initialize>[0], options: HttpOptions = {}) {
+async function open(revision: Parameters<typeof initialize>[0], options: ListenOptions = {}) {
   const served = await serve(options);
   return { ...served, client: await HttpClient.open(served.url, revision) };
 }

@@ -79,6 +79,19 @@ export class Pipeline<HostRequest> implements BodyReceiver {
     }
   }
 
+  /** Answers with an error. Never throws. */
+  fail(error: unknown): void {
+    const { endpoint, context } = this;
+    try {
+      const { status, body, headers } = endpoint.errorResponse(error, context);
+      context.answer(status, body, headers);
+    } catch (unsent) {
+      // something else has already answered, such as the application's timeout
+      endpoint.errorResponse(new MaskedError(unsent), context);
+      context.drop();
+    }
+  }
+
   private guard(): void {
     const { endpoint, context } = this;
     const { method, headers } = context;
@@ -120,17 +133,5 @@ export class Pipeline<HostRequest> implements BodyReceiver {
     if (path === messagesPath && context.method === 'POST') return endpoint.legacy?.post(message, context, context.url);
     const allow = [...(path === streamPath ? ['GET'] : []), ...(path === messagesPath ? ['POST'] : [])].join(', ');
     throw new HttpError(405, `Method not allowed. Use ${allow}.`, { allow });
-  }
-
-  private fail(error: unknown): void {
-    const { endpoint, context } = this;
-    try {
-      const { status, body, headers } = endpoint.errorResponse(error, context);
-      context.answer(status, body, headers);
-    } catch (unsent) {
-      // something else has already answered, such as the application's timeout
-      endpoint.errorResponse(new MaskedError(unsent), context);
-      context.drop();
-    }
   }
 }

@@ -26,7 +26,7 @@ import {
   serve,
 } from './fixture.js';
 
-type Authenticate = Auth<FastifyRequest>['authenticate'];
+type Authenticate = Auth<object>['authenticate'];
 
 const REALM = { 'WWW-Authenticate': 'Bearer realm="mcp"' };
 
@@ -175,7 +175,7 @@ describe('authenticate', () => {
     app.decorateRequest('user', '');
     app.addHook('onRequest', async (incoming) => incoming.setDecorator('user', 'ann'));
     const seen: unknown[] = [];
-    const authenticate: Authenticate = (_head, incoming) => {
+    const authenticate: Auth<FastifyRequest>['authenticate'] = (_head, incoming) => {
       seen.push(incoming.getDecorator('user'), incoming.url);
       return { subject: 'ann' };
     };

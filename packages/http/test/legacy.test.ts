@@ -2,7 +2,7 @@ import { once } from 'node:events';
 
 import { describe, expect, it } from '@jest/globals';
 import type { Context } from '@decorum/core';
-import { type HttpOptions, listen, mcp } from '@decorum/http';
+import { listen, type ListenOptions, mcp } from '@decorum/http';
 import fastify from 'fastify';
 
 import { EventReader, type ServerEvent } from './events.js';
@@ -72,7 +72,7 @@ class OldClient {
 }
 
 /** Serves HTTP+SSE. Returns the URL of the stream too. */
-async function serveOld(options: HttpOptions = {}) {
+async function serveOld(options: ListenOptions = {}) {
   const served = await serve({ legacySse: true, ...options });
   return { ...served, sse: new URL('/sse', served.url).href };
 }
@@ -280,7 +280,7 @@ describe('a session of HTTP+SSE', () => {
   });
 
   it('belongs to the principal that started it', async () => {
-    const principal: HttpOptions['principal'] = ({ headers }) => ({ subject: String(headers['x-user']) });
+    const principal: ListenOptions['principal'] = ({ headers }) => ({ subject: String(headers['x-user']) });
     const { sse, probe } = await serveOld({ principal });
     const client = await OldClient.open(sse, { 'x-user': 'ann' });
     expect((await post(client.endpoint, request(1, 'ping'), { 'x-user': 'bob' })).status).toBe(404);

@@ -1,8 +1,10 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { once } from 'node:events';
+import { type IncomingMessage, request as httpRequest, Server } from 'node:http';
 
 import { describe, expect, it } from '@jest/globals';
+import { hostRequest, listen, type ListenOptions, mcp } from '@decorum/http';
 import fastify from 'fastify';
-import { mcp } from '@decorum/http';
 
 import { EventReader } from './events.js';
 import {
@@ -27,6 +29,7 @@ interface Insides {
 const SUBSCRIPTION = { 'io.modelcontextprotocol/subscriptionId': 'sub' };
 const NOTIFICATIONS = { toolsListChanged: true, resourceSubscriptions: ['docs://guide'] };
 const HEADERS = modernHeaders('subscriptions/listen');
+const CALL_ADD = modernHeaders('tools/call', 'add');
 
 const asked = (notifications: object = NOTIFICATIONS) =>
   modern('sub', 'subscriptions/listen', { notifications: notifications as never });
@@ -44,6 +47,70 @@ async function subscribe(url: string, signal?: AbortSignal): Promise<EventReader
 }
 
 const FINAL = { id: 'sub', result: { _meta: SUBSCRIPTION, resultType: 'complete' } };
+
+describe('listen, at its path', () => {
+  it.each([
+    ['', 'is empty'],
+    ['/:tenant/mcp', 'is "/:tenant/mcp"'],
+    ['/mcp/*', 'is "/mcp/*"'],
+  ])('rejects the path "%s"', async (path, problem) => {
+    const started = listen(createServer(new Probe()).server, { port: 0, path });
+    await expect(started).rejects.toMatchObject({ code: 'DECORUM_INVALID_OPTION' });
+    await expect(started).rejects.toThrow(`\`path\` ${problem}`);
+  });
+
+  it('serves a path that URLs encode', async () => {
+    const { port } = await serve({ path: '/café/%20' });
+    const answer = await post(`http://127.0.0.1:${port}/café/%20`, modernCall(1, 'add', { a: 1, b: 2 }), CALL_ADD);
+    expect([answer.status, await json(answer)]).toMatchObject([200, { result: { content: [{ text: '3' }] } }]);
+  });
+
+  const auth: ListenOptions['auth'] = { authenticate: () => ({ subject: 'ann' }) };
+  it.each([
+    ['', {}],
+    [', with `auth`', { auth }],
+    [', with `principal`', { principal: () => undefined }],
+  ])("gives Node's request%s", async (_name, options: ListenOptions) => {
+    const { server, url } = await serve(options);
+    server.addTool({ name: 'port', description: 'Tells the port' }, (_input, { transport }) =>
+      String((hostRequest(transport) as IncomingMessage).socket.localPort),
+    );
+    const answer = await post(url, modernCall(1, 'port'), modernHeaders('tools/call', 'port'));
+    expect(await json(answer)).toMatchObject({ result: { content: [{ text: new URL(url).port }] } });
+  });
+
+  it('runs handlers in the `AsyncLocalStorage` of instrumentation, which wraps the event of a request', async () => {
+    const storage = new AsyncLocalStorage<string>();
+    const emitter = Server.prototype as unknown as { emit(...args: unknown[]): boolean };
+    const { emit } = emitter;
+    let entered = () => {};
+    emitter.emit = function (...args) {
+      if (args[0] !== 'request') return emit.apply(this, args);
+      const isHeard = storage.run('ann', () => emit.apply(this, args));
+      entered();
+      return isHeard;
+    };
+    afterwards(() => void (emitter.emit = emit));
+    const { server, url } = await serve();
+    server.addTool({ name: 'user', description: 'Tells who calls' }, () => storage.getStore() ?? 'nobody');
+    const text = JSON.stringify(modernCall(1, 'user'));
+    for (const parts of [[text], [text.slice(0, 9), text.slice(9)], ['', text.padEnd(90_000)]]) {
+      const whenEntered = new Promise<void>((resolve) => {
+        entered = resolve;
+      });
+      const headers = { ...modernHeaders('tools/call', 'user'), 'content-type': 'application/json' };
+      const sent = httpRequest(url, { method: 'POST', headers });
+      sent.flushHeaders();
+      await whenEntered;
+      for (const part of parts) sent.write(part);
+      sent.end();
+      const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+      let found = '';
+      for await (const chunk of answer) found += chunk;
+      expect(found).toContain('"text":"ann"');
+    }
+  });
+});
 
 describe('listen, for other paths', () => {
   it.each(['GET', 'PUT', 'PROPFIND'])('answers %s with 404, without authentication', async (method) => {

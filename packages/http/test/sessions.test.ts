@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import type { Socket } from 'node:net';
 
 import { describe, expect, it, jest } from '@jest/globals';
-import { type HttpOptions, mcp } from '@decorum/http';
+import { type ListenOptions, mcp } from '@decorum/http';
 import fastify from 'fastify';
 
 import { EventReader, getStream, nextSweep, type ServerEvent } from './events.js';
@@ -26,7 +26,7 @@ const status = async (url: string, headers: Fields, message: unknown = PING) =>
   (await post(url, message, headers)).status;
 
 /** Trusts the caller's claim about its identity. */
-const principal: HttpOptions['principal'] = ({ headers }) => {
+const principal: ListenOptions['principal'] = ({ headers }) => {
   const subject = headers['x-user'];
   return typeof subject === 'string' ? { subject } : undefined;
 };

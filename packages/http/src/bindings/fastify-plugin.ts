@@ -17,7 +17,6 @@ import { type Arrived, NodeBody, TOGETHER } from './node-body.js';
 import { NodeHead } from './node-head.js';
 import { NodeSink } from './node-sink.js';
 import { clientOn, isUnread, onSocketClose, portAt, versionOf } from './node-socket.js';
-import { writeWhole } from './one-write.js';
 import { addPluginRoutes } from './plugin-routes.js';
 import { requireHosts } from './required-hosts.js';
 import { requireRoutes } from './required-routes.js';
@@ -42,7 +41,7 @@ export class FastifyContext implements HttpContext {
 
   constructor(
     readonly request: FastifyRequest,
-    protected readonly reply: FastifyReply,
+    private readonly reply: FastifyReply,
     principal: Principal | undefined,
   ) {
     this.headers = request.raw.headers as Headers;
@@ -111,20 +110,6 @@ export class FastifyContext implements HttpContext {
   }
 }
 
-/** Writes the usual responses itself, in an application without hooks on responses. */
-export class DirectContext extends FastifyContext {
-  override answer(status: number, body?: string, headers?: AnswerHeaders): void {
-    const isUsual = status === 200 && headers === undefined && this.headers.origin === undefined;
-    if (!isUsual || body === undefined) return super.answer(status, body, headers);
-    const { raw } = this.reply.hijack();
-    const size = Buffer.byteLength(body);
-    raw.writeHead(200, { 'content-type': JSON_TYPE, 'content-length': size });
-    writeWhole(raw, body, size);
-    raw.end();
-    if (this.readers && raw.writableLength > UNCOUNTED_BYTES) noteUnread(raw, body, this.readers);
-  }
-}
-
 /**
  * Serves MCP over Streamable HTTP in a Fastify application: `app.register(mcp, { server })`. The plugin's body parser,
  * hooks and error handler apply only to its own routes.
@@ -178,11 +163,7 @@ export const plainContext = (request: FastifyRequest, reply: FastifyReply): Fast
   new FastifyContext(request, reply, undefined);
 
 /** Adds the routes of an endpoint to an application. Each step of the endpoint runs in the matching Fastify hook. */
-export function addEndpoint(
-  app: FastifyInstance,
-  endpoint: Endpoint<FastifyRequest>,
-  Context: typeof FastifyContext = FastifyContext,
-): void {
+function addEndpoint(app: FastifyInstance, endpoint: Endpoint<FastifyRequest>): void {
   const { path, legacySse, principal } = endpoint.settings;
   addGuard(app, endpoint);
   app.setErrorHandler((error, { raw, ip }, reply) => {
@@ -192,7 +173,7 @@ export function addEndpoint(
   });
   addParser(app, endpoint);
   const contextFor = (request: FastifyRequest, reply: FastifyReply) =>
-    new Context(
+    new FastifyContext(
       request,
       reply,
       principal === undefined ? (request.raw as Authenticated)[PRINCIPAL] : principal(request),

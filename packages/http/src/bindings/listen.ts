@@ -1,6 +1,5 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
-import { setTimeout as wait } from 'node:timers/promises';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
 
 import type { ClosableHost } from '@decorum/core';
 import {
@@ -11,23 +10,22 @@ import {
   type OptionTypes,
   startupError,
 } from '@decorum/core/transport';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 
-import { addressOf } from '../caller.js';
-import type { Endpoint } from '../endpoint.js';
 import { isLoopback } from '../guard.js';
 import { noEndpoint } from '../http-error.js';
 import { LISTEN_LIMITS, LISTEN_RANGES, type ListenLimits } from '../limits.js';
 import { openEndpoint } from '../open-endpoint.js';
-import { checkOptionNames, requireFlag, resolveOptions } from '../options.js';
+import { checkOptionNames, type EndpointOptions, requireFlag, resolveOptions } from '../options.js';
 import { authRoutes } from './auth-routes.js';
-import { addEndpoint, DirectContext, type HttpOptions, plainContext, sendError } from './fastify-plugin.js';
+import { plainContext, sendError } from './fastify-plugin.js';
+import { ListeningApp } from './listening-app.js';
 import { isFlooding } from './node-answers.js';
-import { OneWriteResponse } from './one-write.js';
 import { addPluginRoutes } from './plugin-routes.js';
+import { requestListener } from './request-listener.js';
 
 /** Options of `listen`. */
-export interface ListenOptions extends HttpOptions {
+export interface ListenOptions extends EndpointOptions<IncomingMessage> {
   /** Port to listen on. By default 3000. Pass 0 for any free port. */
   readonly port?: number;
   /** Address to listen on. By default `127.0.0.1`. Pass `allowedHosts` too to listen on a public address. */
@@ -41,7 +39,7 @@ export interface ListenOptions extends HttpOptions {
   readonly signals?: boolean;
 }
 
-const LISTEN_OPTIONS: OptionTypes<Omit<ListenOptions, Exclude<keyof HttpOptions, 'limits'>>> = {
+const LISTEN_OPTIONS: OptionTypes<Omit<ListenOptions, Exclude<keyof EndpointOptions<IncomingMessage>, 'limits'>>> = {
   port: true,
   host: true,
   limits: LISTEN_RANGES,
@@ -79,7 +77,8 @@ export async function listen(server: ClosableHost, options: ListenOptions = {}):
   const settings = resolveOptions({ ...rest, limits: { ...others, bodyTimeoutMs } });
   const { path, allowedHosts, closeDeadlineMs } = settings;
   const port = requirePort(givenPort);
-  requireAddress(host, path);
+  requireAddress(host);
+  requireLiteral(path);
   if (!isLoopback(host) && allowedHosts.length === 0) throw startupError('DECORUM_UNSAFE_HOST', host);
   const release = guardProcess(server, { endsWithReader: signals });
   let ignoreSignals = () => {};
@@ -88,24 +87,16 @@ export async function listen(server: ClosableHost, options: ListenOptions = {}):
   const end = () => (closed ??= closeListener?.().finally(release) ?? Promise.resolve(release()));
   let closeListener: (() => Promise<void>) | undefined;
   try {
-    // created first, because the server may close the endpoint as soon as it is open
-    const app = await createApp(requestTimeoutMs);
+    // loaded first, because the server may close the endpoint as soon as it is open
+    const createApp = await loadFastify();
     const { endpoint, detach } = await openEndpoint(server, settings, end);
-    const listener = new Listener(app, endpoint, maxConnectionsPerAddress);
-    // before Fastify's listener, which destroys the socket
-    app.server.prependListener('clientError', ({ code }: NodeJS.ErrnoException, socket: Socket) => {
-      if (code !== 'ERR_HTTP_REQUEST_TIMEOUT') return;
-      endpoint.hit({ limit: 'requestTimeoutMs', remoteAddress: socket.remoteAddress });
-      // nothing to answer; thousands may be due in the same turn
-      if (socket.bytesRead === 0) socket.destroy();
-    });
+    const app = createApp(requestTimeoutMs, (otherwise) => requestListener(endpoint, otherwise));
+    const listener = new ListeningApp(app, endpoint, maxConnectionsPerAddress);
     closeListener = async () => {
       detach();
       await listener.close();
       ignoreSignals();
     };
-    // registered in its own scope, so that its hooks don't run for other paths
-    await app.register(async (scope) => addEndpoint(scope, endpoint, DirectContext));
     await addPluginRoutes(app, { routes, endpoint, contextFor: plainContext });
     if (settings.auth) await app.register(authRoutes(settings.auth, report));
     app.setNotFoundHandler((_request, { raw }) => {
@@ -134,14 +125,19 @@ function requirePort(port: unknown): number {
 }
 
 /** Accepts an IP address or a host name, but not a URL. */
-function requireAddress(host: unknown, path: string): void {
+function requireAddress(host: unknown): void {
   if (typeof host !== 'string' || !/^(?:[\w.-]+|[\da-f:.]*:[\da-f:.]*(?:%\w+)?)$/i.test(host)) {
     const problem = "is not an address. Write '127.0.0.1', and pass the port as `port`";
     throw startupError('DECORUM_INVALID_OPTION', 'listen', 'host', problem);
   }
-  if (path === '') {
-    throw startupError('DECORUM_INVALID_OPTION', 'listen', 'path', 'is empty. Write "/", or leave it out for "/mcp"');
-  }
+}
+
+/** Rejects an empty path, and one with parameters of routes, which belong to a framework. */
+function requireLiteral(path: string): void {
+  const invalid = (problem: string) => startupError('DECORUM_INVALID_OPTION', 'listen', 'path', problem);
+  if (path === '') throw invalid('is empty. Write "/", or leave it out for "/mcp"');
+  if (/[:*]/.test(path))
+    throw invalid(`is "${path}". ":" and "*" have a meaning only in your own application: register \`mcp\` there`);
 }
 
 /** Adds a remedy to the most common error. It stays the same object, because programs may check its `code`. */
@@ -167,119 +163,31 @@ function explainMissing(error: unknown): never {
   throw startupError('DECORUM_MISSING_LIBRARY', 'listen', 'fastify', remedy);
 }
 
+/** Milliseconds after which an idle connection is closed. Proxies usually reuse theirs for up to a minute. */
+const KEEP_ALIVE_MS = 72_000;
+
+/** Creates the application, with the request listener of its HTTP servers. */
+type CreateApp = (requestTimeoutMs: number, listenerFor: (app: RequestListener) => RequestListener) => FastifyInstance;
+
 /** Fastify is loaded on demand, because a program may import this package and never listen. */
-async function createApp(requestTimeoutMs: number): Promise<FastifyInstance> {
+async function loadFastify(): Promise<CreateApp> {
   const { fastify } = await import('fastify').catch(explainMissing);
-  const app = fastify({
-    requestTimeout: requestTimeoutMs,
-    // the endpoint itself answers requests that arrive while the application closes
-    return503OnClosing: false,
-    http: {
-      ServerResponse: OneWriteResponse,
-      headersTimeout: requestTimeoutMs,
-      connectionsCheckingInterval: Math.ceil(requestTimeoutMs / 4),
-    },
-  });
-  return app as unknown as FastifyInstance;
-}
-
-/** Milliseconds without a request after which closing assumes that no client is about to send one. */
-const QUIET_MS = 30;
-
-/** Maximum milliseconds to wait for this silence. */
-const LINGER_MS = 60;
-
-/** Milliseconds after which closing destroys connections that have not sent a byte. */
-const GRACE_MS = 10;
-
-/** The listening application and its connections. */
-class Listener {
-  private readonly sockets = new Set<Socket>();
-  /** How many of them each address has. */
-  private readonly counts = new Map<string, number>();
-  private lastEventAt: number | undefined;
-
-  constructor(
-    private readonly app: FastifyInstance,
-    private readonly endpoint: Endpoint<FastifyRequest>,
-    private readonly maxPerAddress: number,
-  ) {
-    app.server.on('connection', (socket: Socket) => this.accept(socket));
-  }
-
-  /** Closes the endpoint, then the port, then the connections. In this order no request is lost. */
-  async close(): Promise<void> {
-    const { app, endpoint } = this;
-    const deadlineMs = endpoint.settings.closeDeadlineMs;
-    const began = performance.now();
-    await endpoint.close();
-    await endpoint.delivered(Math.max(0, deadlineMs - (performance.now() - began)));
-    if (this.lastEventAt !== undefined) await this.closePort();
-    const timer = setTimeout(() => app.server.closeAllConnections(), 1000 + deadlineMs - (performance.now() - began));
-    const closed = app.close();
-    // Node waits for connections that have not sent a byte, and clients keep some of these in reserve
-    const silent = setTimeout(() => this.destroySilent(), GRACE_MS);
-    await closed;
-    clearTimeout(timer);
-    clearTimeout(silent);
-  }
-
-  private accept(socket: Socket): void {
-    const { sockets } = this;
-    const { remoteAddress } = socket;
-    const address = addressOf({ headers: {}, remoteAddress });
-    const count = this.countOf(address) + 1;
-    if (count > this.maxPerAddress) {
-      this.endpoint.hit({ limit: 'maxConnectionsPerAddress', remoteAddress });
-      return void socket.destroy();
-    }
-    this.lastEventAt = performance.now();
-    sockets.add(socket);
-    this.count(address, count);
-    socket.once('close', () => {
-      sockets.delete(socket);
-      this.count(address, this.countOf(address) - 1);
+  return (requestTimeoutMs, listenerFor) =>
+    fastify({
+      // the endpoint itself answers requests that arrive while the application closes
+      return503OnClosing: false,
+      serverFactory: (handle) =>
+        createServer(
+          {
+            keepAliveTimeout: KEEP_ALIVE_MS,
+            requestTimeout: requestTimeoutMs,
+            headersTimeout: requestTimeoutMs,
+            connectionsCheckingInterval: Math.ceil(requestTimeoutMs / 4),
+          },
+          listenerFor(handle),
+        ),
     });
-  }
-
-  private countOf(address: string | undefined): number {
-    return address === undefined ? 0 : (this.counts.get(address) ?? 0);
-  }
-
-  private count(address: string | undefined, connections: number): void {
-    if (address === undefined) return;
-    if (connections > 0) this.counts.set(address, connections);
-    else this.counts.delete(address);
-  }
-
-  /**
-   * Waits briefly before closing the port, so that clients can finish sending. Cutting a connection would lose their
-   * requests. Requests that arrive meanwhile are held until the port is closed, or else a client that gets a 503 could
-   * reconnect.
-   */
-  private async closePort(): Promise<void> {
-    const { server } = this.app;
-    const [handle] = server.listeners('request') as ((...args: HeldRequest) => void)[];
-    const held: HeldRequest[] = [];
-    const hold = (...args: HeldRequest) => {
-      this.lastEventAt = performance.now();
-      held.push(args);
-    };
-    const began = (this.lastEventAt = performance.now());
-    server.removeAllListeners('request').on('request', hold);
-    while (performance.now() < Math.min(began + LINGER_MS, this.lastEventAt + QUIET_MS)) await wait(5);
-    server.close();
-    server.off('request', hold);
-    if (handle) server.on('request', handle);
-    for (const args of held) handle?.(...args);
-  }
-
-  private destroySilent(): void {
-    for (const socket of this.sockets) if (socket.bytesRead === 0) socket.destroy();
-  }
 }
-
-type HeldRequest = [request: IncomingMessage, response: ServerResponse];
 
 /** Replaces the wildcard addresses, because clients can't connect to them on every system. */
 function reachable(host: string): string {

@@ -10,9 +10,9 @@ import { routeOf } from './required-routes.js';
 const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /** The routes of plugins, and what serves them. */
-export interface PluginRoutes {
+export interface PluginRoutes<HostRequest> {
   readonly routes: readonly OwnedRoute[];
-  readonly endpoint: Endpoint<FastifyRequest>;
+  readonly endpoint: Endpoint<HostRequest>;
   readonly contextFor: (request: FastifyRequest, reply: FastifyReply) => HttpContext;
 }
 
@@ -20,7 +20,10 @@ export interface PluginRoutes {
  * Serves the routes of plugins in an application, in a scope of their own: they need no credentials.
  * @throws {DecorumError} `DECORUM_DUPLICATE_ROUTE`
  */
-export async function addPluginRoutes(app: FastifyInstance, { routes, endpoint, contextFor }: PluginRoutes) {
+export async function addPluginRoutes<HostRequest>(
+  app: FastifyInstance,
+  { routes, endpoint, contextFor }: PluginRoutes<HostRequest>,
+): Promise<void> {
   if (routes.length === 0) return;
   await app.register(async (scope) => {
     for (const path of new Set(routes.map((route) => route.path))) {
