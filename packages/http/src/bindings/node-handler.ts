@@ -7,12 +7,13 @@ import { excerpt, type OwnedRoute } from '@decorum/core/transport';
 import { documentAt, serveDocument } from '../documents.js';
 import { LateEndpoint, portOf, requireServer, refusing } from '../late-endpoint.js';
 import { checkOptionNames, type EndpointOptions, resolveOptions } from '../options.js';
-import { isServed, Pipeline } from '../pipeline.js';
+import { isServed } from '../pipeline.js';
 import { noEndpoint } from '../http-error.js';
 import { requireFreeRoutes, routesAt, serveRoute } from '../routes.js';
 import { isFlooding } from './node-answers.js';
 import { NodeContext } from './node-context.js';
 import { originForm, sentUrl } from './node-head.js';
+import { serveRequest } from './request-listener.js';
 
 /** Options of the handler for Node. */
 export type NodeHandlerOptions = EndpointOptions<IncomingMessage>;
@@ -66,10 +67,12 @@ export function nodeHandler(server: Host, options: NodeHandlerOptions = {}): Nod
   let mayWarn = (settings.auth?.documents ?? []).length > 0;
   let mayWarnOfPath = path !== undefined;
   const serve = (request: IncomingMessage, response: ServerResponse, routes?: readonly OwnedRoute[]): void => {
-    const context = new NodeContext(request, response);
-    if (late.endpoint && routes) return serveRoute(routes, context, late.endpoint);
-    if (late.endpoint) return new Pipeline(late.endpoint, context, request).run();
-    late.ready.then(() => serve(request, response, routes), refusing(context));
+    const { endpoint } = late;
+    if (endpoint === undefined) {
+      const refuse = refusing(new NodeContext(request, response));
+      late.ready.then(() => serve(request, response, routes), refuse);
+    } else if (routes) serveRoute(routes, new NodeContext(request, response), endpoint);
+    else serveRequest(endpoint, request, response);
   };
   const handle = (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void): void => {
     // Express removes the mount path of a handler from `url`
