@@ -9,7 +9,7 @@ import { closeSession, openSession, type Session, sessionHeaders } from './reque
 /** Just below a power of two. Collections double their capacity, and unused capacity would count as session memory. */
 const SESSIONS = 2000;
 const STREAMS = 200;
-/** Warm-up sessions. After them, code is compiled and connections are open. */
+/** Warm-up sessions. After them and as many streams as are measured, code is compiled and connections are open. */
 const FIRST = 300;
 /** Calls over which heap growth is measured. */
 const CALLS_KEPT = 40_000;
@@ -27,7 +27,7 @@ export async function measureSessions(arena: Measured): Promise<Samples> {
     return (await arena.ask({ kind: 'heap' })).bytes ?? NaN;
   };
   const first = await openSessions(url, FIRST);
-  for (const stream of await openStreams(url, first.slice(0, 20))) stream.destroy();
+  for (const stream of await openStreams(url, first.slice(0, STREAMS))) stream.destroy();
   for (const session of first) await closeSession(url, session);
   const empty = await heap();
   const sessions = await openSessions(url, SESSIONS);

@@ -3,9 +3,10 @@ import { ServerResponse } from 'node:http';
 import { writeWhole } from './node-context.js';
 
 /**
- * A `ServerResponse` that sends headers and body in one write. Writes are the most expensive part of a response.
- * `listen` uses it. In your own application, write `fastify({ http: { ServerResponse: OneWriteResponse } })` or
- * `http.createServer({ ServerResponse: OneWriteResponse }, handler)`.
+ * A `ServerResponse` that sends headers and body in one write. Writes are the most expensive part of a response. `listen`
+ * and `nodeHandler` do this for their own answers. For other routes, write
+ * `http.createServer({ ServerResponse: OneWriteResponse }, handler)` or
+ * `fastify({ http: { ServerResponse: OneWriteResponse } })`.
  */
 export const OneWriteResponse = class OneWriteResponse extends ServerResponse {
   override end(chunk?: unknown, encoding?: unknown, callback?: () => void): this {
