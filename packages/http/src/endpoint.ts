@@ -147,7 +147,9 @@ export class Endpoint<HostRequest> {
    */
   errorResponse(error: unknown, client: Omit<LimitHit, 'limit'>): Answer {
     if (error instanceof LimitError) this.host.hit(error.hitBy(client));
-    return errorAnswer(error, (bug) => this.host.report(bug));
+    const answer = errorAnswer(error, (bug) => this.host.report(bug));
+    // otherwise a kept-alive connection would hold up the end of the server
+    return this.stopped ? { ...answer, headers: { ...answer.headers, connection: 'close' } } : answer;
   }
 
   /** Reports a limit that a client has reached. */

@@ -198,6 +198,11 @@ function legacyPaths(option: EndpointOptions<never>['legacySse'], mcpPath: strin
   const { path = '/sse', messagesPath = '/messages' } = option === true ? {} : option;
   requirePath('legacySse.path', path);
   requirePath('legacySse.messagesPath', messagesPath);
+  if (messagesPath === mcpPath)
+    throw invalid(
+      'legacySse.messagesPath',
+      `is "${messagesPath}", which is the path of Streamable HTTP. Choose another path`,
+    );
   if (path === mcpPath)
     throw invalid('legacySse.path', `is "${path}", which is the path of Streamable HTTP. Choose another path`);
   return { path, messagesPath };

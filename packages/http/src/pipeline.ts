@@ -33,14 +33,20 @@ export interface UnreadContext extends HttpContext {
  */
 export function isServed({ legacySse }: ResolvedOptions<never>, path: string | undefined, url: string): boolean {
   if (path === undefined) return true;
-  const found = pathOf(url);
-  if (found === path || (path === '' && found === '/')) return true;
-  return legacySse !== undefined && (found === legacySse.path || found === legacySse.messagesPath);
+  if (isAt(path, url) || (path === '' && isAt('/', url))) return true;
+  return legacySse !== undefined && (isAt(legacySse.path, url) || isAt(legacySse.messagesPath, url));
 }
 
-function pathOf(url: string): string {
+/** Whether a URL has a path. Clients may percent-encode any of its characters (RFC 3986, section 2.4). */
+function isAt(path: string, url: string): boolean {
   const query = url.indexOf('?');
-  return query === -1 ? url : url.slice(0, query);
+  const found = query === -1 ? url : url.slice(0, query);
+  if (found === path || !found.includes('%')) return found === path;
+  try {
+    return decodeURI(found) === decodeURI(path);
+  } catch {
+    return false;
+  }
 }
 
 /**
@@ -59,13 +65,16 @@ export class Pipeline<HostRequest> implements BodyReceiver {
     try {
       this.guard();
       const principal = this.authenticate();
-      if (isPromise(principal)) {
-        const fail = (error: unknown) => this.fail(error);
-        void principal.then((found) => this.read(found)).catch(fail);
-      } else this.read(principal);
+      if (isPromise(principal)) this.readAfter(principal);
+      else this.read(principal);
     } catch (error) {
       this.fail(error);
     }
+  }
+
+  /** Continues with a caller who is still being authenticated. Never throws. */
+  readAfter(principal: Promise<Principal | undefined>): void {
+    void principal.then((found) => this.read(found)).catch((error: unknown) => this.fail(error));
   }
 
   /** Continues with the parsed body. Never throws. */
@@ -119,8 +128,8 @@ export class Pipeline<HostRequest> implements BodyReceiver {
     if (method === 'OPTIONS') return endpoint.preflight(context);
     if (principal !== undefined) context.principal = principal(request);
     if (legacySse !== undefined) {
-      const path = pathOf(context.url);
-      if (path === legacySse.path || path === legacySse.messagesPath) return this.dispatchLegacy(path, message);
+      const path = [legacySse.path, legacySse.messagesPath].find((each) => isAt(each, context.url));
+      if (path !== undefined) return this.dispatchLegacy(path, message);
     }
     if (method === 'POST') return context.post(endpoint, message);
     return method === 'GET' ? endpoint.get(context) : endpoint.delete(context);

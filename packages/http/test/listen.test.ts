@@ -1,8 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import dns from 'node:dns';
 import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest, Server } from 'node:http';
 
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { hostRequest, listen, type ListenOptions, mcp } from '@decorum/http';
 import fastify from 'fastify';
 
@@ -57,12 +58,55 @@ describe('listen, at its path', () => {
     const started = listen(createServer(new Probe()).server, { port: 0, path });
     await expect(started).rejects.toMatchObject({ code: 'DECORUM_INVALID_OPTION' });
     await expect(started).rejects.toThrow(`\`path\` ${problem}`);
+    const legacySse = { messagesPath: path };
+    const old = listen(createServer(new Probe()).server, { port: 0, legacySse });
+    await expect(old).rejects.toThrow(`\`legacySse.messagesPath\` ${problem}`);
   });
 
-  it('serves a path that URLs encode', async () => {
+  const add = async (url: string) => {
+    const answer = await post(url, modernCall(1, 'add', { a: 1, b: 2 }), CALL_ADD);
+    return [answer.status, (await json(answer)).result?.content?.[0]?.text];
+  };
+
+  it('serves all spellings of a path that URLs encode', async () => {
     const { port } = await serve({ path: '/café/%20' });
-    const answer = await post(`http://127.0.0.1:${port}/café/%20`, modernCall(1, 'add', { a: 1, b: 2 }), CALL_ADD);
-    expect([answer.status, await json(answer)]).toMatchObject([200, { result: { content: [{ text: '3' }] } }]);
+    for (const path of ['/café/%20', '/caf%C3%A9/%20', '/%63af%c3%a9/%20'])
+      expect(await add(`http://127.0.0.1:${port}${path}`)).toEqual([200, '3']);
+  });
+
+  it('serves HTTP+SSE at a path that URLs encode', async () => {
+    const { port } = await serve({ legacySse: { path: '/évén', messagesPath: '/messagés' } });
+    const stream = new EventReader(await fetch(`http://127.0.0.1:${port}/évén`));
+    expect((await stream.next())?.data).toContain('messagés');
+    await stream.cancel();
+  });
+
+  it('listens on both addresses of `localhost`', async () => {
+    const { lookup } = dns;
+    type Found = (error: null, address: unknown, family?: number) => void;
+    const both = ['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }));
+    const mocked = jest.spyOn(dns, 'lookup').mockImplementation(((...args: Parameters<typeof lookup>) => {
+      const [name, options] = args as [string, { readonly all?: boolean }];
+      const found = args.at(-1) as Found;
+      if (name !== 'localhost') lookup(...args);
+      else if (options.all) found(null, both);
+      else found(null, both[0]?.address, 4);
+    }) as never);
+    try {
+      const { port } = await serve({ host: 'localhost' });
+      for (const { address: host } of both) {
+        const headers = { ...CALL_ADD, host: `localhost:${port}`, 'content-type': 'application/json' };
+        const sent = httpRequest({ host, port, path: '/mcp', method: 'POST', headers });
+        sent.end(JSON.stringify(modernCall(1, 'add', { a: 1, b: 2 })));
+        const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+        expect([host, String(Buffer.concat((await answer.toArray()) as Buffer[]))]).toEqual([
+          host,
+          expect.stringContaining('"text":"3"'),
+        ]);
+      }
+    } finally {
+      mocked.mockRestore();
+    }
   });
 
   const auth: ListenOptions['auth'] = { authenticate: () => ({ subject: 'ann' }) };

@@ -285,6 +285,34 @@ describe('nodeHandler', () => {
     }
   });
 
+  it.each([200, 20_000])('survives an answer of the application before %i bytes have arrived', async (size) => {
+    const { handler, errors } = createHandler();
+    let answered = () => {};
+    const whenAnswered = new Promise<void>((resolve) => {
+      answered = resolve;
+    });
+    const url = await start((incoming, response) => {
+      handler(incoming, response);
+      // such as middleware that limits the time of requests
+      setImmediate(() => {
+        response.writeHead(503).end();
+        answered();
+      });
+    });
+    const { port, host } = new URL(url);
+    const socket = connect(Number(port), '127.0.0.1');
+    const closed = once(socket.resume(), 'close');
+    const body = JSON.stringify(ADD[0]).padEnd(size);
+    const head = `POST /mcp HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json\r\naccept: text/plain`;
+    socket.write(`${head}\r\ncontent-length: ${body.length}\r\n\r\n${body.slice(0, 9)}`);
+    await whenAnswered;
+    socket.write(body.slice(9));
+    await closed;
+    expect(new Set(errors.map((error) => (error as NodeJS.ErrnoException).code))).toEqual(
+      new Set(['ERR_HTTP_HEADERS_SENT']),
+    );
+  });
+
   it('limits bodies in size and time', async () => {
     const { handler } = createHandler({ limits: { bodyLimit: 500, bodyTimeoutMs: 40 } });
     const url = await start(handler);

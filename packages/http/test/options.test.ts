@@ -17,6 +17,7 @@ const BAD = [
   ],
   [{ legacySse: 'yes' }, '`legacySse` must be true, false or an object with `path` and `messagesPath`'],
   [{ legacySse: { path: 5 } }, '`legacySse.path` is 5, but must be a path'],
+  [{ legacySse: { messagesPath: '/mcp' } }, '`legacySse.messagesPath` is "/mcp", which is the path of Streamable HTTP'],
   [{ legacySse: { messagesPath: 'messages' } }, "`legacySse.messagesPath` is 'messages', but must be a path"],
   [{ principal: 5 }, '`principal` must be a function that returns'],
   [{ events: 5 }, '`events` must be false or a store with the methods `append` and `read`'],

@@ -53,6 +53,26 @@ describe('a body that a parser has read', () => {
   });
 
   it.each([
+    ['an object', express.json()],
+    ['text', express.text({ type: '*/*' })],
+    ['bytes', express.raw({ type: '*/*' })],
+  ])('may be empty: it is answered at once, and not waited for as %s', async (_what, parser) => {
+    const { url } = await behind(parser);
+    const answer = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '' });
+    expect(answer.status).toBe(400);
+  });
+
+  it('is taken from an `authenticate` that has read it', async () => {
+    const authenticate = async (_head: object, incoming: IncomingMessage & { body?: unknown }) => {
+      incoming.body = Buffer.concat((await incoming.toArray()) as Buffer[]);
+      return { subject: 'ann' };
+    };
+    const { url, errors } = await behind((_request, _response, next) => next(), { auth: { authenticate } });
+    expect((await json(await post(url, ...ADD))).result?.content?.[0]?.text).toBe('3');
+    expect(errors).toEqual([]);
+  });
+
+  it.each([
     ['depth', JSON.parse(`${'[{"a":'.repeat(100)}1${'}]'.repeat(100)}`)],
     ['number of values', Array.from({ length: 100_001 }, () => 0)],
     ['names', JSON.parse('{"__proto__":{}}')],

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import type { ClosableHost } from '@decorum/core';
@@ -10,8 +10,9 @@ import {
   type OptionTypes,
   startupError,
 } from '@decorum/core/transport';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
+import type { Endpoint } from '../endpoint.js';
 import { isLoopback } from '../guard.js';
 import { noEndpoint } from '../http-error.js';
 import { LISTEN_LIMITS, LISTEN_RANGES, type ListenLimits } from '../limits.js';
@@ -22,7 +23,8 @@ import { plainContext, sendError } from './fastify-plugin.js';
 import { ListeningApp } from './listening-app.js';
 import { isFlooding } from './node-answers.js';
 import { addPluginRoutes } from './plugin-routes.js';
-import { requestListener } from './request-listener.js';
+import { requestListener, serveRequest } from './request-listener.js';
+import { routeOf } from './required-routes.js';
 
 /** Options of `listen`. */
 export interface ListenOptions extends EndpointOptions<IncomingMessage> {
@@ -56,7 +58,7 @@ export interface Listening {
 }
 
 /**
- * Serves MCP over Streamable HTTP on its own Fastify application.
+ * Serves MCP over Streamable HTTP on a port of its own. Needs Fastify.
  * @throws {DecorumError} `DECORUM_UNSAFE_HOST`, `DECORUM_INVALID_OPTION`, `DECORUM_MISSING_LIBRARY` or
  * `DECORUM_SERVER_CLOSED`
  * @example
@@ -78,7 +80,11 @@ export async function listen(server: ClosableHost, options: ListenOptions = {}):
   const { path, allowedHosts, closeDeadlineMs } = settings;
   const port = requirePort(givenPort);
   requireAddress(host);
-  requireLiteral(path);
+  requireLiteral('path', path);
+  if (settings.legacySse) {
+    requireLiteral('legacySse.path', settings.legacySse.path);
+    requireLiteral('legacySse.messagesPath', settings.legacySse.messagesPath);
+  }
   if (!isLoopback(host) && allowedHosts.length === 0) throw startupError('DECORUM_UNSAFE_HOST', host);
   const release = guardProcess(server, { endsWithReader: signals });
   let ignoreSignals = () => {};
@@ -90,7 +96,8 @@ export async function listen(server: ClosableHost, options: ListenOptions = {}):
     // loaded first, because the server may close the endpoint as soon as it is open
     const createApp = await loadFastify();
     const { endpoint, detach } = await openEndpoint(server, settings, end);
-    const app = createApp(requestTimeoutMs, (otherwise) => requestListener(endpoint, otherwise));
+    const app = createApp(requestTimeoutMs);
+    addEndpoint(app, endpoint);
     const listener = new ListeningApp(app, endpoint, maxConnectionsPerAddress);
     closeListener = async () => {
       detach();
@@ -133,9 +140,9 @@ function requireAddress(host: unknown): void {
 }
 
 /** Rejects an empty path, and one with parameters of routes, which belong to a framework. */
-function requireLiteral(path: string): void {
-  const invalid = (problem: string) => startupError('DECORUM_INVALID_OPTION', 'listen', 'path', problem);
-  if (path === '') throw invalid('is empty. Write "/", or leave it out for "/mcp"');
+function requireLiteral(option: string, path: string): void {
+  const invalid = (problem: string) => startupError('DECORUM_INVALID_OPTION', 'listen', option, problem);
+  if (path === '') throw invalid('is empty. Write "/", or leave it out for the default');
   if (/[:*]/.test(path))
     throw invalid(`is "${path}". ":" and "*" have a meaning only in your own application: register \`mcp\` there`);
 }
@@ -163,30 +170,37 @@ function explainMissing(error: unknown): never {
   throw startupError('DECORUM_MISSING_LIBRARY', 'listen', 'fastify', remedy);
 }
 
-/** Milliseconds after which an idle connection is closed. Proxies usually reuse theirs for up to a minute. */
-const KEEP_ALIVE_MS = 72_000;
-
-/** Creates the application, with the request listener of its HTTP servers. */
-type CreateApp = (requestTimeoutMs: number, listenerFor: (app: RequestListener) => RequestListener) => FastifyInstance;
-
 /** Fastify is loaded on demand, because a program may import this package and never listen. */
-async function loadFastify(): Promise<CreateApp> {
+async function loadFastify(): Promise<(requestTimeoutMs: number) => FastifyInstance> {
   const { fastify } = await import('fastify').catch(explainMissing);
-  return (requestTimeoutMs, listenerFor) =>
+  return (requestTimeoutMs) =>
     fastify({
+      requestTimeout: requestTimeoutMs,
       // the endpoint itself answers requests that arrive while the application closes
       return503OnClosing: false,
-      serverFactory: (handle) =>
-        createServer(
-          {
-            keepAliveTimeout: KEEP_ALIVE_MS,
-            requestTimeout: requestTimeoutMs,
-            headersTimeout: requestTimeoutMs,
-            connectionsCheckingInterval: Math.ceil(requestTimeoutMs / 4),
-          },
-          listenerFor(handle),
-        ),
+      http: {
+        headersTimeout: requestTimeoutMs,
+        connectionsCheckingInterval: Math.ceil(requestTimeoutMs / 4),
+      },
     });
+}
+
+/**
+ * Puts an endpoint before the routes of its application. The name `localhost` may have two addresses. Fastify creates the
+ * server of the second one itself, so the endpoint needs routes too.
+ */
+function addEndpoint(app: FastifyInstance, endpoint: Endpoint<IncomingMessage>): void {
+  const { server } = app;
+  const { path, legacySse } = endpoint.settings;
+  const [otherwise] = server.listeners('request') as RequestListener[];
+  server.removeAllListeners('request').on('request', requestListener(endpoint, otherwise as RequestListener));
+  const onRequest = ({ raw: request }: FastifyRequest, reply: FastifyReply, _done: () => void): void => {
+    const { raw: response } = reply.hijack();
+    if (response.socket !== null || !isFlooding(response)) serveRequest(endpoint, request, response);
+  };
+  for (const each of new Set([path, ...(legacySse ? [legacySse.path, legacySse.messagesPath] : [])])) {
+    app.all(routeOf(each), { onRequest }, () => {});
+  }
 }
 
 /** Replaces the wildcard addresses, because clients can't connect to them on every system. */

@@ -1,8 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 
-import type { Principal } from '@decorum/core';
-
 import type { Endpoint } from '../endpoint.js';
 import { isServed, Pipeline } from '../pipeline.js';
 import { isFlooding } from './node-answers.js';
@@ -16,11 +14,9 @@ import { originForm } from './node-head.js';
  */
 export function requestListener(endpoint: Endpoint<IncomingMessage>, otherwise: RequestListener): RequestListener {
   const { settings } = endpoint;
-  // as clients send it: percent-encoded
-  const path = new URL(`http://localhost${settings.path}`).pathname;
+  const { path } = settings;
   return (request, response) => {
-    const isOther = request.url !== path && !isServed(settings, path, originForm(request.url));
-    if (isOther) otherwise(request, response);
+    if (request.url !== path && !isServed(settings, path, originForm(request.url))) otherwise(request, response);
     else if (response.socket !== null || !isFlooding(response)) serveRequest(endpoint, request, response);
   };
 }
@@ -42,32 +38,35 @@ export function serveRequest(
     headers['content-type'] === 'application/json' &&
     headers.origin === undefined &&
     request.httpVersionMajor === 1 &&
-    // neither behind other requests of its connection nor read by something else
+    // not behind other requests of its connection
     response.socket !== null &&
+    // not read by something else
     !request.readableDidRead &&
+    !request.readableEnded &&
     !request.destroyed &&
     settings.principal === undefined &&
     settings.legacySse === undefined;
   if (!isUsual) return new Pipeline(endpoint, context, request).run();
   const fail = (error: unknown) => new Pipeline(endpoint, context, request).fail(error);
-  const read = (principal: Principal | undefined) => {
-    context.principal = principal;
-    // events of the connection don't have the `AsyncLocalStorage` of middleware and instrumentation
-    const resource = new AsyncResource('Body');
-    const receiver = {
-      body(failure: unknown, message?: unknown) {
-        context.isRead = failure === null;
-        if (failure === null) resource.runInAsyncScope(context.post, context, endpoint, message);
-        else fail(failure);
-      },
-    };
-    new NodeBody({ bodies, raw: request, request: context.request }, context, receiver).read();
-  };
   try {
     guard.check(context.headers, request.socket.localPort);
     const principal = gate?.enter(context.head, request, context);
-    if (principal instanceof Promise) principal.then(read).catch(fail);
-    else read(principal);
+    if (principal instanceof Promise) return new Pipeline(endpoint, context, request).readAfter(principal);
+    context.principal = principal;
+    const dispatch = (failure: unknown, message: unknown) => {
+      if (failure !== null) return fail(failure);
+      context.isRead = true;
+      try {
+        context.post(endpoint, message);
+      } catch (error) {
+        fail(error);
+      }
+    };
+    // events of the connection don't have the `AsyncLocalStorage` of middleware and instrumentation
+    const resource = new AsyncResource('Body');
+    const body = (failure: unknown, message?: unknown) =>
+      resource.runInAsyncScope(dispatch, undefined, failure, message);
+    new NodeBody({ bodies, raw: request, request: context.request }, context, { body }).read();
   } catch (error) {
     fail(error);
   }
