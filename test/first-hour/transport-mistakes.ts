@@ -88,7 +88,7 @@ export const TRANSPORTS: readonly Mistake[] = [
   ],
   ['`path: "mcp"`', listening({ path: 'mcp' }), 'DECORUM_INVALID_OPTION', '`path`', 'Write "/mcp"'],
   ['`path: "/mcp?a"`', listening({ path: '/mcp?a' }), 'DECORUM_INVALID_OPTION', '`path`', 'Write "/mcp"'],
-  ['an empty path for `listen`', listening({ path: '' }), 'DECORUM_INVALID_OPTION', '`path`', 'out for "/mcp"'],
+  ['an empty path for `listen`', listening({ path: '' }), 'DECORUM_INVALID_OPTION', '`path`', 'out for the default'],
   [
     'HTTP+SSE at the path of Streamable HTTP',
     listening({ legacySse: { path: '/mcp' } }),

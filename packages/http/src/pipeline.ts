@@ -49,6 +49,22 @@ function isAt(path: string, url: string): boolean {
   }
 }
 
+/** Answers a request with an error that a step has thrown. Never throws. */
+export function answerError<HostRequest>(
+  endpoint: Endpoint<HostRequest>,
+  context: Pick<HttpContext, 'remoteAddress' | 'answer' | 'drop'> & { readonly principal?: Principal | undefined },
+  error: unknown,
+): void {
+  try {
+    const { status, body, headers } = endpoint.errorResponse(error, context);
+    context.answer(status, body, headers);
+  } catch (unsent) {
+    // something else has already answered, such as the application's timeout
+    endpoint.errorResponse(new MaskedError(unsent), context);
+    context.drop();
+  }
+}
+
 /**
  * Runs one request through all steps of an endpoint, for hosts without hooks of their own for these steps:
  * guard → authenticate → body → admit → dispatch → answer. It runs synchronously unless a step returns a promise.
@@ -88,17 +104,8 @@ export class Pipeline<HostRequest> implements BodyReceiver {
     }
   }
 
-  /** Answers with an error. Never throws. */
-  fail(error: unknown): void {
-    const { endpoint, context } = this;
-    try {
-      const { status, body, headers } = endpoint.errorResponse(error, context);
-      context.answer(status, body, headers);
-    } catch (unsent) {
-      // something else has already answered, such as the application's timeout
-      endpoint.errorResponse(new MaskedError(unsent), context);
-      context.drop();
-    }
+  private fail(error: unknown): void {
+    answerError(this.endpoint, this.context, error);
   }
 
   private guard(): void {

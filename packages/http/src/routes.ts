@@ -7,6 +7,7 @@ import { corsHeaders } from './guard.js';
 import { HttpError, MaskedError } from './http-error.js';
 import { type HttpRequest, type Responder, transportInfo } from './http-context.js';
 import type { ResolvedOptions } from './options.js';
+import { answerError } from './pipeline.js';
 
 /** The routes of plugins at the path of a URL; undefined if there are none. */
 export function routesAt({ routes }: Pick<HostPort, 'routes'>, url: string): readonly OwnedRoute[] | undefined {
@@ -61,16 +62,7 @@ export function serveRoute<HostRequest>(
   context: RouteContext,
   endpoint: Endpoint<HostRequest>,
 ): void {
-  const fail = (error: unknown) => {
-    try {
-      const { status, body, headers } = endpoint.errorResponse(error, context);
-      context.answer(status, body, headers);
-    } catch (unsent) {
-      // something else has already answered, such as the application's timeout
-      endpoint.errorResponse(new MaskedError(unsent), context);
-      context.drop();
-    }
-  };
+  const fail = (error: unknown) => answerError(endpoint, context, error);
   try {
     const { headers } = context;
     endpoint.guard.check(headers, context.localPort);

@@ -58,6 +58,23 @@ describe('close', () => {
     expect(probe.aborted).toBe(2);
   });
 
+  it('closes the connection of a body that it cannot read', async () => {
+    const { url, probe, close } = await serve();
+    const began = once(probe, 'began');
+    const pending = post(url, ...WAIT);
+    await began;
+    const { port, host } = new URL(url);
+    const socket = connect(Number(port), '127.0.0.1');
+    await once(socket, 'connect');
+    const closing = close();
+    const head = `POST /mcp HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json`;
+    socket.write(`${head}\r\ncontent-length: 2\r\n\r\n{x`);
+    const answer = String(Buffer.concat((await socket.toArray()) as Buffer[]));
+    expect(answer).toMatch(/^HTTP\/1\.1 400 [^]*\r\nconnection: close\r\n/i);
+    probe.emit('go');
+    await Promise.all([pending, closing]);
+  });
+
   it('of the server closes the transport once requests in flight have ended', async () => {
     const { url, probe, server } = await serve();
     const listening = await getStream(url, await openSession(url));

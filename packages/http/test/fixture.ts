@@ -151,6 +151,25 @@ export type Fields = Record<string, string>;
 
 const JSON_HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 
+/**
+ * Posts a body in parts, the first one when the server has got the request.
+ * @param begun resolves then
+ * @returns the text of the answer
+ */
+export async function postParts(
+  url: string,
+  { headers, begun }: { readonly headers: Fields; readonly begun: Promise<unknown> },
+  parts: readonly string[],
+): Promise<string> {
+  const sent = httpRequest(url, { method: 'POST', headers: { ...JSON_HEADERS, ...headers } });
+  sent.flushHeaders();
+  await begun;
+  for (const part of parts) sent.write(part);
+  sent.end();
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  return String(Buffer.concat((await answer.toArray()) as Buffer[]));
+}
+
 /** Posts a message like the official clients. */
 export async function post(
   url: string,

@@ -18,6 +18,7 @@ import {
   modernHeaders,
   pipelined,
   post,
+  postParts,
   Probe,
   serve,
 } from './fixture.js';
@@ -139,19 +140,11 @@ describe('listen, at its path', () => {
     server.addTool({ name: 'user', description: 'Tells who calls' }, () => storage.getStore() ?? 'nobody');
     const text = JSON.stringify(modernCall(1, 'user'));
     for (const parts of [[text], [text.slice(0, 9), text.slice(9)], ['', text.padEnd(90_000)]]) {
-      const whenEntered = new Promise<void>((resolve) => {
+      const begun = new Promise<void>((resolve) => {
         entered = resolve;
       });
-      const headers = { ...modernHeaders('tools/call', 'user'), 'content-type': 'application/json' };
-      const sent = httpRequest(url, { method: 'POST', headers });
-      sent.flushHeaders();
-      await whenEntered;
-      for (const part of parts) sent.write(part);
-      sent.end();
-      const [answer] = (await once(sent, 'response')) as [IncomingMessage];
-      let found = '';
-      for await (const chunk of answer) found += chunk;
-      expect(found).toContain('"text":"ann"');
+      const headers = modernHeaders('tools/call', 'user');
+      expect(await postParts(url, { headers, begun }, parts)).toContain('"text":"ann"');
     }
   });
 });

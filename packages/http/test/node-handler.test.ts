@@ -2,7 +2,6 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { once } from 'node:events';
 import {
   createServer as createHttpServer,
-  type IncomingMessage,
   request as httpRequest,
   type RequestListener,
   type ServerResponse,
@@ -25,6 +24,7 @@ import {
   modernHeaders,
   openSession,
   post,
+  postParts,
   Probe,
   raw,
 } from './fixture.js';
@@ -266,23 +266,27 @@ describe('nodeHandler', () => {
     });
     const text = JSON.stringify(modernCall(1, 'user'));
     for (const parts of [[text], [text.slice(0, 9), text.slice(9)], ['', text.padEnd(90_000)]]) {
-      const whenEntered = new Promise<void>((resolve) => {
+      const begun = new Promise<void>((resolve) => {
         entered = resolve;
       });
-      const headers = { ...modernHeaders('tools/call', 'user'), 'content-type': 'application/json' };
-      const sent = httpRequest(`${url}/mcp`, {
-        method: 'POST',
-        headers: { ...headers, accept: 'application/json, text/event-stream' },
-      });
-      sent.flushHeaders();
-      await whenEntered;
-      for (const part of parts) sent.write(part);
-      sent.end();
-      const [answer] = (await once(sent, 'response')) as [IncomingMessage];
-      let found = '';
-      for await (const chunk of answer) found += chunk;
-      expect(found).toContain('"text":"ann"');
+      const headers = modernHeaders('tools/call', 'user');
+      expect(await postParts(`${url}/mcp`, { headers, begun }, parts)).toContain('"text":"ann"');
     }
+  });
+
+  it('reports limits in that `AsyncLocalStorage` too', async () => {
+    const storage = new AsyncLocalStorage<string>();
+    let hit: (found: unknown) => void = () => {};
+    const whenHit = new Promise((resolve) => {
+      hit = resolve;
+    });
+    const { server } = createServer(new Probe(), { onLimit: ({ limit }) => hit([limit, storage.getStore()]) });
+    const handler = nodeHandler(server, { limits: { bodyTimeoutMs: 40 } });
+    afterwards(() => Promise.all([handler.close(), server.close()]));
+    const url = await start((incoming, response) => storage.run('ann', () => handler(incoming, response)));
+    const sent = httpRequest(url, { method: 'POST', headers: { 'content-type': 'application/json' } });
+    sent.on('error', () => {}).write('{');
+    expect(await whenHit).toEqual(['bodyTimeoutMs', 'ann']);
   });
 
   it.each([200, 20_000])('survives an answer of the application before %i bytes have arrived', async (size) => {

@@ -2,7 +2,7 @@ import { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 
 import type { Endpoint } from '../endpoint.js';
-import { isServed, Pipeline } from '../pipeline.js';
+import { answerError, isServed, Pipeline } from '../pipeline.js';
 import { isFlooding } from './node-answers.js';
 import { NodeBody } from './node-body.js';
 import { NodeContext } from './node-context.js';
@@ -42,12 +42,11 @@ export function serveRequest(
     response.socket !== null &&
     // not read by something else
     !request.readableDidRead &&
-    !request.readableEnded &&
     !request.destroyed &&
     settings.principal === undefined &&
     settings.legacySse === undefined;
   if (!isUsual) return new Pipeline(endpoint, context, request).run();
-  const fail = (error: unknown) => new Pipeline(endpoint, context, request).fail(error);
+  const fail = (error: unknown) => answerError(endpoint, context, error);
   try {
     guard.check(context.headers, request.socket.localPort);
     const principal = gate?.enter(context.head, request, context);
