@@ -1,7 +1,8 @@
+import dns from 'node:dns';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { listen } from '@decorum/http';
 
 import { EventReader, getStream } from './events.js';
@@ -134,6 +135,24 @@ describe('close', () => {
     const { server } = createServer(new Probe());
     await server.close();
     await expect(listen(server, { port: 0 })).rejects.toMatchObject({ code: 'DECORUM_SERVER_CLOSED' });
+  });
+
+  it.each(['before', 'while'])('ends `listen` %s it looks up its host', async (when) => {
+    const { server } = createServer(new Probe());
+    let begun = () => {};
+    const begins = new Promise<void>((resolve) => {
+      begun = resolve;
+    });
+    const lookup = jest.spyOn(dns, 'lookup').mockImplementation((() => begun()) as never);
+    try {
+      const listening = listen(server, { port: 0, host: 'localhost' });
+      const ended = expect(listening).rejects.toMatchObject({ code: 'DECORUM_SERVER_CLOSED' });
+      if (when === 'while') await begins;
+      await server.close();
+      await ended;
+    } finally {
+      lookup.mockRestore();
+    }
   });
 });
 
