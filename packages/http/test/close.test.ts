@@ -146,10 +146,9 @@ describe('close', () => {
     const lookup = jest.spyOn(dns, 'lookup').mockImplementation((() => begun()) as never);
     try {
       const listening = listen(server, { port: 0, host: 'localhost' });
-      const ended = expect(listening).rejects.toMatchObject({ code: 'DECORUM_SERVER_CLOSED' });
-      if (when === 'while') await begins;
-      await server.close();
-      await ended;
+      const closing = when === 'before' ? server.close() : begins.then(() => server.close());
+      await expect(listening).rejects.toMatchObject({ code: 'DECORUM_SERVER_CLOSED' });
+      await closing;
     } finally {
       lookup.mockRestore();
     }

@@ -92,11 +92,6 @@ export async function listen(server: ClosableHost, options: ListenOptions = {}):
   // the server, the caller or a signal may close the endpoint; all await the same promise
   const end = () => (closed ??= closeListener?.().finally(release) ?? Promise.resolve(release()));
   let closeListener: (() => Promise<void>) | undefined;
-  let stopped = () => {};
-  const closing = new Promise<never>((_resolve, reject) => {
-    stopped = () => reject(startupError('DECORUM_SERVER_CLOSED'));
-  });
-  closing.catch(() => {});
   try {
     // loaded first, because the server may close the endpoint as soon as it is open
     const createApp = await loadFastify();
@@ -108,7 +103,6 @@ export async function listen(server: ClosableHost, options: ListenOptions = {}):
       detach();
       await listener.close();
       ignoreSignals();
-      stopped();
     };
     await addPluginRoutes(app, { routes, endpoint, contextFor: plainContext });
     if (settings.auth) await app.register(authRoutes(settings.auth, report));
@@ -117,8 +111,7 @@ export async function listen(server: ClosableHost, options: ListenOptions = {}):
       throw noEndpoint();
     });
     app.setErrorHandler((error, _request, reply) => sendError(endpoint.errorResponse(error, {}), reply));
-    // an application that is closed while it looks up its host neither listens nor fails
-    await Promise.race([closing, app.listen({ port, host })]);
+    await listener.listen({ port, host });
     const close = async () => await end();
     if (signals) ignoreSignals = endOnSignal(() => endProcess(server, close, closeDeadlineMs));
     const address = app.server.address() as AddressInfo;

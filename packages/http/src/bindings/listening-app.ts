@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
+import { startupError } from '@decorum/core/transport';
 import type { FastifyInstance } from 'fastify';
 
 import { addressOf } from '../caller.js';
@@ -24,6 +25,8 @@ export class ListeningApp {
   /** How many of them each address has. */
   private readonly counts = new Map<string, number>();
   private lastEventAt: number | undefined;
+  /** Rejects when the application is closed. */
+  private readonly closed: Promise<never>;
 
   constructor(
     private readonly app: FastifyInstance,
@@ -38,6 +41,16 @@ export class ListeningApp {
       // nothing to answer; thousands may be due in the same turn
       if (socket.bytesRead === 0) socket.destroy();
     });
+    this.closed = new Promise((_resolve, reject) => {
+      app.addHook('onClose', async () => reject(startupError('DECORUM_SERVER_CLOSED')));
+    });
+    this.closed.catch(() => {});
+  }
+
+  /** @throws {DecorumError} `DECORUM_SERVER_CLOSED`, and errors of the system */
+  async listen(address: { readonly port: number; readonly host: string }): Promise<void> {
+    // an application that is closed while it looks up its host neither listens nor fails
+    await Promise.race([this.closed, this.app.listen({ ...address })]);
   }
 
   /** Closes the endpoint, then the port, then the connections. In this order no request is lost. */

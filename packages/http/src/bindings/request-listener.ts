@@ -42,6 +42,7 @@ export function serveRequest(
     response.socket !== null &&
     // not read by something else
     !request.readableDidRead &&
+    !request.readableEnded &&
     !request.destroyed &&
     settings.principal === undefined &&
     settings.legacySse === undefined;
