@@ -14,6 +14,7 @@ import {
   Tool,
 } from '@decorum/core';
 import { type ListenOptions, listen, MemorySessionStore } from '@decorum/http';
+import { z } from 'zod';
 
 import { EventReader } from '../../packages/http/test/events.js';
 import { afterwards, createServer, type Fields, Probe } from '../../packages/http/test/fixture.js';
@@ -252,11 +253,15 @@ describe('a client that leaves a request of any method', () => {
   });
 });
 
-/** Members whose access function answers when the test lets it. */
+/** Members whose access function, or check of arguments, answers when the test lets it. */
 class Guarded extends EventEmitter {
   readonly ran: string[] = [];
 
-  private readonly access = async (): Promise<boolean> => {
+  constructor(private readonly decides: 'access' | 'input') {
+    super();
+  }
+
+  private readonly decide = async (): Promise<boolean> => {
     const going = once(this, 'go');
     this.emit('asked');
     await going;
@@ -265,14 +270,16 @@ class Guarded extends EventEmitter {
 
   /** Adds a member of each kind to a server. */
   addTo(server: McpServer): void {
-    const { access, ran } = this;
+    const { decide, decides, ran } = this;
+    const access = decides === 'access' ? decide : () => true;
+    const input = decides === 'input' ? z.object({ x: z.string().optional() }).refine(decide) : INPUT;
     class Kinds {
-      @Tool({ input: INPUT, access })
+      @Tool({ input, access })
       tool(_input: object) {
         return String(ran.push('tool'));
       }
 
-      @Prompt({ input: INPUT, access })
+      @Prompt({ input, access })
       prompt(_input: object) {
         return String(ran.push('prompt'));
       }
@@ -282,7 +289,7 @@ class Guarded extends EventEmitter {
         return String(ran.push('fixed'));
       }
 
-      @Resource('work://{x}', { input: INPUT, access })
+      @Resource('work://{x}', { input, access })
       template(_input: object) {
         return String(ran.push('template'));
       }
@@ -296,14 +303,15 @@ class Guarded extends EventEmitter {
   }
 }
 
-/** Cancels requests while their access functions run, over every transport. */
-async function cancelEarly(revision: Revision): Promise<void> {
+/** Cancels requests while somebody decides about them, over every transport. */
+async function cancelEarly(revision: Revision, decides: 'access' | 'input'): Promise<void> {
+  const kinds = ['tool', 'prompt', 'template', ...(decides === 'access' ? ['fixed', 'complete'] : [])];
   for (const [name, transport] of Object.entries(transportsOf(revision))) {
-    const guarded = new Guarded().setMaxListeners(0);
+    const guarded = new Guarded(decides).setMaxListeners(0);
     const server = serverOf();
     guarded.addTo(server);
     const client = await RawClient.connect(server, { revision }, transport);
-    for (const kind of ['tool', 'prompt', 'fixed', 'template', 'complete']) {
+    for (const kind of kinds) {
       const asked = once(guarded, 'asked');
       const [method, params] = REQUESTS[kind] as (typeof REQUESTS)[string];
       void client.send(client.buildMessage(kind, method, params)).catch(() => {});
@@ -326,10 +334,13 @@ async function cancelEarly(revision: Revision): Promise<void> {
   }
 }
 
-describe('a request that is cancelled while its access function runs', () => {
-  eachRevision('CANC-02', 'never runs, and gets no response', cancelEarly);
+describe.each([
+  ['its access function runs', 'access'],
+  ['its arguments are checked', 'input'],
+] as const)('a request that is cancelled while %s', (_when, decides) => {
+  eachRevision('CANC-02', 'never runs, and gets no response', (revision) => cancelEarly(revision, decides));
 
-  inStateless('HTTP-24', 'never runs, and gets no response', () => cancelEarly(STATELESS));
+  inStateless('HTTP-24', 'never runs, and gets no response', () => cancelEarly(STATELESS, decides));
 });
 
 describe('the id of a session in a stateless request', () => {

@@ -2,7 +2,8 @@ import { startupError } from '../protocol/errors.js';
 import { isObject } from '../protocol/jsonrpc.js';
 import { andThen } from '../protocol/maybe-promise.js';
 import type { JsonObject } from '../protocol/model.js';
-import { type Caller, invoker, type Member } from './plan.js';
+import { invoker } from './invoker.js';
+import { type Caller, type Member } from './plan.js';
 
 /** Maximum values per completion (MCP, `CompleteResult`). */
 const MAX_VALUES = 100;

@@ -1,8 +1,7 @@
 import type { MemberKind, MemberRecord } from '../metadata/records.js';
 import type { Class } from '../metadata/store.js';
-import { excerpt, McpError, startupError } from '../protocol/errors.js';
-import { NeedInput } from '../protocol/input.js';
-import { andThen } from '../protocol/maybe-promise.js';
+import { excerpt, startupError } from '../protocol/errors.js';
+import type { NeedInput } from '../protocol/input.js';
 import { isReservedKey } from '../protocol/meta-keys.js';
 import type { Icon, JsonObject, Prompt } from '../protocol/model.js';
 import { type OptionTypes, requireKnown } from '../protocol/option-names.js';
@@ -11,8 +10,7 @@ import { isScope, type Need, OPEN } from '../protocol/scopes.js';
 import type { CacheHint } from '../protocol/revisions/revision.js';
 import type { Access } from '../protocol/wire.js';
 import { compileShape, hasFieldsAtRoot, hasObjectRoot } from '../schema/compile.js';
-import { type Checked, NoInput, type Shape } from '../schema/shape.js';
-import { takesObjectsOnly } from '../schema/strings.js';
+import { NoInput, type Shape } from '../schema/shape.js';
 import { checkOptions } from './check-options.js';
 import { checkParameters, inferredInput } from './inferred-input.js';
 import type { Listed } from './page.js';
@@ -104,63 +102,6 @@ export function memberOf(provider: Provider, record: MemberRecord): Member {
   const member = { ...record, cls, prefix, scopes, methods, where, ...(host && { host }) };
   if (member.kind !== 'resource') return member;
   return { ...member, options: { ...member.options, uri: uriPrefix + member.options.uri } };
-}
-
-/** Cap on how many times a handler may return `needInput` before it returns a result. */
-const MAX_ROUNDS = 10;
-
-/**
- * Asks the client and calls the handler again, until it returns a result.
- * @returns rejects if the handler does not stop asking
- */
-export function repeaterOf({ methods, key, where }: Member) {
-  return async (needed: NeedInput, input: unknown, caller: Caller): Promise<unknown> => {
-    let value: unknown = needed;
-    for (let round = 1; round <= MAX_ROUNDS; round++) {
-      await caller.collect(value as NeedInput);
-      value = await methods[key]?.(input, caller);
-      if (!(value instanceof NeedInput)) return value;
-    }
-    throw new Error(
-      `${where} returned needInput ${MAX_ROUNDS} times in a row. Return a result once you have the answers.`,
-    );
-  };
-}
-
-/** Calls a member's method, repeatedly while it returns `needInput`. Synchronous unless the method is asynchronous. */
-export function invoker(member: Member) {
-  const { methods, key } = member;
-  const repeat = repeaterOf(member);
-  return (input: unknown, caller: Caller): unknown =>
-    andThen(methods[key]?.(input, caller), (value) =>
-      value instanceof NeedInput ? repeat(value, input, caller) : value,
-    );
-}
-
-/**
- * Like `invoker`, for handlers whose arguments arrive as strings. With a schema, they are parsed and validated.
- * @throws {DecorumError} `DECORUM_OBJECT_ARGUMENT` for fields that a string cannot represent
- */
-export function stringInvoker(member: Member, input: Shape | undefined) {
-  const call = invoker(member);
-  type Strings = Readonly<Record<string, unknown>>;
-  const check = (strings: Strings) =>
-    input === undefined ? strings : andThen(input.checkStrings(strings), requireInput);
-  const hosted = (args: Strings, caller: Caller): unknown =>
-    call({ kind: member.kind, args, check: () => check(args) }, caller);
-  if (input === undefined) return member.host ? hosted : call;
-  const nested = [...input.fields.keys()].find((name) => takesObjectsOnly(input.json, name));
-  if (nested !== undefined) throw startupError('DECORUM_OBJECT_ARGUMENT', member.where, nested);
-  if (member.host) return hosted;
-  return (strings: Strings, caller: Caller): unknown => andThen(check(strings), (checked) => call(checked, caller));
-}
-
-/** @throws {McpError} `invalid-params` that lists the problems */
-function requireInput(checked: Checked): unknown {
-  if (checked.ok) return checked.value;
-  const { problems } = checked;
-  const list = problems.map(({ path, expected }) => `${path || 'the arguments'} ${expected}`);
-  throw new McpError('invalid-params', `Invalid arguments: ${list.join('; ')}`, { problems });
 }
 
 /**

@@ -5,16 +5,8 @@ import type { Shape } from '../schema/shape.js';
 import { listOf, readBody } from './bodies.js';
 import type { Completable } from './completion-plan.js';
 import { isGenerator } from './generators.js';
-import {
-  type Caller,
-  given,
-  guardsOf,
-  inputShape,
-  listedFields,
-  type Member,
-  type Plan,
-  stringInvoker,
-} from './plan.js';
+import { stringInvoker } from './invoker.js';
+import { type Caller, given, guardsOf, inputShape, listedFields, type Member, type Plan } from './plan.js';
 import { toGetPromptResult } from './results.js';
 
 /** A compiled prompt. */

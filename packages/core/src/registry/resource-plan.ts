@@ -8,6 +8,7 @@ import type { ReadResourceResult, Resource, ResourceTemplate } from '../protocol
 import type { CacheHint } from '../protocol/revisions/revision.js';
 import type { Shape } from '../schema/shape.js';
 import type { Completable } from './completion-plan.js';
+import { stringInvoker } from './invoker.js';
 import {
   accessOf,
   type Caller,
@@ -20,7 +21,6 @@ import {
   type Member,
   needOf,
   type Plan,
-  stringInvoker,
 } from './plan.js';
 import { collect, readBody } from './bodies.js';
 import { isGenerator } from './generators.js';

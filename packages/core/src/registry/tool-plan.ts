@@ -10,6 +10,7 @@ import type { Checked, Problem, Shape } from '../schema/shape.js';
 import { readBody } from './bodies.js';
 import { drain, isGenerator } from './generators.js';
 import { mirroredArguments } from './mirrored.js';
+import { callAfter, repeaterOf } from './invoker.js';
 import {
   type Caller,
   given,
@@ -19,7 +20,6 @@ import {
   listedFields,
   type Member,
   type Plan,
-  repeaterOf,
 } from './plan.js';
 import { checkTextOption, errorResult, type TextOption, toCallToolResult, type ToolEncoding } from './results.js';
 
@@ -127,7 +127,9 @@ function runnerOf(member: Member, input: Pick<Shape, 'check'>, encoding: ToolEnc
 
   return (args, caller) => {
     const checked = input.check(args);
-    return checked instanceof Promise ? checked.then((settled) => call(settled, caller)) : call(checked, caller);
+    return checked instanceof Promise
+      ? callAfter(checked, caller, (settled) => call(settled, caller))
+      : call(checked, caller);
   };
 }
 
