@@ -1,5 +1,5 @@
 import type { Access, CompletionContext, Context, MemberHost, UncheckedInput } from '@decorum/core';
-import { scanMembers } from '@decorum/core/transport';
+import { andThen, scanMembers } from '@decorum/core/transport';
 import type { ApplicationConfig, ExternalContextCreator } from '@nestjs/core';
 
 import type { Target } from './discovery.js';
@@ -104,11 +104,15 @@ export class HostedProvider implements MemberHost {
     const kind = isText ? 'completion' : input.kind;
     const member = this.members.get(idOf({ kind, key })) as HostedMember;
     let isAdmitted = false;
+    const requireUncancelled = (checked: unknown) => {
+      context.signal.throwIfAborted();
+      return checked;
+    };
     const check = () => {
       // a guard or interceptor may have waited until after the client has gone
       context.signal.throwIfAborted();
       isAdmitted = true;
-      return isText ? input : input.check();
+      return isText ? input : andThen(input.check(), requireUncancelled);
     };
     const args = isText ? { [member.name]: input } : input.args;
     const call = new McpExecutionContext({ member: publicPart(member), arguments: args, context, check });

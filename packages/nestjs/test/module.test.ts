@@ -33,6 +33,7 @@ import {
   REQUEST,
 } from '@nestjs/core';
 import { EMPTY, of } from 'rxjs';
+import { z } from 'zod';
 
 const NAMED = { name: 'shop', version: '1.0.0' };
 const forRoot = (options: Partial<McpModuleOptions> = {}) => McpModule.forRoot({ ...NAMED, ...options });
@@ -275,6 +276,34 @@ describe('guards and filters', () => {
     controller.abort(new Error('cancelled'));
     await expect(call).rejects.toThrow('cancelled');
     admit();
+    await new Promise(setImmediate);
+    expect(ran).toEqual([]);
+    await app.close();
+  });
+
+  it('let no method run whose arguments were being checked when the client cancelled', async () => {
+    let decide = () => {};
+    const ran: string[] = [];
+    const input = z.object({}).refine(async () => {
+      await new Promise<void>((resolve) => {
+        decide = resolve;
+      });
+      return true;
+    });
+    @Injectable()
+    class Checked {
+      @Tool({ input }) run(_input: object) {
+        ran.push('run');
+      }
+    }
+    const app = await started({ imports: [forRoot()], providers: [Checked] });
+    const client = await connect(app.get(McpServer));
+    const controller = new AbortController();
+    const call = client.callTool('run', {}, { signal: controller.signal });
+    await new Promise(setImmediate);
+    controller.abort(new Error('cancelled'));
+    await expect(call).rejects.toThrow('cancelled');
+    decide();
     await new Promise(setImmediate);
     expect(ran).toEqual([]);
     await app.close();
