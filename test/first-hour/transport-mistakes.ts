@@ -88,6 +88,14 @@ export const TRANSPORTS: readonly Mistake[] = [
   ],
   ['`path: "mcp"`', listening({ path: 'mcp' }), 'DECORUM_INVALID_OPTION', '`path`', 'Write "/mcp"'],
   ['`path: "/mcp?a"`', listening({ path: '/mcp?a' }), 'DECORUM_INVALID_OPTION', '`path`', 'Write "/mcp"'],
+  ['`path: "/100%"`', listening({ path: '/100%' }), 'DECORUM_INVALID_OPTION', '"%25" for a "%"', 'Write "/mcp"'],
+  [
+    'HTTP+SSE at another spelling of that path',
+    listening({ legacySse: { path: '/mc%70' } }),
+    'DECORUM_INVALID_OPTION',
+    '`legacySse.path`',
+    'Choose another path',
+  ],
   ['an empty path for `listen`', listening({ path: '' }), 'DECORUM_INVALID_OPTION', '`path`', 'out for the default'],
   [
     'HTTP+SSE at the path of Streamable HTTP',

@@ -196,15 +196,11 @@ function legacyPaths(option: EndpointOptions<never>['legacySse'], mcpPath: strin
   }
   if (option !== true) requireKnown('legacySse', option, { path: true, messagesPath: true });
   const { path = '/sse', messagesPath = '/messages' } = option === true ? {} : option;
-  requirePath('legacySse.path', path);
-  requirePath('legacySse.messagesPath', messagesPath);
-  if (messagesPath === mcpPath)
-    throw invalid(
-      'legacySse.messagesPath',
-      `is "${messagesPath}", which is the path of Streamable HTTP. Choose another path`,
-    );
-  if (path === mcpPath)
-    throw invalid('legacySse.path', `is "${path}", which is the path of Streamable HTTP. Choose another path`);
+  for (const [name, given] of Object.entries({ path, messagesPath })) {
+    requirePath(`legacySse.${name}`, given);
+    const problem = `is "${given}", which is the path of Streamable HTTP. Choose another path`;
+    if (decoded(given) === decoded(mcpPath)) throw invalid(`legacySse.${name}`, problem);
+  }
   return { path, messagesPath };
 }
 
@@ -213,11 +209,18 @@ const invalid = (option: string, problem: string) =>
 
 /** The empty path is valid: it means the prefix that the plugin is registered with. */
 function requirePath(option: string, path: string): string {
-  if (typeof path === 'string' && /^(?:\/[^?#\s]*)?$/.test(path)) return path;
-  throw invalid(
-    option,
-    `is ${inspect(path)}, but must be a path that starts with "/", without "?" and "#". Write "/mcp"`,
-  );
+  if (typeof path === 'string' && /^(?:\/[^?#\s]*)?$/.test(path) && decoded(path) !== undefined) return path;
+  const rule = 'must be a path that starts with "/", without "?" and "#", and with "%25" for a "%"';
+  throw invalid(option, `is ${inspect(path)}, but ${rule}. Write "/mcp"`);
+}
+
+/** A path without percent-encoding; undefined if that is malformed. */
+function decoded(path: string): string | undefined {
+  try {
+    return decodeURI(path);
+  } catch {
+    return undefined;
+  }
 }
 
 function requireList(option: string, values: readonly string[]): readonly string[] {

@@ -27,20 +27,23 @@ export interface UnreadContext extends HttpContext {
 }
 
 /**
- * Whether the endpoint serves a URL.
+ * Whether the endpoint serves a URL. The spelling counts, as in Express: otherwise middleware that is mounted at the same
+ * path could be bypassed by another spelling.
  * @param path path of the endpoint; undefined if it serves every path
  * @param url path and query of the request
  */
 export function isServed({ legacySse }: ResolvedOptions<never>, path: string | undefined, url: string): boolean {
   if (path === undefined) return true;
-  if (isAt(path, url) || (path === '' && isAt('/', url))) return true;
-  return legacySse !== undefined && (isAt(legacySse.path, url) || isAt(legacySse.messagesPath, url));
+  const [found] = url.split('?', 1);
+  if (found === path || (path === '' && found === '/')) return true;
+  return legacySse !== undefined && (found === legacySse.path || found === legacySse.messagesPath);
 }
 
-/** Whether a URL has a path. Clients may percent-encode any of its characters (RFC 3986, section 2.4). */
-function isAt(path: string, url: string): boolean {
-  const query = url.indexOf('?');
-  const found = query === -1 ? url : url.slice(0, query);
+/**
+ * Whether a URL has a path, in any spelling: clients may percent-encode each of its characters (RFC 3986, section 2.4).
+ */
+export function isAt(path: string, url: string): boolean {
+  const [found = ''] = url.split(/[?#]/, 1);
   if (found === path || !found.includes('%')) return found === path;
   try {
     return decodeURI(found) === decodeURI(path);

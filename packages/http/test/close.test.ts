@@ -1,4 +1,4 @@
-import dns from 'node:dns';
+import dns from 'node:dns/promises';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
@@ -143,7 +143,10 @@ describe('close', () => {
     const begins = new Promise<void>((resolve) => {
       begun = resolve;
     });
-    const lookup = jest.spyOn(dns, 'lookup').mockImplementation((() => begun()) as never);
+    const lookup = jest.spyOn(dns, 'lookup').mockImplementation((() => {
+      begun();
+      return new Promise(() => {});
+    }) as never);
     try {
       const listening = listen(server, { port: 0, host: 'localhost' });
       const closing = when === 'before' ? server.close() : begins.then(() => server.close());

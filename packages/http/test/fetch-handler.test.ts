@@ -256,9 +256,12 @@ describe('fetchHandler', () => {
 
   it('answers 404 for other paths if it has a path', async () => {
     const { post } = create({ path: '/mcp' });
-    const { post: elsewhere } = create({ path: '/other' });
     expect((await post(...ADD)).status).toBe(200);
-    expect((await elsewhere(...ADD)).status).toBe(404);
+    // nor is another spelling served, because middleware at the same path would not see it
+    for (const path of ['/other', '/%6dcp', '/mc%70']) {
+      const { post: elsewhere } = create({ path });
+      expect([path, (await elsewhere(...ADD)).status]).toEqual([path, 404]);
+    }
   });
 
   it('serves HTTP+SSE if enabled', async () => {

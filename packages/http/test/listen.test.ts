@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import dns from 'node:dns';
+import dns from 'node:dns/promises';
 import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest, Server } from 'node:http';
+import { connect } from 'node:net';
 
 import { describe, expect, it, jest } from '@jest/globals';
 import { hostRequest, listen, type ListenOptions, mcp } from '@decorum/http';
@@ -11,6 +12,7 @@ import { EventReader } from './events.js';
 import {
   afterwards,
   createServer,
+  type Fields,
   json,
   kernelOf,
   modern,
@@ -20,6 +22,7 @@ import {
   post,
   postParts,
   Probe,
+  raw,
   serve,
 } from './fixture.js';
 
@@ -59,9 +62,10 @@ describe('listen, at its path', () => {
     const started = listen(createServer(new Probe()).server, { port: 0, path });
     await expect(started).rejects.toMatchObject({ code: 'DECORUM_INVALID_OPTION' });
     await expect(started).rejects.toThrow(`\`path\` ${problem}`);
-    const legacySse = { messagesPath: path };
-    const old = listen(createServer(new Probe()).server, { port: 0, legacySse });
-    await expect(old).rejects.toThrow(`\`legacySse.messagesPath\` ${problem}`);
+    for (const name of ['path', 'messagesPath']) {
+      const old = listen(createServer(new Probe()).server, { port: 0, legacySse: { [name]: path } });
+      await expect(old).rejects.toThrow(`\`legacySse.${name}\` ${problem}`);
+    }
   });
 
   const add = async (url: string) => {
@@ -75,6 +79,16 @@ describe('listen, at its path', () => {
       expect(await add(`http://127.0.0.1:${port}${path}`)).toEqual([200, '3']);
   });
 
+  it('serves the absolute URLs that proxies send', async () => {
+    const { url } = await serve();
+    const { host, hostname, port } = new URL(url);
+    const headers = { ...CALL_ADD, host, 'content-type': 'application/json' };
+    const sent = httpRequest({ hostname, port, path: url, method: 'POST', headers });
+    sent.end(JSON.stringify(modernCall(1, 'add', { a: 1, b: 2 })));
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    expect(String(Buffer.concat((await answer.toArray()) as Buffer[]))).toContain('"text":"3"');
+  });
+
   it('serves HTTP+SSE at a path that URLs encode', async () => {
     const { port } = await serve({ legacySse: { path: '/évén', messagesPath: '/messagés' } });
     const stream = new EventReader(await fetch(`http://127.0.0.1:${port}/évén`));
@@ -82,32 +96,67 @@ describe('listen, at its path', () => {
     await stream.cancel();
   });
 
-  it('listens on both addresses of `localhost`', async () => {
-    const { lookup } = dns;
-    type Found = (error: null, address: unknown, family?: number) => void;
-    const both = ['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }));
-    const mocked = jest.spyOn(dns, 'lookup').mockImplementation(((...args: Parameters<typeof lookup>) => {
-      const [name, options] = args as [string, { readonly all?: boolean }];
-      const found = args.at(-1) as Found;
-      if (name !== 'localhost') lookup(...args);
-      else if (options.all) found(null, both);
-      else found(null, both[0]?.address, 4);
-    }) as never);
-    try {
-      const { port } = await serve({ host: 'localhost' });
-      for (const { address: host } of both) {
-        const headers = { ...CALL_ADD, host: `localhost:${port}`, 'content-type': 'application/json' };
-        const sent = httpRequest({ host, port, path: '/mcp', method: 'POST', headers });
+  describe('on both addresses of `localhost`', () => {
+    const addresses = ['127.0.0.1', '127.0.0.2'];
+
+    /** Starts something while `localhost` is two addresses. */
+    async function withBoth<T>(start: () => Promise<T>): Promise<T> {
+      const found = addresses.map((address) => ({ address, family: 4 }));
+      const lookup = jest.spyOn(dns, 'lookup').mockResolvedValue(found as never);
+      try {
+        return await start();
+      } finally {
+        lookup.mockRestore();
+      }
+    }
+
+    const serveBoth = () => withBoth(() => serve({ host: 'localhost' }));
+
+    it.each([
+      ['', {}],
+      [', and ignores an upgrade that it offers', { connection: 'Upgrade', upgrade: 'h2c' }],
+    ])('answers a request%s', async (_what, more: Fields) => {
+      const { port } = await serveBoth();
+      for (const host of addresses) {
+        const headers = { ...CALL_ADD, ...more, host: `localhost:${port}`, 'content-type': 'application/json' };
+        const sent = httpRequest({ host, port, path: '/mcp', method: 'POST', headers, agent: false });
         sent.end(JSON.stringify(modernCall(1, 'add', { a: 1, b: 2 })));
         const [answer] = (await once(sent, 'response')) as [IncomingMessage];
-        expect([host, String(Buffer.concat((await answer.toArray()) as Buffer[]))]).toEqual([
-          host,
-          expect.stringContaining('"text":"3"'),
-        ]);
+        expect(String(Buffer.concat((await answer.toArray()) as Buffer[]))).toContain('"text":"3"');
+        const elsewhere = await fetch(`http://${host}:${port}/elsewhere`, { method: 'PROPFIND' });
+        expect([host, elsewhere.status]).toEqual([host, 404]);
       }
-    } finally {
-      mocked.mockRestore();
-    }
+    });
+
+    it.each(
+      addresses.flatMap((host) => [
+        ['maxConnectionsPerAddress', host, 1] as const,
+        ['requestTimeoutMs', host, 40] as const,
+      ]),
+    )('has `%s` at %s', async (limit, host, value) => {
+      const { server } = createServer(new Probe(), { onLimit: (hit) => hits.push(hit.limit) });
+      const hits: string[] = [];
+      const limits = { [limit]: value };
+      const { port, close } = await withBoth(() => listen(server, { port: 0, host: 'localhost', limits }));
+      afterwards(close);
+      const first = connect(port, host);
+      afterwards(() => first.destroy());
+      first.write('POST /mcp HTTP/1.1\r\n');
+      await once(first, 'connect');
+      const refused = limit === 'requestTimeoutMs' ? first : connect(port, host);
+      await once(refused.on('error', () => {}).resume(), 'close');
+      expect(hits).toEqual([limit]);
+    });
+
+    it('closes both', async () => {
+      const { port, close } = await serveBoth();
+      for (const address of addresses) await fetch(`http://${address}:${port}/elsewhere`);
+      await close();
+      for (const address of addresses) {
+        const [failed] = await once(connect(port, address), 'error');
+        expect(failed).toMatchObject({ code: 'ECONNREFUSED' });
+      }
+    });
   });
 
   const auth: ListenOptions['auth'] = { authenticate: () => ({ subject: 'ann' }) };
@@ -157,6 +206,12 @@ describe('listen, for other paths', () => {
       404,
       { error: { message: 'There is no endpoint at this path.' } },
     ]);
+  });
+
+  it('rejects paths that are not valid percent-encoding', async () => {
+    const { url } = await serve();
+    const [answer] = await raw(new URL('/%zz', url).href, 'POST', {});
+    expect(answer.statusCode).toBe(400);
   });
 
   it('answers at most 17 requests in a packet', async () => {

@@ -274,6 +274,53 @@ describe('nodeHandler', () => {
     }
   });
 
+  it('serves no other spelling of its paths, because middleware at the same path would not see it', async () => {
+    const { handler } = createHandler({ path: '/mcp', legacySse: true });
+    const app = express();
+    app.use(['/mcp', '/sse', '/messages'], (_request, response) => void response.status(401).end());
+    app.use(handler);
+    const url = await start(app);
+    for (const path of ['/mcp', '/sse', '/messages']) {
+      for (const [spelling, status] of [
+        [path, 401],
+        [path.replace('s', '%73').replace('m', '%6d'), 404],
+        [`${path}%`, 404],
+      ] as const)
+        expect([spelling, (await raw(`${url}${spelling}`, 'POST', {}, '{}'))[0].statusCode]).toEqual([
+          spelling,
+          status,
+        ]);
+    }
+  });
+
+  it('does not wait for the body of a client that has gone before the handler ran', async () => {
+    const { handler } = createHandler();
+    let served: (ended: boolean) => void = () => {};
+    const whenServed = new Promise((resolve) => {
+      served = resolve;
+    });
+    const url = await start((incoming, response) => {
+      incoming.once('close', () => {
+        handler(incoming, response);
+        served(response.writableEnded);
+      });
+    });
+    const client = connect(Number(new URL(url).port), '127.0.0.1');
+    const head = 'POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: 9';
+    client.end(`${head}\r\n\r\n{`);
+    expect(await whenServed).toBe(true);
+  });
+
+  it('cuts off an answer that the application has only begun', async () => {
+    const { handler } = createHandler();
+    const url = await start((incoming, response) => {
+      response.writeHead(200).flushHeaders();
+      handler(incoming, response);
+    });
+    const answer = await post(url, modernCall(1, 'add', { a: 1, b: 2 }), modernHeaders('tools/call', 'add'));
+    await expect(answer.text()).rejects.toThrow('terminated');
+  });
+
   it('reports limits in that `AsyncLocalStorage` too', async () => {
     const storage = new AsyncLocalStorage<string>();
     let hit: (found: unknown) => void = () => {};

@@ -10,7 +10,7 @@ import {
   type OptionTypes,
   startupError,
 } from '@decorum/core/transport';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 
 import type { Endpoint } from '../endpoint.js';
 import { isLoopback } from '../guard.js';
@@ -20,11 +20,10 @@ import { openEndpoint } from '../open-endpoint.js';
 import { checkOptionNames, type EndpointOptions, requireFlag, resolveOptions } from '../options.js';
 import { authRoutes } from './auth-routes.js';
 import { plainContext, sendError } from './fastify-plugin.js';
-import { ListeningApp } from './listening-app.js';
+import { checkingInterval, ListeningApp } from './listening-app.js';
 import { isFlooding } from './node-answers.js';
 import { addPluginRoutes } from './plugin-routes.js';
-import { requestListener, serveRequest } from './request-listener.js';
-import { routeOf } from './required-routes.js';
+import { requestListener } from './request-listener.js';
 
 /** Options of `listen`. */
 export interface ListenOptions extends EndpointOptions<IncomingMessage> {
@@ -97,13 +96,13 @@ export async function listen(server: ClosableHost, options: ListenOptions = {}):
     const createApp = await loadFastify();
     const { endpoint, detach } = await openEndpoint(server, settings, end);
     const app = createApp(requestTimeoutMs);
-    addEndpoint(app, endpoint);
     const listener = new ListeningApp(app, endpoint, maxConnectionsPerAddress);
     closeListener = async () => {
       detach();
       await listener.close();
       ignoreSignals();
     };
+    addEndpoint(app, endpoint);
     await addPluginRoutes(app, { routes, endpoint, contextFor: plainContext });
     if (settings.auth) await app.register(authRoutes(settings.auth, report));
     app.setNotFoundHandler((_request, { raw }) => {
@@ -111,7 +110,7 @@ export async function listen(server: ClosableHost, options: ListenOptions = {}):
       throw noEndpoint();
     });
     app.setErrorHandler((error, _request, reply) => sendError(endpoint.errorResponse(error, {}), reply));
-    await listener.listen({ port, host });
+    await listener.listen(port, host);
     const close = async () => await end();
     if (signals) ignoreSignals = endOnSignal(() => endProcess(server, close, closeDeadlineMs));
     const address = app.server.address() as AddressInfo;
@@ -180,27 +179,15 @@ async function loadFastify(): Promise<(requestTimeoutMs: number) => FastifyInsta
       return503OnClosing: false,
       http: {
         headersTimeout: requestTimeoutMs,
-        connectionsCheckingInterval: Math.ceil(requestTimeoutMs / 4),
+        connectionsCheckingInterval: checkingInterval(requestTimeoutMs),
       },
     });
 }
 
-/**
- * Puts an endpoint before the routes of its application. The name `localhost` may have two addresses. Fastify creates the
- * server of the second one itself, so the endpoint needs routes too.
- */
-function addEndpoint(app: FastifyInstance, endpoint: Endpoint<IncomingMessage>): void {
-  const { server } = app;
-  const { path, legacySse } = endpoint.settings;
+/** Puts an endpoint before the routes of its application. */
+function addEndpoint({ server }: FastifyInstance, endpoint: Endpoint<IncomingMessage>): void {
   const [otherwise] = server.listeners('request') as RequestListener[];
   server.removeAllListeners('request').on('request', requestListener(endpoint, otherwise as RequestListener));
-  const onRequest = ({ raw: request }: FastifyRequest, reply: FastifyReply, _done: () => void): void => {
-    const { raw: response } = reply.hijack();
-    if (response.socket !== null || !isFlooding(response)) serveRequest(endpoint, request, response);
-  };
-  for (const each of new Set([path, ...(legacySse ? [legacySse.path, legacySse.messagesPath] : [])])) {
-    app.all(routeOf(each), { onRequest }, () => {});
-  }
 }
 
 /** Replaces the wildcard addresses, because clients can't connect to them on every system. */

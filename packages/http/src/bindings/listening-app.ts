@@ -1,5 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import dns from 'node:dns/promises';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
 import { startupError } from '@decorum/core/transport';
@@ -21,36 +23,65 @@ type HeldRequest = [request: IncomingMessage, response: ServerResponse];
 
 /** The listening application and its connections. */
 export class ListeningApp {
+  /** The application's own server, and one for each other address. */
+  private readonly servers: Server[];
   private readonly sockets = new Set<Socket>();
   /** How many of them each address has. */
   private readonly counts = new Map<string, number>();
   private lastEventAt: number | undefined;
   /** Rejects when the application is closed. */
   private readonly closed: Promise<never>;
+  private isClosed = false;
 
   constructor(
     private readonly app: FastifyInstance,
     private readonly endpoint: Endpoint<IncomingMessage>,
     private readonly maxPerAddress: number,
   ) {
-    app.server.on('connection', (socket: Socket) => this.accept(socket));
+    const { server } = app;
+    this.servers = [server];
+    server.on('connection', this.accept);
     // before Fastify's listener, which destroys the socket
-    app.server.prependListener('clientError', ({ code }: NodeJS.ErrnoException, socket: Socket) => {
-      if (code !== 'ERR_HTTP_REQUEST_TIMEOUT') return;
-      endpoint.hit({ limit: 'requestTimeoutMs', remoteAddress: socket.remoteAddress });
-      // nothing to answer; thousands may be due in the same turn
-      if (socket.bytesRead === 0) socket.destroy();
-    });
+    server.prependListener('clientError', this.noteTimeout);
     this.closed = new Promise((_resolve, reject) => {
-      app.addHook('onClose', async () => reject(startupError('DECORUM_SERVER_CLOSED')));
+      app.addHook('onClose', async () => {
+        this.isClosed = true;
+        reject(startupError('DECORUM_SERVER_CLOSED'));
+      });
     });
     this.closed.catch(() => {});
   }
 
   /** @throws {DecorumError} `DECORUM_SERVER_CLOSED`, and errors of the system */
-  async listen(address: { readonly port: number; readonly host: string }): Promise<void> {
+  async listen(port: number, host: string): Promise<void> {
     // an application that is closed while it looks up its host neither listens nor fails
-    await Promise.race([this.closed, this.app.listen({ ...address })]);
+    await Promise.race([this.closed, this.open(port, host)]);
+  }
+
+  /**
+   * Listens on all addresses of `localhost`. Left to Fastify, its second server would not count connections, and would
+   * never answer requests that offer an upgrade.
+   */
+  private async open(port: number, host: string): Promise<void> {
+    const found = host === 'localhost' ? await dns.lookup(host, { all: true }) : [{ address: host }];
+    if (this.isClosed) return;
+    const [first, ...others] = new Set(found.map(({ address }) => address));
+    await this.app.listen({ port, host: first as string });
+    await Promise.all(others.map((address) => this.openAnother(address)));
+  }
+
+  /** Opens the same port on another address, if the system has it. */
+  private async openAnother(host: string): Promise<void> {
+    const { server } = this.app;
+    const { port } = server.address() as AddressInfo;
+    const { headersTimeout, keepAliveTimeout, requestTimeout } = server;
+    const connectionsCheckingInterval = checkingInterval(requestTimeout);
+    const other = createServer({ headersTimeout, keepAliveTimeout, requestTimeout, connectionsCheckingInterval });
+    other.on('connection', this.accept);
+    for (const event of ['request', 'clientError'])
+      for (const listener of server.listeners(event)) other.on(event, listener as () => void);
+    this.servers.push(other);
+    await once(other.listen(port, host), 'listening').catch(() => {});
   }
 
   /** Closes the endpoint, then the port, then the connections. In this order no request is lost. */
@@ -61,8 +92,10 @@ export class ListeningApp {
     await endpoint.close();
     await endpoint.delivered(Math.max(0, deadlineMs - (performance.now() - began)));
     if (this.lastEventAt !== undefined) await this.closePort();
-    const timer = setTimeout(() => app.server.closeAllConnections(), 1000 + deadlineMs - (performance.now() - began));
-    const closed = app.close();
+    const { servers } = this;
+    const closeAll = () => servers.forEach((server) => server.closeAllConnections());
+    const timer = setTimeout(closeAll, 1000 + deadlineMs - (performance.now() - began));
+    const closed = Promise.all([app.close(), ...servers.slice(1).map(closeServer)]);
     // Node waits for connections that have not sent a byte, and clients keep some of these in reserve
     const silent = setTimeout(() => this.destroySilent(), GRACE_MS);
     await closed;
@@ -70,7 +103,7 @@ export class ListeningApp {
     clearTimeout(silent);
   }
 
-  private accept(socket: Socket): void {
+  private readonly accept = (socket: Socket): void => {
     const { sockets } = this;
     const { remoteAddress } = socket;
     const address = addressOf({ headers: {}, remoteAddress });
@@ -86,7 +119,14 @@ export class ListeningApp {
       sockets.delete(socket);
       this.count(address, this.countOf(address) - 1);
     });
-  }
+  };
+
+  private readonly noteTimeout = ({ code }: NodeJS.ErrnoException, socket: Socket): void => {
+    if (code !== 'ERR_HTTP_REQUEST_TIMEOUT') return;
+    this.endpoint.hit({ limit: 'requestTimeoutMs', remoteAddress: socket.remoteAddress });
+    // nothing to answer; thousands may be due in the same turn
+    if (socket.bytesRead === 0) socket.destroy();
+  };
 
   private countOf(address: string | undefined): number {
     return address === undefined ? 0 : (this.counts.get(address) ?? 0);
@@ -104,19 +144,21 @@ export class ListeningApp {
    * reconnect.
    */
   private async closePort(): Promise<void> {
-    const { server } = this.app;
-    const [handle] = server.listeners('request') as ((...args: HeldRequest) => void)[];
+    const { servers } = this;
+    const [handle] = this.app.server.listeners('request') as RequestListener[];
     const held: HeldRequest[] = [];
     const hold = (...args: HeldRequest) => {
       this.lastEventAt = performance.now();
       held.push(args);
     };
     const began = (this.lastEventAt = performance.now());
-    server.removeAllListeners('request').on('request', hold);
+    for (const server of servers) server.removeAllListeners('request').on('request', hold);
     while (performance.now() < Math.min(began + LINGER_MS, this.lastEventAt + QUIET_MS)) await wait(5);
-    server.close();
-    server.off('request', hold);
-    if (handle) server.on('request', handle);
+    for (const server of servers) {
+      server.close();
+      server.off('request', hold);
+      if (handle) server.on('request', handle);
+    }
     for (const args of held) handle?.(...args);
   }
 
@@ -124,3 +166,8 @@ export class ListeningApp {
     for (const socket of this.sockets) if (socket.bytesRead === 0) socket.destroy();
   }
 }
+
+/** Milliseconds between looks at requests that may be overdue. */
+export const checkingInterval = (requestTimeoutMs: number): number => Math.ceil(requestTimeoutMs / 4);
+
+const closeServer = (server: Server) => new Promise((resolve) => server.close(resolve));

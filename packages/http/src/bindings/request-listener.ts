@@ -2,7 +2,7 @@ import { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 
 import type { Endpoint } from '../endpoint.js';
-import { answerError, isServed, Pipeline } from '../pipeline.js';
+import { answerError, isAt, Pipeline } from '../pipeline.js';
 import { isFlooding } from './node-answers.js';
 import { NodeBody } from './node-body.js';
 import { NodeContext } from './node-context.js';
@@ -13,10 +13,12 @@ import { originForm } from './node-head.js';
  * @param otherwise gets the requests to other paths
  */
 export function requestListener(endpoint: Endpoint<IncomingMessage>, otherwise: RequestListener): RequestListener {
-  const { settings } = endpoint;
-  const { path } = settings;
+  const { path, legacySse } = endpoint.settings;
+  const paths = [path, ...(legacySse ? [legacySse.path, legacySse.messagesPath] : [])];
+  // no middleware runs before, so any spelling is served, as Fastify's routes do
+  const isServed = (url: string) => paths.some((each) => isAt(each, url));
   return (request, response) => {
-    if (request.url !== path && !isServed(settings, path, originForm(request.url))) otherwise(request, response);
+    if (request.url !== path && !isServed(originForm(request.url))) otherwise(request, response);
     else if (response.socket !== null || !isFlooding(response)) serveRequest(endpoint, request, response);
   };
 }
@@ -37,9 +39,6 @@ export function serveRequest(
     request.method === 'POST' &&
     headers['content-type'] === 'application/json' &&
     headers.origin === undefined &&
-    request.httpVersionMajor === 1 &&
-    // not behind other requests of its connection
-    response.socket !== null &&
     // not read by something else
     !request.readableDidRead &&
     !request.readableEnded &&
