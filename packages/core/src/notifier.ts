@@ -4,8 +4,8 @@ import type { Events } from './kernel/events.js';
 export interface Notifier {
   /**
    * Notifies the clients that subscribed to a resource that it has changed.
-   * @param within URI of a resource that contains this one, such as its folder. Clients that subscribed to `within` are
-   *   also notified, with the URI of the part, whether or not they can read the part
+   * @param within URI of a resource that contains this one, such as its folder. Clients that subscribed to `within`
+   *   also receive this resource's URI, even if they cannot read this resource
    */
   resourceUpdated(uri: string, within?: string): void;
   toolsChanged(): void;

@@ -96,7 +96,7 @@ export interface McpServerOptions<E extends readonly object[] = readonly Error[]
    * (`false`), a fixed string, or the result of a function that gets the value. A tool's own `text` takes precedence.
    */
   readonly text?: boolean | string | ((value: unknown) => string);
-  /** Called with every error that is kept from clients, after the error is logged. */
+  /** Called with every error that is hidden from clients, after the error is logged. */
   readonly onError?: (error: unknown, origin: ErrorOrigin) => void;
   /** Limits on what clients send. */
   readonly limits?: ServerLimits;

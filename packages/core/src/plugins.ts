@@ -11,8 +11,8 @@ import type { ProviderSource } from './providers.js';
 import { checkRoutes, type Route } from './transports/route.js';
 
 /**
- * The parts that a plugin adds to a server, and the functions that observe it. Create plugins with `definePlugin`. All
- * functions are called as methods of this object.
+ * The parts that a plugin adds to a server, and the functions that observe the server. Create plugins with
+ * `definePlugin`. All functions are called as methods of this object.
  */
 export interface PluginDefinition<Server = never> {
   /** Identifies the plugin in errors, and in the `needs` of other plugins. Must be unique within a server. */
@@ -31,7 +31,7 @@ export interface PluginDefinition<Server = never> {
    * request is served anyway.
    * @param request the request or notification
    * @param run handles the request, on the first call. Call `run` before you await anything, because the request waits
-   *   for it. If `observe` ends without calling `run`, the request is handled then
+   *   until then. If `observe` ends without calling `run`, the request is handled at that point
    */
   observe?(request: ObservedRequest, run: () => Promise<Outcome>): unknown;
   /**

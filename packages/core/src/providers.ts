@@ -152,7 +152,7 @@ export class Providers {
     const settled = fillSlot(cls, made, slot);
     if (!this.#isReady) this.#pending.add(settled);
     settled.catch((error: unknown) => {
-      // before that, opening a transport fails with this error
+      // until the first transport opens, opening one fails with this error
       if (!this.#isReady) return;
       this.#instances.delete(cls);
       this.#report(error);

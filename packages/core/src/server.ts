@@ -210,9 +210,9 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
   }
 
   /**
-   * Opens a ticket. Call it for the page that `ctx.elicitUrl` or `ctx.requireUrl` sent the user to: it checks that this
-   * user is the one who started the request. Without the check, an attacker could send their URL to another user, who
-   * would then sign in on the attacker's behalf.
+   * Opens the ticket in the URL of a page that `ctx.elicitUrl` or `ctx.requireUrl` sent the user to, and checks that
+   * this user is the one who started the request. Without the check, an attacker could send their URL to another user,
+   * who would then sign in on the attacker's behalf.
    * @param ticket the ticket from the URL
    * @param user the user signed in to the page, with the same subject and issuer as on the MCP connection. `undefined`
    *   opens only tickets of anonymous callers

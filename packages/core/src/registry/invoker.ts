@@ -27,8 +27,8 @@ export function repeaterOf({ methods, key, where }: Member) {
 }
 
 /**
- * Calls a member's method, and again as long as it returns `needInput`. Synchronous if the method returns a result
- * synchronously.
+ * Calls a member's method, and calls it again as long as it returns `needInput`. Synchronous if the method returns a
+ * result synchronously.
  */
 export function invoker(member: Member) {
   const { methods, key } = member;

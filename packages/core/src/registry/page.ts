@@ -24,7 +24,7 @@ export interface PageRequest {
   readonly cursor: unknown;
   /** Cursors are bound to the session or the principal that received them. */
   readonly scope: string;
-  /** Whether the list depends on the caller, so that shared caches must not store it. */
+  /** Whether the list depends on the caller. If so, shared caches must not store it. */
   readonly personal: boolean;
 }
 

@@ -43,7 +43,8 @@ export interface ToolEncoding {
 /**
  * Converts a tool's return value to its result. With an output schema, the value is validated and sent as structured
  * content, with its JSON as text.
- * @throws {Error} an error that the tool returned, or if the value does not match the output schema or cannot be sent
+ * @throws {Error} the error that the tool returned, or an error if the value does not match the output schema or cannot
+ *   be sent
  */
 export function toCallToolResult(value: unknown, encoding: ToolEncoding): CallToolResult | Promise<CallToolResult> {
   if (value instanceof Error) throw value;
@@ -138,7 +139,7 @@ function fallbackText(data: unknown, returned: unknown, { where, text: option = 
 
 /**
  * Converts a prompt's return value to its result.
- * @throws {Error} an error that the prompt returned, or if the value is not a message
+ * @throws {Error} the error that the prompt returned, or an error if the value is not a message
  */
 export function toGetPromptResult(value: unknown, description: string | undefined, where: string): GetPromptResult {
   if (value instanceof Error) throw value;
@@ -221,7 +222,7 @@ export interface ResourceEncoding {
 /**
  * Converts a resource's return value to its contents.
  * @throws {McpError} `unknown-resource` for `undefined` and `null`
- * @throws {Error} an error that the resource returned, or if the value cannot be sent
+ * @throws {Error} the error that the resource returned, or an error if the value cannot be sent
  */
 export function toReadResourceResult(value: unknown, uri: string, encoding: ResourceEncoding): ReadResourceResult {
   if (value === undefined || value === null) throw new McpError('unknown-resource', 'Resource not found', { uri });

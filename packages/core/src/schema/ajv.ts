@@ -120,7 +120,7 @@ function lenientRegExp(pattern: string, flags: string): RegExp {
   }
 }
 
-/** Counts items and fields before the checks that visit each of them, such as `anyOf`. */
+/** Moves `maxItems` and `maxProperties` before the keywords that visit each item or field, such as `anyOf`. */
 function countFirst({ RULES }: Ajv): void {
   for (const [type, keyword] of [
     ['array', 'maxItems'],
@@ -135,7 +135,7 @@ function countFirst({ RULES }: Ajv): void {
 /** Names that every object inherits, such as `constructor`. */
 const INHERITED = Object.getOwnPropertyNames(Object.prototype).map((name) => JSON.stringify(name));
 
-/** Whether a schema may name a field that every object inherits. Only then look at own members, which is slower. */
+/** Whether a schema may name a member that every object inherits. Ignoring inherited members makes ajv slower. */
 function looksAtOwn(schema: JsonObject): boolean {
   const text = JSON.stringify(schema);
   return INHERITED.some((name) => text.includes(name));

@@ -23,7 +23,7 @@ function tooComplex(): never {
   throw new TooComplex();
 }
 
-/** Inserts code before each of these keywords that gives up if the condition holds. */
+/** Makes checks give up if the condition holds when they reach one of these keywords. */
 function stopAt(ajv: Ajv, keywords: readonly string[], condition: (cxt: KeywordCxt) => Code): void {
   const { _ } = loadAjv();
   for (const keyword of keywords) {

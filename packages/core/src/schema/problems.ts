@@ -81,7 +81,7 @@ function keysOf(pointer: string): string[] {
   return tokens.map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** ajv reports a missing or unknown field at its object, but the problem belongs at the field. */
+/** ajv reports a missing or unknown field at its object, but the path of a problem leads to the field. */
 function pathOf({ instancePath, params }: ErrorObject): string {
   const { missingProperty, additionalProperty, unevaluatedProperty, tag } = params as Record<
     string,

@@ -83,7 +83,7 @@ export function isSameTag(a: Tag | undefined, b: Tag | undefined): boolean {
 }
 
 /**
- * Requires a class of a result to declare the discriminator, because nothing adds it to results.
+ * Requires the classes of a result to declare the discriminator, because nothing adds it to results.
  * @throws {DecorumError} `DECORUM_INVALID_FIELD` if the class lacks the field
  */
 export function requireDeclared(cls: Class, [field]: readonly FieldModel[], { property, name }: Tag): void {

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 
 /**
  * The JSON form of a value, without stack traces and local directories. Never throws: a value that JSON cannot
- * represent becomes text, as Node's `inspect` formats it.
+ * represent becomes text, formatted by Node's `inspect`.
  */
 export function loggable(data: unknown): unknown {
   try {

@@ -13,7 +13,7 @@ export interface LineSink {
 
 const NEWLINE = 0x0a;
 const EMPTY = Buffer.alloc(0);
-/** Buffers for incomplete lines that are larger than this are released after the line. */
+/** A buffer for incomplete lines is released after the line if the buffer is larger than this. */
 const MAX_IDLE_BYTES = 65_536;
 
 /**

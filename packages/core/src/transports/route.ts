@@ -34,7 +34,8 @@ export interface Route {
   /** The whole path, such as `/metrics`. It has no parameters. */
   readonly path: string;
   /**
-   * Handles a request from anybody who can reach the port. If it throws, the error is reported; the client gets a 500.
+   * Handles a request from anybody who can reach the port. If `handle` throws, the error is reported, and the client
+   * gets a 500.
    */
   handle(request: RouteRequest): RouteAnswer | Promise<RouteAnswer>;
 }

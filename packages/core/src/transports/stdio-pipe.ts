@@ -26,7 +26,7 @@ export interface StdioOptions {
   readonly drainMs?: number;
   /** The caller: the user who started the process. Required if the server has members with scopes. */
   readonly principal?: Principal | undefined;
-  /** Limits on messages from the client, and on data that is pending for it. */
+  /** Limits on messages from the client, and on data that is pending for the client. */
   readonly limits?: StdioLimits;
 }
 

@@ -6,8 +6,8 @@ import type { Principal } from '../protocol/wire.js';
 import type { OwnedRoute } from './route.js';
 
 /**
- * The key of a server's `HostPort`. It is a symbol, so users can give members any name, and a registered one, so two
- * copies of the package share it.
+ * The key of a server's `HostPort`. A symbol leaves all member names to the user. It is registered, so two copies of
+ * the package share it.
  */
 export const HOST: unique symbol = Symbol.for('decorum:host') as never;
 
@@ -61,7 +61,7 @@ export function hostOf(server: Host, where = 'transport'): HostPort {
 /**
  * Rejects a server with scopes on a transport that can't identify callers: it could only deny their calls.
  * @param where the function that opens the transport, such as `listen`
- * @param remedy the argument to pass to that function
+ * @param remedy what to pass to that function, for the error message
  * @throws {DecorumError} `DECORUM_NO_AUTHORIZATION`
  */
 export function requireNoScopes({ scopedMember }: Kernel, where: string, remedy: string): void {
