@@ -14,9 +14,9 @@ export interface HealthOptions {
   readonly checks?: Readonly<Record<string, HealthCheck>>;
   /** Milliseconds after which a check fails. Defaults to 1000. */
   readonly timeoutMs?: number;
-  /** Path that tells whether the process runs. Defaults to `/healthz`. */
+  /** Path that reports whether the process is running. Defaults to `/healthz`. */
   readonly livePath?: string;
-  /** Path that tells whether the server takes requests. Defaults to `/readyz`. */
+  /** Path that reports whether the server accepts requests. Defaults to `/readyz`. */
   readonly readyPath?: string;
 }
 
@@ -28,9 +28,9 @@ const answer = (status: 200 | 503, checks?: Readonly<Record<string, 'ok' | 'fail
   body: JSON.stringify({ status: status === 200 ? 'ok' : 'unavailable', ...(checks && { checks }) }),
 });
 
-/** One check. It runs once at a time: however many requests ask, and even if it hangs. */
+/** One check. Only one run is in progress at a time, however many requests ask, and even if the check hangs. */
 class Check {
-  /** The run that has not ended. */
+  /** The run in progress. */
   private running: Promise<unknown> | undefined;
   private asked: Promise<boolean> | undefined;
   private hasFailed = false;
@@ -41,7 +41,7 @@ class Check {
     private readonly timeoutMs: number,
   ) {}
 
-  /** Whether it passes. Never rejects. */
+  /** Whether the check passes. Never rejects. */
   passes(request: RouteRequest): Promise<boolean> {
     this.asked ??= this.ask(request).finally(() => {
       this.asked = undefined;
@@ -49,7 +49,7 @@ class Check {
     return this.asked;
   }
 
-  /** Reports the first failure after each time that it has passed. */
+  /** Of several failures in a row, reports only the first. */
   private async ask(request: RouteRequest): Promise<boolean> {
     let timer: NodeJS.Timeout | undefined;
     try {
@@ -68,7 +68,7 @@ class Check {
     return !this.hasFailed;
   }
 
-  /** Runs it, unless it runs already: runs that hang would pile up. */
+  /** Starts a run, unless one is in progress. Otherwise, runs that hang would pile up. */
   private run(): Promise<unknown> {
     if (this.running) return this.running;
     const { check } = this;
@@ -102,8 +102,8 @@ function checksOf({ checks = {}, timeoutMs = 1000 }: HealthOptions): readonly Ch
 }
 
 /**
- * A plugin for load balancers and orchestrators. `GET /healthz` answers 200 while the process runs. `GET /readyz` answers
- * 503 from the moment that the server or its endpoint begins to close, and while a check fails.
+ * A plugin for load balancers and orchestrators. `GET /healthz` responds with 200 while the process runs. `GET /readyz`
+ * responds with 503 while a check fails, and once the server or its endpoint begins to close.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  * @example
  * ```ts

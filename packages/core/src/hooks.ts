@@ -3,7 +3,9 @@ interface Hooked {
   onClose?(): void | Promise<void>;
 }
 
-/** Runs lifecycle hooks. Each instance starts once, and closes once if it has started; closing happens in reverse order. */
+/**
+ * Runs lifecycle hooks. Each instance starts once, and closes once if it has started; closing happens in reverse order.
+ */
 export class Hooks {
   /** How many times each instance is registered. */
   private readonly served = new Map<Hooked, number>();
@@ -11,7 +13,7 @@ export class Hooks {
   private readonly begun = new Set<Hooked>();
   private started: Promise<void> | undefined;
   private isClosed = false;
-  /** Ends the wait for hooks that start. */
+  /** Ends the wait for `onStart` hooks. */
   private giveUp: (() => void) | undefined;
 
   /** @param report receives errors from hooks that no caller awaits */
@@ -20,7 +22,7 @@ export class Hooks {
     private readonly report: (error: unknown) => void,
   ) {}
 
-  /** Adds an instance. If the server is already running, the instance starts at once. */
+  /** Adds an instance. If the server is already running, the instance starts right away. */
   add(instance: Hooked): void {
     const times = this.served.get(instance) ?? 0;
     this.served.set(instance, times + 1);
@@ -35,7 +37,10 @@ export class Hooks {
     if (this.begun.delete(instance)) this.attempt(() => instance.onClose?.());
   }
 
-  /** Starts all instances, on the first call. Also resolves if the server closes meanwhile, because a hook may never end. */
+  /**
+   * Starts all instances, on the first call. Also resolves if the server closes meanwhile, because a hook may never
+   * end.
+   */
   start(): Promise<void> {
     return (this.started ??= new Promise((resolve, reject) => {
       this.giveUp = resolve;
@@ -45,7 +50,7 @@ export class Hooks {
 
   /**
    * Closes all instances that have begun to start.
-   * @throws the first error from a hook, after all have run
+   * @throws the first error from a hook, after all hooks have run
    */
   async close(): Promise<void> {
     this.isClosed = true;
@@ -67,7 +72,7 @@ export class Hooks {
   private async startAll(): Promise<void> {
     for (const instance of this.served.keys()) {
       if (this.isClosed) return;
-      // what another hook has added meanwhile has begun
+      // an instance that another hook added in the meantime has already begun
       if (!this.begun.has(instance)) await this.begin(instance);
     }
   }

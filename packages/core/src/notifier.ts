@@ -3,18 +3,18 @@ import type { Events } from './kernel/events.js';
 /** Notifies clients of changes that the server cannot see itself. */
 export interface Notifier {
   /**
-   * Announces a change to a resource to the clients that subscribed to its URI.
-   * @param within a resource that this one is part of, such as its folder. Clients that subscribed to it are told the
-   *   URI of the part too, whether or not they can read the part
+   * Notifies the clients that subscribed to a resource that it has changed.
+   * @param within URI of a resource that contains this one, such as its folder. Clients that subscribed to `within`
+   *   also receive this resource's URI, even if they cannot read this resource
    */
   resourceUpdated(uri: string, within?: string): void;
   toolsChanged(): void;
   promptsChanged(): void;
-  /** Announces that the set of resources changed, for example because a template now lists others. */
+  /** Announces that the set of resources changed, for example because a template now lists other resources. */
   resourcesChanged(): void;
   /**
    * Announces that the user has completed what they were asked to do at a URL. Only the session that was asked is
-   * notified: this process must hold it, and its revision must have the notification (2025-11-25).
+   * notified, provided that this process holds the session and its revision has the notification (2025-11-25).
    * @param id the `id` of the visit that `server.openTicket` returned
    */
   elicitationCompleted(id: string): void;

@@ -24,7 +24,7 @@ import type { ListingMode } from './registry/registry.js';
 export interface McpServerOptions<E extends readonly object[] = readonly Error[]> extends Implementation {
   /** Instructions for the model: how to use the server as a whole. */
   readonly instructions?: string;
-  /** Classes, constructed once each, and ready instances. */
+  /** Provider classes, each of which is constructed once, and provider instances. */
   readonly providers?: readonly ProviderSource[];
   /**
    * Creates or looks up the instance of a provider class. Defaults to `new cls()`. To use a container, pass
@@ -32,30 +32,30 @@ export interface McpServerOptions<E extends readonly object[] = readonly Error[]
    */
   readonly resolve?: Resolve;
   /**
-   * Repairs tool arguments that can only be meant one way, such as `"5"` for an integer, then validates them again.
-   * Defaults to `false`. A tool's own `coerce` takes precedence.
+   * Repairs tool arguments that have only one possible meaning, such as `"5"` for an integer, then validates them
+   * again. Defaults to `false`. A tool's own `coerce` takes precedence.
    */
   readonly coerce?: boolean;
   /**
-   * `usable` lists only what the caller has the scopes for. By default, `all`: clients can ask for more scopes only if
-   * they see what needs them.
+   * `usable` lists only members that the caller has the scopes for. Defaults to `all`, because clients can ask for more
+   * scopes only if they see the members that need them.
    */
   readonly listing?: ListingMode;
   /** Entries per page of a list. Defaults to 1000, because many clients never ask for a second page. */
   readonly pageSize?: number;
   /**
-   * Lowest level of `ctx.log` messages sent to a session before the client sets a level. Defaults to `info`. The
-   * specification deprecates logging to the client in 2026-07-28.
+   * Lowest level of `ctx.log` messages sent to a session before the client sets a level. Defaults to `info`.
+   * Revision 2026-07-28 deprecates logging to the client.
    */
   readonly logLevel?: LogLevel;
   /** Milliseconds to wait for the client to answer `ctx.elicit`, `ctx.sample` and the like. Defaults to 10 minutes. */
   readonly questionTimeoutMs?: number;
   /**
    * Seals data that clients hold for the server: list cursors, and the state of requests that ask the client. Use at
-   * least 32 characters, and the same secret on every node that serves the same clients. Of several secrets, the first
-   * seals and all open. Servers with different names cannot open each other's data. Defaults to the environment
-   * variable `DECORUM_SECRET` (several separated by commas), or else to a random secret, which makes cursors and state
-   * invalid after a restart.
+   * least 32 characters, and the same secret on every node that serves the same clients. If you pass several secrets,
+   * the first one seals, and any of them opens. Servers with different names cannot open each other's data. Defaults to
+   * the environment variable `DECORUM_SECRET` (several secrets separated by commas), or else to a random secret, which
+   * makes cursors and state invalid after a restart.
    */
   readonly secret?: string | readonly string[];
   /**
@@ -64,13 +64,13 @@ export interface McpServerOptions<E extends readonly object[] = readonly Error[]
    */
   readonly flowTtlMs?: number;
   /**
-   * Makes every state of a stateless request valid for one use only. Effects of `ctx.once` then run at most once, even
-   * if the client repeats a request. A client whose connection drops has to start over.
+   * Makes every state of a stateless request valid for one use only, so effects of `ctx.once` run at most once, even if
+   * the client repeats a request. A client whose connection drops has to start over.
    */
   readonly singleUse?: SingleUse;
   /** Interceptors around calls to tools, prompts, resources and completions; the first is the outermost. */
   readonly interceptors?: readonly Interceptor[];
-  /** Plugins, which stand around every message. The first is the outermost. `definePlugin` creates one. */
+  /** Plugins, created with `definePlugin`. They wrap every message; the first is the outermost. */
   readonly plugins?: readonly PluginDefinition[];
   /** Protocol extensions that the server supports. */
   readonly extensions?: readonly Extension[];
@@ -92,21 +92,23 @@ export interface McpServerOptions<E extends readonly object[] = readonly Error[]
    */
   readonly errors?: ErrorRules<E>;
   /**
-   * The text that tools with an `output` send beside their structured content: its JSON (`true`, the default), nothing
-   * (`false`), a fixed string, or the result of a function of the value. A tool's own `text` takes precedence.
+   * The text that tools with an `output` send along with their structured content: its JSON (`true`, the default), none
+   * (`false`), a fixed string, or the result of a function that gets the value. A tool's own `text` takes precedence.
    */
   readonly text?: boolean | string | ((value: unknown) => string);
-  /** Called with every error that was masked from the client, after it is logged. */
+  /** Called with every error that is hidden from clients, after the error is logged. */
   readonly onError?: (error: unknown, origin: ErrorOrigin) => void;
   /** Limits on what clients send. */
   readonly limits?: ServerLimits;
-  /** Called each time a client reaches a limit of the server or of one of its transports, for example to count them. */
+  /**
+   * Called each time a client reaches a limit of the server or of one of its transports, for example to count the hits.
+   */
   readonly onLimit?: (hit: LimitHit) => void;
 }
 
 const DAY_MS = 86_400_000;
 
-/** All options with their types. A missing one is a compile error. */
+/** All options with their types. A missing option is a compile error. */
 const OPTIONS: OptionTypes<McpServerOptions> = {
   name: true,
   version: true,

@@ -6,10 +6,10 @@ import type { McpServer } from './server.js';
 export type Plugin = PluginDefinition<McpServer>;
 
 /**
- * Defines a plugin: what it brings to a server, and what it does around each message.
+ * Defines a plugin, which can add parts to a server and observe its messages.
  * @param create creates the plugin from its options
  * @returns the function that users call in `plugins`
- * @throws {DecorumError} `DECORUM_INVALID_OPTION` if `create` is no function
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION` if `create` is not a function
  * @example
  * ```ts
  * import { definePlugin, McpServer } from '@decorum/core';

@@ -11,49 +11,49 @@ import type { ProviderSource } from './providers.js';
 import { checkRoutes, type Route } from './transports/route.js';
 
 /**
- * What a plugin adds to a server, and what it wants to know. `definePlugin` creates it. All functions are called as
- * methods of it.
+ * The parts that a plugin adds to a server, and the functions that observe the server. Create plugins with
+ * `definePlugin`. All functions are called as methods of this object.
  */
 export interface PluginDefinition<Server = never> {
-  /** Names the plugin in errors, and for `needs` of others. Unique within a server. */
+  /** Identifies the plugin in errors, and in the `needs` of other plugins. Must be unique within a server. */
   readonly name: string;
-  /** Names of the plugins that a server must have too. */
+  /** Names of other plugins that the server must have. */
   readonly needs?: readonly string[];
-  /** More providers, after those of the server. */
+  /** More providers, after the server's own. */
   readonly providers?: readonly ProviderSource[];
-  /** More interceptors, outside those of the server. */
+  /** More interceptors, outside the server's own. */
   readonly interceptors?: readonly Interceptor[];
-  /** More extensions, after those of the server. */
+  /** More extensions, after the server's own. */
   readonly extensions?: readonly Extension[];
   /**
-   * Stands around every request and notification that the server handles. Handlers run inside it, so they see the
-   * values of an `AsyncLocalStorage`. It can't change the answer. If it throws, the error is reported once, and the
-   * request is served.
+   * Wraps every request and notification that the server handles. Handlers run inside it, so they see values that it
+   * sets in an `AsyncLocalStorage`. It can't change the response. If it throws, the error is reported once, and the
+   * request is served anyway.
    * @param request the request or notification
-   * @param run handles it, on the first call. Call it before you wait for anything: the request waits too. If `observe`
-   *   returns without calling it, the request is handled then
+   * @param run handles the request, on the first call. Call `run` before you await anything, because the request waits
+   *   until then. If `observe` ends without calling `run`, the request is handled at that point
    */
   observe?(request: ObservedRequest, run: () => Promise<Outcome>): unknown;
   /**
-   * Called when a request or notification has been handled, before the answer is sent. It costs less than `observe`,
-   * which gets a promise. If it throws, the error is reported once, and the answer is sent.
-   * @param request the request or notification. Its arguments may be gone
-   * @param outcome how it ended
+   * Called when a request or notification has been handled, before the response is sent. It costs less than `observe`,
+   * which gets a promise. If it throws, the error is reported once, and the response is sent anyway.
+   * @param request the request or notification. Its arguments may be undefined by now
+   * @param outcome how the request ended
    */
   ended?(request: ObservedRequest, outcome: Outcome): unknown;
   /**
-   * Stands around every question that a handler asks the client. Set keys of `question.meta` to send them as `_meta`. If
-   * it throws, the error is reported once, and the question is asked.
+   * Wraps every question that a handler asks the client. Set keys of `question.meta` to send them as `_meta`. If `ask`
+   * throws, the error is reported once, and the question is asked anyway.
    * @param question the request to the client
-   * @param run sends it, on the first call
+   * @param run sends the question, on the first call
    */
   ask?(question: ObservedQuestion, run: () => Promise<QuestionOutcome>): unknown;
   /**
    * Called for every session that starts in this process, or is continued in it.
-   * @returns called when the session ends in this process, for whatever reason
+   * @returns a function to call when the session ends in this process, for whatever reason
    */
   session?(info: SessionInfo): (() => void) | void;
-  /** Paths to serve over HTTP, beside the MCP endpoint. */
+  /** Paths to serve over HTTP, next to the MCP endpoint. */
   readonly routes?: readonly Route[];
   /** Runs once, before the server handles its first message, and before the hooks of its providers. */
   onStart?(server: Server): void | Promise<void>;
@@ -79,8 +79,9 @@ const KEYS: OptionTypes<PluginDefinition> = {
 const invalid = (problem: string) => startupError('DECORUM_INVALID_PLUGIN', problem);
 
 /**
- * Rejects plugins that are invalid, or that don't go together.
- * @throws {DecorumError} `DECORUM_INVALID_PLUGIN`, `DECORUM_INVALID_OPTION`, `DECORUM_DUPLICATE_PLUGIN`, `DECORUM_MISSING_PLUGIN`, `DECORUM_DUPLICATE_ROUTE`
+ * Rejects plugins that are invalid, or that can't be used together.
+ * @throws {DecorumError} `DECORUM_INVALID_PLUGIN`, `DECORUM_INVALID_OPTION`, `DECORUM_DUPLICATE_PLUGIN`,
+ *   `DECORUM_MISSING_PLUGIN`, `DECORUM_DUPLICATE_ROUTE`
  */
 export function checkPlugins(plugins: readonly PluginDefinition[]): readonly PluginDefinition[] {
   const names = new Set<string>();
@@ -132,7 +133,7 @@ export function hooksOf(plugin: PluginDefinition<object>) {
   };
 }
 
-/** What a server does for its plugins at run time; undefined if none of them wants anything. */
+/** The functions of plugins that observe a server at run time; undefined if there are none. */
 export function observingOf(plugins: readonly PluginDefinition[]): Observing | undefined {
   const hooks = <Call>(name: 'observe' | 'ended' | 'ask' | 'session', call: (plugin: PluginDefinition) => Call) =>
     plugins.flatMap((each) => (each[name] === undefined ? [] : [{ plugin: each.name, name, call: call(each) }]));
@@ -156,7 +157,7 @@ interface Extensible {
   readonly extensions?: readonly Extension[];
 }
 
-/** Adds to a server's options what its plugins bring. */
+/** Adds the providers, interceptors and extensions of plugins to a server's options. */
 export function withPlugins<O extends Extensible>(options: O, plugins: readonly PluginDefinition[]): O {
   if (plugins.length === 0) return options;
   const { providers = [], interceptors = [], extensions = [] } = options;

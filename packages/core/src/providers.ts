@@ -84,7 +84,7 @@ export class Providers {
 
   /**
    * On the first call, waits for the instances that `resolve` promised.
-   * @throws whatever `resolve` rejects with, and `DecorumError` for anything that is not an instance of the class
+   * @throws whatever `resolve` rejects with, and `DecorumError` for anything that cannot serve as an instance
    */
   async ready(): Promise<void> {
     // the loop also sees instances that are added while it waits
@@ -152,7 +152,7 @@ export class Providers {
     const settled = fillSlot(cls, made, slot);
     if (!this.#isReady) this.#pending.add(settled);
     settled.catch((error: unknown) => {
-      // until then, opening a transport fails with this error
+      // until the first transport opens, opening one fails with this error
       if (!this.#isReady) return;
       this.#instances.delete(cls);
       this.#report(error);
@@ -178,9 +178,9 @@ async function fillSlot(cls: Class, made: Promise<object>, slot: Slot): Promise<
 type Methods = Readonly<Record<PropertyKey, (...args: unknown[]) => unknown>>;
 
 /**
- * Creates an object with the methods of a class. Each method first gets the instance, then calls it.
+ * Creates an object with the methods of a class. Each method first gets the instance, then calls its method.
  * @param instanceFor gets the instance; its argument is the last argument of the call, which is the context
- * @param slot holds the instance once it exists, which makes its own properties available too
+ * @param slot holds the instance once it exists. From then on, its own properties are available too
  */
 function proxyFor(cls: Class, instanceFor: (context: unknown) => object | Promise<object>, slot: Slot = {}): object {
   // not a proxy of the prototype itself: if it were frozen, the proxy would have to return its original methods
@@ -235,8 +235,8 @@ const sourceOf = (value: unknown): string =>
   typeof value === 'function' ? Function.prototype.toString.call(value) : '';
 
 /**
- * The class whose constructor runs. A subclass without one runs its base's, but has a `length` of 0 whatever the base
- * takes.
+ * The class whose constructor runs. A subclass without a constructor runs that of its base class, but has a `length` of
+ * 0, whatever the base class takes.
  */
 function constructorOf(cls: Class): Class {
   const base: unknown = Object.getPrototypeOf(cls);

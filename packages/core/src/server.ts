@@ -35,7 +35,7 @@ export interface Lifecycle {
   onClose?(): void | Promise<void>;
 }
 
-/** Tells a program that runs others, such as `decorum build`, which servers they create. */
+/** Tells a tool that runs other programs, such as `decorum build`, which servers those programs create. */
 const CREATED = Symbol.for('decorum:created');
 
 type Named<T> = T & { readonly name: string };
@@ -48,7 +48,7 @@ export interface Registration {
 
 /**
  * An MCP server. It serves the decorated methods of its providers, and its own if you subclass it. It starts to serve
- * when you open a transport on it, and may have several open at once. `E` is inferred from the `errors` option.
+ * when you open a transport on it. Several transports may be open at once. `E` is inferred from the `errors` option.
  * @example
  * ```ts
  * import { McpServer, serveStdio, Tool } from '@decorum/core';
@@ -150,13 +150,13 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
     return this.#addProvider(this.#providers.read(source));
   }
 
-  /** Adds a tool that is a function, with a schema for what it takes and one for what it returns. */
+  /** Adds a function as a tool, with a schema for its input and one for its output. */
   addTool<I extends SchemaSource, O extends SchemaSource>(
     options: Named<ToolOptions<I, O>> & { readonly input: I; readonly output: O },
     handler: ToolMethod<I, O>,
   ): Registration;
   /**
-   * Adds a function as a tool, for tools that are only known at run time.
+   * Adds a function as a tool, for tools that are known only at run time.
    * @param options the options of `@Tool`. `name` is required, and so is `input` if the tool takes arguments
    * @param handler receives the input and the context, even without `input`
    * @throws {DecorumError} for a mistake in the options
@@ -175,12 +175,12 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
     options: Named<ToolOptions<I>> & { readonly input: I; readonly output?: undefined },
     handler: (input: Parsed<I>, context: Context) => unknown,
   ): Registration;
-  /** Adds a tool that is a function without arguments, with a schema for what it returns. */
+  /** Adds a function without arguments as a tool, with a schema for its output. */
   addTool<O extends SchemaSource>(
     options: Named<ToolOptions<never, O>> & { readonly output: O; readonly input?: undefined },
     handler: (input: NoInput, context: Context) => ReturnType<ToolMethod<never, O>>,
   ): Registration;
-  /** Adds a tool that is a function without arguments. */
+  /** Adds a function without arguments as a tool. */
   addTool(
     options: Named<ToolOptions> & { readonly input?: undefined; readonly output?: undefined },
     handler: (input: NoInput, context: Context) => unknown,
@@ -210,9 +210,9 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
   }
 
   /**
-   * Opens the ticket on a page that `ctx.elicitUrl` or `ctx.requireUrl` sent the user to, and checks that this user is
-   * the one who started the request. Without the check, an attacker could send their URL to another user, who would
-   * then sign in on the attacker's behalf.
+   * Opens the ticket in the URL of a page that `ctx.elicitUrl` or `ctx.requireUrl` sent the user to, and checks that
+   * this user is the one who started the request. Without the check, an attacker could send their URL to another user,
+   * who would then sign in on the attacker's behalf.
    * @param ticket the ticket from the URL
    * @param user the user signed in to the page, with the same subject and issuer as on the MCP connection. `undefined`
    *   opens only tickets of anonymous callers
@@ -271,5 +271,5 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
   }
 }
 
-/** Stands in for the class in error messages about tools that are functions. */
+/** Stands in for the class in error messages about tools that were added as functions. */
 const ADDED = class addTool {};

@@ -1,4 +1,4 @@
-// `@decorum/core/transport`: what authors of transports need beyond the public API.
+// `@decorum/core/transport`: exports that transport authors need beyond the public API.
 export type { InFlight } from './kernel/in-flight.js';
 export type { Kernel, SessionOrigin } from './kernel/kernel.js';
 export { excerpt, FAILURES, startupError } from './protocol/errors.js';

@@ -5,7 +5,7 @@ import { type FieldDecorator, fieldDecorator } from './describe.js';
 export type ItemType = StringConstructor | NumberConstructor | BooleanConstructor | BigIntConstructor | Class;
 
 /**
- * Declares a DTO field as a list. Give class-validator rules for the items `{ each: true }`.
+ * Declares a DTO field as a list. Add `{ each: true }` to class-validator rules that apply to the items.
  * @param type `String`, `Number`, `Boolean`, `Date`, `BigInt`, `Uint8Array`, or a DTO class
  * @example
  * ```ts
@@ -14,7 +14,7 @@ export type ItemType = StringConstructor | NumberConstructor | BooleanConstructo
  * }
  * ```
  * @throws {DecorumError} `DECORUM_UNSUPPORTED_MEMBER` for static, private and symbol-named fields
- * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` without parentheses, and on anything but a field
+ * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` if used without parentheses, or on anything but a field
  */
 export function ArrayOf(type: ItemType): FieldDecorator;
 export function ArrayOf(type: ItemType, ...rest: unknown[]): FieldDecorator {

@@ -17,7 +17,7 @@ export type TitledChoices = Readonly<Record<string, string>> | ReadonlyMap<strin
  * }
  * ```
  * @throws {DecorumError} `DECORUM_UNSUPPORTED_MEMBER` for static, private and symbol-named fields
- * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` without parentheses, and on anything but a field
+ * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` if used without parentheses, or on anything but a field
  */
 export function Choices(titles: TitledChoices, options?: { readonly each?: boolean }): FieldDecorator;
 export function Choices(

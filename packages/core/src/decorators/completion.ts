@@ -10,7 +10,7 @@ export type CompletionMethod = (value: string, context: never) => CompletionValu
 /**
  * Completes one argument of a prompt or resource template.
  * @throws {DecorumError} `DECORUM_UNSUPPORTED_MEMBER` for static, private and symbol-named members
- * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` without parentheses, and on anything but a method
+ * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` if used without parentheses, or on anything but a method
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/completion
  * @example
  * ```ts

@@ -13,7 +13,7 @@ import { type FieldDecorator, fieldDecorator } from './describe.js';
  * }
  * ```
  * @throws {DecorumError} `DECORUM_UNSUPPORTED_MEMBER` for static, private and symbol-named fields
- * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` without parentheses, and on anything but a field
+ * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` if used without parentheses, or on anything but a field
  */
 export function DateOnly(options?: { readonly each?: boolean }): FieldDecorator;
 export function DateOnly(options: { readonly each?: boolean } = {}, ...rest: unknown[]): FieldDecorator {

@@ -9,7 +9,7 @@ export interface FieldDecorator {
   (target: object, key: string | symbol): void;
 }
 
-/** The facts that a field decorator writes, and how to use it. */
+/** How to use a field decorator, and the facts that it records. */
 interface FieldUsage extends Omit<Usage, 'place'> {
   readonly facts: FieldFacts;
   /** Whether the decorator needs an argument. */
@@ -41,10 +41,10 @@ export function fieldDecorator(
 }
 
 /**
- * Describes a DTO field. The text goes into its JSON Schema, where the model and the user read it.
+ * Describes a DTO field. The text goes into the field's JSON Schema, where the model and the user read it.
  * @param description a description, or an object with title, description and examples
  * @throws {DecorumError} `DECORUM_UNSUPPORTED_MEMBER` for static, private and symbol-named fields
- * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` without parentheses or argument, and on anything but a field
+ * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` without parentheses or argument, or on anything but a field
  * @example
  * ```ts
  * class Place {

@@ -3,7 +3,7 @@ import { type MemberDecorator, memberDecorator } from './member-decorator.js';
 /**
  * Removes an inherited member: clients can neither list nor call it.
  * @throws {DecorumError} `DECORUM_UNSUPPORTED_MEMBER` for static, private and symbol-named members
- * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` without parentheses, and on anything but a method
+ * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` if used without parentheses, or on anything but a method
  * @example
  * ```ts
  * class Files {

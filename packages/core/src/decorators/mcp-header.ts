@@ -1,13 +1,13 @@
 import { type FieldDecorator, fieldDecorator } from './describe.js';
 
 /**
- * Mirrors an input field of a tool in the `Mcp-Param-{name}` request header, which lets a proxy route by it without
- * parsing the body. Clients of stateless revisions send the header, and it must match the body. Don't use it for
+ * Mirrors an input field of a tool in the `Mcp-Param-{name}` request header, so a proxy can route requests without
+ * parsing the body. Clients of stateless revisions send the header, and its value must match the body. Don't use it for
  * secrets.
  * @param name a token (RFC 9110, section 5.6.2), unique within the input. The field must be a string, integer or
  *   boolean
  * @throws {DecorumError} `DECORUM_UNSUPPORTED_MEMBER` for static, private and symbol-named fields
- * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` without parentheses or argument, and on anything but a field
+ * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` without parentheses or argument, or on anything but a field
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
  * @example
  * ```ts

@@ -31,7 +31,7 @@ export interface Usage {
   readonly takesClass?: boolean;
   /** Whether it has an `input` option. */
   readonly takesSchema?: boolean;
-  /** What to write when a field decorator is on a method. */
+  /** The remedy for a field decorator on a method. */
   readonly onMethod?: string;
 }
 
@@ -61,7 +61,7 @@ export function rejectBare(
 }
 
 /**
- * Rejects decorators where they would have no effect: on a class, on a parameter, or a field decorator on a method.
+ * Rejects a decorator that would have no effect: one on a class or parameter, or a field decorator on a method.
  * @param args the arguments that the compiler passes to the decorator
  * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR`
  */

@@ -10,10 +10,10 @@ export function Prompt<I extends SchemaSource>(
   options: PromptOptions<I> & { readonly input: I },
 ): MemberDecorator<(input: Parsed<I>, context: never) => unknown>;
 /**
- * Serves a method as a prompt. Return text (one user message), a content block, messages made by `user()` and
+ * Serves a method as a prompt. Return text (one user message), a content block, messages from `user()` and
  * `assistant()`, a list of these, or a complete result.
  * @throws {DecorumError} `DECORUM_UNSUPPORTED_MEMBER` for static, private and symbol-named members
- * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` without parentheses, and on anything but a method
+ * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` if used without parentheses, or on anything but a method
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/prompts
  * @example
  * ```ts

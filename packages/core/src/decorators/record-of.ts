@@ -2,8 +2,8 @@ import type { ItemType } from './array-of.js';
 import { type FieldDecorator, fieldDecorator } from './describe.js';
 
 /**
- * Declares a DTO field as a record: an object whose keys the client chooses. Give class-validator rules for the values
- * `{ each: true }`.
+ * Declares a DTO field as a record: an object whose keys the client chooses. Add `{ each: true }` to class-validator
+ * rules that apply to the values.
  * @param type the type of the values, as in `@ArrayOf`
  * @example
  * ```ts
@@ -12,7 +12,7 @@ import { type FieldDecorator, fieldDecorator } from './describe.js';
  * }
  * ```
  * @throws {DecorumError} `DECORUM_UNSUPPORTED_MEMBER` for static, private and symbol-named fields
- * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` without parentheses, and on anything but a field
+ * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` if used without parentheses, or on anything but a field
  */
 export function RecordOf(type: ItemType): FieldDecorator;
 export function RecordOf(type: ItemType, ...rest: unknown[]): FieldDecorator {

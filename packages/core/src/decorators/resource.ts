@@ -16,7 +16,7 @@ export function Resource<I extends SchemaSource>(
  * `undefined` and `null` mean that the resource does not exist.
  * @param uri an absolute URI (RFC 3986) or a URI template, such as `docs://{+path}`
  * @throws {DecorumError} `DECORUM_UNSUPPORTED_MEMBER` for static, private and symbol-named members
- * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` without parentheses, and on anything but a method
+ * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` if used without parentheses, or on anything but a method
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/resources
  * @example
  * ```ts

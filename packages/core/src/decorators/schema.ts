@@ -2,8 +2,8 @@ import type { JsonObject } from '../protocol/model.js';
 import { type FieldDecorator, fieldDecorator } from './describe.js';
 
 /**
- * Sets the JSON Schema of one DTO field, for what validation rules cannot express. It is published unchanged and
- * describes the value on the wire: validation happens before `@Transform` runs.
+ * Sets the JSON Schema of a DTO field, for constraints that validation rules cannot express. The schema is published
+ * unchanged. It describes the value on the wire, because validation happens before `@Transform` runs.
  * @param schema JSON Schema 2020-12 without `$ref`
  * @example
  * ```ts
@@ -12,7 +12,7 @@ import { type FieldDecorator, fieldDecorator } from './describe.js';
  * }
  * ```
  * @throws {DecorumError} `DECORUM_UNSUPPORTED_MEMBER` for static, private and symbol-named fields
- * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` without parentheses, and on anything but a field
+ * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` if used without parentheses, or on anything but a field
  */
 export function Schema(schema: JsonObject): FieldDecorator;
 export function Schema(schema: JsonObject, ...rest: unknown[]): FieldDecorator {

@@ -12,7 +12,7 @@ export type ToolOptions<I extends SchemaSource = SchemaSource, O extends SchemaS
   Accepted<O>
 >;
 
-/** A complete result as users of the official SDK write it. */
+/** A complete result, as in the official SDK. */
 type WrittenOut<T> = Omit<CallToolResult, 'structuredContent'> &
   ({ readonly structuredContent: T } | { readonly isError: boolean });
 
@@ -30,15 +30,15 @@ export type ToolMethod<I, O> = (input: Parsed<I>, context: never) => Returned<O>
 type InputOnly<I> = (input: Parsed<I>, context: never) => unknown;
 type OutputOnly<O> = (...args: never[]) => Returned<O>;
 
-/** Serves a method as a tool, with a schema for what it takes and one for what it returns. */
+/** Serves a method as a tool, with a schema for its input and one for its output. */
 export function Tool<I extends SchemaSource, O extends SchemaSource>(
   options: ToolOptions<I, O> & { readonly input: I; readonly output: O },
 ): MemberDecorator<ToolMethod<I, O>>;
-/** Serves a method as a tool, with a schema for what it takes. */
+/** Serves a method as a tool, with a schema for its input. */
 export function Tool<I extends SchemaSource>(
   options: ToolOptions<I> & { readonly input: I; readonly output?: undefined },
 ): MemberDecorator<InputOnly<I>>;
-/** Serves a method as a tool, with a schema for what it returns. */
+/** Serves a method as a tool, with a schema for its output. */
 export function Tool<O extends SchemaSource>(
   options: ToolOptions<never, O> & { readonly output: O; readonly input?: undefined },
 ): MemberDecorator<OutputOnly<O>>;
@@ -48,7 +48,7 @@ export function Tool<O extends SchemaSource>(
  *
  * A method whose parameter contradicts `input`, or whose result contradicts `output`, does not compile.
  * @throws {DecorumError} `DECORUM_UNSUPPORTED_MEMBER` for static, private and symbol-named members
- * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` without parentheses, and on anything but a method
+ * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` if used without parentheses, or on anything but a method
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools
  * @example
  * ```ts

@@ -16,8 +16,9 @@ export interface RateLimiter {
 /** Options of `rateLimit`. */
 export interface RateLimitOptions {
   /**
-   * Returns the key that a call counts against, or undefined to not count it. Defaults to `user:` and the principal's
-   * issuer and subject, else `session:` and the session id, else `address:` and the remote address, else one key for all.
+   * Returns the key that a call counts against, or undefined if the call doesn't count. Defaults to `user:` plus the
+   * principal's issuer and subject, or else `session:` plus the session id, or else `address:` plus the remote address,
+   * or else one key for everybody.
    */
   readonly of?: (call: Call) => string | undefined;
 }
@@ -34,9 +35,9 @@ function keyOf({ ctx: { principal, sessionId, transport } }: Call): string {
  * seconds to wait. If the limiter itself fails, calls are rejected and the error is reported.
  *
  * In stateless revisions, every round of a call counts. The server keeps no state between rounds, so it cannot tell a
- * new round from a repeated one: repeating rounds would bypass the limit if only the first counted.
+ * new round from a repeated one. If only the first round counted, clients could bypass the limit by repeating a round.
  * @param limiter for example a `RateLimiterMemory` or `RateLimiterRedis` from `rate-limiter-flexible`
- * @throws {DecorumError} `DECORUM_INVALID_OPTION` if `limiter` has no `consume`, or `of` is not a function
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION` if `limiter` has no `consume`, or if `of` is not a function
  * @example
  * ```ts
  * import { McpServer, rateLimit } from '@decorum/core';
@@ -70,7 +71,7 @@ async function consume(limiter: RateLimiter, key: string): Promise<void> {
     await limiter.consume(key);
   } catch (rejection) {
     const wait = isObject(rejection) && !(rejection instanceof Error) ? rejection['msBeforeNext'] : undefined;
-    // internal, whatever the limiter failed with: don't expose it to the client
+    // the limiter's own error is internal: don't expose it to the client
     if (typeof wait !== 'number') throw new Error('The rate limiter failed.', { cause: rejection });
     throw new ToolError(`Too many calls. Try again in ${Math.max(1, Math.ceil(wait / 1000))} s.`);
   }

@@ -8,7 +8,7 @@ import { withoutHidden } from './hidden-text.js';
 
 /** Options of `sanitize`. */
 export interface SanitizeOptions {
-  /** Cleans each string further, after everything else. */
+  /** Cleans each string further, after the built-in steps. */
   readonly text?: (text: string) => string;
 }
 
@@ -16,9 +16,10 @@ export interface SanitizeOptions {
 type Clean = <T>(value: T) => T;
 
 /**
- * Cleans what goes to the model: removes control characters, escape sequences and invisible characters, and masks what
- * looks like a credential. Applies to text blocks, text resources, links, prompt messages, structured content and error
- * messages. Binary data, URIs and completions are left alone. Results are copied, not modified.
+ * Cleans results before they reach the model: removes control characters, escape sequences and invisible characters,
+ * and masks text that looks like a credential. Applies to text blocks, text resources, links, prompt messages,
+ * structured content and error messages. Binary data, URIs and completions are left alone. Results are copied, not
+ * modified.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION` if `text` is not a function
  * @example new McpServer({ name: 'shop', version: '1.0.0', interceptors: [sanitize()] });
  */
@@ -31,7 +32,7 @@ export function sanitize(options: SanitizeOptions = {}): Interceptor {
     if (typeof changed === 'string') return changed;
     throw new TypeError('The `text` option of sanitize() must return a string.');
   };
-  // remove hidden characters first: inside a secret, they would keep it from being recognised
+  // remove hidden characters first: inside a secret, they would keep the secret from being recognized
   const clean = <T>(value: T) => mapTexts(redactSecrets(mapTexts(value, withoutHidden)), further) as T;
   return async function sanitized(_call, next) {
     try {
@@ -54,7 +55,7 @@ function cleanResult(result: CallResult, clean: Clean): CallResult {
 function cleanToolResult(result: CallToolResult, clean: Clean): CallToolResult {
   const structuredContent = clean(asSent(result.structuredContent));
   const json = JSON.stringify(result.structuredContent) as string | undefined;
-  // keep text that repeats the structured content identical to it
+  // text that repeats the structured content must stay identical to it
   const content = result.content.map((block) =>
     block.type === 'text' && block.text === json
       ? { ...block, text: JSON.stringify(structuredContent) }
@@ -92,11 +93,11 @@ function asSent(data: unknown): unknown {
   return json === undefined ? undefined : JSON.parse(json);
 }
 
-/** A cleaned copy of an error. Errors that get masked anyway are returned as they are. */
+/** A cleaned copy of an error. Errors that are masked anyway are returned as is. */
 function cleanError(error: unknown, clean: Clean): unknown {
   if (error instanceof McpError) {
     const { kind, code, message, data } = error;
-    // don't clean the URLs that the user must visit: redacting their tickets would break them
+    // don't redact the tickets in the URLs that the user must visit
     const sent = kind === 'url-elicitation-required' ? data : clean(asSent(data));
     return new McpError(kind ?? code, clean(message), sent);
   }

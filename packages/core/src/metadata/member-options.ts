@@ -9,18 +9,18 @@ export interface ListedOptions<I = unknown> {
   readonly name?: string;
   /** Display name for the user. */
   readonly title?: string;
-  /** Description for the model: what it does and when to use it. */
+  /** Description for the model: what the member does and when to use it. */
   readonly description?: string;
   readonly icons?: readonly Icon[];
   readonly _meta?: JsonObject;
-  /** Decides who may see and use it. Defaults to everybody. */
+  /** Decides who may see and use the member. Defaults to everybody. */
   readonly access?: Access;
   /**
-   * The scopes that callers need to use it, all of them, in addition to those that the transport demands of every
-   * request. It stays listed for callers without them.
+   * Scopes that callers need to use the member, all of them, in addition to the scopes that the transport requires for
+   * every request. By default, the member stays listed for callers without them.
    */
   readonly scopes?: readonly string[];
-  /** Lets everybody use it, even callers without credentials. */
+  /** Lets everybody use the member, even callers without credentials. */
   readonly public?: boolean;
   /**
    * Schema of the arguments: a DTO class, a Standard Schema or a JSON Schema. Defaults to the class of the first
@@ -30,23 +30,23 @@ export interface ListedOptions<I = unknown> {
   readonly input?: I;
 }
 
-/** A function from a value to text. Method syntax makes it bivariant: functions of narrower types are assignable. */
+/** A function from a value to text. Method syntax makes it bivariant, so functions of narrower types are assignable. */
 type TextOf<V> = { text(value: V): string }['text'];
 
 /** Options of `@Tool`. `V` is the type of the handler's result. */
 export interface ToolOptions<I = unknown, O = unknown, V = unknown> extends ListedOptions<I> {
   readonly annotations?: ToolAnnotations;
   /**
-   * Repairs arguments that can only be meant one way, such as `"5"` for an integer, then validates them again. Defaults
-   * to the server's `coerce`.
+   * Repairs arguments that have only one possible meaning, such as `"5"` for an integer, then validates them again.
+   * Defaults to the server's `coerce`.
    */
   readonly coerce?: boolean;
   /** Schema of the result. It is published, and the handler's result is validated against it. */
   readonly output?: O;
   /**
-   * The text that is sent beside the structured content of `output`: its JSON (`true`), nothing (`false`), a fixed
-   * string, or the result of a function of the returned value. Defaults to the server's `text`, or else to the JSON.
-   * Clients of revisions without structured content always get the JSON.
+   * The text that is sent along with the structured content of `output`: its JSON (`true`), none (`false`), a fixed
+   * string, or the result of a function that gets the returned value. Defaults to the server's `text`, or else to the
+   * JSON. Clients of revisions without structured content always get the JSON.
    */
   readonly text?: boolean | string | TextOf<V>;
 }
@@ -55,24 +55,24 @@ export interface ToolOptions<I = unknown, O = unknown, V = unknown> extends List
 export interface ResourceOptions<I = unknown> extends ListedOptions<I> {
   /** Defaults to `text/plain`, to `application/json` for objects and to `application/octet-stream` for bytes. */
   readonly mimeType?: string;
-  /** In bytes. Not for templates. */
+  /** Size in bytes. Not allowed for templates. */
   readonly size?: number;
   readonly annotations?: Annotations;
   /**
-   * How long clients of stateless revisions may cache the content. Defaults to no caching. With `access` or
-   * `scopes`, it must not be `public`.
+   * How long clients of stateless revisions may cache the content. Defaults to no caching. With `access` or `scopes`,
+   * the cache scope must not be `public`.
    */
   readonly cache?: CacheHint;
   /**
-   * For templates: the method that lists the existing resources, for `resources/list`. It receives the `Context` and
-   * returns (or resolves to, or yields) `ResourceListing`s or URIs.
+   * For templates: name of the method that lists the existing resources, for `resources/list`. The method receives the
+   * `Context` and returns (or resolves to, or yields) `ResourceListing`s or URIs.
    */
   readonly list?: string;
 }
 
 /** Options of `@Completion`. */
 export interface CompletionOptions {
-  /** The methods of this class to complete: prompts, and resources with a template. */
+  /** Names of the methods of this class to complete: prompts, and resources with a template. */
   readonly for: string | readonly string[];
   /** An argument of the prompt, or a variable of the template. */
   readonly argument: string;
@@ -99,7 +99,7 @@ const LISTED = {
   input: true,
 } satisfies OptionTypes<ListedOptions>;
 
-/** Members allowed in `annotations`. Others are rejected, because they would not be sent to clients. */
+/** Members allowed in `annotations`. Other members are rejected, because they would not be sent to clients. */
 export const ANNOTATIONS = {
   tool: {
     title: 'string',

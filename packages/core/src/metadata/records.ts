@@ -13,8 +13,8 @@ interface RecordOf<Kind extends MemberKind> {
 }
 
 /**
- * A method decorator's record. It has the method's key, not the function, so overriding or wrapping the method keeps
- * it.
+ * A method decorator's record. It holds the method's key, not the function, so it still applies to a method that is
+ * overridden or wrapped.
  */
 export type MemberRecord<Kind extends MemberKind = MemberKind> = { [K in Kind]: RecordOf<K> }[Kind];
 
@@ -52,7 +52,7 @@ export type CompletionValues =
   | readonly string[]
   | { readonly values: readonly string[]; readonly total?: number; readonly hasMore?: boolean };
 
-/** A resource that a template's `list` method returns, given by the variables or by the URI. */
+/** A resource that a template's `list` method returns, identified by its variables or its URI. */
 export type ResourceListing = ListedFields &
   (
     | {

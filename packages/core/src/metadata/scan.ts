@@ -4,7 +4,7 @@ import { type Class, declaredFields, declaredMembers, lineage } from './store.js
 
 /**
  * The decorated members of a class, base classes first, in order of declaration. Decorating a member again in a
- * subclass refines it: each option of the subclass wins. `@Hidden()` removes the member.
+ * subclass refines it: each option set in the subclass wins. `@Hidden()` removes the member.
  * @throws {DecorumError} `DECORUM_DECORATED_TWICE`, `DECORUM_NOTHING_HIDDEN`
  */
 export function scanMembers(cls: Class): MemberRecord[] {

@@ -8,7 +8,7 @@ loadReflectMetadata();
 /** Any class. */
 export type Class<T = object> = abstract new (...args: never[]) => T;
 
-// Registered symbols: two copies of this package in one process read and write the same records.
+// Registered symbols, so two copies of this package in one process read and write the same records.
 const MEMBERS = Symbol.for('decorum:members');
 const FIELDS = Symbol.for('decorum:fields');
 
@@ -36,7 +36,10 @@ function holderOf(target: unknown, context: Place): { holder: object; key: strin
 
 const unsupported = (member: string) => startupError('DECORUM_UNSUPPORTED_MEMBER', member);
 
-/** Creates a decorator for both dialects. It writes only to the class's own list; readers merge base classes. */
+/**
+ * Creates a decorator, for both TC39 decorators and `experimentalDecorators`. It writes only to the class's own list;
+ * readers merge the lists of base classes.
+ */
 function writer(slot: symbol, record: object): (target: unknown, context: Place) => void {
   return (target, context) => {
     const { holder, key } = holderOf(target, context);

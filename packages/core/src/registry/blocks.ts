@@ -38,7 +38,7 @@ export function isMeantAsBlock(value: unknown): boolean {
 
 /**
  * Converts one item of a content list to content blocks.
- * @throws {NotJson} also for a block that lacks a required member
+ * @throws {NotJson} if the item cannot be sent, or is a block that lacks a required member
  */
 export function toPart(value: unknown): readonly ContentBlock[] {
   const { type } = isObject(value) && !isContentBlock(value) ? value : {};
@@ -53,7 +53,7 @@ export function isContents(value: unknown): value is ResourceContents {
   return isText(value['uri']) && (isText(value['text']) || isText(value['blob']));
 }
 
-/** A value as resource contents, with bytes encoded as base64; undefined for any other value. */
+/** A value as resource contents, with bytes encoded as base64; undefined if it isn't resource contents. */
 export function contentsOf(value: unknown): ResourceContents | undefined {
   const bytes = isObject(value) ? bytesOf(value['blob']) : undefined;
   const contents = bytes === undefined ? value : { ...(value as JsonObject), blob: base64(bytes) };
@@ -78,7 +78,7 @@ export function toContent(value: unknown): readonly ContentBlock[] {
   return [text(textOfJson(json) ?? json)];
 }
 
-/** The text of a JSON string, such as that of a date; undefined for any other JSON. */
+/** The text of a JSON string, such as a serialized date; undefined for any other JSON. */
 export function textOfJson(json: string): string | undefined {
   return json.startsWith('"') ? (JSON.parse(json) as string) : undefined;
 }
@@ -97,7 +97,7 @@ const SIGNATURES: readonly (readonly [mimeType: string, bytes: string, offset: n
 
 /**
  * Creates the most suitable block for bytes.
- * @param known their MIME type; detected from the first bytes by default
+ * @param known MIME type of the bytes. By default, it is detected from the first bytes
  */
 export function bytesBlock(bytes: Uint8Array, known?: string): ContentBlock {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 16)).toString('latin1');

@@ -7,7 +7,7 @@ const isNames = (value: unknown): boolean =>
   value !== '' && [value].flat().length > 0 && [value].flat().every((name) => typeof name === 'string');
 
 /**
- * Rejects unknown options, undefined schemas, and missing options that a decorator cannot work without.
+ * Rejects unknown options, undefined schemas, and missing required options.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
 export function checkOptions({ kind, options }: MemberRecord, where: string): void {

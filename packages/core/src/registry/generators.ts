@@ -7,15 +7,15 @@ import { bytesOf } from '../schema/json-form.js';
 import { isContentBlock, toContent } from './blocks.js';
 import type { Caller } from './plan.js';
 
-/** Whether a value is a generator or an async iterable, to be run to its end. */
+/** Whether a value is a generator or an async iterable. */
 export function isGenerator(value: object): value is AsyncIterable<unknown> | Generator {
   return Symbol.asyncIterator in value || types.isGeneratorObject(value);
 }
 
 /**
  * Runs a generator to its end, or until the call is aborted. A yielded number, or an object with `progress`, reports
- * progress. Yielded text, blocks and bytes are partial content: each is reported as progress, and together they are the
- * content if the generator returns nothing.
+ * progress. Yielded text, blocks and bytes are partial content: each is reported as progress, and together they become
+ * the content if the generator returns nothing.
  * @throws {TypeError} for any other yielded value, which would be lost
  */
 export async function drain(iterable: AsyncIterable<unknown> | Generator, caller: Caller): Promise<unknown> {

@@ -69,7 +69,7 @@ export function checkParameters(cls: Class, { kind, key }: { kind: MemberKind; k
 }
 
 /**
- * A function's `length` does not count parameters with defaults or rest parameters, so this also looks at the source.
+ * A function's `length` does not count rest parameters or parameters with defaults, so this also looks at the source.
  */
 function hasParameters(method: unknown): boolean {
   const { length } = method as { length: number };
@@ -101,7 +101,7 @@ function nothingEmitted(): string {
   return `its type was not emitted (esbuild, tsx and standard decorators never do). Set ${FLAGS} in ${file ?? 'tsconfig.json'}, or ${NAME_IT}`;
 }
 
-/** Reads a text file; undefined if there is none, or no file system. */
+/** Reads a text file; undefined if the file does not exist, or the host has no file system. */
 function read(file: string): string | undefined {
   try {
     // not imported: the package must also load on hosts without a file system

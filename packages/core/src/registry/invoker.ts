@@ -9,8 +9,8 @@ import type { Caller, Member } from './plan.js';
 const MAX_ROUNDS = 10;
 
 /**
- * Asks the client and calls the handler again, until it returns a result.
- * @returns rejects if the handler does not stop asking
+ * Asks the client and calls the handler again, until the handler returns a result.
+ * @returns an async function that rejects if the handler does not stop asking
  */
 export function repeaterOf({ methods, key, where }: Member) {
   return async (needed: NeedInput, input: unknown, caller: Caller): Promise<unknown> => {
@@ -26,7 +26,10 @@ export function repeaterOf({ methods, key, where }: Member) {
   };
 }
 
-/** Calls a member's method, repeatedly while it returns `needInput`. Synchronous unless the method is asynchronous. */
+/**
+ * Calls a member's method, and calls it again as long as it returns `needInput`. Synchronous if the method returns a
+ * result synchronously.
+ */
 export function invoker(member: Member) {
   const { methods, key } = member;
   const repeat = repeaterOf(member);
@@ -37,7 +40,7 @@ export function invoker(member: Member) {
 }
 
 /**
- * Like `invoker`, for handlers whose arguments arrive as strings. With a schema, they are parsed and validated.
+ * Like `invoker`, for handlers whose arguments arrive as strings. With a schema, the strings are parsed and validated.
  * @throws {DecorumError} `DECORUM_OBJECT_ARGUMENT` for fields that a string cannot represent
  */
 export function stringInvoker(member: Member, input: Shape | undefined) {
@@ -57,7 +60,7 @@ export function stringInvoker(member: Member, input: Shape | undefined) {
   };
 }
 
-/** Calls a handler when its arguments have been checked, unless the request has been cancelled meanwhile. */
+/** Calls a handler once its arguments have been checked, unless the request was cancelled in the meantime. */
 export async function callAfter<C, R>(
   checked: PromiseLike<C>,
   { signal }: Caller,

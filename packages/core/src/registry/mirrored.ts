@@ -11,10 +11,10 @@ const TYPES: readonly unknown[] = ['string', 'integer', 'boolean'];
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 /**
- * Arguments that a tool's schema mirrors in headers, by `x-mcp-header`.
+ * Finds the arguments that a tool's schema mirrors in headers with `x-mcp-header`.
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
- * @throws {DecorumError} `DECORUM_INVALID_HEADER` for an invalid name or type, or an argument whose existence depends
- *   on the value
+ * @throws {DecorumError} `DECORUM_INVALID_HEADER` for an invalid name or type, a header used twice, or an argument that
+ *   isn't a plain property, such as one under `anyOf`
  */
 export function mirroredArguments(schema: JsonObject, where: string): readonly MirroredArgument[] {
   const wrong = (header: unknown, problem: string) =>

@@ -10,11 +10,11 @@ import type { Access } from '../protocol/wire.js';
 export interface Listed<T> {
   readonly key: string;
   readonly entry: T;
-  /** Undefined if everybody may see and use it. */
+  /** Undefined if everybody may see and use the entry. */
   readonly access?: Access | undefined;
-  /** Who sees it in lists and may subscribe to it, in addition to `access`. Undefined if everybody may. */
+  /** A second condition, besides `access`, for seeing the entry in lists and subscribing to it. Undefined if none. */
   readonly shown?: Access | undefined;
-  /** Undefined if it declares neither scopes nor that it is public. */
+  /** Undefined if the member declares neither `scopes` nor `public`. */
   readonly need?: Need | undefined;
 }
 
@@ -24,7 +24,7 @@ export interface PageRequest {
   readonly cursor: unknown;
   /** Cursors are bound to the session or the principal that received them. */
   readonly scope: string;
-  /** The list depends on the caller: shared caches must not store it. */
+  /** Whether the list depends on the caller. If so, shared caches must not store it. */
   readonly personal: boolean;
 }
 
@@ -36,13 +36,13 @@ interface ListOptions<T> {
   readonly server: Implementation;
   readonly pageSize: number;
   readonly cache: CacheHint;
-  /** Keys for sealing cursors: the first seals, all open. */
+  /** Keys for cursors: the first one seals, and any of them opens. */
   readonly cursorKeys: readonly Uint8Array[];
 }
 
 const SEAL_BYTES = 16;
 
-/** Pages of a list. The JSON of each is cached per revision, for as long as the list's array exists. */
+/** Pages of a list. The JSON of each page is cached per revision, for as long as the list's array exists. */
 export class ListPages<T> {
   private readonly written = new WeakMap<readonly Listed<T>[], Map<string, string>>();
 
@@ -92,7 +92,7 @@ export class ListPages<T> {
     return cursorKeys.map((key) => createHmac('sha256', key).update(text).digest().subarray(0, SEAL_BYTES));
   }
 
-  /** The index of the page after the cursor. Entries may have been added or removed since. */
+  /** The start of the page after a cursor. Entries may have been added or removed since the cursor was issued. */
   private open(cursor: unknown, scope: string, listed: readonly Listed<T>[]): number {
     const bytes = Buffer.from(typeof cursor === 'string' ? cursor : '', 'base64url');
     const position = bytes.subarray(SEAL_BYTES).toString();

@@ -32,7 +32,7 @@ export interface Provider {
   readonly host?: MemberHost;
 }
 
-/** What a method of a hosted provider gets in place of its input. Completions get the text, as always. */
+/** Passed to a method of a hosted provider in place of its input. Completion methods get the text, as usual. */
 export interface UncheckedInput {
   readonly kind: MemberKind;
   /** The arguments as sent. For a resource, the variables of its template. */
@@ -44,9 +44,9 @@ export interface UncheckedInput {
   check(): unknown;
 }
 
-/** A framework that runs members itself, because its guards stand before the check of arguments. */
+/** A framework that runs members itself, because its guards run before arguments are checked. */
 export interface MemberHost {
-  /** Decides who may see and subscribe to a member, in addition to `access`. Undefined if everybody may. */
+  /** Returns a second condition, besides `access`, for seeing and subscribing to a member. Undefined if none. */
   shown?(key: string, kind: MemberKind): Access | undefined;
 }
 
@@ -54,7 +54,7 @@ export interface MemberHost {
 export type Member<Kind extends MemberKind = MemberKind> = MemberRecord<Kind> &
   Pick<Provider, 'cls' | 'prefix' | 'scopes' | 'host'> & {
     /**
-     * The instance. Methods are looked up by name on each call, which lets overrides, wrappers and spies take effect.
+     * The instance. Methods are looked up by name on each call, so overrides, wrappers and spies take effect.
      */
     readonly methods: Readonly<Record<string, (input: unknown, caller: Caller) => unknown>>;
     /** `Class.method`, for error messages. */
@@ -75,7 +75,7 @@ export interface Caller {
   progress(progress: number, total?: number, message?: string): void;
   /** Aborts when the result is no longer needed. */
   readonly signal: AbortSignal;
-  /** Asks the client for what a handler needs before it runs again. */
+  /** Asks the client for the input that a handler needs before the handler runs again. */
   collect(needed: NeedInput): Promise<void>;
 }
 
@@ -83,7 +83,7 @@ export interface Caller {
 export const invalidOption = (where: string, option: string, problem: string) =>
   startupError('DECORUM_INVALID_OPTION', where, option, problem);
 
-/** Methods of providers that the server calls. */
+/** Provider methods that the server itself calls. */
 const HOOKS = new Set(['onStart', 'onClose']);
 
 /**
@@ -122,7 +122,7 @@ export function inputShape(member: ListedMember): Shape | undefined {
   return shape;
 }
 
-/** Read from the class: the instance may be a proxy, whose functions have no parameters. */
+/** Reads the class, because the instance may be a proxy, whose functions declare no parameters. */
 const declaredMethod = ({ cls, key, methods }: Pick<Member, 'cls' | 'key' | 'methods'>): unknown =>
   (cls.prototype as Record<string, unknown>)[key] ?? methods[key];
 
@@ -209,15 +209,15 @@ export function accessOf({ options, where }: ListedMember): Access | undefined {
   throw invalidOption(where, 'access', 'is not a function. Write `access: (principal) => principal !== undefined`');
 }
 
-/** What decides who may see and use the member. */
+/** The conditions for seeing and using a member. */
 export function guardsOf(member: ListedMember): Pick<Listed<unknown>, 'access' | 'need' | 'shown'> {
   const { host, key, kind } = member;
   return { access: accessOf(member), need: needOf(member), shown: host?.shown?.(key, kind) };
 }
 
 /**
- * What the member needs of its callers; undefined if it declares nothing.
- * @throws {DecorumError} `DECORUM_INVALID_OPTION` for anything but an array of scopes: a mistake must not open the member
+ * The scopes that callers need, or `OPEN` if the member is public; undefined if it declares neither.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION` for anything but a list of scopes: a mistake must not open the member
  */
 export function needOf({ options, scopes: shared = [], where }: ListedMember): Need | undefined {
   const { scopes: own = [], public: isPublic = false } = options;

@@ -39,7 +39,7 @@ export function compilePrompt(member: Member<'prompt'>): PromptPlan {
 }
 
 /**
- * The protocol has strings only, even where the handler gets numbers (MCP, `GetPromptRequest`).
+ * Prompt arguments are sent as strings, even if the handler gets numbers (MCP, `GetPromptRequest`).
  * @throws {McpError} `invalid-params`
  */
 function requireTexts(args: JsonObject): JsonObject {
@@ -49,7 +49,7 @@ function requireTexts(args: JsonObject): JsonObject {
   throw new McpError('invalid-params', `Invalid arguments: ${path} ${expected}`, { problems: [{ path, expected }] });
 }
 
-/** Reads bodies, streams and generators, which cannot be sent as they are. */
+/** Reads bodies, streams and generators, which cannot be sent as is. */
 const read = (caller: Caller) => (value: unknown) => {
   if (typeof value !== 'object' || value === null) return value;
   const body = readBody(value, caller)?.then(({ data }) => data);

@@ -9,10 +9,10 @@ import { compilePrompt, type PromptPlan } from './prompt-plan.js';
 import { compileResource, type Report, type ResourcePlan, type TemplatePlan, type Variables } from './resource-plan.js';
 import { compileTool, type ToolDefaults, type ToolPlan } from './tool-plan.js';
 
-/** Lists whose changes clients are notified of. */
+/** The lists that have change notifications. */
 export type ListName = 'tools' | 'prompts' | 'resources';
 
-/** Whether lists contain all members that a caller may know of, or only those that they have the scopes for. */
+/** Whether lists contain all members that a caller may know of, or only those that the caller has the scopes for. */
 export type ListingMode = 'all' | 'usable';
 
 /** The plan that serves a URI. */
@@ -21,7 +21,7 @@ export interface ResourceMatch {
   readonly variables: Variables;
 }
 
-/** Everything that one provider added, for its removal. */
+/** Everything that one provider added, so that it can be removed. */
 interface Added {
   readonly undo: (() => void)[];
   readonly lists: Set<ListName>;
@@ -35,7 +35,7 @@ export class Registry {
   readonly prompts = new Map<string, PromptPlan>();
   readonly resources = new Map<string, ResourcePlan>();
   readonly templates = new Map<string, TemplatePlan>();
-  /** What the server has offered so far. A list remains offered when its last entry is removed. */
+  /** Everything that the server has offered so far. A list stays offered when its last entry is removed. */
   readonly offered = new Set<ListName | 'completions'>();
   /** A member that needs scopes, if there is one. */
   scoped: Plan<unknown> | undefined;
@@ -47,7 +47,7 @@ export class Registry {
 
   /**
    * @param changed called with the lists that an addition or removal changed
-   * @param defaults server-wide defaults for tools, and what is listed
+   * @param defaults server-wide defaults for tools, and the listing mode
    */
   constructor(
     private readonly changed: (lists: ReadonlySet<ListName>) => void,
@@ -57,7 +57,7 @@ export class Registry {
   /**
    * Adds the decorated members of a class. All or nothing: if one member is invalid, none is added.
    * @returns a function that removes them
-   * @throws {DecorumError} `DECORUM_NO_MEMBERS`, and for the first mistake in the decorators
+   * @throws {DecorumError} `DECORUM_NO_MEMBERS`, or the error for the first mistake in the decorators
    */
   add(provider: Provider): () => void {
     const records = provider.records ?? scanMembers(provider.cls);
@@ -69,7 +69,7 @@ export class Registry {
     };
     try {
       for (const member of members) this.addMember(member, added);
-      // completions come last: they refer to other members
+      // completions come last, because they refer to other members
       for (const member of members) if (member.kind === 'completion') addCompletion(member, added.completable);
     } catch (error) {
       rollBack();
@@ -102,7 +102,7 @@ export class Registry {
     return undefined;
   }
 
-  /** Whether a template lists its resources dynamically. The list of resources is then rebuilt for each request. */
+  /** Whether a template lists its resources dynamically. If so, the list of resources is rebuilt for each request. */
   get isEnumerated(): boolean {
     return this.listed.dynamic.all.length > 0;
   }
@@ -117,7 +117,7 @@ export class Registry {
     return await new Listing<Listed<Resource>>([...resources.all, ...enumerated], this.onlyUsable).visible(admits);
   }
 
-  /** What guards a URI; undefined if everybody may read it, or if nothing serves it. */
+  /** The conditions for reading a URI: none if everybody may read it, or if nothing serves it. */
   private guardOf(uri: string): Pick<Listed<unknown>, 'access' | 'need' | 'shown'> | undefined {
     const { resources, templates } = this.listed;
     if (!resources.restricted && !templates.restricted) return undefined;
@@ -169,7 +169,7 @@ function listsOf(plans: Pick<Registry, 'tools' | 'prompts' | 'resources' | 'temp
     prompts: new Listing([...plans.prompts.values()], onlyUsable),
     resources: new Listing([...plans.resources.values()], onlyUsable),
     templates: new Listing(templates, onlyUsable),
-    /** Templates with a `list` method. It shows what exists, so it runs only for callers who may read it. */
+    /** Templates with a `list` method. The method reveals what exists, so it runs only for callers who may read it. */
     dynamic: new Listing(enumerating, true),
   };
 }
@@ -186,7 +186,7 @@ const shapeOf = (template: string): string =>
 
 /**
  * Adds a plan under its key.
- * @returns removes it
+ * @returns a function that removes the plan
  */
 function put<P extends Plan<unknown>>(kind: string, plans: Map<string, P>, plan: P): () => void {
   const { key } = plan;

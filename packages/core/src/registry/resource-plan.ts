@@ -39,13 +39,13 @@ interface Readable {
 /** A resource with one fixed URI. */
 export type ResourcePlan = Plan<Resource> & Readable;
 
-/** Reports list entries that were left out to the server's operator. */
+/** Tells the server's operator which entries were left out of a list. */
 export type Report = (problem: string) => void;
 
 /** A compiled resource template. */
 export interface TemplatePlan extends Plan<ResourceTemplate>, Readable, Completable {
   readonly template: UriTemplate;
-  /** Lists the existing resources, if a method does so. */
+  /** Lists the existing resources. Undefined without a `list` method. */
   readonly list: ((caller: Caller, report: Report) => Promise<readonly Resource[]>) | undefined;
 }
 
@@ -110,7 +110,7 @@ const URI_TEXT = /^(?:[\w!#$&'()*+,./:;=?@[\]~-]|%[0-9a-f]{2})*$/i;
 /** A variable in the syntax of web routers or template literals. */
 const MISSPELT_VARIABLE = /\$\{(\w+)\}|<(\w+)>|\[(\w+)\]|(?<=\/):([a-z_]\w*)/gi;
 
-/** What to write instead of a URI or template that clients alter; undefined if it is fine. */
+/** A replacement for a URI or template that clients would alter; undefined if it needs none. */
 function corrected(uri: string): string | undefined {
   const braced = uri.replaceAll(MISSPELT_VARIABLE, (...[, ...names]) => `{${names.slice(0, 4).join('')}}`);
   if (braced !== uri && !/^\w+:\/\/\[[0-9a-f]+\]/i.test(uri)) return braced;
@@ -136,7 +136,7 @@ function templateOf(uri: string, where: string): UriTemplate | undefined {
   }
 }
 
-/** Rejects annotations and sizes that clients reject. */
+/** Rejects annotations and sizes that clients would reject. */
 function checkDetails(
   { annotations = {}, size }: Partial<Pick<Resource, 'annotations' | 'size'>>,
   wrong: (field: string, problem: string) => Error,
@@ -203,7 +203,7 @@ function compileList({ options, methods, where, cls }: ResourceMember, template:
         problems.push((error as Error).message);
       }
     }
-    // one line for all of them: clients may list often
+    // report all of them in one line, because clients may list often
     if (problems.length > 0)
       report(
         `${lister} returned invalid entries (${problems.length}), which were left out of the list. The first: ${problems[0]}`,

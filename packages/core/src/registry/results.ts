@@ -19,7 +19,7 @@ export function errorResult(message: string): CallToolResult {
   return { content: [text(message)], isError: true };
 }
 
-/** The `text` option: the text beside structured content. */
+/** The `text` option: the text that is sent along with structured content. */
 export type TextOption = boolean | string | ((value: never) => string) | undefined;
 
 /**
@@ -43,7 +43,8 @@ export interface ToolEncoding {
 /**
  * Converts a tool's return value to its result. With an output schema, the value is validated and sent as structured
  * content, with its JSON as text.
- * @throws {Error} an error that was returned; and if the value does not match the output schema, or cannot be sent
+ * @throws {Error} the error that the tool returned, or an error if the value does not match the output schema or cannot
+ *   be sent
  */
 export function toCallToolResult(value: unknown, encoding: ToolEncoding): CallToolResult | Promise<CallToolResult> {
   if (value instanceof Error) throw value;
@@ -60,7 +61,7 @@ export function toCallToolResult(value: unknown, encoding: ToolEncoding): CallTo
   return checked instanceof Promise ? checked.then(build) : build(checked);
 }
 
-/** The value of a body to validate: parsed if it is JSON. */
+/** The value to validate for a body: parsed if the body is JSON. */
 const jsonOf = ({ data, mimeType }: Body): unknown =>
   typeof data === 'string' && /[/+]json$/.test(mimeType ?? '') ? JSON.parse(data) : data;
 
@@ -107,7 +108,7 @@ function explicitResult(
 ): CallToolResult | Promise<CallToolResult> {
   const { output, where } = encoding;
   const { content, structuredContent, isError, _meta: meta } = options;
-  // the data of an error matches no schema, so always send it as text too
+  // error data needn't match the schema, so always send it as text too
   const chosen = isError === true ? { where, output, text: true } : encoding;
   const build = (data: unknown): CallToolResult => ({
     content: content === undefined ? fallbackText(data, structuredContent, chosen) : contentOfResult(content, where),
@@ -125,7 +126,7 @@ function explicitResult(
 const contentOfResult = (content: unknown, where: string): readonly ContentBlock[] =>
   sendable(where, () => (Array.isArray(content) ? content.flatMap((part) => toPart(part)) : toContent(content)));
 
-/** The text beside structured content. */
+/** The text to send along with structured content. */
 function fallbackText(data: unknown, returned: unknown, { where, text: option = true }: ToolEncoding): ContentBlock[] {
   if (data === undefined || option === false) return [];
   if (option === true) return [text(JSON.stringify(data))];
@@ -138,7 +139,7 @@ function fallbackText(data: unknown, returned: unknown, { where, text: option = 
 
 /**
  * Converts a prompt's return value to its result.
- * @throws {Error} an error that was returned, and for anything that is not a message
+ * @throws {Error} the error that the prompt returned, or an error if the value is not a message
  */
 export function toGetPromptResult(value: unknown, description: string | undefined, where: string): GetPromptResult {
   if (value instanceof Error) throw value;
@@ -165,7 +166,7 @@ function described(value: unknown): string {
 const isList = (value: unknown): value is Iterable<unknown> =>
   typeof value === 'object' && value !== null && Symbol.iterator in value && bytesOf(value) === undefined;
 
-/** The protocol requires the type of a resource in a prompt. */
+/** Adds the MIME type, which the protocol requires for a resource in a prompt. */
 function typed(block: ContentBlock): ContentBlock {
   if (block.type !== 'resource' || block.resource.mimeType !== undefined) return block;
   const { uri, text: data } = block.resource;
@@ -192,7 +193,7 @@ function toMessages(item: unknown, where: string): PromptMessage[] {
 }
 
 /**
- * The result, if a resource returned a complete one rather than data.
+ * The result, if a resource returned a complete result rather than data.
  * @throws {Error} if only some of its entries are valid contents
  */
 function wholeResult(value: unknown, where: string): ReadResourceResult | undefined {
@@ -221,7 +222,7 @@ export interface ResourceEncoding {
 /**
  * Converts a resource's return value to its contents.
  * @throws {McpError} `unknown-resource` for `undefined` and `null`
- * @throws {Error} an error that was returned, and for values that cannot be sent
+ * @throws {Error} the error that the resource returned, or an error if the value cannot be sent
  */
 export function toReadResourceResult(value: unknown, uri: string, encoding: ResourceEncoding): ReadResourceResult {
   if (value === undefined || value === null) throw new McpError('unknown-resource', 'Resource not found', { uri });

@@ -27,7 +27,7 @@ import { checkTextOption, errorResult, type TextOption, toCallToolResult, type T
 export interface ToolPlan extends Plan<Tool> {
   /** Arguments that clients mirror in headers. */
   readonly mirrored: readonly MirroredArgument[];
-  /** Whether structured objects are sent unchanged, by the rank of the revision. */
+  /** Whether structured objects are sent unchanged; indexed by the revision's rank. */
   readonly sendsObjects: readonly boolean[];
   /**
    * Validates the arguments, calls the method and converts its return value to content. Invalid arguments produce a
@@ -38,7 +38,7 @@ export interface ToolPlan extends Plan<Tool> {
 
 /** Server-wide defaults for tools. */
 export interface ToolDefaults {
-  /** The text beside structured content. */
+  /** The text to send along with structured content. */
   readonly text?: TextOption;
   /** Whether to repair invalid arguments. */
   readonly coerce?: boolean | undefined;
@@ -70,7 +70,7 @@ export function compileTool(member: Member<'tool'>, { text = true, coerce = fals
   };
 }
 
-/** Leaves the check to the host of the member. */
+/** Leaves the check to the member's host. */
 const deferring = (input: Pick<Shape, 'check'>): Pick<Shape, 'check'> => ({
   check: (args) => ({ ok: true, value: { kind: 'tool', args, check: () => andThen(input.check(args), requireValid) } }),
 });
@@ -80,7 +80,7 @@ function requireValid(checked: Checked): unknown {
   throw new ToolError(listProblems(checked.problems));
 }
 
-/** The protocol requires the type of an object at the root, where a union or a reference has none. */
+/** The protocol requires `type: 'object'` at the root, which a union or a reference lacks. */
 function withType(shape: Shape): JsonObject {
   return 'type' in shape.json || !hasObjectRoot(shape) ? shape.json : { type: 'object', ...shape.json };
 }

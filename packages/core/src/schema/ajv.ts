@@ -23,14 +23,14 @@ type Mode = 'dto' | 'raw';
 
 /** How a schema is compiled. */
 interface Variant {
-  /** Find all errors rather than the first. */
+  /** Whether to find all errors rather than the first. */
   readonly all: boolean;
-  /** Ignore inherited members. */
+  /** Whether to ignore inherited members. */
   readonly own: boolean;
 }
 
 /**
- * The length as counted by class-validator: surrogate pairs, and characters with a variation selector, count as one.
+ * The length as class-validator counts it: a surrogate pair, or a character with a variation selector, counts as one.
  */
 function shownLength(text: string): number {
   const pairs = text.match(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g)?.length ?? 0;
@@ -52,7 +52,7 @@ function isUnique(items: unknown[]): boolean {
 
 const counter = ({ gen }: KeywordCxt) => gen.scopeValue('func', { ref: shownLength });
 
-/** Redefines keywords with the meaning of the class-validator rules that they stand for. */
+/** Gives keywords the meaning of the class-validator rules that they stand for. */
 function addRuleKeywords(ajv: Ajv): void {
   const { _ } = loadAjv();
   for (const keyword of ['minLength', 'maxLength', 'multipleOf']) ajv.removeKeyword(keyword);
@@ -120,7 +120,7 @@ function lenientRegExp(pattern: string, flags: string): RegExp {
   }
 }
 
-/** Checks how many items or fields there are before anything looks at each of them, such as `anyOf`. */
+/** Moves `maxItems` and `maxProperties` before the keywords that visit each item or field, such as `anyOf`. */
 function countFirst({ RULES }: Ajv): void {
   for (const [type, keyword] of [
     ['array', 'maxItems'],
@@ -135,7 +135,7 @@ function countFirst({ RULES }: Ajv): void {
 /** Names that every object inherits, such as `constructor`. */
 const INHERITED = Object.getOwnPropertyNames(Object.prototype).map((name) => JSON.stringify(name));
 
-/** Whether a schema may have a field that every object seems to have. Looking only at own members is slower. */
+/** Whether a schema may name a member that every object inherits. Ignoring inherited members makes ajv slower. */
 function looksAtOwn(schema: JsonObject): boolean {
   const text = JSON.stringify(schema);
   return INHERITED.some((name) => text.includes(name));
@@ -151,7 +151,7 @@ function createAjv(dialect: Dialect, mode: Mode, { all: allErrors, own: ownPrope
     verbose: true,
     logger: false,
     validateSchema: false,
-    // generated schemas are valid, and `@Matches` only has the `u` flag if it sets it
+    // generated schemas are valid, and a `@Matches` pattern has the `u` flag only if it sets the flag
     ...(mode === 'dto'
       ? { meta: false, validateFormats: false, unicodeRegExp: false, discriminator: true }
       : { code: { regExp: guardedRegExp } }),
@@ -167,7 +167,7 @@ function createAjv(dialect: Dialect, mode: Mode, { all: allErrors, own: ownPrope
 
 const instances = new Map<string, { readonly ajv: Ajv; uses: number }>();
 
-/** An instance never releases what it has compiled, so each is replaced after a number of uses. */
+/** An ajv instance never releases what it has compiled, so it is replaced after this many uses. */
 const MAX_USES = 500;
 
 function sharedAjv(dialect: Dialect, mode: Mode, variant: Variant): Ajv {
@@ -175,7 +175,7 @@ function sharedAjv(dialect: Dialect, mode: Mode, variant: Variant): Ajv {
   let shared = instances.get(key);
   if (shared === undefined || shared.uses >= MAX_USES) {
     shared = { ajv: createAjv(dialect, mode, variant), uses: 0 };
-    // schemas that refer to themselves need this option, but then ajv keeps them
+    // only schemas that refer to themselves need this option, and with it, ajv keeps the schemas
     shared.ajv.opts.addUsedSchema = false;
   }
   shared.uses += 1;
@@ -211,7 +211,7 @@ export function compileGenerated(schema: JsonObject, mayBacktrack: boolean): Ins
   );
 }
 
-/** ajv keeps ids and anchors for later schemas, so a schema that has any, or refers to itself, gets its own instance. */
+/** ajv keeps ids and anchors for later schemas, so a schema that has any or refers to itself gets its own instance. */
 function hasNames(schema: JsonObject): boolean {
   return /"\$(?:id|anchor|dynamicAnchor)":|"\$ref":"#"/.test(JSON.stringify(schema));
 }

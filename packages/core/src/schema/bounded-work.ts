@@ -3,18 +3,18 @@ import type { Ajv, Code, CodeKeywordDefinition, KeywordCxt, ValidateFunction } f
 import { loadAjv } from '../metadata/libraries.cjs';
 import type { Problem } from './shape.js';
 
-/** The problem of a value whose check would take too long. */
+/** Reported for a value whose check would take too long. */
 export const TOO_COMPLEX: readonly Problem[] = [{ path: '', expected: 'is too complex to be checked' }];
 
 /** For arguments with more values or errors than this, only the first problem is reported. */
 const MAX_VALUES = 2500;
 
-/** References that the current check may still follow. There is no limit for validating schemas themselves. */
+/** The references that the current check may still follow. Validation of the schemas themselves isn't limited. */
 const steps = { left: Number.POSITIVE_INFINITY };
 const MIN_STEPS = 10_000;
 const STEPS_PER_VALUE = 20;
 
-/** Keywords that refer to another part of the schema. `$dynamicRef` is in 2020-12 only. */
+/** Keywords that refer to another part of the schema. `$dynamicRef` exists only in 2020-12. */
 const REFERENCES = ['$ref', '$dynamicRef'] as const;
 
 class TooComplex extends Error {}
@@ -23,7 +23,7 @@ function tooComplex(): never {
   throw new TooComplex();
 }
 
-/** Gives up where a condition holds, before the code of each of these keywords. */
+/** Makes checks give up if the condition holds when they reach one of these keywords. */
 function stopAt(ajv: Ajv, keywords: readonly string[], condition: (cxt: KeywordCxt) => Code): void {
   const { _ } = loadAjv();
   for (const keyword of keywords) {
@@ -41,22 +41,22 @@ function stopAt(ajv: Ajv, keywords: readonly string[], condition: (cxt: KeywordC
 }
 
 /**
- * Counts the references that a check follows. A recursive schema may reach a value in several ways, such as
- * `properties` and `allOf`, which doubles the work with each level of the value.
+ * Counts the references that a check follows. A recursive schema may reach a value by several paths, such as
+ * `properties` and `allOf`, so the work doubles with each level of the value.
  */
 function countReferences(ajv: Ajv): void {
   const { _ } = loadAjv();
   stopAt(ajv, REFERENCES, ({ gen }) => _`--${gen.scopeValue('obj', { ref: steps })}.left < 0`);
 }
 
-/** Counts errors where they multiply: a union has those of all its branches, for each value, and may be nested. */
+/** Counts errors where they multiply: a union has the errors of all its branches for each value, and can be nested. */
 function countErrors(ajv: Ajv): void {
   const { _, Name } = loadAjv();
   const errors = new Name('errors');
   stopAt(ajv, ['anyOf', 'oneOf', 'allOf', 'required', '$ref'], () => _`${errors} > ${MAX_VALUES}`);
 }
 
-/** Makes the checks of an instance give up after a bounded amount of work. Run them with `runBounded`. */
+/** Makes the checks of an instance give up after a bounded amount of work. Run the checks with `runBounded`. */
 export function boundWork(ajv: Ajv, allErrors: boolean): void {
   countReferences(ajv);
   if (allErrors) countErrors(ajv);
@@ -69,8 +69,8 @@ export function followsReferences({ schema }: ValidateFunction): boolean {
 }
 
 /**
- * Whether all problems may be searched for. It takes time in proportion to the value, so only the first is reported for
- * large values.
+ * Whether to search for all problems. The search takes time in proportion to the value, so only the first problem is
+ * reported for large values.
  * @param maxText cap on the length of each text
  */
 export function isSmall(value: unknown, maxText: number, budget = { left: MAX_VALUES }): boolean {
@@ -88,7 +88,7 @@ function sizeOf(value: unknown): number {
 
 /** Runs a check. Returns undefined if it takes too many steps for the size of the value. */
 export function runBounded(check: ValidateFunction, value: unknown): boolean | undefined {
-  // a field is checked within another check: both share the same steps
+  // the check of a field runs within another check, and shares its steps
   if (steps.left !== Number.POSITIVE_INFINITY) return check(value) as boolean;
   const attempt = (limit: number): boolean | undefined => {
     steps.left = limit;

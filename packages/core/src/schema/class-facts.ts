@@ -30,7 +30,7 @@ interface RuleStore {
   getTargetValidationMetadatas(cls: Class, schema: string, always: boolean, strictGroups: boolean): Rule[];
 }
 
-/** class-validator keeps its store on globalThis: two copies of the library share it. */
+/** class-validator keeps its store on globalThis, so two copies of the library share it. */
 function ruleStore(): RuleStore | undefined {
   return (globalThis as { classValidatorMetadataStorage?: RuleStore }).classValidatorMetadataStorage;
 }
@@ -66,7 +66,7 @@ type TransformerStore = NonNullable<ReturnType<typeof loadTransformerStorage>>['
 
 const WRITTEN = ['_typeMetadatas', '_transformMetadatas', '_exposeMetadatas', '_excludeMetadatas'] as const;
 
-/** Whether decorators have written to a store. Its maps are private. */
+/** Whether decorators have written to a store. The store's maps are private. */
 function isWritten(store: object): boolean {
   const maps = store as Readonly<Record<(typeof WRITTEN)[number], ReadonlyMap<unknown, unknown>>>;
   return WRITTEN.some((name) => maps[name].size > 0);
@@ -75,7 +75,7 @@ function isWritten(store: object): boolean {
 let transformerStores: readonly TransformerStore[] | undefined;
 
 /**
- * class-transformer is published as CommonJS and as ES modules, each with its own store. Node.js loads the first, and
+ * class-transformer is published as CommonJS and as ES modules, each with its own store. Node.js loads CommonJS, but
  * bundlers may choose either, so the store in use is the one that decorators have written to.
  */
 function transformer(): TransformerStore | undefined {
@@ -105,7 +105,7 @@ export function typeFact(cls: Class, key: string): TypeFact | undefined {
   return { type, discriminator, keepsDiscriminator: keepDiscriminatorProperty === true };
 }
 
-/** What class-transformer does to a field in one direction, due to `@Expose`, `@Exclude` and `@Transform`. */
+/** How class-transformer treats a field in one direction, because of `@Expose`, `@Exclude` and `@Transform`. */
 export function exposureOf(cls: Class, key: string, direction: Direction) {
   const store = transformer() as TransformerStore;
   const code = direction === 'input' ? 0 : 1;
@@ -135,7 +135,7 @@ function ignoreRules(executor: { metadataStorage: RuleStore }, ignores: Ignores)
 
 /**
  * Runs class-validator on an instance. The class may have no class-validator rules, only Decorum's decorators. Returns
- * a promise only if a rule does. This needs class-validator's executor: the public `validateSync` silently skips
+ * a promise only if a rule does. Uses class-validator's executor, because the public `validateSync` silently skips
  * asynchronous rules, and `validate` always returns a promise.
  */
 export function runRules(instance: object, ignores?: Ignores): ValidationError[] | Promise<ValidationError[]> {

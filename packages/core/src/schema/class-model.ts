@@ -41,7 +41,7 @@ export interface FieldModel {
   /** Whether the field exists on the wire only, not in the instance. */
   readonly isDropped?: boolean;
   readonly isRecord?: boolean;
-  /** Whether class-validator skips the field's instances, because it has no `@ValidateNested`. */
+  /** Whether class-validator skips the field's instances, because the field has no `@ValidateNested`. */
   readonly isUnreached?: boolean;
 }
 
@@ -71,7 +71,7 @@ export interface ClassReading {
   readonly isOpen: boolean;
   /** Whether a pattern may backtrack. */
   readonly mayBacktrack: boolean;
-  /** Whether a field is a date without a time, but a `Date` in the instance. */
+  /** Whether any field is a date without a time on the wire, but a `Date` in the instance. */
   readonly hasDays: boolean;
 }
 
@@ -84,7 +84,9 @@ export function modelOf(to: Conversion['to'], value: unknown): ClassModel | unde
   return to.variants.get(name) ?? [...to.variants.values()].find(({ cls }) => cls === constructor);
 }
 
-/** Applies a function to a field's value, or to each item of its list or record. Values of another shape are kept. */
+/**
+ * Makes a function apply to a field's value, or to each item of its list or record. Values of another shape are kept.
+ */
 export function mapHeld({ isList, isRecord }: Conversion, change: (item: unknown) => unknown) {
   if (isList) return (value: unknown) => (Array.isArray(value) ? mapped(value, change) : value);
   if (!isRecord) return change;
@@ -92,14 +94,16 @@ export function mapHeld({ isList, isRecord }: Conversion, change: (item: unknown
     isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, change(item)])) : value;
 }
 
-/** `map` without its holes: once V8 has optimized it, `JSON.stringify` takes three times as long for what it returns. */
+/**
+ * `map` without holes: V8's optimized `map` returns holey arrays, for which `JSON.stringify` takes three times as long.
+ */
 function mapped(items: readonly unknown[], change: (item: unknown) => unknown): unknown[] {
   const changed: unknown[] = [];
   for (let at = 0; at < items.length; at += 1) changed.push(change(items[at]));
   return changed;
 }
 
-/** A new instance, for its initializers; undefined if the constructor needs arguments or throws. */
+/** A new instance, to read its initializers; undefined if the constructor needs arguments or throws. */
 export function construct(cls: Class): JsonObject | undefined {
   if (cls.length > 0) return undefined;
   try {

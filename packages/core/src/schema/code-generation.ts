@@ -2,9 +2,9 @@ import { startupError } from '../protocol/errors.js';
 
 let isAllowed: boolean | undefined;
 
-/** Whether the runtime lets programs make functions from text, as ajv and our hydrators do. */
+/** Whether the runtime lets programs create functions from text, as ajv and our hydrators do. */
 function tryIt(): boolean {
-  // they allow it while a worker starts, but not when a request comes
+  // Workers allow it during startup, but not during a request
   const { navigator } = globalThis as { readonly navigator?: { readonly userAgent?: string } };
   if (navigator?.userAgent === 'Cloudflare-Workers') return false;
   try {
@@ -15,7 +15,7 @@ function tryIt(): boolean {
 }
 
 /**
- * Rejects a schema whose check is generated code if the runtime forbids that. Otherwise the first call would fail.
+ * Rejects a schema that needs generated code if the runtime forbids such code. Otherwise, the first call would fail.
  * @throws {DecorumError} `DECORUM_NO_CODE_GENERATION`
  */
 export function requireCodeGeneration(where: string): void {

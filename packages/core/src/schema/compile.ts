@@ -34,7 +34,7 @@ function andThen(checked: Checked | Promise<Checked>, step: Step): Checked | Pro
   return checked.ok ? step(checked.value) : checked;
 }
 
-/** Rejects keys that could reach a prototype, for values that the schema leaves partly open. */
+/** Rejects keys that could reach a prototype, in values that the schema leaves partly open. */
 function rejectHarmful(value: unknown): Checked {
   const keys = harmfulPath(value);
   return keys === undefined ? passed(value) : failed([{ path: readablePath(keys), expected: 'is not a known field' }]);
@@ -95,7 +95,7 @@ function checkEmpty(value: unknown): Checked {
   return failed(unknown.map((name) => ({ path: readablePath([name]), expected: 'is not a known field' })));
 }
 
-/** The arguments of a handler without any. Needs no generated code, which some runtimes forbid. */
+/** For handlers without arguments. Needs no generated code, which some runtimes forbid. */
 export const EMPTY_SHAPE = shape(NO_FIELDS, () => checkEmpty, checkEmpty);
 
 function standardShape(source: StandardSchemaV1, where: string, direction: Direction): Shape {
@@ -170,8 +170,8 @@ const compiled = { input: new WeakMap<object, Shape>(), output: new WeakMap<obje
  * @param where the schema's owner, such as `Weather.forecast`, for error messages
  * @param direction whether it describes input (the default) or output. A schema with transformations or defaults may
  *   differ between the two
- * @throws {DecorumError} `DECORUM_MISSING_LIBRARY`, `DECORUM_NO_CODE_GENERATION`, `DECORUM_NO_RULES`, `DECORUM_UNSUPPORTED_RULE`,
- *   `DECORUM_UNKNOWN_FIELD_TYPE`, `DECORUM_INVALID_FIELD` or `DECORUM_INVALID_SCHEMA`
+ * @throws {DecorumError} `DECORUM_MISSING_LIBRARY`, `DECORUM_NO_CODE_GENERATION`, `DECORUM_NO_RULES`,
+ *   `DECORUM_UNSUPPORTED_RULE`, `DECORUM_UNKNOWN_FIELD_TYPE`, `DECORUM_INVALID_FIELD` or `DECORUM_INVALID_SCHEMA`
  */
 export function compileShape(source: unknown, where: string, direction: Direction = 'input'): Shape {
   const known = compiled[direction].get(source as object);

@@ -4,11 +4,11 @@ import type { JsonObject } from '../protocol/model.js';
 export interface Mapping {
   /** The decorator, as exported by class-validator. */
   readonly decorator: string;
-  /** Part of the rule's default message. It identifies the original: custom rules may reuse the rule's name. */
+  /** Part of the default message. It identifies class-validator's own rule, because custom rules may reuse the name. */
   readonly says: string;
   /** The keywords; undefined if they cannot express these arguments exactly. The rule is then run instead. */
   readonly keywords: (args: readonly unknown[]) => JsonObject | undefined;
-  /** Keywords that apply even if there are no exact ones. */
+  /** Keywords to use if there are no exact ones. */
   readonly otherwise: JsonObject;
 }
 
@@ -26,7 +26,7 @@ function typeOf(values: readonly Scalar[]): JsonObject {
 }
 
 /**
- * Matches any of the values. Those that are not JSON scalars are dropped, because nothing on the wire can equal them.
+ * Matches any of the values. Values other than JSON scalars are dropped, because nothing on the wire can equal them.
  */
 function oneOf(values: readonly unknown[]): JsonObject {
   const scalars = [...new Set(values.filter(isScalar))];
@@ -192,7 +192,7 @@ export const STRUCTURAL: readonly string[] = ['Allow', 'IsDefined', 'IsOptional'
 
 const words = (names: string): string[] => names.trim().split(/\s+/);
 
-/** Decorators whose rules run after JSON Schema validation, by the type they work on. */
+/** Decorators whose rules run as code rather than as keywords, by the type that they work on. */
 export const RUN = {
   // these run class-validator's own function as part of the check
   string: words(`
@@ -209,12 +209,12 @@ export const RUN = {
   instance: words('IsInstance Validate ValidateBy ValidateIf ValidatorConstraint'),
 };
 
-/** Decorators that are an error at startup, with the remedy. */
+/** Decorators that are rejected at startup, with the remedy. */
 export const UNSUPPORTED: Readonly<Record<string, string>> = {
   ValidatePromise: 'Clients cannot send promises. Declare the field as the value itself.',
 };
 
-/** The type that a rule works on; `instance` for rules not in the table. */
+/** The type that a rule works on; `instance` for rules that are not in the table. */
 export function runsOn(name = ''): keyof typeof RUN {
   // class-validator's names differ from its decorators' names only in case ("isIp", "IsFirebasePushId")
   const isNamed = (decorator: string): boolean => decorator.toLowerCase() === name.toLowerCase();

@@ -8,8 +8,8 @@ import { addKeywords, noteMessage, type Presented, PUBLISHED } from './keywords.
 import { complaintsOf, dateComplaints, dayComplaints, isGenuine, messageOf } from './value-rule.js';
 
 /**
- * Hints for models, only in input schemas. The rules accept other forms too, so clients that check formats would reject
- * valid results.
+ * Formats that are published as hints for the model, only in input schemas. The rules accept more than these formats,
+ * so clients that check formats would reject valid results.
  */
 const FORMATS: Readonly<Record<string, string>> = { isEmail: 'email', isUrl: 'uri' };
 
@@ -20,7 +20,7 @@ export const TYPES: ReadonlyMap<unknown, string> = new Map<unknown, string>([
   [Boolean, 'boolean'],
 ]);
 
-/** The schema of a value while its rules are added. */
+/** The schema of a value, while its rules are being added. */
 export class Draft {
   readonly node: JsonObject = {};
   isDate = false;
@@ -29,7 +29,7 @@ export class Draft {
   mayBacktrack = false;
   #isNotEmpty = false;
   #isDefined = false;
-  /** Caps for strings and lists on which rules do more than linear work, unless the rules set their own. */
+  /** Caps for strings and lists whose rules take more than linear time, unless the rules set caps of their own. */
   readonly #bounds: JsonObject = {};
   /** Rules that run as part of the check. */
   #run: Rule[] = [];
@@ -122,7 +122,7 @@ export class Draft {
     return this.node;
   }
 
-  /** Returns the finished schema of a list. `isNested` means that its items become instances. */
+  /** Returns the finished schema of a list. `isNested` means that the items become instances. */
   finishList(items: JsonObject, isNested: boolean): JsonObject {
     this.add({ type: 'array' });
     if (isNested && this.#run.length > 0) {

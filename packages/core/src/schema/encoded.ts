@@ -13,7 +13,7 @@ interface Encoding {
 
 const NOT_BASE64 = 'must be base64, such as "aGVsbG8="';
 
-/** Compares a round trip: a regular expression would overflow the stack on a few megabytes. */
+/** Compares the text after a round trip, because a regular expression would overflow the stack on a few megabytes. */
 const isBase64 = (text: string): boolean => Buffer.from(text, 'base64').toString('base64') === text;
 
 const BASE64 = {
@@ -37,7 +37,7 @@ const BIGINT: Encoding = {
       pattern: WHOLE.source,
       // parsing the digits takes quadratic time
       maxLength: 1000,
-      // larger numbers have lost digits in JSON parsers
+      // JSON parsers have already lost digits of larger numbers
       minimum: Number.MIN_SAFE_INTEGER,
       maximum: Number.MAX_SAFE_INTEGER,
     },
@@ -53,7 +53,7 @@ export const ENCODINGS: ReadonlyMap<unknown, Encoding> = new Map<unknown, Encodi
   [BigInt, BIGINT],
 ]);
 
-/** The error for such a field in a class that needs class-transformer. */
+/** The error for a field of bytes or a bigint in a class that needs class-transformer. */
 export function encodingProblem(where: string): DecorumError {
   const problem =
     'class-transformer cannot convert bytes and bigints, and it is used for classes with @Expose, @Exclude or @Transform';

@@ -136,7 +136,7 @@ export function checkForm(field: Formed): void {
 }
 
 /**
- * Rejects rules that contradict a list or record of these items. Most of them lack `{ each: true }`.
+ * Rejects rules that contradict the form's list, record or single value. Most of these rules lack `{ each: true }`.
  * @throws {DecorumError} `DECORUM_INVALID_FIELD`
  */
 export function checkItems(field: Formed, { isList, isRecord }: Pick<Conversion, 'isList' | 'isRecord'>): void {
@@ -201,8 +201,8 @@ function addChoices(draft: Draft, titles: unknown, each: boolean): void {
 const REFERENCES = /"\$(?:ref|dynamicRef|recursiveRef|schema)":/;
 
 /**
- * The schema of a field with `@Schema`. It is validated separately, with its own error messages, and published
- * unchanged.
+ * The schema of a field with `@Schema`. The field is validated separately, with its own error messages, and its schema
+ * is published unchanged.
  * @throws {DecorumError} `DECORUM_INVALID_SCHEMA`
  */
 export function ownSchema(source: JsonObject, where: string): JsonObject {

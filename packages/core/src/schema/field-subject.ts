@@ -33,7 +33,7 @@ type Entry = readonly [key: string, rules: readonly Rule[], form: FieldForm | un
 export const formedKeys = (described: ReadonlyMap<string, FieldFacts>): string[] =>
   [...described].filter(([, { form }]) => form !== undefined).map(([key]) => key);
 
-/** The accessor that a class declares in place of a field. */
+/** The accessor that a class declares in place of a field, if any. */
 export function accessorOf(cls: Class, key: string): PropertyDescriptor | undefined {
   for (
     let holder = cls.prototype as object | null;
@@ -75,7 +75,7 @@ export function checkAccessor({ where, accessor, direction, exposure }: Subject)
   }
 }
 
-/** The fields in declaration order, if a new instance shows it. */
+/** The fields in declaration order if a new instance reveals it, otherwise in the given order. */
 export function inOrderOf(fresh: object, keys: readonly string[]): readonly string[] {
   const shown = Object.keys(fresh);
   return keys.every((key) => shown.includes(key)) ? shown.filter((key) => keys.includes(key)) : keys;

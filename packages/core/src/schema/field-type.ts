@@ -19,7 +19,7 @@ export interface Declaration {
   readonly exposure: { readonly isTransformed: boolean };
 }
 
-/** What the rules say about a field: about the value, or about the list and its items. */
+/** The constraints that rules put on a field: on its value, or on its list and the items. */
 export interface Ruled {
   readonly item: JsonObject;
   readonly list: JsonObject | undefined;
@@ -28,7 +28,7 @@ export interface Ruled {
   readonly initial: unknown;
 }
 
-/** What handlers may receive for a type: JSON Schema types, and names of conversions. */
+/** The kinds of values that handlers may receive for a type: JSON Schema types, and names of conversions. */
 const KINDS: ReadonlyMap<unknown, readonly unknown[]> = new Map<unknown, readonly unknown[]>([
   [String, ['string']],
   [Number, ['number', 'integer']],
@@ -77,7 +77,7 @@ export function isOpen(node: JsonObject): boolean {
 }
 
 /**
- * Rejects a field whose type contradicts its rules, promises more than they check, or is unknown.
+ * Rejects a field whose type contradicts its rules, promises more than the rules check, or is unknown.
  * @throws {DecorumError} `DECORUM_INVALID_FIELD`, `DECORUM_UNKNOWN_FIELD_TYPE`
  */
 export function checkType(field: Declaration, ruled: Ruled): void {
@@ -97,7 +97,7 @@ export function checkType(field: Declaration, ruled: Ruled): void {
   }
 }
 
-/** What the handler receives; undefined if the rules leave it open. */
+/** The kinds of values that the handler receives; undefined if the rules leave them open. */
 function kindsOf(node: JsonObject, to: Ruled['to']): readonly unknown[] | undefined {
   if (to !== undefined) return [typeof to === 'string' ? to : 'object'];
   return node['type'] === undefined ? undefined : [node['type']].flat().filter((type) => type !== 'null');

@@ -95,7 +95,7 @@ class ClassReader {
       if (this.#direction === 'output' || key !== tag?.property) checkAccessor(subject);
       const initial = initialOf(fresh, subject);
       const { schema, ...field } = this.#field(subject, described.get(key) ?? {}, initial);
-      // an initializer that differs between instances, such as a random id, is no default
+      // an initializer that differs between instances, such as a random id, isn't a default
       if (!isDeepStrictEqual(initial, initialOf(another, subject))) delete schema['default'];
       model.fields.push({ ...field, schema });
     }
@@ -176,7 +176,7 @@ class ClassReader {
     const ruled = { item: item.node, list: whole?.node, to, initial };
     if (form === undefined) checkType(subject, ruled);
     else rejectUncallable(subject, ruled);
-    // in a result, an initializer is a placeholder: what the handler returns is validated instead
+    // in a result, an initializer is a placeholder: the value that the handler returns is validated instead
     if (this.#direction === 'input')
       checkInitializer(subject, initial, typeof to === 'object' && 'cls' in to ? to.cls : undefined);
     return { checked: this.#finish(subject, { item, whole }, convert), convert };
@@ -269,7 +269,7 @@ class ClassReader {
 }
 
 /**
- * Reads a DTO class and the classes that it references, as one JSON Schema.
+ * Reads a DTO class and the classes that it references into one JSON Schema.
  * @param where the owner of the class, for error messages
  * @throws {DecorumError} `DECORUM_NO_RULES`, `DECORUM_UNSUPPORTED_RULE`, `DECORUM_UNKNOWN_FIELD_TYPE` or
  *   `DECORUM_INVALID_FIELD`

@@ -55,7 +55,7 @@ export function compileHydrator(root: ClassModel): Hydrate {
 
 /**
  * Generates code, as ajv does for its checks. With straight-line code for each field, the engine knows the shapes of
- * the objects, which makes both the instance and its JSON cheaper.
+ * the objects, so it creates and serializes them faster.
  */
 function generate({ cls, takesNothing, initialized, fields }: ClassModel, converts: readonly unknown[]): Hydrate {
   const steps = fields.map(({ key, isNullable }, index) => {
@@ -80,7 +80,7 @@ function compileCode<T>(expression: string, scope: Readonly<Record<string, unkno
   return new Function(...Object.keys(scope), `return ${expression};`)(...Object.values(scope)) as T;
 }
 
-/** The same with class-transformer, for DTOs with `@Transform`, `@Expose` or `@Exclude`. */
+/** Like `compileHydrator`, but with class-transformer, for DTOs with `@Transform`, `@Expose` or `@Exclude`. */
 export function transformerHydrator(root: ClassModel, models: readonly ClassModel[]): Hydrate {
   const targetMaps = models.map(({ cls, fields }) => ({
     target: cls,

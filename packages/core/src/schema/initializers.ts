@@ -8,7 +8,7 @@ import { isJson } from './class-model.js';
 import { MAPPED, runsOn } from './constraints.js';
 import { decoratorOf, isGenuine, passes } from './value-rule.js';
 
-/** Whether a rule is built into class-validator. Custom rules are not tried, because they may have effects. */
+/** Whether a rule is built into class-validator. Custom rules are not tried, because they may have side effects. */
 function isOwn(rule: Rule): boolean {
   const mapping = MAPPED.get(rule.name ?? '');
   return mapping === undefined ? runsOn(rule.name) !== 'instance' : isGenuine(rule, mapping);
@@ -22,7 +22,7 @@ function holds(rule: Rule, value: unknown): boolean {
   return Array.isArray(value) && value.every((item) => passes(rule, body, item));
 }
 
-/** The first rule that a value breaks. With conditional rules, it is unknown which apply, so none is reported. */
+/** The first rule that a value breaks. With conditional rules, it is unknown which rules apply, so none is reported. */
 function brokenBy(value: unknown, rules: readonly Rule[], items = value): string | undefined {
   const conditions = rules.filter(({ type }) => type === 'conditionalValidation');
   if (conditions.some(({ name }) => name !== 'isOptional')) return undefined;
@@ -31,7 +31,7 @@ function brokenBy(value: unknown, rules: readonly Rule[], items = value): string
   return broken && `@${decoratorOf(broken)}`;
 }
 
-/** The same for the fields of a nested object, or of each object in a list. */
+/** Like `brokenBy`, for the fields of a nested object, or of each object in a list. */
 function brokenInside(value: unknown, nested: Class): string | undefined {
   const fields = [value].flat().flatMap((item) => [...rulesOf(nested)].map(([key, rules]) => ({ item, key, rules })));
   for (const { item, key, rules } of fields) {

@@ -17,7 +17,7 @@ function ignoresOf({ models }: ClassReading): Ignores | undefined {
   return (cls, rule) => rule.each === true && records.some(([of, key]) => of === cls && key === rule.propertyName);
 }
 
-/** Runs class-validator on an instance, and on nested instances that class-validator does not reach itself. */
+/** Compiles a check that runs class-validator on an instance, and on nested instances that it doesn't reach itself. */
 export function compileRules(reading: ClassReading): (instance: object) => Checked | Promise<Checked> {
   const ignores = ignoresOf(reading);
   const hasUnreached = reading.models.some(({ fields }) => fields.some(holdsUnreached));

@@ -3,7 +3,7 @@ const MAX_DEPTH = 400;
 
 type Fields = Record<string, unknown>;
 
-/** Inside `for…in`, V8 answers it from the shape of the object, but not `Object.hasOwn`. */
+/** Inside `for…in`, V8 answers this method from the object's shape, but not `Object.hasOwn`. */
 const { hasOwnProperty } = Object.prototype;
 
 /** Thrown for a value that cannot be written as JSON. */
@@ -42,10 +42,10 @@ type JsonifiedObject<T extends object> =
 
 /**
  * The JSON form of a value: dates and bigints as strings, instances as plain objects, maps with string keys as objects,
- * sets as arrays, bytes as base64, without `undefined` and functions. Numbers that JSON lacks are kept, for the schema
- * to reject them.
+ * sets as arrays, bytes as base64, without `undefined` and functions. Numbers that JSON lacks are kept, so the schema
+ * can reject them.
  * @param name the member that holds the value, for the error message
- * @throws {NotJson} for values that would be lost: cycles, errors, promises, streams, private state
+ * @throws {NotJson} for cycles, and for values that would be lost: errors, promises, streams, private state
  */
 export function toJsonForm(value: unknown, name = '', depth = 0): unknown {
   // a string, because most JSON parsers lose digits of numbers this large
@@ -77,7 +77,7 @@ function isPlain(value: object): boolean {
 
 /**
  * The value to write in place of an instance whose own members don't represent it; otherwise the instance itself.
- * @throws {NotJson} if there is none
+ * @throws {NotJson} if there is no such value
  */
 function substituteFor(value: object, name: string): unknown {
   const bytes = bytesOf(value);
@@ -98,7 +98,7 @@ function substituteFor(value: object, name: string): unknown {
   return value;
 }
 
-/** The class of an instance, if it has methods or accessors. Instances of other classes cannot hide anything. */
+/** The class of an instance, if the class has methods or accessors. Other instances cannot hide anything. */
 function classWithMembers(value: object): { readonly name: string } | undefined {
   let prototype = Object.getPrototypeOf(value) as object | null;
   while (prototype !== null && !isTop(prototype)) {
@@ -110,7 +110,7 @@ function classWithMembers(value: object): { readonly name: string } | undefined 
 
 const isTop = (prototype: object): boolean => Object.getPrototypeOf(prototype) === null;
 
-/** The bytes of a buffer, or of a view of bytes; undefined for other views, such as those of floats. */
+/** The bytes of a buffer, or of a view of bytes; undefined for any other value, even a view of floats. */
 export function bytesOf(value: unknown): Uint8Array | undefined {
   if (ArrayBuffer.isView(value)) {
     const isBytes = value instanceof Uint8Array || value instanceof Uint8ClampedArray || value instanceof DataView;
@@ -125,7 +125,7 @@ const notJson = (what: string, name: string, remedy: string): NotJson =>
 
 /**
  * Whether `JSON.stringify` would fail on a value or lose parts of it, such as the message of an error, the entries of a
- * map, or the state of an instance without members. What a `toJSON` returns may contain such values too.
+ * map, or the state of an instance without members. The result of a `toJSON` may contain such values too.
  */
 function needsForm(value: unknown, depth = 0): boolean {
   if (typeof value !== 'object' || value === null) return typeof value === 'bigint';
@@ -155,7 +155,7 @@ function needsForm(value: unknown, depth = 0): boolean {
 }
 
 /**
- * The JSON of a value, as with `toJsonForm`. Most values are written without a copy.
+ * The JSON of a value, as with `toJsonForm`. Most values are serialized without a copy.
  * @throws {NotJson}
  */
 export function toJsonText(value: unknown): string {

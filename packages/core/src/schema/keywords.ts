@@ -2,22 +2,22 @@ import type { JsonObject } from '../protocol/model.js';
 import type { Direction } from './class-facts.js';
 import { type Complaints, unlessNull } from './value-rule.js';
 
-/** Keywords to publish in place of the validated ones; `undefined` omits one. A symbol, because ajv ignores those. */
+/** Keywords to publish in place of the validated ones; `undefined` omits one. A symbol, because ajv ignores symbols. */
 export const PUBLISHED = Symbol('published');
 
 /** A schema that is published differently from how it is validated. */
 export type Presented = JsonObject & { [PUBLISHED]?: JsonObject };
 
 /**
- * Publishes what is known about a value that the schema does not validate: `@ValidateIf` may skip its rules, and
- * `@Transform` may accept more than they do. The empty alternative accepts everything.
+ * Publishes a schema as a hint, without validating against it: `@ValidateIf` may skip the rules, and `@Transform` may
+ * accept more than the rules do. The empty alternative accepts everything.
  */
 export function hinted(schema: JsonObject): JsonObject {
   if (Object.keys(schema).length === 0) return {};
   return { [PUBLISHED]: { anyOf: [schema, {}] } } as Presented;
 }
 
-/** Custom messages of rules, by keyword. A symbol, because those are never published. */
+/** Custom messages of rules, by keyword. A symbol, because symbols are never published. */
 export const MESSAGES = Symbol('messages');
 
 type Noted = JsonObject & { [MESSAGES]?: Record<string, (value: unknown) => string> };
@@ -54,7 +54,7 @@ function isWithin(a: JsonObject, b: JsonObject): boolean {
   return typesIn(a).every((type) => typesIn(b).includes(type) || (type === 'integer' && typesIn(b).includes('number')));
 }
 
-/** Adds the keywords of another rule. Both must hold. */
+/** Adds the keywords of another rule. Values must satisfy both rules. */
 export function addKeywords(node: JsonObject, keywords: JsonObject): void {
   for (const [keyword, value] of Object.entries(keywords)) {
     const present = node[keyword];
@@ -75,7 +75,7 @@ const ABOUT_ANYTHING = ['not', 'allOf', 'anyOf', 'oneOf', '$ref'];
 
 const NULLABLE = Symbol('nullable');
 
-/** Allows `null` as well. In input it means "absent", and is not published. */
+/** Also allows `null`. In input, `null` means "absent" and is not published. */
 export function nullable(schema: JsonObject, direction: Direction): JsonObject {
   if (Object.keys(schema).length === 0) return schema;
   return direction === 'output' ? orNull(schema) : ({ ...orNull(schema), [NULLABLE]: true } as JsonObject);

@@ -9,15 +9,15 @@ import { contains, type Part, parseRegex, within } from './regex-syntax.js';
 /** A loop with this many rounds counts as unbounded. */
 const MANY_ROUNDS = 1000;
 /**
- * Candidate limits for the length of strings that a pattern is matched against. A pattern too slow for all is rejected.
+ * Candidate limits for the length of strings to match. A pattern that is too slow for all of them is rejected.
  */
 const LENGTHS = [1000, 500, 250, 100];
 /**
- * Cap on the ways in which a matcher may read a string. Two million take 20 to 100 ms. Choices between loops are not
- * counted, and may multiply this.
+ * Cap on the ways in which a matcher may read a string. Two million ways take 20 to 100 ms. Choices between loops are
+ * not counted, and may multiply that time.
  */
 const MAX_WAYS = 2e6;
-/** The cap for strings of any length: per character, and independent of the length. */
+/** Caps for a pattern that may match strings of any length: ways per character, and regardless of the length. */
 const MAX_LINEAR_WAYS = { each: 16, once: 1e5 };
 
 function beginsAtStart(part: Part): boolean {
@@ -34,7 +34,7 @@ const ANYWHERE: Part = {
 };
 
 /**
- * Sample characters that reveal whether two sets intersect: those of the pattern, their neighbours, and one of each
+ * Sample characters that reveal whether two sets intersect: those of the pattern, their neighbors, and one of each
  * kind.
  */
 function samplesFor(source: string): string[] {
@@ -63,7 +63,7 @@ function waysOf(part: Part, source: string, { flags, isAnchored }: Readonly<{ fl
   if (automaton.hasDoubleStep) throw new TooComplex();
   const search = new Search(automaton);
   if (loops.some(({ states }, i) => search.canPartAndMeet(states, i))) throw new TooComplex();
-  // If the expression may end as soon as it gets there, nothing later can fail and cause backtracking.
+  // Where the expression may end, nothing can fail afterwards and cause backtracking.
   const mustEnd = contains(part, ['assertion', 'look', 'backreference']);
   const ways: Polynomial[] = [];
   for (const { states, rounds } of loops) {

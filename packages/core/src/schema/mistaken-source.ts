@@ -31,8 +31,8 @@ function ofFunction(source: { readonly name: string; readonly prototype?: unknow
 }
 
 /**
- * Recognises common mistakes in place of a schema.
- * @returns what is wrong and what to write; undefined for anything that may be a schema
+ * Recognizes values that are often passed by mistake instead of a schema.
+ * @returns a message with the mistake and its fix; undefined for anything that may be a schema
  */
 export function mistakenSource(source: unknown): string | undefined {
   if (isStandardSchema(source)) return undefined;
@@ -43,7 +43,7 @@ export function mistakenSource(source: unknown): string | undefined {
   if (isPromise(source)) return 'it is a promise. Await it before you pass it';
   if (!isPlain(source)) {
     const { name } = source.constructor;
-    // such as a schema of zod 3
+    // such as a zod 3 schema
     if ('parse' in source)
       return `${name} does not implement Standard Schema. Upgrade its library, or pass a JSON Schema`;
     return `it is an instance of ${name}. Pass the class itself: \`${name}\``;

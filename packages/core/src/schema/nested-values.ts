@@ -30,7 +30,7 @@ export function unreachedIn(instance: object, model: ClassModel, keys: readonly 
 const MIDNIGHT = 'T00:00:00.000Z';
 
 /**
- * Formats dates without a time, in the JSON form of an instance. A `Date` with a time is left alone, and then rejected.
+ * Formats dates without a time, in the JSON form of an instance. A `Date` with a time is left alone and rejected later.
  */
 export function writeDays(form: unknown, model: ClassModel): void {
   if (!isObject(form)) return;

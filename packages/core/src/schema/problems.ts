@@ -8,9 +8,12 @@ import { hidesNull, ownMessage } from './keywords.js';
 import type { FieldCheck, Problem } from './shape.js';
 import { type Complaints, withoutName } from './value-rule.js';
 
-/** Cap on the problems that a caller is told. */
+/** Cap on the problems that are reported to a caller. */
 export const MAX_PROBLEMS = 50;
-/** Cap on errors to describe: describing one may take time in proportion to its schema, and several may be the same. */
+/**
+ * Cap on the errors that are described. Describing an error may take time in proportion to its schema, and several
+ * errors may have the same description.
+ */
 const MAX_EXPLAINED = 100;
 
 const count = (n: unknown, noun: string): string => `${String(n)} ${noun}${n === 1 ? '' : 's'}`;
@@ -78,7 +81,7 @@ function keysOf(pointer: string): string[] {
   return tokens.map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** ajv reports a missing or unknown field at its object. The problem belongs to the field. */
+/** ajv reports a missing or unknown field at its object, but the path of a problem leads to the field. */
 function pathOf({ instancePath, params }: ErrorObject): string {
   const { missingProperty, additionalProperty, unevaluatedProperty, tag } = params as Record<
     string,
@@ -107,13 +110,13 @@ function joined(path: string, inner: string): string {
   return excerpt(inner === '' || inner.startsWith('[') || path === '' ? path + inner : `${path}.${inner}`);
 }
 
-/** The path of a place and those of its parents: `/a/0` has `''`, `/a` and `/a/0`. */
+/** The paths of a place's parents, then its own: for `/a/0`, these are `''`, `/a` and `/a/0`. */
 function* pathsTo(pointer: string): Generator<string> {
   for (let at = pointer.indexOf('/'); at !== -1; at = pointer.indexOf('/', at + 1)) yield pointer.slice(0, at);
   yield pointer;
 }
 
-/** Removes the error of a hidden `null` branch, and that of its union: clients only know the other branch. */
+/** Removes the error of a hidden `null` branch, and the error of its union: clients only know the other branch. */
 function withoutHiddenNull(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const hiding = errors.filter(({ keyword, parentSchema }) => keyword === 'anyOf' && hidesNull(parentSchema));
   if (hiding.length === 0) return errors;
@@ -124,7 +127,7 @@ function withoutHiddenNull(errors: readonly ErrorObject[]): readonly ErrorObject
   return errors.filter((error) => !unions.has(error) && !isOfNull(error));
 }
 
-/** Removes errors of `if` and of unions that fail because of something inside them, which is more specific. */
+/** Removes the errors of `if`, and the errors of unions for which there are more specific errors. */
 function withoutWrappers(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const isUnion = ({ keyword }: ErrorObject): boolean => keyword === 'anyOf' || keyword === 'oneOf';
   const unions = new Set(errors.filter(isUnion).map(({ instancePath }) => instancePath));

@@ -15,7 +15,7 @@ const KEYWORDS = (
 
 const KNOWN: ReadonlySet<string> = new Set(KEYWORDS);
 
-// too short to tell a misspelling from a keyword of another vocabulary
+// shorter keywords look too much like the keywords of other vocabularies
 const LONG = KEYWORDS.filter(({ length }) => length > 3);
 
 /** Keywords that map names to schemas. A name may equal a keyword. */
@@ -54,8 +54,8 @@ function misspelt(node: unknown): string | undefined {
 }
 
 /**
- * Finds likely mistakes in a valid JSON Schema. Validators ignore unknown keywords, so they don't report them.
- * @returns what to write; undefined if nothing stands out
+ * Finds likely mistakes in a valid JSON Schema, such as misspelled keywords, which validators ignore.
+ * @returns a message with the mistake and its fix; undefined if there is none
  */
 export function keywordMistake(schema: JsonObject): string | undefined {
   const names = Object.keys(schema);

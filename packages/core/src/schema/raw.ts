@@ -48,7 +48,7 @@ export function boundSchema(schema: JsonObject, where: string): void {
     throw startupError('DECORUM_INVALID_SCHEMA', where, `it has more than ${MAX_SCHEMAS} parts. Make it smaller`);
 }
 
-/** A cache by text: a handler that asks the client may create an equal schema on each call. */
+/** A cache by text, because a handler that asks the client may create an equal schema on each call. */
 const recent = new Map<string, Inspection>();
 const MAX_RECENT = 500;
 

@@ -4,15 +4,15 @@ const MAX_CHARACTERS = 3000;
 /** Bounded repetitions up to this count are expanded. Others are treated as unbounded. */
 const MAX_COPIES = { character: 64, group: 4 };
 /**
- * Cap on copies of a group by nested repetitions, since the ways to read them multiply. Above it, they count as
- * unbounded.
+ * Cap on the copies of a group in nested repetitions, because the ways to read the copies multiply. Above the cap, the
+ * repetitions count as unbounded.
  */
 const MAX_NESTED_COPIES = 16;
 
 /** Thrown for a pattern whose time is exponential, or cannot be determined. */
 export class TooComplex extends Error {}
 
-/** The states where a part can start and end, and whether it can match nothing. */
+/** The states where a part can start and end, and whether it can match the empty string. */
 interface Ends {
   readonly first: readonly number[];
   readonly last: readonly number[];

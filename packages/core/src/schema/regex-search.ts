@@ -57,7 +57,7 @@ export class Search {
   }
 
   /**
-   * Whether the same text can be read within one loop, within a later one, and by moving from the first to the second.
+   * Whether the same text can be read within one loop, within a later loop, and by moving from the first to the second.
    */
   canShare(from: readonly number[], to: readonly number[]): boolean {
     const { loopOf } = this.#automaton;

@@ -10,16 +10,16 @@ import { resolve } from './strings.js';
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const BOOLEAN = /^(?:true|false)$/i;
 
-/** Cap on schemas followed for one value, against endless references. */
+/** Cap on the schemas followed for one value, because references may be circular. */
 const MAX_HOPS = 16;
 
 /**
- * Steps on top of one per character of the JSON. A recursive schema may reach a value in several ways, and their number
- * doubles with each level.
+ * Steps allowed in addition to one per character of the JSON. A recursive schema may reach a value by several paths,
+ * whose number doubles with each level.
  */
 const SPARE_STEPS = 1000;
 
-/** Steps that a text costs if it is not JSON: an exception takes far longer than a look at a value. */
+/** Steps charged for a text that is not JSON, because an exception takes far longer than looking at a value. */
 const FAILED_STEPS = 100;
 
 /** Position of a repair in the value and in the schema. */
@@ -29,7 +29,7 @@ interface Place {
   readonly hops: number;
 }
 
-/** Arguments are nested in the params of a message. */
+/** The depth of arguments, which are nested in the params of a message. */
 const ROOT: Place = { depth: 2, hops: 0 };
 
 const further = ({ depth, hops }: Place): Place => ({ depth, hops: hops + 1 });
@@ -175,8 +175,8 @@ class Repairer {
 }
 
 /**
- * Wraps a check: if it fails, repairs what models commonly get wrong, and checks again. Valid values are never changed,
- * because they pass the first check.
+ * Wraps a check: if the check fails, repairs common mistakes of models and checks again. Valid values are never
+ * changed, because they pass the first check.
  */
 export function repairing(shape: Pick<Shape, 'json' | 'check'>): Pick<Shape, 'check'> {
   const repairer = new Repairer(shape.json);

@@ -20,7 +20,7 @@ export interface Problem {
   readonly expected: string;
 }
 
-/** Validates one field with its own schema. A function, because those are not published. */
+/** Validates one field with its own schema. A function, because functions are not published. */
 export type FieldCheck = ((value: unknown) => boolean) & {
   readonly problemsOf: (value: unknown) => readonly Problem[];
 };
@@ -32,12 +32,12 @@ export type Checked =
 
 /** A compiled schema. */
 export interface Shape {
-  /** The JSON Schema 2020-12 that clients see. */
+  /** The JSON Schema that clients see. */
   readonly json: JsonObject;
   /** Names of the fields at the root, and whether each is required. */
   readonly fields: ReadonlyMap<string, { readonly required: boolean }>;
   /**
-   * Validates a value from the wire and converts it to what the handler receives (a DTO instance with defaults
+   * Validates a value from the wire and converts it to the handler's input (for a DTO, an instance with defaults
    * applied). Never modifies `value`. Returns a promise only if a rule is asynchronous.
    */
   check(value: unknown): Checked | Promise<Checked>;
@@ -50,7 +50,7 @@ export interface Shape {
   checkOutput(value: unknown): Checked | Promise<Checked>;
 }
 
-/** The type of a handler's first parameter if it takes no arguments but needs the context. */
+/** The type of the first parameter of a handler that takes no arguments but needs the context. */
 export class NoInput {
   /** Makes the type nominal: other objects are not assignable. */
   declare protected readonly none: never;

@@ -71,7 +71,7 @@ export function taggedFields(cls: Class, fields: readonly FieldModel[], { proper
   ];
 }
 
-/** The schema of a union. The discriminator lets ajv check only one class, and is not published. */
+/** The schema of a union. `discriminator` tells ajv which class to validate against; it is not published. */
 export function unionSchema({ property, variants }: UnionModel, schemas: readonly JsonObject[]): JsonObject {
   const discriminator = { propertyName: property, names: [...variants.keys()], toJSON: () => undefined };
   return { type: 'object', discriminator, oneOf: schemas };
@@ -83,7 +83,7 @@ export function isSameTag(a: Tag | undefined, b: Tag | undefined): boolean {
 }
 
 /**
- * Requires results to declare the discriminator, since nothing could add it to them.
+ * Requires the classes of a result to declare the discriminator, because nothing adds it to results.
  * @throws {DecorumError} `DECORUM_INVALID_FIELD` if the class lacks the field
  */
 export function requireDeclared(cls: Class, [field]: readonly FieldModel[], { property, name }: Tag): void {
@@ -92,7 +92,7 @@ export function requireDeclared(cls: Class, [field]: readonly FieldModel[], { pr
   throw wrong(`${cls.name}.${property}`, `has a discriminator that results of this class lack`, `${remedy}.`);
 }
 
-/** The error for a class of a union that needs class-transformer, due to @Transform, @Expose or @Exclude. */
+/** The error for a class of a union that needs class-transformer, because of @Transform, @Expose or @Exclude. */
 export function transformerProblem(
   cls: Class,
   { fields: [field], tag, direction }: { fields: readonly FieldModel[]; tag: Tag; direction: Direction },

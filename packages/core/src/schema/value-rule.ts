@@ -57,7 +57,7 @@ export function withoutName(message: string, field: string): string {
   return message.startsWith(`${field} `) ? message.slice(field.length + 1) : message;
 }
 
-/** Whether a value passes a rule. Some of class-validator's rules throw on odd input, such as half a surrogate pair. */
+/** Whether a value passes a rule. Some of class-validator's rules throw on odd input, such as a lone surrogate. */
 export function passes(rule: Rule, body: ValidatorConstraintInterface, value: unknown): boolean {
   try {
     return body.validate(value, argumentsOf(rule, value)) === true;
@@ -86,7 +86,7 @@ const NOT_A_DATE = ['must be a date and time such as "2026-01-31T12:00:00Z"'];
 const isDateTime = (value: unknown): value is string =>
   typeof value === 'string' && DATE_TIME.test(value) && (Number(value.slice(8, 10)) < 29 || isDay(value.slice(0, 10)));
 
-/** The same for date rules. The value arrives as a string. */
+/** Like `complaintsOf`, for date rules. The value arrives as a string. */
 export function dateComplaints(rules: readonly Rule[]): Complaints {
   const complaints = complaintsOf(rules);
   return (value) => {
@@ -104,13 +104,13 @@ function isDay(value: unknown): value is string {
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(value);
 }
 
-/** The same for dates without a time. The rules get the handler's value: a `Date` or a string. */
+/** Like `complaintsOf`, for dates without a time. The rules get the handler's value: a `Date` or a string. */
 export function dayComplaints(rules: readonly Rule[], isDate: boolean): Complaints {
   const complaints = complaintsOf(rules);
   return (value) => (isDay(value) ? complaints(isDate ? new Date(value) : value) : NOT_A_DAY);
 }
 
-/** Allows `null` as well. */
+/** Also allows `null`. */
 export function unlessNull(complaints: Complaints): Complaints {
   return (value) => (value === null ? NONE : complaints(value));
 }

@@ -1,13 +1,13 @@
 import { inspect } from 'node:util';
 
 /**
- * The JSON form of a value, without stack traces and paths of this machine. Never throws: a value that JSON cannot
- * represent is described.
+ * The JSON form of a value, without stack traces and local directories. Never throws: a value that JSON cannot
+ * represent becomes text, formatted by Node's `inspect`.
  */
 export function loggable(data: unknown): unknown {
   try {
     const json = JSON.stringify(data, errorsAsText);
-    // parse what was written, because toJSON may return something else the next time
+    // parse this JSON, because toJSON may return something else the next time
     if (json !== undefined) return JSON.parse(json);
   } catch {
     // a cycle, a bigint, or a property that throws
@@ -15,7 +15,7 @@ export function loggable(data: unknown): unknown {
   return withoutInternals(inspect(data));
 }
 
-/** Errors serialize as `{}`, or, with a toJSON of their own, as more than clients may see. */
+/** Errors serialize as `{}`, and an error's own `toJSON` may reveal more than clients should see. */
 function errorsAsText(this: unknown, key: string, item: unknown): unknown {
   const value = (this as Record<string, unknown>)[key];
   return value instanceof Error ? withoutInternals(`${value.name}: ${value.message}`) : item;

@@ -27,9 +27,9 @@ const MAX_DEPTH = 100;
 /**
  * Redacts secrets: strings in members whose name implies a secret (`password`, `apiKey`, `authorization` …), and parts
  * of strings that look like credentials. Numbers and booleans are kept, such as `tokens: 12`. Secrets that no pattern
- * can recognise are kept too, such as a password in the middle of a sentence.
+ * can recognize are kept too, such as a password in the middle of a sentence.
  * @param value JSON-like data, possibly with cycles. Only arrays, plain objects and instances of your classes are
- *   searched, not built-in ones such as an `Error` or a `Map`
+ *   searched, not instances of built-in classes such as `Error` and `Map`
  * @returns the same value if it contains no secret, otherwise a copy
  */
 export function redactSecrets(value: unknown): unknown {
@@ -93,8 +93,8 @@ const KNOWN_KEY =
   /(?<![A-Za-z0-9])(?:sk-|[sr]k_(?:live|test)_|whsec_|gh[oprsu]_|github_pat_|glpat-|xox[a-z]-|xapp-|AKIA|ASIA|AIza|npm_|hf_|ya29\.|dop_v1_|SG\.|pypi-)(?=[\w-]{0,64}\d)[\w.-]{12}[\w.-]*/g;
 
 /**
- * Redacts what looks like a credential. Each pattern runs in linear time: it can start only at the start of a word, or
- * its repetitions are bounded.
+ * Redacts text that looks like a credential. Each pattern runs in linear time: it can start only at the start of a
+ * word, or its repetitions are bounded.
  */
 function redactText(text: string): string {
   return redactPairs(text.replace(PRIVATE_KEY, REDACTED))
@@ -127,7 +127,7 @@ function redactPairs(text: string): string {
       const value = text.slice(start, endOfValue(text, start, (item === null ? quote : item[1]) ?? name));
       const stays = WORDLESS.test(value) || (COUNT.test(value) && /tokens$|^pass$/i.test(name));
       shown += text.slice(end, start) + (stays ? value : REDACTED);
-      // advance past kept values too: nothing is read twice
+      // advance past kept values too, so nothing is read twice
       end = start + value.length;
       NEXT_ITEM.lastIndex = end;
       item = list === undefined ? null : NEXT_ITEM.exec(text);
@@ -137,7 +137,7 @@ function redactPairs(text: string): string {
   return shown + text.slice(end);
 }
 
-/** @param before the quote before the value, or else its name */
+/** @param before the quote before the value, or else the name of the pair */
 function endOfValue(text: string, start: number, before: string): number {
   if (before === '"' || before === "'") return endOfQuoted(text, start, before);
   const isHeader = /cookie|authori[sz]ation/i.test(before);
@@ -147,7 +147,7 @@ function endOfValue(text: string, start: number, before: string): number {
   return found === null ? start : found.index + (isHeader ? 0 : found[0].length);
 }
 
-/** Not a regular expression: its stack would grow with the length of the text. */
+/** Not a regular expression, because its stack would grow with the length of the text. */
 function endOfQuoted(text: string, start: number, quote: string): number {
   let at = start;
   while (at < text.length && text[at] !== quote) at += text[at] === '\\' ? 2 : 1;

@@ -13,17 +13,17 @@ export interface LineSink {
 
 const NEWLINE = 0x0a;
 const EMPTY = Buffer.alloc(0);
-/** Larger buffers for incomplete lines are released after the line. */
+/** A buffer for incomplete lines is released after the line if the buffer is larger than this. */
 const MAX_IDLE_BYTES = 65_536;
 
 /**
  * Splits a stream of bytes into lines. A chunk is normally decoded as a whole. Its lines are checked one by one only if
- * it is not UTF-8, or longer than the limit. An incomplete line is buffered, up to the limit.
+ * the chunk is not UTF-8 or is longer than the limit. An incomplete line is buffered, up to the limit.
  */
 export class LineReader {
   private buffer = EMPTY;
   private length = 0;
-  /** Skips the rest of a line that is too long. */
+  /** Whether to skip the rest of a line that is too long. */
   private skipping = false;
 
   /** @param limit maximum bytes per line */
@@ -52,7 +52,7 @@ export class LineReader {
     const line = this.buffer.subarray(0, this.length);
     this.length = 0;
     this.skipping = false;
-    // nothing is buffered after a line that was too long, and empty lines are ignored
+    // after a line that was too long, the buffer is empty, and empty lines are ignored
     this.decode(line);
     if (this.buffer.length > MAX_IDLE_BYTES) this.buffer = EMPTY;
   }
@@ -82,7 +82,7 @@ export class LineReader {
   }
 
   private emit(text: string): void {
-    // fast path: almost every line starts a JSON object
+    // fast path: almost every line is a JSON object
     if (text.startsWith('{') || text.trim() !== '') this.sink.line(text);
   }
 

@@ -3,7 +3,7 @@ import { isDroppable, PendingChanges } from './slow-reader.js';
 
 /** Options of `Outbox`. */
 export interface OutboxOptions {
-  /** Writes text, and calls `done` once the operating system has taken it. */
+  /** Writes text, and calls `done` once the operating system has accepted it. */
   readonly write: (text: string, done: (error?: Error | null) => void) => void;
   /** Characters that may be pending before the reader counts as slow. */
   readonly limit: number;
@@ -13,7 +13,8 @@ export interface OutboxOptions {
 
 /**
  * Writes frames, one per line. Frames of one turn of the event loop share a write, and only one write is in flight at a
- * time. Meanwhile, repeated changes are announced once. Above the limit, progress and log messages are dropped.
+ * time. While a write is in flight, repeated changes are coalesced. Above the limit, progress and log messages are
+ * dropped.
  */
 export class Outbox {
   private text = '';
@@ -26,7 +27,7 @@ export class Outbox {
 
   constructor(private readonly options: OutboxOptions) {}
 
-  /** Sends a frame. A slow reader does not get frames that it can do without. */
+  /** Sends a frame, unless the reader is slow and can do without it. */
   send(frame: Frame): void {
     if ((this.slow || this.writing > 0) && this.skips(frame)) return;
     this.write(frame.text);

@@ -11,7 +11,7 @@ let ending: Promise<void> | undefined;
  * Registers a function to run before the first SIGTERM or SIGINT ends the process. All registered functions run
  * concurrently, then the process exits. A second signal has its default effect.
  * @param end must not reject
- * @returns unregisters the function; after the last one, the signal listeners are removed
+ * @returns a function that unregisters `end`. Unregistering the last one removes the signal listeners
  */
 export function endOnSignal(end: () => Promise<void>): () => void {
   if (ends.size === 0) for (const signal of SIGNALS) process.on(signal, onSignal);
@@ -35,7 +35,7 @@ export function isProcessEnding(): boolean {
   return ending !== undefined;
 }
 
-/** Ends the process in the way a signal does. Never resolves. */
+/** Ends the process as a signal would. Never resolves. */
 export function endProcess(): Promise<void> {
   ending ??= exit();
   return ending;
@@ -43,7 +43,7 @@ export function endProcess(): Promise<void> {
 
 async function exit(): Promise<void> {
   await Promise.all([...ends].map((end) => end()));
-  // exiting discards what a slow reader of stderr has not read yet
+  // exiting discards stderr output that a slow reader has not read yet
   const timer = new Promise((resolve) => setTimeout(resolve, STDERR_MS));
   await Promise.race([timer, new Promise((resolve) => process.stderr.write('', resolve))]);
   process.exit();
@@ -63,8 +63,8 @@ export async function closeForGood(server: ClosableHost, deadlineMs: number): Pr
 }
 
 /**
- * Like `closeForGood`, with a deadline: a hook that never ends must not keep the process running.
- * @param deadlineMs milliseconds for calls and hooks together; hooks get at least `HOOKS_MS`
+ * Like `closeForGood`, but with a deadline: a hook that never ends must not keep the process running.
+ * @param deadlineMs milliseconds for calls and hooks together, but at least `HOOKS_MS`
  */
 export async function closeInTime(server: ClosableHost, deadlineMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;

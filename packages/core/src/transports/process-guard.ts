@@ -43,12 +43,12 @@ function onConsoleError(error: Error): void {
 }
 
 /**
- * Keeps the process alive when a handler leaves a rejected promise behind, or throws in a timer or an event listener.
- * Such an error can no longer become a response, so it is reported. A broken stdout or stderr raises no errors either.
- * Guards can be nested: releasing the last one removes the listeners for `uncaughtException` and `unhandledRejection`
- * (Node.js, `process`).
+ * Keeps the process alive when a handler causes an unhandled rejection, or throws in a timer or event listener. It's
+ * too late to send such an error as a response, so it is reported. A broken stdout or stderr doesn't cause an uncaught
+ * error either. Several guards can be active at once: releasing the last one removes the `uncaughtException` and
+ * `unhandledRejection` listeners.
  * @param host the server to report errors to
- * @returns releases the guard; calling it again is a no-op
+ * @returns a function that releases the guard; further calls do nothing
  */
 export function guardProcess(host: Host, options: GuardOptions = {}): () => void {
   if (guards.size === 0) {

@@ -14,11 +14,11 @@ export interface RouteRequest {
   readonly remoteAddress: string | undefined;
   /** Whether the endpoint, or its server, has begun to close. */
   readonly closing: boolean;
-  /** Passes an error that no client may see to the server's logger and `onError`. */
+  /** Reports an error, which no client sees, to the server's logger and `onError`. */
   report(error: unknown): void;
 }
 
-/** What a route answers. */
+/** The response of a route. */
 export interface RouteAnswer {
   /** HTTP status from 200 to 599. */
   readonly status: number;
@@ -29,11 +29,14 @@ export interface RouteAnswer {
 
 /** A path that a plugin serves over HTTP. */
 export interface Route {
-  /** A route for GET serves HEAD too. */
+  /** GET routes also serve HEAD. */
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** The whole path, such as `/metrics`. It has no parameters. */
   readonly path: string;
-  /** Anybody may call it who can reach the port. If it throws, the error is reported, and the client gets a 500. */
+  /**
+   * Handles a request from anybody who can reach the port. If `handle` throws, the error is reported, and the client
+   * gets a 500.
+   */
   handle(request: RouteRequest): RouteAnswer | Promise<RouteAnswer>;
 }
 
@@ -49,10 +52,10 @@ interface Routing {
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** A path whose characters mean themselves to every web framework. */
+/** A path whose characters every web framework takes literally. */
 const PATH = /^\/(?:[\w.~!$&'(),;=@-]|%[\da-f]{2}|\/)*$/i;
 
-/** Whether clients send a path as it is written, and each framework decodes it to the same. */
+/** Whether clients send a path exactly as it is written, and all frameworks decode it to the same path. */
 function isPlain(path: string): boolean {
   try {
     const { pathname } = new URL(path, 'http://localhost');
@@ -62,7 +65,7 @@ function isPlain(path: string): boolean {
   }
 }
 
-/** The routes of plugins. Calls `handle` as a method of what the plugin has passed. */
+/** The routes of plugins. `handle` is called as a method of the plugin's own route object. */
 export function routesOf(plugins: readonly Routing[]): readonly OwnedRoute[] {
   return plugins.flatMap(({ name, routes = [] }) =>
     routes.map((route) => ({

@@ -3,7 +3,7 @@ import type { Frame } from '../protocol/frame.js';
 /** Whether to drop a frame for a slow reader: progress and log messages are outdated by the time it would read them. */
 export const isDroppable = ({ kind }: Frame): boolean => kind === 'progress' || kind === 'log';
 
-/** Pending changes for a slow reader. Repeated changes are coalesced: the reader then gets the latest state. */
+/** Pending changes for a slow reader. Repeated changes are coalesced, since the reader then reads the latest state. */
 export class PendingChanges {
   private readonly texts = new Set<string>();
   private length = 0;

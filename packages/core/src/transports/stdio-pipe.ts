@@ -17,16 +17,16 @@ import { type HostPort, requireNoScopes, type Transport } from './transport.js';
 export interface StdioOptions {
   /** Stream to read messages from. Defaults to `process.stdin`; the process ends when its own stdin ends. */
   readonly input?: Readable;
-  /** Stream to write messages to. Defaults to `process.stdout`, which only the protocol can write to then. */
+  /** Stream to write messages to. Defaults to `process.stdout`, which is then reserved for protocol messages. */
   readonly output?: Writable;
   /**
    * Milliseconds that calls in flight may take to finish when the client disconnects, before they are cancelled.
    * Defaults to 1500.
    */
   readonly drainMs?: number;
-  /** The caller: whoever started the process. Servers with scopes need one. */
+  /** The caller: the user who started the process. Required if the server has members with scopes. */
   readonly principal?: Principal | undefined;
-  /** Limits on what the client sends, and on what waits for it. */
+  /** Limits on messages from the client, and on data that is pending for the client. */
   readonly limits?: StdioLimits;
 }
 
@@ -35,9 +35,9 @@ export interface StdioLimits {
   /** Maximum bytes per message. Defaults to 4 MiB. */
   readonly maxMessageBytes?: number;
   /**
-   * Characters that may be pending for a slow reader. Above it, progress and log messages are dropped, and no requests
-   * are read until the reader has caught up. Responses are never dropped. Changes to lists and resources have a cap of
-   * the same size, and repeated ones are coalesced. Defaults to 1 Mi.
+   * Maximum characters that may be pending for a slow reader. Above this limit, progress and log messages are dropped,
+   * and no requests are read until the reader has caught up. Responses are never dropped. Changes to lists and
+   * resources have a cap of the same size, and repeated changes are coalesced. Defaults to 1 Mi.
    */
   readonly maxPendingChars?: number;
 }
@@ -53,7 +53,7 @@ export type Ending = 'client' | 'server' | 'self';
 // error codes of a stream whose other end has closed
 const GONE = new Set(['EPIPE', 'ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_DESTROYED']);
 
-/** A client connected by two byte streams. */
+/** A client connected through two byte streams. */
 export class StdioPipe implements LineSink, Transport {
   private readonly reader: LineReader;
   private readonly outbox: Outbox;
@@ -169,7 +169,7 @@ export class StdioPipe implements LineSink, Transport {
 
   private readonly outputEnds = (): void => {
     this.outbox.close();
-    // nobody can receive the responses: cancel calls at once
+    // nobody can receive the responses, so cancel calls immediately
     this.kernel.closeSession(this.session);
     void this.leave('client');
   };

@@ -37,11 +37,12 @@ const served = new WeakSet<object>();
  * server is reading messages.
  *
  * With the process's own stdin, the process ends with the connection: when stdin ends, or on the first SIGTERM or
- * SIGINT, calls in flight are drained, the server closes and the process exits. With the process's own stdout, only
- * messages are written to it: `console` and `process.stdout.write` go to stderr. Errors outside a request do not end
- * the process; they are reported to the server.
+ * SIGINT, calls in flight are drained, the server closes and the process exits. The process's own stdout is reserved
+ * for protocol messages: `console` and `process.stdout.write` write to stderr instead. Errors outside a request do not
+ * end the process; they are reported to the server.
  *
- * @throws {DecorumError} `DECORUM_INVALID_OPTION`, `DECORUM_NO_AUTHORIZATION`, `DECORUM_SERVER_CLOSED`, and whatever an `onStart` hook throws
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`, `DECORUM_NO_AUTHORIZATION`, `DECORUM_SERVER_CLOSED`, and whatever an
+ *   `onStart` hook throws
  * @example
  * ```ts
  * import { McpServer, serveStdio } from '@decorum/core';
@@ -119,9 +120,9 @@ async function whenOver(pipe: StdioPipe, server: ClosableHost, isProcess: boolea
 }
 
 /**
- * Redirects everything but the protocol from stdout to stderr: `console.log`, and `process.stdout.write`. Writes to
- * file descriptor 1 itself, or by child processes that inherit it, are not caught.
- * @returns restores stdout
+ * Redirects everything except protocol messages from stdout to stderr: `console.log` and `process.stdout.write`. Direct
+ * writes to file descriptor 1, and writes by child processes that inherit it, are not redirected.
+ * @returns a function that restores stdout
  */
 export function divertStdout(): () => void {
   const { stdout, stderr } = process;
@@ -129,7 +130,7 @@ export function divertStdout(): () => void {
   const divert = (...args: Parameters<typeof write>) => stderr.write(...args);
   stdout.write = divert as typeof write;
   return () => {
-    // someone else may have replaced it in the meantime
+    // other code may have replaced it in the meantime
     if (stdout.write === divert) stdout.write = write;
   };
 }

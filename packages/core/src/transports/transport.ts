@@ -6,8 +6,8 @@ import type { Principal } from '../protocol/wire.js';
 import type { OwnedRoute } from './route.js';
 
 /**
- * The key under which a server keeps what transports need. As a symbol, it leaves every member name to the user. It is
- * registered: two copies of the package share it.
+ * The key of a server's `HostPort`. A symbol leaves all member names to the user. It is registered, so two copies of
+ * the package share it.
  */
 export const HOST: unique symbol = Symbol.for('decorum:host') as never;
 
@@ -23,18 +23,19 @@ export interface Transport {
 export interface HostPort {
   /**
    * Runs the server's `onStart` hooks once and opens a transport. Closing the server stops and closes the transport.
-   * @param create creates the transport, ready to be stopped and closed: the server may close before this resolves
+   * @param create creates a transport that can be stopped and closed right away: the server may close before this
+   *   resolves
    * @returns the transport that `create` returned
    * @throws {DecorumError} `DECORUM_SERVER_CLOSED`, and whatever a hook or `create` throws
    */
   open<T extends Transport>(create: (kernel: Kernel) => T): Promise<T>;
-  /** What plugins serve beside the endpoint, for transports over HTTP. */
+  /** Routes of plugins, which HTTP transports serve next to the endpoint. */
   readonly routes: readonly OwnedRoute[];
   /** Removes a transport that has closed itself. */
   detach(transport: Transport): void;
-  /** Passes an error that no client may see to the logger and to `onError`. */
+  /** Reports an error, which no client sees, to the logger and to `onError`. */
   report(error: unknown): void;
-  /** Passes a limit that a client has reached to the server's `onLimit`. Never throws. */
+  /** Tells the server's `onLimit` which limit a client has reached. Never throws. */
   hit(hit: LimitHit): void;
   /** Logs a warning for the operator. */
   warn(message: string): void;
@@ -47,7 +48,7 @@ export interface Host {
 
 /**
  * Returns the server's port for transports.
- * @param where the function that was called with it, such as `listen`
+ * @param where the function that was called with the server, such as `listen`
  * @throws {DecorumError} `DECORUM_INVALID_OPTION` for anything but a server
  */
 export function hostOf(server: Host, where = 'transport'): HostPort {
@@ -58,9 +59,9 @@ export function hostOf(server: Host, where = 'transport'): HostPort {
 }
 
 /**
- * Rejects a server with scopes on a transport that nothing tells who calls: it could only deny.
+ * Rejects a server with scopes on a transport that can't identify callers: it could only deny their calls.
  * @param where the function that opens the transport, such as `listen`
- * @param remedy what to pass to it
+ * @param remedy what to pass to that function, for the error message
  * @throws {DecorumError} `DECORUM_NO_AUTHORIZATION`
  */
 export function requireNoScopes({ scopedMember }: Kernel, where: string, remedy: string): void {
@@ -68,7 +69,7 @@ export function requireNoScopes({ scopedMember }: Kernel, where: string, remedy:
 }
 
 /**
- * Rejects a principal that no caller could be told apart by.
+ * Rejects a principal whose subject doesn't identify a caller, or whose scopes are invalid.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
 export function requirePrincipal(principal: Principal | undefined, where: string): void {
