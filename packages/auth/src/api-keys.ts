@@ -9,7 +9,7 @@ import type { KnownApiKey } from './settings.js';
 export class ApiKeys {
   private readonly keys: readonly { readonly digest: Uint8Array; readonly principal: Principal }[];
 
-  /** @param expand adds to scopes what they imply */
+  /** @param expand adds the scopes that the given scopes imply */
   constructor(keys: readonly KnownApiKey[], expand: (scopes: readonly string[]) => readonly string[]) {
     this.keys = keys.map(({ name, digest, scopes }) => ({
       digest,
@@ -18,7 +18,7 @@ export class ApiKeys {
   }
 
   /**
-   * The holder of a key. It takes the same time for every key, known or not.
+   * The holder of a key. Takes the same time for every key, known or not.
    * @param digest SHA-256 of the key
    */
   find(digest: Uint8Array): Principal | undefined {
@@ -28,5 +28,5 @@ export class ApiKeys {
   }
 }
 
-/** Keeps the name of an API key from being the subject of a user. It is no URL, so no issuer can have it. */
+/** Keeps the holder of an API key distinct from a user with the same name. It isn't a URL, so no issuer can have it. */
 const ISSUER = 'apiKeys';

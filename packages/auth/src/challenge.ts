@@ -6,24 +6,24 @@ import type { Answer } from './reasons.js';
 /** Cap on the characters of `scope`, because clients and proxies limit headers. */
 const MAX_SCOPES = 4096;
 
-/** Refresh tokens are between the client and its issuer: a resource never needs this scope (OpenID Connect, section 11). */
+/** A scope for refresh tokens, which a resource never needs (OpenID Connect, section 11). */
 export const OFFLINE_ACCESS = 'offline_access';
 
 const INVALID_TOKEN = 'The access token is not valid or has expired.';
 const INVALID_REQUEST = 'Send one access token, in one Authorization header.';
 const INSUFFICIENT_SCOPE = 'The request needs scopes that the access token does not have.';
 
-/** Seconds after which a client may try again if the issuer is away. */
+/** Seconds after which a client may try again if the issuer is unavailable. */
 const RETRY_AFTER = '5';
 
-/** Writes the challenges (RFC 6750, section 3; RFC 9728, section 5.1). They say nothing of what verifying found. */
+/** Creates the challenges (RFC 6750, section 3; RFC 9728, section 5.1). They don't say why credentials were refused. */
 export class Challenges {
-  /** The answers to refused credentials. */
+  /** The responses to refused credentials. */
   readonly refusals: Readonly<Record<Answer, AuthRefusal>>;
   private readonly metadata: readonly string[];
 
   /**
-   * @param metadataUrl where the metadata of this resource is; undefined without issuers
+   * @param metadataUrl URL of this resource's metadata; undefined without issuers
    * @param scopes the scopes that every request needs
    */
   constructor(metadataUrl: string | undefined, scopes: readonly string[]) {
@@ -42,14 +42,14 @@ export class Challenges {
   }
 
   /**
-   * The challenge to a denied request.
-   * @param granted the scopes that the token names itself, if there is one. Those of an application may be anything
+   * The challenge for a denied request.
+   * @param granted the scopes in the token itself, if there is a token. The application's `verify` may return anything
    */
   denied({ reason, scopes, inSession }: Denial, granted: readonly string[] | undefined): Challenge {
     if (reason === 'unauthorized') {
       return { status: 401, headers: bearer([...this.metadata, ...scopeParam(scopes)]) };
     }
-    // clients of sessions ask for exactly these, and would lose the scopes that they have
+    // clients with sessions request exactly these scopes, and would lose the scopes that they have
     const wanted = inSession && Array.isArray(granted) ? [...scopes, ...granted.filter(isScope)] : scopes;
     const description = `error_description="${INSUFFICIENT_SCOPE}"`;
     const params = ['error="insufficient_scope"', ...scopeParam(wanted), ...this.metadata, description];
@@ -61,7 +61,7 @@ const bearer = (params: readonly string[]) => ({
   'www-authenticate': params.length > 0 ? `Bearer ${params.join(', ')}` : 'Bearer',
 });
 
-/** The first scopes come first, and as many as fit. */
+/** The `scope` parameter, with as many of the first scopes as fit. */
 function scopeParam(scopes: readonly string[]): readonly string[] {
   let size = -1;
   const sent = [...new Set(scopes)].filter((scope) => scope !== OFFLINE_ACCESS);

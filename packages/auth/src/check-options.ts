@@ -11,7 +11,7 @@ import { cycleIn, expansion, type Hierarchy } from './scopes.js';
 import type { KnownApiKey, Settings } from './settings.js';
 import { isWebUrl, issuerUrlMistake } from './urls.js';
 
-/** Tokens are verified again after this time. */
+/** Maximum time before a token is verified again. */
 const MAX_CACHE_MS = 60_000;
 
 /** The types of all options. The compiler reports an option that is missing here. */
@@ -124,7 +124,7 @@ function resolveApiKeys(apiKeys: Readonly<Record<string, ApiKey>> = {}): readonl
   return known;
 }
 
-/** SHA-256 of nothing: what a script writes when the variable with the key is empty. */
+/** SHA-256 of an empty key: a script computes it if its variable with the key is empty. */
 const DIGEST_OF_NOTHING = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
 function resolveApiKey(name: string, key: ApiKey): KnownApiKey {

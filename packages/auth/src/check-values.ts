@@ -1,6 +1,6 @@
 import { isScope, startupError } from '@decorum/core/transport';
 
-/** The error for a wrong option. */
+/** The error for an invalid option. */
 export const invalid = (option: string, problem: string) =>
   startupError('DECORUM_INVALID_OPTION', 'oauth', option, problem);
 

@@ -3,15 +3,15 @@ import { type Refused, shown } from './reasons.js';
 import type { IssuerSettings } from './settings.js';
 import { canonicalResource } from './urls.js';
 
-/** Difference between the clocks of the issuer and this server that is tolerated. */
+/** Tolerated difference between the clocks of the issuer and this server. */
 export const TOLERANCE_MS = 5000;
 
 const isTime = (value: unknown): value is number => Number.isFinite(value);
 
 /**
- * Checks the claims that JWTs and introspection answers share: whom the token is for, when it is valid, and what else its
- * issuer must say.
- * @returns undefined if they are valid
+ * Checks the claims that JWTs and introspection responses have in common: audience, validity period, required claims
+ * and `cnf`.
+ * @returns undefined if the claims are valid
  */
 export function refusedClaims(claims: Claims, issuer: IssuerSettings, now: number): Refused | undefined {
   return (

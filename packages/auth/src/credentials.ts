@@ -2,23 +2,23 @@ import type { RequestHead } from '@decorum/http';
 
 import type { Refused } from './reasons.js';
 
-/** What a request presents: a token, or an API key in a header of its own. */
+/** The credentials of a request: a token, or an API key from its own header. */
 export interface Credentials {
   readonly text: string;
   readonly isApiKey: boolean;
 }
 
 const BEARER = /^bearer(?: +|$)/i;
-/** As nearly all clients write it. */
+/** The scheme as nearly all clients write it. */
 const USUAL = 'Bearer ';
 /** The characters of a token (RFC 6750, section 2.1). */
 const TOKEN = /^[\w\-.~+/]+=*$/;
-/** Longer ones aren't even hashed. */
+/** Cap on the characters of credentials. Longer credentials aren't even hashed. */
 const MAX_LENGTH = 16_384;
 
 /**
- * The credentials of a request. They are only taken from headers, because URLs end up in logs, and browsers add cookies
- * to requests of any page.
+ * The credentials of a request. Only headers are read, because URLs end up in logs, and browsers add cookies to
+ * requests from any page.
  * @param apiKeyHeader lower-case name of the header for API keys
  * @returns undefined if there are none
  */
@@ -42,7 +42,7 @@ function tokenIn(authorization: string): Credentials | Refused {
   const isUsual = authorization.startsWith(USUAL) && authorization[USUAL.length] !== ' ';
   const scheme = isUsual ? USUAL : BEARER.exec(authorization)?.[0];
   if (scheme === undefined) {
-    // joined by a host that keeps one value for each name
+    // two headers, joined by a host that keeps one value per name
     const isJoined = /,\s*bearer /i.test(authorization);
     return isJoined
       ? { reason: 'several-credentials', found: 'two Authorization headers' }
@@ -54,7 +54,7 @@ function tokenIn(authorization: string): Credentials | Refused {
   return { text, isApiKey: false };
 }
 
-/** What is wrong with the characters of a token; undefined if it may be one. Looking costs as much as hashing it. */
+/** The problem with a token's characters; undefined if all are valid. The check costs as much as hashing the token. */
 export function faultIn(text: string): Refused | undefined {
   if (TOKEN.test(text)) return undefined;
   return /[\s,]/.test(text)

@@ -2,7 +2,7 @@ import { fetchJson, type JsonText, type Platform } from './fetch-json.js';
 import { Kept } from './kept.js';
 import { issuerUrlMistake } from './urls.js';
 
-/** Age from which the metadata of an issuer is fetched again. */
+/** Age at which the metadata of an issuer is fetched again. */
 const FRESH_MS = 60 * 60 * 1000;
 
 /** The metadata of an issuer (RFC 8414, section 2). */
@@ -11,7 +11,7 @@ export interface IssuerMetadata extends JsonText {
 }
 
 /**
- * The URLs that may have the metadata of an issuer: of RFC 8414 (section 3.1), then of OpenID Connect Discovery 1.0
+ * The possible URLs of an issuer's metadata: first of RFC 8414 (section 3.1), then of OpenID Connect Discovery 1.0
  * (section 4.1).
  */
 function metadataUrls(issuer: string): readonly string[] {
@@ -25,7 +25,7 @@ function metadataUrls(issuer: string): readonly string[] {
 
 /** Finds the endpoints of an issuer. */
 export class Discovery {
-  /** The metadata as last fetched. */
+  /** The last fetched metadata. */
   readonly metadata: Kept<IssuerMetadata>;
 
   constructor(
@@ -38,7 +38,7 @@ export class Discovery {
 
   /**
    * The URL of an endpoint of the issuer.
-   * @throws {Error} if the metadata can't be fetched, or has no safe URL of that name
+   * @throws {Error} if the metadata can't be fetched, or has no safe URL under that name
    */
   async endpoint(name: string): Promise<string> {
     const metadata = await this.metadata.get();
@@ -54,7 +54,7 @@ export class Discovery {
     for (const url of metadataUrls(this.issuer)) {
       try {
         const found = await fetchJson(url, this.platform);
-        // byte for byte: an issuer that claims another name could speak for it (RFC 8414, section 3.3)
+        // byte for byte: otherwise, an issuer could impersonate another (RFC 8414, section 3.3)
         if (found.json['issuer'] === this.issuer) return { ...found, issuer: this.issuer };
         throw new Error(`${url} names the issuer ${JSON.stringify(found.json['issuer'])}`);
       } catch (error) {

@@ -13,7 +13,7 @@ const HEADERS = {
   'cache-control': 'public, max-age=300',
 };
 
-/** Old clients that read no metadata go to these paths. Each leads to an endpoint of the issuer. */
+/** Paths for old clients that don't read metadata. Each redirects to an endpoint of the issuer. */
 const LEGACY_ENDPOINTS = {
   '/authorize': 'authorization_endpoint',
   '/token': 'token_endpoint',
@@ -23,7 +23,7 @@ const LEGACY_ENDPOINTS = {
 /** The path of a resource, empty for the root. */
 const pathOf = (resource: string): string => new URL(resource).pathname.replace(/\/$/, '');
 
-/** Where the metadata of a resource is (RFC 9728, section 3.1). */
+/** The URL of a resource's metadata (RFC 9728, section 3.1). */
 export const metadataUrl = (resource: string): string =>
   `${new URL(resource).origin}${RESOURCE_METADATA}${pathOf(resource)}`;
 

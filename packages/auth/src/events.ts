@@ -4,7 +4,7 @@ import type { RequestHead } from '@decorum/http';
 
 import { type RefusalReason, type Refused, remedyFor } from './reasons.js';
 
-/** What happened to a request, for `onEvent`. Tokens and API keys are never part of it. */
+/** An event for `onEvent`. Never contains tokens or API keys. */
 export interface AuthEvent {
   /**
    * `denied` for refused or missing credentials, `step-up` for a principal that lacks scopes, `granted` for valid
@@ -27,22 +27,22 @@ export interface AuthEvent {
   readonly remoteAddress?: string;
 }
 
-/** Time between two log lines with the same reason. */
+/** Minimum time between two log lines with the same reason. */
 const LOG_SPACING_MS = 60_000;
 
-/** Longest part of a value from a client to show. */
+/** Cap on the shown characters of a value from a client. */
 const MAX_SHOWN = 200;
 
 const printable = (text: string): string => text.slice(0, MAX_SHOWN).replaceAll(/[^\x20-\x7e]/g, '?');
 
-/** What the reporter needs. */
+/** Dependencies of a `Reporter`. */
 export interface ReporterParts {
   readonly onEvent: ((event: AuthEvent) => void) | undefined;
   readonly reportsGranted: boolean;
   now(): number;
 }
 
-/** Tells the operator what happens: each event to `onEvent`, and each reason to the log once a minute. */
+/** Reports to the operator: every event to `onEvent`, and each reason to the log at most once a minute. */
 export class Reporter {
   private readonly logged = new Map<string, number>();
   private readonly logs = new Set<(message: string) => void>();
@@ -54,7 +54,7 @@ export class Reporter {
     this.logs.add(warn);
   }
 
-  /** Credentials were refused. */
+  /** Reports refused credentials. */
   denied(refused: Refused, head: RequestHead): void {
     const { reason } = refused;
     const found = refused.found === undefined ? undefined : printable(refused.found);
@@ -63,27 +63,27 @@ export class Reporter {
     this.emit({ type: 'denied', reason, ...(found !== undefined && { found }), remedy, ...origin(head) });
   }
 
-  /** A request had no credentials. Clients begin like this, so it isn't logged. */
+  /** Reports a request without credentials. It isn't logged, because clients normally start without them. */
   missing(scopes: readonly string[]): void {
     this.emit({ type: 'denied', reason: 'no-token', scopes });
   }
 
-  /** A principal lacks scopes. Clients then ask for more, so it isn't logged. */
+  /** Reports a principal that lacks scopes. It isn't logged, because clients then request more. */
   stepUp(principal: Principal | undefined, scopes: readonly string[]): void {
     this.emit({ type: 'step-up', scopes, ...(principal && { principal }) });
   }
 
-  /** Credentials were accepted. */
+  /** Reports accepted credentials. */
   granted(principal: Principal, head: RequestHead): void {
     if (this.parts.reportsGranted) this.emit({ type: 'granted', principal, ...origin(head) });
   }
 
   private emit(event: AuthEvent): void {
-    // the request goes on: nobody could log in if the audit failed
+    // the request continues: otherwise, nobody could log in while auditing fails
     const failed = (error: unknown) => this.log('on-event', `\`onEvent\` failed: ${printable(String(error))}`);
     try {
       const result: unknown = this.parts.onEvent?.(event);
-      // unhandled, the rejection of an async function would end the process
+      // an unhandled rejection of an async function would end the process
       if (isPromise(result)) result.then(undefined, failed);
     } catch (error) {
       failed(error);

@@ -5,7 +5,7 @@ export interface Platform {
   fetch(url: string, init: RequestInit): Promise<Response>;
 }
 
-/** Time that an issuer has to answer completely. */
+/** Time limit for the complete response of an issuer. */
 const TIMEOUT_MS = 5000;
 
 /** Cap on the bytes of an answer, counted after decompression. */
@@ -19,8 +19,8 @@ export interface JsonText {
 }
 
 /**
- * Requests a JSON object from an issuer. Redirects are errors: they could lead to a host that nobody trusts.
- * @throws {Error} if the issuer can't be reached, or doesn't answer with 200 and a JSON object in time and within the cap
+ * Requests a JSON object from an issuer. Redirects are errors: they could lead to an untrusted host.
+ * @throws {Error} if the issuer doesn't answer with 200 and a JSON object, in time and within the cap
  */
 export async function fetchJson(url: string, { fetch }: Platform, init: RequestInit = {}): Promise<JsonText> {
   const controller = new AbortController();
@@ -56,7 +56,7 @@ async function readText({ body }: Response, url: string): Promise<string> {
   return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
 }
 
-/** What went wrong when something was fetched, with the causes: only they name the network error. */
+/** The message of a failed fetch and of its causes: only the causes name the network error. */
 export function problemOf(failure: unknown): string {
   const { message, cause, errors } = (failure ?? {}) as Partial<AggregateError>;
   if (typeof message !== 'string') return String(failure);

@@ -8,16 +8,16 @@ import { type Refused, shown } from './reasons.js';
 import type { IssuerSettings } from './settings.js';
 import type { Verified } from './verified.js';
 
-/** Time that the answer about a valid token is used by default. */
+/** How long the response for a valid token is cached by default. */
 export const DEFAULT_KEPT_MS = 30_000;
 
-/** Cap on the tokens that wait for an answer. Anyone can send tokens that the issuer has to be asked about. */
+/** Cap on the pending requests to an issuer: anyone can send tokens that cause one. */
 const MAX_PENDING = 100;
 
 /** Form encoding of credentials (RFC 6749, section 2.3.1). */
 const encoded = (text: string) => new URLSearchParams([['', text]]).toString().slice(1);
 
-/** Asks an issuer about tokens that only it can read (RFC 7662). */
+/** Asks an issuer about tokens that only the issuer can read (RFC 7662). */
 export class Introspection {
   private readonly authorization: string;
   private readonly keptMs: number;

@@ -26,7 +26,7 @@ const ISSUER_OPTIONS: OptionTypes<IssuerOptions> = {
 const SCOPE_CLAIMS = ['scope', 'scp'];
 
 /**
- * Checks the option `issuer`.
+ * Checks the `issuer` option.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
 export function resolveIssuers(options: OAuthOptions<never>, platform: Platform): ReadonlyMap<string, IssuerSettings> {

@@ -11,7 +11,7 @@ import type { Verified } from './verified.js';
 
 type Header = Readonly<Record<string, unknown>>;
 
-/** A JWT as sent: nothing of it can be trusted before its signature is verified. */
+/** A JWT as sent: nothing in it can be trusted before its signature is verified. */
 export interface UnverifiedJwt {
   readonly token: string;
   readonly header: Header;
@@ -33,26 +33,26 @@ function parseObject(part: string): Header | undefined {
 /** Reads a JWT. Undefined for anything else, such as an opaque token. */
 export function readJwt(token: string): UnverifiedJwt | undefined {
   const [, head, body = '', signature = ''] = JWT.exec(token) ?? [];
-  // several spellings decode to the same signature: accept one, so that a changed token is never a valid one
+  // several spellings decode to the same signature: accept only one, so that a changed token is never valid
   if (head === undefined || Buffer.from(signature, 'base64url').toString('base64url') !== signature) return undefined;
   const header = parseObject(head);
   const claims = parseObject(body);
   return header && claims && { token, header, claims };
 }
 
-/** Access tokens (RFC 9068, section 4). */
+/** The type of access tokens (RFC 9068, section 4). */
 const ACCESS_TOKEN = 'at+jwt';
 
-/** The media type of a token, without the prefix that may be left out (RFC 7515, section 4.1.9). */
+/** The media type of a token, without the optional prefix (RFC 7515, section 4.1.9). */
 const typeOf = (typ: unknown): unknown =>
   typ === undefined ? '' : typeof typ === 'string' ? typ.toLowerCase().replace(/^application\//, '') : typ;
 
-/** Claims that access tokens don't have, but ID tokens and logout tokens (OpenID Connect). */
+/** Claims of ID tokens and logout tokens (OpenID Connect) that access tokens don't have. */
 const FOREIGN_CLAIMS = ['nonce', 'at_hash', 'events'];
 
 /**
- * Checks everything that needs no key. It comes first, so that a token that can't be valid never makes the server fetch
- * or compute anything.
+ * Runs all checks that need no key. They come first: a token that can't be valid must not make the server fetch or
+ * compute anything.
  */
 function refusedUnverified(
   { header, claims }: UnverifiedJwt,
@@ -87,7 +87,7 @@ export async function verifyJwt(jwt: UnverifiedJwt, issuer: IssuerSettings, now:
   return { principal, key, until: principal.expiresAt, keptMs: Number.POSITIVE_INFINITY };
 }
 
-/** Also false if the key can't be used, for example because it is too short. */
+/** Whether a key signed a token. False for an unusable key too, such as one that is too short. */
 async function isSigned(token: string, key: IssuerKey, alg: Algorithm): Promise<boolean> {
   try {
     await compactVerify(token, await key.import(alg), { algorithms: [alg] });

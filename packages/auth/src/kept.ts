@@ -1,23 +1,23 @@
-/** Time between two attempts, so that neither failures nor unknown keys make the server flood an issuer. */
+/** Minimum time between two attempts, so that failures and unknown keys can't make the server flood an issuer. */
 export const SPACING_MS = 30_000;
 
-/** Time that a value is still used if all attempts to replace it fail. */
+/** How long a value stays in use if all attempts to replace it fail. */
 const KEEP_MS = 24 * 60 * 60 * 1000;
 
-/** What a `Kept` value needs. */
+/** Dependencies of a `Kept` value. */
 export interface KeptParts<T> {
   /** Fetches the value. */
   load(): Promise<T>;
   /** Called with each new value and its predecessor. */
   replaced?(value: T, previous: T | undefined): void;
   now(): number;
-  /** Age from which the value should be fetched again. */
+  /** Age at which the value should be fetched again. */
   readonly freshMs: number;
 }
 
 /**
- * A value fetched from an issuer. It is fetched by one request at a time and at most every 30 seconds. If that fails, the
- * last value stays in use for up to 24 hours.
+ * A value fetched from an issuer. It is fetched with one request at a time, at most every 30 seconds. If fetching
+ * fails, the last value stays in use for up to 24 hours.
  */
 export class Kept<T> {
   private value: T | undefined;
@@ -34,12 +34,12 @@ export class Kept<T> {
     return this.since(this.loadedAt) < KEEP_MS ? this.value : undefined;
   }
 
-  /** Whether the value doesn't have to be fetched again yet. */
+  /** Whether the value is too recent to be fetched again. */
   get isFresh(): boolean {
     return this.since(this.loadedAt) < this.parts.freshMs;
   }
 
-  /** Has the value fetched again at the next opportunity. */
+  /** Marks the value as stale: it is fetched again at the next opportunity. */
   expire(): void {
     this.loadedAt = Math.min(this.loadedAt, this.parts.now() - this.parts.freshMs);
   }
@@ -54,7 +54,7 @@ export class Kept<T> {
     await this.pending;
   }
 
-  /** The current value, fetched first if it is old. After a failure, it is fetched in the background. */
+  /** The current value. A stale value is fetched again first, or in the background if the last attempt failed. */
   async get(): Promise<T | undefined> {
     if (!this.isFresh) {
       const refreshed = this.refresh();

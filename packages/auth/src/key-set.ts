@@ -4,7 +4,7 @@ import type { Discovery } from './discovery.js';
 import { fetchJson, type Platform, problemOf } from './fetch-json.js';
 import { Kept } from './kept.js';
 
-/** The signature algorithms that tokens may use: asymmetric ones only, and the key that each needs (RFC 7518, RFC 8037). */
+/** The signature algorithms that tokens may use (asymmetric only), with the key of each (RFC 7518, RFC 8037). */
 const KEY_TYPES = {
   RS256: { kty: 'RSA', crv: undefined },
   PS256: { kty: 'RSA', crv: undefined },
@@ -22,13 +22,13 @@ export const isAlgorithm = (alg: unknown): alg is Algorithm => typeof alg === 's
 /** The algorithms as a list, for messages. */
 export const ALGORITHM_NAMES = Object.keys(KEY_TYPES).join(', ');
 
-/** Age from which the keys of an issuer are fetched again. */
+/** Age at which the keys of an issuer are fetched again. */
 const FRESH_MS = 5 * 60 * 1000;
 
 /** Cap on the keys of an issuer. */
 const MAX_KEYS = 100;
 
-/** What a token says about its key. */
+/** The key that a token asks for. */
 export interface WantedKey {
   readonly alg: Algorithm;
   readonly kid: string | undefined;
@@ -36,7 +36,7 @@ export interface WantedKey {
 
 /** A public key of an issuer. */
 export class IssuerKey {
-  /** Whether the issuer has removed it. Tokens that it signed are then no longer valid. */
+  /** Whether the issuer has removed the key. Tokens that the key signed are then no longer valid. */
   removed = false;
   private readonly imported = new Map<Algorithm, ReturnType<typeof importJWK>>();
 
@@ -59,7 +59,7 @@ export class IssuerKey {
     return mayVerify && isOfType && (kid === undefined || jwk.kid === kid);
   }
 
-  /** The key in the form that verifies. Rejects for a malformed key. */
+  /** The key, imported for verification. Rejects if the key is malformed. */
   async import(alg: Algorithm): ReturnType<typeof importJWK> {
     let key = this.imported.get(alg);
     if (key === undefined) {
@@ -73,7 +73,7 @@ export class IssuerKey {
   }
 }
 
-/** The keys of an issuer. Known keys stay usable while the issuer is away. */
+/** The keys of an issuer. Known keys stay usable while the issuer is unavailable. */
 export class KeySet {
   private readonly keys: Kept<readonly IssuerKey[]>;
 
@@ -89,12 +89,12 @@ export class KeySet {
     });
   }
 
-  /** Why the keys could not be fetched the last time, for the log. */
+  /** Why the last attempt to fetch the keys failed, for the log. */
   get problem(): string {
     return problemOf(this.keys.failure);
   }
 
-  /** The key that a token names. If the issuer has no such key, its keys are fetched again, but not too often. */
+  /** The key that a token names. If the key is unknown, the issuer's keys are fetched again, but not too often. */
   async find(wanted: WantedKey): Promise<IssuerKey | 'unknown' | 'unavailable'> {
     const keys = await this.keys.get();
     if (keys === undefined) return 'unavailable';
@@ -124,7 +124,7 @@ export class KeySet {
   }
 }
 
-/** A token without `kid` can only be verified if there is no choice. */
+/** The only key that fits. A token without `kid` can only be verified if there is exactly one. */
 function theOnly(keys: readonly IssuerKey[], wanted: WantedKey): IssuerKey | undefined {
   const fitting = keys.filter((key) => key.fits(wanted));
   return fitting.length === 1 ? fitting[0] : undefined;

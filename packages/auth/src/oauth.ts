@@ -21,14 +21,14 @@ import { answerTo, isRefused, type Refused, remedyFor } from './reasons.js';
 import type { Settings } from './settings.js';
 import { Verifier } from './verifier.js';
 
-/** Authorization by access tokens and API keys: pass it as the option `auth` of `listen`, `mcp` and the handlers. */
+/** Authorization with access tokens and API keys. Pass it as the `auth` option of `listen`, `mcp` and the handlers. */
 export class OAuth<HostRequest = unknown> implements Auth<HostRequest> {
   readonly scopes: readonly string[];
   readonly documents: readonly AuthDocument[];
   readonly credentialHeaders: readonly string[];
   /**
-   * A Fastify plugin that serves the documents: `await app.register(auth.routes)`. Register it without a prefix. `listen`
-   * does this itself.
+   * A Fastify plugin that serves the documents: `await app.register(auth.routes)`. Register it without a prefix.
+   * `listen` registers it itself.
    */
   readonly routes: ReturnType<typeof authRoutes>;
   private readonly settings: Settings<HostRequest>;
@@ -77,7 +77,7 @@ export class OAuth<HostRequest = unknown> implements Auth<HostRequest> {
 
   /**
    * Verifies a token once, for transports that have one caller, such as stdio.
-   * @throws {DecorumError} `DECORUM_INVALID_OPTION` if the token is missing, refused, or lacks what every request needs
+   * @throws {DecorumError} `DECORUM_INVALID_OPTION` if the token is missing or refused, or lacks a required scope
    * @example
    * ```ts
    * const auth = oauth({ issuer: 'https://id.example.com', audience: 'https://mcp.example.com/mcp' });

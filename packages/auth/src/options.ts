@@ -6,25 +6,25 @@ import type { AuthEvent } from './events.js';
 export interface IntrospectionOptions {
   readonly clientId: string;
   readonly clientSecret: string;
-  /** How long the answer about a valid token is used, in milliseconds. By default 30 seconds. 0 asks for each request. */
+  /** Milliseconds to cache the response for a valid token. Defaults to 30 seconds. 0 asks for each request. */
   readonly cacheMs?: number;
 }
 
-/** An issuer of tokens, where its URL alone doesn't say enough. */
+/** An issuer of tokens that needs more options than its URL. */
 export interface IssuerOptions {
-  /** The `issuer` of its metadata and its tokens, byte for byte. */
+  /** The `issuer` in its metadata and the `iss` in its tokens, byte for byte. */
   readonly issuer: string;
-  /** The `aud` of its tokens for this server, if it isn't the general `audience`. */
+  /** The `aud` of its tokens for this server, if it differs from the general `audience`. */
   readonly audience?: string;
   /** Values of `typ` to accept besides `at+jwt`, such as `'JWT'`. `''` accepts tokens without `typ`. */
   readonly tokenTypes?: readonly string[];
-  /** Claims that its tokens must have: any value for `true`, else one of those listed. */
+  /** Claims that its tokens must have: with any value for `true`, otherwise with one of the listed values. */
   readonly claims?: Readonly<Record<string, true | readonly string[]>>;
-  /** Claims that hold scopes. By default `scope` and `scp`. */
+  /** Claims that hold scopes. Defaults to `scope` and `scp`. */
   readonly scopeClaims?: readonly string[];
   /** Accepts tokens without `aud`. `claims.client_id` must then list the clients whose tokens are for this server. */
   readonly withoutAudience?: boolean;
-  /** Asks the issuer about tokens that are no JWTs. */
+  /** Asks the issuer about tokens that aren't JWTs. */
   readonly introspection?: IntrospectionOptions;
 }
 
@@ -39,34 +39,34 @@ export interface ApiKey {
 export interface OAuthOptions<HostRequest = unknown> {
   /** The issuers whose tokens are accepted: URLs, or presets such as `keycloak({ … })`. */
   readonly issuer?: string | IssuerOptions | readonly (string | IssuerOptions)[];
-  /** What tokens must name in `aud`, usually the URL of the MCP endpoint as clients see it. */
+  /** The value that tokens must have in `aud`, usually the URL of the MCP endpoint as clients see it. */
   readonly audience?: string;
-  /** The URL of the MCP endpoint as clients see it. By default `audience`. */
+  /** The URL of the MCP endpoint as clients see it. Defaults to `audience`. */
   readonly resource?: string;
   /** Scopes that every request needs. */
   readonly scopes?: readonly string[];
-  /** Scopes that others imply: `{ 'files:admin': ['files:write'] }`. */
+  /** The scopes that a scope implies: `{ 'files:admin': ['files:write'] }`. */
   readonly hierarchy?: Readonly<Record<string, readonly string[]>>;
   /** Accepts `http` URLs of this machine for `issuer`, its endpoints and `resource`. For development and tests. */
   readonly allowLoopbackHttp?: boolean;
   /** API keys by name. The name becomes the principal's `subject`. */
   readonly apiKeys?: Readonly<Record<string, ApiKey>>;
-  /** The header that API keys are sent in. By default they are sent like tokens: `Authorization: Bearer …`. */
+  /** The header that API keys are sent in. By default, they are sent like tokens: `Authorization: Bearer …`. */
   readonly apiKeyHeader?: string;
   /**
-   * Verifies what is neither an API key nor a token of `issuer`. Return undefined to reject it. Results aren't cached.
-   * `request` is undefined in `principalOf`.
+   * Verifies a token that is neither an API key nor from an `issuer`. Return undefined to reject the token. Results
+   * aren't cached. `request` is undefined in `principalOf`.
    */
   readonly verify?: (
     token: string,
     request: HostRequest | undefined,
   ) => Principal | undefined | Promise<Principal | undefined>;
-  /** How long a verified token isn't verified again, in milliseconds. By default 60 seconds, at most that. 0 turns it off. */
+  /** Milliseconds to cache a verified token. Defaults to 60 seconds, the maximum. 0 turns the cache off. */
   readonly cacheMs?: number;
-  /** Redirects `/authorize`, `/token` and `/register` to the first issuer, for old clients that read no metadata. */
+  /** Redirects `/authorize`, `/token` and `/register` to the first issuer, for old clients that don't read metadata. */
   readonly legacyEndpoints?: boolean;
-  /** Called for each denied request and each request for more scopes. Values from clients are escaped. */
+  /** Called for each denied request and each request that lacks scopes. Values from clients are escaped. */
   readonly onEvent?: (event: AuthEvent) => void;
-  /** Also calls `onEvent` for each request with valid credentials. By default `false`. */
+  /** Also calls `onEvent` for each request with valid credentials. Defaults to `false`. */
   readonly reportGranted?: boolean;
 }

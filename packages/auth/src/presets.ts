@@ -2,10 +2,10 @@ import { startupError } from '@decorum/core/transport';
 
 import type { IssuerOptions } from './options.js';
 
-/** What a preset adds to the options of an issuer. */
+/** The issuer options that a preset sets. */
 type Preset = Omit<IssuerOptions, 'introspection'>;
 
-/** A host name, or a path segment: what presets build URLs from. */
+/** A host name or a path segment, from which presets build URLs. */
 const PLAIN = /^[\w.-]+$/;
 
 function requirePlain(preset: string, options: Readonly<Record<string, unknown>>): void {
@@ -17,7 +17,7 @@ function requirePlain(preset: string, options: Readonly<Record<string, unknown>>
 }
 
 /**
- * A tenant of Auth0. Scopes also come from `permissions`, which it adds for roles.
+ * An Auth0 tenant. Scopes also come from the claim `permissions`, which Auth0 adds for roles.
  * @param options.domain such as `tenant.eu.auth0.com`, or your own domain
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
@@ -26,13 +26,13 @@ export function auth0({ domain }: { readonly domain: string }): Preset {
   return { issuer: `https://${domain}/`, tokenTypes: ['JWT'], scopeClaims: ['scope', 'permissions'] };
 }
 
-/** A GUID. Other names of a tenant never are in its tokens. */
+/** A GUID: tokens never contain the other names of a tenant. */
 const TENANT = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * A tenant of Microsoft Entra ID. Scopes also come from `roles`, which clients get instead of scopes.
+ * A Microsoft Entra ID tenant. Scopes also come from the claim `roles`, which clients get instead of scopes.
  * @param options.tenant the directory (tenant) id, a GUID
- * @param options.version `requestedAccessTokenVersion` in the manifest of your API. By default 2
+ * @param options.version `requestedAccessTokenVersion` in the manifest of your API. Defaults to 2
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
 export function entra({ tenant, version = 2 }: { readonly tenant: string; readonly version?: 1 | 2 }): Preset {
@@ -58,7 +58,7 @@ export function entra({ tenant, version = 2 }: { readonly tenant: string; readon
 }
 
 /**
- * A realm of Keycloak. Its other tokens have the same `typ` in their header, so the claim `typ` decides.
+ * A Keycloak realm. All its tokens have the same `typ` header, so the claim `typ` tells access tokens apart.
  * @param options.url URL of Keycloak, such as `https://id.example.com`
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
@@ -75,9 +75,9 @@ export function keycloak({ url, realm }: { readonly url: string; readonly realm:
 }
 
 /**
- * An authorization server of Okta.
+ * An Okta authorization server.
  * @param options.domain such as `example.okta.com`
- * @param options.authorizationServer its id. By default `default`
+ * @param options.authorizationServer its id. Defaults to `default`
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
 export function okta(options: { readonly domain: string; readonly authorizationServer?: string }): Preset {
@@ -96,12 +96,12 @@ export function okta(options: { readonly domain: string; readonly authorizationS
 export interface CognitoOptions {
   readonly region: string;
   readonly userPoolId: string;
-  /** The app clients whose tokens are for this server. Tokens of a user pool don't name an audience. */
+  /** The app clients whose tokens are for this server. User pool tokens don't name an audience. */
   readonly clientIds: readonly string[];
 }
 
 /**
- * A user pool of Amazon Cognito.
+ * An Amazon Cognito user pool.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
 export function cognito({ region, userPoolId, clientIds }: CognitoOptions): Preset {

@@ -6,17 +6,17 @@ import type { IssuerSettings } from './settings.js';
 /** The claims of a verified token. */
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** The claims that name the client, by issuer: RFC 9068, then OpenID Connect and Entra, Entra 1.0, Okta. */
+/** The claims that name the client: of RFC 9068, of OpenID Connect and Entra, of Entra 1.0, and of Okta. */
 const CLIENT_CLAIMS = ['client_id', 'azp', 'appid', 'cid'];
 
-/** Marks of a token that a client got for itself: of Auth0 and Entra. Elsewhere its subject is the client. */
+/** Whether a client got a token for itself. Auth0 and Entra mark such tokens; elsewhere, the client is the subject. */
 const isOfClient = ({ sub, gty, idtyp }: Claims, clientId: string | undefined): boolean =>
   gty === 'client-credentials' || idtyp === 'app' || sub === undefined || sub === clientId;
 
-/** The principal of a token, with the scopes that the token names itself. */
+/** The principal of a token, with the scopes in the token itself. */
 export type TokenPrincipal = Principal & { readonly scopes: readonly string[]; readonly expiresAt: number };
 
-/** The principal of verified claims: `exp` is a number. */
+/** The principal of verified claims, in which `exp` is a number. */
 export function principalOf(claims: Claims, issuer: IssuerSettings): TokenPrincipal {
   const client = CLIENT_CLAIMS.map((name) => claims[name]).find((value) => typeof value === 'string' && value !== '');
   const clientId = client as string | undefined;

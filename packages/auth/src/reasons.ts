@@ -1,9 +1,9 @@
 import { ALGORITHM_NAMES } from './key-set.js';
 
-/** How the server answers: 400, 401 without and with an error, or 503. */
+/** How the server responds: with 400, 401 without an error, 401 with an error, or 503. */
 export type Answer = 'malformed' | 'no-token' | 'invalid-token' | 'unavailable';
 
-/** Every reason to refuse credentials: the answer, and what the operator can do. Clients learn none of the reasons. */
+/** The reasons to refuse credentials, with the response and the operator's remedy. Clients never learn the reason. */
 const REASONS = {
   'several-credentials': ['malformed', 'Clients must send one token, in one header.'],
   'other-scheme': ['no-token', 'Clients must send `Authorization: Bearer …`.'],
@@ -41,17 +41,17 @@ export interface Refused {
   readonly found?: string | undefined;
 }
 
-/** Whether credentials were refused. A principal of the application may have a `reason` too. */
+/** Whether credentials were refused. A principal from the application may have a `reason` too. */
 export const isRefused = (result: object): result is Refused =>
   (result as Partial<Refused>).reason !== undefined && !('subject' in result);
 
-/** How the server answers to refused credentials. */
+/** How the server responds to refused credentials. */
 export const answerTo = ({ reason }: Refused): Answer => REASONS[reason][0];
 
 /** What the operator can do about refused credentials. */
 export const remedyFor = ({ reason }: Refused): string => REASONS[reason][1];
 
-/** A value of a token, for `found`. Anyone can send one that is nested too deep to be written. */
+/** A value of a token, for `found`. Anyone can send a value that is nested too deeply to be written. */
 export function shown(value: unknown): string {
   try {
     return JSON.stringify(value)?.slice(0, 200) ?? 'missing';

@@ -9,9 +9,9 @@ interface Sent {
 }
 
 /**
- * The digest of the last token that each connection has sent. Most connections send one token with every request, and
- * hashing it would cost more than everything else that recognizes it. Only for tokens that are valid: a connection may
- * send any number of others.
+ * The digest of the last valid token of each connection. Most connections send the same token with every request, and
+ * hashing it would cost more than all other steps of recognizing it. Invalid tokens aren't kept, because a connection
+ * may send any number of them.
  */
 export class RecentDigests {
   private readonly sent = new WeakMap<object, Sent>();

@@ -1,6 +1,6 @@
 import { isScope } from '@decorum/core/transport';
 
-/** The scopes that claims grant, each a string with spaces (RFC 8693, section 4.2) or an array. Invalid ones are dropped. */
+/** The scopes that claims grant: space-separated strings (RFC 8693, section 4.2) or arrays. Drops invalid scopes. */
 export function scopesIn(claims: Readonly<Record<string, unknown>>, names: readonly string[]): readonly string[] {
   const granted = names.flatMap((name) => {
     const value = claims[name];
@@ -10,7 +10,7 @@ export function scopesIn(claims: Readonly<Record<string, unknown>>, names: reado
   return [...new Set(granted.filter(isScope))];
 }
 
-/** What each scope implies. */
+/** The scopes that each scope implies. */
 export type Hierarchy = Readonly<Record<string, readonly string[]>>;
 
 /**
@@ -36,11 +36,11 @@ export function cycleIn(hierarchy: Hierarchy): readonly string[] | undefined {
   return undefined;
 }
 
-/** Returns a function that adds to scopes what they imply, directly or through others. */
+/** Creates a function that adds the scopes that the given scopes imply, directly or through others. */
 export function expansion(hierarchy: Hierarchy): (scopes: readonly string[]) => readonly string[] {
   return (scopes) => {
     const all = new Set(scopes);
-    // a set also visits what is added during the loop
+    // iterating a set also visits items added during the loop
     for (const scope of all) for (const implied of impliedBy(hierarchy, scope)) all.add(implied);
     return [...all];
   };

@@ -5,7 +5,7 @@ import type { IntrospectionOptions, OAuthOptions } from './options.js';
 /** An issuer with its options checked and defaults applied. */
 export interface IssuerSettings {
   readonly issuer: string;
-  /** In the form for comparisons. */
+  /** In canonical form, for comparisons. */
   readonly audience: string;
   readonly withoutAudience: boolean;
   /** In lower case, without `application/`. */
@@ -17,7 +17,7 @@ export interface IssuerSettings {
   readonly keys: KeySet;
 }
 
-/** An API key by the bytes of its digest. */
+/** An API key, with its digest as bytes. */
 export interface KnownApiKey {
   readonly name: string;
   readonly digest: Uint8Array;
@@ -26,7 +26,7 @@ export interface KnownApiKey {
 
 /** Options of `oauth`, checked and with defaults applied. */
 export interface Settings<HostRequest> {
-  /** By their identifiers, in the order of the option. */
+  /** Issuers by identifier, in the order of the option. */
   readonly issuers: ReadonlyMap<string, IssuerSettings>;
   /** The URL of the MCP endpoint. Undefined without issuers. */
   readonly resource: string | undefined;
@@ -37,6 +37,6 @@ export interface Settings<HostRequest> {
   readonly cacheMs: number;
   readonly legacyEndpoints: boolean;
   readonly verify: OAuthOptions<HostRequest>['verify'];
-  /** Adds to scopes what they imply. */
+  /** Adds the scopes that the given scopes imply. */
   expand(scopes: readonly string[]): readonly string[];
 }

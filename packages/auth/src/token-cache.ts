@@ -4,13 +4,13 @@ interface Entry<T> {
   readonly until: number;
 }
 
-/** Remembers what was found about tokens. It holds digests, never a token. At the cap, the oldest entry makes room. */
+/** Caches results for tokens. It holds digests, never tokens. At the cap, the oldest entry is evicted. */
 export class TokenCache<T> {
   private readonly entries = new Map<string, Entry<T>>();
 
   constructor(private readonly max = 10_000) {}
 
-  /** What was found about a token, unless it is too old. */
+  /** The result for a token, unless it has expired. */
   get(digest: string, now: number): T | undefined {
     const entry = this.entries.get(digest);
     if (entry === undefined) return undefined;

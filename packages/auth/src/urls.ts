@@ -1,6 +1,6 @@
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
-/** Parses a URL. Undefined if it is none. */
+/** Parses a URL. Undefined if it is invalid. */
 export function parseUrl(url: string): URL | undefined {
   try {
     return new URL(url);
@@ -14,7 +14,7 @@ export function isWebUrl(url: string): boolean {
   return /^https?:\/\/[^\s#]+$/i.test(url) && /^[\x21-\x7e]+$/.test(url) && parseUrl(url) !== undefined;
 }
 
-/** What is wrong with the URL of a server that must be authentic; undefined if nothing is. */
+/** The mistake in the URL of a server that must be authentic; undefined if there is none. */
 export function issuerUrlMistake(url: unknown, allowLoopbackHttp: boolean): string | undefined {
   if (typeof url !== 'string' || !isWebUrl(url)) return 'must be a URL, such as "https://id.example.com"';
   const { protocol, hostname, username, password } = new URL(url);
@@ -25,8 +25,8 @@ export function issuerUrlMistake(url: unknown, allowLoopbackHttp: boolean): stri
 }
 
 /**
- * The form of a resource identifier for comparisons: scheme and host in lower case, and no slash after a host without a
- * path (RFC 3986, section 6.2). Identifiers that aren't web URLs, or name a user, stay as they are.
+ * The canonical form of a resource identifier: scheme and host in lower case, and no slash after a host without a path
+ * (RFC 3986, section 6.2). Identifiers that aren't web URLs, or have a user name or password, stay as is.
  */
 export function canonicalResource(identifier: string): string {
   if (!isWebUrl(identifier)) return identifier;

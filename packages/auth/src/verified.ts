@@ -1,13 +1,13 @@
 import type { IssuerKey } from './key-set.js';
 import type { TokenPrincipal } from './principal.js';
 
-/** Credentials that were verified. */
+/** Verified credentials. */
 export interface Verified {
   readonly principal: TokenPrincipal;
-  /** The key that signed them. Once its issuer removes it, they are no longer valid. */
+  /** The key that signed the credentials. Once the issuer removes the key, they are no longer valid. */
   readonly key?: IssuerKey;
-  /** When they expire, in milliseconds since 1970. */
+  /** When the credentials expire, in milliseconds since 1970. */
   readonly until: number;
-  /** How long the result may be used, in milliseconds. */
+  /** How long the result may be cached, in milliseconds. */
   readonly keptMs: number;
 }

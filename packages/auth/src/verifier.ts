@@ -16,10 +16,10 @@ import type { Settings } from './settings.js';
 import { TokenCache } from './token-cache.js';
 import type { Verified } from './verified.js';
 
-/** Time that a refusal by an issuer is remembered. */
+/** How long a refusal by an issuer is cached. */
 const REFUSED_MS = 5000;
 
-/** Finds the principal of credentials, and remembers it for a while. */
+/** Finds the principal of credentials, and caches it. */
 export class Verifier<HostRequest> {
   private readonly apiKeys: ApiKeys | undefined;
   private readonly introspections: readonly Introspection[];
@@ -41,15 +41,15 @@ export class Verifier<HostRequest> {
   }
 
   /**
-   * The principal of credentials, or why they are refused. Synchronous for API keys and tokens that it remembers.
-   * @param head of the request that presents them
+   * The principal of credentials, or why they are refused. Synchronous for API keys and cached tokens.
+   * @param head the head of the request with these credentials
    */
   verify(
     { text, isApiKey }: Credentials,
     request: HostRequest | undefined,
     head?: RequestHead,
   ): Principal | Refused | Promise<Principal | Refused> {
-    // an API key comes without an Authorization header, or is in it
+    // an API key is either in the Authorization header, or comes without one
     const recent = head && this.recent.get(head);
     const digest = recent ?? hash('sha256', text, 'base64url');
     if (this.apiKeys !== undefined && isApiKey === (this.settings.apiKeyHeader !== undefined)) {
@@ -63,7 +63,7 @@ export class Verifier<HostRequest> {
     return known;
   }
 
-  /** The scopes that a token names itself, without those that they imply. */
+  /** The scopes in the token itself, without the scopes that they imply. */
   scopesOf(principal: Principal): readonly string[] | undefined {
     return this.ownScopes.get(principal) ?? principal.scopes;
   }
@@ -78,7 +78,7 @@ export class Verifier<HostRequest> {
     digest: string,
     request: HostRequest | undefined,
   ): Promise<Principal | Refused> {
-    // simultaneous requests with one token are one verification
+    // concurrent requests with the same token share one verification
     let pending = this.pending.get(digest);
     if (pending === undefined) {
       pending = this.byIssuer(token, digest).finally(() => this.pending.delete(digest));
@@ -138,11 +138,11 @@ export class Verifier<HostRequest> {
     if (verify === undefined) return refused;
     const found = await verify(token, request);
     if (!found) return { reason: 'verify', found: 'the application does not know it' };
-    // anything else than a list grants nothing
+    // anything but a list grants nothing
     return Array.isArray(found.scopes) ? { ...found, scopes: expand(found.scopes) } : found;
   }
 }
 
-/** Whether the application may know more about a token: no issuer has it. */
+/** Whether the application may recognize a token, because no issuer does. */
 const isForOthers = ({ reason }: Refused): boolean =>
   reason === 'issuer' || reason === 'unrecognized' || reason === 'inactive';

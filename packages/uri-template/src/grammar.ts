@@ -16,7 +16,7 @@ export interface Variable {
   readonly name: string;
   /** `{name:3}`: the maximum number of characters. RFC 6570, section 2.4.1. */
   readonly prefix: number | undefined;
-  /** `{name*}`: each member of a list separately. RFC 6570, section 2.4.2. */
+  /** `{name*}`: each item of a list separately. RFC 6570, section 2.4.2. */
   readonly explode: boolean;
 }
 

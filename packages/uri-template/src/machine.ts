@@ -69,7 +69,7 @@ interface Way {
 // RFC 3986, sections 2.2 and 2.3. Units of more than one character are percent-encoded.
 const isUnreserved: Accepts = (unit) => unit.length > 1 || /[\w\-.~]/.test(unit);
 const isReserved: Accepts = (unit) => isUnreserved(unit) || /[:/?#[\]@!$&'()*+,;=]/.test(unit);
-// More lenient than what expansion writes: people type queries with "/", ":" or "," in the values.
+// More lenient than expansion: people type queries with "/", ":" or "," in the values.
 const isInQuery: Accepts = (unit) => unit !== '&' && unit !== '#' && isReserved(unit);
 
 /**
@@ -92,7 +92,7 @@ export function compileMachine(parts: readonly Part[]): Machine {
   return { start, forks: chain.forks };
 }
 
-/** Joins `{?a}{&b}` into one query, whose parameters may come in any order. If `a` is undefined, it starts with "&". */
+/** Joins `{?a}{&b}` into one query with parameters in any order. If `a` is undefined, the query starts with "&". */
 function joinQueries(parts: readonly Part[]): Part[] {
   const joined: Part[] = [];
   for (const part of parts) {
@@ -138,7 +138,7 @@ class Chain {
       const value = this.text('=', { op: 'open', next: this.shortest(accepts, close) });
       return this.text(variable.name, this.fork(value, { op: 'open', next: close }));
     });
-    // a client may add parameters to a query, such as a cache key, but in a path they would name another resource
+    // clients may add query parameters, such as a cache key, but parameters in a path would name another resource
     const all = this.oneOf(separator === '&' ? [...known, this.shortest(accepts, more)] : known);
     more.second = this.text(separator, all);
     // without a "?", an "&" may belong to the path, which must not be cut off as an unknown parameter

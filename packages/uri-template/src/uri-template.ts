@@ -88,7 +88,7 @@ export class UriTemplate {
    * |---|---|
    * | `{x}` `{x,y}` | all variables, each with one or more unreserved or percent-encoded characters |
    * | `{+x}` `{+x,y}` | the same, and reserved characters such as "/" |
-   * | `{.x}` `{/x,y}` `{#x}` | like `{x}`, and `{#x}` like `{+x}`; variables may be missing from the right |
+   * | `{.x}` `{/x,y}` `{#x}` | like `{x}` (`{#x}` like `{+x}`); variables may be missing from the right |
    * | `{;x,y}` | parameters in any order, each optional |
    * | `{?x,y}` `{&x}` | the same; unknown parameters are ignored |
    * | `{x:3}` | at most three characters |
@@ -100,7 +100,7 @@ export class UriTemplate {
    * **No value can escape a directory.** In every variable, regardless of the operator, "." and ".." as a path segment,
    * backslashes and NUL keep the URI from matching, whether plain, percent-encoded (`..%2F`), or encoded several times
    * (`%252e%252e%252f`, in case the handler decodes again). A value may contain "/", even in `{x}` if sent as `%2F`,
-   * and may start with it. Join it to a directory instead of resolving it as a path.
+   * and may start with it. Join the value to a directory instead of resolving it as a path.
    *
    * The time is linear in the length of the URI. URIs longer than 65,536 characters don't match.
    */

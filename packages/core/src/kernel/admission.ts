@@ -6,7 +6,7 @@ import type { Admits } from '../registry/listing.js';
 import type { Listed } from '../registry/page.js';
 import type { ErrorReporter } from './error-reporter.js';
 
-/** Answers to each request's access functions. Each function runs once per request, even if many members share it. */
+/** Answers of access functions, by request. Each function runs once per request, even if many members share it. */
 const answered = new WeakMap<Exchange, Map<Access, boolean | Promise<boolean>>>();
 
 /** Whether the caller passes an access function. Fails closed: an error is reported and denies access. */
@@ -36,7 +36,7 @@ function ask(access: Access, exchange: Exchange, reporter: ErrorReporter): boole
   }
 }
 
-/** Whether the caller may know of a member: it passes its access function, and lists show it. */
+/** Whether the caller may know about a member: its access function admits the caller, and lists show the member. */
 export async function isVisible(
   { access, shown }: Pick<Listed<unknown>, 'access' | 'shown'>,
   exchange: Exchange,
@@ -46,7 +46,7 @@ export async function isVisible(
   return shown === undefined || (await isAdmitted(shown, exchange, reporter));
 }
 
-/** Creates the check of what decides whether the caller of a request sees an entry. */
+/** Creates the function that checks whether the caller of a request meets a condition for seeing an entry. */
 export const admission =
   (exchange: Exchange, reporter: ErrorReporter): Admits =>
   (condition) =>

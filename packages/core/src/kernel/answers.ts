@@ -46,7 +46,7 @@ const BLOCKS: Readonly<Record<string, Fields>> = {
 const KINDS: readonly string[] = Object.keys(BLOCKS);
 
 /**
- * The first field of a block in a sampling request or result that is invalid.
+ * The first invalid field of a block in a sampling request or result.
  * @returns undefined if the block is valid
  */
 export function wrongInBlock(block: unknown, kinds = KINDS): string | undefined {
@@ -57,7 +57,7 @@ export function wrongInBlock(block: unknown, kinds = KINDS): string | undefined 
 const SAMPLED: Fields = { role: isRole, model: isText, stopReason: optional(isText), ...META };
 
 /**
- * The first field of a sampling result that is invalid in a revision.
+ * The first invalid field of a sampling result, by the rules of a revision.
  * @returns undefined if the result is valid
  */
 export function wrongInSample(answer: JsonObject, { sampledKinds: kinds }: Revision): string | undefined {

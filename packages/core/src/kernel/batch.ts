@@ -6,7 +6,7 @@ import { beginsConversation } from '../protocol/methods.js';
 import type { Reply } from '../protocol/reply.js';
 import type { Wire } from '../protocol/wire.js';
 
-/** Why to reject a whole batch, if it is invalid. */
+/** The error that rejects an invalid batch; undefined if the batch is valid. */
 export function batchFault(batch: readonly unknown[], maxBatch: number): McpError | undefined {
   if (batch.length === 0) return invalid('The batch is empty.');
   if (batch.length > maxBatch) return new LimitError('maxBatch', `A batch can contain at most ${maxBatch} messages.`);
@@ -16,7 +16,7 @@ export function batchFault(batch: readonly unknown[], maxBatch: number): McpErro
   return batch.some(standsAlone) ? invalid('A batch can only contain messages of its session.') : undefined;
 }
 
-/** The wire of each message of a batch: what belongs to the HTTP request of a single message is left out. */
+/** The wire of each message of a batch, without the members that apply only to an HTTP request with one message. */
 export function wireOfEach(batch: Wire): Wire {
   const { transport, principal, authorization, owner } = batch;
   return {
@@ -37,7 +37,7 @@ const invalid = (problem: string) => new McpError('invalid-request', problem);
 
 /**
  * Joins the replies to a batch. A batch without requests gets no response.
- * @param failure why the whole batch was denied
+ * @param failure the error that denied the whole batch
  */
 export function joined(parts: readonly Reply[], failure?: McpError): Reply {
   const texts = parts.flatMap(({ text }) => text ?? []);
@@ -45,8 +45,8 @@ export function joined(parts: readonly Reply[], failure?: McpError): Reply {
 }
 
 /**
- * The id of the error for a message whose own id can't be read: null, or undefined to omit it. Before `initialize`, an
- * array gets null, as in the revision with batches, unless one of its messages belongs to no session.
+ * The id of the error response to a message whose own id can't be read: null, or undefined to omit it. Before
+ * `initialize`, an array gets null, as in the revision with batches, unless one of its messages belongs to no session.
  */
 export function unreadableId(message: unknown, session: Conversation | undefined): null | undefined {
   if (Array.isArray(message) && session?.initialized === false) return message.some(standsAlone) ? undefined : null;

@@ -3,26 +3,26 @@ import type { ListName } from '../registry/registry.js';
 /** A change to notify clients of. It can be serialized as JSON. */
 export type Change =
   | { readonly kind: 'lists'; readonly lists: readonly ListName[] }
-  /** A resource was updated. `within` is a resource that it is part of, if the server named one. */
+  /** A resource was updated. `within` is a resource that contains it, if the server named one. */
   | { readonly kind: 'resource'; readonly uri: string; readonly within?: string }
-  /** A user has completed what they were asked to do at a URL. */
+  /** A user has completed the task at a URL. */
   | { readonly kind: 'elicitation'; readonly id: string };
 
 /**
- * Distributes changes to every process that serves the same clients. Implement it on top of a message broker, and
- * clients connected to one process are notified of changes in the others. The default stays within one server.
+ * Distributes changes to every process that serves the same clients. Implement it on top of a message broker to notify
+ * the clients of one process about changes in the others. The default bus stays within one server.
  */
 export interface ChangeBus {
   /** Delivers a change to all subscribers, including those of this process. */
   publish(change: Change): void | Promise<void>;
   /**
    * Subscribes to all further changes. Changes published by one process must arrive in order.
-   * @returns ends the subscription
+   * @returns a function that ends the subscription
    */
   subscribe(listener: (change: Change) => void): (() => void) | Promise<() => void>;
 }
 
-/** Distributes changes within one process. Pass one to several servers to notify each other's clients. */
+/** Distributes changes within one process. Pass the same bus to several servers to notify each other's clients. */
 export class MemoryChangeBus implements ChangeBus {
   private readonly listeners = new Set<(change: Change) => void>();
 

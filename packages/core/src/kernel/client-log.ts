@@ -4,9 +4,9 @@ import { loggable } from '../text/loggable.js';
 import { redactSecrets } from '../text/redact.js';
 
 /**
- * Sends log messages to a request's client, at or above the level that the client asked for. What looks like a
- * secret is sent as "[redacted]": members such as `password` and `apiKey`, and tokens and keys within text. Errors are
- * sent with name and message only, without stack traces and paths.
+ * Sends log messages to a request's client, at or above the level that the client asked for. Values that look like
+ * secrets are sent as "[redacted]": members such as `password` and `apiKey`, and tokens and keys within text. Errors
+ * are sent with name and message only, without stack traces or paths.
  *
  * Deprecated by the specification in 2026-07-28. For logs that the operator should see, use stderr or OpenTelemetry.
  */
@@ -20,7 +20,7 @@ export class ClientLog {
 
   /**
    * @param data text or any JSON value. The client sees it, so include no personal data, and don't rely on redaction,
-   *   which recognises only common secrets
+   *   which recognizes only common secrets
    * @param logger name of the server component that logs
    */
   write(level: LogLevel, data: unknown, logger?: string): void {

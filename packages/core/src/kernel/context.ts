@@ -27,7 +27,7 @@ import {
   type SampleResult,
 } from './questions.js';
 
-/** After this many failed questions a handler has to pause: one that retries forever would starve the event loop. */
+/** Number of failed questions after which a handler is paused: endless retries would starve the event loop. */
 const MANY_FAILURES = 100;
 const PAUSE_MS = 10;
 
@@ -51,7 +51,7 @@ export class Context {
     this.#exchange = exchange;
   }
 
-  /** The client's answers to `needInput`, by key; undefined before it has answered. They are not validated. */
+  /** The client's answers to `needInput` by key, not validated; undefined before the client has answered. */
   get answers(): Readonly<Record<string, JsonObject>> | undefined {
     return this.#answers;
   }
@@ -61,12 +61,12 @@ export class Context {
     return this.#state;
   }
 
-  /** Internal: asks the client for what `needInput` requested. */
+  /** Internal: sends the requests passed to `needInput` to the client. */
   async collect({ requests, state }: NeedInput): Promise<void> {
-    // all or nothing: if the client cannot answer one of them, ask none
+    // all or nothing: if the client cannot answer one of the requests, send none
     const checked = Object.entries(requests).map(([key, request]) => ({ key, ...checkRequest(request) }));
     for (const request of checked) requireDeclared(this.#exchange, request);
-    // the state of the first run: when the handler runs again, it may pass a different one
+    // keep the state of the first run: later runs may pass a different one
     const first = await this.#exchange.once(`${PRIVATE}needInput ${++this.#collected}`, () =>
       jsonRoundTrip(state, 'The state of needInput'),
     );
@@ -77,8 +77,8 @@ export class Context {
   }
 
   /**
-   * Internal: marks the state that the request carries as used, if states are for single use.
-   * @throws {McpError} `invalid-state` if it was used before
+   * Internal: marks the request's state as used, if states are single-use.
+   * @throws {McpError} `invalid-state` if the state was used before
    */
   async claim(): Promise<void> {
     await this.#exchange.peer.claim?.();
@@ -91,13 +91,13 @@ export class Context {
     return this.#log;
   }
 
-  /** Aborts when the client cancels the request or disconnects (if that cancels), or when the server closes. */
+  /** Aborts when the client cancels the request, when a disconnect cancels it, or when the server closes. */
   get signal(): AbortSignal {
     return this.#exchange.signal;
   }
 
   /**
-   * The client, as it describes itself: the fields of the protocol, up to 4096 characters of info and of capabilities.
+   * The client's description of itself: the protocol's fields, up to 4096 characters each of info and capabilities.
    * Don't rely on it for security.
    */
   get client(): Client {
@@ -124,8 +124,8 @@ export class Context {
   }
 
   /**
-   * Requires scopes that depend on the arguments, in addition to those of the member. Without them, the request fails as
-   * if the member needed them: over HTTP with status 403, unless something was sent before.
+   * Requires scopes that depend on the arguments, in addition to those of the member. If the caller lacks them, the
+   * request fails as if the member required them: over HTTP with status 403, unless something has already been sent.
    * @throws {McpError} `insufficient-scope`, or `unauthorized` for callers without a principal. Don't catch it
    * @throws {TypeError} for anything but scopes
    * @example ctx.requireScopes(`project:${id}:write`);
@@ -143,7 +143,7 @@ export class Context {
     return this.#exchange.meta;
   }
 
-  /** The transport that the request came over; on HTTP, with its headers. */
+  /** The transport that the request came over. Over HTTP, it includes the headers. */
   get transport(): TransportInfo {
     return this.#exchange.wire.transport;
   }
@@ -173,8 +173,8 @@ export class Context {
 
   /**
    * Sends the user to a URL for something that must not go through the client, such as signing in to another service or
-   * paying. Credentials and tokens for other services must never go through the MCP client: the page keeps them on the
-   * server. Don't use it to authorize the MCP client itself; the transport does that.
+   * paying. Credentials and tokens for other services must never go through the MCP client: have the page store them on
+   * the server. Don't use it to authorize the MCP client itself; the transport does that.
    * @returns `accept` if the user agreed to open the URL, which does not mean that they finished there
    * @throws {McpError} `missing-capability` if the client has no URL elicitation
    * @throws {TypeError} for an invalid URL
@@ -184,8 +184,8 @@ export class Context {
   }
 
   /**
-   * Sends the user to a URL that the request cannot continue without. In 2025-11-25, the request fails with a dedicated
-   * error, and the client retries it once the user has been there. In other revisions, the client is asked as with
+   * Sends the user to a URL that the request depends on. In 2025-11-25, the request fails with a dedicated error, and
+   * the client retries the request once the user has visited the URL. In other revisions, the client is asked as with
    * `elicitUrl`, and the promise resolves when the user agrees to open the URL. Check before and after the call whether
    * you have what you need. Handle credentials as described at `elicitUrl`.
    * @throws {McpError} `url-elicitation-required`, which you must not catch, and `missing-capability`
@@ -196,7 +196,7 @@ export class Context {
   }
 
   /**
-   * Asks the user to confirm something important. An answer that the client sends unasked does not count.
+   * Asks the user to confirm something important. An answer that the client sends without being asked does not count.
    * @param message what is about to happen
    * @throws {McpError} `missing-capability` if the client has no elicitation
    */

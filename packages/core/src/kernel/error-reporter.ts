@@ -27,12 +27,12 @@ export interface ErrorOrigin {
 // not JSON: errors have causes, and any value may be thrown
 const inOneLine = (details: object) => inspect(details, { breakLength: Infinity, depth: 6 });
 
-/** Cap on the characters of a log entry. An error may quote a whole message of a client. */
+/** Cap on the characters of a log entry. An error may quote a client's entire message. */
 const MAX_ENTRY_CHARS = 16_384;
 
 /**
- * Characters that a terminal or viewer would act on, except line feeds and tabs: controls, line separators, and those
- * that change the direction of text (Unicode Bidirectional Algorithm).
+ * Characters that a terminal or viewer would act on, except line feeds and tabs: controls, line separators, and
+ * characters that change the text direction (Unicode Bidirectional Algorithm).
  */
 // oxlint-disable-next-line no-control-regex -- matches control characters on purpose
 const ACTIVE = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
@@ -42,7 +42,7 @@ const escaped = (active: string) => {
   return code.length > 2 ? `\\u${code.padStart(4, '0')}` : `\\x${code.padStart(2, '0')}`;
 };
 
-/** The start of a text if it is long. Cuts before and after escaping, which may make it six times as long. */
+/** Escapes a text, and truncates it before and after: escaping may make it six times as long. */
 function entryOf(text: string): string {
   const shown = text.slice(0, MAX_ENTRY_CHARS).replaceAll(ACTIVE, escaped);
   return Math.max(text.length, shown.length) > MAX_ENTRY_CHARS ? `${shown.slice(0, MAX_ENTRY_CHARS)}…` : shown;
@@ -75,7 +75,7 @@ export class ErrorReporter {
     private readonly rules: readonly ErrorRule[],
   ) {}
 
-  /** Logs an error and returns a random reference, which the client receives in its place. */
+  /** Logs an error and returns a random reference, which the client receives instead of the error. */
   report(error: unknown, exchange?: Exchange): string {
     const reference = randomUUID().slice(0, 8);
     const origin = { reference, ...(exchange && { method: exchange.method, requestId: exchange.id }) };
@@ -98,14 +98,14 @@ export class ErrorReporter {
     const failed = (failure: unknown) => STDERR_LOGGER.error({ error, failure }, 'the logger or onError failed');
     try {
       const late = step();
-      // unhandled, its rejection would be reported too, and so on without end
+      // an unhandled rejection would be reported too, in an endless loop
       if (isPromise(late)) late.then(undefined, failed);
     } catch (failure) {
       failed(failure);
     }
   }
 
-  /** What the client sees: errors meant for it, expected errors by their rule, and a reference for any other. */
+  /** The error that the client sees: unchanged if meant for clients, by its rule if expected, else a reference. */
   shown(error: unknown, exchange: Exchange): McpError | ToolError {
     if (error instanceof McpError || error instanceof ToolError) return error;
     try {
@@ -118,7 +118,7 @@ export class ErrorReporter {
     return new ToolError(`Internal error (reference ${this.report(error, exchange)})`);
   }
 
-  /** The same, as a protocol error. */
+  /** The error that the client sees, as a protocol error. */
   publicError(error: unknown, exchange: Exchange): McpError {
     const shown = this.shown(error, exchange);
     if (shown instanceof McpError) return shown;

@@ -21,7 +21,7 @@ export interface EventsOptions {
   readonly report: (error: unknown) => void;
 }
 
-/** Notifies this process's listeners of changes, whether they come from here or from another process on the bus. */
+/** Notifies this process's listeners of changes from this process, or from another process on the bus. */
 export class Events {
   private readonly listeners = new Set<Listener>();
   private readonly pending = new Set<ListName>();
@@ -32,7 +32,7 @@ export class Events {
 
   join(listener: Listener): void {
     this.listeners.add(listener);
-    // subscribe to the bus with the first listener: before, nobody could be notified
+    // subscribe to the bus with the first listener: before that, there is nobody to notify
     if (this.subscription === undefined) void this.subscribe();
   }
 

@@ -2,7 +2,7 @@ import { type FailureKind, McpError, startupError, ToolError } from '../protocol
 
 type Class<T = object> = abstract new (...args: never[]) => T;
 
-/** What clients see of an error: a message, or a complete error. */
+/** The form of an error that clients see: a message, or a complete error. */
 export type PublicError = string | McpError;
 
 /**
@@ -55,8 +55,8 @@ const isWithin = (cls: { readonly prototype: unknown }, base: { readonly prototy
   Object.prototype.isPrototypeOf.call(base.prototype as object, cls.prototype as object);
 
 /**
- * What clients may see of an error, by the server's rules or the `expose` convention of http-errors; undefined for an
- * unexpected error.
+ * The form of an error that clients may see, by the server's rules or the `expose` convention of http-errors; undefined
+ * for an unexpected error.
  * @throws whatever a rule's function throws
  */
 export function expectedError(error: unknown, rules: readonly ErrorRule[]): PublicError | undefined {

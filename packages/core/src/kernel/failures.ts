@@ -10,7 +10,7 @@ import type { Wire } from '../protocol/wire.js';
 import { unreadableId } from './batch.js';
 import type { InFlight } from './in-flight.js';
 
-/** A message that is not JSON-RPC, or is at a limit. */
+/** A message that is not JSON-RPC, or exceeds a limit. */
 interface Malformed {
   readonly error: unknown;
   readonly message: unknown;
@@ -35,7 +35,7 @@ export class Failures {
     if (failure instanceof LimitError) hit(failure.hitBy(exchange.wire));
     const error = reporter.publicError(failure, exchange);
     const code = revision.errorCode(error) ?? FAILURES['internal-error'];
-    // whether the caller may run it can turn out late, but a denial is always about the request
+    // a handler may deny its caller late (`ctx.requireScopes`): treat that like a denial before the run
     const ran = !isDenial(error);
     try {
       const text = errorFrame(id, { code, message: error.message, data: error.data });
@@ -47,7 +47,7 @@ export class Failures {
     }
   }
 
-  /** The reply to a message that nothing has run for. */
+  /** The reply to a message that failed before anything ran. */
   reject(error: unknown, id: RequestId | null | undefined, wire?: Wire): Reply {
     if (error instanceof LimitError) this.parts.hit(error.hitBy(wire));
     const failure = error instanceof McpError ? error : new McpError('internal-error', 'Internal error');
@@ -55,7 +55,7 @@ export class Failures {
     return { text: errorFrame(id, failure), failure, thrown: error };
   }
 
-  /** Doesn't repeat the id: with it, the client would take this error for the response to the first request. */
+  /** Rejects a duplicate id without repeating it: the client would take the error for the first request's response. */
   duplicate({ revision }: Conversation): Reply {
     return this.reject(new McpError('invalid-request', 'Another request has this id.'), revision.unreadableId);
   }

@@ -7,7 +7,7 @@ import { canonical, type KeyRing, sha256 } from './key-ring.js';
 
 /**
  * Records used ids, for servers whose requests must not be replayed. All nodes that serve the same clients must share
- * one.
+ * the same records.
  */
 export interface SingleUse {
   /**
@@ -25,8 +25,8 @@ export class MemorySingleUse implements SingleUse {
   private readonly maxIds: number;
 
   /**
-   * @param options `maxIds` caps the ids that are remembered at a time, about 150 bytes each. Defaults to 500,000. Beyond
-   *   that, claims are refused until older ids expire, because a forgotten id could be used again
+   * @param options `maxIds` caps the ids remembered at a time, about 150 bytes each. Defaults to 500,000. Beyond that,
+   *   claims are refused until older ids expire, because a forgotten id could be used again
    * @throws {DecorumError} `DECORUM_INVALID_OPTION`
    */
   constructor(options: { readonly maxIds?: number } = {}) {
@@ -52,7 +52,7 @@ export class MemorySingleUse implements SingleUse {
 }
 
 /**
- * The innermost interceptor if states are for single use. A request rejected by `access`, header checks or another
+ * The innermost interceptor if states are single-use. A request rejected by `access`, header checks or another
  * interceptor doesn't use up its state, so the client can retry.
  */
 export const claimState: Interceptor = async ({ ctx }, next) => {
@@ -60,15 +60,15 @@ export const claimState: Interceptor = async ({ ctx }, next) => {
   return await next();
 };
 
-/** The state travels twice per round, and some servers truncate long messages. */
+/** The state is sent in both directions in each round, and some servers truncate long messages. */
 const MAX_STATE_BYTES = 64 * 1024;
 
 /** Seals the journal of a request between its rounds: AES-256-GCM, bound to the request, for a limited time. */
 export class SealedFlows implements Flows {
   /**
    * @param keys the key ring; its `ttlMs` limits how long a client may take for one round
-   * @param singleUse set if each state is for single use
-   * @param warn explains to the operator what the client is told only in general terms
+   * @param singleUse set if states are single-use
+   * @param warn gives the operator the details that the client's error leaves out
    */
   constructor(
     private readonly keys: KeyRing,

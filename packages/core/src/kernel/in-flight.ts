@@ -9,7 +9,7 @@ import type { Cancellation } from '../protocol/reply.js';
 interface Calls {
   /** By id, for cancellation. */
   readonly byId: Map<RequestId, Exchange>;
-  /** Number of handlers that run, including those of cancelled requests. */
+  /** Number of running handlers, including those of cancelled requests. */
   running: number;
 }
 
@@ -17,7 +17,7 @@ interface Calls {
 export class InFlight {
   private readonly exchanges: Exchange[] = [];
   private readonly byConversation = new Map<object, Calls>();
-  /** Callbacks of pending drains, called whenever a request has ended. */
+  /** Callbacks of pending drains, called whenever a request ends. */
   private readonly drains = new Set<() => void>();
   private readonly stopped = new WeakSet<object>();
   private isClosing = false;
@@ -26,15 +26,15 @@ export class InFlight {
   /** Whether any transport has stopped accepting requests; `isStopped` tells which. */
   stopping = false;
 
-  /** The request whose handler is in its synchronous part, not added yet. A message that it sends may cancel it. */
+  /** The request whose handler runs synchronously, not added yet. A message from the handler may get it cancelled. */
   starting: Exchange | undefined;
   /** The conversation of `starting`. */
   startingIn: object | undefined;
 
-  /** @param maxOpenCalls cap on the handlers that run for one conversation */
+  /** @param maxOpenCalls cap on the running handlers of one conversation */
   constructor(private readonly maxOpenCalls: number) {}
 
-  /** @param conversation the scope of the request's id; undefined for a request without one */
+  /** @param conversation the scope of the request's id; undefined for a request outside a conversation */
   enter(exchange: Exchange, conversation: object | undefined): void {
     exchange.slot = this.exchanges.push(exchange) - 1;
     if (conversation === undefined) return;
@@ -50,7 +50,7 @@ export class InFlight {
     if (byId?.get(exchange.id) === exchange) byId.delete(exchange.id);
   }
 
-  /** Removes a request whose handler has ended, for a cancelled request possibly long after the reply. */
+  /** Removes a request whose handler has ended. For a cancelled request, that may be long after the reply. */
   leave(exchange: Exchange, conversation: object | undefined): void {
     if (conversation !== undefined) {
       this.release(exchange, conversation);
@@ -74,7 +74,7 @@ export class InFlight {
   }
 
   /**
-   * Rejects a request beyond the cap of its conversation, unless it is answered at any time, as `ping` is.
+   * Rejects a request beyond its conversation's cap. Methods that are always allowed, such as `ping`, are exempt.
    * @throws {LimitError}
    */
   requireRoom({ revision, method }: Exchange, conversation: object): void {
@@ -101,8 +101,8 @@ export class InFlight {
   }
 
   /**
-   * Makes the kernel reject new requests. Responses and notifications still pass, because requests in flight may wait
-   * for them.
+   * Makes the kernel reject new requests. Responses and notifications still pass, because requests in flight may be
+   * waiting for them.
    * @param owner the transport to stop; all by default
    */
   stop(owner?: object): void {
@@ -117,8 +117,8 @@ export class InFlight {
   }
 
   /**
-   * Ends open-ended requests such as `subscriptions/listen`, waits for the requests in flight, and cancels what is left
-   * at the deadline.
+   * Ends open-ended requests such as `subscriptions/listen`, waits for the requests in flight, and cancels the
+   * remaining ones at the deadline.
    * @param deadlineMs milliseconds to wait
    * @param owner the transport to drain; all by default
    */
@@ -129,11 +129,11 @@ export class InFlight {
     if (this.holds(owner)) await this.emptied(deadlineMs, owner);
     const late = this.of(owner);
     for (const exchange of late) exchange.cancel('closing');
-    // lets their errors be sent before the transport closes
+    // let their errors be sent before the transport closes
     if (late.length > 0) await new Promise(setImmediate);
   }
 
-  /** Ends open-ended requests whose caller's token has expired. The time is in milliseconds since 1970. */
+  /** Ends open-ended requests whose caller's token has expired. `now` is in milliseconds since 1970. */
   endExpired(owner: object, now: number): void {
     for (const { wire, finish } of this.of(owner)) if ((wire.principal?.expiresAt ?? now + 1) <= now) finish?.();
   }
@@ -153,7 +153,7 @@ export class InFlight {
         this.drains.delete(check);
         resolve();
       };
-      // later, because a plugin that lets go of a request runs it next, and has to pass on the reply before the end
+      // check later: a request that a plugin held is removed just before it runs, and its reply must still be sent
       const check = () => void setImmediate(() => (this.holds(owner) ? undefined : done()));
       const timer = setTimeout(done, deadlineMs);
       this.drains.add(check);

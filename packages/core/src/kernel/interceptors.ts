@@ -14,7 +14,7 @@ export interface Call {
   readonly name: string;
   /**
    * The arguments as sent, before validation. For a resource, the variables of its template. For a completion, the text
-   * typed so far and the arguments filled in already.
+   * typed so far and the arguments already filled in.
    */
   readonly args: JsonObject;
   readonly ctx: Context;
@@ -25,15 +25,15 @@ export type CallResult = CallToolResult | GetPromptResult | ReadResourceResult |
 
 /**
  * Wraps calls to tools, prompts, resources and completions, including the validation of their arguments. Calls that
- * `access` denies don't reach it. Return the result of `next`, or another result of the same kind. Throw to reject the
- * call: the client sees a `ToolError` or `McpError`, and any other error is masked. `next` may throw an `InputSignal`,
- * which ends a round and is not an error: don't catch it.
+ * `access` denies don't reach interceptors. Return the result of `next`, or another result of the same kind. Throw to
+ * reject the call: the client sees a `ToolError` or `McpError`, and any other error is masked. `next` may throw an
+ * `InputSignal`, which ends a round and is not an error: don't catch it.
  * @param call the call to run
  * @param next runs the rest of the chain, at most once
  */
 export type Interceptor = (call: Call, next: () => Promise<CallResult>) => CallResult | Promise<CallResult>;
 
-/** Runs a call inside all interceptors. Each result is checked to be of the right kind. */
+/** Runs a call inside all interceptors. Checks that each result is of the right kind. */
 export type Intercept = <R extends CallResult>(call: Call, run: () => Promise<R>) => Promise<R>;
 
 /** Chains interceptors, the first outermost. Returns undefined if there are none. */
@@ -49,7 +49,7 @@ export function intercepting(interceptors: readonly Interceptor[]): Intercept | 
 }
 
 /**
- * Rejects a call in place of options: the function that creates an interceptor was listed without calling it.
+ * Rejects a call in place of options: the function that creates an interceptor was listed without being called.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
 export function requireCalled(maker: string, given: unknown, call: string): void {

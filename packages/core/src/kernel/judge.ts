@@ -19,7 +19,7 @@ interface JudgeParts {
   readonly limits: Required<ServerLimits>;
 }
 
-/** Finds the member that a request names. Names that the method itself rejects find nothing. */
+/** Finds the member that a request names. Undefined for names that the method itself rejects. */
 type Find = (params: JsonObject, registry: Registry) => Guarded | undefined;
 
 const ofUri: Find = ({ uri }, registry) =>
@@ -42,13 +42,13 @@ export function targetOf({ method, params, revision }: Exchange, registry: Regis
   return names === undefined || names === 'resources' ? undefined : FIND[names](params, registry)?.key;
 }
 
-/** Decides whether callers have the scopes that their requests need, before any of it runs. */
+/** Decides, before any part of a request runs, whether its caller has the scopes that it needs. */
 export class Judge {
   constructor(private readonly parts: JudgeParts) {}
 
   /**
-   * Judges a request. Members that `access` denies count as unknown ones.
-   * @returns the denial, if there is one; a promise if an access function returns one. Never rejects
+   * Judges a request. Members that `access` denies count as unknown.
+   * @returns the denial, if any, or a promise of it if an access function returns a promise. Never rejects
    */
   verdict(exchange: Exchange): McpError | undefined | Promise<McpError | undefined> {
     const needs = this.needsOf(exchange);
@@ -56,7 +56,7 @@ export class Judge {
   }
 
   /**
-   * Judges the requests of a batch together. A batch without any needs what every request needs.
+   * Judges the requests of a batch together. A batch without valid requests needs what listing members needs.
    * @param exchanges requests that came over this wire
    */
   verdictOnAll(exchanges: readonly Exchange[], wire: Wire): McpError | undefined | Promise<McpError | undefined> {
@@ -75,7 +75,7 @@ export class Judge {
     const { method, params, revision } = exchange;
     const { registry } = this.parts;
     const traits = revision.methods.get(method);
-    // callers without credentials can connect and list, to find what is public
+    // callers without credentials can connect and list, so they can find public members
     const own = registry.hasPublic && traits ? OPEN : BASE;
     const names = traits?.names;
     if (names === 'resources') return this.needsOfListening(exchange, own);
@@ -93,7 +93,7 @@ export class Judge {
     return Promise.all(needs).then((found) => [own, ...found.filter((need) => need !== undefined)]);
   }
 
-  /** The need of a member; undefined if there is none, or if `access` denies it. */
+  /** The need of a member; undefined if there is no member, or if `access` denies it. */
   private needOf(member: Guarded | undefined, exchange: Exchange): Need | undefined | Promise<Need | undefined> {
     if (member?.access === undefined) return member && (member.need ?? BASE);
     const { access, need = BASE } = member;
@@ -101,7 +101,7 @@ export class Judge {
   }
 }
 
-/** Notes what a request needs, and whether its caller may have it. */
+/** Records what a request needs, and returns the denial if the caller lacks it. */
 function decide(exchange: Exchange, needs: readonly Need[]): McpError | undefined {
   const { wire } = exchange;
   exchange.needs = needs;
@@ -114,7 +114,7 @@ function decide(exchange: Exchange, needs: readonly Need[]): McpError | undefine
 export async function runWhenAllowed(exchange: Exchange, verdict: Promise<McpError | undefined>): Promise<string> {
   const denial = await verdict;
   if (denial) throw denial;
-  // it was cancelled meanwhile, and has been answered
+  // the request was cancelled and answered in the meantime
   if (exchange.over) return '';
   exchange.peer.resume?.();
   return await exchange.handler(exchange);

@@ -41,7 +41,7 @@ export interface SessionOrigin {
 
 const NOTHING: Reply = Object.freeze({ text: undefined });
 
-/** Takes one message and returns at most one reply. This is all that transports know of the protocol. */
+/** Takes one message and returns at most one reply. Transports know nothing else about the protocol. */
 export class Kernel {
   /** Requests in flight over all transports. */
   readonly inFlight: InFlight;
@@ -68,12 +68,12 @@ export class Kernel {
     this.sessionMeans = { ...parts, join: (session) => events.join(session) };
   }
 
-  /** `Class.method` of a member that needs scopes; undefined if none does. Members may be added while the server runs. */
+  /** `Class.method` of a member that needs scopes, if there is one. Members may be added while the server runs. */
   get scopedMember(): string | undefined {
     return this.parts.registry.scoped?.where;
   }
 
-  /** Whether callers without credentials may use some member. Members may be added while the server runs. */
+  /** Whether some member is open to callers without credentials. Members may be added while the server runs. */
   get hasPublic(): boolean {
     return this.parts.registry.hasPublic;
   }
@@ -135,7 +135,7 @@ export class Kernel {
       [...opened.values()].filter((exchange) => exchange !== undefined),
       each,
     );
-    // nothing of a denied batch takes effect
+    // no message of a denied batch takes effect
     const take = (message: unknown) =>
       andThen(verdict, (denial) =>
         denial && isUnanswered(message) ? NOTHING : this.handle(message, each, conversation),
@@ -190,7 +190,7 @@ export class Kernel {
     }
   }
 
-  /** Runs an opened request. It is in flight while its access functions are asked. */
+  /** Runs an opened request. The request is in flight while its access functions run. */
   protected begin(
     exchange: Exchange,
     conversation: Conversation | undefined,
@@ -255,7 +255,7 @@ export class Kernel {
         (result) => end(exchange.settle && { text: resultFrame(exchange.id, result) }),
         (error: unknown) => end(exchange.settle && this.failures.after(error, exchange)),
       );
-      // it may have been cancelled before it returned its promise
+      // the request may have been cancelled before its handler returned the promise
       const early = exchange.cancelled ?? exchange.fault;
       if (early !== undefined) exchange.settle(early);
       if (exchange.peer.endsWithConnection) exchange.wire.onDisconnect?.(() => exchange.cancel('gone'));

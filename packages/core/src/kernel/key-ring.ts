@@ -9,10 +9,10 @@ const HEAD_BYTES = KEY_ID_BYTES + IV_BYTES + TAG_BYTES;
 /** The SHA-256 digest of a string or bytes. */
 export const sha256 = (data: string | Uint8Array): Buffer => createHash('sha256').update(data).digest();
 
-/** Stands for -0, which JSON writes as 0. No message has such a value, because the kernel rejects `__proto__`. */
+/** Represents -0, which JSON writes as 0. No message contains this value, because the kernel rejects `__proto__`. */
 const NEGATIVE_ZERO: unknown = JSON.parse('{"__proto__":0}');
 
-/** JSON with sorted object members: equal values get equal strings, and others different ones. */
+/** JSON with sorted object members: equal values get equal strings, and different values get different strings. */
 export function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, item: unknown) => {
     if (Object.is(item, -0)) return NEGATIVE_ZERO;
@@ -30,7 +30,7 @@ export class KeyRing {
   private readonly sealingKey: readonly [id: string, key: Uint8Array];
 
   /**
-   * @param keys 32 bytes each. The first seals and all open, which lets you rotate keys without breaking sealed text
+   * @param keys 32 bytes each. The first key seals and every key opens, so you can rotate keys and still open old text
    * @param ttlMs milliseconds after which sealed text expires
    * @param onSeal called each time text is sealed
    */
@@ -66,7 +66,7 @@ export class KeyRing {
       const space = text.indexOf(' ');
       return Date.now() <= Number(text.slice(0, space)) ? text.slice(space + 1) : undefined;
     } catch {
-      // don't tell what was wrong: only an attacker would benefit
+      // don't say what was wrong: only an attacker would benefit
       return undefined;
     }
   }

@@ -22,7 +22,7 @@ export interface Invocation<R extends CallResult> {
   readonly name: string;
   /** The arguments as sent, if any. */
   readonly args: unknown;
-  /** The access function; undefined if everybody may use it. */
+  /** The access function; undefined if everybody may use the member. */
   readonly access: Access | undefined;
   /** The outcome for callers without access. They must not be able to tell that the member exists. */
   deny(): Outcome<R>;
@@ -79,7 +79,7 @@ export class Members {
   private admit<R extends CallResult>(exchange: Exchange, invocation: Invocation<R>): Outcome<R> | Promise<Outcome<R>> {
     return andThen(isAdmitted(invocation.access as Access, exchange, this.reporter), (admitted) => {
       if (!admitted) return invocation.deny();
-      // cancelled meanwhile, and answered
+      // cancelled and answered in the meantime
       return exchange.over ? { kind: 'failed', error: exchange.signal.reason } : this.run(exchange, invocation, true);
     });
   }

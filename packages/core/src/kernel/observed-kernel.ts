@@ -16,7 +16,7 @@ import { ObservedSessions, type SessionHook } from './observed-sessions.js';
 import { type Hooks, Observers, Work } from './observers.js';
 import type { Unopened } from './unopened.js';
 
-/** Runs members, and notes how each has ended. */
+/** Runs members, and records the outcome of each. */
 class ObservedMembers extends Members {
   override run<R extends CallResult>(
     exchange: Exchange,
@@ -33,14 +33,14 @@ function note<R>(exchange: Exchange, ended: Ended<R>): Ended<R> {
   return ended;
 }
 
-/** The functions of plugins that stand around messages. */
+/** The plugin functions for requests, questions and sessions. */
 export interface Observing {
   readonly requests: Hooks<ObservedRequest, Outcome>;
   readonly questions: Hooks<ObservedQuestion, QuestionOutcome>;
   readonly sessions: readonly SessionHook[];
 }
 
-/** What a request begins with, beside its exchange. */
+/** The arguments of `begin`, besides the exchange. */
 interface Beginning {
   readonly conversation: Conversation | undefined;
   readonly verdict: Parameters<Kernel['begin']>[2];
@@ -48,13 +48,13 @@ interface Beginning {
 
 const UNANSWERED: Reply = { text: undefined };
 
-/** Running a request. */
+/** Runs a request. */
 class Running extends Work<Reply, Outcome> implements Observation, Beginning {
   readonly conversation: Conversation | undefined;
   readonly verdict: Beginning['verdict'];
   readonly request: ObservedRequest;
   ended: Ended<unknown> | undefined = undefined;
-  /** Lets go of a request that was kept in flight. Returns the reply if it has been answered. */
+  /** Releases a request that was held in flight. Returns the reply if the request has been answered. */
   private release: (() => Reply | undefined) | undefined = undefined;
 
   constructor(
@@ -81,7 +81,7 @@ class Running extends Work<Reply, Outcome> implements Observation, Beginning {
   }
 
   protected endOf(reply: Reply, milliseconds: number): Outcome {
-    // its client ends it when it has heard enough
+    // clients cancel a listen request when they no longer need it
     const isListen = this.exchange.method === LISTEN;
     return outcomeOf(isListen && reply.cancelled !== undefined ? UNANSWERED : reply, milliseconds, this.ended);
   }
@@ -96,7 +96,7 @@ class Taking extends Work<Reply, Outcome> {
   }
 }
 
-/** A kernel with plugins around each message. */
+/** A kernel that runs plugins around each message. */
 class ObservedKernel extends Kernel {
   private readonly observers: Observers<ObservedRequest, Outcome>;
   private readonly sessions: ObservedSessions;
@@ -130,7 +130,7 @@ class ObservedKernel extends Kernel {
     this.sessions.end(session);
   }
 
-  /** Runs a request inside the functions of plugins. */
+  /** Runs a request inside the plugin functions. */
   serve({ exchange, conversation, verdict }: Running): Reply | Promise<Reply> {
     this.sessions.see(exchange, true);
     const reply = super.begin(exchange, conversation, verdict);
@@ -155,9 +155,9 @@ class ObservedKernel extends Kernel {
   }
 
   /**
-   * Keeps a request in flight while a plugin waits, so that it can be cancelled, and counts.
-   * @param answer answers before the request has begun
-   * @returns lets go of it. Returns the reply if it has been answered
+   * Holds a request in flight while a plugin waits: it can be cancelled, and it counts toward `maxOpenCalls`.
+   * @param answer sends a reply before the request has begun
+   * @returns a function that releases the request, and returns the reply if the request has been answered
    */
   hold({ exchange, conversation }: Running, answer: (reply: Reply) => void): () => Reply | undefined {
     const { inFlight, failures } = this;
@@ -189,7 +189,7 @@ class ObservedKernel extends Kernel {
   }
 }
 
-/** Creates the kernel of a server. Without plugins that observe, nothing is added to a call. */
+/** Creates the kernel of a server. Without plugins that observe, calls do no extra work. */
 export function createKernel(parts: KernelParts, observing: Observing | undefined): Kernel {
   return observing ? new ObservedKernel(parts, observing) : new Kernel(parts);
 }

@@ -32,7 +32,7 @@ class Ended implements QuestionOutcome {
   }
 }
 
-/** Sending a question, and its answer. */
+/** Sends a question and waits for the answer. */
 class Sending extends Work<Settled, QuestionOutcome> {
   constructor(
     private readonly exchange: Exchange,
@@ -54,7 +54,7 @@ class Sending extends Work<Settled, QuestionOutcome> {
   }
 }
 
-/** Creates what stands around questions to clients; undefined if no plugin does. */
+/** Creates the function that runs plugins around questions to clients; undefined if no plugin has `ask`. */
 export function askingOf(
   hooks: Hooks<ObservedQuestion, QuestionOutcome>,
   report: (error: unknown) => void,

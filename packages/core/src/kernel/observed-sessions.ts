@@ -10,20 +10,20 @@ export interface SessionInfo {
   /** The id on the wire. Undefined over stdio and in memory. */
   readonly id: string | undefined;
   readonly revision: string;
-  /** The client's name and version, as it tells them. */
+  /** The client's name and version, as the client reports them. */
   readonly client: Implementation | undefined;
   readonly principal: Principal | undefined;
   readonly transport: TransportInfo['kind'];
-  /** Whether another process has started it, and this one continues it. */
+  /** Whether another process started the session, and this process continues it. */
   readonly continued: boolean;
 }
 
-/** A plugin's function for sessions. */
+/** A plugin's `session` function. */
 export type SessionHook = Hook<(info: SessionInfo) => unknown>;
 
 /** Tells plugins when sessions start and end in this process. */
 export class ObservedSessions {
-  /** What to call when each session ends. */
+  /** Functions to call when a session ends. */
   private readonly ends = new WeakMap<Session, (() => void)[]>();
   private readonly failed = new Set<string>();
 
@@ -33,8 +33,8 @@ export class ObservedSessions {
   ) {}
 
   /**
-   * Starts the session of a request, unless it has started, or isn't one.
-   * @param continued whether another process has started it
+   * Tells plugins that the session of a request has started, unless they know already, or the request has no session.
+   * @param continued whether another process started the session
    */
   see({ peer, wire }: Pick<Exchange, 'peer' | 'wire'>, continued: boolean): void {
     if (!(peer instanceof Session) || !peer.initialized || this.ends.has(peer)) return;

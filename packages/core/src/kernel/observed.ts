@@ -11,7 +11,7 @@ import { targetOf } from './judge.js';
 import type { Outcome as Ended } from './members.js';
 import type { Unopened } from './unopened.js';
 
-/** How a request ended. Changing it has no effect on the answer. */
+/** How a request ended. Changing this object has no effect on the answer. */
 export interface Outcome {
   /**
    * `tool-error` is a result with `isError`, `error` a JSON-RPC error. `input-required` ends a round in which a handler
@@ -22,15 +22,15 @@ export interface Outcome {
   readonly code: number | undefined;
   /** The message of the JSON-RPC error that the client got. */
   readonly message: string | undefined;
-  /** The error that the handler has thrown, before it was masked. */
+  /** The error that the handler threw, before masking. */
   readonly error: unknown;
   /** How long the server took, without the plugins. */
   readonly milliseconds: number;
-  /** The result, as sent. It is parsed each time, so that reading it costs something and changing it does nothing. */
+  /** The result, as sent. Each read parses it again, so reading isn't free, and changing the result has no effect. */
   readonly result: JsonObject | undefined;
 }
 
-/** What the client of a request tells of itself. */
+/** The name and version that the client of a request reports. */
 function clientInfo(sent: Sent): Implementation | undefined {
   const { params, peer } = sent as Exchange;
   return (beginsConversation(sent as Exchange) ? clientOf(params['clientInfo'], undefined) : peer.client).info;

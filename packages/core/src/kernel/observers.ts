@@ -1,12 +1,12 @@
 import { isPromise } from '../protocol/maybe-promise.js';
 
-/** A function around something that happens. It gets what happens, and the function that makes it happen. */
+/** A function that wraps work. It gets the subject of the work, and a function that runs the work. */
 export type Around<Subject, End> = (subject: Subject, run: () => Promise<End>) => unknown;
 
-/** A function that is told how something has ended. */
+/** A function that is called with the outcome of work. */
 export type Told<Subject, End> = (subject: Subject, end: End) => unknown;
 
-/** A function of a plugin. */
+/** A plugin function. */
 export interface Hook<Call> {
   readonly plugin: string;
   /** The name of the function, for errors. */
@@ -14,15 +14,15 @@ export interface Hook<Call> {
   readonly call: Call;
 }
 
-/** The functions of plugins for one kind of thing that happens. The first is the outermost. */
+/** The plugin functions for one kind of work. The first is the outermost. */
 export interface Hooks<Subject, End> {
   readonly around: readonly Hook<Around<Subject, End>>[];
   readonly told: readonly Hook<Told<Subject, End>>[];
 }
 
-/** Something that observers stand around. It happens once. */
+/** Work that observers wrap. It runs once. */
 export abstract class Work<Value, End> {
-  /** What has come of it. Undefined until it happens. */
+  /** The result of the work. Undefined until the work starts. */
   value: Value | Promise<Value> | undefined = undefined;
   private milliseconds = 0;
   private ending: End | Promise<End> | undefined = undefined;
@@ -30,24 +30,24 @@ export abstract class Work<Value, End> {
   private resolveEnding: ((end: End | Promise<End>) => void) | undefined = undefined;
   private resolveValue: ((value: Value | Promise<Value>) => void) | undefined = undefined;
 
-  /** What observers learn of it. A promise until it has ended, and also afterwards if it was asynchronous. */
+  /** The outcome. A promise until the work has ended, and even afterwards if the work was asynchronous. */
   get outcome(): End | Promise<End> {
     if (this.value === undefined) return this.end;
     return (this.ending ??= this.endOf(this.value as Value, this.milliseconds));
   }
 
-  /** What observers learn of it, once it has ended. */
+  /** Resolves with the outcome once the work has ended. */
   get end(): Promise<End> {
     return (this.promised ??= this.promise());
   }
 
-  /** Does it. Never throws or rejects. */
+  /** Starts the work. Never throws or rejects. */
   protected abstract start(): Value | Promise<Value>;
 
-  /** Tells how it has ended. */
+  /** Creates the outcome. */
   protected abstract endOf(value: Value, milliseconds: number): End;
 
-  /** Called if an observer waits before it calls `run`. */
+  /** A promise of the result. Called if an observer waits before it calls `run`. */
   held(): Promise<Value> {
     return new Promise((resolve) => (this.resolveValue = resolve));
   }
@@ -68,9 +68,9 @@ export abstract class Work<Value, End> {
 }
 
 /**
- * Runs functions of plugins around something. They can't change or prevent it: it happens once, whatever they do, and
- * nobody waits for what they do afterwards. What is synchronous stays synchronous, if they call `run` before they wait
- * for anything. This runs for each call, so it creates as few closures and promises as possible.
+ * Runs plugin functions around work. They can't change or prevent the work: it runs exactly once, and nothing waits for
+ * what the functions do afterwards. Synchronous work stays synchronous if they call `run` before they wait for
+ * anything. This runs for each call, so it creates as few closures and promises as possible.
  */
 export class Observers<Subject, End> {
   private readonly failed = new Set<string>();
@@ -85,7 +85,7 @@ export class Observers<Subject, End> {
     this.told = told;
   }
 
-  /** Does something inside all observers, and returns its value. */
+  /** Runs work inside all observers, and returns its result. */
   observe<Value>(subject: Subject, work: Work<Value, End>): Value | Promise<Value> {
     this.enter(0, subject, work);
     if (this.told.length > 0) {
@@ -112,7 +112,7 @@ export class Observers<Subject, End> {
       const observing = hook.call(subject, run);
       if (isPromise(observing)) {
         const fail = (error: unknown) => this.fail(hook, error);
-        // what `run` returns never rejects
+        // the promise that `run` returns never rejects
         if (hasRun) return void (observing === work.end || observing.then(undefined, fail));
         const settle = () => {
           if (!hasRun) fail(new Error('It ended without calling run().'));
@@ -123,7 +123,7 @@ export class Observers<Subject, End> {
     } catch (error) {
       this.fail(hook, error);
     }
-    // it does not want to know how this ends
+    // the function threw, or returned without calling `run`
     if (!hasRun) {
       hasRun = true;
       this.enter(at + 1, subject, work);

@@ -7,14 +7,14 @@ import { isTraceKey, isTraceValue } from '../registry/trace-meta.js';
 const KEY = /^(?:(?:[a-z](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z](?:[a-z0-9-]*[a-z0-9])?\/)?[a-z0-9](?:[\w.-]*[a-z0-9])?$/i;
 
 function isFree(key: string, value: unknown): boolean {
-  // the client would send progress for a token, and nobody waits for it
+  // a token would make the client send progress that nothing handles
   if (!KEY.test(key) || key === 'progressToken' || isReservedKey(key)) return false;
   return !isTraceKey(key) || isTraceValue(key, value);
 }
 
 /**
- * The `_meta` of a question, as far as plugins may set it; undefined if nothing is left.
- * @param report gets what is wrong with it
+ * The part of a question's `_meta` that plugins may set; undefined if it is empty.
+ * @param report called with each problem
  */
 export function questionMeta(meta: JsonObject, report: (problem: Error) => void): JsonObject | undefined {
   const keys = Object.keys(meta);

@@ -8,8 +8,8 @@ import { SECRET_FIELD } from '../text/redact.js';
 import { isRole, wrongInBlock } from './answers.js';
 
 /**
- * The specification's rules for questions, checked before they are sent. A violation is a bug in the handler: it gets a
- * `TypeError`, and the client sees a masked error.
+ * The specification's rules for questions, checked before they are sent. A violation is a bug in the handler: the
+ * handler gets a `TypeError`, and the client sees a masked error.
  */
 
 const reject = (message: string): never => {
@@ -27,7 +27,7 @@ const FORM_KEYWORDS: Readonly<Record<string, readonly string[]>> = {
 const FORMATS = new Set<unknown>(['email', 'uri', 'date', 'date-time']);
 
 /**
- * Reduces a schema to what forms support. The answer is still validated against the complete schema.
+ * Reduces a schema to the keywords that forms support. The answer is still validated against the complete schema.
  * @throws {TypeError} for fields that forms don't support, and for fields that ask for secrets
  */
 export function formOf(schema: JsonObject): JsonObject {
@@ -41,7 +41,7 @@ export function formOf(schema: JsonObject): JsonObject {
   return { type: 'object', properties, ...(Array.isArray(schema['required']) && { required: schema['required'] }) };
 }
 
-/** Reduces a field to what forms support; undefined if they don't support it at all. */
+/** Reduces a field to the keywords that forms support; undefined if forms don't support the field at all. */
 function fieldOf(field: JsonObject): JsonObject | undefined {
   const { format, ...rest } = field;
   const { type, items, default: initial } = rest;
@@ -62,7 +62,7 @@ function fieldOf(field: JsonObject): JsonObject | undefined {
 const isTexts = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((item) => typeof item === 'string');
 
-/** Whether a default has the type of its field. In a schema, it may be any value. */
+/** Whether a default has the type of its field. JSON Schema allows any default. */
 function isInitial(type: unknown, value: unknown): boolean {
   return type === 'array' ? isTexts(value) : typeof value === (type === 'integer' ? 'number' : type);
 }
@@ -82,7 +82,7 @@ function choicesOf(schema: JsonObject, titledBy: 'oneOf' | 'anyOf'): JsonObject 
 const LOCAL = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
- * Checks a URL to send the user to, and normalizes it.
+ * Checks and normalizes a URL to send the user to.
  * @throws {TypeError} unless it is https (or http on this machine) and contains no credentials
  */
 export function visitable(url: string): string {
@@ -137,8 +137,8 @@ export function checkConversation(messages: readonly { readonly role: unknown; r
 }
 
 /**
- * Checks a request passed to `needInput`, and brings it into the form in which it is sent.
- * @throws {TypeError} if it violates one of these rules
+ * Checks a request passed to `needInput`, and normalizes it for sending.
+ * @throws {TypeError} if the request violates one of these rules
  */
 export function checkRequest({ method, params = {} }: InputRequest): Required<InputRequest> {
   if (method === 'elicitation/create') return { method, params: checkElicitation(params) };

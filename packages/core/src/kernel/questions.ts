@@ -40,9 +40,9 @@ export type ElicitResult<T> =
 /** Options of `ctx.elicitUrl` and `ctx.requireUrl`. */
 export interface ElicitUrlOptions extends ElicitOptions {
   /**
-   * The URL to open; `https:`, and without secrets. If the page needs to know the question, pass a function: it
-   * receives an `id` for `server.notify.elicitationCompleted` and a `ticket` for `server.openTicket`. Insert both into
-   * the URL unchanged. The function is called again in each round, with new values.
+   * The URL to open; `https:`, and without secrets. If the page needs to know the question, pass a function: the
+   * function receives an `id` for `server.notify.elicitationCompleted` and a `ticket` for `server.openTicket`. Insert
+   * both into the URL unchanged. The function is called again in each round, with new values.
    */
   readonly url: string | ((visit: { readonly id: string; readonly ticket: string }) => string);
 }
@@ -77,7 +77,7 @@ export interface SampleOptions extends QuestionOptions {
   readonly stopSequences?: readonly string[];
   readonly modelPreferences?: JsonObject;
   readonly metadata?: JsonObject;
-  /** Requires a client with `sampling.context`, unless it is `none`. */
+  /** Any value but `none` requires a client with `sampling.context`. */
   readonly includeContext?: 'none' | 'thisServer' | 'allServers';
   /** Tools that the model may use. Requires a client with `sampling.tools`. */
   readonly tools?: readonly JsonObject[];
@@ -133,7 +133,7 @@ function requireSampling(exchange: Exchange, params: JsonObject): void {
 }
 
 /**
- * Rejects a request passed to `needInput` if the client has not declared the capability it needs, or if the client's
+ * Rejects a request passed to `needInput` if the client has not declared the required capability, or if the client's
  * revision does not support it.
  * @throws {McpError} `missing-capability`
  */
@@ -206,7 +206,7 @@ export async function elicitUrl(
   return { action: elicited(await exchange.ask(question)).action };
 }
 
-/** Sends the user to a URL that the request cannot continue without. */
+/** Sends the user to a URL that the request depends on. */
 export async function requireUrl(exchange: Exchange, options: ElicitUrlOptions): Promise<void> {
   const visit = visitOf(exchange, options);
   const { params } = visit;

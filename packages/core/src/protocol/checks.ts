@@ -47,7 +47,7 @@ export function requireUri(params: JsonObject): string {
 const INFO = ['name', 'version', 'title', 'websiteUrl', 'description', 'icons'] as const;
 const CAPABILITIES = ['roots', 'sampling', 'elicitation', 'tasks', 'extensions', 'experimental'] as const;
 
-/** Copies known fields, and leaves out those that do not fit into half of the cap. */
+/** Copies known fields, except those that don't fit within half of the cap. */
 function keep(given: unknown, fields: readonly string[]): JsonObject | undefined {
   if (!isObject(given)) return undefined;
   let left = MAX_KEPT_CHARS / 2;
@@ -61,7 +61,7 @@ function keep(given: unknown, fields: readonly string[]): JsonObject | undefined
   return kept;
 }
 
-/** A client's description of itself, as far as it is known and small. Values that are not objects are ignored. */
+/** A client's description of itself: the known fields that fit within the cap. Ignores values that are not objects. */
 export function clientOf(info: unknown, capabilities: unknown): Client {
   return {
     info: keep(info, INFO) as Implementation | undefined,

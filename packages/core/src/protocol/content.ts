@@ -11,12 +11,12 @@ import type {
   TextContent,
 } from './model.js';
 
-/** Checks the beginning only: that finds paths and data URLs, and images may be several megabytes. */
+/** Checks only the beginning: that is enough to find paths and data URLs, and images may be several megabytes. */
 const NOT_BASE64 = /^[^]{0,99}?[^A-Za-z0-9+/=\s]/;
 
 /**
- * Encodes bytes as base64. A string is expected to be base64 already and returned as it is.
- * @throws {TypeError} for a string that is not, such as a path or a data URL: clients would reject the whole result
+ * Encodes bytes as base64. A string must already be base64, and is returned as is.
+ * @throws {TypeError} for a string that isn't base64, such as a path or data URL: clients would reject the result
  */
 export function base64(data: Uint8Array | string): string {
   if (typeof data !== 'string') return Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('base64');

@@ -2,10 +2,10 @@ const [QUOTE, BACKSLASH, COMMA, COLON, SPACE] = [0x22, 0x5c, 0x2c, 0x3a, 0x20];
 // the brackets of lists and objects differ in one bit
 const [OPEN, CLOSE, BRACE] = [0x5b, 0x5d, 0x20];
 
-/** Each name that is new to the runtime costs as much as twenty others. */
+/** A name that is new to the runtime costs as much to parse as twenty known names. */
 const VALUES_PER_NAME = 8;
 
-/** So many different names are always allowed. */
+/** This many different names are always allowed. */
 const FEW_NAMES = 1000;
 
 /** How many different names a text may have, given how many values it may have. */
@@ -14,15 +14,15 @@ export function allowedNames(values: number): number {
 }
 
 /**
- * Whether a JSON text has more names, values and items than allowed, over all levels, or too many different names. It
- * takes kilobytes of memory, and a few milliseconds for a mebibyte. It may miss one name in ten, and all beyond 65,536.
- * For a text that isn't JSON, the result may be either.
+ * Whether a JSON text has more names, values and items than allowed, over all levels, or too many different names.
+ * Takes kilobytes of memory, and a few milliseconds per mebibyte. It may miss one name in ten, and every name beyond
+ * 65,536. For text that isn't JSON, the result is arbitrary.
  */
 export function exceedsValues(text: string, allowed: number): boolean {
   let left = allowed;
   let namesLeft = allowedNames(allowed);
   const seen = new Uint32Array(SLOTS / 32);
-  // a bracket has been opened, and nothing in it has been found yet
+  // whether a bracket was opened, and nothing has been found in it yet
   let opened = false;
   let [begin, end] = [0, 0];
   for (let at = 0; at < text.length && left >= 0 && namesLeft >= 0; at += 1) {
@@ -66,7 +66,7 @@ function slotOf(text: string, begin: number, end: number): number {
   return hash >>> 16;
 }
 
-/** Whether a slot was empty. It is taken from now on. */
+/** Whether a slot was empty. Marks it as taken. */
 function isNew(slot: number, seen: Uint32Array): boolean {
   const [word, bit] = [slot >>> 5, 1 << (slot & 31)];
   const before = seen[word] as number;

@@ -8,7 +8,7 @@ export class Effects {
   private readonly done: Map<string, unknown>;
   private readonly pending = new Map<string, Promise<unknown>>();
   private sealed = false;
-  /** Whether this run has started an effect that no earlier run had done. */
+  /** Whether this run has started an effect that no earlier run completed. */
   begun = false;
 
   /** @param done results of earlier runs */

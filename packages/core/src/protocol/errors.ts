@@ -120,16 +120,16 @@ export const FAILURES = {
   'unknown-resource': -32602,
   'invalid-cursor': -32602,
   'invalid-state': -32602,
-  // the request needs a caller with scopes, and has none: `data.scopes` lists them
+  // the request needs an authenticated caller with the scopes in `data.scopes`
   unauthorized: -32600,
   // the caller lacks some of the scopes in `data.scopes`
   'insufficient-scope': -32600,
   'header-mismatch': -32020,
   'missing-capability': -32021,
   'unsupported-version': -32022,
-  // a request beyond a limit on requests in flight
+  // too many requests in flight, or too many states for `MemorySingleUse` to remember
   'too-many-requests': -32603,
-  // a request that arrived after the server began to close
+  // a request that arrived after the server began to close, or was still in flight when it closed
   closing: -32603,
   // revisions without a code for it never send this: they ask the client instead
   'url-elicitation-required': -32603,
@@ -138,7 +138,7 @@ export const FAILURES = {
 /** A failure by name. Each revision maps it to a code. */
 export type FailureKind = keyof typeof FAILURES;
 
-// Registered symbols: errors from another copy of this package are recognised too.
+// Registered symbols: errors from another copy of this package are recognized too.
 const DECORUM_ERROR = Symbol.for('decorum:error');
 const MCP_ERROR = Symbol.for('decorum:mcp-error');
 const TOOL_ERROR = Symbol.for('decorum:tool-error');
@@ -164,13 +164,13 @@ export class DecorumError extends Error {
     this.code = code;
   }
 
-  /** Also recognises errors from another copy of this package. */
+  /** Also recognizes errors from another copy of this package. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     return this === DecorumError ? branded(value, DECORUM_ERROR) : isMade(this, value);
   }
 }
 
-/** Creates the error for one row of the startup table. An error among the arguments is its cause. */
+/** Creates the error for one row of the startup table. An error among the arguments becomes its cause. */
 export function startupError<C extends StartupErrorCode>(code: C, ...args: Parameters<StartupTable[C]>): DecorumError {
   const cause = (args as readonly unknown[]).find((value) => value instanceof Error);
   const message = (STARTUP[code] as (...values: unknown[]) => string)(...args);
@@ -179,7 +179,7 @@ export function startupError<C extends StartupErrorCode>(code: C, ...args: Param
 
 /**
  * A JSON-RPC error. When a handler throws one, the client receives its code, message and data unchanged. Don't put
- * anything into it that the client may not see.
+ * anything into it that the client must not see.
  * @example throw new McpError('invalid-params', 'The page must be at least 1.', { page: 0 });
  */
 export class McpError extends Error {
@@ -189,8 +189,8 @@ export class McpError extends Error {
   readonly [MCP_ERROR] = true;
 
   /**
-   * @param code a failure by name, or a JSON-RPC error code. Choose integers outside −32768…−32000 for codes of your
-   *   own. Anything but an integer becomes −32603
+   * @param code a failure by name, or a JSON-RPC error code. For your own codes, choose integers outside −32768…−32000.
+   *   Anything but an integer becomes −32603
    * @param message one sentence for the client
    * @param data any JSON value
    */
@@ -204,15 +204,15 @@ export class McpError extends Error {
     this.data = data;
   }
 
-  /** Also recognises errors from another copy of this package. */
+  /** Also recognizes errors from another copy of this package. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     return this === McpError ? branded(value, MCP_ERROR) : isMade(this, value);
   }
 }
 
 /**
- * Tells the model what went wrong in a tool, which lets it correct itself. The message is sent unchanged, in a result
- * with `isError`. Errors of other classes are masked, except `McpError` and errors that the server expects.
+ * Tells the model what went wrong in a tool, so the model can correct itself. The message is sent unchanged, in a
+ * result with `isError`. Errors of other classes are masked, except `McpError` and errors that the server expects.
  * @example
  * ```ts
  * class NoteId {
@@ -239,7 +239,7 @@ export class ToolError extends Error {
     this.name = 'ToolError';
   }
 
-  /** Also recognises errors from another copy of this package. */
+  /** Also recognizes errors from another copy of this package. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     return this === ToolError ? branded(value, TOOL_ERROR) : isMade(this, value);
   }
@@ -263,7 +263,7 @@ export class ClientError extends ToolError {
     this.data = error.data;
   }
 
-  /** Also recognises errors from another copy of this package. */
+  /** Also recognizes errors from another copy of this package. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     return this === ClientError ? branded(value, CLIENT_ERROR) : isMade(this, value);
   }
@@ -281,7 +281,7 @@ export class TicketError extends Error {
     this.name = 'TicketError';
   }
 
-  /** Also recognises errors from another copy of this package. */
+  /** Also recognizes errors from another copy of this package. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     return this === TicketError ? branded(value, TICKET_ERROR) : isMade(this, value);
   }

@@ -19,7 +19,7 @@ export interface Client {
   readonly capabilities: ClientCapabilities;
 }
 
-/** A user's visit to a URL. It tells the page which question it belongs to, and for whom. */
+/** A user's visit to a URL. It tells the page which question and which user the visit belongs to. */
 export interface Visit {
   /** The id of the question, for `server.notify.elicitationCompleted`. */
   readonly id: string;
@@ -36,7 +36,7 @@ export interface Tickets {
   issue(visit: Visit): string;
 }
 
-/** State that a session keeps for its client. Changes resolve once they are saved. */
+/** State that a session keeps for its client. Methods resolve once the change is saved. */
 export interface Memory {
   setLogLevel(level: LogLevel): void | Promise<void>;
   /** @throws {McpError} `invalid-params` if the client has too many subscriptions */
@@ -75,8 +75,8 @@ export interface Peer {
    */
   ask(question: Question, exchange: Exchange): Promise<JsonObject>;
   /**
-   * Marks the state that the request carries as used, if states are for single use.
-   * @throws {McpError} `invalid-state` if it was used before
+   * Marks the request's state as used, if states are single-use.
+   * @throws {McpError} `invalid-state` if the state was used before
    */
   claim?(): Promise<void>;
   /** Checks mirrored headers against the arguments, if the revision has them. */
@@ -94,7 +94,7 @@ export interface Conversation extends Peer {
   readonly initialized: boolean;
   /** Settles the question that a response belongs to. Other responses are dropped. */
   settle(response: JsonRpcResponse): void;
-  /** Handles a notification, except cancellations. Resolves once its change is saved. */
+  /** Handles a notification other than a cancellation. Resolves once its change is saved. */
   take(method: string): void | Promise<void>;
 }
 
@@ -123,9 +123,9 @@ export class Exchange {
   readonly progressToken: RequestId | undefined;
   /** Handles the request. Set once its method is found. */
   handler!: (exchange: Exchange) => string | Promise<string>;
-  /** What the request needs of its caller; undefined if nobody asked. */
+  /** The request's requirements for its caller; undefined if they were never determined. */
   needs: readonly Need[] | undefined = undefined;
-  /** Index in `InFlight`. Set once it is in there. */
+  /** Index in `InFlight`. Set once the request is in flight. */
   slot!: number;
   /** Why the request was cancelled. */
   cancelled: Cancellation | undefined = undefined;
@@ -137,7 +137,7 @@ export class Exchange {
   settle: ((early: Cancellation | Error) => void) | undefined = undefined;
   /** Whether the request is over, even if its handler still runs. Notifications are then dropped. */
   closed = false;
-  /** What plugins observe; undefined without plugins. */
+  /** The observation for plugins; undefined without plugins. */
   observation: Observation | undefined = undefined;
   private progressTemplate: ProgressTemplate | undefined;
   private controller: AbortController | undefined;
@@ -171,8 +171,8 @@ export class Exchange {
   }
 
   /**
-   * Aborts when the client cancels, and when the server stops waiting. Created on first use: most handlers never read
-   * it.
+   * Aborts when the client cancels the request, and when the server stops waiting for the handler. Created on first
+   * use: most handlers never read it.
    */
   get signal(): AbortSignal {
     this.controller ??= new AbortController();
@@ -186,8 +186,8 @@ export class Exchange {
   }
 
   /**
-   * Lets go of the params while the handler waits for the client, which may take minutes. Keeps only what is read later.
-   * @throws {McpError} `invalid-params` if that is too much
+   * Releases params that nothing reads later, because the handler may wait for the client for minutes.
+   * @throws {McpError} `invalid-params` if the `_meta` is too long
    */
   release(): void {
     const { uri, cursor, _meta } = this.params;
@@ -210,7 +210,7 @@ export class Exchange {
     return this.effects.once(key, effect);
   }
 
-  /** Cancels the request. Nothing more is sent for it. */
+  /** Cancels the request. Its handler can send nothing more. */
   cancel(why: Cancellation, reason = REASONS[why]): void {
     if (this.over) return;
     this.cancelled = why;
@@ -232,8 +232,8 @@ export class Exchange {
 
   /**
    * Registers a callback for cancellation. The framework does not listen to `signal`, because Node warns about more
-   * than ten listeners, and those are the handler's.
-   * @returns unregisters the callback
+   * than ten listeners, and those are left to the handler.
+   * @returns a function that unregisters the callback
    */
   onCancel(callback: (reason: Error) => void): () => void {
     const callbacks = (this.cancellations ??= new Set());

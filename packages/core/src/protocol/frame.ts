@@ -1,8 +1,8 @@
 import type { JsonObject, RequestId } from './model.js';
 
 /**
- * What a frame means for a slow reader: `progress` and `log` may be dropped, a repeated `change` is coalesced, and
- * everything else must arrive.
+ * How to treat a frame if the reader is slow: `progress` and `log` may be dropped, a repeated `change` is coalesced,
+ * and everything else must arrive.
  */
 export type FrameKind = 'response' | 'question' | 'progress' | 'log' | 'change' | 'notice';
 
@@ -22,7 +22,7 @@ const KINDS: ReadonlyMap<string, FrameKind> = new Map([
   ['notifications/resources/list_changed', 'change'],
 ]);
 
-/** Creates a notification. Its kind follows from the method. */
+/** Creates a notification. The method determines its kind. */
 export function notificationFrame(method: string, params: JsonObject): Frame {
   return { kind: KINDS.get(method) ?? 'notice', text: JSON.stringify({ jsonrpc: '2.0', method, params }) };
 }

@@ -10,14 +10,14 @@ export interface InputRequest {
 const isOfTools = (block: unknown): boolean =>
   isObject(block) && (block['type'] === 'tool_use' || block['type'] === 'tool_result');
 
-/** Whether a sampling request offers tools to the model, or contains their use. */
+/** Whether a sampling request offers tools to the model, or contains tool use. */
 export function usesTools({ tools, toolChoice, messages }: JsonObject): boolean {
   if (tools !== undefined || toolChoice !== undefined) return true;
   if (!Array.isArray(messages)) return false;
   return messages.some((message) => isObject(message) && [message['content']].flat().some(isOfTools));
 }
 
-/** Thrown out of a handler to end the round when an answer is missing. It is not an error: don't catch it. */
+/** Thrown inside a handler to end the round when an answer is missing. It is not an error: don't catch it. */
 export class InputSignal extends Error {
   constructor() {
     super('The client must answer first. Rethrow this if you catch it.');
@@ -25,7 +25,7 @@ export class InputSignal extends Error {
   }
 }
 
-/** Returned by `needInput`. A handler returns it in place of a result, and runs again once the client has answered. */
+/** Returned by `needInput`. A handler that returns it in place of a result runs again once the client has answered. */
 export class NeedInput {
   constructor(
     readonly requests: Readonly<Record<string, InputRequest>>,

@@ -57,7 +57,7 @@ export interface ResultEnvelope {
 
 /**
  * Writes the most common tool results directly: one text block, possibly with structured content. Every revision that
- * has these fields sends them alike.
+ * has these fields sends them the same way.
  * @param sendsObjects whether the revision sends structured objects of this tool unchanged
  * @returns undefined for any other result
  */
@@ -103,7 +103,7 @@ export function parseMessage(text: string): unknown {
   }
 }
 
-/** Ids are repeated in every response, and progress tokens in every notification. */
+/** Cap on the characters of ids and progress tokens, which are repeated in each response or progress notification. */
 const MAX_ID_LENGTH = 256;
 
 /**
@@ -114,8 +114,8 @@ export function isRequestId(value: unknown): value is RequestId {
 }
 
 /**
- * The id of a request, if it is readable. Without a method, the message may be a response, with an id of the other
- * side.
+ * The id of a request, if it is readable. A message without a method may be a response, whose id was chosen by its
+ * receiver.
  */
 export function readableId(message: unknown): RequestId | undefined {
   return isObject(message) && 'method' in message && isRequestId(message['id']) ? message['id'] : undefined;
@@ -133,7 +133,7 @@ const invalid = (message: string) => new McpError('invalid-request', message);
 /**
  * Rejects anything but JSON-RPC messages, as well as excessive nesting, too many values, numbers beyond the range of a
  * double, and members called `__proto__`.
- * @param limits the server's limits. By default, the defaults
+ * @param limits the server's limits. Defaults to `DEFAULT_LIMITS`
  * @throws {McpError} `invalid-request` or `invalid-params`
  */
 export function checkMessage(message: unknown, limits = DEFAULT_LIMITS): asserts message is JsonRpcMessage {
@@ -156,8 +156,8 @@ export function checkMessage(message: unknown, limits = DEFAULT_LIMITS): asserts
 const TOO_DEEP = Number.NEGATIVE_INFINITY;
 
 /**
- * Memory and checks grow with the number of values, not with bytes. The name of a member counts as one too, because each
- * name that is new to the runtime costs more than a value.
+ * Counts values, because memory and the time for checks grow with values, not with bytes. A member's name counts too,
+ * because a name that is new to the runtime costs more than a value.
  * @returns the number of values still allowed, negative if there are too many, or `TOO_DEEP`
  */
 function checkValues(value: object, depth: number, allowed: number): number {

@@ -2,7 +2,7 @@ import { type FailureKind, McpError } from './errors.js';
 import { isPromise } from './maybe-promise.js';
 import type { Principal, Wire } from './wire.js';
 
-/** Limits of a server on what one client sends. */
+/** A server's limits for each client. */
 export interface ServerLimits {
   /** Cap on the names, values and items in a message, over all levels. Defaults to 100,000. */
   readonly maxValues?: number;
@@ -11,17 +11,17 @@ export interface ServerLimits {
   /** Cap on the messages of a batch. Defaults to 100. */
   readonly maxBatch?: number;
   /**
-   * Cap on the requests in flight of a session or connection. A request that was cancelled counts until its handler has
-   * ended. Defaults to 100.
+   * Cap on the requests in flight of a session or connection. A cancelled request counts until its handler has ended.
+   * Defaults to 100.
    */
   readonly maxOpenCalls?: number;
-  /** Cap on the questions of a session that its client has not answered. Defaults to 100. */
+  /** Cap on the unanswered questions of a session. Defaults to 100. */
   readonly maxQuestions?: number;
   /** Cap on the resources that a session or a listen request is subscribed to. Defaults to 1000. */
   readonly maxSubscriptions?: number;
 }
 
-/** Values of the server's limits by default. */
+/** Default values of the server's limits. */
 export const DEFAULT_LIMITS: Required<ServerLimits> = {
   maxValues: 100_000,
   maxDepth: 64,
@@ -31,7 +31,7 @@ export const DEFAULT_LIMITS: Required<ServerLimits> = {
   maxSubscriptions: 1000,
 };
 
-/** Smallest and largest value of each limit of a server. An ordinary message has to fit into the smallest. */
+/** Smallest and largest value of each server limit. An ordinary message must fit within the smallest values. */
 export const LIMIT_RANGES: Readonly<Record<keyof ServerLimits, readonly [min: number, max: number]>> = {
   maxValues: [100, 10_000_000],
   maxDepth: [8, 256],
@@ -41,7 +41,7 @@ export const LIMIT_RANGES: Readonly<Record<keyof ServerLimits, readonly [min: nu
   maxSubscriptions: [1, 100_000],
 };
 
-/** Cap on the characters of a URI, of what is kept about a client, and of the `_meta` of a request that waits. */
+/** Cap on the characters of a URI, of a client's description, and of the `_meta` of a request that asks the client. */
 export const MAX_KEPT_CHARS = 8192;
 
 /** A limit that a client has reached, for `onLimit`. */
@@ -54,7 +54,7 @@ export interface LimitHit {
   readonly principal?: Principal | undefined;
 }
 
-/** Rejects a message at a limit. The kernel reports it to `onLimit`. */
+/** Rejects a message that exceeds a limit. The kernel reports it to `onLimit`. */
 export class LimitError extends McpError {
   /** @param limit the name of the limit's option */
   constructor(
@@ -86,7 +86,7 @@ export function requireFew(uris: readonly string[], max: number): void {
   throw new LimitError('maxSubscriptions', problem, 'invalid-params');
 }
 
-/** The user's `onLimit`. What it throws is reported, and the request is still answered. */
+/** Wraps the user's `onLimit`: if it fails, the error is reported, and the request is still answered. */
 export function limitReporter(
   onLimit: ((hit: LimitHit) => unknown) | undefined,
   report: (error: unknown) => void,

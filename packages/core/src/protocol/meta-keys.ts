@@ -1,8 +1,8 @@
 const RESERVED = new Set(['modelcontextprotocol', 'mcp']);
 
 /**
- * Whether the prefix of a `_meta` key is reserved for the protocol in some revision. Newer revisions reserve these labels
- * in the second place, older ones wherever another label follows.
+ * Whether the prefix of a `_meta` key is reserved for the protocol in some revision. Newer revisions reserve these
+ * labels in second position, older revisions in any position but the last.
  */
 export function isReservedKey(key: string): boolean {
   const labels = key.includes('/') ? (key.split('/')[0] as string).split('.') : [];

@@ -9,7 +9,7 @@ export interface MethodTraits {
   readonly needs?: Feature;
   /** The param that names the subject of the request, mirrored in `Mcp-Name`. */
   readonly subject?: 'name' | 'uri';
-  /** What the params name: a member by its name or URI, the target of a completion, or any number of resources. */
+  /** The kind of object that the params name: a member by name or URI, a completion's target, or any resources. */
   readonly names?: 'tool' | 'prompt' | 'resource' | 'target' | 'resources';
   /** Whether its handlers may ask the client. */
   readonly asks?: boolean;

@@ -173,7 +173,7 @@ export interface Resource extends ListEntry {
   readonly uri: string;
   readonly mimeType?: string;
   readonly annotations?: Annotations;
-  /** In bytes. */
+  /** Size in bytes. */
   readonly size?: number;
 }
 

@@ -7,25 +7,25 @@ import type { Principal, RequestHeaders, TransportInfo, Wire } from './wire.js';
 export interface ObservedRequest {
   /** The MCP method, as sent. Clients may invent methods: see `known`. */
   readonly method: string;
-  /** Whether the server knows the method. Use other methods in neither labels nor the names of spans. */
+  /** Whether the server knows the method. Don't use unknown methods in metric labels or span names. */
   readonly known: boolean;
-  /** The registered name of the tool or prompt, or the registered URI or template. Undefined if nothing is registered. */
+  /** The registered name of the tool or prompt, or the registered URI or template. Undefined if there is none. */
   readonly target: string | undefined;
   /** Undefined for notifications. */
   readonly id: RequestId | undefined;
-  /** The revision of the protocol, if it is known. For `initialize`, the one that the client gets. */
+  /** The revision of the protocol, if it is known. For `initialize`, the revision that the client gets. */
   readonly revision: string | undefined;
   readonly era: Era | undefined;
   /** The id of the session, if it has one. */
   readonly session: string | undefined;
-  /** The caller. It is the object that handlers get. */
+  /** The caller: the same object that handlers get. */
   readonly principal: Principal | undefined;
   readonly transport: TransportInfo['kind'];
   /** A copy of the request's `_meta`. */
   readonly meta: Readonly<JsonObject>;
-  /** A copy of the client's name and version, as it tells them. */
+  /** A copy of the client's name and version, as the client reports them. */
   readonly client: Implementation | undefined;
-  /** A copy of the arguments of a tool or prompt. Read it before you call `run`: the server may let go of them. */
+  /** A copy of the arguments of a tool or prompt. Read it before you call `run`, which may release the arguments. */
   readonly arguments: JsonObject | undefined;
   /** The URI of the resource that the request names, as sent. Clients may invent URIs. */
   readonly uri: string | undefined;
@@ -33,15 +33,15 @@ export interface ObservedRequest {
   readonly headers: RequestHeaders | undefined;
   /** HTTP only: the client's IP address. */
   readonly remoteAddress: string | undefined;
-  /** HTTP only: the client's port. Undefined if it is unknown, as behind a proxy. */
+  /** HTTP only: the client's port. Undefined if it is unknown, such as behind a proxy. */
   readonly remotePort: number | undefined;
-  /** HTTP only: the version of HTTP, such as `1.1` or `2`. Undefined if the host doesn't tell. */
+  /** HTTP only: the HTTP version, such as `1.1` or `2`. Undefined if the host doesn't report it. */
   readonly httpVersion: string | undefined;
 }
 
 const NO_META: JsonObject = Object.freeze({});
 
-/** A copy of an object of JSON; undefined for anything else. */
+/** A copy of a JSON object; undefined for anything else. */
 export const copyOf = <T>(value: T): T | undefined =>
   isObject(value) ? (JSON.parse(JSON.stringify(value)) as T) : undefined;
 
@@ -52,13 +52,13 @@ export interface Sent {
   readonly params?: JsonObject | undefined;
 }
 
-/** What is known of a message, whether or not it could be opened. */
+/** Known facts about a message, whether or not it could be opened. */
 export interface Facts {
   readonly revision: Revision | undefined;
   readonly session: string | undefined;
   readonly known: boolean;
   readonly target: string | undefined;
-  /** Not a closure where many messages are observed: it gets the message. */
+  /** Gets the message as an argument, so requests don't need a closure each. */
   clientInfo(sent: Sent): Implementation | undefined;
 }
 
@@ -130,21 +130,21 @@ export class ObservedMessage implements ObservedRequest {
 /** A request that is observed. */
 export interface Observation {
   readonly request: ObservedRequest;
-  /** How its member has ended. */
+  /** The outcome of its member. */
   ended: unknown;
 }
 
 /** A question to the client, as plugins see it. */
 export interface ObservedQuestion {
-  /** The method of the client, such as `elicitation/create`. */
+  /** The method of the request to the client, such as `elicitation/create`. */
   readonly method: string;
   /** The id of the request to the client. Undefined in revisions without requests to the client. */
   readonly id: RequestId | undefined;
   /** The request whose handler asks. */
   readonly request: ObservedRequest;
   /**
-   * What to send as `_meta` of the question: set keys before you call `run`. Keys that the protocol reserves are left
-   * out, and so is all of it beyond 8,192 characters of JSON.
+   * The `_meta` to send with the question: set keys before you call `run`. Reserved and invalid keys are left out. If
+   * the rest has more than 8,192 characters as JSON, no `_meta` is sent.
    */
   readonly meta: JsonObject;
 }
@@ -153,7 +153,7 @@ export interface ObservedQuestion {
 export interface QuestionOutcome {
   /**
    * `ok` if the client has answered, even by declining. `input-required` if the question ends the round: the answer
-   * comes with another request.
+   * arrives with another request.
    */
   readonly status: 'ok' | 'error' | 'cancelled' | 'input-required';
   /** The code of the client's error. */
@@ -173,8 +173,8 @@ export interface AskedQuestion {
 }
 
 /**
- * Stands around sending a question.
- * @param send sends it with this `_meta`, if there is any
+ * Runs plugins around sending a question.
+ * @param send sends the question, with this `_meta` if there is any
  */
 export type Asking = (
   question: AskedQuestion,

@@ -20,7 +20,7 @@ const lettersOf = (name: string): string => [...name].sort().join('');
 
 /**
  * The known name that was most likely meant; undefined if none is close.
- * @param share the letters of a known name for each that may differ
+ * @param share one letter may differ for each `share` letters of a known name
  */
 export function nearest(name: string, known: readonly string[], share = 3): string | undefined {
   const given = name.toLowerCase();
@@ -87,8 +87,8 @@ const invalid = (where: string, option: string, problem: string) =>
   startupError('DECORUM_INVALID_OPTION', where, option, problem);
 
 /**
- * Rejects unknown options and wrong types: a misspelt option would have no effect, and a value of a wrong type would
- * fail later, or at the client.
+ * Rejects unknown options and wrong types: a misspelled option would have no effect, and a value of the wrong type
+ * would fail later, or at the client.
  * @param where where the options are set, such as `McpServer` or `Shop.search`
  * @param known the options by name
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`, with the nearest known name
@@ -110,7 +110,7 @@ export function requireKnown(where: string, options: unknown, known: Readonly<Re
   for (const each of Object.entries(options)) requireType(where, each, known[each[0]]);
 }
 
-/** Fills in what options leave out, or set to undefined. */
+/** Fills in defaults for options that are missing or undefined. */
 export function withDefaults<T extends object>(defaults: T, options: { readonly [K in keyof T]?: T[K] } = {}): T {
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
   return { ...defaults, ...Object.fromEntries(given) };

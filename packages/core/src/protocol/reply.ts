@@ -16,13 +16,13 @@ export const CANCELLATION_ERRORS: Readonly<Partial<Record<Cancellation, McpError
 export interface Reply {
   /** The JSON-RPC response; undefined for notifications, responses, and requests that the client cancelled. */
   readonly text: string | undefined;
-  /** The error, if the response is one. For a batch, the denial of the whole batch: nothing of it has run. */
+  /** The error, if the response is one. For a batch, the denial of the whole batch: none of its messages has run. */
   readonly failure?: McpError;
-  /** The code of the error that was sent, if its revision has a code of its own for it. */
+  /** The error code that was sent, if it can differ from the code of `failure`. */
   readonly code?: number;
-  /** What the request failed with. Clients must not see it. */
+  /** The original error, before masking. Clients must not see it. */
   readonly thrown?: unknown;
-  /** Whether a handler had started before the request failed. */
+  /** Whether a handler had started before the request failed. Never true for denials. */
   readonly ran?: boolean;
   /** Set if the request was cancelled. */
   readonly cancelled?: Cancellation;

@@ -1,18 +1,18 @@
 import { type FailureKind, McpError } from './errors.js';
 import type { Principal, Wire } from './wire.js';
 
-/** What a member needs of its callers, besides passing its `access` function. */
+/** The requirements of a member for its callers, in addition to its `access` function. */
 export interface Need {
-  /** All of them are needed, in addition to those that the transport demands of every request. */
+  /** All of them are required, in addition to the scopes that the transport requires of every request. */
   readonly scopes: readonly string[];
-  /** Whether callers need nothing at all, and so no scopes either. */
+  /** Whether the member is public: callers need no credentials, and so no scopes either. */
   readonly isPublic: boolean;
 }
 
-/** The need of whatever declares none: only what the transport demands of every request. */
+/** The default need: only the scopes that the transport requires of every request. */
 export const BASE: Need = { scopes: [], isPublic: false };
 
-/** The need of what is open to everybody. */
+/** The need of anything public. */
 export const OPEN: Need = { scopes: [], isPublic: true };
 
 /** Whether a value is a scope (RFC 6749, section 3.3). */
@@ -24,7 +24,7 @@ const DENIALS: ReadonlySet<FailureKind | undefined> = new Set(['unauthorized', '
 /** Whether a failure is a denial: the caller has to authenticate, or needs more scopes. */
 export const isDenial = ({ kind }: McpError): boolean => DENIALS.has(kind);
 
-/** Whether a principal has all of these scopes. Fails closed: `includes` would find a scope within a string. */
+/** Whether a principal has all of these scopes. Fails closed: in a string, `includes` would find part of a scope. */
 export function hasAll(principal: Principal | undefined, scopes: readonly string[]): boolean {
   const granted = principal?.scopes;
   if (!Array.isArray(granted)) return scopes.length === 0;
@@ -33,8 +33,8 @@ export function hasAll(principal: Principal | undefined, scopes: readonly string
 }
 
 /**
- * The denial of a caller who lacks scopes for one of several needs.
- * @returns undefined if the caller has them all; otherwise an error whose `data.scopes` lists everything that is needed
+ * The denial of a caller that doesn't meet one of several needs.
+ * @returns undefined if the caller meets all needs; otherwise an error whose `data.scopes` lists all required scopes
  */
 export function denialOf({ principal, authorization }: Wire, needs: readonly Need[]): McpError | undefined {
   // not `filter`: this runs for each request

@@ -9,9 +9,9 @@ export interface Principal {
   readonly issuer?: string | undefined;
   /** The OAuth client that acts for the subject. */
   readonly clientId?: string | undefined;
-  /** Whether it is a user, a client that acts for itself, or the holder of an API key. */
+  /** Whether the caller is a user, a client that acts for itself, or the holder of an API key. */
   readonly kind?: 'user' | 'client' | 'apiKey' | undefined;
-  /** The scopes that were granted, including those that they imply. */
+  /** The granted scopes, including the scopes that they imply. */
   readonly scopes?: readonly string[];
   /** When the credentials expire, in milliseconds since 1970. */
   readonly expiresAt?: number | undefined;
@@ -38,21 +38,21 @@ export interface TransportInfo {
   readonly headers?: RequestHeaders;
   /** HTTP only: the client's IP address, or the one that a trusted proxy reports. Undefined if it is unknown. */
   readonly remoteAddress?: string | undefined;
-  /** HTTP only: the client's port. Undefined if it is unknown, as behind a proxy. */
+  /** HTTP only: the client's port. Undefined if it is unknown, such as behind a proxy. */
   readonly remotePort?: number | undefined;
-  /** HTTP only: the version of HTTP, such as `1.1` or `2`. Undefined if the host doesn't tell. */
+  /** HTTP only: the HTTP version, such as `1.1` or `2`. Undefined if the host doesn't report it. */
   readonly httpVersion?: string | undefined;
 }
 
 /**
- * Decides who may see and use a tool, resource or prompt. Only `true` grants access: it is denied if the function
- * throws or rejects.
+ * Decides who may see and use a tool, resource or prompt. Only `true` grants access. If the function throws or rejects,
+ * access is denied.
  * @param principal the caller, if authenticated
  * @param transport the transport that the request came over
  */
 export type Access = (principal: Principal | undefined, transport: TransportInfo) => boolean | Promise<boolean>;
 
-/** What a transport that knows its callers demands of every request. */
+/** The requirements for every request, set by a transport that authenticates callers. */
 export interface Authorization {
   /** The scopes that every request needs, unless it uses a public member. */
   readonly scopes: readonly string[];
@@ -71,28 +71,28 @@ export interface Subject {
  */
 export interface Wire {
   readonly transport: TransportInfo;
-  /** The kind of `transport`, if asking for `transport` costs something. */
+  /** The kind of `transport`. Set if reading `transport` is expensive. */
   readonly kind?: TransportInfo['kind'];
   readonly principal: Principal | undefined;
-  /** Set by a transport that knows who calls: callers without a principal may then use only what is public. */
+  /** Set by a transport that authenticates callers. Callers without a principal may then use only public members. */
   readonly authorization?: Authorization | undefined;
   /**
-   * The transport that the message came over: an endpoint, a pipe or a connection. Stopping and draining apply to all
-   * of it.
+   * The HTTP endpoint, or the stdio or in-memory connection, that the message came over. Stopping and draining apply to
+   * all messages of an owner.
    */
   readonly owner: object;
   /**
-   * Called when the message has passed the check of its scopes, before anything of it runs. Messages that need no check
-   * don't call it.
+   * Called when the message has passed the scope check, before any part of it runs. Not called for messages that need
+   * no check.
    */
   admitted?(): void;
   /** Sends a frame that belongs to this message, before its response. */
   send(frame: Frame): void;
-  /** Whether the client has already disconnected, on transports where a request has a connection of its own. */
+  /** Whether the client has already disconnected, on transports where each request has its own connection. */
   readonly gone?: boolean;
   /**
-   * Registers a callback for when the client disconnects before it has the response, on transports where a request has
-   * a connection of its own. Called at most once, and only for requests that are not answered synchronously.
+   * Registers a callback for when the client disconnects before it gets the response, on transports where each request
+   * has its own connection. Only the first callback counts. Not called for requests that are answered synchronously.
    */
   onDisconnect?(callback: () => void): void;
   /** The revision that the transport declares (`MCP-Protocol-Version`). */
@@ -113,7 +113,7 @@ export interface Wire {
    * @throws {McpError} `header-mismatch`
    */
   checkArguments?(mirrored: readonly MirroredArgument[], args: JsonObject): void;
-  /** Called while a request is still in flight, by transports that use `InFlight.keepAlive`. */
+  /** Called by `InFlight.keepAlive` while a request is in flight. */
   keepAlive?(): void;
   /** Closes the response stream for now. The client reconnects for the rest after `retryMs`. */
   closeStream?(retryMs: number | undefined): void;

@@ -48,7 +48,7 @@ function requireObject(params: JsonObject, name: string): JsonObject {
   return value;
 }
 
-/** The prompt or template for a reference. A template may be referenced by itself or by a URI that it matches. */
+/** The prompt or template for a reference. A template is referenced by its text, or by a URI that it matches. */
 const findTarget = (registry: Registry, type: string, name: string): PromptPlan | ResourceMatch['plan'] | undefined =>
   type === 'ref/prompt' ? registry.prompts.get(name) : (registry.templates.get(name) ?? registry.match(name)?.plan);
 

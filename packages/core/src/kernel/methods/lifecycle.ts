@@ -35,9 +35,9 @@ export function lifecycleMethods({ registry, server, results, ...parts }: Method
 }
 
 /**
- * Derives the capabilities from what is registered.
- * @param remembers whether the peer has memory beyond the request. Without it, there are no change notifications, no
- *   subscriptions and no log level
+ * Derives the capabilities from the registered members.
+ * @param remembers whether the peer has memory beyond the request. Without memory, there are no change notifications,
+ *   subscriptions or log level
  */
 function capabilitiesOf({ offered }: Registry, remembers: boolean): ServerCapabilities {
   const list = remembers ? { listChanged: true } : {};

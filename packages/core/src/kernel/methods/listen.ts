@@ -45,7 +45,7 @@ async function honored(asked: JsonObject, parts: MethodParts, exchange: Exchange
   };
 }
 
-/** The URIs that the server serves and the caller may read. The others could be told of somebody else's resources. */
+/** The URIs that the server serves and the caller may read: notifications about others could reveal their existence. */
 async function visible(
   uris: readonly string[],
   { registry, reporter }: MethodParts,
@@ -72,7 +72,7 @@ export function listenMethods(parts: MethodParts): Record<string, Method> {
       if (asked === undefined) throw new McpError('invalid-params', '"notifications" is missing.');
       if (listening >= MAX_LISTENERS) throw new McpError('internal-error', 'There are too many subscriptions.');
       const meta = { [SUBSCRIPTION_ID]: exchange.id };
-      // register before the acknowledgement: the request must already be able to end, but gets no notifications yet
+      // join before the acknowledgement: the request must already be able to end, but must not get notifications yet
       let wanted = NOTHING;
       let end = () => {};
       const over = new Promise<void>((resolve) => {
@@ -85,7 +85,7 @@ export function listenMethods(parts: MethodParts): Record<string, Method> {
       };
       listening += 1;
       events.join(listener);
-      // ends when the client cancels it, or when its transport stops
+      // the request ends when the client cancels it, or when its transport stops
       exchange.onCancel(end);
       exchange.finish = end;
       try {

@@ -34,7 +34,7 @@ export interface KernelParts {
   readonly cache: CacheHint;
   /** Entries per page of a list. */
   readonly pageSize: number;
-  /** Keys for sealing cursors: the first seals, all open. */
+  /** Keys for cursors: the first key seals, and every key opens. */
   readonly cursorKeys: readonly Uint8Array[];
   /** Lowest level of log messages for a session before the client sets a level. */
   readonly logLevel: LogLevel;
@@ -43,7 +43,7 @@ export interface KernelParts {
   readonly limits: Required<ServerLimits>;
   /** Reports a limit that a client has reached. */
   readonly hit: (hit: LimitHit) => void;
-  /** What plugins do around questions to clients; undefined without such plugins. */
+  /** Runs plugins around questions to clients; undefined without such plugins. */
   readonly asking?: Asking | undefined;
 }
 

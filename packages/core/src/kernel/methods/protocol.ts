@@ -6,7 +6,7 @@ import { promptMethods } from './prompts.js';
 import { resourceMethods, subscriptionMethods } from './resources.js';
 import { toolMethods } from './tools.js';
 
-/** The request methods of the protocol, of all revisions. */
+/** The protocol's request methods, from all revisions. */
 export function protocolMethods(parts: MethodParts): ReadonlyMap<string, Method> {
   return new Map(
     Object.entries({

@@ -8,7 +8,7 @@ import type { Revision } from '../revisions/revision.js';
 const MAX_INITIALIZE_CHARS = 65_536;
 
 /**
- * Negotiates a new conversation's revision: the requested one if it has sessions, otherwise the newest that has them.
+ * Negotiates a new conversation's revision: the requested one if it has sessions, else the newest one with sessions.
  * @throws {McpError} `invalid-params` if the client requests none, or sends too much
  */
 export function agreedRevision(params: JsonObject): Revision {
@@ -18,7 +18,7 @@ export function agreedRevision(params: JsonObject): Revision {
   return revisionFor(requireString(params, 'protocolVersion'));
 }
 
-/** The revision that a client gets which has requested this one. */
+/** The revision that a client gets if it requests this one. */
 export function revisionFor(requested: unknown): Revision {
   const asked = revisionOf(requested);
   return asked?.sessions ? asked : newestOf('stateful');

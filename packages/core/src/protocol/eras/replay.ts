@@ -71,7 +71,7 @@ export class Round {
     return this.open.size > 0;
   }
 
-  /** Whether the handler is still repeating what it did in earlier rounds. */
+  /** Whether the handler is still repeating work of earlier rounds. */
   get replaying(): boolean {
     return this.ahead.size > 0 && !this.effects.begun;
   }
@@ -102,7 +102,7 @@ export class Round {
   }
 
   /**
-   * The result that asks the client.
+   * The result that carries the questions to the client.
    * @throws {McpError} for answers that are too large
    */
   interim(): JsonObject {
@@ -140,7 +140,7 @@ export class Round {
     const answer = this.given[name];
     if (!isObject(answer)) return undefined;
     const asked = this.asked.get(name);
-    // the client answered without being asked: accept it, unless the question must have been seen
+    // the client answered without being asked: accept the answer only if the question has a key and isn't sealed
     const belongs = asked === undefined ? key !== undefined && sealed !== true : asked === digest;
     return belongs && (fits?.(answer) ?? true) ? answer : undefined;
   }

@@ -43,7 +43,7 @@ export interface SessionMeans {
   readonly hit: (hit: LimitHit) => void;
   /** Starts notifying the session of changes. */
   readonly join: (session: Session) => void;
-  /** What plugins do around questions; undefined without such plugins. */
+  /** Runs plugins around questions; undefined without such plugins. */
   readonly asking?: Asking | undefined;
 }
 
@@ -60,7 +60,7 @@ const MAX_VISITS = 100;
 
 type Waiting = (answer: { readonly result: JsonObject } | { readonly error: Error }) => void;
 
-/** A session, one per stdio pipe or HTTP session. It has a record, and state that lives only in this process. */
+/** A session over any transport, with a record, and with state that lives only in this process. */
 export class Session implements Conversation, Memory {
   /** The newest revision with sessions, until one is negotiated. */
   revision: Revision;
@@ -109,7 +109,7 @@ export class Session implements Conversation, Memory {
   }
 
   /**
-   * Negotiates a revision: the requested one if it has sessions, otherwise the newest that has them.
+   * Negotiates a revision: the requested one if it has sessions, otherwise the newest revision with sessions.
    * @throws {McpError} `invalid-request` on a second `initialize`
    */
   initialize(params: JsonObject): Revision {
@@ -187,7 +187,7 @@ export class Session implements Conversation, Memory {
     visits.add(elicitationId);
   }
 
-  /** Announces once that a URL visit is complete, if this session was asked for it. */
+  /** Announces, at most once, that a URL visit is complete. Ignores visits that weren't requested in this session. */
   completed(elicitationId: string): void {
     if (this.visits?.delete(elicitationId)) this.notify('notifications/elicitation/complete', { elicitationId });
   }
@@ -217,7 +217,7 @@ export class Session implements Conversation, Memory {
     for (const settle of this.waiting?.values() ?? []) settle({ error: new ClientError('The session has ended.') });
   }
 
-  /** Whether this process is notified when the roots change. If processes share the session, another one may be. */
+  /** Whether this process is notified when the roots change. In a shared session, another process may be instead. */
   private get seesRootsChanges(): boolean {
     return this.client.capabilities.roots?.['listChanged'] === true && this.link.save === undefined;
   }
@@ -232,7 +232,7 @@ export class Session implements Conversation, Memory {
     return this.save();
   }
 
-  /** Sends a question inside the plugins that stand around it. */
+  /** Sends a question inside the plugins that wrap it. */
   private put(question: Question, exchange: Exchange): Promise<JsonObject> {
     const { asking } = this.means;
     const id = `s${++this.asked}`;

@@ -18,7 +18,7 @@ const CAPABILITIES = `${PREFIX}clientCapabilities`;
 const INFO = `${PREFIX}clientInfo`;
 const LOG_LEVEL = `${PREFIX}logLevel`;
 
-/** The request that a state is bound to. It cannot be used for any other. */
+/** The request that a state is bound to. The state cannot be used for any other request. */
 export interface FlowBinding {
   /** The caller, as `ownerOf` names it; null if anonymous. */
   readonly principal: string | null;
@@ -34,8 +34,8 @@ export interface Flows {
   /** @throws {McpError} `invalid-state` for a state that was altered, has expired, or belongs to another request */
   open(requestState: unknown, binding: FlowBinding): Journal;
   /**
-   * Marks a state as used, if states are for single use.
-   * @throws {McpError} `invalid-state` if it was used before
+   * Marks a state as used, if states are single-use.
+   * @throws {McpError} `invalid-state` if the state was used before
    */
   readonly claim: ((requestState: string) => Promise<void>) | undefined;
 }
@@ -44,7 +44,7 @@ export interface Flows {
 export interface StatelessMeans {
   readonly flows: Flows;
   readonly tickets: Tickets;
-  /** What plugins do around questions; undefined without such plugins. */
+  /** Runs plugins around questions; undefined without such plugins. */
   readonly asking?: Asking | undefined;
 }
 
@@ -97,12 +97,12 @@ class Envelope implements Peer {
       if (this.means.asking && signal instanceof InputSignal) this.tell(round, exchange, signal);
       throw signal;
     } finally {
-      // a handler that keeps asking the same thing may never end
+      // a handler that keeps asking the same question may never end
       if (round.fault) exchange.fail(round.fault);
     }
   }
 
-  /** Tells plugins of a question that ends the round. The round doesn't wait for them. */
+  /** Tells plugins about a question that ends the round. The round doesn't wait for them. */
   private tell({ last: asked = {} }: Round, exchange: Exchange, signal: InputSignal): void {
     const { method, params } = asked;
     const send = async (_meta: JsonObject | undefined) => {
@@ -140,7 +140,7 @@ class Envelope implements Peer {
     return round.interim();
   }
 
-  /** Created only for requests that ask something, or that carry something from earlier rounds. */
+  /** Created only for requests that ask the client, run effects, or carry state or answers from earlier rounds. */
   private round(): Round {
     if (this.current) return this.current;
     const { method, params = {} } = this.request;
@@ -156,7 +156,7 @@ class Envelope implements Peer {
 }
 
 function requireEnvelope({ method, params }: JsonRpcRequest): string {
-  // a client that wants a session needs to know the supported revisions, not what its envelope lacks
+  // a client that wants a session needs the list of supported revisions, not an error about its envelope
   if (method === INITIALIZE) {
     const data = { supported: REVISION_IDS };
     throw new McpError('method-not-found', 'There is no "initialize" in this revision.', data);

@@ -8,8 +8,8 @@ import { agreedRevision } from './negotiation.js';
 
 /**
  * Stands in for a session during one request, on servers without sessions. It knows only the client's revision,
- * remembers nothing and cannot ask the client. It sends no log messages either, because the client could not set a
- * level.
+ * remembers nothing and can't send questions to the client. It sends no log messages either, because the client has no
+ * way to set a level.
  */
 export class TransientPeer implements Conversation {
   readonly client = UNKNOWN_CLIENT;

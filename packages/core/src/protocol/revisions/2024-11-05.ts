@@ -16,7 +16,7 @@ function withoutAudio(content: ContentBlock): ContentBlock {
   return { type: 'resource', resource, ...(annotations && { annotations }) };
 }
 
-/** Sampling messages allow only text and images: mention audio by its MIME type. */
+/** Sampling messages allow only text and images: replace audio with its MIME type as text. */
 const audioAsText = (content: ContentBlock): ContentBlock =>
   content.type === 'audio' ? { type: 'text', text: `[${content.mimeType}]` } : content;
 

@@ -12,7 +12,7 @@ const list = allowList(FIELDS_20250618);
 
 const block = (content: ContentBlock): ContentBlock => allowed(content, list.block);
 
-/** This revision does not name the dialect of schemas. */
+/** In this revision, schemas don't name their dialect. */
 const schema = ({ $schema: _dialect, ...keywords }: JsonObject): JsonObject => keywords;
 
 const URL_REQUIRED = -32042;

@@ -8,7 +8,7 @@ import { verbatim } from './fields.js';
 import { FIELDS_20251125 } from './model-fields.js';
 import type { Revision } from './revision.js';
 
-/** This revision requires objects as structured content. Other output is wrapped in an object as `result`. */
+/** Whether output must be wrapped as `{ result: … }`: in this revision, structured content must be an object. */
 const wraps = ({ outputSchema }: Tool) => outputSchema !== undefined && outputSchema['type'] !== 'object';
 
 /** Keywords whose values are data. */
@@ -16,7 +16,7 @@ const DATA = new Set(['const', 'default', 'enum', 'examples']);
 /** Keywords that map names to schemas. */
 const NAMED = new Set(['$defs', 'definitions', 'dependentSchemas', 'patternProperties', 'properties']);
 
-/** Makes references to the root of a schema point to its new place. A schema with an id is the root of its own ones. */
+/** Points references to a schema's root to its new location. A schema with `$id` is the root for its own references. */
 function moved(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(moved);
   if (!isObject(schema) || '$id' in schema) return schema;
@@ -30,7 +30,7 @@ function moved(schema: unknown): unknown {
   return Object.fromEntries(entries) as JsonObject;
 }
 
-/** Wraps a schema. Its definitions become those of the new root, which most references to them start from. */
+/** Wraps a schema. Its definitions move to the new root, because most references to definitions start at the root. */
 function wrapped({ $schema, ...schema }: JsonObject): JsonObject {
   const { $defs, ...rest } = moved(schema) as JsonObject;
   const [definitions, result] = '$id' in schema ? [undefined, schema] : [$defs, rest];
@@ -44,7 +44,7 @@ function withoutHeaders(tool: Tool): Tool {
   return { ...tool, inputSchema: unmirrored(tool.inputSchema) };
 }
 
-/** Removes the keyword from properties, including nested ones. Elsewhere it is data, such as a default. */
+/** Removes the keyword from properties, including nested ones. Elsewhere it is data, such as part of a default. */
 function unmirrored({ 'x-mcp-header': _header, ...schema }: JsonObject): JsonObject {
   if (!isObject(schema['properties'])) return schema;
   const properties = Object.entries(schema['properties']);
@@ -55,7 +55,7 @@ function unmirrored({ 'x-mcp-header': _header, ...schema }: JsonObject): JsonObj
 const RENUMBERED = new Map<FailureKind, number | undefined>([
   ['unknown-resource', -32002],
   ['url-elicitation-required', -32042],
-  // only an error between handler and framework: this revision has no code for it
+  // passed only from the handler to the framework: this revision has no code for it
   ['missing-capability', undefined],
 ]);
 

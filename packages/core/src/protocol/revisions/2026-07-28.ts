@@ -11,7 +11,7 @@ const SERVER_INFO = 'io.modelcontextprotocol/serverInfo';
 /** Whether a code is reserved for the specification. */
 const isReserved = (code: number): boolean => code >= -32099 && code <= -32000;
 
-/** Older revisions' code, which a handler may use as a number. */
+/** The code in older revisions, which a handler may throw as a number. */
 const RESOURCE_NOT_FOUND = -32002;
 
 /** Revision 2026-07-28: stateless. The neutral model follows it, so nearly everything is sent unchanged. */

@@ -29,8 +29,8 @@ function encodeField(schema: JsonObject): JsonObject {
 }
 
 /**
- * Encodes a form for clients without `mode` and without multiple choice: such a field becomes a boolean for each
- * choice, and `restore` turns the answer back into a list.
+ * Encodes a form for clients without `mode` and without multiple choice: a multiple-choice field becomes one boolean
+ * per choice, and `restore` turns the answer back into a list.
  */
 export function formWithoutChoices(params: JsonObject): EncodedQuestion {
   const { requestedSchema, message } = params as { requestedSchema: JsonObject; message: string };

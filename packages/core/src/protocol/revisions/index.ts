@@ -23,8 +23,8 @@ export function revisionOf(id: unknown): Revision | undefined {
 }
 
 /**
- * The revision assumed for an HTTP request that has no session and declares no revision: the last one without a version
- * header.
+ * The revision assumed for an HTTP request that has no session and declares no revision: the last revision without a
+ * version header.
  */
 export const UNDECLARED_REVISION: Revision = revision20250326;
 

@@ -28,17 +28,17 @@ export interface CacheHint {
 /** Methods of requests that a server may send to a client. */
 export type QuestionMethod = 'elicitation/create' | 'sampling/createMessage' | 'roots/list' | 'ping';
 
-/** A question to the client while it waits for its request. */
+/** A question to the client while the client waits for the response to its request. */
 export interface Question {
   readonly method: QuestionMethod;
   readonly params: JsonObject;
-  /** Identifies the question if the request takes several rounds. Defaults to its position. */
+  /** Identifies the question if the request takes several rounds. Defaults to the question's position. */
   readonly key?: string | undefined;
   /** The question's identity across rounds, if its params change. Defaults to the params. */
   readonly identity?: JsonObject | undefined;
   /** Milliseconds to wait for the answer, if the client is asked directly. */
   readonly timeoutMs?: number | undefined;
-  /** Whether to reject an answer that the client sends unasked. */
+  /** Whether to reject an answer that the client sends without being asked. */
   readonly sealed?: boolean | undefined;
   /** Whether an answer is usable. If it is not, the client is asked again where possible. */
   fits?(answer: JsonObject): boolean;
@@ -68,7 +68,7 @@ export interface Revision {
   readonly extensions: boolean;
   /** Whether clients may send several messages as an array. */
   readonly batches: boolean;
-  /** The id of the error for a message whose own id can't be read: null, or undefined to omit it. */
+  /** The id of the error response to a message whose own id can't be read: null, or undefined to omit it. */
   readonly unreadableId: null | undefined;
   /** Whether streams start with an event that has only an id, which lets clients reconnect for the rest. */
   readonly primesStreams: boolean;
