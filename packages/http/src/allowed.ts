@@ -58,12 +58,12 @@ export function requireAllowed(option: keyof typeof MISTAKES, values: readonly s
   return new Set(values.map((value) => value.toLowerCase()));
 }
 
-/** Longest part of a rejected value to log. */
+/** Maximum number of characters of a rejected value to log. */
 const MAX_LENGTH = 100;
 
 /**
  * The log line for a rejected header value. It names the option that would allow the value.
- * @param value as sent. The client controls it and logs are read in terminals, so special characters are replaced.
+ * @param value as sent. Clients choose it, and logs are read in terminals, so special characters are replaced.
  */
 export function describeRejected(header: 'Host' | 'Origin', value: string): string {
   const shown = value.slice(0, MAX_LENGTH).replaceAll(/[^\x21-\x7e]|["'`\\]/g, '?');
@@ -74,7 +74,7 @@ export function describeRejected(header: 'Host' | 'Origin', value: string): stri
   return `${rejected} If your clients use it, add it: \`${option}: ['${allowed}']\`.`;
 }
 
-/** Drops the port, except for loopback names: these are already accepted with the listening port. */
+/** Drops the port, except for loopback names, which are already accepted with the listening port. */
 function hostToAllow(host: string): string {
   const [, name = host] = HOST.exec(host) ?? [];
   return LOOPBACK.has(name) ? host : name;

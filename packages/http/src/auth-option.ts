@@ -3,7 +3,7 @@ import { isObject, isScope } from '@decorum/core/transport';
 import type { Auth, AuthDocument } from './auth.js';
 import { isHeaderName } from './credentials.js';
 
-/** Describes the mistake in the option `auth` and its remedy. Returns undefined for a valid one. */
+/** Describes the mistake in the `auth` option and its remedy. Returns undefined for a valid value. */
 export function authMistake(auth: unknown): string | undefined {
   if (!isObject(auth) || typeof auth['authenticate'] !== 'function') {
     return 'must be an object with the method `authenticate`, such as `oauth({ issuer, audience })` of @decorum/auth';

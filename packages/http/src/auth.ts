@@ -13,7 +13,7 @@ export interface RequestHead {
   /** The values of all `Authorization` headers. Node.js puts only the first into `headers`. */
   readonly authorizations: readonly string[];
   readonly remoteAddress?: string | undefined;
-  /** The same object for all requests of a connection; undefined if the host doesn't know. */
+  /** The same object for all requests of a connection; undefined if the host doesn't know the connection. */
   readonly connection?: object | undefined;
 }
 
@@ -27,7 +27,7 @@ export interface AuthRefusal {
   readonly body?: string;
 }
 
-/** Why a request is denied whose credentials, if it has any, are valid. */
+/** Why a request with valid credentials, or without any, is denied. */
 export interface Denial {
   /** `unauthorized` for a request without credentials, `insufficient-scope` for a principal that lacks scopes. */
   readonly reason: 'unauthorized' | 'insufficient-scope';
@@ -56,31 +56,31 @@ export interface DocumentAnswer {
 export interface AuthDocument {
   /** Path from the root of the origin. */
   readonly path: string;
-  /** Answers POST too, for redirects of endpoints. The body isn't read. By default only GET and HEAD. */
+  /** Whether to answer POST too, for endpoints that redirect. The body isn't read. By default, only GET and HEAD. */
   readonly answersPost?: boolean;
   /** Answers a GET. CORS headers are added, so pages of any origin can read the document. */
   answer(head: RequestHead): DocumentAnswer | Promise<DocumentAnswer>;
 }
 
-/** Tells an endpoint who calls, and how clients get a token. `HostRequest` is the request type of the web framework. */
+/** Tells an endpoint who is calling, and how clients get a token. `HostRequest` is the web framework's request type. */
 export interface Auth<HostRequest = unknown> {
-  /** Scopes that every request needs, unless what it asks for is public. */
+  /** Scopes that every request needs, unless it asks only for something public. */
   readonly scopes?: readonly string[];
   /**
    * Verifies the credentials of a request before its body is read. Returns the principal, a refusal, or undefined for a
-   * request without credentials, which may only use what is public. If it throws, the error is reported and the client
-   * gets a masked 500.
+   * request without credentials, which may only use what is public. If it throws, the error is reported, and the client
+   * gets a 500 without details.
    */
   authenticate(
     head: RequestHead,
     request: HostRequest,
   ): Principal | AuthRefusal | undefined | Promise<Principal | AuthRefusal | undefined>;
   /**
-   * Returns status and headers for a caller without credentials or without the necessary scopes. By default 401 with
-   * `Bearer` and the scopes, or 403 with `Bearer error="insufficient_scope"` and the scopes.
+   * Returns the status and headers for a caller without credentials or without the necessary scopes. By default 401
+   * with `Bearer` and the scopes, or 403 with `Bearer error="insufficient_scope"` and the scopes.
    */
   challenge?(denial: Denial): Challenge;
-  /** Public documents from which clients learn where to get a token (RFC 9728, RFC 8414). */
+  /** Public documents that tell clients where to get a token (RFC 9728, RFC 8414). */
   readonly documents?: readonly AuthDocument[];
   /** Lower-case names of more headers that hold credentials. They are left out of `ctx.transport.headers`. */
   readonly credentialHeaders?: readonly string[];

@@ -26,7 +26,7 @@ function messageOf(status: number): string {
 }
 
 /**
- * Has the application authenticate a request.
+ * Lets the application authenticate a request.
  * @returns undefined for a request without credentials
  * @throws {HttpError} the application's refusal
  * @throws {MaskedError} when `authenticate` throws or returns something invalid
@@ -49,8 +49,8 @@ export function authenticate<HostRequest>(
 }
 
 /**
- * Wraps the `principal` option to check its result. Unchecked, a promise or an invalid user would count as an anonymous
- * caller.
+ * Wraps the `principal` option to check its result. Unchecked, a promise or an invalid principal would count as an
+ * anonymous caller.
  * @throws {MaskedError} for anything but a principal or undefined
  */
 export function checkedPrincipal<HostRequest>(principal: (request: HostRequest) => Principal | undefined) {
@@ -65,7 +65,7 @@ export function checkedPrincipal<HostRequest>(principal: (request: HostRequest) 
 const isPrincipal = (found: unknown): found is Principal =>
   isObject(found) && typeof found['subject'] === 'string' && found['subject'] !== '' && hasExpiry(found);
 
-/** A time before this is in seconds, as `exp` of a token is, and would end all streams at once. */
+/** A smaller number must be in seconds, like the `exp` of a token, and would end all streams at once. */
 const MIN_EXPIRY = 100_000_000_000;
 
 function hasExpiry({ expiresAt }: { readonly expiresAt?: unknown }): boolean {
@@ -77,12 +77,12 @@ function hasExpiry({ expiresAt }: { readonly expiresAt?: unknown }): boolean {
   );
 }
 
-/** A valid header name (RFC 9110, section 5.1). Node throws on any other when the response is written. */
+/** A valid header name (RFC 9110, section 5.1). Node throws on other names when the response is written. */
 export const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 /** A valid header value (RFC 9110, section 5.5). */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Computed from the body. A wrong value would corrupt the next response on the connection. */
+/** Headers that are computed from the body. A wrong value would corrupt the next response on the connection. */
 const FRAMING = new Set(['content-length', 'transfer-encoding']);
 
 /** Fails closed: anything but a principal, a refusal or undefined is a bug in the application. */
@@ -111,7 +111,7 @@ function refusalError(refusal: AuthRefusal): Error {
   );
 }
 
-/** Whether a status is one of an error. */
+/** Whether a number is the HTTP status of an error. */
 export function isErrorStatus(status: number): boolean {
   return Number.isInteger(status) && status >= 400 && status <= 599;
 }

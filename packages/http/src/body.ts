@@ -15,7 +15,7 @@ export interface BodyLimits {
   readonly bodyLimit: number;
   /** Milliseconds within which the body must arrive. The timeout may fire up to 25% late. */
   readonly bodyTimeoutMs: number;
-  /** Cap on the bytes of all bodies that have not arrived completely, or whose request is not answered yet. */
+  /** Cap on the total bytes of bodies that are still arriving, or whose requests are unanswered. */
   readonly maxUnfinishedBytes: number;
   /** The same cap for the bodies from one address. */
   readonly maxUnfinishedBytesPerAddress: number;
@@ -43,28 +43,28 @@ const tooManyValues = (max: number) =>
   new LimitError('maxValues', 400, `The body has more than ${max} values or ${allowedNames(max)} different names.`);
 const notUtf8 = () => new McpError('parse-error', 'The message is not UTF-8.');
 
-/** Bodies of requests up to this size don't count while their requests wait: the rest of a request takes more. */
+/** Bodies of up to this many bytes don't count while their requests are handled: a request takes more memory anyway. */
 const SMALL = 4096;
 
-/** Bodies of up to this many bytes are parsed at once. */
+/** Bodies of up to this many bytes are parsed immediately. */
 const QUICK = 8192;
 
 /** The sizes of chunked bodies, which no header announces. */
 const chunkedSizes = new WeakMap<Headers, number>();
 
-/** The bodies of an endpoint whose requests are not finished. Those that take too long to arrive are rejected. */
+/** The bodies of an endpoint's unfinished requests. Bodies that take too long to arrive are rejected. */
 export class Bodies {
-  /** Whether another body might be one too many. */
+  /** Whether another body might exceed a cap. */
   crowded = false;
   /** All readers, each in its `slot`. */
   readonly readers: BodyReader[] = [];
-  /** When bodies are parsed, and what they ask for is done. */
+  /** Schedules the parsing of large bodies and the handling of pipelined requests. */
   readonly turns = new Turns();
   /** Bytes received of unfinished bodies. */
   private held = 0;
   /** The same for each address. */
   private readonly heldFrom = new Map<string, number>();
-  // one timer for all bodies, because most arrive at once and don't need their own
+  // one timer for all bodies, because most arrive immediately and don't need their own
   private readonly timer: NodeJS.Timeout;
 
   constructor(readonly limits: BodyLimits) {
@@ -72,9 +72,9 @@ export class Bodies {
   }
 
   /**
-   * Counts bytes of an unfinished body. A negative number takes them back.
+   * Counts bytes of an unfinished body. A negative number subtracts them.
    * @param address see `addressOf`
-   * @returns the error to reject the body with
+   * @returns the error to reject the body with; undefined if there is room
    */
   hold(bytes: number, address: string | undefined): HttpError | undefined {
     const { maxUnfinishedBytes, maxUnfinishedBytesPerAddress, bodyLimit } = this.limits;
@@ -89,7 +89,7 @@ export class Bodies {
   }
 
   /**
-   * Rejects a large body for whose request there is no room.
+   * Rejects a large body if there is no room for it.
    * @throws {LimitError} 429 or 503
    */
   requireRoom(context: HttpContext): void {
@@ -100,8 +100,8 @@ export class Bodies {
   }
 
   /**
-   * Counts a large body while its request waits, because the handler still has what was in it.
-   * @returns stops counting it; undefined for a small body
+   * Counts a large body while its request is handled, because the handler still holds its contents.
+   * @returns a function that stops counting it; undefined for a small body
    */
   keep(context: HttpContext): (() => void) | undefined {
     const { headers } = context;
@@ -115,7 +115,7 @@ export class Bodies {
 
   /**
    * Counts the body of a request that waits for the answers to earlier ones on its connection.
-   * @returns stops counting it; undefined if there is no room
+   * @returns a function that stops counting it; undefined if there is no room
    */
   keepWaiting(context: HttpContext): (() => void) | undefined {
     const { headers } = context;
@@ -205,12 +205,12 @@ export abstract class BodyReader {
     if (this.size !== this.announced) this.hold(chunk.length);
   }
 
-  /** The body is complete. */
+  /** Called when the body is complete. */
   end(): void {
     if (this.size > QUICK && !this.hasWaited) return this.wait();
     if (!this.finish()) return;
     const { received, size, request, receiver } = this;
-    // the host's request keeps this reader until it is answered
+    // the host's request holds this reader until it is answered
     this.received = EMPTY;
     if (this.announced === undefined) chunkedSizes.set(request.headers, size);
     // some clients send a content type with DELETE although there is no body
@@ -221,7 +221,7 @@ export abstract class BodyReader {
       const text = decoded(body, request.headers['content-type']);
       // parsing as many values as fit would take longer than everything else
       const { maxValues } = this.bodies.limits;
-      // a text has at least two characters for each value, and more for each name
+      // each value takes at least two characters, and each name more, so short texts need no count
       if (text.length > maxValues && exceedsValues(text, maxValues)) throw tooManyValues(maxValues);
       message = parseMessage(text);
     } catch (error) {
@@ -230,11 +230,11 @@ export abstract class BodyReader {
     receiver.body(null, message);
   }
 
-  /** Waits for a turn of its own, because a large body may take the time of a thousand small ones. */
+  /** Waits for a turn of its own, because parsing a large body can take as long as a thousand small ones. */
   private wait(): void {
     const { turns } = this.bodies;
     this.hasWaited = true;
-    // it has arrived in time
+    // the body arrived in time, so no sweep may reject it
     this.sweeps = Number.NEGATIVE_INFINITY;
     if (turns.isBusy && this.held === 0) this.hold(this.size);
     turns.add(() => this.end());
@@ -248,10 +248,10 @@ export abstract class BodyReader {
     this.receiver.body(error);
   }
 
-  /** Copies chunks into one buffer: a chunk of a single byte would cost hundreds. */
+  /** Copies chunks into one buffer, because keeping a chunk of a single byte would take hundreds of bytes. */
   private append(chunk: Buffer, at: number): void {
     if (this.received.length < this.size) {
-      // the announced size would be too much for a client that sends no more
+      // not the announced size, because the client may send no more
       const grown = Buffer.allocUnsafe(Math.min(2 * this.size, this.bodies.limits.bodyLimit));
       grown.set(this.received.subarray(0, at));
       this.received = grown;
@@ -266,7 +266,7 @@ export abstract class BodyReader {
     if (refusal) this.fail(refusal);
   }
 
-  /** Removes the reader from its slot, which the last one takes. */
+  /** Removes the reader, unless it was removed before. The last reader takes its slot. */
   protected finish(): boolean {
     if (this.over) return false;
     this.over = true;

@@ -11,7 +11,7 @@ export interface Sender extends Pick<HttpRequest, 'headers' | 'remoteAddress'> {
 
 /**
  * Names the caller that a quota applies to: the principal, or the address of an anonymous caller.
- * @returns undefined if nothing is known about the caller, so that no quota applies
+ * @returns undefined if nothing is known about the caller; no quota applies then
  */
 export function callerOf(sender: Sender): string | undefined {
   if (sender.principal !== undefined) return `principal ${ownerOf(sender.principal)}`;
@@ -24,10 +24,10 @@ const IPV6 = /^\[?([\da-f:]*:[\da-f:]*:[\da-f:]*)(?:%[^\]]*)?(?:\](?::\d+)?)?$/i
 const LOOPBACK = /^(?:127\.|::1$)/;
 
 /**
- * The address that quotas count by: an IPv4 address, or the first 64 bits of an IPv6 address, because a host chooses the
- * others itself (RFC 4291, section 2.5.1).
- * @returns undefined if the address is unknown. A proxy on this machine that isn't trusted hides the address: all its
- * clients have the address of the loopback interface.
+ * The address that quotas count by: an IPv4 address, or the first 64 bits of an IPv6 address, because a host chooses
+ * the remaining bits itself (RFC 4291, section 2.5.1).
+ * @returns undefined if the address is unknown. An untrusted proxy on this machine hides it: all clients of the proxy
+ * would share the loopback address.
  */
 export function addressOf({ headers, remoteAddress = '' }: Omit<Sender, 'principal'>): string | undefined {
   const plain = IPV4.exec(remoteAddress)?.[1] ?? IPV6.exec(remoteAddress)?.[1];

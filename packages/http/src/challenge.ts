@@ -5,10 +5,10 @@ import type { Auth, Challenge, Denial } from './auth.js';
 import { areHeaders, isErrorStatus, lowerCased } from './authenticate.js';
 import { HttpError, MaskedError } from './http-error.js';
 
-/** Cap on the characters of all scopes in a challenge, because clients and proxies limit headers. */
+/** Cap on the characters of all scopes in a challenge, because clients and proxies limit header sizes. */
 const MAX_SCOPES = 4096;
 
-/** The valid scope tokens of a list, each once, as many as fit into a header. A handler may have built them from input. */
+/** The valid scope tokens of a list, each once, as many as fit in a header. A handler may have built it from input. */
 function sendable(scopes: unknown): readonly string[] {
   let size = -1;
   const valid = Array.isArray(scopes) ? [...new Set(scopes)].filter(isScope) : [];
@@ -20,7 +20,7 @@ const MESSAGES = {
   'insufficient-scope': 'The caller lacks scopes that this request needs.',
 } as const;
 
-/** Rejects a request before its body is read, or one without a body. */
+/** Denies an HTTP request whose body is unread or isn't a JSON-RPC request. */
 class DeniedError extends HttpError {
   private readonly scopes: readonly string[];
 
@@ -72,14 +72,14 @@ export function challengeOf(
   return challengeTo({ reason, scopes, ...caller }, auth);
 }
 
-/** The error for a denied request whose message is unknown. */
+/** The error for a denied HTTP request whose body is unread or isn't a JSON-RPC request. */
 export function denied(denial: Denial, auth: Auth<never> | undefined): HttpError {
   return new DeniedError(denial, challengeTo(denial, auth));
 }
 
 function bearerChallenge({ reason, scopes }: Denial): Challenge {
   const needed = scopes.length > 0 ? [`scope="${scopes.join(' ')}"`] : [];
-  // a caller without a token has made no error (RFC 6750, section 3.1)
+  // a missing token is not an error (RFC 6750, section 3.1)
   const params = reason === 'unauthorized' ? needed : ['error="insufficient_scope"', ...needed];
   const value = params.length > 0 ? `Bearer ${params.join(', ')}` : 'Bearer';
   return { status: reason === 'unauthorized' ? 401 : 403, headers: { 'www-authenticate': value } };

@@ -42,7 +42,9 @@ export function credentialHeaders(named: readonly string[]): ReadonlySet<string>
   return new Set([...WELL_KNOWN, ...named.map((name) => name.toLowerCase())]);
 }
 
-/** Whether a name is a valid header name. HTTP allows `*` in it, but a wildcard would match nothing here. */
+/**
+ * Whether a header name is valid. HTTP allows `*` in names, but here it would look like a wildcard and match nothing.
+ */
 export function isHeaderName(name: string): boolean {
   return HEADER_NAME.test(name) && !name.includes('*');
 }

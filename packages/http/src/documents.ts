@@ -9,14 +9,14 @@ import { HttpError } from './http-error.js';
 /** Every page may read the documents, because they are public. */
 const CORS: AnswerHeaders = { 'access-control-allow-origin': '*' };
 
-/** Browsers ask before they send the version of the protocol, or a POST with JSON or credentials of a client. */
+/** Browsers send a preflight request for `MCP-Protocol-Version`, and for a POST with JSON or client credentials. */
 const PREFLIGHT: AnswerHeaders = {
   ...CORS,
   'access-control-allow-headers': 'Authorization, Content-Type, MCP-Protocol-Version',
   'access-control-max-age': '7200',
 };
 
-/** The document at a path, if there is one. */
+/** The document at the path of a URL, if there is one. */
 export function documentAt(auth: Auth<never> | undefined, url: string): AuthDocument | undefined {
   if (auth?.documents === undefined) return undefined;
   const query = url.indexOf('?');
@@ -33,8 +33,8 @@ export interface DocumentRequest {
 }
 
 /**
- * Answers a request for a document. It needs no credentials, and neither its host nor its origin matters, because
- * everybody may read it. Never throws.
+ * Answers a request for a document. The request needs no credentials, and its host and origin aren't checked, because
+ * documents are public. Never throws.
  */
 export function serveDocument(document: AuthDocument, { head, responder, report }: DocumentRequest): void {
   const send = (answer: DocumentAnswer) => {

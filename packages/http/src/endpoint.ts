@@ -42,7 +42,7 @@ export type PostEndpoint = Pick<Endpoint<never>, 'bodies' | 'post'>;
 
 /**
  * One MCP endpoint, independent of the HTTP host. It makes all decisions, in steps that a binding calls in this order:
- * guard → authenticate → body → admit → dispatch → answer. `PostExchange` has the last three.
+ * guard → authenticate → body → admit → dispatch → answer. `PostExchange` implements the last three.
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports
  */
 export class Endpoint<HostRequest> {
@@ -52,7 +52,7 @@ export class Endpoint<HostRequest> {
   readonly legacy: LegacySse | undefined;
   /** The `guard` step. */
   readonly guard: Guard;
-  /** The `authenticate` step, if there is the option `auth`. */
+  /** The `authenticate` step, if the `auth` option is set. */
   readonly gate: Gate<HostRequest> | undefined;
   private readonly parts: ExchangeParts;
   private readonly pending = new PendingCallbacks();
@@ -89,7 +89,7 @@ export class Endpoint<HostRequest> {
   }
 
   /**
-   * The second half of the `guard` step, after `Host` and `Origin`: rejects unsupported HTTP methods.
+   * The second half of the `guard` step, after checking `Host` and `Origin`: rejects unsupported HTTP methods.
    * @throws {HttpError} 405
    */
   requireMethod(method: string): void {
@@ -143,12 +143,12 @@ export class Endpoint<HostRequest> {
 
   /**
    * Encodes an error that a step has thrown, and reports it if it is a bug or a limit.
-   * @param client what is known about the client
+   * @param client the known facts about the client
    */
   errorResponse(error: unknown, client: Omit<LimitHit, 'limit'>): Answer {
     if (error instanceof LimitError) this.host.hit(error.hitBy(client));
     const answer = errorAnswer(error, (bug) => this.host.report(bug));
-    // otherwise a kept-alive connection would hold up the end of the server
+    // otherwise a kept-alive connection would delay the server's shutdown
     return this.stopped ? { ...answer, headers: { ...answer.headers, connection: 'close' } } : answer;
   }
 
@@ -162,7 +162,7 @@ export class Endpoint<HostRequest> {
     return this.parts.stopped;
   }
 
-  /** Answers new requests with 503. Requests in flight go on. */
+  /** Answers new requests with 503. Requests in flight continue. */
   stop(): void {
     this.parts.stopped = true;
     this.parts.kernel.inFlight.stop(this.parts);
@@ -178,8 +178,8 @@ export class Endpoint<HostRequest> {
   }
 
   /**
-   * Waits until clients have received the rest of the streams that have ended. A server that closes earlier would drop
-   * their connections.
+   * Waits until clients have received the rest of all ended streams. Closing the server earlier would drop their
+   * connections.
    * @param deadlineMs maximum milliseconds to wait
    */
   async delivered(deadlineMs: number): Promise<void> {
@@ -253,7 +253,7 @@ export class Endpoint<HostRequest> {
 export const knowsCallers = ({ auth, principal }: ResolvedOptions<never>): boolean =>
   auth !== undefined || principal !== undefined;
 
-/** Calls a store. Its errors only go to the log, even if they name an HTTP status. */
+/** Calls a store. The store's errors only go to the log, even if they name an HTTP status. */
 async function callStore<T>(call: () => T | Promise<T>): Promise<T> {
   try {
     return await call();

@@ -1,6 +1,6 @@
 import { type EventBatch, type EventStore, eventsOf, type StoredEvent } from './event-store.js';
 
-/** What the stored streams of a session have in common. */
+/** The parts of a session that its stored streams share. */
 export interface LoggedSession {
   readonly id: string;
   /** Whether the client supports events without data. */
@@ -35,7 +35,7 @@ export class EventLog {
     return (this.start ??= ['id: ', this.id, '-'].join(''));
   }
 
-  /** An event without data, by which a client learns its position. */
+  /** An event without data, which tells a client its position. */
   primingEvent(position: number): string {
     return this.primes ? `${this.prefix}${position}\ndata: \n\n` : '';
   }

@@ -23,13 +23,13 @@ export interface EventBatch {
 export interface EventStore {
   /** Stores one event. Called in sequence order. */
   append(key: string, event: StoredEvent): void | Promise<void>;
-  /** Stores several events at once. If implemented, it is called instead of `append`: a handler may send thousands. */
+  /** Stores several events at once: a handler may send thousands. If implemented, it is called instead of `append`. */
   appendBatch?(key: string, batch: EventBatch): void | Promise<void>;
   /**
    * Returns stored events after position `after`, in order. Returns an empty array if there are none, and undefined if
    * the stream is unknown.
-   * @param limit number of events after which to stop. Sending them takes time, so the endpoint asks for the next ones
-   * later. A store may ignore this, but then a slow reader keeps the whole array in memory.
+   * @param limit number of events after which to stop. The endpoint asks for more once it has sent these. A store may
+   * ignore the limit, but then a slow reader keeps the whole array in memory.
    */
   read(
     key: string,
@@ -45,7 +45,7 @@ const DATA = 'data: ';
  * @example eventsOf({ first: 7, count: 1, text: 'data: {"id":1}' }) // [{ sequence: 7, frame: '{"id":1}' }]
  */
 export function eventsOf({ first, text }: EventBatch): StoredEvent[] {
-  // not a regular expression, which runs out of stack in an event of 16 MiB
+  // not a regular expression, which would overflow the stack on an event of 16 MiB
   const lines = text.split('\n').filter((line) => line.startsWith(DATA) && line.length > DATA.length);
   return lines.map((line, index) => ({ sequence: first + index, frame: line.slice(DATA.length) }));
 }

@@ -7,12 +7,12 @@ import type { ListenStreams } from './listen-streams.js';
 import type { Sessions } from './sessions.js';
 import type { StreamSettings } from './stream-settings.js';
 
-/** The values of `MCP-Protocol-Version` with which session ids are ignored, even those of sessions that exist. */
+/** The values of `MCP-Protocol-Version` for which session ids are ignored, even the ids of existing sessions. */
 export const SESSIONLESS: ReadonlySet<unknown> = new Set(
   REVISIONS.filter(({ sessions }) => !sessions).map(({ id }) => id),
 );
 
-/** State shared by all exchanges of an endpoint. It also identifies the endpoint as the owner of its wires. */
+/** State shared by all exchanges of an endpoint. The object also serves as the `owner` of their wires. */
 export interface ExchangeParts {
   readonly kernel: Kernel;
   readonly sessions: Sessions;
@@ -46,5 +46,5 @@ export function judges({ gate, kernel }: ExchangeParts): boolean {
 export const isRequest = (body: unknown): body is { readonly id: unknown } =>
   typeof body === 'object' && body !== null && 'method' in body && 'id' in body;
 
-/** Whether a body is a request or a batch. Everything else only gets a status. */
+/** Whether a body is a request or a batch. Everything else gets only an HTTP status. */
 export const isAnswered = (body: unknown): boolean => Array.isArray(body) || isRequest(body);

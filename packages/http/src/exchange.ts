@@ -138,7 +138,7 @@ export class PostExchange implements Wire {
     const reply = parts.kernel.handle(this.body, this, this.session?.state ?? this.transient);
     if (!(reply instanceof Promise)) return this.end(reply);
     this.freeBody = parts.bodies.keep(this.context);
-    // the call may wait for minutes, and only the id is still needed; a batch has none
+    // the call may wait for minutes, so keep only the parts that `readableId` needs; a batch has none
     const { method, id } = message as JsonRpcRequest;
     this.body = { method, id };
     void reply.then((late) => this.end(late)).catch((error: unknown) => this.fail(error));
@@ -163,7 +163,7 @@ export class PostExchange implements Wire {
     return transportInfo(this.context, this.parts.credentials);
   }
 
-  /** Whether nobody waits for a plain response. The session knows who reads a stream. */
+  /** Whether no client is waiting for a plain response. The session knows whether a client reads a stream. */
   get gone(): boolean {
     return this.stream !== undefined || this.context.gone;
   }
@@ -197,7 +197,7 @@ export class PostExchange implements Wire {
   /** Turns the response into a stream at the second tick, because proxies cut silent connections. */
   keepAlive(): void {
     if (this.done || this.stream !== undefined || this.accepted === 'json') return;
-    // it may be denied, with a status of its own
+    // the request may still be denied, with a status of its own
     if (!this.isAdmitted && judges(this.parts)) return;
     try {
       if (this.sawTick) this.openStream().keepAlive();
@@ -240,7 +240,7 @@ export class PostExchange implements Wire {
     else this.answer(text === undefined ? 202 : status, text, headers);
   }
 
-  /** A denied batch gets one error, because nothing of it has run. */
+  /** A denied batch gets one error, because none of its messages has run. */
   private deny(failure: McpError, { text, parts: all }: Reply): void {
     const inSession = this.session !== this.started || this.transient !== undefined;
     const { status, headers } = challengeOf(failure, { principal: this.principal, inSession }, this.parts.gate?.auth);
@@ -280,7 +280,7 @@ export class PostExchange implements Wire {
 
   private get headers(): AnswerHeaders {
     return {
-      // otherwise a kept-alive connection would be cut between two requests when the server ends
+      // otherwise a kept-alive connection would be cut between two requests when the server closes
       ...(this.parts.stopped && { connection: 'close' }),
       ...(this.started?.state.initialized && { 'mcp-session-id': this.started.id }),
     };

@@ -6,16 +6,16 @@ import { authenticate } from './authenticate.js';
 import { denied } from './challenge.js';
 import type { PendingCallbacks, Waiting } from './pending-callbacks.js';
 
-/** What a gate needs of its endpoint. */
+/** The parts of an endpoint that a gate needs. */
 export interface GateParts {
   readonly kernel: Pick<Kernel, 'hasPublic'>;
-  /** Rejects requests that still wait when the endpoint closes. */
+  /** Rejects requests that are still waiting when the endpoint closes. */
   readonly pending: PendingCallbacks;
 }
 
 /** The `authenticate` step of an endpoint with the option `auth`, before the body is read. */
 export class Gate<HostRequest> {
-  /** What every request needs. */
+  /** The authorization that every request needs. */
   readonly authorization: Authorization;
 
   constructor(
@@ -43,11 +43,11 @@ export class Gate<HostRequest> {
   }
 
   /**
-   * Rejects a message that the kernel doesn't judge, because it asks for nothing: a stream, a notification or a response.
-   * @throws {HttpError} the challenge, if the caller lacks what every request needs
+   * Checks the caller if the body is unread, or holds a notification or response, which the kernel doesn't judge.
+   * @throws {HttpError} the challenge, if the caller lacks the authorization that every request needs
    */
   requireBase(principal: Principal | undefined, inSession: boolean): void {
-    // callers may then use some members without any of it
+    // public members need no authorization
     if (this.parts.kernel.hasPublic) return;
     const { scopes } = this.authorization;
     if (principal !== undefined && hasAll(principal, scopes)) return;
@@ -56,7 +56,7 @@ export class Gate<HostRequest> {
   }
 
   private admit(principal: Principal | undefined, { method, headers }: RequestHead): Principal | undefined {
-    // the kernel judges a POST, whose challenge then names all scopes that its message needs
+    // the kernel judges a POST, so that the challenge names all scopes that the message needs
     if (principal === undefined || method !== 'POST') {
       this.requireBase(principal, headers['mcp-session-id'] !== undefined);
     }

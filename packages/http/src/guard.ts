@@ -18,12 +18,12 @@ export function isLoopback(host: string): boolean {
   return LOOPBACK.has(host) || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
-/** Cap on logged values, so that a client can't flood the log by sending different ones. */
+/** Cap on logged values, so that a client can't flood the log by sending different values. */
 const MAX_LOGGED = 20;
 
 /**
- * Rejects requests for another host and requests from pages of another origin. This prevents DNS rebinding, because web
- * pages can't forge either header. `X-Forwarded-*` headers are ignored, because anyone can send them.
+ * Rejects requests whose `Host` or `Origin` isn't allowed. This prevents DNS rebinding, because web pages can't forge
+ * either header. `X-Forwarded-*` headers are ignored, because anyone can send them.
  */
 export class Guard {
   private readonly hosts: ReadonlySet<string>;

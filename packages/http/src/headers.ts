@@ -52,8 +52,8 @@ export function acceptedBy(accept: string | undefined): Accepted {
 const mismatch = (message: string) => new McpError('header-mismatch', message);
 
 /**
- * Checks the `MCP-Protocol-Version` of a request in a session. Any known version passes: a session never changes its
- * revision.
+ * Checks the `MCP-Protocol-Version` of a request in a session. Any known version passes, because a session never
+ * changes its revision.
  * @throws {HttpError} 400
  */
 export function requireKnownVersion(version: string | undefined): void {
@@ -110,7 +110,7 @@ function matches(text: string | undefined, value: unknown, type: MirroredArgumen
 }
 
 const CHARACTERS = /^[\t\x20-\x7e]*$/;
-/** A character of a value that may need decoding or trimming, or is invalid. */
+/** A character that is invalid, or that shows that a value may need decoding or trimming. */
 const UNUSUAL = /[^\x21-\x3c\x3e-\x7e]/;
 const PREFIX = '=?base64?';
 const SUFFIX = '?=';

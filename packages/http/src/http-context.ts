@@ -2,7 +2,7 @@ import type { Principal, TransportInfo } from '@decorum/core';
 
 import type { Reader, SlowReaders } from './readers.js';
 
-/** Headers of a request, with lower-case names. Repeated headers are joined by commas into one value. */
+/** Headers of a request, with lower-case names. Repeated headers are joined with commas into one value. */
 export type Headers = Readonly<Record<string, string | undefined>>;
 
 /** Headers of a response, with lower-case names. */
@@ -17,9 +17,9 @@ export interface HttpRequest {
   readonly localPort: number | undefined;
   /** The client's IP address; undefined if the host doesn't know it. */
   readonly remoteAddress: string | undefined;
-  /** The client's port; undefined if the host doesn't know it, or only that of a proxy. */
+  /** The client's port; undefined if the host doesn't know it, or knows only a proxy's port. */
   readonly remotePort?: number | undefined;
-  /** The version of HTTP, such as `1.1` or `2`; undefined if the host doesn't know it. */
+  /** The HTTP version, such as `1.1` or `2`; undefined if the host doesn't know it. */
   readonly httpVersion?: string | undefined;
   /** Whether the client has disconnected. */
   readonly gone: boolean;
@@ -48,9 +48,9 @@ export interface HttpContext extends HttpRequest, Responder {
   readonly request: unknown;
   /** The authenticated caller, once known. */
   principal: Principal | undefined;
-  /** Where an answer is noted if the client doesn't take it at once. Undefined for small answers, such as errors. */
+  /** Counts an answer that the client doesn't take at once. Undefined for small answers, such as errors. */
   readers: SlowReaders | undefined;
-  /** Lets go of the parsed body, if the host would keep it until the request is answered. */
+  /** Releases the parsed body, if the host would keep it until the request is answered. */
   forgetBody(): void;
 }
 
@@ -71,9 +71,9 @@ export interface Sink extends Reader {
   own(owner: SinkOwner): void;
   /** Sends the headers, even if nothing has been written. */
   start(): void;
-  /** @returns false when the reader is behind from now on */
+  /** @returns false if the reader is now behind */
   write(text: string): boolean;
-  /** Ends the response after everything written before and `text`. */
+  /** Sends `text` after everything written before, and ends the response. */
   end(text: string): void;
 }
 
@@ -87,10 +87,10 @@ export const STREAM_HEADERS: AnswerHeaders = {
   'x-accel-buffering': 'no',
 };
 
-/** A request with that of the web framework, if it is known. */
+/** A request, and the web framework's own request if it is known. */
 type Hosted = HttpRequest & Partial<Pick<HttpContext, 'request'>>;
 
-/** What handlers may see of a request. They may copy it, so its getters are properties of its own. */
+/** The part of a request that handlers see. `headers` and `remoteAddress` are own properties, so copies have them. */
 class HttpTransport implements TransportInfo {
   readonly kind = 'http';
   declare readonly headers: NonNullable<TransportInfo['headers']>;
@@ -129,23 +129,23 @@ class HttpTransport implements TransportInfo {
     return this.#request.httpVersion;
   }
 
-  /** The web framework's request behind it. */
+  /** The web framework's request; undefined for other transports. */
   static requestOf(transport: TransportInfo): unknown {
     return #request in transport ? transport.#request.request : undefined;
   }
 }
 
 /**
- * The part of a request that handlers may see. Credentials are left out, so that handlers can't leak them. They get the
- * caller from `principal`.
+ * The part of a request that handlers may see. Credentials are left out, so that handlers can't leak them. Handlers get
+ * the caller from `principal`.
  * @param credentials lower-case names of the headers to leave out
  */
 export const transportInfo = (request: Hosted, credentials: ReadonlySet<string>): TransportInfo =>
   new HttpTransport(request, credentials);
 
 /**
- * The web framework's request that a call came with, for code that stands around handlers: guards, metrics. It holds the
- * caller's credentials.
+ * The web framework's request that a call came with, for code that runs around handlers, such as guards and metrics.
+ * The request contains the caller's credentials.
  * @param transport `ctx.transport`
  * @returns a Node, Fastify or fetch request; undefined for other transports
  * @example hostRequest(ctx.transport);

@@ -29,10 +29,10 @@ export class HttpError extends Error {
 /** Clients may try again after this many seconds. */
 const RETRY = { 'retry-after': '10' };
 
-/** Headers of the answers at limits, by status. */
+/** Headers of limit errors, by status. */
 const LIMIT_HEADERS = { 400: {}, 408: { connection: 'close' }, 413: {}, 429: RETRY, 503: RETRY } as const;
 
-/** Rejects a request at a limit, which is reported to the server's `onLimit`. 429 and 503 say when to try again. */
+/** Rejects a request at a limit. The hit is reported to the server's `onLimit`. 429 and 503 say when to try again. */
 export class LimitError extends HttpError {
   constructor(
     readonly limit: LimitName | 'maxValues',

@@ -11,8 +11,9 @@ import { type Opened, openEndpoint } from './open-endpoint.js';
 import type { ResolvedOptions } from './options.js';
 
 /**
- * Rejects anything but a server. If a program passes the function itself to a framework, it is called with a request.
- * @param where the function that creates the handler
+ * Throws unless `server` is a server. A common mistake is to pass `nodeHandler` itself to a framework instead of
+ * `nodeHandler(server)`; the framework then calls it with a request.
+ * @param where name of the function that creates the handler
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
 export function requireServer(server: Host, where: string): void {
@@ -22,14 +23,14 @@ export function requireServer(server: Host, where: string): void {
   throw startupError('DECORUM_INVALID_OPTION', where, 'server', problem);
 }
 
-/** How a handler tells the application of what no client may see, and what plugins serve. */
+/** Lets a handler report errors and warnings to the application, and find the routes of plugins. */
 export function portOf(server: Host): Pick<HostPort, 'report' | 'warn' | 'routes'> {
   const host = hostOf(server);
   const { routes } = host;
   return { report: (error) => host.report(error), warn: (message) => host.warn(message), routes };
 }
 
-/** Answers a request that has waited for a start that failed. */
+/** Answers a request that waited for the server to start, after the start has failed. */
 export const refusing = (context: Pick<Responder, 'answer' | 'drop'>) => (error: unknown) => {
   const isClosed = error instanceof DecorumError && error.code === 'DECORUM_SERVER_CLOSED';
   const { status, body, headers } = errorAnswer(isClosed ? closing() : undefined, () => {});
@@ -41,7 +42,7 @@ export const refusing = (context: Pick<Responder, 'answer' | 'drop'>) => (error:
   }
 };
 
-/** The endpoint of a handler. The handler exists at once; the endpoint follows when its server has started. */
+/** The endpoint of a handler. The handler exists immediately; the endpoint is opened when its server has started. */
 export class LateEndpoint<HostRequest> {
   /** The endpoint, once its server has started. */
   endpoint: Endpoint<HostRequest> | undefined;
@@ -49,7 +50,7 @@ export class LateEndpoint<HostRequest> {
   readonly ready: Promise<void>;
   private opened: Opened<HostRequest> | undefined;
   private closed: Promise<void> | undefined;
-  /** Makes a start that has not ended fail. */
+  /** Fails a start that is still in progress. */
   private giveUp!: () => void;
   private hasGivenUp = false;
 
@@ -84,7 +85,7 @@ export class LateEndpoint<HostRequest> {
     this.endpoint = opened.endpoint;
   }
 
-  /** A start that takes longer than calls may take to end is given up: its hooks may never end. */
+  /** Gives up on a start that takes longer than `closeDeadlineMs`, because its hooks may never end. */
   private async end(): Promise<void> {
     const { closeDeadlineMs } = this.settings;
     const began = performance.now();

@@ -41,7 +41,7 @@ class MessageStream extends EventStream {
     super(settings);
   }
 
-  /** Disconnects a client that keeps sending requests without reading the responses: unread, they would pile up. */
+  /** Disconnects a client that keeps sending requests without reading the responses, because they would pile up. */
   override send(frame: Frame): void {
     if (this.pending.length <= BUFFER_FACTOR * this.settings.maxBufferedBytes) return super.send(frame);
     this.hit('maxBufferedBytes');
@@ -153,7 +153,7 @@ interface Posted {
   readonly stream: MessageStream;
 }
 
-/** One POST. It is answered with 202 as soon as its caller is allowed to send it, and the kernel's reply goes to the stream. */
+/** One POST. It gets a 202 once its caller is found to be authorized. The kernel's reply goes to the stream. */
 class LegacyPost implements Wire {
   readonly principal: Principal | undefined;
   readonly authorization: Authorization | undefined;

@@ -4,48 +4,51 @@ import { type OptionTypes, startupError, withDefaults } from '@decorum/core/tran
 export interface EndpointLimits {
   /** Maximum size of a request body, in bytes. By default 1 MiB. */
   readonly bodyLimit?: number;
-  /** Milliseconds within which a request body must arrive. By default 20 seconds. May time out up to 25% late. */
+  /** Milliseconds for a request body to arrive. The timeout may fire up to 25% late. By default 20 seconds. */
   readonly bodyTimeoutMs?: number;
   /**
-   * Cap on the bytes of all request bodies that have not arrived completely, or whose request is not answered yet.
-   * Bodies that arrive and are answered at once don't count, nor do those of up to 4 KiB that wait for an answer. At least `bodyLimit`. By default 64 MiB, or 16 times `bodyLimit` if that is more.
+   * Cap on the total bytes of request bodies that are still arriving, or whose requests are unanswered. A body that
+   * arrives in one chunk and is answered immediately doesn't count. Once its request is being handled, a body of up to
+   * 4 KiB doesn't count either. Must be at least `bodyLimit`. By default 64 MiB or 16 × `bodyLimit`, whichever is
+   * greater.
    */
   readonly maxUnfinishedBytes?: number;
   /**
-   * The same cap for the bodies from one address. At least `bodyLimit`. By default 16 MiB, or 4 times `bodyLimit` if
-   * that is more.
+   * The same cap for the bodies from one address. Must be at least `bodyLimit`. By default 16 MiB or 4 × `bodyLimit`,
+   * whichever is greater.
    */
   readonly maxUnfinishedBytesPerAddress?: number;
   /** Cap on concurrent sessions. By default 10,000. */
   readonly maxSessions?: number;
   /**
-   * Cap on the concurrent sessions of anonymous callers with the same address. IPv6 addresses count by their first 64
-   * bits. At the cap, the session that has been idle for longest ends, or else the caller gets a 429. By default 1000.
+   * Cap on the concurrent sessions of anonymous callers with the same address. IPv6 addresses with the same first 64
+   * bits count as one. At the cap, the session that has been idle for longest ends. If none is idle, the caller gets a
+   * 429. By default 1000.
    */
   readonly maxSessionsPerAddress?: number;
   /**
-   * Cap on the concurrent sessions of one principal. At the cap, the session that has been idle for longest ends, or
-   * else the caller gets a 429. By default 1000.
+   * Cap on the concurrent sessions of one principal. At the cap, the session that has been idle for longest ends. If
+   * none is idle, the caller gets a 429. By default 1000.
    */
   readonly maxSessionsPerPrincipal?: number;
   /** Milliseconds until a session without a connected client ends. By default 30 minutes. */
   readonly sessionIdleMs?: number;
-  /** Cap on concurrent streams of one session, not counting those of its requests. By default 8. */
+  /** Cap on concurrent streams of one session, not counting those of its requests in flight. By default 8. */
   readonly maxStreams?: number;
   /**
    * Bytes to buffer for a slow reader before progress and log messages are dropped. List and resource changes may take
-   * up as much again; repeated changes are coalesced. An HTTP+SSE session ends once 16 times this limit is buffered,
-   * because all its responses share one stream. By default 1 MiB.
+   * up the same amount again; repeated changes are coalesced. An HTTP+SSE session ends once 16 times this limit is
+   * buffered, because all its responses share one stream. By default 1 MiB.
    */
   readonly maxBufferedBytes?: number;
   /**
-   * Bytes to buffer for all readers together. Beyond that, slow readers get no more progress and log messages, and those
-   * with the largest backlogs are disconnected. By default 64 MiB.
+   * Bytes to buffer for all readers together. Near the limit, slow readers get no more progress and log messages.
+   * Beyond it, the readers with the largest backlogs are disconnected. By default 64 MiB.
    */
   readonly maxTotalBufferedBytes?: number;
   /**
-   * Milliseconds after which a reader that takes nothing is disconnected. Checked every `keepAliveMs`. By default 1
-   * minute.
+   * Milliseconds after which a slow reader that reads nothing is disconnected. Checked every `keepAliveMs`. By default
+   * 1 minute.
    */
   readonly readerTimeoutMs?: number;
   /** Cap on concurrent `subscriptions/listen` requests. By default 1,024. */
@@ -57,8 +60,8 @@ export interface EndpointLimits {
 /** Limits of `listen`. */
 export interface ListenLimits extends EndpointLimits {
   /**
-   * Milliseconds within which a client must send a request. By default 20 seconds. May time out up to 25% late. Also
-   * the default of `bodyTimeoutMs`.
+   * Milliseconds for a client to send a request. The timeout may fire up to 25% late. By default 20 seconds. Also the
+   * default of `bodyTimeoutMs`.
    */
   readonly requestTimeoutMs?: number;
   /** Cap on the connections from one remote address. By default 4,000. */
@@ -71,7 +74,7 @@ export type LimitName = keyof ListenLimits;
 /** The longest delay that a Node.js timer supports. */
 export const MAX_TIMER_MS = 2_147_483_647;
 
-/** Values of an endpoint's limits by default. */
+/** Default limits of an endpoint. */
 const DEFAULT_LIMITS: Required<EndpointLimits> = {
   bodyLimit: 1_048_576,
   bodyTimeoutMs: 20_000,
@@ -107,7 +110,7 @@ export const LIMIT_RANGES: OptionTypes<EndpointLimits> = {
   maxListenStreamsPerAddress: [1, Number.MAX_SAFE_INTEGER],
 };
 
-/** Values of the further limits of `listen` by default. */
+/** Defaults of the limits that only `listen` has. */
 export const LISTEN_LIMITS = { requestTimeoutMs: 20_000, maxConnectionsPerAddress: 4000 } as const;
 
 /** Smallest and largest value of each limit of `listen`. */
@@ -118,8 +121,8 @@ export const LISTEN_RANGES: OptionTypes<ListenLimits> = {
 };
 
 /**
- * Applies the defaults. Those for unfinished bodies grow with `bodyLimit`.
- * @throws {DecorumError} `DECORUM_INVALID_OPTION` if there is no room for the largest body
+ * Applies the defaults. The default caps on unfinished bodies grow with `bodyLimit`.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION` if a cap on unfinished bodies is below `bodyLimit`
  */
 export function resolveLimits(given: EndpointLimits = {}): Required<EndpointLimits> {
   const { bodyLimit = DEFAULT_LIMITS.bodyLimit } = given;

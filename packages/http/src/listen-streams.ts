@@ -12,7 +12,7 @@ export class ListenStreams {
 
   /**
    * Counts a request.
-   * @param address as quotas count it; undefined if it is unknown; such requests count only towards the cap on all
+   * @param address see `addressOf`; requests without an address count only toward the cap on all requests
    * @returns a function to call when the request has ended
    * @throws {HttpError} 429 or 503
    */

@@ -1,7 +1,7 @@
 /**
- * An item of two lists in order of use. Its neighbours are fields of its own, because separate nodes would double the
- * memory of small items. The ends of a list are an item too, which closes the ring. An item that is in no list is its
- * own neighbour.
+ * An item in two lists, which are ordered by use. The links are fields of the item, because separate nodes would double
+ * the memory of small items. Each list is a ring: a sentinel item connects its ends. An item that is in no list links
+ * to itself.
  */
 export class Linked {
   next: Linked = this;

@@ -51,14 +51,15 @@ const oldestOf = <T>(map: ReadonlyMap<string, T>): T | undefined => map.values()
 
 /**
  * Stores events in the memory of this process. At a limit, the session that has just stored an event loses its oldest
- * ones, unless another session holds clearly more. So no session can flush the events of a smaller one.
+ * events. If another session holds clearly more, that session loses events instead. So no session can push out the
+ * events of a smaller one.
  */
 export class MemoryEventStore implements EventStore {
   // in order of their last event
   private readonly sessions = new Map<string, KeptSession>();
-  /** The sessions by rank. Those that have had it for longest come first. */
+  /** The sessions by rank. Within a rank, the sessions that have had it for longest come first. */
   private readonly ranks: Map<string, KeptSession>[] = Array.from({ length: 33 }, () => new Map());
-  /** The stream with the last event. A busy stream need not be moved for each event. */
+  /** The stream of the last event. Saves moving a busy stream for each event. */
   private newest: KeptStream | undefined;
   private readonly maxEvents: number;
   private readonly maxSize: number;
@@ -95,7 +96,7 @@ export class MemoryEventStore implements EventStore {
     const batches = this.sessions.get(sessionOf(key))?.streams.get(key)?.batches;
     if (batches === undefined) return undefined;
     const found: StoredEvent[] = [];
-    // whole batches, since a batch is split only as a whole
+    // returns whole batches, because a batch can only be split as a whole
     for (let at = indexAfter(batches, after); at < batches.length && found.length < limit; at += 1) {
       for (const event of eventsOf(batches[at] as EventBatch)) if (event.sequence > after) found.push(event);
     }

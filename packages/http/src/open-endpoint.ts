@@ -17,8 +17,8 @@ export interface Opened<HostRequest> extends Transport {
 /**
  * Opens an endpoint on a server. When the server closes, it closes the endpoint too.
  * @param end closes the resources around the endpoint, after the endpoint itself
- * @throws {DecorumError} `DECORUM_SERVER_CLOSED`, `DECORUM_NO_AUTHORIZATION`, `DECORUM_DUPLICATE_ROUTE`, and whatever one of the server's hooks
- * throws
+ * @throws {DecorumError} `DECORUM_SERVER_CLOSED`, `DECORUM_NO_AUTHORIZATION`, `DECORUM_DUPLICATE_ROUTE`, or the error
+ * of one of the server's hooks
  */
 export async function openEndpoint<HostRequest>(
   server: Host,

@@ -29,7 +29,7 @@ export interface EndpointOptions<HostRequest> {
   /** Path of the endpoint. By default `/mcp`; the node and fetch handlers serve every path by default. */
   readonly path?: string;
   /**
-   * `Host` values to accept. `mcp.example.com` matches any port, `mcp.example.com:8443` only that one. `localhost`,
+   * `Host` values to accept. `mcp.example.com` matches any port, `mcp.example.com:8443` only that port. `localhost`,
    * `127.0.0.1` and `[::1]` with the listening port are always accepted.
    */
   readonly allowedHosts?: readonly string[];
@@ -44,12 +44,12 @@ export interface EndpointOptions<HostRequest> {
    */
   readonly principal?: (request: HostRequest) => Principal | undefined;
   /**
-   * Verifies the credentials of each request before its body is read: the result of `oauth()` of @decorum/auth, or your
-   * own object. Can't be combined with `principal`.
+   * Verifies the credentials of each request before its body is read. Pass the result of `oauth()` from @decorum/auth,
+   * or your own object. Can't be combined with `principal`.
    */
   readonly auth?: Auth<HostRequest>;
   /**
-   * More headers that hold credentials, in any case. They are left out of `ctx.transport.headers`, as are
+   * Case-insensitive names of more headers that hold credentials. They are left out of `ctx.transport.headers`, as are
    * `authorization`, `cookie`, `x-api-key` and other well-known headers.
    */
   readonly credentialHeaders?: readonly string[];
@@ -65,8 +65,8 @@ export interface EndpointOptions<HostRequest> {
   /** Milliseconds that requests in flight get to finish when the application closes. By default 5 seconds. */
   readonly closeDeadlineMs?: number;
   /**
-   * Stores the events of sessions, so that clients can resume a stream after losing their connection. By default in
-   * memory. `false` stores nothing, and streams can't be resumed.
+   * Stores the events of sessions, so that clients can resume a stream after losing their connection. By default,
+   * events are stored in memory. With `false`, nothing is stored, and streams can't be resumed.
    */
   readonly events?: EventStore | false;
   /**
@@ -75,9 +75,9 @@ export interface EndpointOptions<HostRequest> {
    */
   readonly sessionStore?: SessionStore;
   /**
-   * `false` serves each request of a session revision on its own, so any of several processes can serve it. Clients of
-   * these revisions then get no streams except those of their requests. They can't subscribe, get no log messages and
-   * can't be asked questions. Stateless revisions work the same either way. By default `true`.
+   * With `false`, each request is served on its own, even in revisions with sessions, so any of several processes can
+   * serve it. Clients of those revisions then get no streams except those of their requests. They can't subscribe, get
+   * no log messages and can't be asked questions. Stateless revisions work the same either way. By default `true`.
    */
   readonly sessions?: boolean;
   /** Also serves HTTP+SSE, the predecessor of Streamable HTTP, for old clients. By default `false`. */
@@ -102,7 +102,7 @@ export interface ResolvedOptions<HostRequest>
   /** Built from `allowedHosts` and `allowedOrigins`. */
   readonly guard: Guard;
   readonly legacySse: Required<LegacyPaths> | undefined;
-  /** The host may tell the caller with each request. */
+  /** Whether the host may pass the caller with each request. */
   readonly callersByRequest?: boolean;
 }
 
@@ -207,7 +207,7 @@ function legacyPaths(option: EndpointOptions<never>['legacySse'], mcpPath: strin
 const invalid = (option: string, problem: string) =>
   startupError('DECORUM_INVALID_OPTION', '@decorum/http', option, problem);
 
-/** The empty path is valid: it means the prefix that the plugin is registered with. */
+/** The empty path is valid: it stands for the prefix that the plugin is registered with. */
 function requirePath(option: string, path: string): string {
   if (typeof path === 'string' && /^(?:\/[^?#\s]*)?$/.test(path) && decoded(path) !== undefined) return path;
   const rule = 'must be a path that starts with "/", without "?" and "#", and with "%25" for a "%"';

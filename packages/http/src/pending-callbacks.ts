@@ -4,7 +4,7 @@ import { HttpError } from './http-error.js';
 /** The connection of a client that waits. */
 export type Waiting = Pick<HttpRequest, 'gone' | 'onClose'>;
 
-/** Nobody gets this answer. */
+/** Nobody receives this error. */
 const gone = () => new HttpError(400, 'The client has disconnected.');
 
 /** Requests that wait for the application's callbacks or stores. Closing the endpoint rejects them without waiting. */
@@ -13,7 +13,7 @@ export class PendingCallbacks {
 
   /**
    * Settles as `step` does, unless `rejectAll` comes first.
-   * @param client rejects when it disconnects, because the application may never settle `step`
+   * @param client if it disconnects, the promise rejects, because the application may never settle `step`
    */
   async until<T>(step: PromiseLike<T>, client?: Waiting): Promise<T> {
     let rejectStep: (error: HttpError) => void = () => {};

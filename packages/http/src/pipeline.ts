@@ -14,7 +14,7 @@ import { HttpError, MaskedError } from './http-error.js';
 export interface UnreadContext extends HttpContext {
   /** Path and query. */
   readonly url: string;
-  /** What `auth` gets of the request. */
+  /** The part of the request that `auth` gets. */
   readonly head: RequestHead;
   /** Whether the host expects a body. */
   readonly hasBody: boolean;
@@ -22,7 +22,7 @@ export interface UnreadContext extends HttpContext {
   readonly vary: string | undefined;
   /** Reads the body. */
   read(bodies: Bodies, receiver: BodyReceiver): void;
-  /** Handles a POST, when the client has taken the answers to all earlier requests on the connection. */
+  /** Handles a POST once the client has taken the answers to all earlier requests on the connection. */
   post(endpoint: PostEndpoint, message: unknown): void;
 }
 
@@ -39,9 +39,7 @@ export function isServed({ legacySse }: ResolvedOptions<never>, path: string | u
   return legacySse !== undefined && (found === legacySse.path || found === legacySse.messagesPath);
 }
 
-/**
- * Whether a URL has a path, in any spelling: clients may percent-encode each of its characters (RFC 3986, section 2.4).
- */
+/** Whether the path of a URL is `path`. Clients may percent-encode any of its characters (RFC 3986, section 2.4). */
 export function isAt(path: string, url: string): boolean {
   const [found = ''] = url.split(/[?#]/, 1);
   if (found === path || !found.includes('%')) return found === path;
@@ -69,8 +67,8 @@ export function answerError<HostRequest>(
 }
 
 /**
- * Runs one request through all steps of an endpoint, for hosts without hooks of their own for these steps:
- * guard → authenticate → body → admit → dispatch → answer. It runs synchronously unless a step returns a promise.
+ * Runs one request through all steps of an endpoint, for hosts without hooks for these steps: guard → authenticate →
+ * body → admit → dispatch → answer. It runs synchronously unless a step returns a promise.
  */
 export class Pipeline<HostRequest> implements BodyReceiver {
   constructor(
@@ -91,7 +89,7 @@ export class Pipeline<HostRequest> implements BodyReceiver {
     }
   }
 
-  /** Continues with a caller who is still being authenticated. Never throws. */
+  /** Continues once the caller is authenticated. Never throws. */
   readAfter(principal: Promise<Principal | undefined>): void {
     void principal.then((found) => this.read(found)).catch((error: unknown) => this.fail(error));
   }

@@ -4,14 +4,14 @@ import type { LimitHit } from '@decorum/core';
 
 import type { EndpointLimits } from './limits.js';
 
-/** Bytes that a response may leave unread without being counted. Same as the default buffer of Node's sockets. */
+/** Responses with up to this many unread bytes aren't counted. Same as the default buffer size of Node's sockets. */
 export const UNCOUNTED_BYTES = 16_384;
 
 /** The receiving end of a response or a connection. */
 export interface Reader {
-  /** Bytes that it has not taken. */
+  /** Bytes that the reader has not taken yet. */
   readonly backlog: number;
-  /** Changes whenever it takes something. 0 while it has nothing to take. */
+  /** A number that changes whenever the reader takes something. 0 while it has nothing to take. */
   readonly left: number;
   /** Drops the connection. */
   destroy(): void;
@@ -21,26 +21,26 @@ type Limits = Required<Pick<EndpointLimits, 'maxTotalBufferedBytes' | 'readerTim
 
 /** A reader that is behind. */
 interface Behind {
-  /** Bytes that wait outside of the connection. */
+  /** Bytes that wait outside the connection. */
   held: number;
-  /** `held` and the backlog, as last counted. */
+  /** `held` plus the backlog, as last counted. */
   unsent: number;
   /** `Reader.left` at the last sweep. */
   left: number;
-  /** Time of the sweep since which it has taken nothing. */
+  /** Time of the last sweep that found progress. */
   since: number;
-  /** Its connection has been dropped, and holds the bytes until it is closed. */
+  /** Whether the connection has been dropped. It holds the bytes until it closes. */
   isLeaving: boolean;
 }
 
-/** Part of the limit up to which messages may be buffered that can be dropped, and to which cutting off frees it. */
+/** Fraction of the limit above which droppable messages are dropped, and down to which readers are cut off. */
 const RESERVE_FROM = 7 / 8;
 
-/** The readers of an endpoint that are behind, and what they have not taken. */
+/** The slow readers of an endpoint, and the bytes that they have not taken yet. */
 export class SlowReaders {
   /** Bytes that readers have not taken. A plain field, because it is read for each message. */
   unsent = 0;
-  /** The part of `unsent` whose connections have been dropped and are not closed yet. */
+  /** The part of `unsent` that belongs to dropped connections that have not closed yet. */
   leaving = 0;
   private readonly behind = new Map<Reader, Behind>();
 
@@ -49,14 +49,14 @@ export class SlowReaders {
     private readonly hit: (hit: LimitHit) => void,
   ) {}
 
-  /** Whether a message that a slow reader can do without has to be dropped, to leave room for others. */
+  /** Whether a droppable message for a slow reader has to be dropped, to leave room for others. */
   isFull(size: number): boolean {
     return this.unsent + size > this.limits.maxTotalBufferedBytes * RESERVE_FROM;
   }
 
   /**
-   * Counts what a reader has not taken, and cuts off readers while it is too much.
-   * @param held bytes for this reader that wait outside of the connection
+   * Counts the bytes that a reader has not taken yet, and cuts off readers if the total is too large.
+   * @param held bytes for this reader that wait outside the connection
    */
   note(reader: Reader, held = 0): void {
     const known = this.behind.get(reader);
@@ -76,7 +76,7 @@ export class SlowReaders {
     if (behind.isLeaving) this.leaving -= behind.unsent;
   }
 
-  /** Resolves when the connections that were dropped are closed, so that a burst of resumes can't outrun them. */
+  /** Resolves when all dropped connections have closed, so that resumes can't buffer faster than memory is freed. */
   async settled(): Promise<void> {
     while (this.leaving > 0) await new Promise(setImmediate);
   }
@@ -104,14 +104,14 @@ export class SlowReaders {
     behind.unsent = unsent;
   }
 
-  /** Cuts off those with the largest backlogs. If there is only one, it gets its answer, however large that is. */
+  /** Cuts off the readers with the largest backlogs, but never the last one: a single answer may be of any size. */
   private shed(): void {
     const { maxTotalBufferedBytes: max } = this.limits;
     for (const [reader, behind] of this.behind) this.count(reader, behind);
     if (this.unsent - this.leaving <= max) return;
     const staying = [...this.behind].filter(([, { isLeaving }]) => !isLeaving);
     staying.sort(([, a], [, b]) => a.unsent - b.unsent);
-    // less than the limit, because sorting for each further message would be too expensive
+    // frees more than necessary, because sorting again for each message would be too expensive
     while (this.unsent - this.leaving > max * RESERVE_FROM) {
       const [reader, behind] = staying.pop() as [Reader, Behind];
       if (staying.length === 0) return;

@@ -9,7 +9,7 @@ export const PAGE = 100;
 /** Characters per write. */
 const WRITE_SIZE = 16_384;
 
-/** Size of the largest page that isn't kept while its reader is slow, but read again. */
+/** Pages of up to this many characters aren't kept while their reader is slow. They are read again later. */
 const REREAD_SIZE = 262_144;
 
 /** A stream whose events are replayed. */
@@ -28,8 +28,8 @@ export interface Replayed {
 }
 
 /**
- * Sends a reader the events it has missed, at the speed at which it takes them. While it takes nothing, this holds
- * nothing but a page that is too expensive to read again.
+ * Sends a reader the events that it has missed, as fast as it takes them. While the reader is slow, a page is kept only
+ * if it is too expensive to read again.
  */
 export class Replay {
   private page: readonly StoredEvent[] = [];
@@ -54,7 +54,7 @@ export class Replay {
     this.pump(readers);
   }
 
-  /** Goes on after the reader was slow. */
+  /** Continues after the reader was slow. */
   drained(readers: SlowReaders): void {
     if (this.waiting) this.pump(readers);
   }
@@ -105,7 +105,7 @@ export class Replay {
       const page = (await stream.read(position, PAGE)) ?? [];
       if (this.stopped) return;
       const isNewer = page.some((event) => event.sequence > position);
-      // the store may have lost the events that were sent
+      // without newer events, stop here: the store may have lost them
       if (isNewer || stream.sequence > sequence) this.send(page, readers);
       else stream.caughtUp(sink);
     } catch (error) {

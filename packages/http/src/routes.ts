@@ -9,7 +9,7 @@ import { type HttpRequest, type Responder, transportInfo } from './http-context.
 import type { ResolvedOptions } from './options.js';
 import { answerError } from './pipeline.js';
 
-/** The routes of plugins at the path of a URL; undefined if there are none. */
+/** The plugin routes at the path of a URL; undefined if there are none. */
 export function routesAt({ routes }: Pick<HostPort, 'routes'>, url: string): readonly OwnedRoute[] | undefined {
   if (routes.length === 0) return undefined;
   const query = url.indexOf('?');
@@ -19,7 +19,7 @@ export function routesAt({ routes }: Pick<HostPort, 'routes'>, url: string): rea
 }
 
 /**
- * Rejects routes of plugins at paths that belong to the endpoint.
+ * Rejects plugin routes at paths that belong to the endpoint.
  * @param isWhole whether the endpoint serves every path
  * @throws {DecorumError} `DECORUM_DUPLICATE_ROUTE`
  */
@@ -54,8 +54,8 @@ export interface RouteContext extends HttpRequest, Pick<Responder, 'preset' | 'a
 }
 
 /**
- * Answers a request to routes of one path, behind the guard. It needs no credentials, and its body isn't read. Never
- * throws.
+ * Answers a request to the routes of one path, after the guard. The request needs no credentials, and its body isn't
+ * read. Never throws.
  */
 export function serveRoute<HostRequest>(
   routes: readonly OwnedRoute[],

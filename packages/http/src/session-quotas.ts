@@ -16,11 +16,11 @@ export interface SessionLimits {
   readonly hit: (hit: LimitHit) => void;
 }
 
-/** A session, as far as it is counted. */
+/** The part of a session that quotas use. */
 export abstract class CountedSession extends Linked {
-  /** The sessions of the same caller; undefined if no quota applies to it. */
+  /** The sessions of the same caller; undefined if no quota applies to the caller. */
   own: SessionGroup | undefined;
-  /** Whether eviction has found it connected, and passes it over until `release`. */
+  /** Whether eviction found the session connected. Eviction then skips it until `release`. */
   isProtected = false;
   /** Whether its caller is anonymous. */
   abstract get anonymous(): boolean;
@@ -30,7 +30,7 @@ export abstract class CountedSession extends Linked {
   abstract recheck(): void;
 }
 
-/** Sessions that are counted together, and a list of those that can be evicted. The next is the first to be evicted. */
+/** Sessions that are counted together, and the list of those that can be evicted. `next` is evicted first. */
 export class SessionGroup extends Linked {
   size = 0;
 
@@ -40,7 +40,7 @@ export class SessionGroup extends Linked {
   }
 }
 
-/** Counts the sessions of an endpoint, and decides which one makes room for another. Every step takes constant time. */
+/** Counts the sessions of an endpoint, and chooses which session to evict. Every step takes constant time. */
 export class SessionQuotas {
   /** The sessions of anonymous callers. */
   readonly anonymous = new SessionGroup();
@@ -57,9 +57,10 @@ export class SessionQuotas {
   ) {}
 
   /**
-   * Makes room for a session. A caller at its quota loses its own idle session. At the cap of all sessions, anonymous
-   * callers go first: they never displace a principal, and make room for one even while they are connected.
-   * @throws {LimitError} 429 at the quota of the caller, 503 at the cap of all
+   * Makes room for a session. A caller at its quota loses one of its own idle sessions. At the cap on all sessions,
+   * those of anonymous callers are evicted first: for a principal, even while they are connected. An anonymous caller
+   * never displaces a principal.
+   * @throws {LimitError} 429 at the caller's quota, 503 at the cap on all sessions
    */
   makeRoom(sender: Sender): void {
     const { principal, remoteAddress } = sender;
@@ -103,7 +104,7 @@ export class SessionQuotas {
     if (own.size === 0) this.callers.delete(own.caller as string);
   }
 
-  /** Lets a session be evicted, after all others. */
+  /** Makes a session evictable, after all others. */
   release(session: CountedSession): void {
     session.isProtected = false;
     unlink(session, ALL);
@@ -123,7 +124,7 @@ export class SessionQuotas {
     return session.anonymous ? this.anonymous : this.signedIn;
   }
 
-  /** The session that makes room at the cap of all. */
+  /** The session to evict at the cap on all sessions. */
   private leastEntitled(forPrincipal: boolean): CountedSession | undefined {
     const idle = this.idlest(this.anonymous, ALL.next);
     if (idle !== undefined || !forPrincipal) return idle;
@@ -131,7 +132,7 @@ export class SessionQuotas {
     return next === this.connected ? this.idlest(this.signedIn, ALL.next) : (next as CountedSession);
   }
 
-  /** The idle session of a group that was used least recently. Connected ones before it are protected from now on. */
+  /** The least recently used idle session of a group. Protects the connected sessions before it. */
   private idlest(group: SessionGroup, next: 'next' | 'nextOwn'): CountedSession | undefined {
     while (group[next] !== group) {
       const session = group[next] as CountedSession;

@@ -8,7 +8,7 @@ export type KeptSession = SessionRecord & { readonly id: string };
  * A record is always written as a whole, and the last write wins.
  */
 export interface SessionStore {
-  /** Returns the record of a session, or undefined or null if there is none or it has expired. */
+  /** Returns the record of a session; undefined or null if there is none or it has expired. */
   get(id: string): SessionRecord | null | undefined | Promise<SessionRecord | null | undefined>;
   /**
    * Stores a record and replaces the previous one.
@@ -31,7 +31,7 @@ interface Kept {
 
 /** Options of `MemorySessionStore`. */
 export interface MemorySessionStoreOptions {
-  /** Cap on the characters of all records. Beyond it, those are dropped that were used least recently. Defaults to 64 Mi. */
+  /** Cap on the characters of all records. Beyond it, the least recently used are dropped. Defaults to 64 Mi. */
   readonly maxChars?: number;
 }
 

@@ -46,7 +46,7 @@ export interface SessionSettings extends SessionLimits {
   readonly hit: (hit: LimitHit) => void;
 }
 
-/** Kind of a stream: `g` (GET) has the messages that belong to no request, `p` (POST) those of one request. */
+/** Kind of a stream: `g` (GET) carries messages that belong to no request, `p` (POST) those of one request. */
 export type StreamKind = 'g' | 'p';
 
 /** A session to be created. */
@@ -62,11 +62,11 @@ export class HttpSession extends CountedSession implements SessionLink, LoggedSe
   readonly owner: string | undefined;
   /** Saves the record for other processes; undefined if the session lives only in this one. */
   readonly save: SessionLink['save'];
-  /** When the last of the tokens expires that its caller has sent; undefined for never. */
+  /** When the last of the caller's tokens expires; undefined for never. */
   expiresAt: number | undefined;
   /** Whether a request has arrived since the last sweep. */
   used = true;
-  /** Oldest first. Created with the first stream, because most sessions never have one. */
+  /** Oldest first. The array is created with the first stream, because most sessions never have one. */
   private streams: EventStream[] | undefined;
   /** The one stream of an HTTP+SSE session. */
   private soleStream: EventStream | undefined;
@@ -101,7 +101,7 @@ export class HttpSession extends CountedSession implements SessionLink, LoggedSe
     return this.state.record.principal === undefined;
   }
 
-  /** Whether a client reads a stream or waits for a response. A call that its client has left doesn't count. */
+  /** Whether a client reads a stream or waits for a response. A call whose client has disconnected doesn't count. */
   get connected(): boolean {
     if (this.soleStream !== undefined) return this.soleStream.attached && this.state.initialized;
     return this.streams?.some(({ attached }) => attached) === true || this.awaited !== undefined;
@@ -119,7 +119,7 @@ export class HttpSession extends CountedSession implements SessionLink, LoggedSe
     if (expiresAt === undefined || expiresAt > this.expiresAt) this.expiresAt = expiresAt;
   }
 
-  /** Disconnects the readers of its streams, who may resume them with a newer token. A call keeps its own stream. */
+  /** Disconnects the readers of its streams. They may resume with a newer token. Responses to POSTs stay open. */
   expire(): void {
     for (const stream of this.streams ?? [])
       if (stream.kind === 'g' || stream.resumed) stream.pause(this.settings.retryMs);
@@ -135,7 +135,7 @@ export class HttpSession extends CountedSession implements SessionLink, LoggedSe
   recheck(): void {
     if (!this.isProtected) return;
     if (!this.connected) return this.settings.quotas.release(this);
-    // called again when a request or a reader ends, so one disconnect callback at a time is enough
+    // this runs again when a request ends or a reader leaves, so one disconnect callback at a time is enough
     this.awaited?.onDisconnect?.(() => this.recheck());
   }
 
@@ -154,7 +154,7 @@ export class HttpSession extends CountedSession implements SessionLink, LoggedSe
 
   /**
    * The stream that a client resumes. If its request has already ended, the stream can only be replayed from the store,
-   * and counts like those that belong to no request.
+   * and counts like a stream that belongs to no request.
    * @param id stream id, as in the ids of its events
    * @throws {HttpError} 429
    */
@@ -173,7 +173,7 @@ export class HttpSession extends CountedSession implements SessionLink, LoggedSe
     this.soleStream = stream;
   }
 
-  /** Removes an ended stream, unless a client still resumes it. */
+  /** Removes an ended stream, unless a client is still resuming it. */
   closeStream(stream: EventStream): void {
     if (stream.attached) return;
     const at = this.streams?.indexOf(stream) ?? -1;
@@ -207,7 +207,7 @@ export class HttpSession extends CountedSession implements SessionLink, LoggedSe
     return stream;
   }
 
-  /** Sends a message that belongs to no request to one connected stream, or else keeps it for the newest one. */
+  /** Sends a message that belongs to no request on a connected stream. Without one, the newest stream keeps it. */
   push(frame: Frame): void {
     let target = this.soleStream;
     for (const stream of this.streams ?? []) {
@@ -222,7 +222,7 @@ export class HttpSession extends CountedSession implements SessionLink, LoggedSe
     const { maxStreams } = this.settings;
     const streams = this.streams?.filter(({ kind, ended }) => kind === 'g' || ended) ?? [];
     let count = streams.length;
-    // ended ones are only kept while a client resumes them; the others can be resumed until their slot is needed
+    // ended streams are kept only while a client is resuming them; the others can be resumed until their slot is needed
     for (const stream of streams.toSorted((a, b) => Number(b.ended) - Number(a.ended))) {
       if (stream.attached || (!stream.ended && count < maxStreams)) continue;
       this.closeStream(stream);
@@ -242,8 +242,8 @@ let random = Buffer.alloc(0);
 let at = 0;
 
 /**
- * 48 random bits: unique in a session, and short, because each event repeats it. Drawn in bulk, because the cost is per
- * call to `randomBytes` and not per byte.
+ * Creates a stream id of 48 random bits: unique in a session, and short, because each event repeats it. The bytes are
+ * drawn in bulk, because the cost of `randomBytes` is per call, not per byte.
  */
 function streamId(): string {
   if (at === random.length) {

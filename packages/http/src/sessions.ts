@@ -31,8 +31,8 @@ export class Sessions {
   }
 
   /**
-   * Starts a session. At a limit, this evicts the session that has been idle for longest.
-   * @param shared whether other processes may serve it, if there is a session store
+   * Starts a session. At a limit, evicts another session (see `SessionQuotas.makeRoom`).
+   * @param shared whether other processes may serve the session, if there is a session store
    * @throws {HttpError} 429 if the caller has too many sessions, 503 if there are too many and none can be evicted
    */
   open(sender: Sender, shared: boolean): HttpSession {
@@ -89,7 +89,7 @@ export class Sessions {
     for (const session of this.byId.values()) this.end(session);
   }
 
-  /** Ends the sessions that have been without a client for too long. Their records stay in the store until they expire. */
+  /** Ends the sessions that have been idle for too long. Their records stay in the store until they expire. */
   sweep(): void {
     const now = Date.now();
     for (const session of this.byId.values()) {
@@ -103,7 +103,7 @@ export class Sessions {
     }
   }
 
-  /** Ends the streams whose callers have sent no token that is still valid. */
+  /** Ends the streams of sessions whose tokens have all expired. */
   expire(): void {
     const now = Date.now();
     for (const session of this.byId.values()) {
@@ -150,15 +150,15 @@ export class Sessions {
 }
 
 /**
- * Whether a store has returned a usable record. Another version of the server may have written it with a revision that
- * is unknown here, and many stores return null for a missing key. A record without a subject is nobody's.
+ * Whether a record from a store is usable. Many stores return null for a missing key, and another version of the server
+ * may have stored a revision that this one doesn't know. A record with an empty subject belongs to nobody.
  */
 function isUsable(record: SessionRecord | null | undefined, id: string): record is SessionRecord {
   if (!isObject(record) || record.id !== id || record.principal?.subject === '') return false;
   return revisionOf(record.revision)?.sessions === true;
 }
 
-/** Makes a session the last of both its lists to be evicted. Not in `lru.ts`, because it runs for every request. */
+/** Moves a session to the end of both its eviction lists. Not in `lru.ts`, because it runs for every request. */
 function use(session: HttpSession, all: SessionGroup): void {
   session.previous.next = session.next;
   session.next.previous = session.previous;

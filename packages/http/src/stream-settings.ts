@@ -5,7 +5,7 @@ import type { SlowReaders } from './readers.js';
 
 /** A stream with a reader. */
 export interface OpenStream {
-  /** Sends something if nothing else waits for the reader. */
+  /** Sends something if nothing else is waiting for the reader. */
   keepAlive(): void;
 }
 

@@ -36,15 +36,15 @@ export class EventStream implements SinkOwner, Replayed {
   /** Whether all messages have been sent. Some readers may not have them yet. */
   ended = false;
   sequence = 0;
-  /** Whether its reader has come by a GET of its own. */
+  /** Whether its reader has resumed the stream with a GET. */
   resumed = false;
   /** Whether the stream has ended and only the store has its events. */
   private isPast = false;
-  /** Sends a reader what it has missed. Until then it isn't the stream's reader. */
+  /** Sends a reader the events that it has missed. The reader becomes `sink` only after that. */
   private replay: Replay | undefined;
   /** Number of the latest call of `resume`. */
   private resumes = 0;
-  /** Calls of `resume` that wait for the store. */
+  /** Number of calls of `resume` that are waiting for the store. */
   private resuming = 0;
   /** The buffered changes, while the reader is slow. */
   private changes: PendingChanges | undefined;
@@ -84,7 +84,7 @@ export class EventStream implements SinkOwner, Replayed {
     if (this.sink === sink || this.replay?.sink === sink) this.detach();
   }
 
-  /** Marks a stream that has ended earlier or belongs to another process. Its events can be replayed from the store. */
+  /** Marks a stream that has already ended or belongs to another process. Its events can be replayed from the store. */
   endBefore(): void {
     this.isPast = this.ended = true;
   }
@@ -167,7 +167,7 @@ export class EventStream implements SinkOwner, Replayed {
       await this.settings.readers.settled();
       const sink = open();
       sink.own(this);
-      // the client has reconnected again: that reader gets all events, and this one would get them with gaps
+      // if the client has reconnected again, the newer reader gets all events, and this one would get gaps
       if (turn === this.resumes) this.startReplay(new Replay(this, sink, after), page ?? [], after);
       else this.finish(sink, '');
       return true;
@@ -231,7 +231,7 @@ export class EventStream implements SinkOwner, Replayed {
     return !this.changes.admit(frame) && (this.changes.has(frame) || this.hit('maxBufferedBytes'));
   }
 
-  /** Reports the first message that is dropped for a slow reader; the next ones once it has caught up. */
+  /** Reports a limit for the first message dropped for a slow reader, and not again until the reader has caught up. */
   protected hit(limit: LimitName): true {
     if (!this.dropping) this.settings.hit({ limit });
     return (this.dropping = true);
@@ -243,7 +243,7 @@ export class EventStream implements SinkOwner, Replayed {
     this.detach();
     this.replay = replay;
     this.resumed = true;
-    // a slow one would keep its backlog until it disconnects
+    // a slow reader would keep its backlog until it disconnects
     if (previous?.slow) previous.destroy();
     else if (previous) this.finish(previous, '');
     if (this.ended) this.settings.ending.add(sink);

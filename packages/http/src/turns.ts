@@ -1,22 +1,22 @@
 import { AsyncResource } from 'node:async_hooks';
 import { setImmediate } from 'node:timers';
 
-/** Milliseconds of each turn of the event loop in which work is begun. */
+/** Milliseconds per turn of the event loop during which work may start. */
 const BUDGET_MS = 10;
 
 /**
- * Spreads work over turns of the event loop. When clients ask for more than fits into one, everything else is served in
+ * Spreads work over turns of the event loop. If the work doesn't fit into one turn, everything else is served in
  * between, such as small requests and new connections.
  */
 export class Turns {
   private readonly waiting: (() => void)[] = [];
 
-  /** Whether work waits. */
+  /** Whether work is waiting. */
   get isBusy(): boolean {
     return this.waiting.length > 0;
   }
 
-  /** Does some work at the end of this turn or a later one. Each turn does at least one piece. */
+  /** Runs `work` at the end of this turn or a later one. Each turn runs at least one piece of work. */
   add(work: () => void): void {
     // each piece has to find the `AsyncLocalStorage` of its own request
     const resource = new AsyncResource('Turn');
@@ -31,7 +31,7 @@ export class Turns {
       do waiting[done++]?.();
       while (done < waiting.length && performance.now() < until);
     } finally {
-      // what was added meanwhile has not been scheduled
+      // work that was added in the meantime has not been scheduled
       waiting.splice(0, done);
       if (waiting.length > 0) setImmediate(this.next);
     }

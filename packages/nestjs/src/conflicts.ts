@@ -1,12 +1,12 @@
 import { type OwnedRoute, startupError } from '@decorum/core/transport';
 import type { ModulesContainer } from '@nestjs/core';
 
-/** What must be unique among the servers of an application. */
+/** The properties that must be unique among the servers of an application. */
 interface Claim {
   readonly name: string;
-  /** Paths on HTTP, if it is served there. */
+  /** Paths of its endpoint, if it is served over HTTP. */
   readonly mounts: readonly string[];
-  /** Routes of its plugins, if it is served there. */
+  /** Routes of its plugins, if it is served over HTTP. */
   readonly routes: readonly OwnedRoute[];
 }
 
@@ -14,7 +14,7 @@ interface Claim {
 const claims = new WeakMap<object, readonly Claim[]>();
 
 /**
- * Checks that no other server of the application has the name, a path or a route of this one.
+ * Checks that no other server of the application has this server's name, or any of its paths or routes.
  * @throws {DecorumError} `DECORUM_SERVER_CONFLICT`, `DECORUM_DUPLICATE_ROUTE`
  */
 export function requireFree(modules: ModulesContainer, claim: Claim): void {
@@ -36,7 +36,7 @@ export function requireFree(modules: ModulesContainer, claim: Claim): void {
   }
 }
 
-/** Rejects a route that a plugin of another server has: only one of them would be asked. */
+/** Rejects a route that a plugin of another server also has, because only one of the two would be called. */
 function requireOwnRoute({ method, path, plugin }: OwnedRoute, { name, other }: { name: string; other: Claim }): void {
   const taken = other.routes.find((each) => each.method === method && each.path === path);
   if (taken === undefined) return;

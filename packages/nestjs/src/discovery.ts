@@ -21,8 +21,8 @@ export interface Selection {
 }
 
 /**
- * The class of what Nest provides. What a factory makes for each request has the class of its token, if that is one.
- * Undefined for values without a class.
+ * The class of a provider or controller. If a factory creates an instance for each request, this is the provider's
+ * token, if that is a class. Undefined for values without a class.
  */
 function classOf(wrapper: InstanceWrapper): Class | undefined {
   const { metatype, isNotMetatype, token } = wrapper;

@@ -4,7 +4,7 @@ import type { Target } from './discovery.js';
 
 const { getMetadata } = Reflect as unknown as { getMetadata(...of: unknown[]): unknown };
 
-/** Where Nest writes what its decorators list, and their names. */
+/** The metadata keys that Nest's decorators write to, and the names of the decorators. */
 const DECORATORS = {
   __guards__: 'UseGuards',
   __interceptors__: 'UseInterceptors',
@@ -12,13 +12,13 @@ const DECORATORS = {
   __exceptionFilters__: 'UseFilters',
 } as const;
 
-/** What a decorator lists on a class or method. */
+/** The entries that a decorator lists on a class or method. */
 const listed = (slot: string, on: unknown): readonly unknown[] =>
   typeof on === 'function' ? ((getMetadata(slot, on) as readonly unknown[] | undefined) ?? []) : [];
 
 /**
- * Checks that Nest will run what `@UseGuards` and its siblings list for a method. Nest leaves out silently what it has no
- * instance of, and reads the decorators of the method that runs only, not those of the one that it overrides.
+ * Checks that Nest will run everything that `@UseGuards` and its siblings list for a method. Nest silently skips
+ * classes that it has no instance of, and ignores the decorators of a method that is overridden.
  * @throws {DecorumError} `DECORUM_UNBOUND_ENHANCER`
  */
 export function requireEnhancers({ cls, module }: Target, key: string): void {
@@ -40,7 +40,7 @@ export function requireEnhancers({ cls, module }: Target, key: string): void {
   }
 }
 
-/** The methods of a name on the prototypes of the base classes. */
+/** The methods with a given name on the prototypes of the base classes. */
 function overridden(prototype: object, key: string): unknown[] {
   const base = Object.getPrototypeOf(prototype) as object | null;
   if (base === null || base === Object.prototype) return [];

@@ -6,12 +6,12 @@ import { isObservable, lastValueFrom } from 'rxjs';
 import type { McpMember } from './execution-context.js';
 import { INERT_RESPONSE } from './request.js';
 
-/** The part of Nest's handler of exceptions that runs the filters. */
+/** The part of Nest's exception handler that runs filters. */
 interface Filters {
   invokeCustomFilters(exception: unknown, host: ArgumentsHost): unknown;
 }
 
-/** Thrown in place of the input while guards are asked for a list: they have let the caller pass. */
+/** Thrown once guards have let the caller pass, if they only decide whether to show a member. */
 export const PASSED = Symbol('passed');
 
 type Target = (...args: unknown[]) => Promise<unknown>;
@@ -21,7 +21,7 @@ const isAnswer = (result: unknown): boolean => result !== undefined && result !=
 
 /**
  * Runs filters around a call. Nest's own proxy would also log each error that no filter catches, such as a `ToolError`,
- * and would show filters the signals that end a round of questions, or the question of who may see a member.
+ * and would pass filters our own signals: `InputSignal`, which ends a round of questions, and `PASSED`.
  */
 export const errorProxy = {
   createProxy:
@@ -43,12 +43,12 @@ export const errorProxy = {
     },
 };
 
-/** The message and status of an HttpException of any copy of @nestjs/common; undefined for other errors. */
+/** The message and status of an HttpException from any copy of @nestjs/common; undefined for other errors. */
 export function httpException(error: unknown): { status: number; message: string } | undefined {
   const { getStatus, getResponse } = (error ?? {}) as Partial<Record<'getStatus' | 'getResponse', () => unknown>>;
   if (!(error instanceof Error) || typeof getStatus !== 'function') return undefined;
   const response = typeof getResponse === 'function' ? getResponse.call(error) : undefined;
-  // pipes list their problems in the response only
+  // pipes list their problems only in the response
   const { message } = (response ?? {}) as { readonly message?: unknown };
   return {
     status: Number(getStatus.call(error)),
@@ -56,7 +56,7 @@ export function httpException(error: unknown): { status: number; message: string
   };
 }
 
-/** What clients see of an error: the message of an HttpException below 500; others are left to the server. */
+/** The error for clients: an HttpException below 500 keeps its message; other errors are left to the server. */
 export function publicError(error: unknown, kind: McpMember['kind']): unknown {
   const found = httpException(error);
   if (found === undefined || !(found.status < 500)) return error;

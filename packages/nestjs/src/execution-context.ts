@@ -12,20 +12,20 @@ export interface McpMember {
 
 type Facts = Pick<McpExecutionContext, 'member' | 'arguments' | 'context'> & { check(): unknown };
 
-/** Marks the calls of all copies of this package: a guard may come from a package that has another one. */
+/** Marks calls across copies of this package: a guard may come from a package that has its own copy. */
 const MARK = Symbol.for('decorum:nestjs:call');
 
 const isCall = (argument: unknown): argument is McpExecutionContext =>
   typeof argument === 'object' && argument !== null && MARK in argument;
 
-/** What guards, interceptors and filters can know of a call over MCP. */
+/** The facts about an MCP call, for guards, interceptors and filters. */
 export class McpExecutionContext {
   /** Internal. */
   readonly [MARK] = true;
   readonly member: McpMember;
-  /** The arguments as sent, before they are checked. Undefined while guards are asked for a list. */
+  /** The arguments as sent, before they are checked. Undefined if guards only decide whether to show the member. */
   readonly arguments: UncheckedInput['args'] | undefined;
-  /** The second parameter of the method. Undefined while guards are asked for a list. */
+  /** The second parameter of the method. Undefined if guards only decide whether to show the member. */
   readonly context: Context | CompletionContext | undefined;
   readonly #check: () => unknown;
 
@@ -38,9 +38,9 @@ export class McpExecutionContext {
   }
 
   /**
-   * The call that a guard, interceptor or filter stands around.
-   * @param host what Nest passes to it
-   * @throws {TypeError} for anything but a call over MCP: check `host.getType() === 'mcp'` before
+   * Finds the call that a guard, interceptor or filter runs for.
+   * @param host the object that Nest passes to the guard, interceptor or filter
+   * @throws {TypeError} for anything but an MCP call. Check `host.getType() === 'mcp'` first
    */
   static from(host: ArgumentsHost): McpExecutionContext {
     const found = host.getArgs<unknown[]>().find(isCall);
@@ -50,7 +50,7 @@ export class McpExecutionContext {
     );
   }
 
-  /** Internal: the method's input, after the check of the arguments. */
+  /** Internal: checks the arguments and returns the method's input. */
   static inputOf(call: McpExecutionContext): unknown {
     return call.#check();
   }

@@ -37,14 +37,14 @@ function memberOf({ kind, key, options }: MemberRecord): HostedMember {
 
 /** A provider whose methods run inside Nest's guards, interceptors, pipes and filters. */
 export class HostedProvider implements MemberHost {
-  /** What the server calls in place of the instance. */
+  /** The object that the server calls in place of the instance. */
   readonly provider: object;
   readonly shown?: NonNullable<MemberHost['shown']>;
   private readonly members: ReadonlyMap<string, HostedMember>;
   private readonly isScoped: boolean;
-  /** The handlers of an instance that all calls share. */
+  /** The handlers, if all calls share one instance. */
   private readonly handlers = new Map<HostedMember, Handler>();
-  /** Those that only ask the guards, for lists. */
+  /** The handlers that only run guards, such as for lists. */
   private readonly guards = new Map<HostedMember, Handler>();
 
   /** @throws {DecorumError} `DECORUM_UNBOUND_ENHANCER` */
@@ -64,18 +64,18 @@ export class HostedProvider implements MemberHost {
     });
   }
 
-  /** Creates all handlers at startup, so that mistakes show. */
+  /** Creates all handlers at startup, so that mistakes show early. */
   private prepare(instance: object): void {
     for (const member of this.members.values()) {
       const { key } = member;
-      // the server rejects the provider
+      // skipped, because the server rejects the provider
       if (typeof (instance as Methods)[key] !== 'function') continue;
       this.handlers.set(member, createHandler(this.nest.creator, this.target, { ...member, instance }));
     }
   }
 
   private property(prototype: object, key: string | symbol): unknown {
-    // as Nest does for its own hooks: there is no instance yet
+    // there is no instance yet; Nest skips its own hooks too
     if (this.isScoped && HOOKS.has(key)) return undefined;
     const source = this.isScoped ? prototype : (this.target.wrapper.instance as object);
     const value: unknown = Reflect.get(source, key);
@@ -86,7 +86,7 @@ export class HostedProvider implements MemberHost {
     return async (input: UncheckedInput | string, context: AnyContext) => await this.call(String(key), input, context);
   }
 
-  /** Calls a method that is no member: a hook, or one that lists resources. */
+  /** Calls a method that isn't a member: a hook, or a method that lists resources. */
   private async callPlain(key: string | symbol, args: unknown[]): Promise<unknown> {
     const context = args.find(
       (argument): argument is Context => typeof argument === 'object' && argument !== null && 'transport' in argument,
@@ -109,7 +109,7 @@ export class HostedProvider implements MemberHost {
       return checked;
     };
     const check = () => {
-      // a guard or interceptor may have waited until after the client has gone
+      // the client may have gone while a guard or interceptor was waiting
       context.signal.throwIfAborted();
       isAdmitted = true;
       return isText ? input : andThen(input.check(), requireUncancelled);
@@ -135,7 +135,7 @@ export class HostedProvider implements MemberHost {
     return createHandler(creator, this.target, { ...member, ...scoped, guardsOnly });
   }
 
-  /** The handler that asks the guards of a member: no interceptor runs, because nothing is called. */
+  /** The handler that only runs the guards of a member. Interceptors don't run, because nothing is called. */
   private async guardsOf(member: HostedMember, request: object): Promise<Handler> {
     if (this.isScoped) return await this.scopedHandler(member, request, true);
     const found = this.guards.get(member);
@@ -146,7 +146,7 @@ export class HostedProvider implements MemberHost {
     return made;
   }
 
-  /** Asks the guards of a member without calling it. */
+  /** Runs the guards of a member without calling the member. */
   private access(key: string, kind: string): Access {
     const member = this.members.get(idOf({ kind, key })) as HostedMember;
     return async (principal, transport) => {
@@ -167,7 +167,7 @@ export class HostedProvider implements MemberHost {
   }
 }
 
-/** Ends a call that is cancelled while its guards or interceptors wait: they may never settle. */
+/** Ends a call that is cancelled while its guards or interceptors wait, because they may never settle. */
 async function unlessAborted(
   running: Promise<unknown>,
   signal: AbortSignal,

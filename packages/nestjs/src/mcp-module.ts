@@ -21,14 +21,14 @@ import { getMcpServerToken } from './tokens.js';
 
 const RUNTIME = Symbol('decorum:runtime');
 
-/** Starts after all other modules, and closes before them. */
+/** The distance of a module that starts after all other modules, and closes before them. */
 const FIRST = -1;
-/** Its middleware runs after that of all other modules. */
+/** The distance of a module whose middleware runs after that of all other modules. */
 const LAST = 1_000_000;
 
 /**
- * Sets the places of a server's two modules. Nest sorts modules by their distance from the root: the middleware of the
- * nearest comes first, and those farthest away start first and close last.
+ * Sets the distances of a server's two modules. Nest sorts modules by their distance from the root: the nearest run
+ * their middleware first, and the farthest start first and close last.
  */
 function place(modules: ModulesContainer, token: symbol): void {
   const all = [...modules.values()];
@@ -57,7 +57,7 @@ export class McpServerModule implements OnModuleInit, OnApplicationBootstrap, On
 }
 
 /**
- * Serves all providers and controllers with decorated methods over MCP, at `/mcp` of the application.
+ * Serves all providers and controllers with decorated methods over MCP, by default at `/mcp`.
  * @example
  * ```ts
  * import { McpModule } from '@decorum/nestjs';
@@ -73,7 +73,7 @@ export class McpModule implements NestModule {
 
   /**
    * Adds a server to the application.
-   * @param options those of `McpServer` and of the endpoint, such as `path` and `allowedHosts`, and which modules to serve
+   * @param options options of `McpServer`, of the endpoint, such as `path`, and of the module, such as `include`
    */
   static forRoot(options: McpModuleOptions): DynamicModule {
     return moduleOf({ name: options?.name, inject: [], useFactory: () => options });
@@ -109,14 +109,14 @@ Inject(RUNTIME)(McpModule, undefined, 0);
 Module({})(McpServerModule);
 Module({})(McpModule);
 
-/** How many servers there are in all applications. */
+/** The number of servers in all applications. */
 let count = 0;
 
 type Injected = [ModulesContainer, ExternalContextCreator, ApplicationConfig, HttpAdapterHost | undefined, ...never[]];
 
 function moduleOf({ name, imports = [], inject = [], useFactory }: McpModuleAsyncOptions): DynamicModule {
-  // several servers in an application need a token each. With `moduleIdGeneratorAlgorithm: 'deep-hash'`, Nest tells
-  // their modules apart by the description alone
+  // each server in an application needs its own token. With `moduleIdGeneratorAlgorithm: 'deep-hash'`, Nest tells their
+  // modules apart only by the token's description
   const token = Symbol(`decorum:runtime of server ${++count}`);
   const runtime: Provider = {
     provide: token,

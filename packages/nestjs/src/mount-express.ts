@@ -2,10 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 type Next = (error?: unknown) => void;
 
-/** A middleware of Express. */
+/** An Express middleware. */
 export type Middleware = (request: IncomingMessage, response: ServerResponse, next: Next) => void;
 
-/** The parts of Nest's adapter for Express that an endpoint needs. */
+/** The parts of Nest's Express adapter that an endpoint needs. */
 export interface ExpressAdapter {
   use(...args: unknown[]): unknown;
   getInstance(): { readonly router?: { readonly strict?: boolean; readonly caseSensitive?: boolean } };
@@ -14,15 +14,15 @@ export interface ExpressAdapter {
 /** Names of the middleware in the body-parser package. */
 const PARSERS = /^(?:json|urlencoded|text|raw)Parser$/;
 
-/** The path of a request, whatever it is mounted at. */
+/** The path of a request, including any mount path. */
 export function pathOf(request: IncomingMessage): string {
   const { originalUrl, url = '' } = request as IncomingMessage & { readonly originalUrl?: string };
   return (originalUrl ?? url).split('?', 1)[0] as string;
 }
 
 /**
- * Finds the path that Express matches with a request. By default, it ignores case and a slash at the end.
- * @param paths those of an endpoint
+ * Finds the path that matches a request by Express's rules. By default, Express ignores case and a trailing slash.
+ * @param paths the paths of an endpoint
  */
 export function matchedPath(
   adapter: ExpressAdapter,
@@ -38,7 +38,7 @@ export function matchedPath(
   return paths.find((path) => loose(path) === asked);
 }
 
-/** Gives a request another path. */
+/** Replaces the path of a request. */
 export function rewritePath(request: IncomingMessage, path: string): void {
   const { url = '' } = request;
   const query = url.indexOf('?');
@@ -46,8 +46,8 @@ export function rewritePath(request: IncomingMessage, path: string): void {
 }
 
 /**
- * Keeps body parsers from the requests of an endpoint, which reads its bodies itself, with limits of its own. Nest adds
- * its parsers through the same method as the application.
+ * Makes body parsers skip requests to an endpoint, which reads bodies itself, with its own limits. Nest adds its
+ * parsers through the same method as the application.
  */
 export function skipParsers(adapter: ExpressAdapter, isServed: (request: IncomingMessage) => boolean): void {
   const use = adapter.use.bind(adapter);

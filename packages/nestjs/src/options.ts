@@ -6,8 +6,8 @@ import type { InjectionToken, ModuleMetadata, OptionalFactoryDependency, Type } 
 /** Options of the endpoint in a Nest application. */
 export interface NestHttpOptions extends Omit<NodeHandlerOptions, 'principal'> {
   /**
-   * Returns the caller that an earlier middleware or hook has authenticated. Called with the request of Express or
-   * Fastify.
+   * Returns the caller that an earlier middleware or hook has authenticated. Called with the Express or Fastify
+   * request.
    */
   principal?(request: object): Principal | undefined;
 }
@@ -19,11 +19,11 @@ export interface NestOptions {
   /** Modules whose providers and controllers are not served. */
   readonly exclude?: readonly Type[];
   /**
-   * Asks the guards of each member also for lists, for subscriptions, and before its arguments are completed. Clients
-   * see only what the guards let pass. Defaults to `false`.
+   * Runs each member's guards for lists, subscriptions and completions too, so that clients see only the members that
+   * the guards let pass. Defaults to `false`.
    */
   readonly hideGuarded?: boolean;
-  /** `false` serves no HTTP, or the options of the endpoint, which can also stand beside the others. */
+  /** `false` to serve no HTTP, or the options of the endpoint, which you can also pass at the top level. */
   readonly http?: NestHttpOptions | false;
 }
 
@@ -39,10 +39,10 @@ export type McpModuleOptions = Omit<McpServerOptions, 'resolve' | 'limits'> &
 export interface McpModuleAsyncOptions extends Pick<ModuleMetadata, 'imports'> {
   /** Name of the server, to inject it with `@InjectMcpServer(name)`. */
   readonly name?: string;
-  /** What to pass to `useFactory`. */
+  /** Injection tokens of the values to pass to `useFactory`. */
   readonly inject?: (InjectionToken | OptionalFactoryDependency)[];
   /** Returns the options, or a promise of them. */
-  // method syntax makes the parameters bivariant: factories may declare the types of what they inject
+  // method syntax makes the parameters bivariant: factories may declare the types of the values that they inject
   useFactory(...injected: never[]): McpModuleOptions | Promise<McpModuleOptions>;
 }
 
@@ -63,7 +63,7 @@ const HTTP_OPTIONS: Readonly<Record<Exclude<keyof NestHttpOptions, 'limits'>, tr
   credentialHeaders: true,
 };
 
-/** The options of a module, for each part that they are about. */
+/** The options of a module, split by the part that they configure. */
 export interface SplitOptions {
   readonly server: McpServerOptions;
   /** Undefined to serve no HTTP. */
@@ -78,7 +78,7 @@ const NEST_OPTIONS: OptionTypes<Omit<NestOptions, 'http'>> = {
 };
 
 /**
- * Splits the options of a module. `McpServer` and the endpoint reject what they don't know.
+ * Splits the options of a module. `McpServer` and the endpoint reject unknown options.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
 export function splitOptions(options: McpModuleOptions): SplitOptions {
@@ -105,7 +105,7 @@ export function splitOptions(options: McpModuleOptions): SplitOptions {
 const invalid = (option: string, problem: string) =>
   startupError('DECORUM_INVALID_OPTION', 'McpModule', option, problem);
 
-/** Rejects a path without a slash before the application's prefix is put in front of it. */
+/** Rejects a path without a leading slash. Later, the application's prefix would hide the mistake. */
 function requirePath(path: unknown = '/'): void {
   if (typeof path === 'string' && path.startsWith('/')) return;
   throw invalid('path', `is ${JSON.stringify(path)}, but must start with "/", as in "/mcp"`);

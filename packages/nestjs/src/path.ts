@@ -1,7 +1,7 @@
 import { RequestMethod } from '@nestjs/common';
 import type { ApplicationConfig } from '@nestjs/core';
 
-/** A path with the global prefix of the application, unless the application excludes all its methods from the prefix. */
+/** Adds the application's global prefix to a path, unless the application excludes the path for all methods. */
 export function prefixed(path: string, config: ApplicationConfig): string {
   const prefix = config.getGlobalPrefix().replaceAll(/^\/+|\/+$/g, '');
   const { exclude = [] } = config.getGlobalPrefixOptions();

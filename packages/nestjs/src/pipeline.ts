@@ -9,7 +9,7 @@ import type { Target } from './discovery.js';
 /** The type of the context that guards and interceptors see. */
 const CONTEXT_TYPE = 'mcp' as ContextType;
 
-/** What guards and interceptors find in their context. */
+/** The arguments that guards and interceptors find in their context. */
 export type HandlerArguments = readonly [
   request: object,
   response: object,
@@ -26,7 +26,7 @@ const CALL = 3;
 const INPUT = Symbol('input');
 const CONTEXT = Symbol('context');
 
-/** The two parameters of each method. Pipes see the first, and its type is "custom": the arguments are checked already. */
+/** The two parameters of each method. Pipes see the first, with the type "custom": its value is already checked. */
 const PARAMETERS = [
   {
     index: 0,
@@ -37,12 +37,12 @@ const PARAMETERS = [
   { index: 1, type: CONTEXT, pipes: [], extractValue: (...args: HandlerArguments) => args[CALL].context },
 ];
 
-/** The part of Nest's creator that runs interceptors around a method. Gets the handler's arguments, and the method last but one. */
+/** The part of Nest's creator that runs interceptors. Takes the handler's arguments second, the method last but one. */
 interface Interception {
   intercept(...all: unknown[]): Promise<unknown>;
 }
 
-/** Ends an observable that a method has returned when its call is cancelled: nothing else unsubscribes from it. */
+/** Ends an observable that a method returned when its call is cancelled, because nothing else unsubscribes from it. */
 const untilAborted = (source: Observable<unknown>, signal: AbortSignal): Observable<unknown> =>
   new Observable((subscriber) => {
     const abort = () => subscriber.error(signal.reason);
@@ -71,8 +71,8 @@ interface Metadata {
 }
 
 /**
- * Nest's creator of external contexts, for the methods of one provider. It looks for their guards in the module that has
- * the provider, which the original would not find for controllers, and takes the parameters from us.
+ * Nest's creator of external contexts, adapted to the methods of one provider. It looks for guards in the provider's
+ * module, which the original would not find for controllers, and uses our `PARAMETERS`.
  */
 function creatorFor(creator: ExternalContextCreator, moduleKey: string, paramtypes: unknown): ExternalContextCreator {
   const getParamValue = (value: unknown, metadata: Metadata, pipes: PipeTransform[]): unknown =>
@@ -92,18 +92,18 @@ function creatorFor(creator: ExternalContextCreator, moduleKey: string, paramtyp
 
 const { getMetadata } = Reflect as unknown as { getMetadata(...of: unknown[]): unknown };
 
-/** The classes of a method's parameters: those that the compiler emitted, unless the decorator names the input. */
+/** The classes of a method's parameters, as the compiler emitted them. An input class in the decorator wins. */
 function typesOf({ cls }: Target, key: string, input: unknown): readonly unknown[] {
   const [emitted, context] = (getMetadata('design:paramtypes', cls.prototype, key) ?? []) as readonly unknown[];
   return [typeof input === 'function' && input.prototype !== undefined ? input : emitted, context];
 }
 
-/** A member as the pipeline needs it. */
+/** The parts of a member that the pipeline needs. */
 export interface PipedMember {
   readonly key: string;
   /** The schema that the decorator names, if any. */
   readonly input: unknown;
-  /** Leaves out interceptors. */
+  /** Whether to leave out interceptors. */
   readonly guardsOnly?: boolean;
 }
 

@@ -1,12 +1,12 @@
 import type { Principal, RequestHeaders, TransportInfo } from '@decorum/core';
 import { hostRequest } from '@decorum/http/node';
 
-/** Stands in for the HTTP request over other transports: what `@Inject(REQUEST)` and `switchToHttp()` give over stdio. */
+/** Stands in for the HTTP request. Over stdio, `@Inject(REQUEST)` and `switchToHttp()` provide it instead. */
 export class McpRequest {
-  /** No headers, so that guards that look for one find none. */
+  /** Empty, so that guards that look for a header find none. */
   readonly headers: RequestHeaders = {};
   readonly transport: TransportInfo;
-  /** The caller that the transport knows. */
+  /** The caller, if the transport knows it. */
   readonly principal: Principal | undefined;
 
   /** Internal. */
@@ -16,12 +16,12 @@ export class McpRequest {
   }
 }
 
-/** The request of Express or Fastify that a call came with, or what stands in for it. */
+/** The Express or Fastify request that a call came with; an `McpRequest` over other transports. */
 export function requestOf(transport: TransportInfo, principal: Principal | undefined): object {
   return (hostRequest(transport) as object | undefined) ?? new McpRequest(transport, principal);
 }
 
-/** What the inert response answers to code that reads from it. */
+/** The properties of the inert response, for code that reads from it. */
 const READ: Readonly<Record<string, unknown>> = {
   statusCode: 200,
   headersSent: false,
@@ -31,8 +31,8 @@ const READ: Readonly<Record<string, unknown>> = {
 };
 
 /**
- * The HTTP response as guards, interceptors and filters see it. A call is one message of an MCP response, so they must
- * not write to it: whatever they do with it is a no-op.
+ * The HTTP response that guards, interceptors and filters get. Everything they do with it is a no-op, because a call's
+ * result is only one message of the actual response.
  */
 export const INERT_RESPONSE: object = new Proxy(() => {}, {
   get: (_target, key) => {

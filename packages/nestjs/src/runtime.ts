@@ -25,9 +25,9 @@ export interface Application {
   readonly adapterHost: HttpAdapterHost | undefined;
 }
 
-/** Closes the application when its server closes for good, as it does when stdin ends. */
+/** Closes the application when the server closes, as it does when stdin ends. */
 export class NestServer extends McpServer {
-  /** Set by whoever runs the application. */
+  /** Closes the application. Set by `serveNestStdio`. */
   whenClosed: (() => Promise<void>) | undefined;
   isClosing = false;
 
@@ -38,17 +38,17 @@ export class NestServer extends McpServer {
   }
 
   override async close(options: { readonly deadlineMs?: number } = {}): Promise<void> {
-    // the application closes because the server does
+    // the application is closing because the server is
     if (!this.isClosing) await super.close(options);
   }
 }
 
-/** A Fastify application, whose types need not be installed. */
+/** A Fastify application. Fastify's own types may not be installed. */
 interface FastifyApplication {
   register(plugin: unknown, options?: object): unknown;
 }
 
-/** A server in an application: finds what it serves, mounts its endpoint, and closes it. */
+/** A server in an application: finds its members, mounts its endpoint, and closes it. */
 export class Runtime {
   readonly server: NestServer;
   private handler: NodeHandler | undefined;
@@ -69,7 +69,7 @@ export class Runtime {
     const adapter = this.adapter as unknown as ExpressAdapter;
     skipParsers(adapter, (request) => this.pathFor(request) !== undefined);
     const early: Middleware = (request, response, next) => {
-      // documents and other routes at the root, which have no place in the application's prefix
+      // serves documents and other routes at the root, outside the application's prefix
       if (this.handler === undefined || this.pathFor(request) !== undefined) next();
       else this.handler(request, response, next);
     };
@@ -80,12 +80,12 @@ export class Runtime {
     return this.server.info.name;
   }
 
-  /** The adapter of an application with HTTP. */
+  /** The adapter, if the application has HTTP. */
   get adapter(): HttpAdapterHost['httpAdapter'] | undefined {
     return this.application.adapterHost?.httpAdapter;
   }
 
-  /** Paths as in the options. */
+  /** Paths as in the options, without the application's prefix. */
   get mounts(): readonly string[] {
     const { path = '/mcp', legacySse = false } = this.options.http ?? {};
     const { path: streamPath = '/sse', messagesPath = '/messages' } = typeof legacySse === 'object' ? legacySse : {};
@@ -130,7 +130,7 @@ export class Runtime {
   readonly middleware: Middleware = (request, response, next) => {
     if (this.handler === undefined) return next();
     const path = this.pathFor(request);
-    // the handler knows nothing of Express's settings
+    // the handler doesn't know Express's settings
     if (path !== undefined && path !== pathOf(request)) rewritePath(request, path);
     this.handler(request, response, next);
   };
@@ -150,7 +150,7 @@ export class Runtime {
     return this.served;
   }
 
-  /** The path of the endpoint that a request on Express is for. */
+  /** The endpoint path that an Express request is for. */
   private pathFor(request: Parameters<Middleware>[0]): string | undefined {
     return matchedPath(this.adapter as unknown as ExpressAdapter, this.paths, request);
   }
@@ -175,7 +175,7 @@ export class Runtime {
   }
 }
 
-/** An error of a provider, with the modules of all classes that it names. */
+/** Adds to an error the modules of all classes that its message names. */
 function located(error: unknown, targets: readonly Target[], at: Target): unknown {
   if (!(error instanceof DecorumError)) return error;
   const named = targets.filter((target) => target === at || error.message.includes(`${target.cls.name}.`));

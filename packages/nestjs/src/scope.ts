@@ -12,7 +12,7 @@ export interface Scoped {
   readonly contextId: ContextId;
 }
 
-/** Request-scoped or transient guards, interceptors, pipes and filters of the whole application (`APP_GUARD` and others). */
+/** The application's request-scoped or transient guards, interceptors, pipes and filters (`APP_GUARD` and others). */
 function scopedEnhancers(config: ApplicationConfig): InstanceWrapper[] {
   return [
     config.getGlobalRequestGuards(),
@@ -22,18 +22,18 @@ function scopedEnhancers(config: ApplicationConfig): InstanceWrapper[] {
   ].flat();
 }
 
-/** Whether each call needs an instance of its own, because it or something that it depends on is request-scoped. */
+/** Whether each call needs its own instance: the provider is transient, or it or a dependency is request-scoped. */
 export function isScoped({ wrapper }: Target, config: ApplicationConfig): boolean {
   const enhancers = scopedEnhancers(config);
   if (enhancers.length === 0) return wrapper.isTransient || !wrapper.isDependencyTreeStatic();
-  // Nest does this itself for controllers only
+  // Nest itself does this only for controllers
   const known = new Set(wrapper.getEnhancersMetadata() ?? []);
   for (const enhancer of enhancers) if (!known.has(enhancer)) wrapper.addEnhancerMetadata(enhancer);
   (wrapper as unknown as { isTreeStatic: boolean | undefined }).isTreeStatic = undefined;
   return true;
 }
 
-/** Without the mark of an earlier context: several calls can come with one HTTP request, and each gets its own context. */
+/** Hides the mark of an earlier context: one HTTP request can carry several calls, and each gets its own context. */
 const unmarked = (request: object): object =>
   new Proxy(request, {
     get: (target, key) => (typeof key === 'symbol' ? undefined : (Reflect.get(target, key, target) as unknown)),

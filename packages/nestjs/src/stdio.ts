@@ -9,15 +9,15 @@ import { getMcpServerToken } from './tokens.js';
 
 /** Options of `serveNestStdio`: those of `serveStdio`, and of the application. */
 export interface NestStdioOptions extends StdioOptions {
-  /** Name of the server to serve, in an application with several. */
+  /** Name of the server to serve, in an application with several servers. */
   readonly server?: string;
   /** Options of the application, such as its `logger`. */
   readonly app?: NestApplicationContextOptions;
 }
 
 /**
- * Serves an application over stdin and stdout, without HTTP. What the application prints, from its start on, goes to
- * stderr. When the client ends the connection, the application closes with its shutdown hooks.
+ * Serves an application over stdin and stdout, without HTTP. From the start, the application's own output goes to
+ * stderr. When the client closes the connection, the application closes and runs its shutdown hooks.
  * @param module the application's root module
  * @example
  * ```ts
@@ -36,7 +36,7 @@ export async function serveNestStdio(module: Type, options: NestStdioOptions = {
     server = app.get<McpServer>(name === undefined ? McpServer : getMcpServerToken(name), { strict: false });
     if (server instanceof NestServer) server.whenClosed = async () => await app.close();
   } finally {
-    // `serveStdio` diverts it again before anything else can run
+    // `serveStdio` diverts stdout again before anything else can run
     restore();
   }
   return await serveStdio(server, stdio);

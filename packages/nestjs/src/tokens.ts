@@ -1,10 +1,10 @@
 import { Inject } from '@nestjs/common';
 
-/** The injection token of a server by its name, for applications with several. */
+/** The injection token of a server by its name, for applications with several servers. */
 export const getMcpServerToken = (name: string): string => `decorum:server:${name}`;
 
 /**
- * Injects the server with a name. With a single server, inject `McpServer`.
+ * Injects a server by its name. In an application with a single server, inject `McpServer` instead.
  * @example
  * ```ts
  * import { InjectMcpServer } from '@decorum/nestjs';

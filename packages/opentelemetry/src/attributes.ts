@@ -11,28 +11,28 @@ import {
   VALUE,
 } from './names.js';
 
-/** Characters of ids and URIs that a span keeps. Clients choose them. */
+/** Cap on the characters of ids and URIs in a span, because clients choose them. */
 const MAX_SENT_CHARS = 1024;
 
 /** The first characters of a text that a client has sent. */
 export const cut = (text: string, max: number = MAX_SENT_CHARS): string =>
   text.length <= max ? text : `${text.slice(0, max)}…`;
 
-/** Where a message comes from: what requests, sessions and questions have in common. */
+/** The origin of a message. Requests, sessions and questions all have these properties. */
 export interface Origin {
   readonly revision: string | undefined;
   readonly transport: string;
   readonly httpVersion?: string | undefined;
 }
 
-/** What names a span and a series: nothing of it is invented by clients. */
+/** The values that name a span and a series. Clients can't invent them. */
 export interface Named {
   readonly method: string;
   readonly tool?: string | undefined;
   readonly prompt?: string | undefined;
 }
 
-/** The method and member of a request, as far as the server has registered them. */
+/** The method and member of a request, if the server has registered them. */
 export function namesOf({ method, known, target }: ObservedRequest): Named {
   if (!known) return { method: VALUE.other };
   if (method === TOOL_METHOD) return { method, tool: target };
@@ -68,7 +68,7 @@ export function commonAttributes(named: Named, origin: Origin): Attributes {
   return attributes;
 }
 
-/** What only spans have: values that clients choose. */
+/** Attributes that only spans have, because clients choose their values. */
 export function sentAttributes(request: ObservedRequest): Attributes {
   const attributes: Attributes = {};
   const { method, known, id, session, remoteAddress, remotePort, uri } = request;
@@ -81,7 +81,7 @@ export function sentAttributes(request: ObservedRequest): Attributes {
   return attributes;
 }
 
-/** The attributes that tell how a request or question has failed; empty if it has not. */
+/** The attributes that describe how a request or question failed; empty if it didn't. */
 export function endAttributes({ status, code }: Pick<Outcome, 'status' | 'code'>, isCaller = false): Attributes {
   const attributes: Attributes = {};
   if (code !== undefined) attributes[ATTRIBUTE.code] = String(code);
@@ -90,7 +90,7 @@ export function endAttributes({ status, code }: Pick<Outcome, 'status' | 'code'>
   return attributes;
 }
 
-/** The same for the series of questions. Clients may invent codes, and each would be a new series. */
+/** The same for the series of questions, without codes that clients invent: each would be a new series. */
 export const askedEndAttributes = ({ status, code }: Pick<Outcome, 'status' | 'code'>): Attributes =>
   endAttributes({ status, code: CLIENT_CODES.has(code) ? code : undefined }, true);
 

@@ -6,7 +6,7 @@ import { ATTRIBUTE } from './names.js';
 import { inject } from './propagation.js';
 import { endSpan } from './server-span.js';
 
-/** Asks the client inside a span of its own, and tells the client of it. */
+/** Asks the client inside a span of its own, and propagates the span to the client. */
 export async function inClientSpan(
   question: ObservedQuestion,
   run: () => Promise<QuestionOutcome>,

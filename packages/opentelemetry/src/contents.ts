@@ -4,7 +4,7 @@ import type { JsonObject, ObservedRequest, Outcome } from '@decorum/core';
 import { cut } from './attributes.js';
 import { ATTRIBUTE, PROMPT_METHOD, TOOL_METHOD } from './names.js';
 
-/** Which contents of calls spans may have. */
+/** Which contents of calls spans may record. */
 export interface Contents {
   readonly arguments: boolean;
   readonly results: boolean;
@@ -12,7 +12,7 @@ export interface Contents {
   readonly maxChars: number;
 }
 
-/** Cap on the arguments of a prompt that a span keeps, and on the characters of their names. */
+/** Cap on the number of a prompt's arguments in a span, and on the characters of their names. */
 const MAX_VARIABLES = 32;
 const MAX_NAME_CHARS = 128;
 

@@ -29,8 +29,8 @@ const NOOP_METER = createNoopMeter();
 const isProxy = (provider: TracerProvider): provider is ProxyTracerProvider => 'getDelegateTracer' in provider;
 
 /**
- * The tracer and the histograms. An SDK may be registered at any time, also after the server was created. The API
- * replaces tracers when that happens, but not meters, so the provider is looked up each time.
+ * The tracer and the histograms. An SDK may be registered at any time, even after the server is created. The
+ * OpenTelemetry API then updates existing tracers but not existing meters, so the provider is looked up each time.
  */
 export class Instruments {
   private meters: MeterProvider | undefined;

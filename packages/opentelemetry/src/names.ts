@@ -1,4 +1,4 @@
-// Every name that the MCP conventions of OpenTelemetry define and this package uses. They are still in development: see
+// The names from OpenTelemetry's MCP conventions that this package uses. The conventions are still in development: see
 // docs/gen-ai/mcp.md in the repository open-telemetry/semantic-conventions-genai.
 
 /** The instrumentation scope of all spans and metrics. */
@@ -25,7 +25,7 @@ export const ATTRIBUTE = {
   transport: 'network.transport',
   protocol: 'network.protocol.name',
   protocolVersion: 'network.protocol.version',
-  /** Ours: the convention has no attribute for a call that asks the client and will be repeated. */
+  /** Our own: the conventions have no attribute for a call that asks the client and will be repeated. */
   outcome: 'decorum.outcome',
 } as const;
 
@@ -57,19 +57,19 @@ export const METRIC = {
 export const BUCKETS: readonly number[] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
 
 /**
- * JSON-RPC codes of requests that the caller got wrong. The conventions don't count them as errors of the server (since
- * pull request 404 of open-telemetry/semantic-conventions-genai).
+ * JSON-RPC codes of requests that the caller got wrong. The conventions don't count them as server errors (since pull
+ * request 404 of open-telemetry/semantic-conventions-genai).
  */
 export const CALLER_ERRORS: ReadonlySet<unknown> = new Set([-32_700, -32_600, -32_601, -32_602, -32_002]);
 
-/** JSON-RPC codes that clients usually answer with: those of JSON-RPC, MCP and its SDKs. */
+/** Error codes that clients usually answer with: those of JSON-RPC, MCP and its SDKs. */
 export const CLIENT_CODES: ReadonlySet<unknown> = new Set([
   -1, -32_000, -32_001, -32_002, -32_042, -32_600, -32_601, -32_602, -32_603, -32_700,
 ]);
 
-/** Methods whose target is a tool. */
+/** The method whose target is a tool. */
 export const TOOL_METHOD = 'tools/call';
-/** Methods whose target is a prompt. */
+/** The method whose target is a prompt. */
 export const PROMPT_METHOD = 'prompts/get';
 /** Methods that name a resource by its URI. */
 export const RESOURCE_METHODS: ReadonlySet<string> = new Set([

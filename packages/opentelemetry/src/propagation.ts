@@ -23,16 +23,15 @@ const SETTER: TextMapSetter<JsonObject> = {
   },
 };
 
-/** The context that a request runs in, and what its span links to. */
+/** The parent context of a request's span, and the links of the span. */
 export interface Parentage {
   readonly parent: Context;
   readonly links: Link[];
 }
 
 /**
- * The parent of a request is the span that its client names in `_meta`. The span that is active, usually the one of the
- * HTTP request, is then linked: several messages may come over one HTTP request. Without a parent in `_meta`, the active
- * span is the parent.
+ * Extracts the parent of a request from its `_meta`. The active span, usually that of the HTTP request, is then linked,
+ * because one HTTP request may carry several messages. Without a parent in `_meta`, the active span is the parent.
  */
 export function parentageOf(meta: Readonly<JsonObject>): Parentage {
   const ambient = context.active();
@@ -42,5 +41,5 @@ export function parentageOf(meta: Readonly<JsonObject>): Parentage {
   return { parent, links: isRemote && around ? [{ context: around }] : [] };
 }
 
-/** Writes the context of a question into its `_meta`, for the client to continue. */
+/** Injects the context of a question into its `_meta`, so that the client can continue the trace. */
 export const inject = (from: Context, meta: JsonObject): void => propagation.inject(from, meta, SETTER);

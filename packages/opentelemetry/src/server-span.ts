@@ -6,7 +6,7 @@ import { argumentAttributes, type Contents, resultAttributes } from './contents.
 import { ATTRIBUTE } from './names.js';
 import { parentageOf } from './propagation.js';
 
-/** How something that a span covers has ended. */
+/** How a request or question has ended. */
 export interface End {
   readonly status: Outcome['status'];
   readonly code: Outcome['code'];
@@ -14,14 +14,14 @@ export interface End {
   readonly error: unknown;
 }
 
-/** Ends a span. Errors of the caller leave its status unset. */
+/** Ends a span. Errors that the caller caused leave its status unset. */
 export function endSpan(span: Span, end: End, isCaller = false): void {
   const attributes = endAttributes(end, isCaller);
   span.setAttributes({ ...attributes, [ATTRIBUTE.outcome]: end.status });
   try {
     if (attributes[ATTRIBUTE.errorType] !== undefined) fail(span, end);
   } finally {
-    // an error of the user's may have getters that throw
+    // an error from the application may have getters that throw
     span.end();
   }
 }
@@ -31,7 +31,7 @@ function fail(span: Span, { error, message, status }: End): void {
   if (error instanceof Error && status !== 'cancelled') span.recordException(error);
 }
 
-/** What a server span needs besides its request. */
+/** The parts that a server span needs besides its request. */
 export interface SpanMeans {
   readonly tracer: Tracer;
   readonly named: Named;

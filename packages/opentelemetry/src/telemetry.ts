@@ -49,9 +49,9 @@ async function recorded<End extends { readonly milliseconds: number }>(
 }
 
 /**
- * Creates a plugin that reports spans and metrics to OpenTelemetry, by its conventions for MCP. Without an SDK, it does
- * nothing. An SDK may be registered before or after.
- * @param options what to record, and where it goes
+ * Creates a plugin that reports spans and metrics to OpenTelemetry, following its MCP conventions. Without an SDK, the
+ * plugin does nothing. You can register the SDK before or after you create the plugin.
+ * @param options the contents to record, and the providers to use
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  * @example
  * ```ts

@@ -17,7 +17,7 @@ export class Instruments {
 
   constructor(registry: Registry) {
     const registers = [registry];
-    // a registry calls `get` and `reset` of its metrics; it doesn't ask for more
+    // a registry only calls `get` and `reset` on its metrics
     for (const metric of this.requests.metrics) registry.registerMetric(metric as unknown as Metric);
     this.sessions = new Gauge({ ...METRIC.sessions, labelNames: [LABEL.server, ...ORIGIN], registers });
     this.session = new Histogram({ ...METRIC.session, labelNames: [LABEL.server, ...ORIGIN], buckets, registers });
@@ -31,7 +31,7 @@ export class Instruments {
 /** Servers that share a registry share its metrics. */
 const INSTRUMENTS = new WeakMap<Registry, Instruments>();
 
-/** The metrics of a registry, which gets them the first time, and again if it was cleared. */
+/** The metrics of a registry. They are registered the first time, and again if the registry was cleared. */
 export function instrumentsOf(registry: Registry): Instruments {
   const known = INSTRUMENTS.get(registry);
   const isRegistered = Object.values(METRIC).some(({ name }) => registry.getSingleMetric(name) !== undefined);

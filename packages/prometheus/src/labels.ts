@@ -5,7 +5,7 @@ import { CALLER_ERRORS, CLIENT_CODES, LABEL, OTHER } from './names.js';
 /** Labels of a series. */
 export type Labels = Record<string, string>;
 
-/** What distinguishes the series of requests. Nothing of it is invented by clients. */
+/** The values that distinguish the series of requests. Clients can't invent them. */
 export interface Facts {
   readonly method: string;
   readonly target: string | undefined;
@@ -30,7 +30,7 @@ export function originLabels({ revision, transport }: Pick<Facts, 'revision' | '
   };
 }
 
-/** The labels that tell how something failed; empty if it did not. */
+/** The labels that describe how something failed; empty if it didn't. */
 export function endLabels({ status, code }: Pick<Facts, 'status' | 'code'>, isCaller = false): Labels {
   const type = errorType(status, code, isCaller);
   return {
@@ -39,7 +39,7 @@ export function endLabels({ status, code }: Pick<Facts, 'status' | 'code'>, isCa
   };
 }
 
-/** The same for the series of questions. Clients may invent codes, and each would be a new series. */
+/** The same for the series of questions, without codes that clients invent: each would be a new series. */
 export const askedEndLabels = ({ status, code }: Pick<Facts, 'status' | 'code'>): Labels =>
   endLabels({ status, code: CLIENT_CODES.has(code) ? code : undefined }, true);
 
@@ -51,7 +51,7 @@ function errorType(status: Facts['status'], code: Facts['code'], isCaller: boole
   return isCaller || !CALLER_ERRORS.has(code) ? String(code) : undefined;
 }
 
-/** The labels of the duration of a request. */
+/** The labels of the request duration. */
 export function operationLabels(facts: Facts): Labels {
   const { method, target } = facts;
   return {
@@ -64,7 +64,7 @@ export function operationLabels(facts: Facts): Labels {
   };
 }
 
-/** The labels of the number of calls. */
+/** The labels of the call counter. */
 export const callLabels = ({ method, target, status }: Facts): Labels => ({
   [LABEL.method]: method,
   ...(target !== undefined && { [LABEL.member]: target }),

@@ -8,17 +8,17 @@ import { LABEL } from './names.js';
 
 /** Options of `metrics`. */
 export interface MetricsOptions {
-  /** Where the metrics are registered. Servers may share one. By default, a new registry. */
+  /** Registry for the metrics. Servers may share one. By default, a new registry. */
   readonly registry?: Registry | Registry<OpenMetricsContentType>;
   /** Path of the route that serves the registry; `false` for no route. By default, `/metrics`. */
   readonly path?: string | false;
-  /** Whether to add prom-client's metrics of the process, such as CPU time and heap. By default, false. */
+  /** Whether to add prom-client's process metrics, such as CPU time and heap. By default, false. */
   readonly defaultMetrics?: boolean;
 }
 
 const OPTIONS: OptionTypes<MetricsOptions> = { registry: true, path: true, defaultMetrics: 'boolean' };
 
-/** A metric that prom-client's metrics of the process have. */
+/** One of prom-client's process metrics. */
 const DEFAULT_METRIC = 'process_cpu_user_seconds_total';
 
 function requireUsable({ registry, path }: MetricsOptions): void {
@@ -29,7 +29,7 @@ function requireUsable({ registry, path }: MetricsOptions): void {
     throw wrong('path', "must be a path, such as '/metrics', or `false` for no route");
 }
 
-/** The registry, with the metrics of the process if they are wanted. */
+/** The registry, with the process metrics if they are enabled. */
 function registryOf({ registry: given, defaultMetrics = false }: MetricsOptions): Registry {
   // the content type is the only difference
   const registry = (given ?? new Registry()) as Registry;
@@ -41,8 +41,8 @@ function registryOf({ registry: given, defaultMetrics = false }: MetricsOptions)
 
 /**
  * Creates a plugin that counts and times requests, sessions and questions for Prometheus, and serves `GET /metrics`.
- * Clients can't add series by inventing names: labels have only names that the server has registered.
- * @param options the registry, and what it has
+ * Clients can't add series by inventing names: labels contain only names that the server has registered.
+ * @param options the registry, its route, and whether it has process metrics
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  * @example
  * ```ts
@@ -59,7 +59,7 @@ export const metrics = definePlugin((options: MetricsOptions = {}) => {
   const registry = registryOf(options);
   const instruments = instrumentsOf(registry);
   let server = '';
-  /** Servers that have started with this plugin, and have not closed. All have this name. */
+  /** Number of servers that have started with this plugin and have not closed. All are named `server`. */
   let servers = 0;
   let requests = instruments.requests.of(server);
   const handle = async () => {

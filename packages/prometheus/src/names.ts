@@ -1,7 +1,7 @@
 // Names of metrics and labels. Durations have the names that OpenTelemetry's MCP conventions get in Prometheus, so a
-// dashboard fits both this package and `@decorum/opentelemetry`.
+// dashboard works with both this package and `@decorum/opentelemetry`.
 
-/** Names of metrics, and their help. */
+/** Names and help texts of metrics. */
 export const METRIC = {
   operation: {
     name: 'mcp_server_operation_duration_seconds',
@@ -30,27 +30,27 @@ export const LABEL = {
   protocol: 'network_protocol_name',
   errorType: 'error_type',
   code: 'rpc_response_status_code',
-  /** Of `mcp_server_calls_total`: the tool, prompt, resource or template. */
+  /** Only on `mcp_server_calls_total`: the tool, prompt, resource or template. */
   member: 'member',
-  /** Of the counters: `ok`, `tool-error`, `error`, `cancelled` or `input-required`. */
+  /** Only on the counters: `ok`, `tool-error`, `error`, `cancelled` or `input-required`. */
   outcome: 'outcome',
 } as const;
 
-/** The method of messages that no method of the server handles. */
+/** The method label of messages with a method that the server doesn't know. */
 export const OTHER = '_OTHER';
 
-/** The bucket boundaries of durations, in seconds. Those of the conventions, and two for fast handlers. */
+/** The bucket boundaries of durations, in seconds: those of the conventions, plus two for fast handlers. */
 export const BUCKETS: readonly number[] = [
   0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300,
 ];
 
 /**
- * JSON-RPC codes of requests that the caller got wrong. The conventions don't count them as errors of the server (since
- * pull request 404 of open-telemetry/semantic-conventions-genai).
+ * JSON-RPC codes of requests that the caller got wrong. The conventions don't count them as server errors (since pull
+ * request 404 of open-telemetry/semantic-conventions-genai).
  */
 export const CALLER_ERRORS: ReadonlySet<unknown> = new Set([-32_700, -32_600, -32_601, -32_602, -32_002]);
 
-/** JSON-RPC codes that clients usually answer with: those of JSON-RPC, MCP and its SDKs. */
+/** Error codes that clients usually answer with: those of JSON-RPC, MCP and its SDKs. */
 export const CLIENT_CODES: ReadonlySet<unknown> = new Set([
   -1, -32_000, -32_001, -32_002, -32_042, -32_600, -32_601, -32_602, -32_603, -32_700,
 ]);

@@ -8,7 +8,7 @@ interface Value {
   readonly metricName?: string;
 }
 
-/** What a registry asks of a metric. */
+/** The data that a registry collects from a metric. */
 interface Collected {
   readonly name: string;
   readonly help: string;
@@ -17,7 +17,7 @@ interface Collected {
   readonly values: readonly Value[];
 }
 
-/** A metric whose values are computed when they are read. A registry may change its name: OpenMetrics has other rules. */
+/** A metric whose values are computed when read. A registry may change the name: OpenMetrics has other rules. */
 export class ComputedMetric {
   readonly aggregator = 'sum';
   readonly help: string;
@@ -46,7 +46,7 @@ export class ComputedMetric {
   }
 }
 
-/** The series of all servers that share a registry, and the two metrics that show them. */
+/** The series of all servers that share a registry, and the two metrics that expose them. */
 export class RequestMetrics {
   readonly metrics: readonly ComputedMetric[] = [
     new ComputedMetric(METRIC.operation, 'histogram', this),
@@ -54,7 +54,7 @@ export class RequestMetrics {
   ];
   private readonly servers = new Map<string, ServerSeries>();
 
-  /** The series of a server. Servers of the same name share them. */
+  /** The series of a server. Servers with the same name share them. */
   of(server: string): ServerSeries {
     const known = this.servers.get(server);
     if (known) return known;
@@ -84,7 +84,7 @@ function histogramValues(name: string, { server, facts, buckets, count, sum }: S
   ];
 }
 
-/** Adds up the series that differ only in what the counter has no labels for. */
+/** Adds up the series that differ only in facts that the counter has no labels for. */
 function callValues(all: readonly Series[]): Value[] {
   const sums = new Map<string, { labels: Labels; value: number }>();
   for (const { server, facts, count } of all) {

@@ -1,12 +1,12 @@
 import { BUCKETS } from './names.js';
 import type { Facts } from './labels.js';
 
-/** The requests that have the same facts: how many there were, and how long they took. */
+/** The number and durations of the requests that have the same facts. */
 export class Series {
   count = 0;
-  /** In seconds. */
+  /** Total duration in seconds. */
   sum = 0;
-  /** How many requests fell into each bucket, without those of the buckets before it. */
+  /** Number of requests in each bucket, not counting those in the buckets before it. */
   readonly buckets: number[] = BUCKETS.map(() => 0);
 
   constructor(
@@ -30,8 +30,8 @@ export class Series {
 }
 
 /**
- * The series of one server. prom-client sorts and joins the labels on each observation, which costs more than all the
- * rest that a plugin does; here, a request finds its series by its method and member.
+ * The series of one server. prom-client sorts and joins the labels on each observation, which takes longer than
+ * everything else that a plugin does. Here, series are looked up by method and member.
  */
 export class ServerSeries {
   private readonly byMethod = new Map<string, Map<string | undefined, Series[]>>();

@@ -13,9 +13,9 @@ const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /**
  * A Fastify plugin that serves the documents of `auth`: `app.register(authRoutes(auth))`. Register it without a prefix,
- * because clients look for them at the root of the origin. `listen` registers it by itself. A path that the application
- * serves already keeps its route.
- * @param report gets errors that must not reach clients. By default they are logged with the request
+ * because clients look for the documents at the root of the origin. `listen` registers it automatically. If the
+ * application already serves one of the paths, its own route is kept.
+ * @param report called with errors that must not reach clients. By default, they are logged with the request
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  * @example
  * ```ts
@@ -33,7 +33,7 @@ export function authRoutes(auth: Auth<never>, report?: (error: unknown) => void)
   const routes = async (app: FastifyInstance): Promise<void> => {
     for (const document of auth.documents ?? []) {
       const url = routeOf(document.path);
-      // of several endpoints, the first has the document at the root
+      // with several endpoints, the first one serves the document at the root
       if (app.hasRoute({ method: 'GET', url })) continue;
       // before the body is read, because none is expected
       const onRequest = (request: FastifyRequest, reply: FastifyReply, _done: () => void): void => {

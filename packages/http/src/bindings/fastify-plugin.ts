@@ -30,7 +30,7 @@ export interface McpPluginOptions extends HttpOptions {
   readonly server: Host;
 }
 
-/** Options in addition to those of the endpoint. All but `server` are Fastify's own, and it passes them to plugins. */
+/** Options in addition to those of the endpoint. All but `server` are Fastify's, which passes them on to plugins. */
 const PLUGIN_OPTIONS = { server: true, prefix: true, logLevel: true, logSerializers: true } as const;
 
 /** A Fastify request and its reply. Complete responses go through the application's hooks; streams bypass them. */
@@ -90,7 +90,7 @@ export class FastifyContext implements HttpContext {
     const { readers } = this;
     if (readers === undefined || body === undefined) return;
     const { raw } = reply;
-    // if the headers are not sent yet, the application's hooks have the answer
+    // if the headers are not sent yet, the application's hooks still hold the answer
     if (raw.writableLength > UNCOUNTED_BYTES || !raw.headersSent) noteUnread(raw, body, readers);
   }
 
@@ -148,7 +148,7 @@ export const mcp: FastifyPluginAsync<McpPluginOptions> = Object.assign(
       await endpoint.delivered(Math.max(0, settings.closeDeadlineMs - (performance.now() - began)));
     });
     await addPluginRoutes(app, { routes, endpoint, contextFor: plainContext });
-    // in its own scope, so that its hooks don't run for the routes of plugins
+    // in its own scope, so that the endpoint's hooks don't run for plugin routes
     await app.register(async (scope) => addEndpoint(scope, endpoint));
   },
   // Fastify reads the plugin's name and the supported version from these

@@ -14,17 +14,17 @@ import { FetchSink } from './fetch-sink.js';
 export interface ConnectionInfo {
   /** The client's IP address. */
   readonly remoteAddress?: string | undefined;
-  /** Local port of the connection. By default the port in the request's URL. */
+  /** Local port of the connection. By default, the port in the request's URL. */
   readonly localPort?: number | undefined;
-  /** The caller, if the host has authenticated the request. Can't be combined with the options `auth` and `principal`. */
+  /** The caller, if the host has authenticated the request. Can't be combined with the option `auth` or `principal`. */
   readonly principal?: Principal | undefined;
-  /** Bun's server, which it passes as the second argument, tells the address with this method. */
+  /** Returns the client's address. Bun passes its server, which has this method, as the second argument. */
   requestIP?(request: Request): { readonly address: string } | null;
-  /** Where `Deno.serve` tells the address. */
+  /** The client's address, as passed by `Deno.serve`. */
   readonly remoteAddr?: { readonly hostname?: string | undefined } | undefined;
 }
 
-/** The client's address, from what the host tells. */
+/** The client's address, if the host provides it. */
 function addressOf(request: Request, info: ConnectionInfo): string | undefined {
   const { remoteAddress, remoteAddr } = info;
   if (remoteAddress !== undefined) return remoteAddress;
@@ -40,7 +40,7 @@ export class FetchContext implements UnreadContext {
   readonly remoteAddress: string | undefined;
   readonly vary: undefined;
   principal: Principal | undefined;
-  /** Unused: the host doesn't tell when a client has taken a complete answer. */
+  /** Unused: the host doesn't report when a client has taken a complete answer. */
   readers: SlowReaders | undefined;
   private always: AnswerHeaders | undefined;
   private sink: FetchSink | undefined;
@@ -66,13 +66,13 @@ export class FetchContext implements UnreadContext {
   get head(): RequestHead {
     const { method, url, headers, remoteAddress } = this;
     const { authorization } = headers;
-    // the host has joined several into one
+    // the host has joined several headers into one
     const authorizations = authorization === undefined ? [] : [authorization];
     return { method, url, headers, authorizations, remoteAddress };
   }
 
   get hasBody(): boolean {
-    // some hosts give every request a stream
+    // some hosts give every request a body stream
     return this.request.body !== null && announcesBody(this.headers);
   }
 
@@ -123,7 +123,7 @@ export class FetchContext implements UnreadContext {
     this.resolve(new Response(null, { status: 500 }));
   }
 
-  /** Nothing to do: the host does not keep it. */
+  /** Nothing to do: the host does not keep the body. */
   forgetBody(): void {}
 
   /** The host manages connections, so the `connection` header is removed. */

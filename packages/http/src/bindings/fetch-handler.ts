@@ -46,7 +46,7 @@ export function fetchHandler(server: Host, options: FetchHandlerOptions = {}): F
   requireFreeRoutes(port, settings, path === undefined);
   const late = new LateEndpoint(server, settings);
   const { report, warn } = port;
-  // a path that hides the endpoint shows in the first request
+  // a wrong `path` shows in the first request
   let mayWarn = path !== undefined;
   const serve = (context: FetchContext, request: Request): void => {
     const document = documentAt(settings.auth, context.url);

@@ -52,7 +52,7 @@ export class FetchSink implements Sink {
     if (this.closed) return;
     if (text !== '') this.write(text);
     this.ended = true;
-    // otherwise nothing would tell when the reader has taken the rest
+    // if slow, `pulled` closes it later: a closed stream doesn't tell when the reader has taken the rest
     if (!this.slow) this.finish();
   }
 

@@ -9,21 +9,21 @@ import type { HttpContext } from '../http-context.js';
 import type { Reader, SlowReaders } from '../readers.js';
 import { leftOn, onSocketClose } from './node-socket.js';
 
-/** Requests of each connection that wait for the answers to earlier ones. */
+/** Number of requests on each connection that are waiting for the answers to earlier ones. */
 const waiting = new WeakMap<Socket, number>();
 
-/** A connection with more is closed. */
+/** A connection with more waiting requests is closed. */
 const MAX_WAITING = 16;
 
 /**
- * Whether a request that waits for the answers to earlier ones is to be ignored, because its connection has sent too
- * many. Such a connection is closed. Not reading it instead would hide that the client has disconnected.
+ * Whether to ignore a request that waits for the answers to earlier ones, because its connection has sent too many.
+ * Closes such a connection. Pausing it instead would hide that the client has disconnected.
  */
 export function isFlooding(response: ServerResponse): boolean {
   const { socket } = response.req;
   const count = (waiting.get(socket) ?? 0) + 1;
   if (count > MAX_WAITING) socket.destroy();
-  // the rest of the same packet
+  // also ignores the rest of the same packet
   if (socket.destroyed) return true;
   waiting.set(socket, count);
   // Node gives the connection to one response after the other
@@ -31,7 +31,7 @@ export function isFlooding(response: ServerResponse): boolean {
   return false;
 }
 
-/** A POST that arrived together with other requests of its connection, or before they were answered. */
+/** A POST that arrived together with earlier requests on its connection, or before they were answered. */
 export interface PipelinedPost {
   readonly message: unknown;
   readonly context: HttpContext;
@@ -39,14 +39,14 @@ export interface PipelinedPost {
 }
 
 /**
- * Handles a pipelined POST when the client has taken the answers to all earlier requests on the connection. Requests that
- * are not safe must not be handled in parallel (RFC 9112, section 9.3.2), and their answers would pile up.
- * Notifications and responses don't wait, because an earlier request may need them.
+ * Handles a pipelined POST once the client has taken the answers to all earlier requests on the connection. Unsafe
+ * requests must not be handled in parallel (RFC 9112, section 9.3.2), and their answers would pile up. Notifications
+ * and responses don't wait, because an earlier request may need them.
  */
 export function postInOrder(endpoint: PostEndpoint, { message, context, response }: PipelinedPost): void {
   const { req, writableEnded } = response;
   const { socket, httpVersionMajor } = req;
-  // in HTTP/2, requests have streams of their own; otherwise the application has answered
+  // HTTP/2 requests have their own streams; a response that has already ended came from the application
   if (httpVersionMajor !== 1 || writableEnded || !isAnswered(message)) return endpoint.post(message, context);
   if (socket.destroyed) return;
   const release = endpoint.bodies.keepWaiting(context);
@@ -61,7 +61,7 @@ export function postInOrder(endpoint: PostEndpoint, { message, context, response
   };
   const { turns } = endpoint.bodies;
   if (response.socket !== null) return turns.add(begin);
-  // with the `AsyncLocalStorage` of this request
+  // runs with the `AsyncLocalStorage` of this request
   const resource = new AsyncResource('Pipelined');
   response.once('socket', () => resource.runInAsyncScope(() => turns.add(begin)));
 }

@@ -10,7 +10,7 @@ const READER = Symbol('reader');
 /** Bytes that the connection had received when the last body began. */
 const READ = Symbol('bytes read');
 
-/** Set on a request that arrived together with an earlier one of its connection. */
+/** Set on a request that arrived together with an earlier one on its connection. */
 export const TOGETHER = Symbol('together');
 
 /** A request whose body is or was read. */

@@ -125,10 +125,10 @@ export class NodeContext implements UnreadContext {
     channelOf(this.request).destroy();
   }
 
-  /** Nothing to do: the host does not keep it. */
+  /** Nothing to do: the host does not keep the body. */
   forgetBody(): void {}
 
-  /** Answers over HTTP/2, where headers of the connection are invalid and Node writes the body of a HEAD as it is. */
+  /** Answers over HTTP/2, where connection headers are invalid, and Node would send a body even in response to HEAD. */
   private answerStream(status: number, body: string | undefined, headers: AnswerHeaders = {}): void {
     const described = body === undefined ? headers : { 'content-type': JSON_TYPE, ...headers };
     this.response.writeHead(status, withoutClose(described));
@@ -136,7 +136,7 @@ export class NodeContext implements UnreadContext {
   }
 }
 
-/** Events of the connection don't have the `AsyncLocalStorage` that the application's middleware has set. */
+/** Restores the `AsyncLocalStorage` of the application's middleware, which is missing in events of the connection. */
 function inScope(receiver: BodyReceiver): BodyReceiver {
   const resource = new AsyncResource('Body');
   return {
@@ -150,14 +150,14 @@ function withoutClose({ connection: _connection, ...headers }: AnswerHeaders): A
 
 /**
  * Writes headers and body in a single write. Call `end` afterwards. Node's own `end(text)` corks the socket and adds an
- * empty chunk at the end: with it, each response would take the slower path for several buffers.
+ * empty chunk at the end: each response would then take the slower path for several buffers.
  * @param size bytes of the text
  */
 export function writeWhole(response: ServerResponse, text: string, size: number): void {
   const { socket } = response;
   // otherwise the first write would cork it until the next tick
   socket?.cork();
-  // the same bytes in a fraction of the time if all of it is ASCII, as nearly all JSON is
+  // for ASCII, which nearly all JSON is, `latin1` writes the same bytes in a fraction of the time
   response.write(text, size === text.length ? 'latin1' : 'utf8');
   socket?.uncork();
 }

@@ -91,7 +91,7 @@ export function nodeHandler(server: Host, options: NodeHandlerOptions = {}): Nod
       serveDocument(document, { head: context.head, responder: context, report });
       return;
     }
-    // the mount point itself, so nobody asks for another handler
+    // the request is for the mount point itself, so it isn't meant for another handler
     if (mayWarnOfPath && originalUrl !== url && isServed(settings, '', url)) {
       mayWarnOfPath = false;
       warn(hiddenPath(originalUrl, path));

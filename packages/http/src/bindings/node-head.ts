@@ -13,12 +13,12 @@ export interface NodeRequest extends IncomingMessage {
   readonly ip?: string | undefined;
 }
 
-/** What `auth` gets of a Node request. It looks up only what is asked for, because it is made for each request. */
+/** The part of a Node request that `auth` gets. Looks up values on demand, because each request creates one. */
 export class NodeHead implements RequestHead {
   readonly method: string;
   readonly headers: Headers;
 
-  /** @param framework knows the client's address, if the framework resolves trusted proxies */
+  /** @param framework has the client's address, if the framework resolves trusted proxies */
   constructor(
     private readonly request: IncomingMessage,
     private readonly framework: { readonly ip?: string | undefined },
@@ -53,7 +53,7 @@ export class NodeHead implements RequestHead {
   }
 }
 
-/** The headers of a request over HTTP/2, which sends the host in a pseudo-header. The other pseudo-headers are left out. */
+/** The headers of an HTTP/2 request, with the host from its pseudo-header. Other pseudo-headers are left out. */
 export function streamHeaders({ headers }: IncomingMessage): Headers {
   const { ':authority': authority, ...all } = headers as Headers;
   const plain = Object.entries(all).filter(([name]) => !name.startsWith(':'));

@@ -5,7 +5,7 @@ import { leftOn, onSocketClose } from './node-socket.js';
 
 const SINK = Symbol('sink');
 
-/** A response. Compression middleware, such as `compression`, adds a method that sends what it holds back. */
+/** A response. Compression middleware, such as `compression`, adds a `flush` method that sends buffered data. */
 type Response = ServerResponse & { [SINK]?: NodeSink; flush?(): void };
 
 /** A streamed Node response. */

@@ -11,7 +11,7 @@ export type Channel = Pick<Socket, 'destroyed' | 'destroy' | 'once'>;
 /** Close callbacks by connection. */
 const watched = new WeakMap<Channel, Set<() => void>>();
 
-/** The channel whose end tells that the client of a request has disconnected. */
+/** The channel that closes when the client of a request disconnects. */
 export function channelOf(request: IncomingMessage & { readonly stream?: Channel }): Channel {
   return request.httpVersionMajor === 1 ? request.socket : (request.stream ?? request.socket);
 }
@@ -35,7 +35,7 @@ function onClose(this: Channel): void {
   for (const callback of watched.get(this) ?? []) callback();
 }
 
-/** The part of a socket that shows how much of a single large write the operating system has not taken. */
+/** The part of a socket that shows how much of a single large write the operating system has not accepted yet. */
 type WritingSocket = Socket & { readonly _handle?: { readonly writeQueueSize?: number } | null };
 
 /** A number that changes whenever the client of a socket takes something. 0 if it has nothing to take. */
@@ -44,15 +44,15 @@ export function leftOn(socket: Socket): number {
   return writableLength === 0 ? 0 : writableLength + (handle?.writeQueueSize ?? 0);
 }
 
-/** The port of the client at an address, unless the socket is that of a proxy. */
+/** The port of the client at an address; undefined if the socket belongs to a proxy. */
 export function portAt(address: string | undefined, { remoteAddress, remotePort }: Socket): number | undefined {
   return address === remoteAddress ? remotePort : undefined;
 }
 
-/** The version of HTTP as conventions write it: `1.1`, but `2`. */
+/** The HTTP version in the usual notation: `1.1`, but `2` instead of `2.0`. */
 export const versionOf = ({ httpVersion }: IncomingMessage): string => httpVersion.replace(/\.0$/, '');
 
-/** Whether the body of a request was not read completely. Its connection can't be reused then. */
+/** Whether part of a request's body is unread. If so, the connection can't be reused. */
 export function isUnread(raw: IncomingMessage): boolean {
   return raw.httpVersionMajor === 1 && !raw.readableEnded && announcesBody(raw.headers as Headers);
 }

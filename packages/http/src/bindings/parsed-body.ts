@@ -21,8 +21,8 @@ export interface TakenBody {
 
 /**
  * Passes on the body that a parser of the application has left in `request.body`. Text and bytes are checked and parsed
- * like a body that the handler reads itself. Of a parsed body, only the announced size can still be checked here; the
- * kernel checks its depth, its number of values and its names.
+ * like a body that the handler reads itself. If the body is already parsed, only its announced size can be checked
+ * here; the kernel checks its depth, values and names.
  */
 export function takeBody(
   taken: TakenBody,

@@ -9,7 +9,7 @@ import { routeOf } from './required-routes.js';
 
 const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** The routes of plugins, and what serves them. */
+/** The routes of plugins, and the endpoint that serves them. */
 export interface PluginRoutes<HostRequest> {
   readonly routes: readonly OwnedRoute[];
   readonly endpoint: Endpoint<HostRequest>;
@@ -17,7 +17,7 @@ export interface PluginRoutes<HostRequest> {
 }
 
 /**
- * Serves the routes of plugins in an application, in a scope of their own: they need no credentials.
+ * Adds the routes of plugins to an application, in a scope of their own, because they need no credentials.
  * @throws {DecorumError} `DECORUM_DUPLICATE_ROUTE`
  */
 export async function addPluginRoutes<HostRequest>(

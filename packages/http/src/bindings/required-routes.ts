@@ -3,12 +3,12 @@ import type { FastifyInstance } from 'fastify';
 
 import type { Auth } from '../auth.js';
 
-/** A path as a route of Fastify, which decodes paths, and for which a single colon begins a parameter. */
+/** Converts a path to a Fastify route: Fastify decodes paths, and a single colon would start a parameter. */
 export const routeOf = (path: string): string => decodeURI(path).replaceAll(':', '::');
 
 /**
- * Makes an application fail to start if it doesn't serve the documents of `auth`. Clients could not find out where to get
- * a token.
+ * Fails startup if the application doesn't serve the documents of `auth`, because clients couldn't find out where to
+ * get a token.
  */
 export function requireRoutes(app: FastifyInstance, auth: Auth<never> | undefined): void {
   if (auth?.documents === undefined) return;
