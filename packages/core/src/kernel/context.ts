@@ -91,7 +91,7 @@ export class Context {
     return this.#log;
   }
 
-  /** Aborts when the client cancels the request, when a disconnect cancels it, or when the server closes. */
+  /** Aborts when the client cancels the request, a disconnect cancels it, or its session or the server closes. */
   get signal(): AbortSignal {
     return this.#exchange.signal;
   }

@@ -60,7 +60,7 @@ export const claimState: Interceptor = async ({ ctx }, next) => {
   return await next();
 };
 
-/** The state is sent in both directions in each round, and some servers truncate long messages. */
+/** The state is sent in both directions in each round, so it has to stay small. */
 const MAX_STATE_BYTES = 64 * 1024;
 
 /** Seals the journal of a request between its rounds: AES-256-GCM, bound to the request, for a limited time. */

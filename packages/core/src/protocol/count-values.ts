@@ -2,7 +2,7 @@ const [QUOTE, BACKSLASH, COMMA, COLON, SPACE] = [0x22, 0x5c, 0x2c, 0x3a, 0x20];
 // the brackets of lists and objects differ in one bit
 const [OPEN, CLOSE, BRACE] = [0x5b, 0x5d, 0x20];
 
-/** A name that is new to the runtime costs as much to parse as twenty known names. */
+/** A name that is new to the runtime takes far longer to parse than any other value. */
 const VALUES_PER_NAME = 8;
 
 /** This many different names are always allowed. */
