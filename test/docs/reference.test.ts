@@ -1,5 +1,5 @@
-// Tables of members name their type in the paragraph before them: "Type: `ToolOptions`". "All of `PromptOptions`, and type:
-// `ToolOptions`" leaves out what another table has.
+// Tables of members name their type in the paragraph before them: "Type: `ToolOptions`". "All of `PromptOptions`, plus
+// these. Type: `ToolOptions`" leaves out the members of another table.
 import { existsSync, readFileSync } from 'node:fs';
 import * as nodeHttp from 'node:http';
 import { join } from 'node:path';

@@ -36,8 +36,8 @@ const COMPOSED = (
   'additionalProperties unevaluatedProperties'
 ).split(' ');
 
-function misspelt(node: unknown): string | undefined {
-  if (Array.isArray(node)) return node.map(misspelt).find(Boolean);
+function misspelled(node: unknown): string | undefined {
+  if (Array.isArray(node)) return node.map(misspelled).find(Boolean);
   if (!isObject(node)) return undefined;
   for (const [key, value] of Object.entries(node)) {
     // stricter than for options, since other tools add keywords of their own, such as `propertyOrder`
@@ -47,7 +47,7 @@ function misspelt(node: unknown): string | undefined {
     }
     if (!KNOWN.has(key) || VALUES.has(key)) continue;
     const parts = NAMED.has(key) && isObject(value) ? Object.values(value) : value;
-    const found = misspelt(parts);
+    const found = misspelled(parts);
     if (found !== undefined) return found;
   }
   return undefined;
@@ -59,7 +59,7 @@ function misspelt(node: unknown): string | undefined {
  */
 export function keywordMistake(schema: JsonObject): string | undefined {
   const names = Object.keys(schema);
-  const found = misspelt(schema);
+  const found = misspelled(schema);
   if (found !== undefined) return found;
   if (names.length > 0 && !names.some((name) => KNOWN.has(name) || name.startsWith('x-'))) {
     return `"${names[0]}" is not a keyword of JSON Schema. Write \`{ type: 'object', properties: { ${names[0]}: … } }\``;
