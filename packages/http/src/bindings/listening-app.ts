@@ -31,7 +31,7 @@ export class ListeningApp {
   private lastEventAt: number | undefined;
   /** Rejects when the application is closed. */
   private readonly closed: Promise<never>;
-  private isClosed = false;
+  private isClosing = false;
 
   constructor(
     private readonly app: FastifyInstance,
@@ -44,10 +44,7 @@ export class ListeningApp {
     // before Fastify's listener, which destroys the socket
     server.prependListener('clientError', this.noteTimeout);
     this.closed = new Promise((_resolve, reject) => {
-      app.addHook('onClose', async () => {
-        this.isClosed = true;
-        reject(startupError('DECORUM_SERVER_CLOSED'));
-      });
+      app.addHook('onClose', async () => reject(startupError('DECORUM_SERVER_CLOSED')));
     });
     this.closed.catch(() => {});
   }
@@ -56,6 +53,7 @@ export class ListeningApp {
   async listen(port: number, host: string): Promise<void> {
     // an application that is closed while it looks up its host neither listens nor fails
     await Promise.race([this.closed, this.open(port, host)]);
+    if (this.isClosing) await this.closed;
   }
 
   /**
@@ -64,9 +62,10 @@ export class ListeningApp {
    */
   private async open(port: number, host: string): Promise<void> {
     const found = host === 'localhost' ? await dns.lookup(host, { all: true }) : [{ address: host }];
-    if (this.isClosed) return;
+    if (this.isClosing) return;
     const [first, ...others] = new Set(found.map(({ address }) => address));
     await this.app.listen({ port, host: first as string });
+    if (this.isClosing) return;
     await Promise.all(others.map((address) => this.openAnother(address)));
   }
 
@@ -86,6 +85,7 @@ export class ListeningApp {
 
   /** Closes the endpoint, then the port, then the connections. In this order no request is lost. */
   async close(): Promise<void> {
+    this.isClosing = true;
     const { app, endpoint } = this;
     const deadlineMs = endpoint.settings.closeDeadlineMs;
     const began = performance.now();
