@@ -6,7 +6,7 @@ import type { Measured, Samples } from './entrant.js';
 import { HttpEntrant } from './http-entrant.js';
 import { closeSession, openSession, type Session, sessionHeaders } from './requests.js';
 
-/** Just below a power of two. Maps and sets double their capacity, and unused capacity would count as session memory. */
+/** Just below a power of two, because maps double their capacity, and unused capacity would count as session memory. */
 const SESSIONS = 2000;
 const STREAMS = 200;
 /** Warm-up sessions. After these and as many streams as are measured, code is compiled and connections are open. */

@@ -31,9 +31,7 @@ export interface Damage {
 /** Warm-up calls before the flood. */
 const WARM_UP = 5000;
 const SAMPLE_MS = 100;
-/**
- * A server that stops reading uses no CPU time, so a flood also ends after this many times its CPU time in real time.
- */
+/** A server that stops reading uses no CPU time, so a flood lasts at most this factor times `seconds` of real time. */
 const PATIENCE = 4;
 /** A flood ends early once it has grown the process by this many bytes. */
 const ENOUGH = 2 * MAX_GROWTH;

@@ -14,7 +14,7 @@ export class Ledger {
   failures: readonly string[] = [];
   failed = 0;
 
-  /** Records a failure. `where` tells how to reproduce it. */
+  /** Records a failure. `where` names the client or round, so that the failure can be reproduced. */
   fail(where: string, problem: string): void {
     this.failed += 1;
     if (this.failures.length < KEPT) this.failures = [...this.failures, `${where}: ${problem}`];
