@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { Arena, type Question } from './arena.js';
 import { FIRST_PIPE } from './child.js';
 
-// The measured process of one start. It hosts an arena and answers the questions of its parent.
+// The measured process of one start. It hosts an arena and answers its parent's questions.
 
 let pipes = 0;
 const arena = new Arena(() => {

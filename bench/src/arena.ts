@@ -69,7 +69,7 @@ export class Arena {
     return { urls, tokens };
   }
 
-  /** Sends changes, each one after the previous one was written. */
+  /** Sends changes, each after the previous one was written. */
   private async tell(name: PartName, times: number): Promise<Answer> {
     const part = this.parts.get(name);
     for (let time = 0; time < times; time += 1) {

@@ -1,6 +1,6 @@
 import { quantile } from './slices.js';
 
-/** The bar for a line: a minimum ratio of limit ÷ server, a maximum cost or, for `noise`, an equal cost. */
+/** The bar (target) of a line: a minimum ratio of limit ÷ server, a maximum cost or, for `noise`, an equal cost. */
 export type Bar = { readonly atLeast: number } | { readonly atMost: number } | { readonly equal: number };
 
 /** The bars of `--check`, by case and line. Lines without a bar are only reported. */
@@ -34,12 +34,12 @@ export const BARS: Readonly<Record<string, Readonly<Record<string, Bar>>>> = {
 
 /**
  * Tolerance of a bar, as a fraction. Measuring the same route against itself (the case `noise`) on two busy cores gave
- * ratios with a standard deviation of 1.9 % per start and 0.9 % for the median of three starts. 19 in 20 medians were
- * within 2.5 % of 1.
+ * ratios with a standard deviation of 1.9 % per start and 0.9 % for the median of three starts. 95 % of the medians
+ * were within 2.5 % of 1.
  */
 export const MARGIN = 0.03;
 
-/** If the median is only known this roughly, as a fraction of it, the starts are too noisy for a verdict. */
+/** If the bounds of the median are further apart than this fraction of it, the starts are too noisy for a verdict. */
 const NOISY = 0.05;
 
 /** Whether a bar is reached. `noisy` means that the starts disagree too much to tell. */
@@ -47,8 +47,9 @@ export type Verdict = 'reached' | 'missed' | 'noisy';
 
 /**
  * Bounds between which the true median lies, from the order of the values alone (the sign test). Of three values, these
- * are the lowest and the highest; of nine, the third lowest and the third highest. The median is above the lower bound in
- * 88 to 93 of 100 cases, and as often below the upper one. So more starts tell more, however noisy the machine is.
+ * are the lowest and the highest; of nine, the third lowest and the third highest. The median is above the lower bound
+ * in 88 to 93 of 100 cases, and as often below the upper one. So more starts narrow the bounds, however noisy the
+ * machine is.
  */
 function boundsOfMedian(values: readonly number[]): readonly [number, number] {
   const sorted = values.toSorted((a, b) => a - b);

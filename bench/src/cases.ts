@@ -35,14 +35,14 @@ export interface SliceCase {
   readonly lines: readonly Line[];
 }
 
-/** A case, by its way of measuring. */
+/** A case, by how it is measured. */
 export type Case =
   | SliceCase
   | { readonly kind: 'sessions'; readonly name: string }
   | { readonly kind: 'cold'; readonly name: string };
 
 const LIMIT: EntrantSpec = { name: 'limit', part: 'limit', style: 'plain' };
-/** The limit, fed with the same requests as the server. */
+/** The limit with the same requests as the server. */
 const SAME_BYTES: readonly EntrantSpec[] = [
   { name: 'limit, session bytes', part: 'limit', style: 'session' },
   { name: 'limit, stateless bytes', part: 'limit', style: 'stateless' },

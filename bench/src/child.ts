@@ -73,7 +73,7 @@ export class Child {
     return this.process.stdio[FIRST_PIPE + index] as unknown as Duplex;
   }
 
-  /** Ends the process at once, even if it is stuck. */
+  /** Ends the process immediately, even if it is stuck. */
   kill(): void {
     this.process.kill('SIGKILL');
   }

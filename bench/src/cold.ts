@@ -60,7 +60,7 @@ async function cpuToFirstAnswer(args: readonly string[]): Promise<number> {
   }
 }
 
-/** CPU time of all threads of another process. Only Linux reports it without cooperation of that process. */
+/** CPU time of all threads of another process. Only Linux reports it without that process's cooperation. */
 function cpuOf(pid: number): number {
   const tasks = `/proc/${pid}/task`;
   if (!existsSync(tasks)) throw new Error('The case "cold" needs /proc. Run it on Linux.');

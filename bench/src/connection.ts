@@ -18,7 +18,8 @@ export interface ConnectionOptions {
 
 /**
  * A keep-alive connection that repeats one call, each time after the previous response. It implements just enough of
- * HTTP/1.1 to read responses with a `content-length` and chunked ones. This keeps the load cheaper than serving it.
+ * HTTP/1.1 to read chunked responses and those with a `content-length`, so that generating the load costs less than
+ * serving it.
  */
 export class Connection {
   private socket: Socket;

@@ -19,8 +19,8 @@ export interface Measured {
 const ANSWER_MS = 120_000;
 
 /**
- * Waits without sleeping. Waking a sleeping process costs CPU time in the process that wakes it, and that is the
- * measured one. A faster server would pay this cost more often.
+ * Waits without sleeping: waking a sleeping process costs CPU time in the process that wakes it, here the measured one.
+ * A faster server would pay this cost more often.
  */
 async function awake<T>(done: Promise<T>): Promise<T> {
   let spinning = true;

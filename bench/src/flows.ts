@@ -1,5 +1,5 @@
 /**
- * `node --expose-gc bench/dist/flows.js [flows]`: starts that many requests (by default 1,000), leaves their questions
+ * `node --expose-gc bench/dist/flows.js [flows]`: starts this many requests (1,000 by default), leaves their questions
  * unanswered, and prints how many bytes of heap each request leaves behind.
  */
 import { connectMemory, Context, McpServer, Tool } from '@decorum/core';

@@ -14,7 +14,10 @@ export interface HttpOptions {
   readonly connections: number;
   /** Whether `url` is the bare route. It has no sessions, so its requests carry a made-up session id. */
   readonly bare: boolean;
-  /** Access tokens. Each connection has its own, or else simultaneous requests would share one verification. */
+  /**
+   * Access tokens. Each connection has its own, because simultaneous requests with the same token share one
+   * verification.
+   */
   readonly tokens?: readonly string[] | undefined;
 }
 

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 
 import { closed, listening } from './limit.js';
 
-/** What the tokens are for. */
+/** The audience of the tokens. */
 export const AUDIENCE = 'https://bench.example.com/mcp';
 
 /** An issuer of access tokens on this machine. */

@@ -8,7 +8,7 @@ import { fastify } from 'fastify';
 
 import { FOLLOWED, META, PROGRESS_STEPS } from './calls.js';
 
-// The lower bound of the work: parse the body, validate the arguments, write the response. No protocol.
+// The baseline: it parses the body, validates the arguments and writes the response, without the protocol.
 
 /** The result of `tools/list` of the measured server. */
 export interface ToolList {
@@ -39,7 +39,10 @@ const RUNS: readonly (readonly [name: string, run: Run])[] = [
   ['blob', ({ data }) => textResult(String((data as string).length))],
 ];
 
-/** Creates the work. It validates with the schemas that the server publishes, so both sides do the same checks. */
+/**
+ * Creates the baseline's request handler. It validates arguments with the schemas that the server publishes, so the
+ * baseline and the server do the same checks.
+ */
 export function createWork({ tools }: ToolList): Work {
   const ajv = new Ajv2020({ allErrors: true, strict: false });
   formats.default(ajv);
@@ -112,7 +115,7 @@ function writeSteps(response: ServerResponse, id: unknown): void {
   response.end(eventOf({ id, result: textResult('done') }));
 }
 
-/** The same work without Fastify, to measure `node:http` alone. */
+/** The same handler without Fastify, to measure `node:http` alone. */
 export async function serveNode(list: ToolList): Promise<Omit<BareRoute, 'tell'>> {
   const work = createWork(list);
   const server = createServer((request: IncomingMessage, response) => {
@@ -142,7 +145,7 @@ export async function closed(server: ReturnType<typeof createServer>): Promise<v
   });
 }
 
-/** The same work on web `Request` and `Response`. */
+/** The same handler for web `Request` and `Response`. */
 export function createFetch(list: ToolList): (request: Request) => Promise<Response> {
   const work = createWork(list);
   return async (request) => {
@@ -152,7 +155,7 @@ export function createFetch(list: ToolList): (request: Request) => Promise<Respo
   };
 }
 
-/** The same work on lines of JSON. All responses to one chunk are written at once. */
+/** The same handler for lines of JSON. Writes all responses to one chunk at once. */
 export function serveLines(input: Readable, output: Writable, list: ToolList): void {
   const work = createWork(list);
   let rest = '';

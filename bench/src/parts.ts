@@ -66,7 +66,7 @@ async function listenWith(server: McpServer): Promise<Part> {
   return { url, tell: () => server.notify.resourceUpdated(FOLLOWED), close };
 }
 
-/** @param cacheMs how long a verified token is remembered; by default as long as `oauth` does */
+/** @param cacheMs milliseconds for which a verified token is cached; defaults to the default of `oauth` */
 async function protectedBy(alg: 'RS256' | 'ES256', cacheMs?: number): Promise<Part> {
   const { url: issuer, tokens, close: closeIssuer } = await openIssuer(alg);
   const caching = cacheMs === undefined ? {} : { cacheMs };
@@ -75,7 +75,7 @@ async function protectedBy(alg: 'RS256' | 'ES256', cacheMs?: number): Promise<Pa
   return { url, tokens, close: () => Promise.all([close(), closeIssuer()]) };
 }
 
-/** The least that a plugin around requests can do. */
+/** A plugin that does the minimum for each request. */
 const observer = definePlugin(() => ({ name: 'observer', observe: (_request, run) => run() }));
 
 /** All parts: the limits, and Decorum in each of its bindings. */
@@ -143,7 +143,7 @@ function runner(handler: (request: Request) => Promise<Response>, hasSessions: b
     const init = { method: 'POST', headers: headersOf(parts), body: bodyOf(parts) };
     const requests = Array.from({ length: calls }, () => new Request(ORIGIN, init));
     let first: string | undefined;
-    // work left over from creating the requests doesn't count
+    // don't count work left over from creating the requests
     await nextTick();
     const before = cpuMicros();
     for (const request of requests) {

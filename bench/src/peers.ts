@@ -32,7 +32,7 @@ const COMPARED = new Set(['add', 'echo', 'add-1000', 'list-1000', 'blob']);
 /** Other frameworks get fewer warm-up calls, because each call takes much longer. */
 const WARM_UP_SHARE = 0.25;
 
-/** Whether a case compares other frameworks. */
+/** Whether other frameworks are measured in a case. */
 export const hasPeers = (one: Case): one is SliceCase => one.kind === 'slices' && COMPARED.has(one.name);
 
 /**

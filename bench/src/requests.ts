@@ -52,7 +52,7 @@ export function requestOf(url: URL, parts: RequestParts): Buffer {
   return Buffer.from(`POST ${url.pathname} HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
 }
 
-/** Sends a request: `fetch`, or a handler in this process. */
+/** A function that sends a request: `fetch`, or a handler in this process. */
 export type Fetch = (request: Request) => Promise<Response>;
 
 /** Starts a session with `initialize` and `notifications/initialized`. */

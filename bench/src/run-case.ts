@@ -56,7 +56,7 @@ export interface ArenaWithPipes extends Measured {
   pipe(index: number): Pipes;
 }
 
-/** Opens the parts of a case. Entrants share parts, except those that read lines: each has its own pipe. */
+/** Opens the parts of a case. Entrants share parts, except those that read lines: each of these has its own pipe. */
 export async function openEntrants(
   one: SliceCase,
   arena: ArenaWithPipes,

@@ -47,7 +47,7 @@ class Runs {
     return [...this.samples].map(([line, samples]) => ({ caseName: this.startable.caseName, line, samples }));
   }
 
-  /** Lines with a bar that they miss or may miss. */
+  /** Lines that miss their bar, or may miss it. */
   get shortfalls(): string[] {
     const short = this.results.filter((result) => (verdictOf(result) ?? 'reached') !== 'reached');
     const lines = short.map((result) => `${result.caseName}, ${result.line}: ${verdictOf(result)}`);

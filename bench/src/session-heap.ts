@@ -6,10 +6,10 @@ import type { Measured, Samples } from './entrant.js';
 import { HttpEntrant } from './http-entrant.js';
 import { closeSession, openSession, type Session, sessionHeaders } from './requests.js';
 
-/** Just below a power of two. Collections double their capacity, and unused capacity would count as session memory. */
+/** Just below a power of two, because maps double their capacity, and unused capacity would count as session memory. */
 const SESSIONS = 2000;
 const STREAMS = 200;
-/** Warm-up sessions. After them and as many streams as are measured, code is compiled and connections are open. */
+/** Warm-up sessions. After these and as many streams as are measured, code is compiled and connections are open. */
 const FIRST = 300;
 /** Calls over which heap growth is measured. */
 const CALLS_KEPT = 40_000;

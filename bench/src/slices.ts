@@ -1,6 +1,9 @@
 import type { Entrant } from './entrant.js';
 
-/** Length of a slice in milliseconds of CPU time. Long enough to include garbage collections, short enough for many. */
+/**
+ * Length of a slice in milliseconds of CPU time. Long enough to include garbage collections, short enough for many
+ * slices.
+ */
 const SLICE_MS = 50;
 
 /**
@@ -15,7 +18,7 @@ const QUIET = 0.08;
 export type Slices = readonly number[];
 
 /**
- * Runs all entrants in short slices in random order, so that disturbances of the machine affect all of them.
+ * Runs all entrants in short slices in random order, so that disturbances affect all of them.
  * @param entrants the first one is the limit, which shows whether the machine is quiet
  * @param warmUp warm-up calls of each entrant; V8 needs thousands to settle
  */
@@ -66,6 +69,6 @@ export function quantile(values: readonly number[], share: number): number {
   return below + ((sorted[Math.ceil(place)] ?? NaN) - below) * (place - Math.floor(place));
 }
 
-/** The first quartile stands for undisturbed slices. It is steadier than the minimum, which may be luck. */
+/** The first quartile represents undisturbed slices. It is more stable than the minimum, which may be an outlier. */
 export const firstQuartile = (values: readonly number[]): number => quantile(values, 0.25);
 export const median = (values: readonly number[]): number => quantile(values, 0.5);

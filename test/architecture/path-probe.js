@@ -1,6 +1,6 @@
 /**
  * `node path-probe.js <stdio|http> <stateful|stateless>`: serves one tool, warms it up, and prints the functions of our
- * packages that one more call runs: `{ "packages/core/src/kernel/kernel.ts": ["handle", …], … }`.
+ * packages that run during one more call: `{ "packages/core/src/kernel/kernel.ts": ["handle", …], … }`.
  */
 import { readFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
@@ -17,7 +17,7 @@ import { IsIn, IsOptional, IsString, MaxLength } from 'class-validator';
 const WARM_CALLS = 30;
 const [transport, era] = process.argv.slice(2);
 
-// Typical user classes. There is no compiler here, so the decorators are applied by hand.
+// Typical user classes. There is no compiler here, so the decorators are applied manually.
 /** @type {(prototype: object, key: string, ...decorators: Function[]) => void} */
 const decorate = (prototype, key, ...decorators) => {
   for (const each of decorators) each(prototype, key, Object.getOwnPropertyDescriptor(prototype, key));
@@ -116,9 +116,9 @@ await call();
 const { result } = await inspector.post('Profiler.takePreciseCoverage');
 
 /**
- * Finds the source file of a function in a bundle, by the bundle's source map.
+ * Finds the source file of a function in a bundle with the bundle's source map.
  * @param {string} bundle
- * @returns {(offset: number) => string} its path from the root
+ * @returns {(offset: number) => string} a function that returns the path from the root
  */
 function sourceFinder(bundle) {
   const text = readFileSync(bundle, 'utf8');

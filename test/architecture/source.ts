@@ -117,7 +117,7 @@ export function commentsOf({ text, tree }: Source): { readonly text: string; rea
 }
 
 /**
- * Fails with the advice and all violations, if there are any.
+ * Throws an error with the advice and all violations if there are any.
  * @param advice the rule and its remedy
  * @param violations each as `file:line violation`
  */

@@ -1,4 +1,5 @@
-// A small authorization server for tests. It signs whatever a test asks for, also what a decent one never does.
+// A small authorization server for tests. It signs whatever a test asks for, including tokens that a proper one would
+// never sign.
 import { Buffer } from 'node:buffer';
 import { constants, createHmac, generateKeyPairSync, type KeyObject, sign as signBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -39,22 +40,22 @@ function signature(alg: string, data: Buffer, key: KeyObject | string): Buffer {
   return signBytes(digest, data, { key, padding, ...(alg.startsWith('PS') && { saltLength: 32 }) });
 }
 
-/** What to sign, and with what. */
+/** How to sign a token. */
 export interface Signing {
   /** Replaces or adds members of the header. `undefined` removes one. A string replaces the whole header. */
   readonly header?: Readonly<Record<string, unknown>> | string;
   readonly key?: Key;
-  /** Signs by HMAC with this secret instead. */
+  /** Signs with HMAC and this secret instead. */
   readonly secret?: string;
 }
 
 type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
-/** An issuer on a port of this machine. */
+/** An issuer on a local port. */
 export class HostileIssuer {
   /** Paths of all requests. */
   readonly requests: string[] = [];
-  /** What it answers to a path. */
+  /** Handlers of requests, by path. */
   readonly handlers = new Map<string, Handler>();
   keys: Key[];
   private port = 0;
@@ -74,7 +75,7 @@ export class HostileIssuer {
 
   /**
    * Starts an issuer.
-   * @param path of the issuer, such as `/tenant`
+   * @param path the issuer's path, such as `/tenant`
    */
   static async open(keys = [createKey('ES256', 'key-1')], path = ''): Promise<HostileIssuer> {
     const issuer = new HostileIssuer(keys, path);
@@ -86,7 +87,7 @@ export class HostileIssuer {
     return `http://127.0.0.1:${this.port}${this.path}`;
   }
 
-  /** Its metadata (RFC 8414). */
+  /** The issuer's metadata (RFC 8414). */
   get metadata(): Record<string, unknown> {
     const { url } = this;
     return {
@@ -106,7 +107,7 @@ export class HostileIssuer {
     return this.requests.filter((each) => each === `${this.path}${path}`).length;
   }
 
-  /** Starts to listen, on the same port as before. */
+  /** Starts listening, on the same port as before. */
   async start(): Promise<void> {
     const server = (this.server = createServer((request, response) => this.answer(request, response)));
     server.listen(this.port, '127.0.0.1');
@@ -114,7 +115,7 @@ export class HostileIssuer {
     this.port = (server.address() as AddressInfo).port;
   }
 
-  /** Is away from now on. */
+  /** Stops listening. */
   async stop(): Promise<void> {
     const { server } = this;
     if (server === undefined) return;

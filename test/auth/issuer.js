@@ -1,5 +1,5 @@
-// An authorization server for tests, in a process of its own: `node test/auth/issuer.js`. It registers every client, logs
-// everybody in as Alice, and consents by itself. Prints its URL.
+// An authorization server for tests, in its own process: `node test/auth/issuer.js`. It registers every client, logs
+// all users in as Alice, and gives consent automatically. It prints its URL.
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';
 import { parseArgs } from 'node:util';
@@ -10,7 +10,7 @@ import { Provider } from 'oidc-provider';
 const { values: options } = parseArgs({
   options: {
     port: { type: 'string', default: '0' },
-    // what clients get that ask for no resource
+    // the resource for clients that don't ask for one
     resource: { type: 'string', default: 'https://mcp.example.com/mcp' },
     scopes: { type: 'string', default: 'mcp admin files:read files:write' },
     alg: { type: 'string', default: 'ES256' },
@@ -43,7 +43,7 @@ const resourceServer = (audience) => ({
 
 const provider = new Provider(issuer, {
   jwks: { keys: [key] },
-  // the server under test asks about tokens as this client; it can also get tokens for itself
+  // the server under test introspects tokens as this client, which can also get its own tokens
   clients: [
     {
       client_id: 'mcp-server',
@@ -82,7 +82,7 @@ const provider = new Provider(issuer, {
 });
 
 /**
- * Does what the user would do on the pages of the issuer.
+ * Does what the user would do on the issuer's pages.
  * @param {import('node:http').IncomingMessage} request
  * @param {import('node:http').ServerResponse} response
  */
@@ -113,7 +113,7 @@ async function interact(request, response) {
 }
 
 /**
- * Registers a client for all scopes. SDKs register for the scopes of the first challenge, and later ask for more.
+ * Registers a client for all scopes. SDKs register for the scopes of the first challenge, and request more later.
  * @param {import('node:http').IncomingMessage & { body?: object }} request
  * @param {import('node:http').ServerResponse} response
  */

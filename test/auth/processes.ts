@@ -9,7 +9,7 @@ import { OAuth, type OAuthOptions, oauth } from '@decorum/auth';
 import { Context, McpServer, NoInput, Tool } from '@decorum/core';
 import { nodeHandler } from '@decorum/http/node';
 
-/** A program that prints its URL, in a process of its own. */
+/** A program in its own process that prints its URL. */
 export class Program {
   private constructor(
     private readonly child: ChildProcess,
@@ -65,7 +65,7 @@ export interface Served {
   close(): Promise<void>;
 }
 
-/** Serves a few tools on a free port. The audience is the URL of the server. */
+/** Serves a few tools on a free port. The audience is the server's URL. */
 export async function serve(options: (url: string) => Partial<OAuthOptions>): Promise<Served> {
   const ran: string[] = [];
   const server = new McpServer({
@@ -76,7 +76,7 @@ export async function serve(options: (url: string) => Partial<OAuthOptions>): Pr
   });
   const http = createServer().listen(0, '127.0.0.1');
   await once(http, 'listening');
-  // the URL has to be known before
+  // `oauth` needs the URL, so the port is opened first
   const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
   const auth = oauth({ audience: url, scopes: ['mcp'], allowLoopbackHttp: true, ...options(url) });
   const handler = nodeHandler(server, {

@@ -1,4 +1,4 @@
-// An issuer, an attacker's issuer, and a server for the tokens of the first.
+// An issuer, an attacker's issuer, and a server that trusts the first issuer's tokens.
 import { afterAll, beforeAll } from '@jest/globals';
 import { type OAuthOptions, oauth } from '@decorum/auth';
 import type { McpServerOptions } from '@decorum/core';
@@ -12,9 +12,9 @@ export const AUDIENCE = 'https://mcp.example.com/mcp';
 
 /** The issuers of a test file. */
 export class Issuers {
-  /** The one that the server trusts. */
+  /** The issuer that the server trusts. */
   trusted!: HostileIssuer;
-  /** The attacker's. Its keys have the same names. */
+  /** The attacker's issuer. Its keys have the same ids. */
   evil!: HostileIssuer;
 
   constructor() {
@@ -44,11 +44,11 @@ export class Issuers {
   }
 }
 
-/** What else is special about a server. */
+/** More options of a server. */
 export interface Surroundings {
   readonly limits?: HostOptions['limits'];
   readonly server?: Partial<McpServerOptions>;
 }
 
-/** The headers of whoever has a token. */
+/** The headers of a caller with this token. */
 export const bearer = (token: string): Fields => ({ authorization: `Bearer ${token}` });

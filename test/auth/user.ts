@@ -1,9 +1,9 @@
-/** The client information, the tokens and whatever else an OAuth client keeps. SDKs differ in the details. */
+/** Everything that an OAuth client keeps, such as client information and tokens. SDKs differ in the details. */
 type Kept = Record<string, unknown>;
 
 const CALLBACK = 'http://127.0.0.1:33418/callback';
 
-/** Follows the redirects of an issuer like a browser, with its cookies, up to the callback of the client. */
+/** Follows an issuer's redirects like a browser, with cookies, up to the client's callback. */
 export async function consent(url: URL): Promise<URL> {
   const cookies = new Map<string, string>();
   let next = url;
@@ -22,16 +22,16 @@ export async function consent(url: URL): Promise<URL> {
   throw new Error('The issuer redirects endlessly.');
 }
 
-/** The user of an SDK client: implements the interface that the SDKs call, and agrees to everything. */
+/** The user of an SDK client: implements the interface that SDKs call, and agrees to everything. */
 export class User {
   readonly redirectUrl = CALLBACK;
   /** The scopes that the client has asked for, in order. */
   readonly asked: (string | null)[] = [];
-  /** What the issuer sent back after the last visit. */
+  /** The parameters that the issuer sent back after the last visit. */
   callback = new URLSearchParams();
   private readonly kept: Kept = {};
 
-  /** @param scope asked for by clients that don't read it from challenges */
+  /** @param scope the scope that clients request if they don't read it from challenges */
   constructor(private readonly scope?: string) {}
 
   /** The code, and the issuer that sent it (RFC 9207). */

@@ -1,6 +1,6 @@
 /**
- * Preload for Node 20. The published suite imports `globSync` from `fs`, which exists since Node 22. The suite uses it only
- * in a command that we don't run, but doesn't start without it. This hook provides an `fs` with the export.
+ * Preload for Node 20. The published suite imports `globSync` from `fs`, which was added in Node 22. The suite uses it
+ * only in a command that we don't run, but doesn't start without it. This hook provides an `fs` with that export.
  */
 import fs from 'node:fs';
 import { register } from 'node:module';

@@ -1,5 +1,5 @@
-// Imported before a program of the documentation: it listens on a free port instead of the one that the page names, and
-// tells the test which.
+// Imported before a program from the documentation. The program then listens on a free port instead of the one on the
+// page, and sends the test its address.
 import { Server } from 'node:net';
 
 const { listen } = Server.prototype;

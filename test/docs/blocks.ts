@@ -7,14 +7,14 @@ import { filesUnder, PACKAGES, ROOT } from '../architecture/source.js';
 /** A fenced code block of a page. */
 export interface Block {
   readonly page: string;
-  /** The line of its first line of code in the page, counted from 1. */
+  /** The number of its first line of code in the page, counted from 1. */
   readonly line: number;
   /** The first word after the fence. */
   readonly language: string;
-  /** The file that the page says it is: `ts file=src/main.ts`. */
+  /** The file name that the page gives: `ts file=src/main.ts`. */
   readonly file: string | undefined;
   readonly text: string;
-  /** The headings that it stands under, the outermost first. */
+  /** The headings above it, the outermost first. */
   readonly section: readonly string[];
 }
 

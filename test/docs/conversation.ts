@@ -20,7 +20,7 @@ export function messagesOf(markdown: string): Said[] {
   }));
 }
 
-/** Replays the conversation of a page and compares all messages of the server. */
+/** Replays the conversation of a page, and compares all messages from the server. */
 export async function replay(said: readonly Said[], server: McpServer): Promise<void> {
   const inbox = new Inbox();
   const known = new Map<string, unknown>();
@@ -42,7 +42,7 @@ export async function replay(said: readonly Said[], server: McpServer): Promise<
   connection.close();
 }
 
-/** The messages of the server. */
+/** The messages from the server. */
 class Inbox {
   readonly unread: unknown[] = [];
   private waiting: ((message: unknown) => void) | undefined;

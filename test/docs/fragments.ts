@@ -1,11 +1,12 @@
-// How a block of TypeScript becomes a module that compiles.
+// Turns blocks of TypeScript into modules that compile.
 //
-// - A block is a module of its own. Names that it doesn't declare come from the blocks above it: in its section, in the
-//   sections around it, then in any other. Else they come from `setup/<page>.ts`, which holds what the page takes for
-//   granted, and last from a block below. The README of a package shares the setup of the page of that name.
+// - Each block is a module. Names that it doesn't declare come from the blocks above it: first from those in its
+//   section, then from those in the sections around it, then from any others. If no block above declares a name, it
+//   comes from `setup/<page>.ts`, which contains the page's hidden declarations, or else from a block below. The README
+//   of a package shares the setup of the page with its name.
 // - A block without imports may use everything that our packages, class-validator and class-transformer export.
-// - A block of class members is the body of a class, one with `return` or `this` the body of a function. In both, `this`
-//   is the `Self` of the setup.
+// - A block of class members is compiled as the body of a class, and a block with `return` or `this` as the body of a
+//   function. In both, `this` is the `Self` of the setup.
 import { readFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 
@@ -23,10 +24,10 @@ interface Origin {
 }
 type Scope = ReadonlyMap<string, Origin>;
 
-/** A block as a module. Its first line is ours; the block begins on the second. */
+/** A block as a module. Its first line is generated; the block begins on the second. */
 export interface Fragment {
   readonly block: Block;
-  /** Absolute. It exists for the compiler only. */
+  /** Absolute path. The file exists only for the compiler. */
   readonly file: string;
   readonly text: string;
 }
@@ -35,10 +36,10 @@ const parse = (text: string) => ts.createSourceFile('block.ts', text, ts.ScriptT
 const hasSyntaxErrors = (text: string) =>
   (parse(text) as unknown as { parseDiagnostics: readonly unknown[] }).parseDiagnostics.length > 0;
 
-/** What a name of an export specifier or an import specifier is called where it comes from. */
+/** The original name in an export specifier or import specifier. */
 const originalName = ({ propertyName, name }: ts.ImportSpecifier | ts.ExportSpecifier) => (propertyName ?? name).text;
 
-/** The names that a module imports, and whence. */
+/** The names that a module imports, and where they come from. */
 function importsOf(tree: ts.SourceFile): Map<string, Origin> {
   const found = new Map<string, Origin>();
   for (const statement of tree.statements) {
@@ -87,7 +88,7 @@ function exportsOf(file: string): string[] {
   return [...listed, ...declared];
 }
 
-/** Our entries, by their specifiers. */
+/** Our entries, by import specifier. */
 const ENTRIES: Readonly<Record<string, string>> = {
   '@decorum/uri-template': 'packages/uri-template/src/index.ts',
   '@decorum/testing': 'packages/testing/src/index.ts',
@@ -103,7 +104,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
   '@decorum/core': 'packages/core/src/index.ts',
 };
 
-/** What a block without imports may use. */
+/** The names that a block without imports may use. */
 export const PACKAGE_SCOPE: Scope = new Map(
   [
     ...Object.keys(transformer).map((name) => [name, 'class-transformer'] as const),
@@ -122,7 +123,7 @@ export const PACKAGE_SCOPE: Scope = new Map(
 
 const PAGES_FOLDER = join(ROOT, 'test/docs/pages');
 const SETUP_FOLDER = join(ROOT, 'test/docs/setup');
-/** The modules of what pages take for granted. */
+/** The modules with the hidden declarations of pages. */
 export const SETUPS: ReadonlySet<string> = new Set(
   filesUnder('test/docs/setup', '.ts').map((file) => join(ROOT, file)),
 );
@@ -132,7 +133,7 @@ const relativeImport = (from: string, to: string) => {
   return path.startsWith('.') ? path : `./${path}`;
 };
 
-/** Whether code is of the kind that only a function may hold. */
+/** Whether code is only valid in a function. */
 function needsFunction(tree: ts.SourceFile): boolean {
   const needs = (node: ts.Node, within: boolean): boolean => {
     if (node.kind === ts.SyntaxKind.ThisKeyword) return true;
@@ -156,7 +157,7 @@ function wrapping(text: string, self: boolean): readonly [before: string, after:
   return ['', `export { ${own.join(', ')} };`];
 }
 
-/** A block with what others can take from it. */
+/** A block, and the names that other blocks can use from it. */
 interface Parsed {
   readonly block: Block;
   readonly file: string;
@@ -179,7 +180,7 @@ function parsed(block: Block, self: boolean): Parsed {
   return { block, file, wrapped, tree, own: new Set([...imports.keys(), ...declared]), imports: imports.size, offers };
 }
 
-/** Finds where a name of a block comes from. */
+/** Finds where a name in a block comes from. */
 function originOf(name: string, parts: readonly Parsed[], index: number, setup: Scope): Origin | undefined {
   const { section } = (parts[index] as Parsed).block;
   const above = parts.slice(0, index).filter(({ offers }) => offers.has(name));
@@ -194,7 +195,7 @@ function originOf(name: string, parts: readonly Parsed[], index: number, setup: 
   );
 }
 
-/** What `setup/<page>.ts` exports. */
+/** The exports of `setup/<page>.ts`. */
 function setupOf(page: string): Scope {
   const name = page.startsWith('packages/') ? page.split('/')[1] : basename(page, '.md');
   const setup = join(SETUP_FOLDER, `${name}.ts`);

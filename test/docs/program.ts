@@ -1,4 +1,4 @@
-// Compiles modules that exist in memory only, with the settings that the README shows.
+// Compiles modules that exist only in memory, with the settings from the README.
 import { dirname } from 'node:path';
 
 import ts from 'typescript';
@@ -6,17 +6,17 @@ import ts from 'typescript';
 import { ROOT } from '../architecture/source.js';
 import { blocksOf } from './blocks.js';
 
-/** A module that needs no file. Its path says which packages it finds. */
+/** A module without a file on disk. Its path determines which packages it finds. */
 export interface VirtualFile {
   /** Absolute. */
   readonly file: string;
   readonly text: string;
 }
 
-/** What a problem says, without its place. */
+/** The message of a diagnostic, without its position. */
 export const messageOf = ({ messageText }: ts.Diagnostic): string => ts.flattenDiagnosticMessageText(messageText, '\n');
 
-/** The options of the tsconfig that the README shows. */
+/** The options of the tsconfig in the README. */
 function options(): ts.CompilerOptions {
   const tsconfig = blocksOf('README.md').find(({ language }) => language === 'json')?.text ?? '';
   const { compilerOptions } = JSON.parse(tsconfig) as { readonly compilerOptions: object };
@@ -25,7 +25,7 @@ function options(): ts.CompilerOptions {
   return { ...shown, rootDir: ROOT, noEmit: true, skipLibCheck: true };
 }
 
-/** One program of all files. */
+/** Creates one program from all files. */
 export function programOf(files: readonly VirtualFile[]): ts.Program {
   const texts = new Map(files.map(({ file, text }) => [file, text]));
   const folders = new Set(files.map(({ file }) => dirname(file)));
@@ -38,7 +38,7 @@ export function programOf(files: readonly VirtualFile[]): ts.Program {
   return ts.createProgram([...texts.keys()], settings, host);
 }
 
-/** What is wrong with a file of a program, by line, counted from 0. */
+/** The problems in a file of a program, with their lines, counted from 0. */
 export function problemsIn(program: ts.Program, file: string): { readonly line: number; readonly message: string }[] {
   const source = program.getSourceFile(file);
   if (source === undefined) throw new Error(`${file} is no part of the program.`);

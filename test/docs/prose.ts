@@ -1,4 +1,4 @@
-// The code that stands within the sentences of the documentation.
+// The inline code in the documentation.
 import { textOf } from './blocks.js';
 
 /** A piece of inline code. */
@@ -6,7 +6,7 @@ export interface Span {
   readonly page: string;
   readonly line: number;
   readonly text: string;
-  /** In a table: the heading of its column. */
+  /** In a table, the heading of its column. */
   readonly column: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-// Runs programs of the documentation as they stand.
+// Runs programs from the documentation unchanged.
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ const SWC = {
   module: { type: 'es6' },
 } as const;
 
-/** The programs of a page, in a folder of their own. */
+/** The programs of a page, in their own folder. */
 export class PagePrograms {
   readonly #folder = mkdtempSync(join(ROOT, 'test/docs/node_modules/.page-'));
   readonly #fragments: readonly Fragment[];
@@ -58,7 +58,7 @@ export class PagePrograms {
     return this.#fragments.map((fragment) => ({ fragment, path: this.pathOf(fragment.file) }));
   }
 
-  /** The program of a block: of the one that is this file, else of the first one that holds the text. */
+  /** The program of a block: the block with this file name, otherwise the first block that contains the text. */
   programOf(fileOrText: string): string {
     const found =
       this.#fragments.find(({ block }) => block.file === fileOrText) ??
@@ -68,7 +68,7 @@ export class PagePrograms {
   }
 }
 
-/** A program of a page that serves HTTP, on a port that is free. */
+/** A program of a page that serves HTTP, on a free port. */
 export class PageProcess {
   private constructor(
     private readonly child: ChildProcess,
@@ -77,8 +77,8 @@ export class PageProcess {
   ) {}
 
   /**
-   * @param port which of its ports to talk to: a block may stand on others that listen too
-   * @throws {Error} when it ends before it listens
+   * @param port which of its ports to use, counted from 1: a block may depend on other blocks that listen too
+   * @throws {Error} if the program ends before it listens
    */
   static async start(program: string, port = 1): Promise<PageProcess> {
     const child = spawn(process.execPath, ['--import', ANY_PORT, program], {
@@ -99,18 +99,18 @@ export class PageProcess {
     return new PageProcess(child, `http://127.0.0.1:${address.port}`, written);
   }
 
-  /** Everything that it has written to stdout and stderr. */
+  /** Everything that the program has written to stdout and stderr. */
   get output(): string {
     return this.written.join('');
   }
 
-  /** Waits until it has written a text. A pipe may bring it later than a socket brings the answer to the request. */
+  /** Waits until the program has written a text, which may arrive after the response to the request. */
   async wrote(pattern: RegExp): Promise<void> {
     const { stdout, stderr } = this.child as ChildProcessByStdio<Writable, Readable, Readable>;
     while (!pattern.test(this.output)) await Promise.race([once(stdout, 'data'), once(stderr, 'data')]);
   }
 
-  /** @returns its exit code */
+  /** @returns the exit code */
   async stop(): Promise<number | null> {
     const closed = once(this.child, 'close');
     this.child.kill('SIGTERM');

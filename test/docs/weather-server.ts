@@ -97,7 +97,7 @@ class Weather {
   }
 }
 
-/** Creates the server that the pages talk to. */
+/** Creates the server for the conversations on the pages. */
 export function weatherServer(): McpServer {
   return new McpServer({
     name: 'weather',

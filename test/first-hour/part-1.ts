@@ -10,7 +10,7 @@ import { type Behaviour, codeOf, serverOf } from './table.js';
 const manifest = (name: string) =>
   JSON.parse(readFileSync(new URL(`../../packages/${name}/package.json`, import.meta.url), 'utf8'));
 
-/** A server with a tool `echo`, which takes this class and shows what it gets. */
+/** A server with a tool `echo`, which takes this class and returns its input as text. */
 function echoing(cls: Class, options: object = {}) {
   class Echo {
     @Tool({ input: cls }) echo(input: object) {
@@ -20,13 +20,13 @@ function echoing(cls: Class, options: object = {}) {
   return serverOf([Echo], options);
 }
 
-/** What clients may send for the first field of a class. */
+/** The published schema of the first field of a class. */
 async function published(cls: Class): Promise<unknown> {
   const [tool] = await (await connect(echoing(cls))).listTools();
   return Object.values(tool?.inputSchema['properties'] ?? {})[0];
 }
 
-/** What a handler gets, or what a model reads that has sent something else. */
+/** The input that the handler gets, or the error that the model reads if the arguments are invalid. */
 async function received(cls: Class, args: object, options: object = {}): Promise<unknown> {
   const { content } = await (await connect(echoing(cls, options))).callTool('echo', args);
   const [block] = content;
@@ -91,7 +91,7 @@ class Query {
   @IsOptional() @IsIn(['metric', 'imperial']) units?: 'metric' | 'imperial';
 }
 
-/** Part 1: the schema follows the class, or startup says why not. */
+/** Part 1: the schema follows from the class, or an error at startup says why it doesn't. */
 export const PART_1: readonly Behaviour[] = [
   // Declarations that contradict their rules are in schema-mistakes.ts. The order of imports itself: packages/core/test/schema/lost-types.test.ts.
   [
@@ -169,7 +169,7 @@ export const PART_1: readonly Behaviour[] = [
     () => received(Query, { units: 'kelvin' }),
     'The arguments are not valid:\n- units: must be one of "metric", "imperial"',
   ],
-  // A server without them, and what it says: test/packaging/optional-peers.test.ts.
+  // A server without the peers, and its errors: test/packaging/optional-peers.test.ts.
   [
     '7. class-validator and class-transformer are optional peers.',
     () => manifest('core').peerDependenciesMeta,

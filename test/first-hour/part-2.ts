@@ -31,7 +31,7 @@ const textOf = async (...args: Parameters<typeof resultOf>) => {
 
 const text = (value: string) => ({ type: 'text', text: value });
 
-/** Answers of a server over stdio to these lines. */
+/** A server's responses to these lines over stdio. */
 async function piped(lines: readonly string[], count: number): Promise<unknown[]> {
   const streams = { input: new PassThrough(), output: new PassThrough().setEncoding('utf8') };
   const { close } = await serveStdio(
@@ -53,7 +53,7 @@ async function piped(lines: readonly string[], count: number): Promise<unknown[]
   return answers;
 }
 
-/** A call of the tool over HTTP, by a client without a session. */
+/** Calls the tool over HTTP, without a session. */
 async function posted(server: McpServer, options: FetchHandlerOptions = {}, headers: Record<string, string> = {}) {
   const prefix = 'io.modelcontextprotocol/';
   const meta = {
@@ -86,7 +86,7 @@ async function posted(server: McpServer, options: FetchHandlerOptions = {}, head
 
 class NotFoundError extends Error {}
 
-/** Part 2: what a handler returns. */
+/** Part 2: results of handlers. */
 export const PART_2: readonly Behaviour[] = [
   [
     '1. A result as users of the official SDK write it is sent as it is.',

@@ -18,7 +18,7 @@ class Clock {
   }
 }
 
-/** What a server logs while something happens. */
+/** The warnings that a server logs while something happens. */
 async function warnings(happen: (server: McpServer) => Promise<unknown>): Promise<string[]> {
   const logged: string[] = [];
   const logger = { warn: (_details: object, message: string) => void logged.push(message), error() {} };
@@ -36,7 +36,7 @@ async function errors(options: object, happen: (server: McpServer) => Promise<un
 
 const ask = (host: string) => new Request(`http://${host}/mcp`, { method: 'POST', headers: { host } });
 
-/** Part 3: startup says what to do. What fails at startup is in the tables of mistakes. */
+/** Part 3: messages at startup say what to do. Startup errors are in the tables of mistakes. */
 export const PART_3: readonly Behaviour[] = [
   [
     'A refused Host is logged once, with the value to allow.',

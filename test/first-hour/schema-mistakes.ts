@@ -187,7 +187,7 @@ const addTool = (...args: unknown[]) => {
   return untyped(server.addTool.bind(server))(...args);
 };
 
-/** Schemas, of every kind. */
+/** Schemas of every kind. */
 export const SCHEMAS: readonly Mistake[] = [
   [
     'a shape without `z.object`',

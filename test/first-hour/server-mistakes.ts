@@ -116,7 +116,7 @@ export const SERVERS: readonly Mistake[] = [
   ],
 ];
 
-/** What is listed as providers. */
+/** The option `providers`. */
 export const PROVIDERS: readonly Mistake[] = [
   [
     'one provider instead of a list',

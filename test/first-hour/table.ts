@@ -1,6 +1,9 @@
 import { type Class, McpServer, type StartupErrorCode } from '@decorum/core';
 
-/** What the user wrote, what runs it, and the error: its code, where it says the mistake is, and how it ends. */
+/**
+ * The user's mistake, a function that makes it, and the error: its code, the place that it names, and the end of its
+ * message.
+ */
 export type Mistake = readonly [
   wrote: string,
   run: () => unknown,
@@ -9,13 +12,13 @@ export type Mistake = readonly [
   remedy: string,
 ];
 
-/** What the user sees, what shows it, and the value it shows. */
+/** The behavior that the user sees, a function that shows it, and the value that the function returns. */
 export type Behaviour = readonly [sees: string, show: () => unknown, shown: unknown];
 
-/** As plain JavaScript calls a decorator, or a function: without a look at types. */
+/** A decorator or function without types, as plain JavaScript calls it. */
 export const untyped = <T>(value: unknown) => value as (...args: unknown[]) => T;
 
-/** A decorator as compilers without a look at types run it. */
+/** A decorator as compilers that ignore types run it. */
 export type AnyDecorator = (...place: unknown[]) => void;
 
 /** A server with these providers and options. */
@@ -28,7 +31,7 @@ export const start =
   () =>
     serverOf(providers);
 
-/** A class `Shop` whose method, or field, has a decorator. */
+/** A class `Shop` with a decorator on its method or field. */
 export function decorated(decorator: AnyDecorator, { kind = 'method' }: { readonly kind?: 'method' | 'field' } = {}) {
   class Shop {
     search() {
@@ -41,7 +44,7 @@ export function decorated(decorator: AnyDecorator, { kind = 'method' }: { readon
   return Shop;
 }
 
-/** The code of the error that something fails with at startup. */
+/** The code of the startup error that something fails with. */
 export async function codeOf(run: () => unknown): Promise<unknown> {
   try {
     await run();

@@ -33,7 +33,7 @@ const registered = (register: (app: FastifyInstance) => unknown) => async () => 
 
 const NO_SERVER = 'Pass what `new McpServer({ … })` returns';
 
-/** What is served, and how. */
+/** Arguments and options of transports. */
 export const TRANSPORTS: readonly Mistake[] = [
   ['`listen(Shop)`', () => listen(McpServer as never), 'DECORUM_INVALID_OPTION', 'listen: `server`', NO_SERVER],
   [

@@ -1,4 +1,4 @@
-// The weather server inside the web applications that people have.
+// The weather server inside typical web applications.
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -72,7 +72,7 @@ async function inHono(): Promise<Hosted> {
   return await listening(serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }) as Server, () => handler.close());
 }
 
-/** The applications that each client of each revision talks to. */
+/** The applications that are tested with each client in each revision. */
 export const HOSTS: Readonly<Record<string, () => Promise<Hosted>>> = {
   Fastify: inFastify,
   'Express 5': () => inExpress(express),

@@ -1,12 +1,12 @@
-// What the applications of these tests have inside. Nest's run in processes of their own, so jest is not loaded here.
+// Parts of the applications in these tests. Those with Nest run in their own processes, so jest isn't loaded here.
 import { Context, NoInput, Tool } from '@decorum/core';
 import compression from 'compression';
 import type { RequestHandler } from 'express';
 
-/** Bytes that a body may have in the applications of these tests. */
+/** Maximum bytes of a body in the applications of these tests. */
 export const BODY_LIMIT = 1_500_000;
 
-/** A tool that goes on only when the client has seen its progress. */
+/** A tool that continues only when the client has seen its progress. */
 export class Steps {
   private go: (() => void) | undefined;
 
@@ -27,10 +27,10 @@ export class Steps {
   }
 }
 
-/** Compresses each answer, however small. Event streams say that they must not be transformed, and are left alone. */
+/** Compresses each response, however small. Event streams forbid transforms, so they aren't compressed. */
 export const compress: RequestHandler = compression({ threshold: 0, filter: () => true });
 
-/** After `compress`: removes what keeps it from compressing event streams. */
+/** Use it after `compress`: removes the header that prevents event streams from being compressed. */
 export const permitTransforms: RequestHandler = (_request, response, next) => {
   const writeHead = response.writeHead.bind(response) as (status: number, headers: object) => typeof response;
   response.writeHead = (status: number, headers?: unknown) =>

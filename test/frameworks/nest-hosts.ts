@@ -16,7 +16,7 @@ const VERSIONS = [
   { version: 'Nest 12', from: 'nest12', modules: 'es6' },
 ] as const;
 
-/** Starts a process in a project of its own. */
+/** Starts a process in its own project. */
 async function inNest({ from, modules }: (typeof VERSIONS)[number], platform: string) {
   const project = createProject({ from, tools: ['compression'] });
   const type = modules === 'es6' ? 'module' : modules;

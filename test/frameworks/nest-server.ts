@@ -1,4 +1,4 @@
-// The weather in NestJS: `node nest-server.js express|fastify` prints its URL.
+// The weather server in NestJS: `node nest-server.js express|fastify` prints its URL.
 import { Weather } from '@decorum/example-weather/weather';
 import { WeatherApi } from '@decorum/example-weather/weather-api';
 import { McpModule } from '@decorum/nestjs';

@@ -18,10 +18,10 @@ interface Client extends Pick<
   callTool(params: { name: string; arguments: object }, ...options: unknown[]): Promise<unknown>;
 }
 
-/** Connects a client of a version, in a revision. */
+/** Connects a client of one SDK version, in one revision. */
 type Connect = (url: string) => Promise<Client>;
 
-/** Has the client of SDK 1, which offers its newest revision, offer an older one. */
+/** Makes the client of SDK 1 request an older revision instead of its newest one. */
 function offering(revision: string, transport: HttpV1): HttpV1 {
   const send = transport.send.bind(transport);
   transport.send = async (message, options) => {
@@ -69,7 +69,7 @@ async function walk(client: Client): Promise<void> {
   expect(await Promise.all(seen)).toHaveLength(1);
 }
 
-/** The actions of each client. */
+/** Performs the actions of each client. */
 export async function useWeather(connect: Connect, url: string): Promise<void> {
   const client = await connect(url);
   try {
@@ -95,7 +95,7 @@ export async function useWeather(connect: Connect, url: string): Promise<void> {
   }
 }
 
-/** Sends a body of a mebibyte, and one over the limit. */
+/** Sends a body of 1 MiB, and a body over the limit. */
 export async function sendLargeBodies(
   url: string,
   name = 'forecast',

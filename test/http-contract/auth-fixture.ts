@@ -8,10 +8,10 @@ import { afterwards, type Fields } from '../../packages/http/test/fixture.js';
 import { Everything, type Served, serveOn } from './contract.js';
 import type { HostOptions, HttpHost } from './hosts.js';
 
-/** What every request needs. */
+/** The scope that every request needs. */
 export const BASE = 'mcp';
 
-/** The headers of a caller. The token has the principal in plain text. */
+/** The headers of a caller. The token contains the principal as plain JSON. */
 export function as(principal: Partial<Principal> = {}): Fields {
   const text = JSON.stringify({ subject: 'ann', scopes: [BASE], ...principal });
   return { authorization: `Bearer ${Buffer.from(text).toString('base64url')}` };
@@ -44,7 +44,7 @@ export const AUTH: Auth = {
 
 /** Members that need scopes. */
 export class Files extends Everything {
-  /** What has run, in order. */
+  /** The members that ran, in order. */
   readonly ran: string[] = [];
 
   @Tool({ description: 'Lists files' })
@@ -95,7 +95,7 @@ export class Files extends Everything {
   }
 }
 
-/** Members of which one is open to everybody. */
+/** The same members, and one that is public. */
 export class PublicFiles extends Files {
   @Tool({ description: 'About this server', public: true })
   about() {
@@ -118,11 +118,11 @@ export function shut(): () => void {
 
 export interface ServedFiles extends Served {
   readonly files: Files;
-  /** What was written to the log of the server. */
+  /** The lines of the server's log. */
   readonly log: string[];
 }
 
-/** Serves members with scopes behind a host. */
+/** Serves members with scopes on a host. */
 export async function serveFiles(
   host: HttpHost,
   options: HostOptions = {},

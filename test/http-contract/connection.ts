@@ -1,4 +1,4 @@
-// A raw connection for endless requests and clients that disconnect.
+// A raw connection, for endless requests and clients that disconnect.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 

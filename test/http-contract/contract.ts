@@ -1,4 +1,4 @@
-// Foundation of this suite: a server behind each host, and tests for each host and revision.
+// The base of this suite: serves on each host, and registers tests for each host and revision.
 import { once } from 'node:events';
 
 import { describe, it } from '@jest/globals';
@@ -55,7 +55,7 @@ export class Everything extends Probe {
   }
 }
 
-/** A server behind a host, until the end of the test. */
+/** A server on a host, until the end of the test. */
 export interface Served extends Hosted {
   readonly probe: Everything;
   readonly server: McpServer;
@@ -98,7 +98,7 @@ export function overEveryHost(subject: string, tests: (host: HttpHost) => void):
 /** The host whose tests are being registered. */
 let current: HttpHost | undefined;
 
-/** Whether a sentence of this suite holds over a host. The host lists those that don't, with the reasons. */
+/** Whether a sentence of this suite holds for a host. A host lists the sentences that don't, with reasons. */
 export const holds = (host: HttpHost | undefined, sentence: string): boolean =>
   !Object.keys(host?.exceptions ?? {}).some((exception) => sentence.startsWith(exception));
 
@@ -138,7 +138,7 @@ export const inTheStatelessRevision = (sentence: string, test: Test<typeof STATE
 export const inTheFirstRevision = (sentence: string, test: Test<SessionRevision>): void =>
   register([SESSION_REVISIONS[0]], sentence, test);
 
-/** Calls a tool that emits an event when it starts. Resolves when it has started. */
+/** Calls a tool that emits an event when it starts. Resolves when the tool has started. */
 export async function begin(
   { client, probe }: { readonly client: HttpClient; readonly probe: Probe },
   id: string | number,

@@ -1,4 +1,4 @@
-// A small web server for Fetch API handlers. It provides only the guarantees that all hosts of such handlers give.
+// A small web server for Fetch API handlers. It gives only the guarantees that all hosts of such handlers give.
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -33,7 +33,7 @@ async function answer(handler: Handler, incoming: IncomingMessage, outgoing: Ser
     ...(localPort !== undefined && { localPort }),
   });
   response.headers.forEach((value, name) => outgoing.setHeader(name, value));
-  // a short body has arrived with the head, but is parsed a moment later
+  // a short body arrives together with the headers, but is parsed a moment later
   if (!incoming.complete) await turn();
   // the connection can't be reused if the body is not read
   if (!incoming.complete) outgoing.setHeader('connection', 'close');
@@ -49,7 +49,7 @@ function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request {
   const { method = 'GET', headers: fields, url = '/' } = incoming;
   const headers = new Headers();
   for (const [name, value] of Object.entries(fields)) headers.set(name, String(value));
-  // Node drops all but the first from `headers`; other hosts join them, as the Fetch standard says
+  // `headers` has only the first one in Node; other hosts join them, as the Fetch standard requires
   const { authorization } = incoming.headersDistinct;
   if (authorization) headers.set('authorization', authorization.join(', '));
   const hasBody =

@@ -23,7 +23,7 @@ export type HeaderReader = (name: string) => string | undefined;
 
 /** Endpoint options that all hosts support. */
 export interface HostOptions extends Omit<HttpOptions<unknown>, 'path' | 'principal' | 'auth'> {
-  /** Returns the caller. Each host passes its own kind of request to its option of this name. */
+  /** Returns the caller. Each host passes its own kind of request to its option `principal`. */
   readonly principal?: (header: HeaderReader) => Principal | undefined;
   readonly auth?: Auth;
 }
@@ -36,7 +36,7 @@ export interface Hosted {
   close(): Promise<void>;
 }
 
-/** Beginnings of sentences of this suite, each with the reason why they don't hold over a host. */
+/** Beginnings of sentences of this suite that don't hold for a host, each with the reason. */
 type Exceptions = Readonly<Record<string, string>>;
 
 /** One way to host an endpoint. */
@@ -47,9 +47,9 @@ export interface HttpHost {
    * listening: the endpoint answers 503, and its route `/health` still works.
    */
   readonly listener: 'host' | 'application';
-  /** Sentences of this suite that don't hold over this host, each with the reason. */
+  /** Sentences of this suite that don't hold for this host, each with the reason. */
   readonly exceptions?: Exceptions;
-  /** Serves MCP on a free port of the loopback interface. */
+  /** Serves MCP on a free loopback port. */
   serve(server: McpServer, options: HostOptions): Promise<Hosted>;
 }
 
@@ -71,7 +71,7 @@ function byHeaders(principal: HostOptions['principal']) {
 const NOT_JSON = 'the parser rejects bodies that are not JSON, and the application words its errors';
 const NO_LIMITS = 'the parser reads bodies within its own limits, and before the handler sees the request';
 
-/** What a parser decides before the handler sees the request. Mount the handler before the parser to decide it here. */
+/** Decisions that a body parser makes before the handler sees the request. To avoid them, mount the handler first. */
 const PARSED: Exceptions = {
   'rejects a body that is not a JSON-RPC message': NOT_JSON,
   'is JSON if the request is rejected': NOT_JSON,
@@ -140,7 +140,7 @@ const inExpress: HttpHost = {
   },
 };
 
-/** An application of Express with the middleware that most have. Its parser reads bodies before the handler does. */
+/** An Express application with the usual middleware. Its parser reads bodies before the handler does. */
 function behindMiddleware(name: string, createApp: typeof express): HttpHost {
   return {
     name,

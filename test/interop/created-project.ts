@@ -1,4 +1,4 @@
-// Projects as users make them: from packed packages, installed from the registry.
+// Projects as users create them: from packed packages, with dependencies from the registry.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -59,11 +59,11 @@ export class Workshop {
     return join(this.folder, ...parts);
   }
 
-  /** The environment without the settings of what runs the tests. It may say how to reach the registry. */
+  /** The environment without the test runner's settings. It keeps those that are needed to reach the registry. */
   env(more: object = {}): Record<string, string> {
     const own = Object.entries(process.env).filter(([name]) => !/^(?:npm_|JEST_|NODE_(?:ENV|OPTIONS)$)/i.test(name));
     const { PATH = '', ...rest } = Object.fromEntries(own) as Record<string, string>;
-    // yarn takes a tarball of the same path for the same
+    // yarn assumes that a tarball at the same path is the same
     const caches = { YARN_CACHE_FOLDER: this.path('yarn-cache') };
     return { ...rest, PATH: `${this.path('bin')}${delimiter}${PATH}`, NO_COLOR: '1', ...caches, ...more };
   }
@@ -90,14 +90,14 @@ export class Workshop {
   }
 }
 
-/** A server in a process of its own that prints its URL. */
+/** A server in its own process that prints its URL. */
 export class Serving {
   private constructor(
     private readonly child: ChildProcess,
     readonly url: string,
   ) {}
 
-  /** @throws {Error} if it ends without printing its URL */
+  /** @throws {Error} if the process ends without printing its URL */
   static async start(command: readonly string[], options: { cwd: string; env: NodeJS.ProcessEnv }): Promise<Serving> {
     const [program = '', ...args] = command;
     const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'inherit'] });
@@ -115,7 +115,7 @@ export class Serving {
   }
 }
 
-/** What the last stage of a Dockerfile leaves behind. */
+/** The result of the last stage of a Dockerfile. */
 export interface Image {
   readonly folder: string;
   readonly env: Record<string, string>;
@@ -123,8 +123,8 @@ export interface Image {
 }
 
 /**
- * Does what a Dockerfile says, each stage in a folder of its own: copies only what `COPY` names, and runs each `RUN`.
- * Knows the instructions that the templates use.
+ * Executes a Dockerfile, each stage in its own folder: copies only the files in `COPY`, and runs each `RUN`. Supports
+ * only the instructions that the templates use.
  */
 export async function buildImage(workshop: Workshop, project: string): Promise<Image> {
   const stages = new Map<string, string>();

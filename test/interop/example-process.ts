@@ -25,7 +25,7 @@ export class ExampleProcess {
 
   /**
    * @param program an example, or a server that prints its URL in the same way
-   * @param args of the program
+   * @param args arguments of the program
    * @throws {Error} if it exits without printing its URL
    */
   static async start(program: string, ...args: string[]): Promise<ExampleProcess> {

@@ -8,8 +8,8 @@ export interface Heard {
 type Handler = (message: Heard, ...rest: unknown[]) => void;
 
 /**
- * Records the messages that a transport receives. SDK clients handle a response before notifications in the same chunk,
- * and then drop its progress. Only this record has all messages.
+ * Records the messages that a transport receives. If a response and its progress notifications arrive in the same
+ * chunk, SDK clients handle the response first and drop the progress. Only this record has all messages.
  * @param transport a transport of any SDK version, before a client connects with it
  */
 export function overhear(transport: object): ReadonlySet<Heard> {

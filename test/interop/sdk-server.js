@@ -1,4 +1,4 @@
-// A server on the official SDK, over stdio.
+// A stdio server with the official SDK.
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { z } from 'zod';

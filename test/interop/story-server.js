@@ -1,5 +1,5 @@
 // The conformance fixture plus tools for the stories of clients. It serves over HTTP and, for any number of concurrent
-// clients, over pipes: each connection to its port is a pipe. With `--stdio` it serves its own stdin and stdout.
+// clients, over pipes: each connection to its port acts as a pipe. With `--stdio`, it serves its own stdin and stdout.
 import { EventEmitter, once } from 'node:events';
 import { createServer as listenForPipes } from 'node:net';
 

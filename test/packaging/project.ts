@@ -21,7 +21,7 @@ import { transformSync } from '@swc/core';
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 const PROGRAMS = new Set(['cli', 'create-decorum']);
-/** The packages that a server uses. Those that are run have dependencies that are optional for the others. */
+/** The packages that a server uses, without the command-line programs, whose dependencies are optional for servers. */
 const PACKAGES = readdirSync(join(ROOT, 'packages')).filter((name) => !PROGRAMS.has(name));
 
 /** A user's project in its own folder, with the published packages. */

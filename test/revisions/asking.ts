@@ -4,7 +4,7 @@ import { type Answer, RawClient, textOf } from '../support/raw-client.js';
 import type { Revision } from '../support/requirements.js';
 import { type Handler, serverWith } from './servers.js';
 
-/** A question of a handler. */
+/** A handler's question. */
 export type Asking = (context: Context) => Promise<unknown>;
 
 /** Outcome of a question. */

@@ -19,7 +19,7 @@ export const capabilities = { elicitation: { form: {}, url: {} } };
 /** URL that users visit. */
 export const page = ({ id, ticket }: Visit) => `https://bank.example/connect/${id}?ticket=${ticket}`;
 
-/** An answer with this action of the user. */
+/** An answer with this user action. */
 export const doing =
   (action: string): Answer =>
   () => ({ result: { action } });

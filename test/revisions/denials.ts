@@ -1,4 +1,4 @@
-// Denials of callers who lack scopes.
+// Denials for callers that lack scopes.
 import { type McpServer, type Principal } from '@decorum/core';
 import { IsString } from 'class-validator';
 
@@ -16,12 +16,12 @@ export const NEW: Principal = { subject: 'ada' };
 
 /** The message for anonymous callers. */
 export const UNAUTHORIZED = 'Authorization is required.';
-/** The message for callers who lack scopes. */
+/** The message for callers that lack scopes. */
 export const LACKING = 'The caller lacks scopes that this request needs.';
 /** A denial that lists these scopes. */
 export const denied = (message: string, scopes: readonly string[]) => ({ code: -32600, message, data: { scopes } });
 
-/** Who connects, and how. */
+/** The caller and its transport. */
 export interface Caller {
   readonly principal?: Principal | undefined;
   readonly transport?: RawTransport;

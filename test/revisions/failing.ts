@@ -1,4 +1,4 @@
-// Members of a stateless server that fail in all possible ways, and requests that make them.
+// Members of a stateless server that fail in all possible ways, and requests that make them fail.
 import { Completion, type Context, type JsonObject, McpError, Prompt, Resource, Tool } from '@decorum/core';
 import { IsString } from 'class-validator';
 
@@ -58,10 +58,10 @@ class Failing {
   }
 }
 
-/** A server with them, and with an extension. */
+/** A server with these members and an extension. */
 export const failing = () =>
   serverOf({ providers: [Failing], extensions: [{ id: 'com.example/x', methods: { 'x/y': () => ({}) } }] });
-/** Calls the tool. */
+/** Calls the tool `fail`. */
 export const fails = (city: string, meta?: JsonObject) =>
   asked(1, 'tools/call', { name: 'fail', arguments: { city } }, meta);
 /** Reads a resource. */
@@ -112,7 +112,7 @@ const PROVOCATIONS: readonly Provocation[] = [
   [-32022, asked(1, 'tools/list', {}, { [VERSION]: 'v999.0.0' }), { 'mcp-protocol-version': 'v999.0.0' }],
 ];
 
-/** Sends all of them and returns the errors. */
+/** Sends all invalid requests, and returns the errors. */
 export async function provoked(): Promise<{ code: number; error: Message['error'] }[]> {
   const server = failing();
   const all = [];

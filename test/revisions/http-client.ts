@@ -30,7 +30,7 @@ export const MALFORMED = [
   ['{"jsonrpc":"2.0","method":"x","params":[1]}', -32602],
 ] as const;
 
-/** Sent since 2025-06-18. */
+/** Clients send this header as of 2025-06-18. */
 const versionHeader = (revision: Revision): Fields =>
   revision >= '2025-06-18' ? { 'mcp-protocol-version': revision } : {};
 
@@ -62,7 +62,7 @@ class Judge {
     for (const message of [posted].flat()) if (isRequest(message)) this.asked.set(message.id, message.method as string);
   }
 
-  /** @throws {Error} for an invalid message, also in an array */
+  /** @throws {Error} for an invalid message, including one in an array */
   check(received: unknown): void {
     for (const message of [received].flat() as Message[]) {
       const method = message.method === undefined ? this.asked.get(message.id) : undefined;
@@ -71,7 +71,7 @@ class Judge {
     }
   }
 
-  /** Validates what the test reads of a response, however it reads it. */
+  /** Validates the parts of a response that the test reads, regardless of how it reads them. */
   watch(response: Response): Response {
     inspectors.set(response, (message) => this.check(message));
     const read = response.text.bind(response);
@@ -120,7 +120,7 @@ export class HttpClient {
     return new HttpClient(url, revision, versionHeader(revision));
   }
 
-  /** The same client, with its session, at another server. */
+  /** The same client, with its session, for another server. */
   at(url: string): HttpClient {
     return new HttpClient(url, this.revision, this.headers);
   }
@@ -285,7 +285,7 @@ async function oldDoorsOf(url: string, headers: Fields): Promise<Door[]> {
   ];
 }
 
-/** An answer at a door. */
+/** The response at a door. */
 export interface Entered {
   readonly status: number;
   readonly challenge: string | undefined;

@@ -45,8 +45,8 @@ export async function followResource(client: RawClient, uri: string): Promise<vo
 }
 
 /**
- * The raw responses to one stateless request on two connections of one caller, over every transport.
- * @param before other actions on the second connection, whose client info differs too
+ * The raw responses to the same stateless request on two connections of one caller, over every transport.
+ * @param before other actions on the second connection, which also has different client info
  */
 export async function answersOnTwo(
   server: McpServer,

@@ -1,5 +1,6 @@
-// Serves the handlers. The effect is a line in the file EFFECTS with the process id. The keys come from DECORUM_SECRET.
-// `--stdio` serves over stdio, otherwise the URL is printed. `--single-use` accepts each state only once.
+// Serves the handlers. The effect is a line with the process id in the file EFFECTS. The keys come from DECORUM_SECRET.
+// With `--stdio`, it serves over stdio; otherwise it serves HTTP and prints the URL. `--single-use` accepts each state
+// only once.
 import { appendFileSync } from 'node:fs';
 
 import { MemorySingleUse, serveStdio } from '@decorum/core';

@@ -1,5 +1,5 @@
-// Handlers with questions: two in sequence, an effect that happens once, and two at the same time. Plain JavaScript, so
-// that a process can run them without a compiler.
+// Handlers with questions: two in sequence, an effect that happens once, and two at the same time. They are plain
+// JavaScript, so that a process can run them without a compiler.
 import { McpServer } from '@decorum/core';
 
 /** Arguments of every call: the name of its flow. */
@@ -10,7 +10,7 @@ const CITY = { type: 'object', properties: { city: { type: 'string' } }, require
 /** @typedef {import('@decorum/core').Context} Context */
 
 /**
- * A server with one tool whose questions work in every revision, and one that asks the user.
+ * A server with a tool whose questions work in every revision, and a tool that asks the user.
  * @param {(flow: string) => void} note the effect
  * @param {Partial<import('@decorum/core').McpServerOptions>} [options]
  */

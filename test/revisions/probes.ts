@@ -1,4 +1,4 @@
-// Small requests, and the answer to one message.
+// Small requests, and a function that gets the response to one message.
 import type { Context, JsonObject } from '@decorum/core';
 
 import type { Message, RawClient } from '../support/raw-client.js';
@@ -14,7 +14,7 @@ export const echo = {
 export const probe = (client: RawClient, id: unknown) =>
   client.buildMessage(id as string, client.stateless ? 'server/discover' : 'ping');
 
-/** Sends a message that is answered before the next one is sent. */
+/** Sends a message, and waits for its response. */
 export async function answerTo(client: RawClient, message: object | string): Promise<Message> {
   const from = client.received.length;
   void client.send(message);

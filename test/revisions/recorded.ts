@@ -7,7 +7,7 @@ import { afterwards } from '../../packages/http/test/fixture.js';
 
 /** Serves until the end of the test. Everything that is written to a response is added to `written`. */
 export async function recorded(server: McpServer): Promise<{ readonly url: string; readonly written: string[] }> {
-  // clients keep connections in reserve, and Node would wait for them
+  // clients keep idle connections open, and Node would wait for them
   const app = fastify({ forceCloseConnections: true });
   const written: string[] = [];
   app.addHook('onRequest', async (_request, { raw }) => {

@@ -1,4 +1,4 @@
-// The whole protocol once, as a client of any revision uses it over any transport.
+// Goes through the whole protocol once, for a client of any revision over any transport.
 import { expect } from '@jest/globals';
 import {
   audio,
@@ -27,10 +27,10 @@ class Place {
 
 /** One member of each kind, controlled by the test. */
 export class Storyteller {
-  /** Settles with the context of the request that runs until it is cancelled. */
+  /** Resolves with the context of the request that runs until it is cancelled. */
   readonly waiting = deferred<Context>();
   readonly cancelled = deferred<unknown>();
-  /** `go` lets the long call end; `arrived` settles when it has ended. */
+  /** Resolve `go` to let the long call end; `arrived` resolves when it has ended. */
   readonly go = deferred();
   readonly arrived = deferred();
 
@@ -216,7 +216,7 @@ export async function cancel(client: RawClient, teller: Storyteller): Promise<vo
   expect(client.received.filter(({ id }) => id === 'endless')).toEqual([]);
 }
 
-/** Loses the stream of a request, and gets the missed messages once. */
+/** Loses the stream of a request, and then gets each missed message once. */
 export async function comeBack(client: RawClient, teller: Storyteller): Promise<void> {
   void client.send(client.buildMessage('long', 'tools/call', { name: 'travel', _meta: { progressToken: 0 } }));
   await client.find(({ method }) => method === 'notifications/progress');

@@ -1,5 +1,5 @@
-// Transcripts, written by hand from the specification: the messages that a client sends and all messages that it gets,
-// in order. They are stored by revision in `<date>/*.json`.
+// Transcripts, written by hand from the specification: the messages that a client sends, and all messages that it
+// receives, in order. They are stored by revision in `<date>/*.json`.
 import { readdirSync, readFileSync } from 'node:fs';
 
 import { expect } from '@jest/globals';
@@ -59,7 +59,7 @@ function mapped(value: unknown, change: (value: unknown, key: string) => unknown
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, change(item, key)]));
 }
 
-/** Treats empty params like none. */
+/** Removes empty params. */
 function withoutEmptyParams({ params, ...message }: Message): JsonObject {
   return params === undefined || Object.keys(params).length === 0 ? message : { ...message, params };
 }

@@ -1,4 +1,4 @@
-// The ways that a request can take through a server. A row that holds for all of them is checked in all of them.
+// The ways that a request can take through a server. A row that applies to all of them is tested in all of them.
 import { expect } from '@jest/globals';
 import type { Access, Interceptor, JsonObject, McpServer, McpServerOptions, Plugin } from '@decorum/core';
 import { NoInput } from '@decorum/core';
@@ -8,7 +8,7 @@ import { type Message, overMemory, RawClient, type RawOptions, type RawTransport
 import { type Revision, REVISIONS, STATELESS } from '../support/requirements.js';
 import { bare } from './neutral.js';
 
-/** What a way needs of the server. */
+/** The options that a way needs on the server. */
 export interface Setting {
   readonly options: Partial<McpServerOptions>;
   /** Options of each member. */
@@ -23,19 +23,19 @@ export interface Way {
   readonly name: string;
   readonly client: RawClient;
   readonly server: McpServer;
-  /** Whether the requests have headers of their own. */
+  /** Whether each request has its own headers. */
   readonly isHttp: boolean;
   /** Sends a request and answers the questions of the server, until there is a response. */
   ask(method: string, params?: JsonObject): Promise<Message>;
   /** Sends a message in this way, without waiting for the response. */
   send(message: Message): Promise<void>;
-  /** All cases on the first way. On each other way, a different part of them. */
+  /** All cases for the first way, and a different part of the cases for each other way. */
   some<T>(cases: readonly T[]): readonly T[];
 }
 
 interface Route extends Partial<Setting> {
   readonly transports: readonly RawTransport[];
-  /** Whether some member needs scopes, so that every request is judged. */
+  /** Whether a member needs scopes, which makes the server judge every request. */
   readonly isJudged?: boolean;
   /** Wraps a message before it is sent. */
   wrap?(message: Message): object;
@@ -58,7 +58,7 @@ const reporting: Interceptor = async ({ ctx }, next) => {
   return await next();
 };
 
-/** Asks the client first. Completions can't. */
+/** Asks the client a question first, except in completions, which can't ask. */
 const asking: Interceptor = async ({ kind, ctx }, next) => {
   if (kind !== 'completion') await ctx.roots();
   return await next();
@@ -86,7 +86,7 @@ function routesOf(revision: Revision): Record<string, Route> {
   };
 }
 
-/** One in so many cases is tried on each further way. */
+/** Each further way tests one in this many cases. */
 const SHARE = 9;
 
 interface Planned {
@@ -101,7 +101,7 @@ export async function waysOf(revision: Revision, build: Build, more: Partial<Raw
   const routed = Object.entries(routesOf(revision)).flatMap(([name, route]) =>
     route.transports.map((transport) => ({ name, transport, route })),
   );
-  // routes hardly differ between revisions: of all but two, each takes every other one
+  // routes hardly differ between revisions, so all revisions but two test only every other route
   const isWhole = revision === '2025-03-26' || revision === STATELESS;
   const taken = routed.filter((_route, index) => isWhole || (index + REVISIONS.indexOf(revision)) % 2 === 0);
   const answers = { 'roots/list': () => ({ result: { roots: [] } }), ...more.answers };
@@ -136,10 +136,12 @@ function askerOf(client: RawClient, send: Way['send']): Way['ask'] {
   };
 }
 
-/** A request, and the response to it: the code of an error, an error, or a result without what only some revisions add. */
+/** A request and its response: an error code, an error, or a result without the fields that only some revisions add. */
 export type Probe = readonly [method: string, params: JsonObject | undefined, response: number | object];
 
-/** Methods whose subject has a header of its own. A request without its subject is then refused for that. */
+/**
+ * Methods whose subject has its own header. A request without the subject is rejected because the header is missing.
+ */
 const SUBJECTS: Readonly<Record<string, string>> = {
   'tools/call': 'name',
   'prompts/get': 'name',
@@ -147,7 +149,7 @@ const SUBJECTS: Readonly<Record<string, string>> = {
 };
 const HEADER_MISMATCH = -32020;
 
-/** Checks the responses to requests, whatever way they take. */
+/** Checks that requests get the same responses in all ways. */
 export async function answersAlike(ways: readonly Way[], probes: readonly Probe[]): Promise<void> {
   for (const { name, client, isHttp, ask, some } of ways) {
     for (const [method, params, response] of some(probes)) {

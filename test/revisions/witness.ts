@@ -1,4 +1,4 @@
-// A plugin that uses every key, and writes down what it sees.
+// A plugin that uses every key, and records everything that it sees.
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 import {
@@ -13,16 +13,16 @@ import {
   Tool,
 } from '@decorum/core';
 
-/** What an `AsyncLocalStorage` holds that the plugin sets around each request. */
+/** Holds the current request. The plugin sets it around each request. */
 export const around = new AsyncLocalStorage<ObservedRequest>();
 
-/** A request, and how it ended. */
+/** A request and its outcome. */
 export interface Seen {
   readonly request: ObservedRequest;
   outcome?: Outcome;
 }
 
-/** What a witness has written down. */
+/** The records of a witness. */
 export class Notes {
   readonly seen: Seen[] = [];
   readonly questions: { readonly question: ObservedQuestion; outcome?: QuestionOutcome; readonly inside: unknown }[] =
@@ -31,14 +31,14 @@ export class Notes {
   readonly intercepted: { readonly call: string; readonly inside: unknown }[] = [];
   readonly hooks: unknown[] = [];
 
-  /** `method target status` of everything with an outcome, in the order in which it began. */
+  /** `method target status` of each request and its outcome, in the order in which the requests began. */
   get lines(): string[] {
     return this.seen.map(({ request: { method, target }, outcome }) =>
       [method, target, outcome?.status, outcome?.code].filter((part) => part !== undefined).join(' '),
     );
   }
 
-  /** The line of the first request of a method. */
+  /** The record of the first request of a method. */
   of(method: string): Seen | undefined {
     return this.seen.find(({ request }) => request.method === method);
   }
@@ -90,5 +90,5 @@ export const witness = definePlugin((notes: Notes) => ({
   },
 }));
 
-/** What the witness needs. */
+/** The plugin that the witness needs. */
 export const companion = definePlugin(() => ({ name: 'companion' }));

@@ -3,7 +3,7 @@ import { HOST, type Wire, type Transport } from '@decorum/core/transport';
 
 import type { RawTransport } from './raw-client.js';
 
-/** In memory, for callers that need `scopes` for every request, and may be anonymous. */
+/** An in-memory transport that requires `scopes` for every request. Callers may be anonymous. */
 export const overAuthorized =
   (...scopes: readonly string[]): RawTransport =>
   async (server, receive, { principal }) =>

@@ -2,7 +2,7 @@ import type { DevRun } from './dev-project.js';
 
 type Json = Record<string, unknown>;
 
-/** Resolves each time something happens. What happens while nobody waits is not lost. */
+/** Delivers items to callers that wait for them. Items that arrive while no caller waits are kept. */
 export class Inbox<T> {
   private readonly items: T[] = [];
   private readonly waiting: { wants: (item: T) => boolean; resolve: (item: T) => void }[] = [];
@@ -30,9 +30,9 @@ const HANDSHAKE = {
   clientInfo: { name: 'raw', version: '1.0.0' },
 };
 
-/** A client on the pipe of `decorum dev --stdio`. */
+/** A client of `decorum dev --stdio`. */
 export class PipeClient {
-  /** What is neither a response to one of its requests. */
+  /** The messages that aren't responses. */
   readonly inbox = new Inbox<Json>();
   private readonly responses = new Inbox<Json>();
   private count = 0;
@@ -103,7 +103,7 @@ export class HttpClient {
     });
   }
 
-  /** Resolves with the response; what else arrives on its stream is in the inbox. */
+  /** Resolves with the response. Other messages on its stream go to the inbox. */
   async request(method: string, params: Json = {}): Promise<Json> {
     const id = ++this.count;
     const response = await this.post({ id, method, params });

@@ -32,7 +32,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** A project in a folder of its own. */
+/** A project in its own folder. */
 export class Project {
   readonly folder = mkdtempSync(join(tmpdir(), 'decorum-dev-'));
   private readonly runs: DevRun[] = [];
@@ -42,7 +42,7 @@ export class Project {
     for (const [file, text] of Object.entries({ ...SETTINGS, ...files })) this.write(file, text);
   }
 
-  /** Writes a file as editors do: a whole new one takes its place. */
+  /** Writes a file as editors do: replaces it with a new file. */
   write(file: string, text: string): void {
     const path = join(this.folder, file);
     mkdirSync(dirname(path), { recursive: true });
@@ -69,10 +69,10 @@ export class Project {
   }
 }
 
-/** The command line and arguments that run `decorum dev`, for clients that start it themselves. */
+/** The command and arguments that run `decorum dev`, for clients that start it themselves. */
 export const devCommand = (args: readonly string[]) => ({ command: process.execPath, args: [MAIN, 'dev', ...args] });
 
-/** What a process prints, while it prints it. */
+/** The output of a process while it runs. */
 export class Printed {
   text = '';
   private read = 0;
@@ -83,12 +83,12 @@ export class Printed {
     for (const see of this.watchers) see();
   }
 
-  /** Resolves with the match when it has been printed. */
+  /** Resolves with the match once it has been printed. */
   says(pattern: RegExp): Promise<RegExpExecArray> {
     return this.find(() => pattern.exec(this.text));
   }
 
-  /** Like `says`, in what follows the last match. */
+  /** Like `says`, but only in the text after the last match. */
   async saysNext(pattern: RegExp): Promise<RegExpExecArray> {
     const found = await this.find(() => pattern.exec(this.text.slice(this.read)));
     this.read += found.index + found[0].length;
@@ -125,17 +125,17 @@ export class DevRun {
     this.ended = once(this.child, 'exit').then(([code, signal]) => (code ?? signal) as number | string);
   }
 
-  /** What it has printed. */
+  /** The output so far. */
   get printed(): string {
     return this.text.text;
   }
 
-  /** @throws {Error} if it ends before */
+  /** @throws {Error} if the process ends first */
   says(pattern: RegExp): Promise<RegExpExecArray> {
     return Promise.race([this.text.says(pattern), this.never(pattern)]);
   }
 
-  /** Like `says`, in what follows the last match. */
+  /** Like `says`, but only in the text after the last match. */
   saysNext(pattern: RegExp): Promise<RegExpExecArray> {
     return Promise.race([this.text.saysNext(pattern), this.never(pattern)]);
   }

@@ -1,7 +1,7 @@
-// Checks HTTP responses to messages: their status, their content type, and which messages they may carry.
+// Checks HTTP responses to messages: their status, their content type, and the messages in them.
 import type { Message } from './raw-client.js';
 
-/** What was posted. Undefined if it is not JSON. */
+/** The posted messages. Undefined if the body isn't JSON. */
 export type Posted = Message | readonly Message[] | undefined;
 
 const isMessage = (value: unknown): value is Message => typeof value === 'object' && value !== null;
@@ -15,7 +15,7 @@ export function requestsIn(posted: Posted): Message[] {
 
 const isAnswer = ({ method }: Message) => method === undefined;
 
-/** The problems of the head of a response to a POST. */
+/** The problems in the status and headers of a response to a POST. */
 export function problemsOfHead({ status, headers }: Response): string[] {
   const type = headers.get('content-type');
   if (status === 202) return type === null ? [] : [`202 has the content type ${type}`];
@@ -25,7 +25,7 @@ export function problemsOfHead({ status, headers }: Response): string[] {
     : [];
 }
 
-/** The problems of a response to a POST that is not a stream. */
+/** The problems in a response to a POST that isn't a stream. */
 export function problemsOfBody(posted: Posted, status: number, text: string): string[] {
   const requests = requestsIn(posted);
   if (status === 202) {
@@ -42,7 +42,7 @@ export function problemsOfBody(posted: Posted, status: number, text: string): st
   return problemsOfAnswers(requests, messages);
 }
 
-/** The problems of messages that answer all of some requests. */
+/** The problems in messages that must answer all of these requests. */
 function problemsOfAnswers(requests: readonly Message[], messages: readonly Message[]): string[] {
   const expected = requests.map(({ id }) => JSON.stringify(id)).sort();
   const actual = messages
@@ -61,7 +61,7 @@ export class StreamCheck {
     this.open = new Set(requestsIn(posted).map(({ id }) => id));
   }
 
-  /** The problems of the next message. */
+  /** The problems in the next message. */
   next(message: Message): string[] {
     if (this.open.size === 0) return [`after the last answer, a stream has ${JSON.stringify(message)}`];
     if (!isAnswer(message) || this.open.delete(message.id)) return [];

@@ -47,7 +47,7 @@ export interface StreamEvent {
   readonly retry?: string;
 }
 
-/** The events of a stream, until it ends or the connection is lost. */
+/** Yields the events of a stream until it ends or the connection is lost. */
 export async function* eventsOf({ body }: Response): AsyncGenerator<StreamEvent, void, void> {
   if (body === null) return;
   let rest = '';
@@ -73,7 +73,7 @@ function read(text: string): Message | Message[] | undefined {
   }
 }
 
-/** The headers of one message in the stateless revision. Names that are invalid in a header are encoded. */
+/** The headers of one message in the stateless revision. Encodes names that aren't valid in a header. */
 export function statelessHeaders({ method = '', params = {} }: Message): Headers {
   const name = params[method === 'resources/read' ? 'uri' : 'name'];
   const named = ['tools/call', 'prompts/get', 'resources/read'].includes(method) && typeof name === 'string';
@@ -86,7 +86,7 @@ export function statelessHeaders({ method = '', params = {} }: Message): Headers
   };
 }
 
-/** A stream that the client reads, for one request or for the messages that belong to none. */
+/** A stream that the client reads, for one request or for the messages that belong to no request. */
 interface Reading {
   readonly controller: AbortController;
   /** Id of the last event received. */
@@ -196,7 +196,7 @@ class HttpLine implements Line {
   }
 }
 
-/** Sent since 2025-06-18. */
+/** Clients send this header as of 2025-06-18. */
 function versionHeader(revision: Revision): Headers {
   return revision >= '2025-06-18' ? { 'mcp-protocol-version': revision } : {};
 }
@@ -226,7 +226,7 @@ export const overHttpSse: RawTransport = async (server, receive, { principal }) 
       const posted = { 'content-type': 'application/json', ...user };
       const response = await fetch(target, { method: 'POST', headers: posted, body: text });
       const body = await response.text();
-      // the answer comes on the stream; what is no message is refused
+      // the response comes on the stream; a body that isn't a message is rejected
       if (response.status !== 202 && (response.status !== 400 || read(text) !== undefined))
         receive.report(`a message was taken with ${response.status} ${body}`);
     },

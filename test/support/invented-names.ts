@@ -7,7 +7,7 @@ const META = {
   'io.modelcontextprotocol/clientCapabilities': {},
 };
 
-/** Sends as many requests of each of five kinds. Each names something that nobody else does, and is rejected. */
+/** Sends `count` requests of each of five kinds. Each has a new invented name, and must be rejected. */
 export async function sendInvented(server: Host, count: number): Promise<void> {
   const answers = new Set<string>();
   const receive = (message: object) => void answers.add('error' in message ? 'error' : 'result');
@@ -26,7 +26,7 @@ export async function sendInvented(server: Host, count: number): Promise<void> {
   if (answers.has('result')) throw new Error('The server accepted an invented name.');
 }
 
-/** Sends calls of a tool that asks once. Answers each question with an error, whose code nobody else uses. */
+/** Calls a tool that asks once, and answers each question with an error that has a new code. */
 export async function answerInvented(server: Host, call: JsonObject, count: number): Promise<void> {
   let code = 0;
   const connection = await connectMemory(server, {

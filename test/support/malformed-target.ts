@@ -65,7 +65,7 @@ class Target {
   }
 }
 
-/** A server with one member of each kind. All calls end at once. */
+/** A server with one member of each kind. All calls end immediately. */
 export function malformedTarget(options: Partial<McpServerOptions> = {}): McpServer {
   return new McpServer({ name: 'target', version: '1.0.0', providers: [Target], ...options });
 }
@@ -113,13 +113,13 @@ const OTHERS = [
   { id: 's1', error: { code: -1, message: 'No' } },
 ];
 
-/** Valid messages of a session client for `malformedTarget`. */
+/** Valid messages for `malformedTarget` from a client with a session. */
 export const SESSION_MESSAGES: readonly object[] = [
   ...[...REQUESTS, ...OF_SESSIONS].map(([method, params], index) => ({ id: index, method, params })),
   ...OTHERS,
 ].map((message) => ({ jsonrpc: '2.0', ...message }));
 
-/** The same messages of a stateless client. */
+/** The same messages for a stateless client. */
 export const STATELESS_MESSAGES: readonly object[] = [...REQUESTS, ['server/discover', {}] as const].map(
   ([method, params], index) => ({
     jsonrpc: '2.0',

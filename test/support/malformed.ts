@@ -2,7 +2,7 @@ import fc from 'fast-check';
 
 /**
  * Malformed messages for any transport: a line on stdio or an HTTP body. Most are valid messages with one mutation,
- * because those get furthest into the server.
+ * because these get furthest into the server.
  */
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
@@ -75,7 +75,7 @@ function pathsOf(value: Json, path: Path = []): Path[] {
   return [path, ...Object.keys(value).flatMap((key) => pathsOf(value[key] as Json, [...path, key]))];
 }
 
-/** Copies a value with a change in one place. Deletes the member if `change` returns undefined. */
+/** Copies a value and changes it in one place. Deletes the member if `change` returns undefined. */
 function changeAt(value: Json, path: Path, change: (old: Json) => Json | undefined): Json | undefined {
   const [key, ...rest] = path;
   if (key === undefined) return change(value);

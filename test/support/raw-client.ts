@@ -36,7 +36,7 @@ export interface RawOptions {
 
 /** A bidirectional text connection. */
 export interface Line {
-  /** Resolves when the server has received the text, or over HTTP when the request is sent. */
+  /** Resolves when the server has received the text or, over HTTP, when the request is sent. */
   send(text: string): void | Promise<void>;
   /** Cancels a request by closing its stream, if it has one. */
   closeRequest?(id: unknown): void;
@@ -45,10 +45,10 @@ export interface Line {
   close(): void | Promise<void>;
 }
 
-/** Takes what a transport receives. */
+/** Receives texts from a transport. */
 export interface Receiver {
   (text: string): void;
-  /** Reports that the transport was used wrongly by the server. The test then fails. */
+  /** Reports that the server uses the transport incorrectly, which fails the test. */
   readonly report: (problem: string) => void;
 }
 
@@ -79,7 +79,7 @@ export const overStdio: RawTransport = async (server, receive, { principal }) =>
   };
 };
 
-/** The transports that need no network. */
+/** The transports that don't need a network. */
 export const RAW_TRANSPORTS: Readonly<Record<'memory' | 'stdio', RawTransport>> = {
   memory: overMemory,
   stdio: overStdio,
@@ -109,7 +109,7 @@ afterEach(async () => {
  * official schema of the revision, and the test fails if one is invalid.
  */
 export class RawClient {
-  /** The questions of the server, sent as requests or in results. */
+  /** The server's questions, sent as requests or in results. */
   readonly questions: { readonly method: string; readonly params: JsonObject }[] = [];
   /** All messages in order. Batches are split. */
   readonly received: Message[] = [];
@@ -119,7 +119,7 @@ export class RawClient {
   readonly problems: string[] = [];
   private readonly arrivals = new EventEmitter().setMaxListeners(0);
   private readonly asked = new Map<unknown, string>();
-  /** How many answers may still come, by id. */
+  /** How many responses may still arrive, by id. */
   private readonly due = new Map<unknown, number>();
   private line!: Line;
   private closed = false;
@@ -188,7 +188,7 @@ export class RawClient {
     return { jsonrpc: '2.0', id, method, params: { ...params, _meta: envelope } };
   }
 
-  /** Sends a request and returns its result. Answers questions as long as it has answers for them. */
+  /** Sends a request and returns its result. Answers questions as long as it has answers. */
   async result(method: string, params?: JsonObject): Promise<JsonObject> {
     let { result, error } = await this.request(method, params);
     for (let round = 0; result?.['resultType'] === 'input_required'; round += 1) {
@@ -222,7 +222,7 @@ export class RawClient {
     return await this.find((message) => message.id === id && message.method === undefined);
   }
 
-  /** Waits for the first message that fits. */
+  /** Waits for the first matching message. */
   async find(fits: (message: Message) => boolean): Promise<Message> {
     for (;;) {
       const found = this.received.find(fits);
@@ -242,7 +242,7 @@ export class RawClient {
     return this.received.filter((message) => message.method === method);
   }
 
-  /** Cancels a request in the way of the revision. */
+  /** Cancels a request as the revision requires. */
   async cancel(id: string | number, reason?: string): Promise<void> {
     if (this.stateless && this.line.closeRequest) return this.line.closeRequest(id);
     await this.notify('notifications/cancelled', { requestId: id, ...(reason !== undefined && { reason }) });
@@ -254,7 +254,7 @@ export class RawClient {
     await this.line.resume(id, meanwhile);
   }
 
-  /** Resolves when the server has handled everything sent before, except for calls that wait for something. */
+  /** Resolves when the server has handled everything sent so far, except for calls that wait for something. */
   async settled(): Promise<void> {
     await this.result(this.stateless ? 'server/discover' : 'ping');
     await new Promise((resolve) => setImmediate(resolve));
@@ -274,7 +274,7 @@ export class RawClient {
         this.due.set(id, (this.due.get(id) ?? 0) + 1);
       }
     } catch {
-      // invalid text is sent too
+      // tests also send invalid text
     }
   }
 
@@ -295,7 +295,7 @@ export class RawClient {
     this.arrivals.emit('message');
   }
 
-  /** The problem of an answer if its request has been answered, or was never sent. */
+  /** The problem with a response whose request was already answered or never sent. */
   private settle(id: Message['id']): string[] {
     // the id could not be read
     if (id === undefined || id === null) return [];

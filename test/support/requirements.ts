@@ -8,10 +8,10 @@ export interface Requirement {
   readonly group: string;
   /** `MUST`, `SHOULD NOT` and so on. `SCHEMA` and `ADVICE` are not terms of the specification. */
   readonly strength: string;
-  /** The revisions that it applies to. */
+  /** The revisions that the row applies to. */
   readonly revisions: readonly string[];
   readonly statement: string;
-  /** How to observe it on the wire. */
+  /** How to observe the requirement on the wire. */
   readonly observe: string;
 }
 
@@ -63,7 +63,7 @@ function rowOf(id: string): Requirement {
   return row;
 }
 
-/** Precedes the tags that this file writes: the report counts no others. An invisible separator. */
+/** An invisible separator before the tags that this file writes. The report ignores all other tags. */
 const GENUINE = '\u2063';
 
 /**
@@ -111,7 +111,7 @@ export function inStateless(id: string, sentence: string, test: () => void | Pro
 }
 
 /**
- * Registers a test of several rows for each revision that at least one of them applies to. The name of each test carries
+ * Registers a test of several rows for each revision that at least one of them applies to. The name of each test lists
  * the rows that apply to its revision.
  */
 export function eachRevisionOf(ids: readonly string[], sentence: string, test: Test<Revision>): void {

@@ -1,5 +1,5 @@
-// Validates messages with the official JSON schemas of the revisions. It also finds fields that are newer than the
-// revision. The schemas don't, because they allow unknown fields.
+// Validates messages with the official JSON schemas of the revisions. Also finds fields that are newer than the
+// revision, which the schemas allow because they allow unknown fields.
 import { readFileSync } from 'node:fs';
 
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
@@ -49,7 +49,7 @@ const OPEN = new Set([
   'SubscriptionsListenResultMetaObject',
 ]);
 
-/** Closes a schema: objects allow no unlisted members, unless the schema has `additionalProperties`. */
+/** Closes a schema: objects can't have unlisted members, unless the schema has `additionalProperties`. */
 function closed(node: unknown, name = ''): unknown {
   if (Array.isArray(node)) return node.map((item) => closed(item, name));
   if (!isObject(node)) return node;
@@ -61,7 +61,7 @@ function closed(node: unknown, name = ''): unknown {
   // each part of an `allOf` must allow the members of the others
   const leave = OPEN.has(name) || name === 'allOf' || !isObject(properties) || 'additionalProperties' in node;
   const whole = Object.fromEntries(members) as Json;
-  // the schemas of some questions leave it out, but plugins may add metadata to any
+  // the schemas of some questions leave out `_meta`, but plugins may add metadata to any question
   if (/^params$|Params$/.test(name) && isObject(properties))
     whole['properties'] = { _meta: { type: 'object' }, ...(whole['properties'] as Json) };
   return { ...whole, ...(!leave && { additionalProperties: false }) };

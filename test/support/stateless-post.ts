@@ -1,4 +1,4 @@
-// Posts single messages as a stateless client, and gives tests access to the HTTP response.
+// Posts single messages as a stateless client, and gives the test the HTTP response.
 import { afterEach } from '@jest/globals';
 import type { JsonObject, McpServer } from '@decorum/core';
 import { listen, type Listening } from '@decorum/http';
@@ -31,7 +31,7 @@ export const called = (id: string | number, name: string, meta?: JsonObject) => 
 /** The `_meta` in the params or the result of a message. */
 export const metaOf = ({ params, result }: Message): JsonObject => (params ?? result)?.['_meta'] as JsonObject;
 
-/** The `_meta` entry that declares the capabilities of the client. */
+/** The `_meta` entry that declares the client's capabilities. */
 export const declares = (capabilities: JsonObject): JsonObject => ({ [CAPABILITIES]: capabilities });
 
 const LISTENING = new Map<McpServer, Promise<Listening>>();
@@ -49,7 +49,7 @@ export async function urlOf(server: McpServer): Promise<string> {
   return (await listening).url;
 }
 
-/** Posts a message like a client of the stateless revision. */
+/** Posts a message as a stateless client. */
 export async function postTo(
   server: McpServer,
   message: object | string,

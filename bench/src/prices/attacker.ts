@@ -3,10 +3,10 @@ import { connect, type Socket } from 'node:net';
 
 import { Client, type Sent } from './client.js';
 
-/** Connections to keep: more than the server accepts, and fewer than the files that this process may open. */
+/** Cap on open connections: more than the server accepts, and fewer than the files that this process may open. */
 const MAX_SOCKETS = 6_000;
 
-/** A client that never reads what it is sent, unless it uses `client`. */
+/** A client that never reads responses, except to requests sent with `client`. */
 export class Attacker {
   readonly client: Client;
   requests = 0;
@@ -29,7 +29,7 @@ export class Attacker {
   async repeat(atOnce: number, act: (count: number) => Promise<unknown>): Promise<void> {
     let count = 0;
     const loop = async () => {
-      // refused connections are what a limit may look like
+      // ignore refused connections: a limit may cause them
       while (!this.ended) await Promise.race([act((count += 1)).catch(() => {}), this.over]);
     };
     await Promise.all(Array.from({ length: atOnce }, loop));
@@ -57,14 +57,14 @@ export class Attacker {
     return socket;
   }
 
-  /** Writes bytes, and waits until the connection has taken them or is over. */
+  /** Writes bytes, and waits until they are flushed or the connection has ended. */
   async write(socket: Socket, bytes: Buffer | string): Promise<void> {
     this.count(Buffer.byteLength(bytes));
     if (socket.destroyed) throw new Error('The connection is closed.');
     await new Promise<void>((resolve) => void socket.write(bytes, () => resolve()));
   }
 
-  /** A request as bytes. `length` announces a longer body than there is. */
+  /** Serializes a request. `length` can declare a longer body than the request has. */
   raw({ method = 'POST', headers = {}, body = '' }: Sent, length = Buffer.byteLength(body)): Buffer {
     const all = { host: this.url.host, ...headers, ...(method === 'POST' && { 'content-length': String(length) }) };
     const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);

@@ -1,6 +1,6 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
 
-/** A request as bytes on the wire. */
+/** A request to send. */
 export interface Sent {
   readonly method?: string;
   /** Appended to the path of the URL. */
@@ -9,7 +9,7 @@ export interface Sent {
   readonly body?: string | Buffer;
   /** Called with each message of an event stream. */
   readonly onMessage?: (message: Message) => void;
-  /** Disconnect after the headers: the stream would stay open. */
+  /** Whether to disconnect after the response headers, because the stream would stay open. */
   readonly leaves?: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface Message {
   readonly error?: { readonly code: number };
 }
 
-/** A response, or what arrived of it. */
+/** A response, possibly incomplete. */
 export interface Received {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
@@ -49,7 +49,7 @@ export const INITIALIZE = {
   },
 };
 
-/** A client that may send anything. It keeps its connections. */
+/** A client that can send anything, over keep-alive connections. */
 export class Client {
   private readonly agent = new Agent({ keepAlive: true });
 
@@ -75,7 +75,7 @@ export class Client {
         sent.destroy();
       });
       sent.on('error', (error: NodeJS.ErrnoException) => {
-        // the server closes connections that were idle for seconds, perhaps just now
+        // the server closes idle connections, and may just have closed this one
         if (sent.reusedSocket && error.code === 'ECONNRESET') resolve(this.send(message));
         else reject(error);
       });
@@ -83,7 +83,7 @@ export class Client {
     });
   }
 
-  /** Starts a session, and returns the headers of its requests. */
+  /** Starts a session, and returns the headers for its requests. */
   async session(revision = SESSION_REVISION): Promise<Record<string, string>> {
     const body = JSON.stringify({ ...INITIALIZE, params: { ...INITIALIZE.params, protocolVersion: revision } });
     const { headers, status } = await this.send({ body });
@@ -131,7 +131,7 @@ export function stateless(
   };
 }
 
-/** A text as the value of a header. */
+/** Encodes text for a header. */
 function inHeader(text: string): string {
   return /^[\x21-\x7e]{1,8000}$/.test(text)
     ? text

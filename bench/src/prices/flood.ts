@@ -9,34 +9,36 @@ import { CALL, Client } from './client.js';
 import { type Flood, FLOODS } from './floods.js';
 import { type Answer, PIPES } from './host.js';
 
-/** The bars: bytes by which a flood may grow the process, and milliseconds in which others are answered. */
+/**
+ * The limits: bytes by which a flood may grow the process, and milliseconds that other clients may wait for a response.
+ */
 export const MAX_GROWTH = 512 * 1024 * 1024;
 export const MAX_WAIT_MS = 100;
 
-/** What a flood did. */
+/** The effects of a flood. */
 export interface Damage {
   readonly flood: string;
   readonly requests: number;
   /** Bytes that the attacker sent. */
   readonly sent: number;
-  /** Resident bytes of the server above its start: the most, and after the attacker has left. */
+  /** Growth of the server's resident memory in bytes: the maximum, and after the attacker has left. */
   readonly most: number;
   readonly after: number;
-  /** How long others waited for an answer, in milliseconds. */
+  /** How long other clients waited for responses, in milliseconds. */
   readonly waits: readonly number[];
 }
 
-/** Calls before the flood. */
+/** Warm-up calls before the flood. */
 const WARM_UP = 5000;
 const SAMPLE_MS = 100;
-/** A server that stops reading spends no CPU time, so a flood ends after this many times as many seconds anyway. */
+/** A server that stops reading uses no CPU time, so a flood lasts at most this factor times `seconds` of real time. */
 const PATIENCE = 4;
-/** A flood that has grown the process this much has made its point. */
+/** A flood ends early once it has grown the process by this many bytes. */
 const ENOUGH = 2 * MAX_GROWTH;
 
 /**
  * Floods a fresh server, from one address and with default options.
- * @param seconds CPU time of the server, so that a busy machine makes the flood longer rather than smaller
+ * @param seconds CPU time of the server. On a busy machine, the flood takes longer but isn't smaller
  */
 async function flood({ name, run }: Flood, seconds: number): Promise<Damage> {
   const child = new Child({ file: 'prices/host-process.js', flags: ['--expose-gc'], pipes: PIPES });
@@ -44,7 +46,7 @@ async function flood({ name, run }: Flood, seconds: number): Promise<Damage> {
   const resident = async () => (await child.ask<Answer>({ kind: 'resident' })).resident ?? NaN;
   const cpu = async () => ((await child.ask<Answer>({ kind: 'cpu' })).micros ?? NaN) / 1e6;
   const url = urls?.target ?? '';
-  // so that compiling the server's code isn't measured
+  // warm up, so that compiling the server's code isn't measured
   const first = new Client(url);
   for (let count = 0; count < WARM_UP; count += 1) await first.send(CALL);
   first.close();
@@ -52,7 +54,7 @@ async function flood({ name, run }: Flood, seconds: number): Promise<Damage> {
   await wait(1000);
   const begin = await resident();
   const attacker = new Attacker(url);
-  // the other client has a core of its own in real life
+  // in production, the other client would have its own core
   prioritize(constants.priority.PRIORITY_LOW);
   const running = run(attacker);
   const last = performance.now() + PATIENCE * seconds * 1000;
@@ -79,7 +81,7 @@ async function flood({ name, run }: Flood, seconds: number): Promise<Damage> {
   return { flood: name, requests: attacker.requests, sent: attacker.bytes, most: most - begin, after, waits };
 }
 
-/** Sets the priority of this thread. Not every user may raise it again. */
+/** Sets the priority of this thread. Ignores errors, because not every user may raise it again. */
 function prioritize(priority: number): void {
   try {
     setPriority(priority);
@@ -93,7 +95,7 @@ export async function floodAll(only: string, seconds: number, report: (damage: D
 
 const mib = (bytes: number): string => (bytes / (1024 * 1024)).toFixed(0);
 
-/** The head of the table of damages. */
+/** The header of the table. */
 export const DAMAGE_HEAD =
   '| flood | requests | MiB sent | grows by, MiB | afterwards | others wait, p50 ms | p99 ms |\n' +
   '| --- | --: | --: | --: | --: | --: | --: |';
@@ -104,6 +106,6 @@ export function damageRow({ flood: name, requests, sent, most, after, waits }: D
   return `| ${[name, requests.toLocaleString('en'), mib(sent), mib(most), mib(after), ...ms].join(' | ')} |`;
 }
 
-/** Whether a flood stays within the bars. */
+/** Whether a flood stays within the limits. */
 export const isHarmless = ({ most, waits }: Damage): boolean =>
   most <= MAX_GROWTH && quantile(waits, 0.99) <= MAX_WAIT_MS;

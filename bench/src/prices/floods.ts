@@ -1,7 +1,7 @@
 import type { Attacker } from './attacker.js';
 import { INITIALIZE, stateless } from './client.js';
 
-/** A way to make a server keep more and more. */
+/** An attack that tries to make a server use more and more memory. */
 export interface Flood {
   readonly name: string;
   /** Runs until the attacker is stopped. */

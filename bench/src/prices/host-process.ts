@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { FIRST_PIPE } from '../child.js';
 import { Host, type Question } from './host.js';
 
-// The attacked process. It hosts the target and answers the questions of its parent.
+// The attacked process. It hosts the target and answers its parent's questions.
 
 let pipes = 0;
 const host = new Host(() => {

@@ -18,7 +18,7 @@ export interface Answer {
   /** The endpoint under attack, and the bare route. */
   readonly urls?: { readonly target: string; readonly bare: string };
   readonly micros?: number;
-  /** Bytes in use after a collection: the heap and buffers. */
+  /** Bytes of heap and buffers in use after a garbage collection. */
   readonly used?: number;
   /** Resident bytes of the process. */
   readonly resident?: number;

@@ -3,11 +3,11 @@ import { INITIALIZE, META, type Sent, stateless } from './client.js';
 /** The two ways to talk to a server. */
 export type Era = 'session' | 'stateless';
 
-/** What a kind of message may cost, whoever sends it, however it arrives. */
+/** The most that a kind of message may cost, from any client and over any transport. */
 export interface Price {
-  /** CPU time, as a multiple of what a bare Fastify route spends on parsing the same bytes. */
+  /** CPU time, as a multiple of the time in which a bare Fastify route parses the same bytes. */
   readonly cpu: number;
-  /** Bytes that stay in memory per KiB sent, as long as the limits of sessions and streams allow. */
+  /** Bytes that stay in memory per KiB sent, until the limits on sessions and streams apply. */
   readonly kept: number;
 }
 
@@ -17,13 +17,13 @@ export interface Kind extends Price {
   /** The message, sent over HTTP and stdio in these eras. */
   readonly message?: { readonly method: string; readonly params?: Params; readonly isNotification?: boolean };
   readonly eras?: readonly Era[];
-  /** Sent as it is, over HTTP and stdio. */
+  /** Sent as is, over HTTP and stdio. */
   readonly body?: string | Buffer;
   /** Sent over HTTP only. */
   readonly http?: (world: World) => Sent;
 }
 
-/** What the requests of a kind may refer to. */
+/** Values that requests may refer to. */
 export interface World {
   /** The headers of requests in a session. */
   readonly session: Readonly<Record<string, string>>;
@@ -36,25 +36,27 @@ type Params = Readonly<Record<string, unknown>>;
 const BOTH = ['session', 'stateless'] as const;
 const SIZE = 30 * 1024;
 const LONG = 'x'.repeat(SIZE);
-/** What fits into the headers that Node.js accepts. */
+/** A value that fits into the headers that Node.js accepts. */
 const HEADER = 'x'.repeat(12 * 1024);
 
-/** As many copies of a value as fit. */
+/** As many copies of a value as fit into `SIZE`. */
 const many = <T>(value: T): T[] =>
   Array.from({ length: Math.floor(SIZE / (JSON.stringify(value).length + 1)) }, () => value);
 const call = (name: string, args: Params) => ({ method: 'tools/call', params: { name, arguments: args } });
 
-/** Prices are several times what an idle machine measures: CPU time depends on the state of compilers and caches. */
+/**
+ * Prices are several times the cost on an idle machine, because CPU time depends on the state of compilers and caches.
+ */
 const ORDINARY: Price = { cpu: 10, kept: 0 };
 /** Unions and references are followed for each value. */
 const BRANCHING: Price = { cpu: 40, kept: 0 };
-/** class-transformer and class-validator look at each instance. */
+/** class-transformer and class-validator process each instance. */
 const INSTANCES: Price = { cpu: 150, kept: 0 };
 const URI = { uri: 'docs://readme' };
 
 /** Valid messages, by method. */
 const METHODS: readonly Kind[] = [
-  // a session stays; `maxSessions` limits their number
+  // sessions stay in memory; `maxSessions` limits their number
   { name: 'initialize', cpu: 10, kept: 20_000, http: () => ({ body: JSON.stringify(INITIALIZE) }) },
   {
     name: 'DELETE of an unknown session',
@@ -105,7 +107,7 @@ function notification(method: string): Kind {
   return { name: method, ...ORDINARY, message, eras: ['session'] };
 }
 
-/** Lists of smaller objects than this one are refused where class-transformer or class-validator would read them. */
+/** Makes objects large enough to stay within the cap on objects for class-transformer and class-validator. */
 const NAME = 'an ordinary name';
 const LONG_ITEM = { name: NAME, text: NAME.repeat(3) };
 const ITEM = { sku: 'a', count: 1 };
@@ -133,7 +135,7 @@ const LARGE: readonly Kind[] = [
 const messageWith = (id: unknown, params: Params = {}) =>
   JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/list', params });
 
-/** Messages that are refused before any member is looked up. */
+/** Messages that are rejected before any member is looked up. */
 const MALFORMED: readonly Kind[] = [
   { name: 'not JSON', body: '['.repeat(SIZE) },
   { name: 'not UTF-8', body: Buffer.alloc(SIZE, 0xff) },
@@ -147,7 +149,7 @@ const MALFORMED: readonly Kind[] = [
   { name: 'an id that is too long', body: messageWith(LONG) },
 ].map((kind) => ({ ...ORDINARY, ...kind }));
 
-/** Requests that name what does not exist. */
+/** Requests for things that don't exist. */
 const UNKNOWN: readonly Kind[] = [
   { name: 'an unknown method', message: { method: LONG } },
   { name: 'an unknown tool', message: call(LONG, {}) },
@@ -166,7 +168,7 @@ const UNKNOWN: readonly Kind[] = [
   { name: 'an invalid level', message: { method: 'logging/setLevel', params: { level: LONG } } },
 ].map((kind) => ({ ...ORDINARY, eras: BOTH, ...kind }));
 
-/** Arguments that break the rules of a tool. */
+/** Arguments that a tool's schema rejects. */
 const WRONG: readonly Kind[] = [
   { name: 'wrong items', message: call('lists', { items: many({ sku: 1, count: 'a' }) }) },
   {
@@ -194,7 +196,7 @@ function nested(depth: number): object {
 
 const LIST = stateless('tools/list', {});
 
-/** Requests that HTTP refuses. */
+/** Requests that the HTTP endpoint rejects. */
 const HTTP: readonly Kind[] = [
   { name: 'another host', headers: { host: 'evil.example' } },
   { name: 'another origin', headers: { origin: `http://${HEADER}` } },
@@ -210,7 +212,7 @@ const HTTP: readonly Kind[] = [
   http: () => ({ headers: { ...LIST.headers, ...headers }, body: LIST.body }) as Sent,
 }));
 
-/** Answers and resumes that belong to nothing. */
+/** Answers and resumptions that match no question or stream. */
 const ASTRAY: readonly Kind[] = [
   {
     name: 'an unknown event',

@@ -15,7 +15,7 @@ export interface Attacked {
 export interface Measurement {
   readonly kind: Kind;
   readonly way: string;
-  /** Bytes per message, headers of HTTP included. */
+  /** Bytes per message, including HTTP headers. */
   readonly bytes: number;
   /** Microseconds of CPU time per message, and of the bare route for the same bytes. */
   readonly micros: number;
@@ -24,16 +24,20 @@ export interface Measurement {
   readonly kept: number;
 }
 
-/** Bytes that the memory may grow by for no reason: no two collections leave the same, and compilers learn. */
+/**
+ * Memory growth that counts as noise, in bytes: no two collections leave the same heap, and compilers keep optimizing.
+ */
 export const NOISE = 1024 * 1024;
 
 /** How long to measure. */
 export interface Effort {
   /** CPU time of one measurement, in microseconds. */
   readonly micros: number;
-  /** The cheapest of this many measurements counts: collections and other processes only make them dearer. */
+  /**
+   * Number of measurements. The cheapest counts, because collections and other processes only make them more expensive.
+   */
   readonly repeats: number;
-  /** Bytes to send before looking at the memory; 0 to leave memory alone. */
+  /** Bytes to send before measuring memory; 0 to skip this measurement. */
   readonly sent: number;
 }
 
@@ -64,7 +68,7 @@ class Lines {
     if (this.era === 'session') await this.send(JSON.stringify(INITIALIZE));
   }
 
-  /** Sends a line, and then a request whose answer shows that the line is done. */
+  /** Sends a line, and then a request whose response shows that the line was handled. */
   send(line: string | Buffer): Promise<void> {
     this.pings += 1;
     const [method, params] = this.era === 'session' ? ['ping', {}] : ['server/discover', { _meta: META }];
@@ -104,7 +108,7 @@ export class Scales {
   async measure(kind: Kind, effort: Effort): Promise<Measurement[]> {
     const measurements: Measurement[] = [];
     for (const way of await this.waysOf(kind)) {
-      // compiles what it needs
+      // let the server compile its code and schemas first
       for (let count = 0; count < 2; count += 1) await Promise.all([way.send(), way.bare()]);
       const micros = await this.cpu(() => way.send(), effort);
       const bare = await this.cpu(() => way.bare(), effort);
@@ -114,7 +118,7 @@ export class Scales {
     return measurements;
   }
 
-  /** Bytes that stay in memory after sending all kinds, and bytes that may stay. */
+  /** Bytes that stay in memory after sending all kinds, and the bytes that may stay. */
   async keptOf(kinds: readonly Kind[], sent: number): Promise<{ readonly grown: number; readonly allowed: number }> {
     const ways: { readonly way: Way; readonly kind: Kind }[] = [];
     for (const kind of kinds) ways.push(...(await this.waysOf(kind)).map((way) => ({ way, kind })));
@@ -152,7 +156,7 @@ export class Scales {
     const { target, bare } = this.clients;
     const { headers = {}, body = '' } = sent;
     const head = Object.entries(headers).reduce((size, [key, value]) => size + key.length + value.length + 4, 0);
-    // some requests break the connection, which is an answer too
+    // some requests break the connection, which counts as a response
     const send = (client: Client) => client.send(sent).catch(() => {});
     const bytes = head + Buffer.byteLength(body);
     return { name, bytes, send: () => send(target), bare: () => send(bare) };
@@ -186,7 +190,7 @@ export class Scales {
     return grown < NOISE ? 0 : grown / (bytes / 1024);
   }
 
-  /** Sends about as many bytes, and returns how many it were. */
+  /** Sends at least `sent` bytes, and returns the exact number. */
   private async sendAll({ send, bytes }: Way, sent: number): Promise<number> {
     const count = Math.ceil(sent / bytes);
     for (let left = count; left > 0; left -= 1) await send();

@@ -2,7 +2,7 @@
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-/** Random numbers from 0 to 1 that are the same for the same seed (mulberry32). */
+/** Returns a random number from 0 to below 1. The same seed gives the same sequence (mulberry32). */
 export type Random = () => number;
 
 /** Creates a source of random numbers. */
@@ -16,7 +16,7 @@ export function randomFrom(seed: number): Random {
   };
 }
 
-/** What a mutation draws from. */
+/** The input of mutations. */
 export interface Material {
   readonly random: Random;
   /** Values to put anywhere. */
@@ -25,7 +25,7 @@ export interface Material {
   readonly keys: readonly string[];
   /** Cap on the size of the result, in bytes of JSON. */
   readonly limit: number;
-  /** Whether the result is a text: anything else is refused before it costs anything. */
+  /** Whether the result must be text, because anything else is rejected early and cheaply. */
   readonly isText: boolean;
 }
 
@@ -68,7 +68,7 @@ export function mutate(value: Json, material: Material): Json {
   return value;
 }
 
-/** Changes a random place. The deeper places are as likely as all of their parents together. */
+/** Changes a random place: the value itself with a probability of 35 %, otherwise a place inside it. */
 function change(value: Json, material: Material): Json {
   const { random } = material;
   if (typeof value !== 'object' || value === null || random() < 0.35) return pick(CHANGES, random)(value, material);
@@ -81,7 +81,7 @@ function change(value: Json, material: Material): Json {
   const keys = Object.keys(value);
   if (keys.length === 0) return pick(CHANGES, random)(value, material);
   const key = pick(keys, random);
-  // not by assignment, which would set a prototype
+  // assigning `__proto__` would set the prototype
   define(value, key, change(value[key] as Json, material));
   return value;
 }
@@ -125,7 +125,7 @@ const splice: Change = (value, { random, atoms }) => {
   return value.slice(0, at) + pick(inserted, random) + value.slice(random() < 0.8 ? at : at + 5);
 };
 
-/** Repeats what is there, to a random share of what may still be sent: cost often grows faster than size. */
+/** Repeats parts of the value up to a random share of the size limit, because cost often grows faster than size. */
 const grow: Change = (value, material) => {
   const { random, limit, atoms } = material;
   const room = limit * (random() < 0.5 ? 0.95 : random());
@@ -146,7 +146,7 @@ const grow: Change = (value, material) => {
   return value;
 };
 
-/** Makes the members different, because equal ones are often cheaper. */
+/** Makes the items of a list different, because equal items are often cheaper. */
 const vary: Change = (value) => {
   const own = (item: Json, index: number): Json => {
     if (typeof item === 'string') return `${item}${index}`;

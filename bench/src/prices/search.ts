@@ -16,21 +16,21 @@ export interface SearchOptions {
 /** The worst value of a slot. */
 export interface Worst {
   readonly slot: string;
-  /** Milliseconds of CPU time of the server, for the request as a whole. */
+  /** Milliseconds of CPU time that the server spends on the whole request. */
   readonly ms: number;
   readonly value: Json;
 }
 
-/** Values to climb from at the same time. */
+/** Number of best values to mutate. */
 const ELITE = 6;
-/** A value that is not answered within this time is reported, and the server is started again. */
+/** If there is no response within this many milliseconds, the value is reported and the server is restarted. */
 const PATIENCE_MS = 20_000;
 /** Measurements of the final value; the cheapest counts, because compilers and collections disturb the others. */
 const REPEATS = 5;
 
 class Stuck extends Error {}
 
-/** A target in a process of its own, with its slots. */
+/** A target in its own process, with its slots. */
 class Attack {
   private constructor(
     private readonly child: Child,
@@ -52,7 +52,7 @@ class Attack {
     const late = new Promise<never>((_resolve, reject) => {
       timer = setTimeout(() => reject(new Stuck()), PATIENCE_MS);
     });
-    // a broken connection is an answer too
+    // a broken connection counts as a response
     const answered = slot.send(value).catch(() => {});
     await Promise.race([answered, late]).finally(() => clearTimeout(timer));
     return ((await this.micros()) - before) / 1000;
@@ -68,7 +68,7 @@ class Attack {
   }
 }
 
-/** Searches each slot for the value that costs most, by mutation and hill climbing. */
+/** Searches each slot for the most expensive value, with mutations and hill climbing. */
 export async function search(options: SearchOptions, found: (worst: Worst) => void): Promise<void> {
   let attack = await Attack.start(randomFrom(options.seed));
   const names = attack.slots.map(({ name }) => name).filter((name) => name.includes(options.only));
@@ -130,7 +130,7 @@ class Climb {
     if (this.elite.length > ELITE) this.elite.pop();
   }
 
-  /** Measures the elite again, since a collection may have made a cheap value look expensive. */
+  /** Measures the elite again, because a garbage collection may have made a cheap value look expensive. */
   private async settle(): Promise<Omit<Worst, 'slot'>> {
     let worst = { ms: 0, value: null as Json };
     for (const { value } of this.elite) {

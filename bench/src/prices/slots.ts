@@ -3,7 +3,7 @@ import { type Json, type Random } from './mutate.js';
 import { Sampler, wordsOf } from './sample.js';
 import { ATTACKED } from './target.js';
 
-/** A place in a request where a client can put a value of its choice. */
+/** A place in a request where a client can put any value. */
 export interface Slot {
   readonly name: string;
   readonly seeds: readonly Json[];
@@ -16,9 +16,9 @@ export interface Slot {
   readonly send: (value: Json) => Promise<unknown>;
 }
 
-/** The size to attack with, in bytes. */
+/** Maximum size of the values, in bytes. */
 export const ATTACK_BYTES = 30 * 1024;
-/** Node.js takes 16 KiB of headers. */
+/** Node.js accepts 16 KiB of headers. */
 const HEADER_BYTES = 14 * 1024;
 
 interface ToolEntry {
@@ -26,12 +26,12 @@ interface ToolEntry {
   readonly inputSchema: Readonly<Record<string, unknown>>;
 }
 
-/** Creates the slots of a target. Each has a session of its own where it needs one. */
+/** Creates the slots of a target, and the sessions that some of them need. */
 export class Slots {
   private constructor(
     private readonly client: Client,
     private readonly random: Random,
-    /** The headers of two sessions; only the second one takes batches. */
+    /** The headers of two sessions; only the second one supports batches. */
     private readonly sessions: readonly [usual: Record<string, string>, batches: Record<string, string>],
   ) {}
 
@@ -172,7 +172,7 @@ export class Slots {
     const sent: Promise<unknown>[] = [];
     const onMessage = ({ id, method }: Message) => {
       if (method !== undefined && id !== undefined) sent.push(this.inSession({ jsonrpc: '2.0', id, result }));
-      // the server refuses an answer that is no object, and goes on waiting
+      // the server rejects an answer that isn't an object, and keeps waiting
       if (typeof result !== 'object' || result === null || Array.isArray(result))
         sent.push(this.inSession({ jsonrpc: '2.0', id: id ?? 0, result: {} }));
     };

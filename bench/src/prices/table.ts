@@ -13,7 +13,7 @@ const HEAD = [
 
 const ratioOf = ({ micros, bare }: Measurement): number => micros / bare;
 
-/** The prices as a Markdown table: for each kind, the dearest way to send it. */
+/** The prices as a Markdown table: for each kind, the most expensive way to send it. */
 export function priceTable(measured: readonly Measurement[]): string {
   const kinds = new Map(measured.map((each) => [each.kind, measured.filter(({ kind }) => kind === each.kind)]));
   const rows = [...kinds].map(([kind, ways]) => {
@@ -34,7 +34,7 @@ export function priceTable(measured: readonly Measurement[]): string {
   return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-/** What a kind costs beyond its price, if anything. */
+/** Describes how a measurement exceeds the price of its kind; undefined if it doesn't. */
 export function excess({ kind, way, kept, ...spent }: Measurement): string | undefined {
   const ratio = spent.micros / spent.bare;
   if (ratio > kind.cpu) return `${kind.name} over ${way}: ${ratio.toFixed(1)} times the bare route, not ${kind.cpu}`;

@@ -81,7 +81,7 @@ class Box {
   @IsOptional() @IsString() label?: string | null;
 }
 
-/** Lists: nested, unique, of choices, of dates, of anything. */
+/** Nested lists, and lists of unique values, choices, dates and arbitrary values. */
 export class Lists {
   @IsOptional() @ArrayOf(Item) items?: Item[];
   @IsOptional() @IsIn(CODES, { each: true }) codes?: string[];
@@ -117,7 +117,7 @@ const SHAPES = {
   keepDiscriminatorProperty: true,
 };
 
-/** Unions, with and without a discriminator, records, and schemas of single fields. */
+/** Unions with and without a discriminator, records, and schemas of single fields. */
 export class Unions {
   @IsOptional() @ValidateNested() @Type(() => Object, SHAPES) shape?: Circle | Square;
   @IsOptional() @ValidateNested({ each: true }) @Type(() => Object, SHAPES) shapes?: (Circle | Square)[];

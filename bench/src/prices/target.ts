@@ -111,10 +111,10 @@ const INPUTS = {
   draft: DRAFT_07,
 } as const;
 
-/** The tools whose arguments the search attacks, each once as it is and once with `coerce`. */
+/** The tools whose arguments the search attacks, each once as is and once with `coerce`. */
 export const ATTACKED: readonly string[] = Object.keys(INPUTS).flatMap((name) => [name, `${name}_coerced`]);
 
-/** Creates a server whose members use every feature of schemas, templates and questions. It logs nowhere. */
+/** Creates a server whose members use every feature of schemas, templates and questions. It doesn't log. */
 export function createTarget(): McpServer {
   const silent = { warn() {}, error() {} };
   const server = new McpServer({ name: 'target', version: '1.0.0', providers: [Desk], pageSize: 5, logger: silent });

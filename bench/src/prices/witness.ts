@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 
 import { CALL } from './client.js';
 
-// Another client, in a thread of its own and from another address: how long does it wait while the server is flooded?
+// Another client, in its own thread and with another address. It measures how long it waits during the flood.
 
 const EVERY_MS = 25;
 const { headers, body } = CALL;
@@ -15,7 +15,7 @@ function ask(): void {
   const options = { method: 'POST', agent, headers: { ...headers, 'content-length': String(body.length) } };
   const sent = request(workerData as string, { ...options, localAddress: '127.0.0.2' }, (response) => {
     response.resume().on('end', () => {
-      // a refusal counts as no answer
+      // a rejection counts as no response
       waits.push(response.statusCode === 200 ? performance.now() - began : Number.POSITIVE_INFINITY);
     });
   });

@@ -3,17 +3,17 @@ import type { Client } from './client.js';
 import { type Members, textOf } from './messages.js';
 import type { Random } from './random.js';
 
-/** Something that a client does. It throws if the server does not answer as it should. */
+/** Something that a client does. It throws if the server responds incorrectly. */
 export interface Act<C extends Client = Client> {
   readonly name: string;
-  /** How often it is chosen, compared with the others. */
+  /** How often it is chosen, relative to the other acts. */
   readonly weight: number;
   /** Whether a client can do it. */
   readonly fits?: (client: C) => boolean;
   run(client: C, random: Random): Promise<void>;
 }
 
-/** Sends an addition, and returns a function that checks its answer. */
+/** Sends an addition, and returns a function that checks the response. */
 function addition(client: Client, random: Random, tool: 'add' | 'later' = 'add'): () => Promise<void> {
   const [a, b] = [random.int(0, 1_000_000), random.int(0, 1_000_000)];
   const call = client.tool(tool, { a, b });
@@ -187,7 +187,7 @@ const slow: Act = {
   },
 };
 
-/** What clients of all transports do. */
+/** The acts of clients on all transports. */
 export const ACTS: readonly Act[] = [
   call,
   browse,

@@ -1,17 +1,19 @@
 import type { Ledger } from './ledger.js';
 import { excerpt, type Message } from './messages.js';
 
-/** Milliseconds after which an answer or a notification counts as lost. More in a process that is stopped meanwhile. */
+/**
+ * Milliseconds after which an answer or a notification counts as lost. Longer in a process that is stopped for a while.
+ */
 export const LOST_MS = Number(process.env['SOAK_LOST_MS'] ?? 60_000);
 
 /** One request of a client. It gets exactly one answer, unless the client abandons it. */
 export class Call {
   /** Resolves with the response, or rejects when it is lost. It stays pending if the client abandons the request. */
   readonly answer: Promise<Message>;
-  /** Notifications that belong to the request: progress, and what came on its stream. */
+  /** Notifications that belong to the request: progress, and those on its stream. */
   readonly notes: Message[] = [];
   state: 'open' | 'answered' | 'abandoned' = 'open';
-  /** Abandoned requests may still be answered, but only once: the answer may have crossed with the cancellation. */
+  /** Whether an abandoned request was answered. It may be answered once, because the cancellation may come too late. */
   private late = false;
   private resolve!: (answer: Message) => void;
   private reject!: (error: Error) => void;
@@ -73,7 +75,7 @@ export class Call {
     return progress.map(({ params }) => params?.['progress'] as number);
   }
 
-  /** Gives up on purpose. */
+  /** Gives up on the request deliberately. */
   abandon(): void {
     if (this.state !== 'open') return;
     this.state = 'abandoned';
@@ -81,10 +83,10 @@ export class Call {
     this.settle();
   }
 
-  /** Notes that the answer can no longer arrive. A no-op for requests that were answered or abandoned. */
+  /** Records that the answer can no longer arrive. A no-op if the request was answered or abandoned. */
   lose(problem: string): void {
     if (this.state !== 'open') return;
-    // neither answered nor abandoned
+    // the ledger counts it as neither answered nor abandoned
     this.state = 'answered';
     this.settle();
     this.fail(`${this.method} ${this.id} ${problem}`);
@@ -102,5 +104,5 @@ export class Call {
   }
 }
 
-/** Thrown in acts when a request is lost, which is already in the ledger. */
+/** Thrown in acts when a request is lost. The failure is already in the ledger. */
 export class Lost extends Error {}

@@ -35,9 +35,9 @@ export interface Growth {
 }
 
 /**
- * The classes whose objects have become more by at least `least`.
- * @param before a server that has done everything once
- * @param after a server that has done everything many times
+ * The classes that have at least `least` more objects than before.
+ * @param before census of a server that has done everything a few times
+ * @param after census of a server that has done everything many times
  */
 export function growth(before: Census, after: Census, least: number): Growth[] {
   const all = [...after].map(([name, count]) => ({ name, before: before.get(name) ?? 0, after: count }));

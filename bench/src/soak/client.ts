@@ -19,7 +19,7 @@ const subscriptionOf = ({ params }: Message): unknown =>
 
 /** Identity of a client. */
 export interface Identity {
-  /** Unique in the run. Answers to questions carry it. */
+  /** Unique in the run. Answers to questions contain it. */
   readonly name: string;
   readonly revision: Revision;
   readonly ledger: Ledger;
@@ -45,7 +45,7 @@ export abstract class Client {
   readonly ledger: Ledger;
   /** Whether the client answers questions. */
   answers = true;
-  /** Errors without an id. Only garbage gets them. */
+  /** Number of errors without an id. Only garbage causes them. */
   unaddressed = 0;
   /** Log messages received. */
   logged = 0;
@@ -68,11 +68,11 @@ export abstract class Client {
 
   /** Opens a stream for messages that belong to no request, if the transport has such streams. */
   abstract listen(): Promise<void>;
-  /** Cancels a request in the way of the revision. */
+  /** Cancels a request as the revision requires. */
   abstract cancel(call: Call): Promise<void>;
-  /** Stops reading the answer to a request, and returns a function that reads on. */
+  /** Stops reading the answer to a request, and returns a function that resumes reading. */
   abstract pause(call: Call): () => void;
-  /** Ends politely. */
+  /** Disconnects cleanly. */
   abstract leave(): Promise<void>;
   /** Cuts all connections. */
   protected abstract cut(): void;
@@ -109,7 +109,10 @@ export abstract class Client {
     return answer.result ?? {};
   }
 
-  /** Sends a request until it no longer ends with questions. Answers them, in sessions as soon as they arrive. */
+  /**
+   * Sends a request, answers its questions, and repeats it until there are none. In sessions, answers them as they
+   * arrive.
+   */
   async ask(method: string, params: Members): Promise<Message> {
     let answer = await this.request(method, params);
     while (answer.result?.['resultType'] === 'input_required') {
@@ -175,7 +178,7 @@ export abstract class Client {
     }
   }
 
-  /** Waits for an error without an id. */
+  /** Waits until this many errors without an id have arrived. */
   async unaddressedError(count: number): Promise<void> {
     const signal = AbortSignal.timeout(LOST_MS);
     while (this.unaddressed < count) await once(this.arrivals, 'unaddressed', { signal });
@@ -186,19 +189,19 @@ export abstract class Client {
     if (!isRight) throw new Error(problem);
   }
 
-  /** Notes that the server has done something wrong. */
+  /** Records that the server has done something wrong. */
   protected fail(problem: string): void {
     this.ledger.fail(this.name, problem);
   }
 
-  /** Numbers a request. */
+  /** Creates a request with a new id. */
   private open(method: string): Call {
     const call = new Call((this.last += 1), method, this);
     this.calls.set(call.id, call);
     return call;
   }
 
-  /** The message of a request. Its id is the progress token too. */
+  /** The message of a request. Its id is also the progress token. */
   private worded({ id, method }: Call, params: Members, { progress = false }: CallOptions = {}): Message {
     const meta = { ...(this.stateless && ENVELOPE), ...(progress && { progressToken: id }) };
     const isPlain = Object.keys(meta).length === 0;
@@ -206,15 +209,15 @@ export abstract class Client {
   }
 
   /**
-   * Takes one received text.
-   * @param call the request whose stream it came on, if it has its own
+   * Handles received text.
+   * @param call the request on whose own stream the text arrived, if any
    */
   protected receive(text: string, call?: Call): void {
     const parsed = JSON.parse(text) as Message | Message[];
     for (const message of Array.isArray(parsed) ? parsed : [parsed]) this.take(message, call);
   }
 
-  /** Loses all open requests, when the connection has ended without being cut. */
+  /** Marks all open requests as lost, because the connection has ended without being cut. */
   protected lost(problem: string): void {
     for (const call of this.calls.values()) call.lose(problem);
   }

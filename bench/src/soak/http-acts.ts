@@ -42,7 +42,7 @@ const comeBack: Act<HttpClient> = {
 const JSON_TYPE: Fields = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 const CALL = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add"}}';
 
-/** Bodies and headers that must be refused, with the status. */
+/** Bodies and headers that must be rejected, with the expected status. */
 const REFUSED: readonly (readonly [body: string, headers: Fields, status: number])[] = [
   ['{bad', JSON_TYPE, 400],
   ['', JSON_TYPE, 400],
@@ -65,7 +65,7 @@ const garbage: Act<HttpClient> = {
     for (let left = random.int(1, 4); left > 0; left -= 1) {
       const [body, headers, status] = random.pick(REFUSED);
       const got = await client.post(body, headers);
-      // of a body that is refused before its end, the answer may be lost with the connection
+      // if a body is rejected before its end, the response may be lost with the connection
       const isRight = got === status || (got === 0 && body.length > 1_000_000);
       client.require(isRight, `${body.slice(0, 60)} ${JSON.stringify(headers)} got ${got} instead of ${status}`);
     }
@@ -104,5 +104,5 @@ const cutOff: Act<HttpClient> = {
   },
 };
 
-/** What only clients of Streamable HTTP do. */
+/** The acts that only Streamable HTTP clients can do. */
 export const HTTP_ACTS: readonly Act<HttpClient>[] = [resume, comeBack, garbage, cutOff];

@@ -9,17 +9,17 @@ import { SseReader } from './sse.js';
 /** Headers of a request. */
 export type Fields = Readonly<Record<string, string>>;
 
-/** Connections that a client opens at most. */
+/** Cap on the connections of a client. */
 const SOCKETS = 16;
 
-/** Something that the client reads: the answer to a POST, or a stream. */
+/** A response that the client reads: to a POST, or a stream. */
 class Reading {
   /** The id of the last event, for resuming. */
   lastEventId: string | undefined;
-  /** Milliseconds after which the server wants the client back. */
+  /** Milliseconds after which the server wants the client to reconnect. */
   retryMs: number | undefined;
   response: IncomingMessage | undefined;
-  /** The client has cut it, and gets the same events on another stream. */
+  /** Whether the client has cut the connection and gets the same events on another stream. */
   isCut = false;
 
   constructor(
@@ -28,10 +28,10 @@ class Reading {
   ) {}
 }
 
-/** A client of Streamable HTTP. */
+/** A Streamable HTTP client. */
 export class HttpClient extends Client {
   private readonly agent = new Agent({ keepAlive: true, maxSockets: SOCKETS });
-  /** What the client reads of each request. */
+  /** The current response to each request. */
   private readonly readings = new Map<Call, Reading>();
   /** Streams that belong to no request. */
   private readonly streams = new Set<Reading>();
@@ -62,7 +62,7 @@ export class HttpClient extends Client {
     return () => void response?.resume();
   }
 
-  /** Cuts the connection of a request in a session, and comes back for the rest. */
+  /** Cuts the connection of a request in a session, and resumes its stream. */
   async interrupt(call: Call): Promise<void> {
     const reading = this.readings.get(call);
     const after = reading?.lastEventId;
@@ -72,7 +72,7 @@ export class HttpClient extends Client {
     await this.get({ 'last-event-id': after as string }, call);
   }
 
-  /** Posts anything, and resolves with the status. It is 0 if the server has stopped reading before the end. */
+  /** Posts anything, and resolves with the status, which is 0 if the server stopped reading before the end. */
   async post(body: string | Buffer, headers: Fields): Promise<number> {
     return await this.status('POST', { ...this.headers, ...headers }, body);
   }
@@ -105,7 +105,7 @@ export class HttpClient extends Client {
     sent.end(body);
   }
 
-  /** Opens a stream: of a request that was interrupted, or of none. */
+  /** Opens a stream: of an interrupted request, or of no request. */
   private async get(headers: Fields, call?: Call): Promise<void> {
     const fields = { accept: 'text/event-stream', ...this.headers, ...headers };
     const sent = sendRequest(this.url, { agent: this.agent, headers: fields });
@@ -168,7 +168,7 @@ export class HttpClient extends Client {
     if (data !== undefined && data !== '') this.receive(data, reading.call);
   }
 
-  /** A response has ended as it should. */
+  /** Called when a response has ended properly. */
   private finished(reading: Reading, what: string): void {
     const { call, retryMs, isCut } = reading;
     if (call === undefined) return this.checkNotification(reading, what);
@@ -179,7 +179,7 @@ export class HttpClient extends Client {
     else void this.comeBack(reading, retryMs);
   }
 
-  /** A notification or an answer must be accepted, and a stream must go on until its session ends. */
+  /** Checks that a notification or an answer was accepted, and that a stream stays open until its session ends. */
   private checkNotification({ response, sent }: Reading, what: string): void {
     if (this.gone) return;
     if (sent.method === 'GET') this.fail(`a stream ended with ${what}`);
@@ -199,12 +199,12 @@ export class HttpClient extends Client {
   }
 }
 
-/** What a client gets that is still sending when the server closes the connection. */
+/** The errors of a client that is still sending when the server closes the connection. */
 const STOPPED = new Set<string | undefined>(['EPIPE', 'ECONNRESET']);
 
 const POSTED: Fields = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 
-/** Clients send it since 2025-06-18. */
+/** Clients send this header as of 2025-06-18. */
 const versionHeader = (revision: Revision): Fields =>
   revision >= '2025-06-18' ? { 'mcp-protocol-version': revision } : {};
 

@@ -1,26 +1,26 @@
 /** Cap on the failures that are kept. The rest are only counted. */
 const KEPT = 40;
 
-/** What the clients have sent and received. Every request must end up as answered or abandoned. */
+/** Counts the requests of the clients. Every request must end up as answered or abandoned. */
 export class Ledger {
   /** Requests sent. */
   calls = 0;
   /** Requests that got their answer. */
   answered = 0;
-  /** Requests that the client gave up on purpose: it cancelled them, or cut the connection. */
+  /** Requests that the client gave up on deliberately: it cancelled them, or cut the connection. */
   abandoned = 0;
-  /** How often each act ran to its end. */
+  /** How often each act was completed. */
   readonly acts = new Map<string, number>();
   failures: readonly string[] = [];
   failed = 0;
 
-  /** Notes a failure, with what is needed to repeat it. */
+  /** Records a failure. `where` names the client or round, so that the failure can be reproduced. */
   fail(where: string, problem: string): void {
     this.failed += 1;
     if (this.failures.length < KEPT) this.failures = [...this.failures, `${where}: ${problem}`];
   }
 
-  /** Adds what a client in another process has counted. */
+  /** Adds the counts of a client in another process. */
   add({ calls, answered, abandoned, failures }: Pick<Ledger, 'calls' | 'answered' | 'abandoned' | 'failures'>): void {
     this.calls += calls;
     this.answered += answered;
@@ -29,7 +29,7 @@ export class Ledger {
     this.failures = [...this.failures, ...failures];
   }
 
-  /** Notes that an act ran to its end. */
+  /** Records that an act was completed. */
   did(act: string): void {
     this.acts.set(act, (this.acts.get(act) ?? 0) + 1);
   }

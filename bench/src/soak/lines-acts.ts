@@ -25,5 +25,5 @@ const garbage: Act<LinesClient> = {
   },
 };
 
-/** What only clients on pipes do. */
+/** The acts that only clients on pipes can do. */
 export const LINES_ACTS: readonly Act<LinesClient>[] = [garbage];

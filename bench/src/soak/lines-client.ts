@@ -5,7 +5,7 @@ import { type Call, LOST_MS } from './call.js';
 import { Client, type Identity } from './client.js';
 import type { Message } from './messages.js';
 
-/** The streams of a client. A socket is both. */
+/** The streams of a client. A socket is both streams. */
 export interface Lines {
   readonly input: Readable;
   readonly output: Writable;
@@ -23,7 +23,7 @@ export class LinesClient extends Client {
     super(identity);
     const { input, output } = lines;
     input.setEncoding('utf8').on('data', (chunk: string) => this.read(chunk));
-    // both ends may be gone when the client has cut them, or the server has been killed
+    // both ends may be gone, because the client has cut them or the server was killed
     output.on('error', () => {});
     input.on('error', () => {});
     input.once('close', () => {
@@ -31,7 +31,7 @@ export class LinesClient extends Client {
     });
   }
 
-  /** Everything arrives on the one connection. */
+  /** A no-op, because everything arrives on the same connection. */
   override async listen(): Promise<void> {}
 
   override async cancel(call: Call): Promise<void> {
@@ -44,7 +44,7 @@ export class LinesClient extends Client {
     return () => void this.lines.input.resume();
   }
 
-  /** Sends text that need not be a message, or only a part of one. */
+  /** Sends any text, such as part of a message. */
   write(text: string | Buffer): void {
     this.lines.output.write(text);
   }

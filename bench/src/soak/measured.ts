@@ -4,14 +4,14 @@ import { join } from 'node:path';
 
 import { Child } from '../child.js';
 
-/** What the server process is asked. */
+/** A question to the server process. */
 export type Question = { readonly kind: 'figures' } | { readonly kind: 'snapshot'; readonly file: string };
 
-/** What the server process tells of itself when it should be idle. */
+/** The state of the server process when it should be idle. */
 export interface Figures {
   /** Bytes of the heap that are in use after garbage collection. */
   readonly heap: number;
-  /** Bytes of memory that the process has. */
+  /** Resident memory of the process, in bytes. */
   readonly rss: number;
   /** Sessions that have not ended, over all transports. */
   readonly sessions: number;
@@ -23,7 +23,7 @@ export interface Figures {
   readonly listeners: Readonly<Record<string, number>>;
 }
 
-/** glibc keeps freed memory by default, depending on the order in which buffers were freed. */
+/** By default, glibc keeps freed memory, depending on the order in which buffers were freed. */
 const RETURNING = { MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '131072' };
 
 let started = 0;
@@ -40,7 +40,7 @@ export class Measured {
 
   static async start(): Promise<Measured> {
     const pipe = join(tmpdir(), `soak-${process.pid}-${(started += 1)}.sock`);
-    // V8 drops code that several collections have found unused, which would look like memory of the clients
+    // otherwise V8 drops code that several collections have found unused, which would look like memory of the clients
     const flags = ['--expose-gc', '--no-flush-bytecode'];
     const child = new Child({ file: 'soak/server.js', flags, env: { ...RETURNING, SOAK_PIPE: pipe } });
     const { url } = await child.next<{ readonly url: string }>();

@@ -41,7 +41,7 @@ export const ENVELOPE: Members = {
   [`${META}logLevel`]: 'debug',
 };
 
-/** The answer of the client to a question. The server sees from it which client has answered. */
+/** The client's answer to a question. It tells the server which client has answered. */
 export function answerTo(method: string, who: string): Members {
   if (method === 'elicitation/create') return { action: 'accept', content: { name: who } };
   if (method === 'roots/list') return { roots: [{ uri: `file:///${who}` }] };
@@ -56,5 +56,5 @@ export function textOf({ result }: Message): string | undefined {
   return (result?.['content'] as { readonly text?: string }[] | undefined)?.[0]?.text;
 }
 
-/** A message as it is shown in a failure. */
+/** The beginning of a message, for a failure. */
 export const excerpt = (message: unknown): string => JSON.stringify(message)?.slice(0, 300) ?? 'nothing';

@@ -2,10 +2,10 @@ import { parseArgs } from 'node:util';
 
 /** Options of the soak. */
 export interface Options {
-  /** Length of the run, without the time to start and to become idle. */
+  /** Length of the run, without the time that the server takes to start and to become idle. */
   readonly minutes: number;
   readonly seed: string;
-  /** Workers to run, by the start of their names. By default all. */
+  /** Prefixes of the names of the workers to run. Defaults to all workers. */
   readonly only: readonly string[];
 }
 
@@ -18,7 +18,7 @@ export function readOptions(args: readonly string[]): Options {
     args: [...args],
     options: {
       minutes: { type: 'string', default: '10' },
-      // another one each time, because CI would find the same things each day
+      // a new seed each time, because CI would otherwise find the same things each day
       seed: { type: 'string', default: String(Date.now() % 1_000_000) },
       only: { type: 'string', default: '' },
     },

@@ -25,7 +25,7 @@ export async function exitOf(child: ChildProcess): Promise<number | string> {
   return child.exitCode ?? child.signalCode ?? '';
 }
 
-/** Serves one client in a process of its own, which must end with its client. */
+/** Serves one client in its own process, which must exit once the client is gone. */
 export const PROCESSES: Worker = {
   name: 'stdio',
   async round(round: Round) {

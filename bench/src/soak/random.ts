@@ -1,4 +1,4 @@
-/** Numbers that are the same for the same seed. */
+/** Random numbers. The same seed gives the same numbers. */
 export class Random {
   private state: number;
 
@@ -17,12 +17,12 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   }
 
-  /** A whole number from `from` to `to`, both included. */
+  /** An integer from `from` to `to`, inclusive. */
   int(from: number, to: number): number {
     return from + Math.floor(this.next() * (to - from + 1));
   }
 
-  /** Whether something with this probability happens. */
+  /** Returns true with this probability. */
   chance(probability: number): boolean {
     return this.next() < probability;
   }
@@ -33,7 +33,7 @@ export class Random {
     return list[this.int(0, list.length - 1)] as T;
   }
 
-  /** Random bytes, most of which are no text. */
+  /** Random bytes, mostly not valid text. */
   bytes(count: number): Buffer {
     return Buffer.from(Array.from({ length: count }, () => this.int(0, 255)));
   }

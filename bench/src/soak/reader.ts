@@ -1,11 +1,11 @@
-// A client in a process of its own, so that the operating system can stop it while it reads.
+// A client in its own process, so that the operating system can stop it while it reads.
 import { connectClient, type Place } from './carriages.js';
 import type { Client } from './client.js';
 import { Ledger } from './ledger.js';
 import type { Revision } from './messages.js';
 import { textOf } from './messages.js';
 
-/** What the process is told at its start. */
+/** The task that the process gets when it starts. */
 export interface ReaderTask {
   readonly name: string;
   readonly carriage: string;
@@ -15,7 +15,7 @@ export interface ReaderTask {
   readonly uri: string;
 }
 
-/** What the process tells at its end. */
+/** The report that the process sends before it exits. */
 export interface ReaderReport {
   readonly calls: number;
   readonly answered: number;

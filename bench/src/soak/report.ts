@@ -4,9 +4,9 @@ import type { Figures } from './measured.js';
 
 /** Bytes of heap that a call may leave behind. */
 const MAX_SLOPE = 8;
-/** How much the memory of the process may grow from the first half to the second. */
+/** Fraction by which the memory of the process may grow from the first half to the second. */
 const MAX_RSS_GROWTH = 0.1;
-/** More objects of one class than in a process that has done everything a few times. */
+/** Additional objects of one class, compared with a process that has done everything a few times. */
 const MAX_OBJECTS = 200;
 
 /** The outcome of a run. */

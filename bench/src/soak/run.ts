@@ -19,10 +19,10 @@ const WORKERS = ALL.filter(({ name }) => only.some((start) => name.startsWith(st
 if (WORKERS.length === 0)
   throw new Error(`--only: no worker starts so. Use ${ALL.map(({ name }) => name).join(', ')}.`);
 
-/** Rounds of each worker that warm up the process which the census compares with. */
+/** Rounds of each worker in the process whose census is the baseline. */
 const WARM_ROUNDS = 5;
 
-/** Runs rounds of all workers at once. Returns the number of rounds of each. */
+/** Runs rounds of all workers concurrently. Returns the number of rounds of each. */
 async function runAll(server: Measured, ledger: Ledger, more: (worker: Worker, done: number) => boolean) {
   const rounds = new Map<Worker, number>();
   const runOne = async (worker: Worker) => {
@@ -49,7 +49,7 @@ async function census(server: Measured): Promise<Census> {
   }
 }
 
-/** The objects of a server process that has done everything, but not often. */
+/** Counts the objects of a server process that has done everything a few times. */
 async function warmCensus(): Promise<Census> {
   const server = await Measured.start();
   await runAll(server, new Ledger(), (_worker, done) => done < WARM_ROUNDS);
@@ -59,7 +59,7 @@ async function warmCensus(): Promise<Census> {
   return counts;
 }
 
-/** Measures an idle server after a half of the run. */
+/** Measures the idle server after half of the run. */
 async function halfTime(server: Measured, name: string): Promise<Figures> {
   console.error(`${name} is over, waiting until the server is idle …`);
   return await server.figures();

@@ -1,4 +1,4 @@
-// The measured process. It serves HTTP, and lines on a local socket, and reports about itself over IPC.
+// The measured process. It serves HTTP, and lines on a local socket. It reports its state over IPC.
 import { createServer, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { writeHeapSnapshot } from 'node:v8';
@@ -12,19 +12,19 @@ import { createSoakServer } from './soak-server.js';
 
 /** Milliseconds that the server may take to become idle once the last client has gone. */
 const IDLE_MS = 60_000;
-/** Longer than a busy machine stalls a client between two requests of a session. */
+/** Longer than a client may stall between two requests of a session on a busy machine. */
 const SESSION_MS = 8000;
 const EVENTS_MS = 5000;
 
 const { SOAK_PIPE = '' } = process.env;
 const { server, running } = createSoakServer();
-// large enough for all streams of a busy machine, so that no resumed stream has lost events
+// large enough for all streams on a busy machine, so that no resumed stream has lost events
 const events = new MemoryEventStore({ maxAgeMs: EVENTS_MS, maxEvents: 100_000, maxSize: 134_217_728 });
 
 /** The open sessions of all transports. */
 const sessions = new Set<Session>();
 
-/** Keeps count of the sessions, which no public API tells. */
+/** Tracks the open sessions, because no public API reports them. */
 function watch(kernel: Kernel): void {
   const { openSession, closeSession } = kernel;
   kernel.openSession = (origin, link) => {
@@ -81,8 +81,8 @@ const SAMPLES = 30;
 const ROUNDS = 10;
 
 /**
- * Memory after garbage collection. Pages are returned to the system in the background, and later on a busy machine: so
- * it goes on as long as that helps.
+ * Memory after garbage collection. Pages are returned to the system in the background, which takes longer on a busy
+ * machine. So it measures until the memory stops shrinking.
  */
 async function smallest(): Promise<{ heap: number; rss: number }> {
   const least = { heap: Infinity, rss: Infinity };
@@ -100,11 +100,11 @@ async function smallest(): Promise<{ heap: number; rss: number }> {
   return least;
 }
 
-/** Waits until the clients' sessions have expired, and measures what is left. */
+/** Waits until the clients' sessions have expired, then measures the server. */
 async function figures(): Promise<Figures> {
   const deadline = performance.now() + IDLE_MS;
   while (!isIdle() && performance.now() < deadline) await wait(100);
-  // reading makes the store drop what has expired
+  // reading makes the store drop expired events
   await wait(EVENTS_MS);
   events.read('nothing', 0);
   const { heap, rss } = await smallest();

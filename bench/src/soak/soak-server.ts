@@ -31,7 +31,7 @@ class ItemId {
   @IsString() id!: string;
 }
 
-/** Tools that answer, stream, ask, log, fail, and wait for their cancellation. */
+/** Tools that answer, stream, ask, log, fail, and wait until they are cancelled. */
 class SoakTools {
   /** Calls whose handler is running. */
   running = 0;

@@ -5,7 +5,7 @@ import { Client, type Identity } from './client.js';
 import type { Message } from './messages.js';
 import { SseReader } from './sse.js';
 
-/** A client of HTTP+SSE. All its messages arrive on one stream. */
+/** An HTTP+SSE client. All messages arrive on one stream. */
 export class SseClient extends Client {
   private readonly agent = new Agent({ keepAlive: true, maxSockets: 8 });
   private stream: IncomingMessage | undefined;
@@ -57,7 +57,7 @@ export class SseClient extends Client {
     const sent = sendRequest(this.target ?? this.url, { method: 'POST', agent: this.agent, headers });
     sent.on('error', (error) => void (this.gone || this.fail(`a POST failed: ${error.message}`)));
     sent.on('response', (response) => {
-      // the session ends with the stream, which the client may have closed since
+      // the session ends with the stream, which the client may have closed by now
       if (response.statusCode !== 202 && !this.gone) this.fail(`a POST got status ${response.statusCode}`);
       response.on('error', () => {}).resume();
     });

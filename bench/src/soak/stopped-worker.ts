@@ -12,7 +12,7 @@ import type { Round, Worker } from './worker.js';
 
 const READER = fileURLToPath(new URL('reader.js', import.meta.url));
 
-/** Touches a resource often, while a client that follows it is stopped. The server must go on to answer. */
+/** Touches a resource repeatedly while a client that follows it is stopped. The server must keep responding. */
 async function touch(client: Client, uri: string, times: number): Promise<void> {
   await client.begin();
   for (let left = times; left > 0; left -= 1) {
@@ -22,7 +22,7 @@ async function touch(client: Client, uri: string, times: number): Promise<void> 
   await client.leave();
 }
 
-/** Stops a client while it reads, and lets it go on or kills it. */
+/** Stops a client while it reads, then resumes or kills it. */
 export const STOPPED: Worker = {
   name: 'stopped',
   async round({ random, ledger, server, name }: Round) {
@@ -32,7 +32,7 @@ export const STOPPED: Worker = {
     const identity = { name: name.replace(/ /g, '-'), revision, ledger };
     const place = { url: server.url.href, pipe: server.pipe };
     const task: ReaderTask = { name: identity.name, revision, carriage, place, uri };
-    // the reader's clock goes on while it is stopped
+    // the reader's clock keeps running while the reader is stopped
     const env = { ...process.env, SOAK_LOST_MS: String(10 * LOST_MS) };
     const child = fork(READER, [JSON.stringify(task)], { env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
     try {
@@ -40,7 +40,7 @@ export const STOPPED: Worker = {
       const [first] = (await once(child, 'message', { signal })) as [unknown];
       if (first !== 'reading') throw new Error(`The reader said ${JSON.stringify(first)}`);
       const told = once(child, 'message', { signal }) as Promise<[ReaderReport]>;
-      // a reader that is killed tells nothing
+      // a killed reader sends no report
       told.catch(() => {});
       child.kill('SIGSTOP');
       await touch(await connectClient(carriage, identity, place), uri, random.int(1, 100));

@@ -16,7 +16,7 @@ export interface Round {
   readonly random: Random;
 }
 
-/** Repeats rounds. The same seed gives the same rounds. */
+/** Runs rounds repeatedly. The same seed gives the same rounds. */
 export interface Worker {
   readonly name: string;
   round(round: Round): Promise<void>;
@@ -45,7 +45,7 @@ export async function actOnce(
     await act.run(client, random);
     ledger.did(act.name);
   } catch (error) {
-    // a lost request is in the ledger already
+    // a lost request is already in the ledger
     if (!(error instanceof Lost)) throw new Error(`${act.name}: ${(error as Error).message}`, { cause: error });
     throw error;
   }
@@ -65,7 +65,7 @@ function workerOf(carriage: Carriage, revision: Revision): Worker {
       try {
         await visit(client, carriage, round);
       } catch (error) {
-        // the round has failed: don't count what it leaves behind
+        // the round has failed: don't count the requests that it leaves behind
         client.vanish();
         throw error;
       }
@@ -78,7 +78,7 @@ export const CLIENTS: readonly Worker[] = CARRIAGES.flatMap((carriage) =>
   REVISIONS.filter((revision) => carriage.fits(revision)).map((revision) => workerOf(carriage, revision)),
 );
 
-/** Runs one round, and notes its failure. */
+/** Runs one round. If it fails, records the failure. */
 export async function runRound(worker: Worker, number: number, run: Omit<Round, 'name' | 'random'> & { seed: string }) {
   const name = `${worker.name} ${number}`;
   try {

@@ -13,7 +13,7 @@ export interface Change {
   readonly after: Page | undefined;
 }
 
-/** Gets the changes and errors of a folder. */
+/** Receives the changes and errors of a folder. */
 export interface Reader {
   changed(change: Change): void;
   failed(error: unknown): void;
@@ -63,7 +63,7 @@ export class Library {
       followSymlinks: false,
       ignored: (file, stats) =>
         IGNORED.test(relative(root, file)) || (stats?.isFile() === true && !/\.md$/i.test(file)),
-      // editors write in steps, and a half-written page should not be announced
+      // editors write in steps, and a half-written page shouldn't be announced
       awaitWriteFinish: { stabilityThreshold: 50, pollInterval: 10 },
     });
     this.#watcher = watcher;
@@ -81,7 +81,7 @@ export class Library {
     await this.#work;
   }
 
-  /** Compares a page with the file. The file decides what has changed, not the event of the watcher. */
+  /** Compares a page with its file. The watcher's event doesn't matter: the file shows what has changed. */
   async #refresh(root: string, path: string, reader: Reader): Promise<void> {
     try {
       const before = this.#pages.get(path);
@@ -96,7 +96,7 @@ export class Library {
   }
 }
 
-/** Reads a page. Returns undefined if it doesn't exist or is a link to anything but a page of this folder. */
+/** Reads a page. Returns undefined if the page doesn't exist, or is a link to anything but a page of this folder. */
 async function readPage(root: string, path: string): Promise<Page | undefined> {
   try {
     const file = await realpath(join(root, path));

@@ -19,7 +19,7 @@ async function main(): Promise<void> {
   try {
     await (values.stdio ? serveStdio(server) : serveHttp(server));
   } catch (error) {
-    // the running watcher would keep the process alive
+    // otherwise the running watcher would keep the process alive
     await server.close();
     throw error;
   }
@@ -42,7 +42,7 @@ function portOf(text: string): number {
   throw new Error(`PORT is "${text}", but must be a whole number from 0 to 65535.`);
 }
 
-/** The first request of a session as a shell command. */
+/** The first request of a session, as a shell command. */
 function curl(url: string): string {
   const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'curl', version: '0' } };
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params });

@@ -25,7 +25,7 @@ export interface Page {
 
 export const MARKDOWN = 'text/markdown';
 
-/** URI of a page. It must be an expansion of the template `docs://{+path}`. */
+/** URI of a page. It must match the template `docs://{+path}`. */
 export const uriOf = (path: string): string => `docs://${encodeURI(path)}`;
 
 /** Parses the title and sections of a Markdown file. */
@@ -35,7 +35,7 @@ export function parsePage(file: Omit<Page, 'title' | 'sections'>): Page {
   return { ...file, title: first?.heading ?? basename(file.path, '.md'), sections };
 }
 
-/** The Markdown of a section with its subsections, or undefined if the page has no such anchor. */
+/** The Markdown of a section and its subsections, or undefined if the page has no such anchor. */
 export function sectionText({ sections }: Page, anchor: string): string | undefined {
   const start = sections.findIndex((section) => section.anchor === anchor);
   const top = sections[start];

@@ -1,4 +1,4 @@
-/** Sorts the matching candidates: prefix matches first, candidates with the same letters in order last. */
+/** Sorts the matching candidates: prefix matches first, those that only contain the letters in order last. */
 export function rank(typed: string, candidates: readonly string[]): string[] {
   const wanted = typed.toLowerCase();
   return candidates

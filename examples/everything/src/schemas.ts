@@ -26,7 +26,7 @@ const CONTACT = {
   additionalProperties: false,
 };
 
-/** Tools whose schemas are not classes. */
+/** Tools whose schemas aren't classes. */
 export class Schemas {
   @Tool({ name: 'json_schema_2020_12_tool', description: 'Takes a contact', input: CONTACT })
   contact({ name = 'somebody' }: { name?: string }) {

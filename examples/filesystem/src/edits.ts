@@ -7,8 +7,9 @@ import { readText, replaceFile } from './files.js';
 let lastEdit: Promise<unknown> = Promise.resolve();
 
 /**
- * Applies edits one after the other, all or none. Calls wait for each other, so none undoes what another has written.
- * @returns what has changed, as a diff in a Markdown code block
+ * Applies edits one after the other, either all or none. Calls wait for each other, so no call overwrites another's
+ * edits.
+ * @returns the changes as a diff in a Markdown code block
  * @throws {ToolError} if the file doesn't contain the text that an edit replaces
  */
 export function editFile(path: string, edits: readonly Edit[], dryRun: boolean): Promise<string> {
@@ -37,7 +38,7 @@ function applyEdit(text: string, edit: Edit): string {
   return lines.join('\n');
 }
 
-/** Indents lines so that the first is as far in as the model line, and the others keep their distance from it. */
+/** Indents lines so that the first has the indentation of the model line, and the others keep theirs relative to it. */
 function indentAs(model: string, lines: readonly string[]): string[] {
   const [from, to] = [indentOf(lines[0] ?? ''), indentOf(model)];
   return lines.map((line) => (line.startsWith(from) && line.trim() ? to + line.slice(from.length) : line));

@@ -6,7 +6,7 @@ import { ToolError } from '@decorum/core';
 
 const CHUNK = 64 * 1024;
 
-// Refuses a link that has replaced the file since its path was resolved, and doesn't wait for the writer of a pipe.
+// Rejects a symlink that has replaced the file since its path was resolved, and doesn't wait for a pipe's writer.
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 export const readBytes = (path: string) => readFile(path, { flag: READ });
@@ -29,7 +29,7 @@ export async function readLastLines(path: string, count: number): Promise<string
   return await withFile(path, async (file) => {
     let { size: start } = await file.stat();
     let end = Buffer.alloc(0);
-    // one more than asked for: the first piece may be the rest of a line
+    // one more than requested, because the first piece may be part of a line
     while (start > 0 && linesOf(end).length <= count) {
       const length = Math.min(start, Math.max(CHUNK, end.length));
       start -= length;
@@ -41,14 +41,14 @@ export async function readLastLines(path: string, count: number): Promise<string
 }
 
 /**
- * Replaces a file in one step. Readers see the old text or the new one, and a link that has taken the place of the file
- * is replaced, not followed.
+ * Replaces a file atomically: readers see either the old text or the new one. If a symlink has replaced the file in the
+ * meantime, the symlink is overwritten, not followed.
  */
 export async function replaceFile(path: string, text: string): Promise<void> {
   const temporary = `${path}.${randomUUID()}.tmp`;
   try {
     const old = await lstat(path).catch(() => undefined);
-    // the temporary file is created beside it, which for an allowed directory is outside
+    // the temporary file is created next to `path`, so for an allowed directory it would be outside
     if (old?.isDirectory()) throw new ToolError(`${path} is a directory.`);
     const mode = old?.isFile() ? old.mode : 0o666;
     await writeFile(temporary, text, { flag: 'wx', mode });

@@ -5,7 +5,7 @@ import { Minimatch } from 'minimatch';
 
 const UNITS = ['B', 'KB', 'MB', 'GB', 'TB'] as const;
 
-/** Says whether a path, relative to the folder that is searched, matches. */
+/** Whether a path matches. It is relative to the folder that is searched. */
 export type Matcher = (path: string) => boolean;
 
 export interface TreeEntry {
@@ -25,7 +25,7 @@ export function matchingAny(patterns: readonly string[]): Matcher {
   return (path) => matchers.some((matches) => matches(path));
 }
 
-/** Reads everything below a folder. Links aren't followed, and a subfolder that can't be read counts as empty. */
+/** Reads everything below a folder. Doesn't follow links. A subfolder that can't be read counts as empty. */
 export async function treeOf(root: string, isExcluded: Matcher, folder = root): Promise<TreeEntry[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
     if (folder === root) throw error;
@@ -41,7 +41,7 @@ export async function treeOf(root: string, isExcluded: Matcher, folder = root): 
   );
 }
 
-/** The paths of a tree, each folder before what is in it. */
+/** The paths of a tree, each folder before its contents. */
 export function pathsOf(tree: readonly TreeEntry[], folder = ''): string[] {
   return tree.flatMap(({ name, children = [] }) => [join(folder, name), ...pathsOf(children, join(folder, name))]);
 }
@@ -51,7 +51,7 @@ export async function sizesIn(folder: string) {
   const entries = await readdir(folder, { withFileTypes: true });
   return await Promise.all(
     entries.map(async (entry) => {
-      // it may be gone by now
+      // the entry may be gone by now
       const stats = await lstat(join(folder, entry.name)).catch(() => undefined);
       return { name: entry.name, size: stats?.size ?? 0, isDirectory: entry.isDirectory() };
     }),

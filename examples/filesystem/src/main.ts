@@ -25,7 +25,7 @@ const server = new McpServer({
   resolve: async (_cls, ctx) => new FileSystem(await sandboxFor(ctx)),
   errors: [
     [AccessDenied, (error) => error.message],
-    // those of Node.js have a code: no such file, permission denied
+    // errors of Node.js have a code: no such file, permission denied
     [Error, (error) => ('code' in error ? error.message : undefined)],
   ],
 });

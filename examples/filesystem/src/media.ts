@@ -17,7 +17,7 @@ const MIME_TYPES: Readonly<Record<string, string>> = {
   '.flac': 'audio/flac',
 };
 
-/** A content block for the bytes of a file: an image or sound by the extension, else a resource. */
+/** A content block for the bytes of a file: an image or audio, depending on the extension, otherwise a resource. */
 export function mediaBlock(path: string, bytes: Buffer): Media['content'][number] {
   const mimeType = MIME_TYPES[extname(path).toLowerCase()] ?? 'application/octet-stream';
   const data = bytes.toString('base64');

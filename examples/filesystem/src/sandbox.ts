@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** A path leads out of the allowed directories. */
+/** Thrown if a path leads out of the allowed directories. */
 export class AccessDenied extends Error {
   constructor(path: string, allowed: readonly string[]) {
     super(`Access denied: ${path} is outside the allowed directories (${allowed.join(', ') || 'there are none'}).`);
@@ -35,9 +35,9 @@ export class Sandbox {
   }
 
   /**
-   * Finds the real path of a file or directory. It may be a new one, in directories that may be new, too.
+   * Finds the real path of a file or directory. The path doesn't have to exist yet, and neither do its directories.
    * @param path absolute, or relative to an allowed directory
-   * @throws {AccessDenied} if the path, or what it links to, isn't allowed
+   * @throws {AccessDenied} if the path or its link target isn't allowed
    */
   async resolve(path: string): Promise<string> {
     const candidates = this.directories.map((directory) => resolve(directory, expandHome(path)));
@@ -66,7 +66,7 @@ async function followLinks(path: string): Promise<string> {
   try {
     return await realpath(path);
   } catch (error) {
-    // A link to nothing isn't a new file: writing to it would create its target, wherever that is.
+    // A dangling symlink isn't a new file: writing to it would create its target, wherever that is.
     const isLink = await lstat(path).catch(() => false);
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || isLink) throw error;
     return join(await followLinks(dirname(path)), basename(path));

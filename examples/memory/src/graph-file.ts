@@ -6,7 +6,7 @@ import type { Entity, Graph, Relation } from './graph.js';
 
 type Line = ({ type: 'entity' } & Entity) | ({ type: 'relation' } & Relation);
 
-/** Keeps the graph in a file of JSON lines: one entity or relation each. */
+/** Stores the graph in a file of JSON lines, each with one entity or relation. */
 export class GraphFile {
   #lastUpdate: Promise<unknown> = Promise.resolve();
 
@@ -23,7 +23,7 @@ export class GraphFile {
     return graph;
   }
 
-  /** Updates run one after the other, so each of them starts from what the previous one wrote. */
+  /** Updates run one after the other, so each starts with the result of the previous one. */
   update<T>(change: (graph: Graph) => T): Promise<T> {
     const update = this.#lastUpdate.then(async () => {
       const graph = await this.read();
@@ -44,7 +44,9 @@ export class GraphFile {
     }
   }
 
-  /** Replaces the file in one step: a crash leaves the old graph or the new one, never half of it. Only you can read it. */
+  /**
+   * Replaces the file atomically: a crash leaves the old graph or the new one. Only the current user can read the file.
+   */
   async #write({ entities, relations }: Graph): Promise<void> {
     const lines: Line[] = [
       ...entities.map((entity) => ({ type: 'entity' as const, ...entity })),
@@ -63,8 +65,8 @@ const entityOf = ({ name, entityType, observations }: Entity): Entity => ({ name
 const relationOf = ({ from, to, relationType }: Relation): Relation => ({ from, to, relationType });
 
 /**
- * Finds the file of the graph: `custom`, relative to the folder, or else `memory.jsonl` in the folder. There, early
- * versions of this server called it `memory.json`; such a file is renamed.
+ * Finds the file of the graph: `custom`, relative to the folder, or `memory.jsonl` in the folder by default. Early
+ * versions of this server named the default file `memory.json`, so a file with that name is renamed.
  */
 export async function locate(folder: string, custom: string | undefined): Promise<string> {
   if (custom) return resolve(folder, custom);

@@ -15,13 +15,13 @@ export class Relation {
   @Describe('How they are related, in active voice, for example "works_at"') @IsString() relationType!: string;
 }
 
-/** Everything that is remembered, or a part of it. */
+/** The whole graph, or a part of it. */
 export class Graph {
   @ArrayOf(Entity) entities!: Entity[];
   @ArrayOf(Relation) relations!: Relation[];
 }
 
-/** An observation is about an entity that doesn't exist. */
+/** Thrown if an observation is about an entity that doesn't exist. */
 export class UnknownEntity extends Error {
   constructor(name: string) {
     super(`There is no entity "${name}".`);
@@ -45,7 +45,7 @@ export function select(graph: Graph, matches: (entity: Entity) => boolean): Grap
 export const isSameRelation = (a: Relation, b: Relation) =>
   a.from === b.from && a.to === b.to && a.relationType === b.relationType;
 
-/** Appends the items that the list doesn't have yet, and returns them. */
+/** Appends the items that the list doesn't contain yet, and returns them. */
 export function appendNew<T>(list: T[], items: readonly T[], isSame: (a: T, b: T) => boolean): T[] {
   const start = list.length;
   for (const item of items) if (!list.some((known) => isSame(known, item))) list.push(item);

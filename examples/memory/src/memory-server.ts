@@ -29,7 +29,7 @@ const DELETES = {
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
 };
 
-/** Remembers what a model learns, as a graph of entities and their relations. */
+/** Stores what a model learns as a graph of entities and their relations. */
 export class MemoryServer extends McpServer {
   constructor(private readonly file: GraphFile) {
     super({

@@ -16,7 +16,7 @@ class Whoami {
 
 const { PORT = '3000', ISSUER, AUDIENCE } = process.env;
 const url = `http://127.0.0.1:${PORT}/mcp`;
-// an identifier that is no URL says nothing about where the server is
+// an identifier that isn't a URL doesn't tell clients where the server is
 const isUrl =
   AUDIENCE === undefined || /^https:\/\/|^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/]|$)/.test(AUDIENCE);
 

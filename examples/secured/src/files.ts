@@ -1,6 +1,6 @@
 import { Context, NoInput, Tool } from '@decorum/core';
 
-/** The tools of the example. They differ in what their callers need. */
+/** The tools of the example. They require different scopes. */
 export class Files {
   private readonly names = new Set(['notes.txt']);
 

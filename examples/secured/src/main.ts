@@ -13,7 +13,7 @@ const auth = oauth({
   audience,
   scopes: ['mcp'],
   hierarchy: { 'files:admin': ['files:write'] },
-  // so that the example runs with an issuer on this machine
+  // allows an issuer on this machine, for the example
   allowLoopbackHttp: true,
   onEvent: (event) => console.error(JSON.stringify(event)),
 });

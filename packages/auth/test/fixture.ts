@@ -9,17 +9,17 @@ import type { OAuthOptions } from '../src/options.js';
 
 export { createKey, HostileIssuer, type Key, sendJson } from '../../../test/auth/hostile-issuer.js';
 
-/** The resource of the tests. */
+/** The audience in the tests. */
 export const AUDIENCE = 'https://mcp.example.com/mcp';
 
-/** A head with these headers. */
+/** A request head with these headers. */
 export function headWith(headers: Readonly<Record<string, string>> = {}): RequestHead {
   const { authorization } = headers;
   const authorizations = authorization === undefined ? [] : [authorization];
   return { method: 'POST', url: '/mcp', headers, authorizations, remoteAddress: '127.0.0.1' };
 }
 
-/** A head with a token. */
+/** A request head with a token. */
 export const bearing = (token: string): RequestHead => headWith({ authorization: `Bearer ${token}` });
 
 const opened = new Set<HostileIssuer>();
@@ -37,7 +37,7 @@ export async function openIssuer(keys?: Key[], path?: string): Promise<HostileIs
   return issuer;
 }
 
-/** An object under test, with its clock and what it reported. */
+/** An `OAuth` under test, with its clock, events and log. */
 export interface Fixture {
   readonly auth: OAuth;
   readonly events: AuthEvent[];
@@ -48,7 +48,7 @@ export interface Fixture {
   enter(token: string): Promise<Principal | AuthRefusal | undefined>;
 }
 
-/** Creates an object for the issuers of this machine. */
+/** Creates an `OAuth` that trusts issuers on this machine. */
 export function createAuth(options: Partial<OAuthOptions>, fetcher: typeof fetch = fetch): Fixture {
   const events: AuthEvent[] = [];
   const logged: string[] = [];
@@ -62,6 +62,6 @@ export function createAuth(options: Partial<OAuthOptions>, fetcher: typeof fetch
   return { auth, events, logged, clock, enter: async (token) => await auth.authenticate(bearing(token), undefined) };
 }
 
-/** The status of an answer: 200 for a principal. */
+/** The HTTP status of a result: 200 for a principal. */
 export const statusOf = (found: Principal | AuthRefusal | undefined): number | undefined =>
   found === undefined ? undefined : 'status' in found ? found.status : 200;

@@ -1,12 +1,12 @@
 /** A file with a class to add members to. */
 export interface Shape {
-  /** What is special about it. */
+  /** What is special about the class. */
   readonly about: string;
   readonly file: string;
   readonly text: string;
   /** The line of the class, if the file has several. */
   readonly line?: number;
-  /** Whether the class body is on one line, which has to be broken. */
+  /** Whether the class body is on one line, which has to be split. */
   readonly isOneLine?: boolean;
 }
 
@@ -26,7 +26,7 @@ export class Plain {
 }
 `;
 
-/** Shapes for `experimentalDecorators`. Each has other names, because one project holds all of them. */
+/** Shapes for `experimentalDecorators`. Each has different names, because all of them are in one project. */
 export const LEGACY: readonly Shape[] = [
   { about: 'a plain provider', file: 'plain.ts', text: plain },
   {

@@ -27,7 +27,7 @@ export interface RunOptions {
 export interface Running {
   readonly child: ChildProcessWithoutNullStreams;
   readonly ended: Promise<Ended>;
-  /** Resolves with the match once the program has printed it. Rejects if it ends before. */
+  /** Resolves with the match once the program has printed it. Rejects if the program ends first. */
   printed(pattern: RegExp): Promise<RegExpExecArray>;
 }
 
@@ -39,12 +39,12 @@ export interface Project {
   node(args: readonly string[], options?: RunOptions): Promise<Ended>;
   /** Runs `decorum`. */
   decorum(args: readonly string[], options?: RunOptions): Promise<Ended>;
-  /** Starts `decorum`, to talk to it. */
+  /** Starts `decorum` and leaves it running. */
   start(args: readonly string[], env?: RunOptions['env']): Running;
   remove(): void;
 }
 
-/** The packages that projects use. As its compiler, a project has the one that this repository is built with. */
+/** The packages that projects use. The compiler is the one that this repository is built with. */
 const PACKAGES: Readonly<Record<string, string>> = {
   '@types/node': '@types/node',
   'class-transformer': 'class-transformer',
@@ -54,7 +54,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
   typescript: 'ts7',
 };
 
-/** Removes what the test runner sets for itself. */
+/** Removes the variables that the test runner sets. */
 function environment(env: RunOptions['env'] = {}): NodeJS.ProcessEnv {
   const { NODE_OPTIONS: _options, FORCE_COLOR: _color, PORT: _port, HOST: _host, ...rest } = process.env;
   return { ...rest, PORT: '0', ...env };
@@ -154,7 +154,7 @@ export class Greeter extends McpServer {
 }
 `;
 
-/** A server that needs no package but ours: bundling it takes less. */
+/** A server that needs only our packages, so bundling it takes less time. */
 export const CLOCK = `
 import { McpServer, Tool } from '@decorum/core';
 
@@ -170,7 +170,7 @@ export class Clock extends McpServer {
 }
 `;
 
-/** The tsconfig of a project that is built. */
+/** The tsconfig for projects that are built. */
 export const TSCONFIG = {
   compilerOptions: {
     target: 'es2022',

@@ -19,7 +19,7 @@ export interface Running {
   readonly ended: Promise<Ended>;
 }
 
-/** A folder for one test, with package managers of its own. */
+/** A folder for one test, with its own package managers. */
 export class Desk {
   readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'create-decorum-')));
 
@@ -32,7 +32,7 @@ export class Desk {
     writeFileSync(this.path(path), text);
   }
 
-  /** Puts a program before all others of its name: the body of a CommonJS module. */
+  /** Adds a program that takes precedence over others with its name. `body` is the body of a CommonJS module. */
   program(name: string, body: string): void {
     this.write(`bin/${name}`, `#!/usr/bin/env node\n${body}\n`);
     chmodSync(this.path('bin', name), 0o755);
@@ -42,7 +42,7 @@ export class Desk {
     const { PATH = '', HOME } = process.env;
     const child = spawn(process.execPath, [PROGRAM, ...args], {
       cwd: this.path(cwd),
-      // a clean environment without the settings of what runs the tests
+      // a clean environment without the test runner's settings
       env: { PATH: `${this.path('bin')}${delimiter}${PATH}`, HOME, ...env },
       stdio: ['pipe', 'pipe', 'pipe'],
     });
@@ -61,7 +61,7 @@ export class Desk {
     return await this.start(args, options).ended;
   }
 
-  /** The files in a folder and in its folders. */
+  /** The files in a folder and its subfolders. */
   files(folder = '.'): string[] {
     return readdirSync(this.path(folder), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())

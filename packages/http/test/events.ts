@@ -79,8 +79,8 @@ export class EventReader {
 }
 
 /**
- * Waits until the endpoint has swept idle sessions, at least once from now on. It does so after it has sent the
- * keep-alive comments.
+ * Waits until the endpoint has swept idle sessions at least once. It sweeps them after it has sent the keep-alive
+ * comments.
  * @param open opens a stream
  */
 export async function nextSweep(open: () => Promise<EventReader>): Promise<void> {

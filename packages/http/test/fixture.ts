@@ -152,9 +152,9 @@ export type Fields = Record<string, string>;
 const JSON_HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 
 /**
- * Posts a body in parts, the first one when the server has got the request.
- * @param begun resolves then
- * @returns the text of the answer
+ * Posts a body in parts, once the server has received the headers.
+ * @param begun resolves when that has happened
+ * @returns the text of the response
  */
 export async function postParts(
   url: string,
@@ -249,7 +249,7 @@ export async function json(response: Response): Promise<JsonAnswer> {
 /** Sends a request with arbitrary headers, which `fetch` doesn't allow. */
 export async function raw(url: string, method: string, headers: Fields, body = ''): Promise<[IncomingMessage, string]> {
   const sent = httpRequest(url, { method, headers, agent: false });
-  // with a string, Node would write the headers as UTF-8 too
+  // with a string, Node would also write the headers as UTF-8
   sent.end(body === '' ? body : Buffer.from(body));
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
   const chunks: Buffer[] = [];

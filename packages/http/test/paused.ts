@@ -14,7 +14,7 @@ export async function start(options: HttpOptions = {}) {
   const probe = new Probe();
   const hits: LimitHit[] = [];
   const { server, errors } = createServer(probe, { onLimit: (hit) => void hits.push(hit) });
-  // `fetch` keeps connections in reserve, which closing would otherwise wait for
+  // otherwise closing would wait for the idle connections that `fetch` keeps open
   const app = fastify({ forceCloseConnections: true });
   const answers: ServerResponse[] = [];
   app.addHook('onRequest', async (_request, reply) => void answers.push(reply.raw));
@@ -39,12 +39,12 @@ export async function open(url: string, headers: Fields, message?: object): Prom
   return response.pause();
 }
 
-/** Resolves when the reader of a response is behind. */
+/** Resolves when the reader of a response has fallen behind. */
 export async function untilSlow(answer: ServerResponse): Promise<void> {
   while (!answer.writableNeedDrain) await turn();
 }
 
-/** Resolves when neither the operating system nor the client takes any more of a response. */
+/** Resolves when neither the operating system nor the client accepts more of a response. */
 export async function untilStuck({ req: { socket } }: ServerResponse): Promise<void> {
   let left = -1;
   for (let turns = 0; turns < 50; turns += 1) {

@@ -102,7 +102,7 @@ export function describeSessionStore(
  */
 export function describeEventStore(name: string, create: () => EventStore | Promise<EventStore>): void {
   const fill = async (store: EventStore, key: string, count: number) => {
-    // without awaiting each one, like an endpoint
+    // without awaiting each append, like an endpoint
     const appended = [];
     for (let n = 1; n <= count; n++)
       appended.push(store.append(key, { sequence: n, frame: `{"n":${n},"k":"${key}"}` }));

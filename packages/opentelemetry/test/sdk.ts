@@ -24,7 +24,7 @@ export class Sdk {
     readers: [new PeriodicExportingMetricReader({ exporter: this.metricExporter, exportIntervalMillis: 2 ** 30 })],
   });
 
-  /** Registers it for the whole process. */
+  /** Registers the SDK for the whole process. */
   register(): this {
     context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
     const propagators = [new W3CTraceContextPropagator(), new W3CBaggagePropagator()];
@@ -38,7 +38,7 @@ export class Sdk {
     return this.spanExporter.getFinishedSpans();
   }
 
-  /** The only span of a name. */
+  /** The only span with this name. */
   span(name: string): ReadableSpan {
     const found = this.spans.filter((span) => span.name === name);
     if (found.length !== 1) throw new Error(`${found.length} spans are called "${name}".`);
@@ -58,7 +58,7 @@ export class Sdk {
   }
 }
 
-/** What a client writes into `_meta`, and the span that this names. */
+/** The span that a client names in `_meta`, and the entry that names it. */
 export const CLIENT_SPAN = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' } as const;
 export const TRACEPARENT = `00-${CLIENT_SPAN.traceId}-${CLIENT_SPAN.spanId}-01`;
 
@@ -77,7 +77,7 @@ const sorted = <T>(values: readonly T[]): T[] => {
   return keyed.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value);
 };
 
-/** Spans and metrics without what differs from run to run: ids, times, order. */
+/** Spans and metrics without details that differ from run to run: ids, times, order. */
 export async function portrait(sdk: Sdk): Promise<object> {
   const nameOf = (found: Pick<SpanContext, 'spanId'> | undefined) => {
     if (found === undefined) return undefined;

@@ -6,11 +6,11 @@ class Place {
   @IsString() city!: string;
 }
 
-/** One of everything. */
+/** One member of each kind. */
 export class Weather {
-  /** Called when a call of `wait` is there. */
+  /** Called when `wait` is called. */
   onWait: () => void = () => {};
-  /** Called when it was cancelled. */
+  /** Called when a call of `wait` was cancelled. */
   onAbort: () => void = () => {};
 
   @Tool()
@@ -44,7 +44,7 @@ export class Weather {
     return `${first} ${second}`;
   }
 
-  /** What the client told of its trace, as handlers see it. */
+  /** The client's trace id and baggage, as handlers see them. */
   @Tool()
   async whoCalls() {
     await Promise.resolve();
@@ -73,7 +73,7 @@ export class Weather {
   }
 }
 
-/** A server that has one of everything, with plugins. */
+/** A server with one member of each kind, and plugins. */
 export function weatherServer(plugins: readonly Plugin[]): { readonly server: McpServer; readonly weather: Weather } {
   const weather = new Weather();
   const logger = { debug() {}, info() {}, warn() {}, error() {} };

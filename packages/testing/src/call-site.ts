@@ -4,8 +4,8 @@ export interface CallSite {
 }
 
 /**
- * Notes where a request is made.
- * @param below the function whose callers count
+ * Records where a request is made.
+ * @param below the function whose callers appear in the stack
  */
 export function callSite(below: (...args: never[]) => unknown): CallSite {
   const site: CallSite = {};
@@ -14,8 +14,8 @@ export function callSite(below: (...args: never[]) => unknown): CallSite {
 }
 
 /**
- * Gives an error the stack of its request. The error is created when the response arrives, and runners show the line of
- * the test only if it is in the stack.
+ * Gives an error the stack of its request. The error is created when the response arrives, and test runners show the
+ * line of the test only if it is in the stack.
  */
 export function thrownAt(error: unknown, { stack = '' }: CallSite): unknown {
   if (error instanceof Error) error.stack = `${error.name}: ${error.message}${stack.replace(/^[^\n]*/, '')}`;

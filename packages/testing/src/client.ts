@@ -17,7 +17,7 @@ import type { Frame } from './frames.js';
 import type { Notification } from './inbox.js';
 import type { Question } from './questions.js';
 
-/** The prompt or resource template of an argument: `{ prompt: 'pack' }` or `{ resource: 'weather://{city}' }`. */
+/** The prompt or resource template to complete: `{ prompt: 'pack' }` or `{ resource: 'weather://{city}' }`. */
 export type CompletionReference = { readonly prompt: string } | { readonly resource: string };
 
 /**
@@ -37,7 +37,7 @@ export class TestClient {
     this.#connection = connection;
   }
 
-  /** The server's response to `initialize`; undefined in the stateless era, which doesn't have it. */
+  /** The server's response to `initialize`; undefined in the stateless era, which doesn't have `initialize`. */
   get initialized(): InitializeResult | undefined {
     return this.#connection.initialized;
   }
@@ -93,7 +93,7 @@ export class TestClient {
   }
 
   /**
-   * Asks for completions of an argument.
+   * Requests completions for an argument.
    * @param argument name of the argument, and the text typed so far
    * @param context arguments that are already filled in
    */
@@ -132,7 +132,7 @@ export class TestClient {
     return (await this.#connection.request(method, params, options)) as T;
   }
 
-  /** Sends any notification. Resolves when the server has handled it. */
+  /** Sends any notification. Resolves when the server has handled it or, over stdio, once it is sent. */
   async notify(method: string, params?: JsonObject): Promise<void> {
     await this.#connection.notify(method, params);
   }
@@ -142,18 +142,18 @@ export class TestClient {
     return this.#connection.inbox.all;
   }
 
-  /** What the server has asked so far, in order. */
+  /** The server's questions so far, in order. */
   get questions(): readonly Question[] {
     return this.#connection.questions;
   }
 
-  /** All messages so far, in the order in which they passed. */
+  /** All messages so far, in the order in which they were sent and received. */
   get frames(): readonly Frame[] {
     return this.#connection.frames;
   }
 
   /**
-   * Returns the oldest notification of a method that it has not returned before, or waits for the next one.
+   * Returns the oldest notification of a method that hasn't been returned yet, or waits for the next one.
    * @throws {Error} if the client closes first
    */
   async nextNotification(method: string): Promise<Notification> {
@@ -161,8 +161,8 @@ export class TestClient {
   }
 
   /**
-   * Closes the connection, and ends the program that the client has started. A server of this process stays open.
-   * @throws {Error} if `elicits` has answers that were not used
+   * Closes the connection. If the client started a program, ends it. A server in this process stays open.
+   * @throws {Error} if `elicits` has unused answers
    */
   async close(): Promise<void> {
     await (this.#closed ??= this.#close());

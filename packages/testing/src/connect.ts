@@ -9,19 +9,19 @@ import { type ConnectTarget, type Via, wayTo } from './target.js';
 
 /** Options of `connect`. */
 export interface ConnectOptions extends ServerRequestHandlers {
-  /** The way to a server of this process: `memory` by default, two streams, or HTTP on a free port. */
+  /** How to reach a server in this process: `memory` (default), `stdio` over two streams, or `http` on a free port. */
   readonly via?: Via;
-  /** Headers of each request to a URL, such as `authorization`. */
+  /** Headers to send with each request to a URL, such as `authorization`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The revision to request, such as `2025-11-25`. By default the newest of the era. */
+  /** The revision to request, such as `2025-11-25`. Defaults to the newest of the era. */
   readonly revision?: string;
-  /** `stateful` starts a session; `stateless` sends the client info in each request. By default that of `revision`. */
+  /** `stateful` starts a session; `stateless` sends the client info in each request. Defaults to that of `revision`. */
   readonly era?: Era;
   /** Capabilities to declare in addition to those that the handlers imply. */
   readonly capabilities?: ClientCapabilities;
   /** The client's name and version. */
   readonly clientInfo?: Implementation;
-  /** The authenticated caller, available to handlers as `ctx.principal`. Only for a server of this process. */
+  /** The authenticated caller, available to handlers as `ctx.principal`. Only for a server in this process. */
   readonly principal?: Principal;
 }
 
@@ -44,10 +44,10 @@ const CLIENT_INFO: Implementation = { name: '@decorum/testing', version: '0.0.0'
 export const revisions: readonly string[] = REVISIONS.map(({ id }) => id);
 
 /**
- * Connects a client. In the stateful era, it also starts the session.
- * @param target a server of this process, the URL of an endpoint, or `{ command, args, env, cwd }` to start a program
+ * Connects a client and, in the stateful era, starts the session.
+ * @param target a server in this process, the URL of an endpoint, or `{ command, args, env, cwd }` to start a program
  * @throws {McpError} if the server rejects `initialize`
- * @throws {Error} if the target can't be reached, or is no MCP server
+ * @throws {Error} if the target can't be reached, or isn't an MCP server
  * @throws {DecorumError} `DECORUM_SERVER_CLOSED`, `DECORUM_INVALID_OPTION`, `DECORUM_MISSING_LIBRARY`
  * @example
  * ```ts
@@ -76,7 +76,7 @@ export async function connect(target: ConnectTarget, options: ConnectOptions = {
   const connection = await Connection.open(identity, open);
   try {
     if (era === 'stateful') await connection.initialize();
-    // a server of this process is there
+    // a server in this process can always be reached
     else if (server === undefined) await connection.request('server/discover', {}).catch(requireAnswer);
     return new TestClient(connection);
   } catch (error) {
@@ -85,7 +85,7 @@ export async function connect(target: ConnectTarget, options: ConnectOptions = {
   }
 }
 
-/** A server that answers with an MCP error is there, too. */
+/** Ignores MCP errors, because they prove that a server is there. */
 function requireAnswer(error: unknown): void {
   if (!(error instanceof McpError)) throw error;
 }

@@ -66,15 +66,15 @@ const PREFIX = 'io.modelcontextprotocol/';
 export class Connection {
   readonly inbox = new Inbox(() => this.holdCarrier());
   readonly frames: Frame[] = [];
-  /** What the server has asked, in order. */
+  /** The server's questions, in order. */
   readonly questions: Question[] = [];
   /** Sent with each request in the stateless era, which has no session to remember it. */
   logLevel: LogLevel | undefined;
-  /** The server's response to `initialize`; undefined in the stateless era, which doesn't have it. */
+  /** The server's response to `initialize`; undefined in the stateless era, which doesn't have `initialize`. */
   initialized: InitializeResult | undefined;
   private readonly pending = new Map<RequestId, Pending>();
   private carrier: Carrier | undefined;
-  /** Why the connection is over. */
+  /** Why the connection has ended. */
   private over: Error | undefined;
   private sent = 0;
 
@@ -96,7 +96,7 @@ export class Connection {
     return this.over === undefined;
   }
 
-  /** Whether the server has to learn about mirrored arguments from headers. */
+  /** Whether the client mirrors arguments in headers. */
   get mirrors(): boolean {
     return this.carrier?.mirrors === true;
   }
@@ -144,7 +144,7 @@ export class Connection {
     }
   }
 
-  /** Answers the questions of a result. Returns the parameters to add to the next round. */
+  /** Answers the questions in a result. Returns the parameters to add to the request in the next round. */
   async respond({ inputRequests = {}, requestState }: JsonObject): Promise<JsonObject> {
     const asked = Object.entries(inputRequests as Record<string, { method: string; params?: JsonObject }>);
     const answers = asked.map(async ([key, { method, params = {} }]) => [key, await this.ask(method, params)] as const);
@@ -156,7 +156,7 @@ export class Connection {
     await this.send({ method, ...(params && { params }) });
   }
 
-  /** The entries of a list on all pages. */
+  /** Lists the entries on all pages. */
   async list(method: string, member: string): Promise<readonly JsonObject[]> {
     const entries: JsonObject[] = [];
     let cursor: unknown;
@@ -232,7 +232,7 @@ export class Connection {
 
   private settle({ id, result, error }: JsonRpcResponse): void {
     const failure = error && new McpError(error.code, error.message, error.data);
-    // the server couldn't read the id, so nobody knows which request has failed
+    // the server couldn't read the id, so any request may have failed
     if (failure && (id ?? undefined) === undefined) return this.rejectAll(() => failure);
     const pending = this.pending.get(id as RequestId);
     this.pending.delete(id as RequestId);
@@ -259,7 +259,7 @@ export class Connection {
     return await answer(this.identity.handlers, method, params);
   }
 
-  /** Rejects everything that waits, now and later. */
+  /** Ends the connection: rejects all pending and future requests. */
   private lose(reason: Error): void {
     if (this.over !== undefined) return;
     this.over = reason;

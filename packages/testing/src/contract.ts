@@ -3,10 +3,10 @@ import { isObject } from '@decorum/core/transport';
 
 import type { TestClient } from './client.js';
 
-/** What a client sees of a server, in a stable order and without what changes by itself. */
+/** Everything that a client sees of a server, in a stable order and without values that change on their own. */
 export interface Contract {
   readonly revision: string;
-  /** Name and title of the server. Its version is left out, because it changes with each release. */
+  /** The `serverInfo` without its version, which changes with each release. */
   readonly server: JsonObject;
   readonly instructions?: string;
   readonly capabilities: JsonObject;
@@ -23,8 +23,8 @@ interface Introduction extends JsonObject {
 }
 
 /**
- * Returns everything that a client sees of its server, for a snapshot. Entries are sorted by name or URI, and members
- * by name.
+ * Returns everything that a client sees of its server, for a snapshot. Entries are sorted by name or URI, and the
+ * members of objects by name.
  * @example
  * ```ts
  * import { connect, contract } from '@decorum/testing';
@@ -50,7 +50,7 @@ export async function contract(client: TestClient): Promise<Contract> {
   }) as unknown as Contract;
 }
 
-/** What the server says about itself. */
+/** The server's result of `initialize` or `server/discover`. */
 async function introductionOf(client: TestClient): Promise<Introduction> {
   if (client.initialized) return client.initialized as unknown as Introduction;
   const discovered: Introduction = await client.request('server/discover');
@@ -66,14 +66,14 @@ function sortedBy(key: string, entries: readonly object[]): readonly JsonObject[
   return named.toSorted((a, b) => (String(a[key]) < String(b[key]) ? -1 : 1));
 }
 
-/** Without what changes whenever the content of a resource does. */
+/** Removes the fields that change whenever the resource changes. */
 function withoutState({ size: _size, annotations, ...entry }: JsonObject): JsonObject {
   if (!isObject(annotations)) return entry;
   const { lastModified: _lastModified, ...others } = annotations;
   return Object.keys(others).length > 0 ? { ...entry, annotations: others } : entry;
 }
 
-/** Sorts the members of all objects. The order of lists has a meaning, so it stays. */
+/** Sorts the members of all objects. Lists keep their order, which has a meaning. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (!isObject(value)) return value;

@@ -16,8 +16,8 @@ export interface Request {
 }
 
 /**
- * Sends a request. In the stateless era, also answers the server's questions, and retries with the answers. The result
- * or error then has an origin, for matchers.
+ * Sends a request. In the stateless era, also answers the server's questions and retries with the answers. Records the
+ * origin of the result or error, for the matchers.
  */
 export async function converse(connection: Connection, request: Request): Promise<JsonObject> {
   const asked = connection.questions.length;
@@ -50,7 +50,7 @@ async function inRounds(connection: Connection, { method, params, options }: Req
   throw new Error(`"${method}" asked ${MAX_ROUNDS} times without returning a result.`);
 }
 
-/** Sends a request. If the server misses mirrored arguments, looks up which ones, and tries again. */
+/** Sends a request. If mirrored arguments are missing, lists the tools to learn which ones to mirror, and retries. */
 async function mirrored(connection: Connection, { method, params, options }: Request): Promise<JsonObject> {
   try {
     return await connection.request(method, params, options);

@@ -6,7 +6,7 @@ import type { ElicitAnswer, ElicitQuestion, ServerRequestHandlers } from './ques
 const ACTIONS: readonly unknown[] = ['accept', 'decline', 'cancel'];
 
 /**
- * One answer of a script: the content of an accepted form, an action alone, a whole answer, or a function of the
+ * One answer of a script: the content of an accepted form, just an action, a complete answer, or a function of the
  * question.
  */
 export type ScriptedAnswer =
@@ -15,28 +15,28 @@ export type ScriptedAnswer =
   | JsonObject
   | ((question: ElicitQuestion) => ScriptedAnswer | Promise<ScriptedAnswer>);
 
-/** Answers in order, for `onElicit`. */
+/** An `onElicit` handler that gives its answers in order. */
 export type Script = NonNullable<ServerRequestHandlers['onElicit']>;
 
-/** What the client has to know of a script. */
+/** Checks that all answers of a script were used. */
 interface Progress {
-  /** @throws {Error} if the server has asked more than the script answers */
+  /** @throws {Error} if the server asked more questions than the script has answers */
   requireComplete(): void;
   /**
-   * @param revision that of the client
-   * @throws {Error} if answers are missing, or left over
+   * @param revision the client's revision
+   * @throws {Error} if answers are missing or unused
    */
   requireUsed(revision: string): void;
 }
 
 const scripts = new WeakMap<object, Progress & { readonly answers: readonly ScriptedAnswer[] }>();
 
-/** The progress of a handler that `elicits` has made; undefined for any other. */
+/** The progress of a handler created by `elicits`; undefined for any other handler. */
 export function scriptOf(handler: ServerRequestHandlers['onElicit']): Progress | undefined {
   return handler && scripts.get(handler);
 }
 
-/** Starts the script of the handlers from its first answer, because several clients may get the same options. */
+/** Copies the handlers, with a script that starts over, because several clients may get the same options. */
 export function restarted<H extends ServerRequestHandlers>(handlers: H): H {
   const script = handlers.onElicit && scripts.get(handlers.onElicit);
   return script ? { ...handlers, onElicit: elicits(...script.answers) } : handlers;
@@ -44,8 +44,9 @@ export function restarted<H extends ServerRequestHandlers>(handlers: H): H {
 
 /**
  * Scripts the user's answers, in the order of the questions. Each client starts with the first answer. A call that asks
- * for more rejects. `client.close()` rejects if the server has asked for less.
- * @param answers the content of the form, `accept`, `decline` or `cancel`, a whole answer, or a function of the question
+ * more questions than there are answers rejects. If answers are left, `client.close()` rejects.
+ * @param answers the content of the form, `accept`, `decline` or `cancel`, a complete answer, or a function of the
+ * question
  * @example
  * ```ts
  * import { connect, elicits } from '@decorum/testing';
@@ -85,7 +86,7 @@ export function elicits(...answers: readonly ScriptedAnswer[]): Script {
   return script;
 }
 
-/** Whether a revision has questions for the user. */
+/** Whether servers can ask the user in a revision. */
 function canAsk(revision: string): boolean {
   const params = { message: '', requestedSchema: { type: 'object', properties: {} } };
   return revisionOf(revision)?.question({ method: 'elicitation/create', params }) !== undefined;
@@ -97,7 +98,7 @@ async function answerOf(scripted: ScriptedAnswer, question: ElicitQuestion): Pro
   return isAnswer(scripted) ? scripted : { action: 'accept', content: scripted };
 }
 
-/** A form may have a field called `action`, too, but hardly one that takes the name of an action and nothing else. */
+/** A form may have a field named `action` too, but hardly with one of these values and no field besides `content`. */
 const isAnswer = (scripted: object): scripted is ElicitAnswer =>
   isObject(scripted) &&
   ACTIONS.includes(scripted['action']) &&

@@ -19,10 +19,10 @@ export class Inbox {
   private readonly waiters = new Map<string, Waiter[]>();
   private ended: Error | undefined;
 
-  /** @param changed called when somebody begins or ceases to wait */
+  /** @param changed called when a caller starts or stops waiting */
   constructor(private readonly changed: () => void) {}
 
-  /** Whether somebody waits for a notification. */
+  /** Whether a caller is waiting for a notification. */
   get isAwaited(): boolean {
     return [...this.waiters.values()].some((queue) => queue.length > 0);
   }

@@ -8,7 +8,7 @@ export interface Origin {
   readonly connection: Connection;
   /** Parameters of the request. */
   readonly params: JsonObject;
-  /** What the server asked meanwhile. */
+  /** The server's questions during the request. */
   readonly questions: readonly Question[];
 }
 

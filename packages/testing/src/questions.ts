@@ -19,9 +19,9 @@ export interface ElicitQuestion {
   readonly elicitationId?: string;
 }
 
-/** What the server asked the client, as a request or in a result. */
+/** A question to the client, sent as a request or in a result. */
 export interface Question {
-  /** Such as `elicitation/create`. */
+  /** The method, such as `elicitation/create`. */
   readonly method: string;
   readonly params: JsonObject;
 }
@@ -47,20 +47,20 @@ export interface SampleQuestion {
 
 /** The model's answer (MCP, `CreateMessageResult`). */
 export interface SampleAnswer {
-  /** By default `assistant`. */
+  /** Defaults to `assistant`. */
   readonly role?: 'user' | 'assistant';
   readonly content: SampledContent | readonly SampledContent[];
-  /** By default `test-model`. */
+  /** Defaults to `test-model`. */
   readonly model?: string;
   readonly stopReason?: string;
 }
 
 /** Handlers for the server's requests. Each one also declares the capability it implements. */
 export interface ServerRequestHandlers {
-  /** Plays the user who answers a form. Declares `elicitation`. */
+  /** Plays the user who answers forms and URL requests. Declares `elicitation`. */
   readonly onElicit?: (question: ElicitQuestion) => ElicitAnswer | Promise<ElicitAnswer>;
   /**
-   * Plays the client's model. A string is short for one text block. Declares `sampling`, which the specification
+   * Plays the client's model. A string stands for one text block. Declares `sampling`, which the specification
    * deprecates as of 2026-07-28.
    */
   readonly onSample?: (question: SampleQuestion) => string | SampleAnswer | Promise<string | SampleAnswer>;

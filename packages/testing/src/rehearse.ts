@@ -18,7 +18,7 @@ import { answer, capabilitiesOf, type ElicitAnswer, type ServerRequestHandlers }
 export interface Rehearsal {
   /** Call this in place of the tool's real side effect. */
   readonly record: (effect: string) => void;
-  /** Pass this to the server as its secret. All servers of one rehearsal have to read each other's state. */
+  /** Pass this to the server as its secret. All servers of a rehearsal must be able to read each other's state. */
   readonly secret: string;
   /** `stateful` for the session, `stateless` for replay. Reset anything that outlives a server when the era changes. */
   readonly era: Era;
@@ -43,7 +43,7 @@ export interface Performance {
   readonly result: CallToolResult;
   /** Side effects passed to `record`, in order. */
   readonly effects: readonly string[];
-  /** Number of times the handler ran. In a session, more than 1 if the client had to call again after a URL visit. */
+  /** Number of times the handler ran. In a session, more than 1 only if the client called again after a URL visit. */
   readonly rounds: number;
 }
 
@@ -57,12 +57,12 @@ const SECRET = 'a secret that all servers of a rehearsal share';
 const MAX_ROUNDS = 20;
 
 /**
- * Runs a tool that asks its client questions twice: in a session, and by replay with the server restarted before each
- * round. A tool that works in both eras returns the same result with the same side effects. To get there, wrap side
- * effects before its last question in `ctx.once`.
+ * Runs a tool that asks questions, once in each era: in a session, and as a replay that uses a new server for each
+ * round. A tool that works in both eras returns the same result with the same side effects. To achieve this, wrap the
+ * side effects before its last question in `ctx.once`.
  *
  * If the tool requires a URL visit (`ctx.requireUrl`), `onElicit` is called for each URL in both eras. In the session,
- * the tool is called again when it accepts.
+ * the tool is called again once all URLs are accepted.
  *
  * @throws {McpError} if the server responds with an error
  * @example
@@ -114,7 +114,7 @@ async function inSession({ server, tool, args = {}, ...caller }: RehearseOptions
 /** Error code for a call that requires URL visits first (MCP 2025-11-25, URL mode elicitation). */
 const URL_REQUIRED = -32042;
 
-/** Has the user visit the URLs in an error. Rethrows the error if it has none or the user doesn't accept. */
+/** Has the user visit the URLs in an error. Rethrows the error if it has no URLs or the user doesn't accept. */
 async function visited(error: Error, handlers: ServerRequestHandlers): Promise<undefined> {
   if (!(error instanceof McpError) || error.code !== URL_REQUIRED) throw error;
   const { elicitations } = error.data as { readonly elicitations: readonly JsonObject[] };

@@ -8,10 +8,10 @@ import { overMemory } from './carriers/memory.js';
 import { overProgram, type Program } from './carriers/program.js';
 import { overStdio } from './carriers/stdio.js';
 
-/** What to connect to: a server of this process, the URL of an endpoint, or a program that serves over stdio. */
+/** A server in this process, the URL of an endpoint, or a program that serves over stdio. */
 export type ConnectTarget = Host | URL | string | Program;
 
-/** The way to a server of this process. */
+/** How to reach a server in this process. */
 export type Via = 'memory' | 'stdio' | 'http';
 
 /** The options that say how to reach a target. */
@@ -26,8 +26,8 @@ const PROGRAM: OptionTypes<Program> = { command: 'string', args: 'array', env: '
 const invalid = (option: string, problem: string) => startupError('DECORUM_INVALID_OPTION', 'connect', option, problem);
 
 /**
- * Finds the way to a target.
- * @returns how to open it, and whether the target is a server of this process
+ * Decides how to reach a target.
+ * @returns a function that opens the connection, and the server if it is in this process
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
 export function wayTo(target: ConnectTarget, way: Way): { readonly open: OpenCarrier; readonly server?: Host } {

@@ -6,7 +6,7 @@ export class Forecast {
   @IsString() sky!: string;
 }
 
-/** The page links to the example that it is from. */
+/** The page links to the example that this class is from. */
 export class WeatherApi {
   readonly cities = ['Oslo', 'Rome'];
 

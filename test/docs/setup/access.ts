@@ -46,5 +46,5 @@ export class Self {
 
 export const metrics = { record: (_name: string, _milliseconds: number) => {} };
 
-/** A client of Redis. */
+/** A Redis client. */
 export const redis: unknown = {};

@@ -1,6 +1,6 @@
 import type { AuthEvent } from '@decorum/auth';
 
-/** What the page calls "yours". */
+/** Functions that the page leaves to the reader. */
 export const secretOf = (_client: string): string => 'secret';
 
 export async function findUser(

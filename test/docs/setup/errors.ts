@@ -1,4 +1,4 @@
 export { Weather as Shop } from './weather.js';
 
-/** What a handler was asked to read. */
+/** The URI that a handler was asked to read. */
 export const uri = 'shop://books/dune';

@@ -16,7 +16,7 @@ interface BunServer {
   readonly port: number;
 }
 
-/** The parts of the runtimes and of Elysia that the page uses. */
+/** The parts of the runtimes and Elysia that the page uses. */
 export declare const Bun: {
   serve(options: Address & { fetch(request: Request, server: BunServer): Promise<Response> | Response }): BunServer;
 };

@@ -15,7 +15,7 @@ interface User {
   readonly scopes: readonly string[];
 }
 
-/** What the page calls "yours". */
+/** A function that the page leaves to the reader. */
 export async function verifyToken(authorization: string | undefined): Promise<User | undefined> {
   return authorization === 'Bearer secret' ? { id: 'ada', scopes: [] } : undefined;
 }
@@ -49,7 +49,7 @@ export class RedisEventStore extends MemoryEventStore {
   }
 }
 
-/** A client of Redis. */
+/** A Redis client. */
 export const redis = {};
 
 /** The global object of another runtime. */

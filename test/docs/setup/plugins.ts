@@ -1,4 +1,4 @@
-// What docs/plugins.md takes for granted.
+// The hidden declarations of docs/plugins.md.
 import { Tool } from '@decorum/core';
 
 export interface Sink {

@@ -18,7 +18,7 @@ export declare class Self {
   anySeat(flight: string): Promise<string>;
 }
 
-/** What a handler has. */
+/** The context of a handler. */
 export declare const ctx: Context;
 export const flight = 'DY1234';
 export const article = 'A long article';

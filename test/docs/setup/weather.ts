@@ -1,4 +1,4 @@
-// A service for pages that are not about the weather.
+// A service for pages that aren't about the weather.
 import { Tool } from '@decorum/core';
 import { IsString } from 'class-validator';
 

@@ -1,4 +1,5 @@
-// An application that prints from its start on, in each way that Nest knows: `node nest-prints.js default|levels|json|failing`.
+// An application that prints from the start, in every way that Nest supports:
+// `node nest-prints.js default|levels|json|failing`.
 import { Tool } from '@decorum/core';
 import { McpModule, serveNestStdio } from '@decorum/nestjs';
 import { ConsoleLogger, Injectable, Logger, Module, type OnModuleInit } from '@nestjs/common';

@@ -84,7 +84,7 @@ const filter = (level: string) => {
   class LevelFilter {
     catch(_error: GoneException, host: ArgumentsHost) {
       note(`filter ${level}`);
-      // as filters for HTTP do
+      // as HTTP filters do
       host.switchToHttp().getResponse().status(500).json({});
       const { member } = McpExecutionContext.from(host);
       return member.kind === 'completion' ? ['filtered'] : `filtered by ${level}`;

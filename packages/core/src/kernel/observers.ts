@@ -145,7 +145,7 @@ export class Observers<Subject, End> {
     const key = `${name} ${plugin}`;
     if (this.failed.has(key)) return;
     this.failed.add(key);
-    const problem = `The plugin "${plugin}" failed in \`${name}\`. What it stands around isn't affected. Reported once.`;
-    this.report(new Error(problem, { cause: error }));
+    const effect = "The message isn't affected. Reported once per plugin and function.";
+    this.report(new Error(`The plugin "${plugin}" failed in \`${name}\`. ${effect}`, { cause: error }));
   }
 }

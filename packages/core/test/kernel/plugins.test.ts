@@ -168,7 +168,8 @@ describe('`observe`', () => {
       problem === undefined
         ? []
         : [
-            `The plugin "tested" failed in \`observe\`. What it stands around isn't affected. Reported once. ← ${problem}`,
+            'The plugin "tested" failed in `observe`. ' +
+              `The message isn't affected. Reported once per plugin and function. ← ${problem}`,
           ],
     );
     while (outcomes.length < 3) await turn();
@@ -368,7 +369,8 @@ describe('`ended`', () => {
     expect((await client.call('say'))?.result).toEqual(SAID);
     expect(seen).toEqual(['initialize', 'tools/call', 'tools/call']);
     expect(reported).toEqual([
-      'The plugin "tested" failed in `ended`. What it stands around isn\'t affected. Reported once. ← broken',
+      'The plugin "tested" failed in `ended`. ' +
+        "The message isn't affected. Reported once per plugin and function. ← broken",
     ]);
   });
 });

@@ -1,6 +1,6 @@
 import { IsInt, IsNotEmpty, IsOptional, IsString, ValidateNested } from 'class-validator';
 
-// Like many DTO files, this one doesn't import Decorum, so a test can evaluate it before Decorum.
+// Like many DTO files, this one doesn't import Decorum, so a test can load it before Decorum.
 
 export class EarlyQuery {
   @IsNotEmpty() count!: number;

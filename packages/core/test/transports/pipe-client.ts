@@ -13,7 +13,7 @@ export interface Received extends JsonObject {
   readonly error?: { readonly code: number; readonly message: string };
 }
 
-/** The client's end of two streams. It keeps all messages. A line that isn't JSON is an uncaught error. */
+/** The client's end of two streams. It keeps all messages. A line that isn't JSON causes an uncaught error. */
 export class PipeClient {
   readonly received: Received[] = [];
   private rest = '';
@@ -83,7 +83,7 @@ export const ENVELOPE = {
   'io.modelcontextprotocol/clientCapabilities': {},
 };
 
-/** Serves over streams of this process. */
+/** Serves over streams in this process. */
 export async function openPipe(
   server: ClosableHost,
   options: StdioOptions = {},

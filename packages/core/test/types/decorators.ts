@@ -251,7 +251,7 @@ export class Messages extends McpServer {
   }
 }
 
-// @ts-expect-error -- the error is one of the class
+// @ts-expect-error -- the error is an instance of the class
 new McpServer({ name: 'x', version: '1', errors: [[NotFound, (error) => error.code.toFixed()]] });
 
 // @ts-expect-error -- the mapped error must be a string or an McpError

@@ -1,13 +1,13 @@
 import type { JsonObject, RequestId } from '@decorum/core';
 import type { JsonRpcMessage } from '@decorum/core/transport';
 
-/** Takes what a carrier gets from the server. */
+/** Receives messages and events from a carrier. */
 export interface Receiver {
-  /** Takes a text: one message, or an array of them. */
+  /** Takes JSON text: one message, or an array of messages. */
   receive(text: string): void;
-  /** Takes the reason why no notification can arrive any more. Requests may still be answered. */
+  /** Called when no more notifications can arrive. Responses may still arrive. */
   deafen(reason: Error): void;
-  /** Takes the reason why the connection is over. Only the first one counts. */
+  /** Called when the connection ends. Only the first reason counts. */
   lose(reason: Error): void;
 }
 
@@ -16,14 +16,14 @@ export interface Carrier {
   /**
    * Sends a message.
    * @param text the message as JSON
-   * @returns `finished` if its response has been received, should it have one; `sent` if its response may follow later
+   * @returns `finished` if no response can follow any more; `sent` if the response may follow later
    */
   send(text: string, message: JsonRpcMessage): Promise<'finished' | 'sent'>;
-  /** Cancels a request by closing its stream. Missing if only a notification can cancel it. */
+  /** Cancels a request by closing its stream. Missing if only a notification can cancel requests. */
   abort?(id: RequestId): void;
-  /** Whether arguments have to be mirrored in headers, which the carrier learns from the list of tools. */
+  /** Whether the carrier mirrors arguments in headers. The list of tools tells it which ones. */
   readonly mirrors?: boolean;
-  /** Keeps the process alive while something is awaited. A client that somebody forgot to close doesn't. */
+  /** Keeps the process alive while a caller is waiting. An idle client doesn't, even if it was never closed. */
   hold(isAwaited: boolean): void;
   close(): Promise<void>;
 }
@@ -31,5 +31,5 @@ export interface Carrier {
 /** Opens a carrier. */
 export type OpenCarrier = (receiver: Receiver) => Promise<Carrier>;
 
-/** A tool as listed. */
+/** A tool in a list. */
 export type ListedTool = JsonObject & { readonly name: string };

@@ -19,7 +19,7 @@ function parse(block: string): StreamEvent {
   return event;
 }
 
-/** The events of a stream, until it ends. Throws if the connection breaks. */
+/** Yields the events of a stream until it ends. Throws if the connection breaks. */
 export async function* eventsOf(response: IncomingMessage): AsyncGenerator<StreamEvent, void, void> {
   let rest = '';
   for await (const chunk of response.setEncoding('utf8')) {

@@ -14,7 +14,7 @@ export function statelessVersion(message: JsonRpcMessage): string | undefined {
   return typeof version === 'string' && revisionOf(version)?.era !== 'stateful' ? version : undefined;
 }
 
-/** Writes a value into a header. Text that a header can't carry is encoded (MCP, "Transports", mirrored headers). */
+/** Encodes a value for a header. Unsafe text becomes base64 (MCP, "Transports", mirrored headers). */
 function encode(value: unknown): string {
   const text = String(value);
   const isPlain = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(text) && !text.startsWith('=?');
@@ -27,7 +27,7 @@ interface Mirrored {
   readonly path: readonly string[];
 }
 
-/** Finds the properties of a schema that ask to be mirrored. */
+/** Finds the properties of a schema that have `x-mcp-header`. */
 function mirroredIn(schema: unknown, path: readonly string[] = []): Mirrored[] {
   if (!isObject(schema) || !isObject(schema['properties'])) return [];
   return Object.entries(schema['properties']).flatMap(([name, property]) => {
@@ -38,7 +38,7 @@ function mirroredIn(schema: unknown, path: readonly string[] = []): Mirrored[] {
   });
 }
 
-/** The headers that repeat parts of a stateless message, so that proxies can route by them. */
+/** The headers that repeat parts of a stateless message, for proxies that route by headers. */
 export class RoutingHeaders {
   private readonly mirrored = new Map<unknown, readonly Mirrored[]>();
 

@@ -20,13 +20,13 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Sends a request and waits for the head of its response.
- * @throws {Error} that says which URL can't be reached, and why
+ * Sends a request and waits for the response headers.
+ * @throws {Error} if the URL can't be reached; the message says why
  */
 export function call({ url, body, ...options }: HttpCall): Promise<IncomingMessage> {
   const send = url.protocol === 'https:' ? requestHttps : requestHttp;
   return new Promise((resolve, reject) => {
-    // without an agent, no connection is kept that the server could close at the wrong moment
+    // no keep-alive: the server could close an idle connection just as it is reused
     const request = send(url, { ...options, agent: false }, resolve);
     request.on('error', (error: NodeJS.ErrnoException) => {
       if (options.signal.aborted) return reject(error);
@@ -56,7 +56,7 @@ const REMEDIES: Readonly<Record<number, string>> = {
   405: 'Check the path of the URL: most servers serve MCP at /mcp',
 };
 
-/** The error for a response that is no answer to a message. */
+/** Creates the error for a response that doesn't answer the message. */
 export function unexpected(response: IncomingMessage, { method, url }: HttpCall, body: string): Error {
   const { statusCode = 0, statusMessage, headers } = response;
   const challenge = headers['www-authenticate'];
@@ -71,7 +71,7 @@ export function unexpected(response: IncomingMessage, { method, url }: HttpCall,
   return new Error(`${facts.join(', ')} ${shown}${remedy === undefined ? '' : `\n${remedy}.`}`);
 }
 
-/** The beginning of a text that may be long, quoted. */
+/** Quotes the beginning of a text. */
 export function excerptOf(text: string): string {
   return JSON.stringify(text.length > 300 ? `${text.slice(0, 300)}…` : text);
 }

@@ -25,21 +25,21 @@ export interface HttpTarget {
   readonly afterClose?: () => Promise<void>;
 }
 
-/** Milliseconds until a lost stream is resumed, unless the server says how many. */
+/** Milliseconds to wait before resuming a lost stream, unless the server sends `retry`. */
 const RETRY_MS = 100;
 
-/** How often in a row a stream may end without an event before it counts as gone. */
+/** After this many notification streams in a row that end without a new event, the client opens no more. */
 const MAX_SILENT_STREAMS = 5;
 
-/** Milliseconds that a server has to end its session. */
+/** Milliseconds to wait for the server to end the session. */
 const GOODBYE_MS = 1000;
 
-/** Talks to an endpoint of Streamable HTTP. */
+/** Connects to a Streamable HTTP endpoint. */
 export function overHttp(target: HttpTarget): OpenCarrier {
   return async (receiver) => new HttpCarrier(target, receiver);
 }
 
-/** A stream in use: where it can be resumed, and when. */
+/** Where a stream can be resumed, and after how many milliseconds. */
 interface Position {
   lastEventId?: string;
   retryMs: number;
@@ -47,13 +47,13 @@ interface Position {
 
 class HttpCarrier implements Carrier {
   readonly mirrors = true;
-  /** Aborts what belongs to a request, by its id. */
+  /** Abort controllers of the requests in flight, by id. */
   private readonly calls = new Map<RequestId, AbortController>();
   private readonly closing = new AbortController();
   private readonly routing = new RoutingHeaders();
-  /** What the server remembers of the client. */
+  /** The headers that identify the session. */
   private session: RequestHeaders = {};
-  /** The stream of messages that belong to no request. */
+  /** The GET stream, for messages that belong to no request. */
   private standing: IncomingMessage | undefined;
   private isAwaited = false;
 
@@ -97,7 +97,7 @@ class HttpCarrier implements Carrier {
     const { url, afterClose } = this.target;
     this.closing.abort();
     if (this.session['mcp-session-id'] !== undefined) {
-      // the server may have ended before, or never answer
+      // the server may already be gone, or never respond
       const signal = AbortSignal.timeout(GOODBYE_MS);
       const ended = await call({ method: 'DELETE', url, headers: this.headers({}), signal }).catch(() => undefined);
       ended?.resume();
@@ -116,7 +116,7 @@ class HttpCarrier implements Carrier {
     const { 'mcp-session-id': session } = headers;
     if (typeof session === 'string') this.session = { 'mcp-session-id': session };
     if (statusCode < 300 && mediaTypeOf(response) === 'text/event-stream') {
-      // may stay open for as long as the client
+      // a listen stream stays open as long as the client, and must not keep the process alive
       if ('method' in message && message.method === LISTEN) response.socket.unref();
       return await this.follow(response, post, message);
     }
@@ -127,7 +127,7 @@ class HttpCarrier implements Carrier {
     for (const answer of answers) this.deliver(answer, message);
   }
 
-  /** Reads the stream of a request to the response, and resumes it if the server closes it before. */
+  /** Reads a request's stream up to the response. Resumes the stream if the server closes it too early. */
   private async follow(response: IncomingMessage, post: HttpCall, message: JsonRpcMessage): Promise<void> {
     const position: Position = { retryMs: RETRY_MS };
     let stream = response;
@@ -143,7 +143,7 @@ class HttpCarrier implements Carrier {
 
   /**
    * Reads a stream to its end.
-   * @returns whether it had the response to `message`
+   * @returns whether the stream contained the response to `message`
    */
   private async read(stream: IncomingMessage, position: Position, message?: JsonRpcMessage): Promise<boolean> {
     const id = message !== undefined && 'id' in message ? message.id : undefined;
@@ -161,7 +161,7 @@ class HttpCarrier implements Carrier {
     return isAnswered;
   }
 
-  /** Opens the stream of messages that belong to no request. Servers need not have one. */
+  /** Opens the GET stream, which a server doesn't have to support. */
   private async stand(): Promise<void> {
     const position: Position = { retryMs: RETRY_MS };
     const stream = await this.openStanding(position).catch(() => undefined);
@@ -235,7 +235,7 @@ const resultOf = (message: unknown): Record<string, unknown> =>
   isObject(message) && isObject(message['result']) ? message['result'] : {};
 
 /**
- * The messages in the body of a response; undefined if it has something else. An error without an id is about the
+ * The messages in the body of a response; undefined if it contains anything else. A message without an id answers the
  * message that was sent.
  */
 function answersIn(body: string, sent: JsonRpcMessage): readonly unknown[] | undefined {
@@ -249,10 +249,10 @@ function answersIn(body: string, sent: JsonRpcMessage): readonly unknown[] | und
 const dropNull = ({ id, ...rest }: { readonly id?: unknown }) =>
   (id ?? undefined) === undefined ? rest : { id, ...rest };
 
-/** A broken connection is the same as a stream that the server closes: both can be resumed. */
+/** Treats a broken connection like a stream that the server closed: both can be resumed. */
 const lost = () => false;
 
-/** @param idle keeps no process alive */
+/** @param idle if set, the timer doesn't keep the process alive */
 async function pause(milliseconds: number, idle?: 'idle'): Promise<void> {
   await new Promise((resolve) => {
     const timer = setTimeout(resolve, milliseconds);

@@ -21,11 +21,11 @@ async function loadHttp() {
   }
 }
 
-/** Serves a server of the same process on a free port of the loopback interface, for this client only. */
+/** Serves a server in this process on a free loopback port, for this client only. */
 export function overOwnHttp(server: Host, principal: Principal | undefined): OpenCarrier {
   return async (receiver): Promise<Carrier> => {
     const { nodeHandler } = await loadHttp();
-    // judged as over memory: whoever connects is this principal, or nobody
+    // as over memory, every request has this principal, or none
     const handler = nodeHandler(server, { path: '/mcp', principal: () => principal, closeDeadlineMs: 50 });
     await handler.ready;
     const listener = createServer(handler).on('connection', (socket) => socket.unref());

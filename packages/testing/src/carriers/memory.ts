@@ -2,7 +2,7 @@ import { connectMemory, type Host, type Principal } from '@decorum/core';
 
 import type { Carrier, OpenCarrier } from './carrier.js';
 
-/** Opens a connection to a server in the same process. */
+/** Connects to a server in this process. */
 export function overMemory(server: Host, principal: Principal | undefined): OpenCarrier {
   return async ({ receive }): Promise<Carrier> => {
     const memory = await connectMemory(server, {

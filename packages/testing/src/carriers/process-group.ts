@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 
-/** Whether programs get a process group of their own, which includes what they start. */
+/** Whether each program gets its own process group, which includes the processes that it starts. */
 export const HAS_GROUPS = process.platform !== 'win32';
 
-/** Ends the processes that outlive the one that reads its stdin: first politely, then for good. */
+/** Shell script that ends the process group `$0` once stdin ends: first with SIGTERM, then with SIGKILL. */
 const WATCH = 'read _; kill -s TERM -- "-$0" && sleep 1 && kill -s KILL -- "-$0"';
 
-/** Signals a program and all processes that it has started. A no-op if none is left. */
+/** Signals a program and all processes that it has started. A no-op if all of them have ended. */
 export function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   if (child.pid === undefined) return;
   if (!HAS_GROUPS) return void child.kill(signal);
@@ -19,9 +19,9 @@ export function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
 }
 
 /**
- * Ends a program with this process, however this process ends. A handler for `exit` would not run after a SIGKILL, nor
- * under Jest.
- * @returns stops watching
+ * Ends a program when this process ends, for whatever reason. An `exit` listener wouldn't run after SIGKILL or under
+ * Jest.
+ * @returns a function that stops watching
  */
 export function endWithThisProcess(child: ChildProcess): () => void {
   if (!HAS_GROUPS) {
@@ -29,7 +29,7 @@ export function endWithThisProcess(child: ChildProcess): () => void {
     process.once('exit', kill);
     return () => process.off('exit', kill);
   }
-  // its stdin ends with this process
+  // the watcher's stdin ends with this process
   const stdio = ['pipe', 'ignore', 'ignore'] as const;
   const watcher = spawn('/bin/sh', ['-c', WATCH, String(child.pid)], { stdio: [...stdio], detached: true });
   watcher.on('error', () => {});

@@ -2,7 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import type { Socket } from 'node:net';
-// a test may have replaced the global ones
+// a test may have replaced the global timers
 import { clearTimeout, setTimeout } from 'node:timers';
 
 import type { Carrier, OpenCarrier, Receiver } from './carrier.js';
@@ -12,22 +12,22 @@ import { Tail } from './tail.js';
 
 /** A program that serves over stdin and stdout. */
 export interface Program {
-  /** The command, as in `spawn`: no shell reads it. */
+  /** The command, as for `spawn`, without a shell. */
   readonly command: string;
   readonly args?: readonly string[];
-  /** Added to the environment of the test. */
+  /** Added to the test's environment. */
   readonly env?: Readonly<Record<string, string>>;
-  /** The folder to start it in. By default that of the test. */
+  /** The working directory. Defaults to the test's. */
   readonly cwd?: string;
 }
 
 /** Milliseconds from the end of stdin to SIGTERM (MCP, "Lifecycle", shutdown over stdio), and from there to SIGKILL. */
 const PATIENCE = { SIGTERM: 1000, SIGKILL: 1000 } as const;
 
-/** Milliseconds to wait for the last output of an ended program. A process that it left behind may hold the pipe. */
+/** Milliseconds to wait for the last output of a program that has exited. Another process may hold the pipe open. */
 const LAST_WORDS_MS = 500;
 
-/** Starts a program and talks to it. */
+/** Starts a program and connects to it over stdio. */
 export function overProgram(program: Program): OpenCarrier {
   return async (receiver) => {
     const { command, args = [], env, cwd } = program;
@@ -58,7 +58,7 @@ function cannotStart({ command, cwd }: Program, error: NodeJS.ErrnoException): E
 
 class ProgramCarrier implements Carrier {
   private readonly errors = new Tail();
-  /** Resolves when the program and everything that it has started have ended. */
+  /** Resolves when the program and all processes that it has started have ended. */
   private readonly ended: Promise<void>;
   private hasSpoken = false;
 
@@ -111,7 +111,7 @@ class ProgramCarrier implements Carrier {
     lose(new Error(this.epitaph(signal === null ? `with exit code ${code}` : `by ${signal}`)));
   }
 
-  /** Gives up a program that goes on without one of its pipes. Usually it ends now, which says more. */
+  /** Gives up on a program that has closed a pipe, unless it exits soon: then its exit is reported instead. */
   private fallSilent({ lose }: Receiver, pipe: string): void {
     const reason = new Error(`The program ${this.commandLine} has closed its ${pipe}, and goes on running.`);
     setTimeout(() => lose(reason), LAST_WORDS_MS).unref();

@@ -1,7 +1,7 @@
 const MAX_CHARS = 4096;
 const MAX_LINES = 20;
 
-/** Keeps the last lines of what a program prints. */
+/** Keeps the last lines of a program's output. */
 export class Tail {
   private text = '';
 

@@ -6,7 +6,7 @@ import type { Question } from '../questions.js';
 import { failure, type Judge, type MatcherContext, verdict } from './matcher.js';
 import { differences, indented, isText, show } from './show.js';
 
-/** The words of a question: the message for the user, or those for the model. */
+/** The texts of a question: the message for the user, or the messages for the model. */
 function wordsOf({ params }: Question): readonly string[] {
   const { message, messages } = params;
   if (typeof message === 'string') return [message];
@@ -26,7 +26,7 @@ function fits(context: MatcherContext, expected: unknown, question: Question): b
 
 const showQuestion = (question: Question): string => [question.method, ...wordsOf(question).map(show)].join(' ');
 
-/** Whether the server has asked the client: the user, its model, or for its roots. */
+/** Whether the server has asked the user or the model, or has asked for the roots. */
 export const asksFor: Judge<[expected?: unknown]> = (context, received, [expected]) => {
   const questions = received instanceof TestClient ? received.questions : originOf(received)?.questions;
   if (questions === undefined) {

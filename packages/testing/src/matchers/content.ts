@@ -5,7 +5,7 @@ import { originOf } from '../origin.js';
 import { type Judge, type MatcherContext, verdict } from './matcher.js';
 import { differences, indented, isText, show } from './show.js';
 
-/** The content of a result: of a tool, of a resource that was read, or of a prompt. */
+/** The content in a result of `callTool`, `readResource` or `getPrompt`. */
 export function contentOf(result: unknown): readonly JsonObject[] {
   const { content, contents, messages } = isObject(result) ? result : {};
   if (Array.isArray(content)) return content as readonly JsonObject[];
@@ -29,7 +29,7 @@ function showBlock({ type, text, data, mimeType, uri, blob }: JsonObject): strin
   return uri === undefined ? String(type) : `${String(type)} ${show(uri)}`;
 }
 
-/** What a result has, for a message. */
+/** Describes a result, for a message. */
 export function showResult(result: unknown): string {
   const { structuredContent, isError } = result as JsonObject;
   const lines = [
@@ -68,7 +68,7 @@ function parse(text: string): unknown {
 }
 
 /**
- * The structured content of a result. In revisions without it, servers send it as JSON in a text.
+ * The structured content of a result. In revisions without structured content, servers send it as JSON in a text block.
  * @returns undefined if there is none
  */
 export function structuredOf(result: unknown): unknown {
@@ -102,10 +102,10 @@ export const returnsStructured: Judge<[expected?: unknown]> = (context, result, 
   });
 };
 
-/** What is expected of an image: its media type alone, or with its bytes. */
+/** An expected image: its media type, alone or with its bytes. */
 export type ExpectedImage = string | { readonly mimeType?: unknown; readonly data?: unknown };
 
-/** Bytes are base64 in a message. */
+/** Encodes bytes as base64, as in messages. */
 function wordImage(expected: ExpectedImage): object {
   if (typeof expected === 'string') return { mimeType: expected };
   const { data } = expected;

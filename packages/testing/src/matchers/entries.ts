@@ -9,9 +9,9 @@ import { differences, indented, show } from './show.js';
 interface Kind {
   readonly noun: string;
   list(client: TestClient): Promise<readonly object[]>;
-  /** The members of a contract that have the entries. */
+  /** The members of a contract that list the entries. */
   readonly members: readonly string[];
-  /** What the entry is found by. */
+  /** The name or URI that identifies the entry. */
   keyOf(entry: JsonObject): string;
   encode(revision: Revision, entry: JsonObject): JsonObject;
 }
@@ -43,13 +43,13 @@ const PROMPT: Kind = {
   encode: (revision, entry) => revision.prompt(entry as unknown as PromptEntry),
 };
 
-/** Entries of one kind, and the revision that words them, if it is known. */
+/** Entries of one kind, and the revision in which they are encoded, if it is known. */
 interface Listed {
   readonly entries: readonly JsonObject[];
   readonly revision: Revision | undefined;
 }
 
-/** A server without any lists none, or doesn't know the method. */
+/** Lists the entries of a kind. A server that has none may not know the method. */
 async function listOf(client: TestClient, kind: Kind): Promise<Listed> {
   const revision = revisionOf(client.revision);
   try {
@@ -71,8 +71,8 @@ function listedIn(received: unknown, { members, noun }: Kind): Listed {
 }
 
 /**
- * What can be expected of an entry in a revision. Older ones lack some fields, and some show the title as the name. A
- * field that no revision has stays: it is a mistake in the test.
+ * The expected fields that the revision can show. Older revisions lack some fields, and some show the title as the
+ * name. A field that no revision has is kept, because it is a mistake in the test.
  */
 function expectable(kind: Kind, expected: JsonObject, { entry, revision }: Found): JsonObject {
   if (revision === undefined) return expected;

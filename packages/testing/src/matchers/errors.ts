@@ -20,7 +20,7 @@ export const isToolError: Judge<[expected?: unknown]> = (context, result, [expec
   });
 };
 
-/** The codes that a kind of failure has in the revision of the client, or in any revision if the client is unknown. */
+/** The error codes of a kind of failure in the client's revision, or in all revisions if the client is unknown. */
 function codesOf(kind: FailureKind, error: McpError): readonly number[] {
   const own = revisionOf(originOf(error)?.connection.revision);
   const asked = new McpError(kind, '');
@@ -36,7 +36,7 @@ function isKind(error: McpError, kind: FailureKind | number | undefined): boolea
 const showError = (error: unknown): string =>
   error instanceof McpError ? `McpError ${error.code}: ${error.message}` : String(error);
 
-/** Whether an error is a protocol error of a kind. */
+/** Whether an error is a protocol error of the expected kind. */
 export const isMcpError: Judge<[kind?: FailureKind | number]> = (context, error, [kind]) => {
   if (typeof kind === 'string' && !(kind in FAILURES)) {
     const known = Object.keys(FAILURES).join(', ');

@@ -1,8 +1,8 @@
-/** What a runner's `expect.extend` gives to a matcher. Jest and Vitest agree on it. */
+/** The `this` of a matcher that is added with `expect.extend`, in both Jest and Vitest. */
 export interface MatcherContext {
   /** Whether the matcher was called as `expect(…).not`. */
   readonly isNot?: boolean | undefined;
-  /** Compares deeply. Knows the asymmetric matchers of the runner. */
+  /** Compares deeply. Supports the runner's asymmetric matchers. */
   equals(a: unknown, b: unknown): boolean;
 }
 
@@ -13,8 +13,8 @@ export interface Verdict {
 }
 
 /**
- * Judges what a matcher was given.
- * @param context that of the runner
+ * Judges the value passed to `expect`.
+ * @param context the runner's matcher context
  */
 export type Judge<Args extends readonly unknown[]> = (
   context: MatcherContext,
@@ -22,7 +22,7 @@ export type Judge<Args extends readonly unknown[]> = (
   args: Args,
 ) => Verdict | Promise<Verdict>;
 
-/** A matcher, as `expect.extend` takes it. */
+/** A matcher for `expect.extend`. */
 export type Matcher<Args extends readonly unknown[]> = (
   this: MatcherContext,
   received: unknown,
@@ -34,19 +34,19 @@ export function verdict(pass: boolean, messages: { readonly otherwise: string; r
   return { pass, message: () => (pass ? messages.negated : messages.otherwise) };
 }
 
-/** A verdict that fails the test with `not`, too: there was nothing to judge. */
+/** A verdict that fails the test even with `not`, because there was nothing to judge. */
 export function failure({ isNot }: MatcherContext, problem: string): Verdict {
   return { pass: isNot === true, message: () => problem };
 }
 
-/** Whether a value is a promise, or a call that can be awaited. */
+/** Whether a value can be awaited. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }
 
 /**
- * Makes a matcher for values, and for promises of them: for these it returns a promise.
- * @param judgeRejection by default a rejection fails the test, with `not`, too
+ * Creates a matcher for values and promises. If it gets a promise, it returns one.
+ * @param judgeRejection judges a rejection. By default, a rejection fails the test, even with `not`
  */
 export function matcher<Args extends readonly unknown[]>(
   judge: Judge<Args>,

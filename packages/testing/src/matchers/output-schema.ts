@@ -14,7 +14,7 @@ async function declaredBy(connection: Connection, name: unknown): Promise<JsonOb
   return tools.find((tool) => tool['name'] === name)?.['outputSchema'] as JsonObject | undefined;
 }
 
-/** In revisions without output schemas, a server of this process is asked in the newest one. */
+/** The output schema of the tool. If the client can't see one, asks a server in this process in the newest revision. */
 async function schemaFor({ connection, params }: Origin): Promise<JsonObject | undefined> {
   const { name } = params;
   const { server, principal, ...identity } = connection.identity;

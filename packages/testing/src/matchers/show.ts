@@ -9,7 +9,7 @@ interface Asymmetric {
   toAsymmetricMatcher?(): string;
 }
 
-/** Whether a value is one of the runner's, such as `expect.stringContaining('snow')`. */
+/** Whether a value is an asymmetric matcher of the runner, such as `expect.stringContaining('snow')`. */
 function isAsymmetric(value: unknown): value is Asymmetric {
   return (
     typeof value === 'object' &&
@@ -19,7 +19,7 @@ function isAsymmetric(value: unknown): value is Asymmetric {
   );
 }
 
-/** A value in a message: JSON, a pattern, or the words of the runner. */
+/** Formats a value for a message: as JSON, as a pattern, or as the runner describes its matchers. */
 export function show(value: unknown): string {
   if (value instanceof RegExp) return String(value);
   if (isAsymmetric(value)) return value.toAsymmetricMatcher?.() ?? String(value);
@@ -29,7 +29,7 @@ export function show(value: unknown): string {
   return clip(text ?? String(value));
 }
 
-/** The lines of a list, indented under the sentence before it. */
+/** Indents the lines of a list under the preceding sentence. */
 export function indented(lines: readonly string[]): string {
   return lines.map((line) => `  ${line}`).join('\n');
 }
@@ -43,9 +43,9 @@ const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !(value instanceof RegExp) && !isAsymmetric(value);
 
 /**
- * Where a value differs from what is expected of it. Objects may have more members than expected; lists have as many.
- * Patterns match texts.
- * @param path to the value; empty for the whole
+ * Lists the differences between a value and the expected one. Objects may have additional members, but lists must have
+ * the same length. Patterns match texts.
+ * @param at the value and its path, which is empty for the whole value
  */
 export function differences(context: MatcherContext, expected: unknown, at: At): string[] {
   const { value, path } = at;
@@ -71,7 +71,7 @@ export function differences(context: MatcherContext, expected: unknown, at: At):
   });
 }
 
-/** A value, and where it is. */
+/** A value and its path. */
 export interface At {
   readonly value: unknown;
   readonly path: string;
