@@ -70,7 +70,7 @@ const REQUESTS: readonly (readonly [method: string, params: JsonObject])[] = [
   ['resources/read', { uri: 'desk://rooms/1' }],
 ];
 
-/** A plugin that stands around requests and questions, and changes nothing. */
+/** A plugin that wraps requests and questions and changes nothing. */
 const onlooker = definePlugin(() => ({
   name: 'onlooker',
   observe: async (_request, run) => {

@@ -22,7 +22,7 @@ const SAID = { role: 'assistant', model: 'm-1', content: { type: 'text', text: '
 const deprecations = (page: string, since: string) =>
   readFileSync(new URL(`../../docs/${page}.md`, import.meta.url), 'utf8')
     .split('\n\n')
-    .filter((paragraph) => paragraph.includes('deprecated') && paragraph.includes(since))
+    .filter((paragraph) => paragraph.includes('deprecate') && paragraph.includes(since))
     .join('\n\n');
 
 const result =
