@@ -1,6 +1,6 @@
 /**
- * `npm run bench:dev`: how fast an edit reaches the clients of `decorum dev`, and what 200 reloads leave behind. Exits
- * with 1 if a bar is missed.
+ * `npm run bench:dev`: measures how fast an edit reaches the clients of `decorum dev`, and how much memory and how many
+ * processes 200 reloads leave behind. Exits with 1 if a target is missed.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,7 +14,7 @@ import { ROOT } from './workspace.js';
 
 const EDITS = 20;
 const RELOADS = 200;
-/** Milliseconds between edits: time for the spare process, as people leave it. */
+/** Milliseconds between edits. A person would also leave the spare process this much time. */
 const PAUSE_MS = 1000;
 const BARS = { medianMs: 200, worstMs: 1000, grownMb: 20 };
 
@@ -97,7 +97,7 @@ class Client {
   }
 }
 
-/** The processes that a process has started. @param {number} parent */
+/** The child processes of a process. @param {number} parent */
 function childrenOf(parent) {
   return readdirSync('/proc').filter((pid) => {
     if (!/^\d+$/.test(pid)) return false;
@@ -133,7 +133,7 @@ const client = new Client(`http://127.0.0.1:${port}/mcp`);
 await client.connect();
 let version = 0;
 
-/** Edits the program. Resolves with the milliseconds until its client has been told and gets the new list. */
+/** Edits the program. Resolves with the milliseconds until the client was notified and got the new list. */
 async function edit() {
   version += 1;
   const told = new Promise((resolve) => (client.told = () => resolve(undefined)));

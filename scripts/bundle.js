@@ -12,7 +12,7 @@ import { pathToFileURL } from 'node:url';
 
 /**
  * The source file of each entry by name: `./dist/node.js` is built from `src/node.ts`.
- * @param {string} folder of the package
+ * @param {string} folder the package's folder
  * @returns {Record<string, string>}
  */
 function entriesOf(folder) {
@@ -23,7 +23,7 @@ function entriesOf(folder) {
 
 /**
  * Bundles a package. Dependencies stay external.
- * @param {string} folder of the package
+ * @param {string} folder the package's folder
  * @returns {Promise<Map<string, string>>} file contents by path in `dist`
  */
 async function bundled(folder) {
@@ -86,7 +86,7 @@ function commonjsTypes(dist) {
 
 /**
  * Writes the JavaScript of one package to its `dist`, and removes the files of earlier builds.
- * @param {string} folder of the package
+ * @param {string} folder the package's folder
  */
 export async function bundle(folder) {
   const dist = join(folder, 'dist');

@@ -23,7 +23,7 @@ const { parse } = createRequire(join(HOLDER, 'package.json'))('yaml');
 
 /**
  * Starts the fixture on a free port. It exits with this process.
- * @returns {Promise<string>} its URL, which is the first that it prints
+ * @returns {Promise<string>} its URL, which is the first URL that it prints
  */
 function startFixture() {
   const child = spawn(process.execPath, [FIXTURE], {

@@ -1,7 +1,7 @@
 /**
- * `npm run -s example NAME`: runs an example that `npm run setup` has built. PORT sets where it listens, 3000 by default.
- * Most run in this process, so that signals reach them and their exit code is npm's. Examples without a `dist` have their
- * own development server, which compiles them.
+ * `npm run -s example NAME`: runs an example that `npm run setup` has built. It listens on PORT, 3000 by default.
+ * Most examples run in this process, so that signals reach them and npm gets their exit code. Examples without a `dist`
+ * have their own development server, which compiles them.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -13,7 +13,7 @@ const JEST = join(ROOT, 'node_modules/jest/bin/jest.js');
 /**
  * @typedef {{ commit: string, changes: string }} Tree `changes` is a digest of everything that is not committed
  * @typedef {import('./requirements-report.js').TestFile} TestFile
- * @typedef {object} Results what jest writes with `--json`, with the tree that was tested
+ * @typedef {object} Results the JSON output of jest, and the tree that was tested
  * @property {Tree} tree
  * @property {TestFile[]} testResults
  * @property {number} numPassedTests
@@ -23,7 +23,7 @@ const JEST = join(ROOT, 'node_modules/jest/bin/jest.js');
  */
 
 /**
- * Identifies the files in a working tree: the commit, and what has changed since.
+ * Identifies the files in a working tree by the commit and the changes since then.
  * @param {string} [root]
  * @returns {Tree}
  */
@@ -37,7 +37,7 @@ export function treeOf(root = ROOT) {
 }
 
 /**
- * What keeps a Node process from exiting: its open handles, as its diagnostic report has them.
+ * The open handles that keep a Node process from exiting, from its diagnostic report.
  * @param {number} pid a process that writes its report on SIGUSR2
  * @param {string} file the file for the report
  * @returns {Promise<string>}
@@ -66,7 +66,7 @@ async function causeOf(pid, file) {
  * @param {number} [options.lingerMs] how long jest may take to exit after its last test
  * @param {string} [options.program] path of jest
  * @returns {Promise<{ code: number, results: Results | undefined, lingered: string | undefined }>} `lingered` is set
- *   if jest was ended by force: what kept it from exiting
+ *   if jest had to be killed, and says what kept it from exiting
  */
 export async function runJest(args, { lingerMs = 60_000, program = JEST } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'decorum-jest-'));

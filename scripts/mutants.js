@@ -1,12 +1,13 @@
 /**
- * `npm run mutants [-- flows guard …]`: breaks the files in `mutants/targets.js` in every small way, one at a time, and
- * runs their tests. Each test file is loaded once, and its tests run once for each mutant that they reach. Nothing on
- * disk is changed.
+ * `npm run mutants [-- flows guard …]`: mutation testing. Makes one small change at a time to the files in
+ * `mutants/targets.js` and runs their tests. Each test file is loaded once, and its tests run once for each mutant that
+ * they reach. Nothing on disk is changed.
  *
  * Fails if fewer than 97 % of the mutants of a package are killed, if a survivor is not explained in
  * `mutants/survivors.json`, and if an explained mutant is killed or no longer exists.
  *
- * `--again` judges only the survivors of the last run, to work on tests. `--verbose` prints what happens to each mutant.
+ * `--again` judges only the survivors of the last run, which helps while you write tests. `--verbose` prints what
+ * happens to each mutant.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,7 +21,7 @@ import { ROOT } from './workspace.js';
 
 /** Percentage of the mutants of each package that the tests must kill. */
 const KILLED = 97;
-/** A process that says nothing for so many seconds is in an endless loop. */
+/** A process that sends no message for this many seconds is in an endless loop. */
 const SILENCE = 20;
 const LAST_RUN = join(ROOT, '.mutants.json');
 
@@ -41,7 +42,7 @@ const targets = Object.keys(TARGETS).filter(
 );
 const lastSurvivors = options.again && existsSync(LAST_RUN) ? JSON.parse(readFileSync(LAST_RUN, 'utf8')) : undefined;
 
-/** The sources as they are now, so that editing them meanwhile does no harm. */
+/** The sources as they are now, so that edits during the run do no harm. */
 const sources = Object.fromEntries(targets.map((file) => [file, read(file)]));
 /** @type {Map<string, Judged>} */
 const mutants = new Map();
@@ -56,11 +57,11 @@ const folder = mkdtempSync(join(tmpdir(), 'decorum-mutants-'));
 const planFile = join(folder, 'plan.json');
 
 /**
- * Runs one test file in a process of its own.
+ * Runs one test file in its own process.
  * @param {string} test
  * @param {Partial<import('./mutants/environment.js').Plan>} plan
  * @param {(message: Message) => void} take
- * @returns {Promise<boolean>} whether it came to its end
+ * @returns {Promise<boolean>} whether it ran to the end
  */
 function runFile(test, plan, take) {
   writeFileSync(planFile, JSON.stringify({ sources, ids: [], ...plan }));
@@ -72,7 +73,7 @@ function runFile(test, plan, take) {
     env: { ...process.env, MUTANTS_PLAN: planFile },
   });
   let isDone = false;
-  // ticks, not time: a machine that was suspended for a while must not kill anything
+  // ticks, not time: nothing must be killed because the machine was suspended
   let ticks = 0;
   const watch = setInterval(() => (ticks += 1) > SILENCE && child.kill('SIGKILL'), 1000);
   child.on('message', (/** @type {Message} */ message) => {
@@ -91,17 +92,17 @@ function runFile(test, plan, take) {
 
 /** The tests that pass without a mutant, by test file. @type {Map<string, string[]>} */
 const passing = new Map();
-/** Tests that can't be repeated in one process, so that they kill nothing. @type {string[]} */
+/** Tests that can't be repeated in one process, so they can't kill mutants. @type {string[]} */
 const ignored = [];
 
 /**
- * Judges all mutants that are left by the tests of one file.
+ * Judges the remaining mutants with the tests of one file.
  * @param {string} test
  */
 async function judge(test) {
   const wanted = [...mutants.values()].filter(({ file, by }) => by === undefined && TARGETS[file]?.includes(test));
   const open = new Set(wanted.map(({ id }) => id));
-  // a busy machine may be too slow once
+  // allow one failure: a busy machine may be too slow
   let failures = 0;
   for (let isDone = open.size === 0; !isDone;) {
     /** @type {Judged | undefined} */
@@ -123,7 +124,7 @@ async function judge(test) {
     });
     if (!passing.has(test) && (failures += 1) > 1)
       throw new Error(`${test} can't be run. Run it with jest to see why.`);
-    // an endless loop, or the end of the process
+    // the mutant caused an endless loop or ended the process
     if (current && !isDone) {
       open.delete(current.id);
       current.by = 'the process ended';
@@ -149,7 +150,7 @@ async function runLoaded(test, loaded, names) {
 }
 
 /**
- * Judges a mutant of code that runs while modules load, so each run needs a process. The test that fails has to pass
+ * Judges a mutant of code that runs while modules load, so each run needs its own process. The failing test must pass
  * in a process without the mutant.
  * @param {Judged} mutant
  */
@@ -206,7 +207,7 @@ for (const file of targets) {
   problems.push(...gone.map((key) => `${file} ${key} no longer exists`));
 }
 for (const test of ignored) console.log(`can't be repeated: ${test}`);
-// some files have more code than others whose effect nobody can see, so the share is that of a package
+// some files have more code without a visible effect than others, so the share is per package
 const isWhole = positionals.length === 0 && lastSurvivors === undefined;
 /** @param {string} file */
 const packageOf = (file) => file.split('/', 2).join('/');

@@ -1,6 +1,6 @@
 /**
- * `npm run -s decorum -- ARGS` and `npm run -s create-decorum -- ARGS`: runs a built program of this workspace in the folder
- * where npm was called. In the same process, so that signals reach it and its exit code is npm's.
+ * `npm run -s decorum -- ARGS` and `npm run -s create-decorum -- ARGS`: runs a built program of this workspace in the
+ * folder where npm was called. It runs in this process, so that signals reach it and npm gets its exit code.
  */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -32,7 +32,7 @@ export function parseTable(csv) {
 }
 
 /**
- * Why a test covers nothing, if so. `failing` tests pass because their assertions fail.
+ * Why a test doesn't count; undefined if it does. `failing` tests pass because their assertions fail.
  * @param {Assertion} test
  */
 function flawOf({ fullName, status, failing, numPassingAsserts }) {
@@ -96,7 +96,7 @@ export function reasonFor(exemptions, { id, revision }) {
 }
 
 /**
- * Exemptions and tags that name no row of the table, and reasons for rows that are covered.
+ * Messages about exemptions and tags that name no row of the table, and about exemptions for covered rows.
  * @param {readonly Cell[]} cells
  * @param {readonly Exemption[]} exemptions
  * @param {ReadonlySet<string>} shown

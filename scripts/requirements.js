@@ -1,12 +1,12 @@
 /**
  * `npm run requirements [-- --check] [-- --json results.json]`: counts the rows of the requirement table
  * (`test/requirements.csv`) that are covered by a passing test, per group and revision. A test is registered for its
- * row with `eachRevision` and its kin, from `test/support/requirements.ts`.
+ * row with `eachRevision` or a similar function from `test/support/requirements.ts`.
  *
  * `--check` fails if a binding row (MUST, MUST NOT) is open in a revision without a reason in
- * `test/requirements-exempt.json`, if there is a reason for a covered row or for none, and if a test with a tag asserts
- * nothing. `--json` reads the results that `npm test` keeps, instead of building and running the tests. Results of
- * another commit, or of other files, are an error.
+ * `test/requirements-exempt.json`, if a reason is for a covered row or for no row at all, and if a test with a tag
+ * asserts nothing. `--json` reads the results that `npm test` keeps, instead of building and running the tests. It
+ * fails if the results are from another commit, or if files have changed since.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ import { runJest, treeOf } from './jest.js';
 import { cellsOf, coverage, inconsistencies, parseTable, reasonFor, REVISIONS } from './requirements-report.js';
 import { build, ROOT } from './workspace.js';
 
-/** SHA-256 of the table. Whoever changes a row changes this too, and says why in the commit. */
+/** SHA-256 of the table. If you change a row, update the digest, and say why in the commit. */
 const TABLE_DIGEST = '1e92542a7a26ddf1168fdb80ca773ea1a298f9fe719505f6a4f8d65766b3b138';
 
 const { values: options } = parseArgs({ options: { check: { type: 'boolean' }, json: { type: 'string' } } });
@@ -31,7 +31,7 @@ function fail(problem) {
 /** @param {string} file */
 const read = (file) => readFileSync(join(ROOT, file), 'utf8');
 
-/** Builds, and runs the tests that refer to the table. */
+/** Builds the packages, and runs the tests that refer to the table. */
 async function run() {
   await build();
   const { results, lingered } = await runJest(['--findRelatedTests', join(ROOT, 'test/support/requirements.ts')]);
@@ -41,7 +41,7 @@ async function run() {
 }
 
 /**
- * Reads results of `npm test`.
+ * Reads the results of `npm test`.
  * @param {string} file
  * @returns {import('./jest.js').Results}
  */

@@ -12,7 +12,7 @@ const EXAMPLE = 'examples/docs';
 await install('@decorum/example-docs');
 await build(EXAMPLE);
 
-// In the same process, so that signals reach the server and its exit code is the exit code of `npm start`.
+// in this process, so that signals reach the server and npm gets its exit code
 const main = join(ROOT, EXAMPLE, 'dist/main.js');
 process.argv[1] = main;
 await import(pathToFileURL(main).href);

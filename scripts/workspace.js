@@ -1,6 +1,6 @@
 /**
- * Shared by the scripts: run programs, install with the pinned pnpm, build with the pinned TypeScript. Plain JavaScript
- * without dependencies, because it runs before anything is installed.
+ * Shared by the scripts: runs programs, installs with the pinned pnpm, and builds with the pinned TypeScript. Plain
+ * JavaScript without dependencies, because it runs before anything is installed.
  */
 import { spawn } from 'node:child_process';
 import { cpSync, readFileSync, rmSync } from 'node:fs';
@@ -51,7 +51,7 @@ async function need(command, args) {
 
 /**
  * Installs the locked dependencies, for the whole workspace or for one package and its dependencies.
- * @param {string} [only] name of the package
+ * @param {string} [only] the package's name
  */
 export async function install(only) {
   const { packageManager } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
@@ -74,7 +74,7 @@ function referencesOf(folder) {
 }
 
 /**
- * Whether a package is imported rather than run. Only these are bundled: tsc writes the JavaScript of programs.
+ * Whether a package is imported rather than run. Only such packages are bundled: tsc writes the JavaScript of programs.
  * @param {string} folder relative to the root
  */
 function isLibrary(folder) {
@@ -83,7 +83,7 @@ function isLibrary(folder) {
 
 /**
  * Builds the whole workspace, or one package and its dependencies. Compiles only changed code.
- * @param {string} [only] folder of the package
+ * @param {string} [only] the package's folder
  */
 export async function build(only = '.') {
   const compiler = join(only, 'node_modules/ts7/bin/tsc');
@@ -97,9 +97,9 @@ export async function build(only = '.') {
 }
 
 /**
- * Copies the packages to a program whose version of Nest is not the one that they are built with. A linked package would
- * find its own.
- * @param {string} program its folder
+ * Copies the packages to a program whose version of Nest isn't the one that the packages are built with. A linked
+ * package would load its own version.
+ * @param {string} program the program's folder
  */
 function copyPackages(program) {
   const modules = join(program, 'dist/node_modules/@decorum');

@@ -2,8 +2,8 @@
  * A jest environment that runs the tests of one file once per mutant, without loading the file again. It reads its
  * `Plan` from `MUTANTS_PLAN` and sends a `Message` for everything it finds to the parent process.
  *
- * A mutant is killed if a test fails with it, passes again without it, and fails with it once more: so neither a flaky
- * test nor the remains of an earlier mutant kill anything.
+ * A mutant is killed if a test fails with it, passes again without it, and fails with it once more. So neither a flaky
+ * test nor leftovers of an earlier mutant can kill it.
  */
 import { readFileSync } from 'node:fs';
 
@@ -83,7 +83,7 @@ export default class MutantsEnvironment extends TestEnvironment {
     const tests = testsOf(state.rootDescribeBlock);
     await (this.plan.loaded === undefined ? this.judgeAll(tests) : this.judgeLoaded(tests, this.plan.loaded));
     await send({ type: 'done' });
-    // nothing is left for jest, and what the mutants left behind must not keep the process alive
+    // jest has nothing more to do, and leftovers of the mutants must not keep the process alive
     process.exit();
   }
 
@@ -105,7 +105,7 @@ export default class MutantsEnvironment extends TestEnvironment {
   }
 
   /**
-   * Runs every test twice without a mutant. Ignores those that fail the second time: they can't be repeated.
+   * Runs every test twice without a mutant. Ignores tests that don't pass both times: they can't be repeated.
    * @param {Test[]} tests
    */
   async observe(tests) {
@@ -142,7 +142,7 @@ export default class MutantsEnvironment extends TestEnvironment {
       const isPoisoned = await failsWith(undefined);
       if (!isPoisoned && !(await failsWith(id))) continue;
       if (isPoisoned && !isFresh) {
-        // an earlier mutant may have done it: judge this one again, first in a new process
+        // an earlier mutant may have caused this: judge this one again, as the first in a new process
         await send({ type: 'poisoned', id });
         process.exit();
       }
@@ -169,7 +169,7 @@ export default class MutantsEnvironment extends TestEnvironment {
   }
 
   /**
-   * Runs a test with its hooks.
+   * Runs a test with its hooks. Resolves with whether it failed.
    * @param {Test} test
    * @param {number} limit in milliseconds
    */
@@ -208,7 +208,7 @@ export default class MutantsEnvironment extends TestEnvironment {
       await new Promise((resolve, reject) => {
         this.onError = reject;
         timer = setTimeout(() => reject(new Error('too late')), limit);
-        // rejections that nobody handles are reported after the promise jobs
+        // unhandled rejections are reported after the promise jobs
         Promise.resolve()
           .then(step)
           .then(() => setImmediate(resolve), reject);

@@ -1,8 +1,9 @@
 /**
- * What `npm run mutants` changes: finds the mutants of a source file, and writes the source with all of them behind a
- * switch, `__mutant('<id>')`, so that one loaded module serves every mutant.
+ * Finds the mutants of a source file for `npm run mutants`, and writes the source with each mutant behind a switch,
+ * `__mutant('<id>')`, so that one loaded module serves all mutants.
  *
- * Mutants that others imply are left out. A condition becomes `true` and `false`, so negating it adds nothing.
+ * Mutants that others imply are left out. For example, a condition becomes `true` and `false`, so negating it adds
+ * nothing.
  */
 import ts from 'typescript';
 
@@ -94,7 +95,7 @@ function* booleans(node) {
   }
   if (!isBoolean(node) && !isCondition(node)) return;
   const operator = isLogical(node) ? node.operatorToken.kind : undefined;
-  // the mutants of its operands imply one of the two; and a loop that never ends proves nothing
+  // the mutants of its operands imply `true` or `false`; and a loop that never ends proves nothing
   if (operator !== K.AmpersandAmpersandToken && !ts.isWhileStatement(parent)) yield 'true';
   if (operator !== K.BarBarToken) yield 'false';
 }
@@ -108,7 +109,7 @@ function* binary({ left, right, operatorToken }) {
   if (other !== undefined && !isText) yield `${left.getText()} ${other} ${right.getText()}`;
 }
 
-/** @param {string} text of a regular expression */
+/** @param {string} text the text of a regular expression */
 function* patterns(text) {
   const end = text.lastIndexOf('/');
   const [source, flags] = [text.slice(1, end), text.slice(end + 1)];
@@ -126,7 +127,7 @@ function* literals(node) {
   const isName =
     ('name' in parent && parent.name === node) || ('propertyName' in parent && parent.propertyName === node);
   if (isName) return;
-  // `=== ''` for `=== 'a'` is hardly more than `false`
+  // changing `=== 'a'` to `=== ''` is nearly the same as `false`
   if (isComparison(parent) && !ts.isNumericLiteral(node)) return;
   // `-1` becomes `1`, which is enough
   if (ts.isPrefixUnaryExpression(parent)) return;
@@ -155,7 +156,7 @@ function* calls(node) {
   if (other !== undefined) yield `${expression.getText()}.${other}${node.getText().slice(node.expression.getWidth())}`;
 }
 
-/** The outermost part of an optional chain without its question marks, one at a time.
+/** The variants of a whole optional chain, each without one of its question marks.
  * @param {ts.Node} node */
 function* chains(node) {
   if (!ts.isOptionalChain(node) || (ts.isOptionalChain(node.parent) && node.parent.expression === node)) return;

@@ -1,6 +1,6 @@
 /**
- * The files whose mutants must be killed, each with the tests that do it, those most likely to fail first. A test file
- * costs a few seconds, so list only those that are about the file.
+ * The files whose mutants must be killed, each with the tests that must kill them, most likely first. Each test file
+ * takes a few seconds, so list only tests that are about the file.
  * @type {Readonly<Record<string, readonly string[]>>}
  */
 export const TARGETS = {

@@ -15,7 +15,7 @@ import { TYPESCRIPT } from './loader/resolve.js';
 /** The entries that commands look for, in this order. */
 export const ENTRIES = ['src/main.ts', 'src/server.ts', 'src/index.ts'];
 
-/** What to write if an entry has no server. */
+/** The remedy if an entry has no server. */
 export const EXPORT_A_SERVER =
   'Export an McpServer, a subclass of it, or a function that returns one, as `server` or `default`.';
 
@@ -30,9 +30,9 @@ export const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry
 
 /**
  * The absolute path of the file to run.
- * @param given by the user
- * @param candidates to look for if the user gave none
- * @throws {CommandFailure} wrong usage if there is no such file
+ * @param given path from the user
+ * @param candidates paths to try if the user gave none
+ * @throws {CommandFailure} with `EXIT.usage` if there is no such file
  */
 export function findEntry(given: string | undefined, candidates: readonly string[] = ENTRIES): string {
   if (given !== undefined) {
@@ -54,19 +54,19 @@ type Exports = Readonly<Record<string, unknown>>;
  * Runs a file as if Node.js had been started with it.
  * @param file absolute path
  * @param args arguments of the program
- * @returns what it exports
+ * @returns the exports of the file
  */
 export async function loadEntry(file: string, args: readonly string[] = []): Promise<Exports> {
   process.argv = [process.execPath, file, ...args];
   if (isTypeScript(file)) installLoader();
   if (formatOf(file, readFileSync(file, 'utf8')) === 'module')
     return (await import(pathToFileURL(file).href)) as Exports;
-  // as the main module: `require.main === module` is how CommonJS programs know that they are to serve
+  // load it as the main module: CommonJS programs check `require.main === module` before they serve
   const loader = Module as unknown as { ['_load'](file: string, parent: undefined, isMain: boolean): unknown };
   return Object(loader['_load'](file, undefined, true)) as Exports;
 }
 
-/** Recognises servers of any copy of @decorum/core. */
+/** Recognizes servers from any copy of @decorum/core. */
 export const isServer = (value: unknown): value is McpServer =>
   typeof value === 'object' && value !== null && HOST in value;
 
@@ -84,7 +84,7 @@ export async function howExported(exports: Exports): Promise<Exported | undefine
   for (const name of ['server', 'default'] as const) {
     const value = await exports[name];
     if (isServer(value)) return { name, as: 'instance' };
-    // the export may be anything: only a server's constructor is called
+    // the export may be any class: only a server's constructor is called
     if (isClass(value)) {
       if (isServerClass(value)) return { name, as: 'class' };
     } else if (typeof value === 'function') return { name, as: 'function' };
@@ -93,7 +93,7 @@ export async function howExported(exports: Exports): Promise<Exported | undefine
 }
 
 /**
- * The server that a program exports: an instance, or what its class or function makes.
+ * The server that a program exports: an instance, or one made by its class or function.
  * @throws whatever the constructor or the function throws
  */
 export async function exportedServer(exports: Exports): Promise<McpServer | undefined> {
@@ -105,20 +105,20 @@ export async function exportedServer(exports: Exports): Promise<McpServer | unde
   return isServer(made) ? made : undefined;
 }
 
-/** A class of servers has a `close`, an `addProvider` and a `addTool`, whichever copy of @decorum/core it extends. */
+/** Recognizes subclasses of `McpServer` by their methods, because they may extend any copy of @decorum/core. */
 const isServerClass = ({ prototype }: { prototype: object }): boolean =>
   ['addProvider', 'addTool', 'close'].every((name) => name in prototype);
 
 /** The servers of this process. */
 export interface Servers {
   readonly created: ReadonlySet<ClosableHost>;
-  /** Those that a transport was opened on: the program serves them itself. */
+  /** Servers with an open transport: the program serves them itself. */
   readonly opened: ReadonlySet<ClosableHost>;
 }
 
 /**
- * Notices the servers that this process creates from now on.
- * @param opening called when the program serves one. What it returns is awaited before
+ * Tracks the servers that this process creates from now on.
+ * @param opening called and awaited before a server opens a transport
  */
 export function watchServers(opening: () => Promise<void> | void = () => {}): Servers {
   const created = new Set<ClosableHost>();
@@ -137,5 +137,5 @@ export function watchServers(opening: () => Promise<void> | void = () => {}): Se
   return { created, opened };
 }
 
-/** Where each McpServer announces itself once its constructor is through. */
+/** The global function that each McpServer calls at the end of its constructor. */
 const CREATED = Symbol.for('decorum:created');

@@ -22,7 +22,7 @@ export function placeOf(error: Error): string | undefined {
 
 const OWN = fileURLToPath(new URL('../', import.meta.url));
 
-/** Codes of `net.Server.listen` that the machine causes, not the program. */
+/** Error codes of `net.Server.listen` that the machine causes, not the program. */
 const ENVIRONMENT: Readonly<Record<string, (address: string) => string>> = {
   EADDRINUSE: (address) =>
     `${address} is taken: another program listens there. Set PORT to another port, or to 0 for any that is free.`,
@@ -46,15 +46,15 @@ export function listenFailure(error: unknown): CommandFailure | undefined {
   return new CommandFailure(explain(where), EXIT.environment, error);
 }
 
-/** Where an error of a program is looked for. */
+/** A program, and where to locate its errors. */
 export interface Program {
   readonly file: string;
-  /** Its sources, to find the members that errors are about. */
+  /** Its sources, which are searched for the members that errors are about. */
   readonly sources: Iterable<string>;
 }
 
 /**
- * What to tell about an error that a program threw while it loaded: where, and what. Its stack is for `--debug`.
+ * Describes an error that a program threw while it loaded, with its position. `--debug` prints the stack as well.
  */
 export function loadFailure(program: Program, error: unknown): CommandFailure {
   return listenFailure(error) ?? new CommandFailure(describe(program, error), EXIT.failed, error);
@@ -64,7 +64,7 @@ export function loadFailure(program: Program, error: unknown): CommandFailure {
 function describe(program: Program, error: unknown): string {
   if (!(error instanceof Error)) return `${shown(program.file)} threw ${String(error)}`;
   if (isSourceError(error)) return error.message;
-  // without a place, it is about the syntax of a module: Node.js tells its file only as it prints the error
+  // a syntax error without a position is in a module: Node.js names the file only when it prints the error
   if (error.name === 'SyntaxError' && placeOf(error) === undefined) {
     const found = firstSyntaxError(program.sources);
     if (found) return found.message;
@@ -87,11 +87,11 @@ function placeIn({ file, sources }: Program, error: Error): string {
   return place === undefined ? shown(file) : printable(place);
 }
 
-/** Whether an error is about decorators or options, of any copy of @decorum/core. */
+/** Whether an error is about decorators or options. Works with any copy of @decorum/core. */
 export const isStartupError = (error: unknown): boolean =>
   error instanceof Error && String((error as NodeJS.ErrnoException).code).startsWith('DECORUM_');
 
-/** The file with an import that leads nowhere: Node.js puts it in front of the stack. */
+/** The file with an import that can't be linked: Node.js puts its URL before the stack. */
 function unlinkedFile({ stack = '' }: Error): string | undefined {
   const [, url] = /^(file:.+):\d+\n/.exec(stack) ?? [];
   return url === undefined ? undefined : fileURLToPath(url);

@@ -16,7 +16,7 @@ const program = new Command('decorum')
   .option('--debug', 'print the stack of an error')
   .exitOverride();
 const commands = [createCommand('new'), devCommand(), startCommand(), buildCommand(), addCommand()];
-// a subcommand that is added does not inherit the settings of its program
+// `addCommand` doesn't copy the settings of the program
 for (const command of commands) program.addCommand(command.copyInheritedSettings(program));
 
 await runProgram(program);

@@ -19,8 +19,8 @@ export function sourcesBelow(folder: string): readonly string[] {
 }
 
 /**
- * Where the class or member is that a startup error begins with: `Weather.alerts: no schema can be …`.
- * @param files to look into
+ * The position of the class or member that a startup error begins with: `Weather.alerts: no schema can be …`.
+ * @param files the files to search
  */
 export function memberPlace({ message }: Error, files: Iterable<string>): Place | undefined {
   const [, cls = '', member] = /^"?([\p{L}\p{N}_$]+)(?:\.([\p{L}\p{N}_$]+))?/u.exec(message) ?? [];
@@ -36,7 +36,7 @@ export function memberPlace({ message }: Error, files: Iterable<string>): Place 
 }
 
 function parse(file: string, source: string): Program {
-  // loaded only for an error
+  // imported here, because only errors need it
   const { parseSync } = createRequire(import.meta.url)('oxc-parser') as typeof import('oxc-parser');
   return parseSync(file, source).program;
 }
@@ -47,7 +47,7 @@ function offsetOf(program: Program, name: string, member: string | undefined): n
   return cls.body.body.map((each) => startOf(each, member)).find((start) => start !== undefined);
 }
 
-/** Where a member of this name begins, below its decorators. */
+/** The offset of a member with this name, without its decorators. */
 function startOf(element: ClassElement, name: string): number | undefined {
   if (!('key' in element) || element.key === null) return undefined;
   const { key } = element;

@@ -8,9 +8,9 @@ export interface Operands {
 }
 
 /**
- * Separates the entry from what follows `--`.
+ * Separates the entry from the arguments after `--`.
  * @param operands all of them, as commander passes them
- * @throws {CommandFailure} wrong usage for more than one entry
+ * @throws {CommandFailure} with `EXIT.usage` for more than one entry
  */
 export function operandsOf(operands: readonly string[]): Operands {
   const dashes = process.argv.indexOf('--', 2);

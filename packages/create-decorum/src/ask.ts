@@ -1,26 +1,26 @@
 import { CommandFailure } from './failure.js';
 import { type ProjectOptions, TEMPLATES, type TemplateName, TEST_RUNNERS } from './template.js';
 
-/** What a user can be asked. Each answer can be given on the command line instead. */
+/** The answers that a user can be asked for. Each can be given on the command line instead. */
 export interface Answers {
   readonly folder: string;
   readonly template: TemplateName;
   readonly test: ProjectOptions['test'];
 }
 
-/** What the command line says already. */
+/** The answers from the command line. */
 type Given = { readonly [Key in keyof Answers]?: Answers[Key] | undefined };
 
 /** The answers if nothing is asked. */
 const DEFAULTS: Answers = { folder: 'mcp-server', template: 'minimal', test: 'vitest' };
 
-/** Nobody answers in continuous integration, and without a terminal. */
+/** Whether anyone can answer: not in continuous integration, and not without a terminal. */
 function isInteractive(): boolean {
   const { CI = '' } = process.env;
   return process.stdin.isTTY && process.stdout.isTTY && ['', '0', 'false'].includes(CI);
 }
 
-/** Throws if no project can be in a folder. */
+/** Throws if a project can't be created in a folder. */
 type Check = (folder: string) => void;
 
 async function askFor(given: Given, check: Check): Promise<Answers> {
@@ -51,8 +51,8 @@ async function askFor(given: Given, check: Check): Promise<Answers> {
 }
 
 /**
- * Completes what was given: by asking, or by defaults if nobody would answer or `yes` says so.
- * @param check of the folder, before anything else is asked
+ * Completes the given answers: by asking or, with `yes` or if nobody can answer, with the defaults.
+ * @param check checks the folder before anything else is asked
  */
 export async function complete(given: Given, yes: boolean, check: Check): Promise<Answers> {
   if (given.folder !== undefined) check(given.folder);

@@ -18,7 +18,7 @@ interface Options extends Partial<Omit<Answers, 'folder'>> {
   readonly yes?: boolean;
 }
 
-/** What `npm run dev` does, also in a project for stdio: people can try it, and .mcp.json has the other way. */
+/** What `npm run dev` does. Even a stdio project serves HTTP, so that people can try it; .mcp.json uses stdio. */
 const DEV = 'serves http://127.0.0.1:3000/mcp and follows your edits';
 
 function nextSteps({ template, installer }: ProjectOptions, isInstalled: boolean): string {
@@ -64,7 +64,7 @@ async function create(folder: string | undefined, options: Options): Promise<voi
 
 /**
  * The command that creates a project: `create-decorum` and `decorum new`.
- * @param name how its help calls it
+ * @param name its name in the help
  */
 export function createCommand(name: string): Command {
   const templates = Object.keys(TEMPLATES);

@@ -1,4 +1,4 @@
-/** What the exit codes of all commands mean. docs/cli.md has the same table. */
+/** The exit codes of all commands. docs/cli.md has the same table. */
 export const EXIT_CODES = [
   { name: 'done', code: 0, meaning: 'done, or ended as asked' },
   { name: 'failed', code: 1, meaning: 'what you asked for failed' },
@@ -15,7 +15,7 @@ export const EXIT = Object.fromEntries(EXIT_CODES.map(({ name, code }) => [name,
   Record<ExitName, number>
 >;
 
-/** A failure of a command that its user can mend: printed without a stack. */
+/** A failure that the user can fix. It is printed without a stack. */
 export class CommandFailure extends Error {
   override readonly name = 'CommandFailure';
 

@@ -4,12 +4,12 @@ import { CommandFailure, EXIT } from './failure.js';
 import { NEEDS_SHELL, type Installer } from './installers.js';
 import type { Target } from './project-name.js';
 
-/** How many lines of a failed installation are shown. */
+/** How many lines of output are shown if an installation fails. */
 const SHOWN_LINES = 12;
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** What the output of a package manager tells, most specific first. */
+/** Causes of a failure, by output of the package manager, most specific first. */
 const CAUSES: readonly (readonly [RegExp, string])[] = [
   [/ENOSPC/, 'the disk is full'],
   [
@@ -24,7 +24,7 @@ const CAUSES: readonly (readonly [RegExp, string])[] = [
   [/\b(?:EACCES|EPERM|EROFS)\b/, 'permission denied'],
 ];
 
-/** Signals the package manager and all that it has started. */
+/** Signals the package manager and all processes that it has started. */
 function signal(child: ChildProcess, name: NodeJS.Signals): void {
   try {
     if (child.pid !== undefined && !NEEDS_SHELL) process.kill(-child.pid, name);
@@ -36,25 +36,25 @@ function signal(child: ChildProcess, name: NodeJS.Signals): void {
 
 function environment(): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = {
-    // npm retries each of many requests in turn. Without a network, its defaults would take many minutes
+    // npm retries many requests one by one. Without a network, its defaults would take many minutes
     npm_config_fetch_retry_mintimeout: '100',
     npm_config_fetch_retry_maxtimeout: '300',
     ...process.env,
   };
-  // in production, package managers leave out what builds and tests
+  // with NODE_ENV=production, package managers leave out devDependencies
   delete env['NODE_ENV'];
   return env;
 }
 
 interface Outcome {
   readonly output: string;
-  /** How it ended; undefined if it went well. */
+  /** Why it failed; undefined if it succeeded. */
   readonly problem: string | undefined;
   readonly isInterrupted: boolean;
 }
 
 function run(folder: string, { name, install }: Installer): Promise<Outcome> {
-  // in a group of its own, so that a signal reaches it once, and all of it
+  // in its own process group, so that a signal reaches all of its processes, and each only once
   const options = { cwd: folder, env: environment(), shell: NEEDS_SHELL, detached: !NEEDS_SHELL };
   const child = spawn(name, install, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
@@ -62,7 +62,7 @@ function run(folder: string, { name, install }: Installer): Promise<Outcome> {
     stream.setEncoding('utf8').on('data', (text: string) => void (output += text));
   }
   let signals = 0;
-  // by the second signal, it doesn't end by itself
+  // a second signal means that the first one didn't end it
   const forward = (received: NodeJS.Signals) => signal(child, ++signals > 1 ? 'SIGKILL' : received);
   for (const each of SIGNALS) process.on(each, forward);
   return new Promise((resolve) => {
@@ -83,7 +83,7 @@ function lastLines(output: string): string {
     .join('\n');
 }
 
-/** Checks that a package manager is there, before anything is written. */
+/** Checks that a package manager is installed, before anything is written. */
 export function requireInstaller({ name, version }: Installer): void {
   if (version !== undefined) return;
   const remedy = name === 'npm' ? 'Install it' : `Run \`npm install -g ${name}\``;
@@ -110,5 +110,5 @@ export async function installDependencies({ folder, shown }: Target, installer: 
   );
 }
 
-/** As a shell reads it. */
+/** Quotes a path for a shell, if necessary. */
 const quoted = (path: string) => (/^[\w@%+=:,./\\-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`);

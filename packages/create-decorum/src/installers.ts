@@ -6,33 +6,33 @@ export const INSTALLERS = ['npm', 'pnpm', 'yarn'] as const;
 /** One of `INSTALLERS`. */
 export type InstallerName = (typeof INSTALLERS)[number];
 
-/** A package manager, and how it is called in a project. */
+/** A package manager and its commands. */
 export interface Installer {
   readonly name: InstallerName;
   /** Undefined if it isn't installed. */
   readonly version: string | undefined;
-  /** Runs a script: `npm run`. */
+  /** The command that runs a script: `npm run`. */
   readonly run: string;
-  /** Runs a program of the project: `npx`. */
+  /** The command that runs a program of the project: `npx`. */
   readonly exec: string;
   /** The arguments of a first installation. */
   readonly install: readonly string[];
-  /** In the Dockerfile: the files to copy first, and how to install everything and then only what runs. */
+  /** For the Dockerfile: the files to copy first, and the commands to install everything and prune devDependencies. */
   readonly docker: { readonly manifests: string; readonly ci: string; readonly prune: string };
 }
 
-/** The package manager that started this process, as it says itself. */
+/** The package manager that started this process, according to its user agent. */
 function caller(): { name: string; version: string | undefined } {
   const [, name = 'npm', version] = /^(\w+)\/(\d+\.\d+\.\d+\S*)/.exec(process.env['npm_config_user_agent'] ?? '') ?? [];
   return { name, version };
 }
 
-/** The one that started this process, else npm. */
+/** The package manager that started this process, or npm. */
 export function currentInstaller(): InstallerName {
   return INSTALLERS.find((each) => each === caller().name) ?? 'npm';
 }
 
-/** Whether programs are started through a shell: Windows has scripts for them. */
+/** Whether to start programs through a shell: on Windows, package managers are scripts. */
 export const NEEDS_SHELL = process.platform === 'win32';
 
 function versionOf(name: InstallerName): string | undefined {
@@ -46,13 +46,13 @@ const NPM = {
   name: 'npm',
   run: 'npm run',
   exec: 'npx',
-  // the project is new: what its users do about advisories comes later
+  // no audit and no funding messages: the project is new, so advisories can wait
   install: ['install', '--no-audit', '--no-fund'],
   docker: { manifests: 'package.json package-lock.json', ci: 'npm ci', prune: 'npm prune --omit=dev' },
 } as const;
 
 function pnpm(version: string | undefined): Omit<Installer, 'version'> {
-  // the images of Node.js have npm only
+  // the images of Node.js don't contain pnpm
   const run = `npx --yes pnpm@${version ?? 10}`;
   return {
     name: 'pnpm',
@@ -68,7 +68,7 @@ function pnpm(version: string | undefined): Omit<Installer, 'version'> {
   };
 }
 
-/** Since version 2, yarn is another program under the same name. */
+/** Since version 2, yarn is a different program with the same name. */
 export const isModernYarn = ({ name, version }: Pick<Installer, 'name' | 'version'>): boolean =>
   name === 'yarn' && version !== undefined && !/^[01]\./.test(version);
 
@@ -99,7 +99,7 @@ function yarn(version: string | undefined): Omit<Installer, 'version'> {
   };
 }
 
-/** Finds out which version of a package manager there is. */
+/** Finds the installed version of a package manager. */
 export function installerOf(name: InstallerName): Installer {
   const version = versionOf(name);
   if (name === 'npm') return { ...NPM, version };

@@ -13,7 +13,7 @@ export interface ManifestPart {
   readonly devDependencies?: Dependencies;
 }
 
-/** What the package.json of a project depends on, besides its template. */
+/** The options of a project's package.json, besides its template. */
 export interface ManifestOptions {
   readonly packageName: string;
   readonly installer: Installer;
@@ -35,14 +35,14 @@ const specOf = (tarball: Tarball | undefined) =>
 const sorted = (dependencies: Dependencies): Dependencies =>
   Object.fromEntries(Object.entries(dependencies).sort(([a], [b]) => (a < b ? -1 : 1)));
 
-/** Has the packages that ours need taken from the tarballs too. */
+/** Fields that make our packages use each other's tarballs. */
 function overrides({ installer, tarballs }: ManifestOptions): object {
   if (tarballs.length === 0 || installer.name === 'pnpm') return {};
   const specs = overridesOf(tarballs);
   return installer.name === 'npm' ? { overrides: specs } : { resolutions: specs };
 }
 
-/** The place of each tarball by the name of its package. */
+/** The dependency spec of each tarball, by package name. */
 export const overridesOf = (tarballs: readonly Tarball[]): Dependencies =>
   Object.fromEntries(tarballs.map((tarball) => [tarball.name, specOf(tarball)]));
 
@@ -55,7 +55,7 @@ export function ourPackages(parts: readonly ManifestPart[]): string[] {
 
 /**
  * Composes a package.json.
- * @param parts of the templates; later ones add to earlier ones
+ * @param parts the parts of the templates; later ones add to earlier ones
  * @throws {CommandFailure} if the project has the name of one of its dependencies
  */
 export function composeManifest(parts: readonly ManifestPart[], options: ManifestOptions): string {
@@ -80,7 +80,7 @@ export function composeManifest(parts: readonly ManifestPart[], options: Manifes
     devDependencies: filled(merge('devDependencies')),
     ...overrides(options),
     engines,
-    // npm ignores it; the others then run in this version everywhere
+    // npm ignores this field; the others then run in this version everywhere
     ...(installer.name !== 'npm' &&
       installer.version !== undefined && {
         packageManager: `${installer.name}@${installer.version}`,
@@ -93,11 +93,11 @@ export function composeManifest(parts: readonly ManifestPart[], options: Manifes
   return `${JSON.stringify(manifest, undefined, 2)}\n`;
 }
 
-/** The settings that the package manager doesn't take from package.json, by file name. */
+/** The settings files that the package manager reads besides package.json, by file name. */
 export function settingsOf({ installer, tarballs }: ManifestOptions): Readonly<Record<string, string>> {
-  // the layout that all programs understand; and the lockfile says where the project begins
+  // `node_modules` is the layout that all programs understand; the lockfile marks the root of the project
   if (isModernYarn(installer)) return { '.yarnrc.yml': 'nodeLinker: node-modules\n', 'yarn.lock': '' };
-  // yarn refuses what names a newer Node.js, also where the older one runs it
+  // yarn refuses packages whose `engines` name a newer Node.js, even if they work in this one
   if (installer.name === 'yarn') return { '.yarnrc': 'ignore-engines true\n' };
   if (installer.name !== 'pnpm') return {};
   const specs = Object.entries(overridesOf(tarballs)).map(([name, spec]) => `  '${name}': ${spec}\n`);

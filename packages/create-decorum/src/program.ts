@@ -4,10 +4,10 @@ import { type Command, CommanderError } from 'commander';
 
 import { CommandFailure, EXIT } from './failure.js';
 
-/** Whether to print the stack of an error: by `--debug`, anywhere before the arguments of another program. */
+/** Whether to print the stack of an error. `--debug` may be anywhere before the arguments of another program. */
 const isDebugging = (): boolean => OPTIONS.includes('--debug');
 
-// read now: a command may run a program that sees other arguments
+// read now, because a command may replace the arguments for a program that it runs
 const OPTIONS = process.argv.includes('--') ? process.argv.slice(0, process.argv.indexOf('--')) : [...process.argv];
 
 function exitCodeOf(error: unknown): number {
@@ -18,8 +18,8 @@ function exitCodeOf(error: unknown): number {
 }
 
 /**
- * Prints what went wrong: the message, or with `--debug` the stack and those of its causes.
- * @param error a `CommandFailure`, or an error that no command expects
+ * Prints an error: its message or, with `--debug`, its stack and the stacks of its causes.
+ * @param error a `CommandFailure`, or an unexpected error
  */
 export function printFailure(error: unknown): void {
   process.stderr.write(`${isDebugging() ? inspect(error) : messageOf(error)}\n`);
@@ -32,7 +32,7 @@ function messageOf(error: unknown): string {
 
 /**
  * Runs a program and sets the exit code of the process.
- * @param program its commands throw `CommandFailure` for whatever the user can mend
+ * @param program its commands throw `CommandFailure` for failures that the user can fix
  */
 export async function runProgram(program: Command): Promise<void> {
   try {

@@ -2,7 +2,7 @@ import { basename, isAbsolute, relative, resolve } from 'node:path';
 
 import { CommandFailure, EXIT } from './failure.js';
 
-/** Where a project goes and what it is called. */
+/** The folder and the names of a project. */
 export interface Target {
   /** Absolute path of the folder. */
   readonly folder: string;
@@ -10,7 +10,7 @@ export interface Target {
   readonly shown: string;
   /** The `name` of its package.json. */
   readonly packageName: string;
-  /** What the server calls itself: the package name without its scope. */
+  /** The name of the server: the package name without its scope. */
   readonly serverName: string;
 }
 
@@ -21,7 +21,7 @@ const RESERVED = new Set(['node_modules', 'favicon.ico']);
 
 const usage = (message: string) => new CommandFailure(message, EXIT.usage);
 
-/** Turns a folder's name into what npm accepts: `My Server` becomes `my-server`. */
+/** Turns a folder's name into a name that npm accepts: `My Server` becomes `my-server`. */
 function normalized(name: string): string {
   return name
     .normalize('NFKD')
@@ -55,9 +55,9 @@ function shownAs(folder: string): string {
 }
 
 /**
- * Finds out where a project goes. `@acme/weather` goes to the folder `weather`.
+ * Determines the folder and the names of a project. `@acme/weather` goes into the folder `weather`.
  * @param given a name or a path
- * @throws {CommandFailure} with `EXIT.usage` if no project can be there, or if no name follows from it
+ * @throws {CommandFailure} with `EXIT.usage` if a project can't be there, or if no name can be derived
  */
 export function targetOf(given: string): Target {
   if (given.trim() === '') throw usage('The name of the project is empty.');

@@ -21,7 +21,7 @@ interface Manifest {
 
 const BLOCK = 512;
 
-/** Reads the package.json of a tarball: blocks of 512 bytes, a header before each file (POSIX.1-2017, pax: ustar). */
+/** Reads the package.json of a tarball: 512-byte blocks, with a header before each file (POSIX.1-2017, pax: ustar). */
 function manifestIn(path: string): Manifest | undefined {
   const tar = gunzipSync(readFileSync(path));
   const text = (from: number, length: number) => tar.toString('utf8', from, from + length).replace(/\0[^]*$/, '');
@@ -46,7 +46,7 @@ function readTarball(folder: string, file: string): Tarball & { readonly version
 }
 
 /**
- * Finds the packages in the tarballs of a folder, the newest of each.
+ * Finds the packages in the tarballs of a folder. If there are several versions of a package, the newest one counts.
  * @throws {CommandFailure} if the folder or a tarball in it can't be read, or if there is none
  */
 export function tarballsIn(given: string): ReadonlyMap<string, Tarball> {
@@ -68,7 +68,7 @@ export function tarballsIn(given: string): ReadonlyMap<string, Tarball> {
 }
 
 /**
- * The tarballs of the packages with these names, and of all that these need.
+ * The tarballs of the packages with these names, and of all our packages that they need.
  * @throws {CommandFailure} if one is missing
  */
 export function closureOf(names: readonly string[], tarballs: ReadonlyMap<string, Tarball>): readonly Tarball[] {

@@ -7,7 +7,7 @@ import type { Installer } from './installers.js';
 import type { Target } from './project-name.js';
 import { closureOf, type Tarball } from './tarballs.js';
 
-/** The templates, with what they are for. */
+/** The templates and their descriptions. */
 export const TEMPLATES = {
   minimal: 'one tool, over stdio',
   http: 'a tool, a resource and a prompt, over HTTP',
@@ -21,7 +21,7 @@ export type TemplateName = keyof typeof TEMPLATES;
 /** The test runners that a project can have. */
 export const TEST_RUNNERS = ['vitest', 'jest'] as const;
 
-/** What a project is made from. */
+/** The options of a new project. */
 export interface ProjectOptions {
   readonly target: Target;
   readonly template: TemplateName;
@@ -39,7 +39,7 @@ export interface Project {
 
 const FOLDER = fileURLToPath(new URL('../templates/', import.meta.url));
 
-/** npm leaves files with this name out of packages. */
+/** Files whose real name npm leaves out of packages. */
 const RENAMED: Readonly<Record<string, string>> = { _gitignore: '.gitignore' };
 
 function pathsIn(folder: string, inside = ''): string[] {
@@ -55,7 +55,7 @@ function filesOf(name: string): [path: string, text: string][] {
   return pathsIn(folder).map((path) => [RENAMED[path] ?? path, readFileSync(join(folder, path), 'utf8')]);
 }
 
-/** What stands for `{{word}}` in a file. */
+/** The values of the `{{word}}` placeholders in files. */
 function wordsOf({ target, installer }: ProjectOptions, tarballs: readonly Tarball[]): Record<string, string> {
   return {
     name: target.serverName,

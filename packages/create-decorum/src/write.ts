@@ -9,11 +9,11 @@ import type { Project } from './template.js';
 /** What happened to the files of a project. */
 export interface Written {
   readonly written: readonly string[];
-  /** Files that were there before, and stayed as they were. */
+  /** Files that already existed, and stayed unchanged. */
   readonly kept: readonly string[];
 }
 
-/** Named in the message of a refusal. */
+/** How many existing files an error message names. */
 const NAMED = 3;
 
 function listed(names: readonly string[]): string {
@@ -40,7 +40,7 @@ function notCreated(shown: string, error: unknown): CommandFailure {
   return new CommandFailure(`${problem} Nothing was created.`, EXIT.environment);
 }
 
-/** What is at a path, and in it if it is a folder. */
+/** The names in a folder, or `a file` if it isn't one. Empty if nothing exists at the path. */
 function look(folder: string, shown: string): readonly string[] | 'a file' {
   try {
     const stats = statSync(folder, { throwIfNoEntry: false });
@@ -52,8 +52,8 @@ function look(folder: string, shown: string): readonly string[] | 'a file' {
 }
 
 /**
- * Refuses a folder with more than `.git` in it.
- * @throws {CommandFailure} with `EXIT.failed`
+ * Checks that a project can be created in a folder.
+ * @throws {CommandFailure} with `EXIT.failed` if it is a file, or contains anything but `.git`
  */
 export function requireEmpty({ folder, shown }: Target): void {
   const found = look(folder, shown);
@@ -66,7 +66,7 @@ export function requireEmpty({ folder, shown }: Target): void {
   );
 }
 
-/** Does what creates a file. Reports false if there is one. */
+/** Creates a file. Returns false if it already exists. */
 function created(create: () => void): boolean {
   try {
     create();
@@ -77,7 +77,7 @@ function created(create: () => void): boolean {
   }
 }
 
-/** Creates the files and folders of a project, and can take them back. */
+/** Creates the files and folders of a project, and can remove them again. */
 class Writer {
   private readonly files: string[] = [];
   private readonly folders: string[] = [];
@@ -101,7 +101,7 @@ class Writer {
       try {
         rmdirSync(folder);
       } catch {
-        // somebody else has put something into it
+        // it contains files that aren't ours
       }
     }
   }
@@ -127,8 +127,8 @@ class Writer {
 }
 
 /**
- * Writes a project. Files that exist stay as they are.
- * @throws {CommandFailure} with `EXIT.environment` if a file can't be written; then all are removed again
+ * Writes a project. Existing files stay unchanged.
+ * @throws {CommandFailure} with `EXIT.environment` if a file can't be written; all new files are then removed
  */
 export function writeProject({ folder, shown }: Target, { files, tarballs }: Project): Written {
   const writer = new Writer(folder);
@@ -136,7 +136,7 @@ export function writeProject({ folder, shown }: Target, { files, tarballs }: Pro
   const kept: string[] = [];
   try {
     for (const [path, text] of files) (writer.write(path, text) ? written : kept).push(path);
-    // not among the files of the template
+    // not reported as written: they don't come from the template
     for (const { file, path } of tarballs) {
       const place = `${TARBALLS}/${file}`;
       if (!writer.copy(place, path)) kept.push(place);

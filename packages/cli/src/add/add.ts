@@ -24,7 +24,7 @@ export interface Request {
 
 /**
  * Plans the addition of a member, without writing anything.
- * @throws {CommandFailure} for a name that exists, an unclear class, or a syntax error
+ * @throws {CommandFailure} for a name that exists, an ambiguous class, or a syntax error
  */
 export async function planAddition({ kind, name, to }: Request): Promise<Addition> {
   const place = findPlace(to);
@@ -51,7 +51,7 @@ function findPlace(to: string | undefined): Place {
 }
 
 async function namesIn({ world, cls }: Place, kind: ListedKind, name: string): Promise<Names> {
-  // loaded only where it is needed: it takes longer than everything else
+  // loaded only if needed, because it takes longer than everything else
   const server = world.isServer(cls) ? (await import('@decorum/core')).McpServer : undefined;
   return namesFor(kind, name, (method) => server !== undefined && method in server.prototype);
 }
@@ -59,7 +59,7 @@ async function namesIn({ world, cls }: Place, kind: ListedKind, name: string): P
 const exists = (source: Source, offset: number, what: string): CommandFailure =>
   new CommandFailure(`${placeOf(source, offset)}  ${what}. Nothing was written.`, EXIT.failed);
 
-/** @throws {CommandFailure} if the class or the server has such a member, or the file has such a DTO */
+/** @throws {CommandFailure} if the class or the server already has the member, or the file has the DTO */
 function requireNew({ world, cls, candidates, serverCount }: Place, kind: ListedKind, names: Names): void {
   for (const owner of world.lineage(cls)) {
     const member = owner.members.find((each) => each.key === names.method || isSame(each, kind, names));
@@ -69,7 +69,7 @@ function requireNew({ world, cls, candidates, serverCount }: Place, kind: Listed
   if (dto !== undefined)
     throw exists(cls.source, dto, `${names.dto} exists already. Rename it, or choose another name`);
   const isPrefixed = candidates.some((each) => each.cls === cls && each.isPrefixed);
-  // members of two servers, and those with a prefix, may have the same names
+  // members of different servers, and members with a prefix, may have the same names
   if (isPrefixed || serverCount > 1) return;
   for (const { cls: other } of candidates.filter((each) => !each.isPrefixed && each.cls !== cls)) {
     const member = other.members.find((each) => isSame(each, kind, names));
@@ -84,7 +84,7 @@ function isSame(member: MemberInfo, kind: ListedKind, names: Names): boolean {
   return servedName(member) === names.name || (kind === 'resource' && uriOf(member) === templateOf(names));
 }
 
-/** What the DTOs of this file are written with. */
+/** How the DTOs of this file declare their rules. */
 function rulesIn({ cls: { source }, dialect }: Place): Rules {
   const modules = [...importsOf(source).values()].map(({ module }) => module);
   const isZod = hasImported(source, { module: 'zod', name: 'z' }) && !modules.includes('class-validator');

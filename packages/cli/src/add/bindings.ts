@@ -2,7 +2,7 @@ import type { Expression, Node } from 'oxc-parser';
 
 import type { Source } from './source.js';
 
-/** What a local name was imported as. */
+/** The export that a local name refers to. */
 export interface Imported {
   readonly module: string;
   /** The exported name; `*` for a namespace, `default` for a default import. */
@@ -34,7 +34,7 @@ function nameOfSpecifier(each: Node): string {
   return each.imported.type === 'Literal' ? each.imported.value : each.imported.name;
 }
 
-/** The imported value that an expression is: `Tool`, or `decorum.Tool` of a namespace. */
+/** The import that an expression refers to: `Tool`, or `decorum.Tool` with a namespace. */
 export function importedAs(imports: ReadonlyMap<string, Imported>, node: Node): Imported | undefined {
   if (node.type === 'Identifier') return imports.get(node.name);
   if (node.type !== 'MemberExpression' || node.computed || node.object.type !== 'Identifier') return undefined;
@@ -50,7 +50,7 @@ export function isCore(imports: ReadonlyMap<string, Imported>, node: Node, name:
   return imported?.module === '@decorum/core' && imported.name === name;
 }
 
-/** Names of patterns, such as `const { a, b: [c] } = …`. */
+/** The names in a pattern, such as `const { a, b: [c] } = …`. */
 function patternNames(node: Node): string[] {
   switch (node.type) {
     case 'Identifier':
@@ -86,7 +86,7 @@ export function topLevelNames(source: Source): Map<string, number> {
   return names;
 }
 
-/** `Name` of `Name` and `new Name(…)`. */
+/** `Name` for `Name` and `new Name(…)`. */
 export function namedBy(node: Expression | Node): string | undefined {
   if (node.type === 'NewExpression') return namedBy(node.callee);
   return node.type === 'Identifier' ? node.name : undefined;

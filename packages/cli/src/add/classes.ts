@@ -8,7 +8,7 @@ import { isFunction, type Source, walk } from './source.js';
 export interface MemberInfo {
   readonly key: string;
   readonly start: number;
-  /** What its decorator serves it as. */
+  /** The kind of its decorator; undefined for a plain member. */
   readonly kind?: Kind;
   /** The arguments of its decorator. */
   readonly args: readonly Node[];
@@ -25,16 +25,16 @@ export interface ClassInfo {
   readonly statement: Node;
   /** The function that contains it. */
   readonly owner: Node | undefined;
-  /** Whether it is neither in a function, nor in a block, a namespace or an expression. */
+  /** Whether it is outside of functions, blocks, namespaces and expressions. */
   readonly isTopLevel: boolean;
   readonly members: readonly MemberInfo[];
 }
 
-/** How messages call a class. */
+/** The name of a class in messages. */
 export const titleOf = ({ name, node }: ClassInfo): string =>
   name ?? (node.type === 'ClassExpression' ? 'a class expression' : 'a class without a name');
 
-/** How messages call a member of a class. */
+/** The name of a class member in messages. */
 export const memberTitle = ({ name }: ClassInfo, key: string): string => (name === undefined ? key : `${name}.${key}`);
 
 /** All classes of a file. */
@@ -59,7 +59,7 @@ export function classesOf(source: Source): ClassInfo[] {
   return found;
 }
 
-/** Finds the kind of a decorator: `tool` for `@Tool()`, also when it is renamed or in a namespace. */
+/** A function that finds the kind of a decorator: `tool` for `@Tool()`, even if it is renamed or in a namespace. */
 function kindsOf(source: Source): (callee: Node) => Kind | undefined {
   const imports = importsOf(source);
   return (callee) => {
@@ -70,7 +70,7 @@ function kindsOf(source: Source): (callee: Node) => Kind | undefined {
   };
 }
 
-/** The members of `this` that one element declares: a constructor may declare several. */
+/** The instance members that one element declares: a constructor may declare several. */
 function readMember(element: ClassElement, kindOf: (callee: Node) => Kind | undefined): MemberInfo[] {
   if (!('key' in element) || element.static) return [];
   const key = keyOf(element);
@@ -78,7 +78,7 @@ function readMember(element: ClassElement, kindOf: (callee: Node) => Kind | unde
   if (element.type !== 'MethodDefinition') return [{ key, start: element.start, args: [], params: [] }];
   if (element.kind === 'constructor') return parameterProperties(element);
   const { params } = element.value;
-  // `start` is that of the key: with decorators, other offsets are lines above it
+  // `start` is the offset of the key, because decorators may be lines above it
   for (const { expression } of element.decorators) {
     if (expression.type !== 'CallExpression') continue;
     const kind = kindOf(expression.callee);
@@ -102,7 +102,7 @@ function parameterProperties({ value }: MethodDefinition): MemberInfo[] {
   });
 }
 
-/** The constructor of a class that has one with a body. */
+/** The constructor of a class, if it has one with a body. */
 export function constructorOf(node: Class): (MethodDefinition & { readonly value: Function }) | undefined {
   return node.body.body.find(
     (each): each is MethodDefinition =>
@@ -110,7 +110,7 @@ export function constructorOf(node: Class): (MethodDefinition & { readonly value
   );
 }
 
-/** The number of parameters that a caller must pass. */
+/** The number of required parameters. */
 export function requiredParams(params: readonly ParamPattern[]): number {
   const optional = params.findIndex((each) => {
     const param = each.type === 'TSParameterProperty' ? each.parameter : each;
@@ -123,7 +123,7 @@ export function requiredParams(params: readonly ParamPattern[]): number {
   return optional === -1 ? params.length : optional;
 }
 
-/** The value of an option of a decorator, such as `name` in `@Tool({ name: 'x' })`. */
+/** The value of a decorator option, such as `name` in `@Tool({ name: 'x' })`. */
 export function optionOf({ args }: Pick<MemberInfo, 'args'>, option: string): Expression | undefined {
   const options = args.find((each) => each.type === 'ObjectExpression');
   for (const each of options?.properties ?? []) {
@@ -141,13 +141,13 @@ export function textOf(node: Node | undefined): string | undefined {
   return undefined;
 }
 
-/** What clients call a member. */
+/** The name of a member as clients see it. */
 export const servedName = (member: MemberInfo): string => textOf(optionOf(member, 'name')) ?? member.key;
 
-/** The URI or template of a resource, if it is spelled out. */
+/** The URI or template of a resource, if it is a literal. */
 export const uriOf = (member: MemberInfo): string | undefined => textOf(member.args[0]);
 
-/** Where the statement of a class starts, with the decorators and comments that belong to it. */
+/** The offset where the statement of a class starts, including its decorators and comments. */
 export function startOfStatement({ statement, node, source: { comments, text } }: ClassInfo): number {
   const starts = [statement, ...node.decorators].map(({ start }) => start);
   let start = Math.min(...starts.filter((each) => each < node.body.start));

@@ -26,21 +26,22 @@ interface Argument extends Owned {
   readonly name: string;
 }
 
-/** What a new completion completes. */
+/** The target of a new completion. */
 export interface Completed {
   readonly argument: string;
-  /** The methods. */
+  /** The methods of the prompts and templates. */
   readonly for: readonly string[];
-  /** Of the completion itself. */
+  /** The name of the completion's own method. */
   readonly method: string;
   /** The first of the prompts and templates. */
   readonly first: MemberInfo;
 }
 
 /**
- * Finds what `NAME` of `decorum add completion NAME` completes: `pack/city`, `city` (in all prompts and templates that have
- * it), or `pack` if it has one argument. Any other name is that of the method, if there is only one argument to complete.
- * @throws {CommandFailure} with the candidates if there is no such argument, or if it has a completion
+ * Finds the argument that `decorum add completion NAME` means: `pack/city`, `city` (in all prompts and templates that
+ * have it), or `pack` if that has one argument. If there is only one argument to complete, any other name becomes the
+ * name of the method.
+ * @throws {CommandFailure} with the candidates if there is no such argument, or if it already has a completion
  */
 export function findCompleted(world: World, cls: ClassInfo, name: string): Completed {
   const members = membersOf(world, cls);
@@ -73,21 +74,21 @@ function membersOf(world: World, cls: ClassInfo): Owned[] {
   return owned.filter(({ member }, index) => owned.findIndex((each) => each.member.key === member.key) === index);
 }
 
-/** Names for the completion of an argument, in order of preference. */
+/** Method names for the completion of an argument, in order of preference. */
 function methodsFor({ member, name: argument }: Argument, name: string): string[] {
   const both = camelCase(`${member.key}-${argument}`);
   const first = name === argument ? camelCase(name) : both;
   return [first, `complete${pascalCase(first)}`, `complete${pascalCase(both)}`];
 }
 
-/** The arguments that a name means. */
+/** The arguments that a name refers to. */
 function matching(all: readonly Argument[], name: string): Argument[] {
   const isNamed = ({ member }: Argument, given: string) => member.key === given || servedName(member) === given;
   const byArgument = all.filter((each) => each.name === name);
   if (byArgument.length > 0) return byArgument;
   const byMember = all.filter((each) => isNamed(each, name));
   if (byMember.length > 0) return byMember;
-  // names of members may contain dots
+  // member names may contain dots
   return all.filter((each) =>
     ['/', '.', ':'].some(
       (mark) => name.endsWith(`${mark}${each.name}`) && isNamed(each, name.slice(0, -each.name.length - 1)),
@@ -142,7 +143,7 @@ const fieldsOf = ({ node }: ClassInfo): string[] =>
     each.type === 'PropertyDefinition' && !each.static && each.key.type === 'Identifier' ? [each.key.name] : [],
   );
 
-/** The class of the `input` option, or else of the first parameter. */
+/** The class of the `input` option or, without one, of the first parameter. */
 function dtoOf(
   world: World,
   cls: ClassInfo,

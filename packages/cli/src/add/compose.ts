@@ -30,7 +30,7 @@ export interface Change {
   readonly isNew: boolean;
 }
 
-/** What to write, and what to tell the user. */
+/** The files to write, and the lines to print. */
 export interface Addition {
   readonly changes: readonly Change[];
   readonly report: readonly string[];
@@ -53,12 +53,12 @@ export interface Wanted {
   readonly member: NewMember | NewCompletion;
   /** The name of the test file, without its extension. */
   readonly file: string;
-  /** Code of the completed prompt or template. */
+  /** Code that refers to the completed prompt or template. */
   readonly reference: string;
 }
 
 /**
- * Puts the new code and its test together.
+ * Composes the new code and its test.
  * @throws {CommandFailure} if both names for the test are taken
  */
 export function compose(place: Place, wanted: Wanted): Addition {
@@ -100,7 +100,7 @@ function changeOf(
   return { change: { path: source.path, text, isNew: false }, report };
 }
 
-/** @throws {CommandFailure} if there are such tests already */
+/** @throws {CommandFailure} if tests with these names already exist */
 function testOf(place: Place, { member, file, reference }: Wanted, subject: Subject): Part<string[]> {
   const { cls, project, dialect, style } = place;
   const tests = testsOf(project, cls.source);
@@ -125,7 +125,7 @@ function testOf(place: Place, { member, file, reference }: Wanted, subject: Subj
 
 const OLD_VITE = 'Vite 8 cannot compile standard decorators. Vite 7 can: npm install -D vite@7';
 
-/** What to install before the new code runs. */
+/** Lines that tell the user which packages to install. */
 function missingPackages(
   project: Project,
   member: NewMember | NewCompletion,

@@ -23,8 +23,8 @@ const indented = (lines: readonly string[], indent: string, eol: string): string
   lines.map((line) => `${indent}${line}${eol}`).join('');
 
 /**
- * Inserts code into a file. Everything else stays as it is.
- * @returns the whole new text, and where the new member is
+ * Inserts code into a file. Everything else stays unchanged.
+ * @returns the new text of the file, and the offset of the new member
  * @throws {CommandFailure} if the result could not be parsed
  */
 export function insert(cls: ClassInfo, parts: Parts, style: Style): { text: string; offset: number } {
@@ -39,7 +39,7 @@ export function insert(cls: ClassInfo, parts: Parts, style: Style): { text: stri
   for (const { offset, text } of insertions) changed.appendLeft(offset, text);
   const text = source.bom + changed.toString();
   const index = classesOf(source).findIndex(({ node }) => node.start === cls.node.start);
-  // the DTO may be a class above it
+  // the DTO may be a class that was inserted above it
   const after = classesOf(parseSource(source.path, text))[index + (parts.dto[0]?.startsWith('class ') ? 1 : 0)];
   const member = after?.members.find(({ key, kind }) => key === parts.method && kind !== undefined);
   if (member) return { text, offset: member.start };
@@ -54,7 +54,7 @@ function memberInsertion({ node, source: { text } }: ClassInfo, member: readonly
   const first = node.body.body.find(({ start }) => startsLine(text, start));
   const indent = first ? indentAt(text, first.start) : outer + unit;
   const lines = indented(member, indent, eol);
-  // a body on one line has to be broken
+  // a body on one line has to be split
   if (!startsLine(text, close)) return { offset: close, text: `${eol}${lines}${outer}` };
   const offset = lineStart(text, close);
   const body = text.slice(node.body.start + 1, offset);
@@ -73,7 +73,7 @@ function above(cls: ClassInfo, block: string, eol: string): Insertion {
   return { offset: start, text: `${needsGap ? eol : ''}${block}${eol}` };
 }
 
-/** The DTO has to be declared before the class, because emitted types name it. */
+/** The DTO has to be declared before the class, because emitted types refer to it. */
 const dtoInsertion = (cls: ClassInfo, dto: readonly string[], { eol }: Style): Insertion[] =>
   dto.length === 0 ? [] : [above(cls, indented(dto, '', eol), eol)];
 
@@ -81,6 +81,6 @@ function exportInsertion(cls: ClassInfo, name: string | undefined, { eol, semi }
   if (name === undefined) return [];
   const line = `export { ${name} }${semi}${eol}`;
   const offset = lineAfter(cls.source, cls.statement.end);
-  // below the last line of a file without a line break at its end, that line would change
+  // if the file doesn't end with a newline, appending would change its last line
   return [offset === undefined ? above(cls, line, eol) : { offset, text: `${eol}${line}` }];
 }

@@ -11,20 +11,20 @@ export type ListedKind = Exclude<Kind, 'completion'>;
 
 /** The names of a new member. */
 export interface Names {
-  /** What clients call it: as the user typed it. */
+  /** The name for clients, as the user typed it. */
   readonly name: string;
-  /** In words, for people. */
+  /** The name in words, for people. */
   readonly words: string;
-  /** Of the method. */
+  /** The name of the method. */
   readonly method: string;
   readonly dto: string;
-  /** Of a URI (RFC 3986, section 3.1). */
+  /** A URI scheme (RFC 3986, section 3.1). */
   readonly scheme: string;
 }
 
 const DTO_SUFFIX: Readonly<Record<ListedKind, string>> = { tool: 'Input', resource: 'Params', prompt: 'Args' };
 
-/** Methods with a meaning of their own: hooks, and what JavaScript calls. */
+/** Methods with a special meaning: hooks, and methods that JavaScript calls. */
 const RESERVED = new Set(['constructor', 'then', 'toJSON', 'onStart', 'onClose']);
 
 /** Whether JavaScript or Decorum calls methods of this name. */
@@ -41,7 +41,7 @@ function wordsOf(name: string): string[] {
     .filter((word) => word !== '');
 }
 
-/** `getWeather` for `get-weather`. Names that are valid already stay as they are. */
+/** `getWeather` for `get-weather`. Valid names stay unchanged. */
 export function camelCase(name: string): string {
   if (/^[a-z][A-Za-z0-9]*$/.test(name)) return name;
   const [first = '', ...rest] = wordsOf(name);

@@ -16,15 +16,15 @@ export interface Insertion {
   readonly text: string;
 }
 
-/** How the new code spells what it needs. */
+/** How the new code refers to the exports that it uses. */
 export interface Spelled {
-  /** What to write for an export: `Tool`, `T` or `decorum.Tool`. */
+  /** The code for an export: `Tool`, `T` or `decorum.Tool`. */
   readonly as: (name: string) => string;
-  /** What the file doesn't import yet. */
+  /** The exports that the file doesn't import yet. */
   readonly missing: readonly (Need & { readonly local: string })[];
 }
 
-/** Whether a file imports a value already. */
+/** Whether a file already imports a value. */
 export function hasImported(source: Source, need: Need): boolean {
   return existing(source, need) !== undefined;
 }
@@ -36,7 +36,7 @@ function existing(source: Source, { module, name }: Need): string | undefined {
   return named ?? (space && `${space}.${name}`);
 }
 
-/** Decides how to spell each need, with the imports that the file has or with new ones. */
+/** Decides how to refer to each export: with an existing import or with a new one. */
 export function spell(source: Source, needs: readonly Need[]): Spelled {
   const taken = topLevelNames(source);
   const spelled = new Map<string, string>();
@@ -51,7 +51,7 @@ export function spell(source: Source, needs: readonly Need[]): Spelled {
   return { as: (name) => spelled.get(name) ?? name, missing };
 }
 
-/** Inserts the missing imports. Lines that exist stay as they are: an import on one line gets a second one below it. */
+/** Inserts the missing imports. Existing lines stay unchanged: an import on one line gets a second one below it. */
 export function importInsertions(source: Source, missing: Spelled['missing'], style: Style): Insertion[] {
   const modules = [...new Set(missing.map(({ module }) => module))];
   const added = modules.map((module) => {
@@ -72,7 +72,7 @@ export function importInsertions(source: Source, missing: Spelled['missing'], st
 const isHost = (node: ImportDeclaration, module: string): boolean =>
   node.source.value === module && node.importKind !== 'type';
 
-/** Adds lines to an import with a line for each name; undefined if it is not written like that. */
+/** Adds names to an import with one name per line; undefined for an import in another style. */
 function mergeInto(
   node: ImportDeclaration,
   specifiers: readonly string[],
@@ -120,7 +120,7 @@ export function lineAfter({ program, comments, text }: Source, offset: number): 
   return isSpanned ? undefined : line;
 }
 
-/** Where the first import belongs in a file without one: below `#!`, a licence and directives. */
+/** Where the first import belongs in a file without one: below `#!`, a license and directives. */
 function topOf(source: Source): number {
   const { program, comments, text } = source;
   let offset = 0;
@@ -137,6 +137,6 @@ function topOf(source: Source): number {
     if (each.type !== 'ExpressionStatement' || typeof each.directive !== 'string') break;
     skip(each.end);
   }
-  // a byte order mark stays in its line
+  // the line with the byte order mark stays unchanged
   return source.bom !== '' && offset === 0 ? (lineAfter(source, 0) ?? 0) : offset;
 }

@@ -7,7 +7,7 @@ import { getTsconfig, parseTsconfig } from 'get-tsconfig';
 
 import { shown } from './source.js';
 
-/** What of a package.json matters here. */
+/** The part of package.json that is read. */
 export interface PackageJson {
   readonly type?: string;
   readonly scripts?: Readonly<Record<string, string>>;
@@ -24,11 +24,11 @@ export interface Project {
   /** The folder with the code. */
   readonly src: string;
   readonly packageJson: PackageJson;
-  /** Direct dependencies of all kinds and of the workspaces around, with their ranges. */
+  /** All direct dependencies with their ranges, including those of enclosing workspaces. */
   readonly dependencies: Readonly<Record<string, string>>;
 }
 
-/** The closest folder at or above `folder` that has a file. */
+/** The closest folder at or above `folder` that contains `file`. */
 function closest(folder: string, file: string): string | undefined {
   if (existsSync(join(folder, file))) return folder;
   return dirname(folder) === folder ? undefined : closest(dirname(folder), file);
@@ -45,7 +45,7 @@ export function findProject(folder: string): Project {
   return { root, src: srcOf(root), packageJson, dependencies: dependenciesOf(home, packageJson) };
 }
 
-/** Direct dependencies, and those of the workspaces around the package, which share their tools with it. */
+/** Direct dependencies, and those of enclosing workspaces, which share their tools with the package. */
 function dependenciesOf(home: string | undefined, packageJson: PackageJson): Project['dependencies'] {
   const above = home === undefined || dirname(home) === home ? undefined : closest(dirname(home), 'package.json');
   const shared = above === undefined ? {} : dependenciesOf(above, readJson(join(above, 'package.json')));
@@ -69,7 +69,7 @@ export function hasPackage({ root, dependencies }: Project, name: string): boole
   return name in dependencies || folders.some((folder) => existsSync(join(folder, name)));
 }
 
-/** Whether Vitest compiles standard decorators: with Vite 7 or a plugin for swc. */
+/** Whether Vitest can compile standard decorators: with Vite 7 or older, or with the swc plugin. */
 export function hasOldVite({ dependencies }: Project): boolean {
   return majorOf(dependencies['vite']) < 8 || 'unplugin-swc' in dependencies;
 }
@@ -77,11 +77,11 @@ export function hasOldVite({ dependencies }: Project): boolean {
 /** The major version of a range such as `^7.1.0`. */
 const majorOf = (range = ''): number => Number(/\d+/.exec(range)?.[0] ?? Number.POSITIVE_INFINITY);
 
-/** What the compiler makes of decorators. */
+/** The compiler settings that affect the new code. */
 export interface Dialect {
-  /** Whether decorators are those of `experimentalDecorators`, as class-validator needs them. */
+  /** Whether decorators are legacy ones (`experimentalDecorators`), which class-validator needs. */
   readonly isLegacy: boolean;
-  /** Whether the types of parameters are emitted. */
+  /** Whether parameter types are emitted. */
   readonly emitsTypes: boolean;
   /** Whether imports of files need an extension. */
   readonly needsExtension: boolean;
@@ -90,7 +90,7 @@ export interface Dialect {
 type CompilerOptions = NonNullable<ReturnType<typeof parseTsconfig>['compilerOptions']>;
 
 /**
- * Reads the dialect from the tsconfig, as the loader does: legacy with types where there is none.
+ * Reads the dialect from the tsconfig. Without one, decorators are legacy ones with types, as in the loader.
  * @throws {CommandFailure} if the tsconfig can't be read
  */
 export function dialectOf(file: string, project: Project): Dialect {
@@ -113,7 +113,7 @@ function compilerOptionsOf(file: string): CompilerOptions | undefined {
     if (found === null) return undefined;
     const { compilerOptions = {}, references = [] } = found.config;
     if (compilerOptions.experimentalDecorators !== undefined) return compilerOptions;
-    // a tsconfig that only lists other ones, as many templates have it
+    // in many templates, tsconfig.json only lists references
     for (const { path } of references) {
       const target = join(dirname(found.path), path);
       const referenced = parseTsconfig(
@@ -130,7 +130,7 @@ function compilerOptionsOf(file: string): CompilerOptions | undefined {
   }
 }
 
-/** Tools that run TypeScript without emitting the types of parameters. */
+/** Tools that run TypeScript without emitting parameter types. */
 const WITHOUT_TYPES = ['tsx', 'tsup', 'esbuild', 'esbuild-register'];
 
 /** Whether the project runs its code with a tool that emits no types, whatever the tsconfig says. */
@@ -143,7 +143,7 @@ const TEST = /\.(?:test|spec)\.[cm]?tsx?$/;
 const NO_CODE = /^(?:node_modules|dist|build|coverage|\..*)$/;
 const TEST_FOLDERS = ['test', 'tests', '__tests__'];
 
-/** Whether a path is that of a TypeScript file with code. */
+/** Whether a path names a TypeScript file that isn't a declaration file. */
 export const isTypeScript = (path: string): boolean => TYPESCRIPT.test(path);
 
 /** All TypeScript files under a folder, without dependencies and build output. */
@@ -156,7 +156,7 @@ const filesUnder = (folder: string): string[] =>
       return isTypeScript(path) ? [path] : [];
     });
 
-/** A folder without a package.json may hold anything: only what is certainly code is read. */
+/** Whether `src` certainly holds only code. Without a package.json, the folder may hold anything. */
 const isCertain = ({ root, src }: Project): boolean => src !== root || existsSync(join(root, 'package.json'));
 
 /** All source files of the project, without tests. */

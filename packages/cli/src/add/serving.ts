@@ -17,16 +17,16 @@ function functionsOf({ program }: Source): Map<string, Node> {
   return found;
 }
 
-/** Whether a statement runs only if the file is the program: `if (import.meta.main)` and the like. */
+/** Whether a statement runs only if the file is run directly, such as `if (import.meta.main)`. */
 const isGuarded = (node: Node, { text }: Source): boolean =>
   node.type === 'IfStatement' &&
   /import\.meta|require\.main|argv\[1\]/.test(text.slice(node.test.start, node.test.end));
 
-/** Whether a function is called where it stands, `(async () => { … })()`, or given to a function that may call it. */
+/** Whether a function is called right away, `(async () => { … })()`, or passed to a function that may call it. */
 const isCalled = (ancestors: readonly Node[]): boolean =>
   ancestors.findLast(({ type }) => type !== 'ParenthesizedExpression')?.type === 'CallExpression';
 
-/** The name of a function that serves: `serveStdio`, `listen`, or the `listen` of an application. */
+/** The function that a call serves with: `serveStdio`, or `listen` of Decorum or of an application. */
 function servingName(callee: Node, imports: ReadonlyMap<string, Imported>): string | undefined {
   const imported = importedAs(imports, callee);
   if (imported?.module.startsWith('@decorum/')) {
@@ -37,7 +37,7 @@ function servingName(callee: Node, imports: ReadonlyMap<string, Imported>): stri
   return isListen ? 'listen' : undefined;
 }
 
-/** What a file calls to serve when it is imported: `serveStdio` or `listen`; undefined if it doesn't. */
+/** The function that a file serves with when it is imported: `serveStdio` or `listen`; undefined if there is none. */
 export function servedOnImport(source: Source): string | undefined {
   const imports = importsOf(source);
   const functions = functionsOf(source);
@@ -51,7 +51,7 @@ export function servedOnImport(source: Source): string | undefined {
       if (name !== undefined) found.add(name);
       const called = node.callee.type === 'Identifier' ? node.callee.name : '';
       const target = functions.get(called);
-      // removed first, for functions that call themselves
+      // removed first, because functions may call themselves
       if (functions.delete(called) && target) visit(target);
       return true;
     });

@@ -4,9 +4,9 @@ import { relative, sep } from 'node:path';
 import { CommandFailure, EXIT } from 'create-decorum';
 import { type Comment, type EcmaScriptModule, type Node, parseSync, type Program, visitorKeys } from 'oxc-parser';
 
-/** A parsed TypeScript file. Offsets count in `text`. */
+/** A parsed TypeScript file. Offsets refer to `text`. */
 export interface Source {
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string;
   /** The byte order mark, or nothing. */
   readonly bom: string;
@@ -81,7 +81,7 @@ const isNode = (value: unknown): value is Node => typeof value === 'object' && v
 
 /**
  * Visits a node and its descendants.
- * @param see gets the ancestors, outermost first; `false` leaves out what is inside of the node
+ * @param see gets a node and its ancestors, outermost first; returns `false` to skip the node's children
  */
 export function walk(
   node: Node,

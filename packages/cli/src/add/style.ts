@@ -1,6 +1,6 @@
 import { indentAt, type Source, startsLine, walk } from './source.js';
 
-/** How a file is written. */
+/** The code style of a file. */
 export interface Style {
   readonly eol: string;
   /** One level of indentation. */
@@ -19,7 +19,7 @@ const TERMINATED = new Set([
   'ThrowStatement',
 ]);
 
-/** The most frequent one, or else `fallback`. */
+/** The most frequent value; `fallback` if there is none. */
 function most(found: readonly string[], fallback: string): string {
   const counts = new Map<string, number>();
   for (const each of found) counts.set(each, (counts.get(each) ?? 0) + 1);
@@ -27,7 +27,7 @@ function most(found: readonly string[], fallback: string): string {
   return first?.[0] ?? fallback;
 }
 
-/** Reads the style of a file. What it doesn't show is as `oxfmt` and Prettier write it, with single quotes. */
+/** Detects the style of a file. The defaults are those of `oxfmt` and Prettier, but with single quotes. */
 export function styleOf({ text, program }: Source): Style {
   const [quotes, ends, units]: [string[], string[], string[]] = [[], [], []];
   walk(program, (node, ancestors) => {

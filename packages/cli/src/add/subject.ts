@@ -12,11 +12,11 @@ import type { World } from './world.js';
 export interface Subject {
   /** The name to import from the file of the class; `default` for its default export. Undefined for a program. */
   readonly imported?: string;
-  /** What the test calls it. */
+  /** Its name in the test. */
   readonly local?: string;
-  /** Code for a server. */
+  /** Code for the server that the test connects to. */
   readonly server: (quote: string) => string;
-  /** Whether the code names `McpServer`. */
+  /** Whether the code uses `McpServer`. */
   readonly needsServer: boolean;
   /** The name to export, if the file doesn't export it yet. */
   readonly toExport?: string | undefined;
@@ -62,7 +62,7 @@ const OPTIONS = (quote: string): string => `name: ${quote}test${quote}, version:
 const serverWith = (provider: string) => (quote: string) =>
   `new McpServer({ ${OPTIONS(quote)}, providers: [${provider}] })`;
 
-/** What stands for an argument in a test. */
+/** The placeholder for an argument in a test. */
 export const NOTHING = '{} as never';
 const placeholders = (params: readonly ParamPattern[]): string[] => Array(requiredParams(params)).fill(NOTHING);
 
@@ -84,11 +84,11 @@ function ofServer(world: World, cls: ClassInfo, access: AccessTo): Subject | Unt
   return { ...access, server, needsServer: false };
 }
 
-/** Whether Decorum can construct a provider by itself. */
+/** Whether Decorum can construct a provider without arguments. */
 function isConstructible(world: World, cls: ClassInfo): boolean {
   const lineage = world.lineage(cls);
   const root = lineage.at(-1)?.node.superClass;
-  // a base class of a package may need arguments
+  // a base class from a package may need arguments
   const isKnown = lineage.every(({ node }) => node.abstract !== true) && !root;
   const constructor = lineage.map(({ node }) => constructorOf(node)).find((each) => each !== undefined);
   if (!constructor) return isKnown;
@@ -155,7 +155,7 @@ function localOf({ path }: Source): string {
   return /^[A-Z]/.test(name) ? name : 'Provider';
 }
 
-/** A server, or a function that creates one, that the file exports and that names the class. */
+/** An exported server with the class, or an exported function that creates one. */
 function exportedServer(source: Source, cls: ClassInfo): Subject | undefined {
   for (const statement of source.program.body) {
     const [name] = declaredBy(statement);
@@ -167,7 +167,7 @@ function exportedServer(source: Source, cls: ClassInfo): Subject | undefined {
   return undefined;
 }
 
-/** Code that gets a server from a statement that constructs one with the class, without a prefix. */
+/** The subject for a statement that constructs a server with the class and without a prefix. */
 function serverFactory(
   { source, statement, name: className }: ClassInfo,
   names: { name: string; exported: string | undefined },
@@ -194,7 +194,7 @@ function serverFactory(
   return { ...access, server: () => call, needsServer: false };
 }
 
-/** A file that serves over stdio is tested as a program: importing it would serve the test. */
+/** A file that serves over stdio is tested as a program: importing it would start its server. */
 function ofProgram({ path, text }: Source, served: string, root: string): Subject | Untestable {
   if (served !== 'serveStdio') {
     return { reason: 'importing this file starts its server. Move the class to a file of its own' };

@@ -19,11 +19,11 @@ export interface Tests {
   readonly folder: string;
   /** `test` or `spec`. */
   readonly word: string;
-  /** A relative import of another test. */
+  /** The specifier of a relative import in another test. */
   readonly sample: string | undefined;
 }
 
-/** Reads how a project writes its tests: by vitest in `test/`, unless it shows something else. */
+/** Detects how a project writes its tests. The default is vitest in `test/`. */
 export function testsOf(project: Project, source: Source): Tests {
   const files = testFiles(project).slice(0, 50);
   const texts = files.map((file) => readFileSync(file, 'utf8'));
@@ -53,7 +53,7 @@ function runnerOf({ packageJson, dependencies, root }: Project, texts: readonly 
   return 'jest' in dependencies || packageJson.jest !== undefined || hasConfig ? 'jest' : 'vitest';
 }
 
-/** Beside the code if the tests are there, else the folder that has them, else `test`. */
+/** Beside the code if most tests are there; otherwise the folder that has the tests, or `test`. */
 function folderOf({ root, src }: Project, files: readonly string[], { path }: Source): string {
   const isBeside = (file: string) => src !== root && file.startsWith(src + sep);
   const beside = files.filter(isBeside);
@@ -69,15 +69,15 @@ function folderOf({ root, src }: Project, files: readonly string[], { path }: So
 }
 
 /**
- * Paths for a new test, in order of preference: the second one is for a name that is taken.
- * @param extension of the file with the class
+ * Paths for a new test, in order of preference: the second one is used if the first is taken.
+ * @param extension the extension of the file with the class
  */
 export function testPaths({ folder, word }: Tests, names: { file: string; kind: string }, extension: string): string[] {
   const { file, kind } = names;
   return [file, `${file}-${kind}`].map((name) => join(folder, `${name}.${word}${extension}`));
 }
 
-/** How a test imports a file: as the project's relative imports do, else as the compiler needs it. */
+/** How a test imports a file: in the style of the project's relative imports, or as the compiler needs it. */
 export function specifierFor(test: { path: string } & Tests, { path, program }: Source, dialect: Dialect): string {
   const relativePath = relative(dirname(test.path), path).split(sep).join('/');
   const dotted = relativePath.startsWith('.') ? relativePath : `./${relativePath}`;
@@ -102,7 +102,7 @@ export function commandOf({ runner }: Tests, { packageJson, root }: Project, pat
   return `${enter}npx ${runner === 'vitest' ? 'vitest run' : 'jest'} ${file}`;
 }
 
-/** What a generated test is made of. */
+/** The parts of a generated test. */
 export interface NewTest {
   readonly subject: Subject;
   readonly exchange: Exchange;

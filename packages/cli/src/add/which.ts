@@ -9,16 +9,17 @@ import { isTypeScript, type Project, sourceFiles } from './project.js';
 import { lineOf, placeOf, shown, type Source, walk } from './source.js';
 import { providedIn, type World } from './world.js';
 
-/** A class that serves members, or will. */
+/** A class that members can be added to. */
 export interface Candidate {
   readonly cls: ClassInfo;
-  /** Whether a server adds a prefix to its names. */
+  /** Whether a server adds a prefix to the names of its members. */
   readonly isPrefixed: boolean;
 }
 
 /**
- * The files of a project. Without `to`, a file with a syntax error is one too many: it may have the class.
+ * Parses the files of a project.
  * @param to the file with the class
+ * @throws {CommandFailure} for a syntax error in that file or, without `to`, in any file: it may have the class
  */
 export function readable(world: World, project: Project, to: string | undefined): Source[] {
   const { path: named } = to === undefined ? { path: undefined } : targetOf(to);
@@ -69,7 +70,7 @@ const compare = (a: string, b: string): number => (a < b ? -1 : 1);
 const listed = (classes: readonly ClassInfo[]): string =>
   classes.map((cls) => `  ${placeOf(cls.source, startOf(cls))}  ${titleOf(cls)}`).join('\n');
 
-/** Where a class says its name, below its decorators. */
+/** The offset of a class's name, or of `class` if it has no name. */
 export const startOf = ({ node, source }: ClassInfo): number =>
   node.id?.start ?? source.text.indexOf('class', node.decorators.at(-1)?.end ?? node.start);
 
@@ -81,7 +82,7 @@ function several(classes: readonly ClassInfo[], where: string): CommandFailure {
   return usage(`There are several classes in ${where}. Name one with --to:\n${listed(classes)}\n${example}`);
 }
 
-/** The file, and the line if there is one, of `--to`. */
+/** The file of `--to`, and the line if it has one. */
 function targetOf(to: string): { path: string; line: number | undefined } {
   if (existsSync(to)) return { path: resolve(to), line: undefined };
   const [, file = to, line] = /^(.+?):(\d+)(?::\d+)?$/.exec(to) ?? [];

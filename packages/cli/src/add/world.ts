@@ -11,7 +11,7 @@ import { readSource, type Source, walk } from './source.js';
 
 const EXTENSIONS = ['.ts', '.mts', '.cts', '.tsx', '/index.ts'];
 
-/** The TypeScript file that a relative import names, as the compiler finds it. */
+/** The TypeScript file that the compiler resolves a relative import to. */
 function fileOf(from: string, specifier: string): string | undefined {
   if (!/^\.{1,2}(?:\/|$)/.test(specifier)) return undefined;
   const path = resolve(dirname(from), specifier);
@@ -60,7 +60,7 @@ export class World {
     return known;
   }
 
-  /** The class that a name means in a file: declared there, or imported from a file of the project. */
+  /** The class that a name refers to in a file: declared there, or imported from a file of the project. */
   resolve(source: Source, name: string): ClassInfo | undefined {
     const local = this.classes(source).find((each) => each.name === name && each.isTopLevel);
     const imported = importsOf(source).get(name);
@@ -103,7 +103,7 @@ export class World {
     return found;
   }
 
-  /** Whether a class extends `McpServer`, directly, by a class of the project, or by a mixin. */
+  /** Whether a class extends `McpServer`, directly, through a class of the project, or through a mixin. */
   isServer(cls: ClassInfo): boolean {
     return this.lineage(cls).some(({ node, source }) => extendsServer(node, source));
   }
@@ -120,11 +120,11 @@ function extendsServer({ superClass }: Class, source: Source): boolean {
 /** A class that the code of a project passes to a server. */
 interface Provided {
   readonly name: string;
-  /** Whether clients see its members under other names. */
+  /** Whether the server adds a prefix to the names of its members. */
   readonly isPrefixed: boolean;
 }
 
-/** The names in `providers: […]` and `addProvider(…)`. */
+/** The classes in `providers: […]` and `addProvider(…)`. */
 export function providedIn(source: Source): Provided[] {
   const found: Provided[] = [];
   const variables = new Map<string, string>();

@@ -12,7 +12,7 @@ import { shown } from './source.js';
  */
 export function writeFiles(changes: readonly Change[]): void {
   const undo: (() => void)[] = [];
-  // new files first: to undo them, nothing has to be restored
+  // new files first: they can be undone without restoring anything
   const ordered = changes.toSorted((a, b) => Number(b.isNew) - Number(a.isNew));
   for (const { path, text, isNew } of ordered) {
     try {

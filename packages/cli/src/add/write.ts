@@ -21,18 +21,19 @@ const ABOUT: Readonly<Record<ListedKind, string>> = {
   prompt: 'what it asks for',
 };
 
-/** Longer options get a line each, which formatters keep. */
+/** Longer options are written one per line, which formatters keep. */
 const MAX_LENGTH = 78;
 
 /** Values of a new completion. */
 const VALUES = ['first', 'second', 'third'];
 
 /**
- * How a DTO says its rules: by class-validator, by `@Schema` where class-validator's decorators don't work, or by zod.
+ * How a DTO declares its rules: with class-validator, with `@Schema` if class-validator's decorators don't work, or
+ * with zod.
  */
 export type Rules = 'class-validator' | 'schema' | 'zod';
 
-/** What a new member with a DTO is made of. */
+/** A new member with a DTO. */
 export interface NewMember {
   readonly kind: ListedKind;
   readonly names: Names;
@@ -42,7 +43,7 @@ export interface NewMember {
   readonly isDescribed: boolean;
 }
 
-/** What a new completion is made of. */
+/** A new completion. */
 export interface NewCompletion {
   readonly kind: 'completion';
   readonly method: string;
@@ -50,13 +51,13 @@ export interface NewCompletion {
   readonly argument: string;
 }
 
-/** How code is written: its style, and what imported names are called. */
+/** How to write code: its style, and the local names of imports. */
 export interface Writing {
   readonly style: Style;
   readonly as: (name: string) => string;
 }
 
-/** Lines without indentation, but relative to each other. */
+/** Lines of code, indented only relative to each other. */
 type Lines = readonly string[];
 
 /** The exports that a member needs. */
@@ -112,7 +113,7 @@ export function memberLines(member: NewMember, { style, as }: Writing): Lines {
   ];
 }
 
-/** What a new member answers. */
+/** The answer of a new member. */
 function answerOf({ kind, names }: NewMember, value: string): string {
   return kind === 'prompt' ? `Tell me about ${names.words}: ${value}` : `${names.words}: ${value}`;
 }
@@ -131,11 +132,11 @@ export function completionLines(member: NewCompletion, { style, as }: Writing): 
   ];
 }
 
-/** A request of the generated test, and what it gets. */
+/** A request in the generated test, and its expected result. */
 export interface Exchange {
-  /** What the test is called. */
+  /** The title of the test. */
   readonly title: string;
-  /** What the result is destructured to. */
+  /** The field that the test reads from the result. */
   readonly result: string;
   readonly call: string;
   /** The expected value, as code. */

@@ -19,7 +19,7 @@ export interface Built {
 
 /**
  * Compiles the project and constructs its server.
- * @param entry as the user named it, of the sources or built
+ * @param entry source file or built file, as the user named it
  * @throws {CommandFailure}
  */
 export async function build(entry: string | undefined): Promise<Built> {

@@ -6,7 +6,7 @@ import { projectOf } from '../loader/project.js';
 
 const COMPILED: Readonly<Record<string, string>> = { '.mts': '.mjs', '.cts': '.cjs' };
 
-/** The folders that may be the root of the sources: from the one of the tsconfig to that of the file. */
+/** The folders that may be the root of the sources: from the tsconfig's folder down to the file's. */
 function rootsOf(source: string, folder: string): readonly string[] {
   const roots = [folder];
   for (const name of relative(folder, dirname(source)).split(/[\\/]/)) {
@@ -16,7 +16,7 @@ function rootsOf(source: string, folder: string): readonly string[] {
 }
 
 /**
- * The JavaScript that tsc wrote for a source file: the newest, if several may be it.
+ * The JavaScript that tsc wrote for a source file. If there are several candidates, the newest one.
  * @param source absolute path
  */
 export function builtFile(source: string): string | undefined {
@@ -24,7 +24,7 @@ export function builtFile(source: string): string | undefined {
   const compiled = source.slice(0, -extname(source).length) + (COMPILED[extname(source)] ?? '.js');
   if (tsconfig === undefined || options.outDir === undefined) return isFile(compiled) ? compiled : undefined;
   const folder = dirname(tsconfig);
-  // without `rootDir`, its value depends on the compiler's version and on all other files
+  // the default of `rootDir` depends on the compiler's version and on all other files
   const roots = options.rootDir === undefined ? rootsOf(source, folder) : [resolve(folder, options.rootDir)];
   const outDir = resolve(folder, options.outDir);
   const [newest] = roots
@@ -35,7 +35,7 @@ export function builtFile(source: string): string | undefined {
   return newest?.file;
 }
 
-/** The built files that may be a program's entry, also where neither its sources nor its tsconfig are. */
+/** The built files that may be a program's entry. Works even without the sources and the tsconfig. */
 export function builtEntries(): readonly string[] {
   const built = ENTRIES.filter((each) => isFile(resolve(each))).map((each) => builtFile(resolve(each)));
   const usual = ENTRIES.map((each) => each.replace('src/', 'dist/').replace('.ts', '.js'));

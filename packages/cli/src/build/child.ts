@@ -1,16 +1,16 @@
 /**
- * Runs a built program up to where it serves, in a process of its own: what it constructs is what `decorum build` wants to
- * know. Its servers don't open, so no `onStart` hook runs and nothing listens.
+ * Runs a built program in its own process until it serves, and reports its server to `decorum build`. The server never
+ * opens, so no `onStart` hook runs and nothing listens.
  */
 import { type Exported, exportedServer, howExported, loadEntry, watchServers } from '../entry.js';
 import type { Construction, ThrownError } from './messages.js';
 
-/** For a program that waits for something else before it serves. */
+/** Time limit for a program that waits for something else before it serves. */
 const PATIENCE_MS = 5000;
 
 const [file = ''] = process.argv.slice(2);
 const tell = process.send?.bind(process);
-// the program isn't the one that talks to its parent
+// hide the IPC channel from the program
 Object.defineProperty(process, 'send', { value: undefined });
 
 const { created } = watchServers(() => {
@@ -30,12 +30,12 @@ function finish(exported: Exported | undefined): void {
 }
 
 function fail(error: unknown): void {
-  // what is wrong with the environment may show only after the server has been created
+  // problems with the environment may show only after the server has been created
   if (created.size > 0 && !isMistake(error)) return finish(undefined);
   end({ type: 'failed', error: thrown(error) });
 }
 
-/** Not about what the program needs, such as a database. */
+/** Whether Decorum rejects the code. Other errors may come from the environment, such as a missing database. */
 const isMistake = (error: unknown) =>
   error instanceof Error && String((error as NodeJS.ErrnoException).code).startsWith('DECORUM_');
 

@@ -10,7 +10,7 @@ import type { Construction, ThrownError } from './messages.js';
 /** A constructed server. */
 export type Constructed = Extract<Construction, { type: 'constructed' }>;
 
-/** Errors of the code itself. Others are about what the program needs, such as a variable, and this machine may lack. */
+/** Errors in the code itself. With other errors, this machine may lack something, such as an environment variable. */
 const MISTAKES = /^(?:SyntaxError|ReferenceError|RangeError|TypeError)$/;
 const MISSING = /^(?:ERR_MODULE_NOT_FOUND|MODULE_NOT_FOUND|ERR_PACKAGE_PATH_NOT_EXPORTED)$/;
 
@@ -20,8 +20,8 @@ const isMistake = ({ name, code }: ThrownError) =>
 /**
  * Constructs the server of a built program in memory.
  * @param file absolute path of the program
- * @param sources where to look for the members that errors are about
- * @returns undefined if the program can't be run on this machine; says so
+ * @param sources files to search for the members that errors are about
+ * @returns undefined if the program can't be run on this machine, after printing why
  * @throws {CommandFailure} for a mistake in the code
  */
 export async function construct(file: string, sources: readonly string[]): Promise<Constructed | undefined> {
@@ -41,11 +41,11 @@ export async function construct(file: string, sources: readonly string[]): Promi
   return undefined;
 }
 
-/** Its exit code, if it ended without a word. */
+/** Resolves with the exit code if the process ended without sending a message. */
 async function run(file: string): Promise<Construction | number> {
   const child = fork(fileURLToPath(new URL('child.js', import.meta.url)), [file], {
     execArgv: ['--enable-source-maps'],
-    // what the program prints is not the output of this command
+    // to stderr: the program's output isn't the output of this command
     stdio: ['ignore', 2, 2, 'ipc'],
   });
   return await new Promise((resolve, reject) => {

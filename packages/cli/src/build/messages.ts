@@ -1,18 +1,18 @@
 import type { Exported } from '../entry.js';
 
-/** What the process that constructs a server tells. */
+/** The message from the process that constructs a server. */
 export type Construction =
   | {
       readonly type: 'constructed';
       readonly title: string;
-      /** Undefined if the program serves by itself. */
+      /** Undefined if the program starts its own server. */
       readonly exported: Exported | undefined;
     }
-  /** The program has ended, or waits for something, and created no server. */
+  /** The program created no server: it has ended, or it is waiting for something. */
   | { readonly type: 'nothing' }
   | { readonly type: 'failed'; readonly error: ThrownError };
 
-/** An error on its way between processes. */
+/** An error that is sent to another process. */
 export interface ThrownError {
   readonly name: string;
   readonly message: string;

@@ -21,7 +21,7 @@ function compilerFor(folder: string): string {
 /**
  * Runs the project's own compiler.
  * @param tsconfig absolute path
- * @throws {CommandFailure} if it reports errors: it has printed them
+ * @throws {CommandFailure} if it reports errors, which it has then printed
  */
 export async function compileProject(tsconfig: string): Promise<void> {
   const { references = [] } = parseTsconfig(tsconfig);

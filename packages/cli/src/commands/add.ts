@@ -21,7 +21,7 @@ export function addCommand(): Command {
     .option('--to <file>', 'file of the class, or file:line')
     .addHelpText('after', EXAMPLES)
     .action(async (kind: Kind, name: string, { to }: { to?: string }) => {
-      // loads the parser, which other commands don't need
+      // imported here, because other commands don't need the parser
       const { planAddition } = await import('../add/add.js');
       const { writeFiles } = await import('../add/write-files.js');
       const { changes, report } = await planAddition({ kind, name, to });

@@ -42,7 +42,7 @@ export function devCommand(): Command {
   return command.action(async () => {
     const { stdio = false, port: chosenPort, drain, inspect, check = false } = command.opts<Options>();
     const { entry, args } = operandsOf(command.args);
-    // loads what other commands don't need
+    // imported here, because other commands don't need it
     const { dev } = await import('../dev/dev.js');
     await dev({ entry, args, stdio, port: chosenPort, drainMs: drain * 1000, inspect: inspectAddress(inspect), check });
   });

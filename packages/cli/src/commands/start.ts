@@ -31,7 +31,7 @@ export function startCommand(): Command {
     const { stdio, http, envFile } = command.opts<Given>();
     const { entry, args } = operandsOf(command.args);
     if (stdio && http) throw new CommandFailure('Pass either --stdio or --http, not both.', EXIT.usage);
-    // loads what other commands don't need
+    // imported here, because other commands don't need it
     const { start } = await import('../start/start.js');
     await start(entry, { transport: stdio ? 'stdio' : 'http', isChosen: stdio ?? http ?? false, envFile, args });
   });

@@ -4,7 +4,7 @@ import { isJson, type Json } from './message.js';
 
 const METHOD_NOT_FOUND = -32_601;
 
-/** The key of each list in its result. */
+/** The key of the list in the result of each method. */
 export const LISTS = {
   'tools/list': 'tools',
   'prompts/list': 'prompts',
@@ -12,7 +12,7 @@ export const LISTS = {
   'resources/templates/list': 'resourceTemplates',
 } as const;
 
-/** What clients without sessions ask first. */
+/** The first request of clients without sessions. */
 export const DISCOVER = 'server/discover';
 const SET_LEVEL = 'logging/setLevel';
 const LISTED = ['tools', 'prompts', 'resources'] as const;
@@ -25,8 +25,8 @@ export function isAdapted(method: unknown): boolean {
 }
 
 /**
- * Declares lists that may appear with the next edit. Clients ignore `list_changed` for a list that was not declared, and
- * log messages too.
+ * Declares all lists, because the next edit may add them, and logging if `logs` is set. Clients ignore `list_changed`
+ * and log messages if the capability wasn't declared.
  */
 function declareLists(result: Json, logs: boolean): Json {
   const given = isJson(result['capabilities']) ? result['capabilities'] : {};
@@ -35,8 +35,8 @@ function declareLists(result: Json, logs: boolean): Json {
 }
 
 /**
- * Adapts a program's response to what was declared for it: a list that the program lacks is empty.
- * @param request what the client has sent
+ * Adapts a program's response to the declared capabilities: a list that the program lacks is empty.
+ * @param request the client's request
  */
 export function adapt(response: Json, request: Json): Json {
   const { method } = request;
@@ -56,7 +56,7 @@ export function adapt(response: Json, request: Json): Json {
 
 const COMPLETE = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
 
-/** Whether a request stands alone: it carries what others learn from `initialize`. */
+/** Whether a request needs no session, because it carries its own protocol version. */
 export function isStateless({ params }: Json): boolean {
   const meta = isJson(params) ? params['_meta'] : undefined;
   return isJson(meta) && 'io.modelcontextprotocol/protocolVersion' in meta;

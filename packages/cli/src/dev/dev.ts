@@ -42,23 +42,23 @@ function standInOf(root: string): StandIn {
   };
 }
 
-/** The environment of the program: `.env` doesn't override what is set. */
+/** The environment of the program: `.env` doesn't override variables that are already set. */
 function environment(root: string, secret: string): NodeJS.ProcessEnv {
   let file: NodeJS.Dict<string> = {};
   try {
     file = parseEnv(readFileSync(resolve(root, '.env'), 'utf8'));
   } catch {
-    // there is none
+    // no .env file
   }
   return { DECORUM_SECRET: secret, ...file, ...process.env, DECORUM_DEV: String(process.pid) };
 }
 
-/** Serves a program, and follows the edits of its files. Resolves when it is told to end. */
+/** Serves a program and starts it again after edits. Resolves when the process is told to end. */
 export async function dev(options: DevOptions): Promise<void> {
   const entry = findEntry(options.entry);
   const root = process.cwd();
   const report = new Report((text) => process.stderr.write(text));
-  // cursors and the state of questions outlive the program that has sealed them
+  // cursors and question state must outlive the program that sealed them
   const secret = randomBytes(32).toString('base64url');
   const env = () => environment(root, secret);
   const types = options.check ? new TypeCheck(root, report) : undefined;
@@ -69,7 +69,7 @@ export async function dev(options: DevOptions): Promise<void> {
     root,
     env,
     transport: options.stdio ? 'stdio' : 'http',
-    // programs choose their transport by it
+    // programs choose their transport by this flag
     args: options.stdio && !options.args.includes('--stdio') ? ['--stdio', ...options.args] : options.args,
     inspect: options.inspect,
     drainMs: options.drainMs,
@@ -102,7 +102,7 @@ export async function dev(options: DevOptions): Promise<void> {
   }
 }
 
-/** Resolves when a signal tells the process to end, or the client leaves. */
+/** Resolves when a signal arrives or the client disconnects. */
 function ending(front: Front): Promise<unknown> {
   const signalled = new Promise((told) => {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, told);

@@ -1,11 +1,11 @@
 import type { Program } from './program.js';
 
-/** Counts what each program has in flight. */
+/** Counts the requests that each program has in flight. */
 export class Flights {
   private readonly counts = new Map<Program, number>();
   private readonly waiting = new Map<Program, (() => void)[]>();
 
-  /** Counts something until the returned function is called. */
+  /** Counts one more request until the returned function is called. */
   take(program: Program): () => void {
     this.counts.set(program, (this.counts.get(program) ?? 0) + 1);
     let taken = true;
@@ -20,7 +20,7 @@ export class Flights {
     };
   }
 
-  /** Resolves when nothing is in flight. */
+  /** Resolves when a program has nothing in flight. */
   idle(program: Program): Promise<void> {
     if (!this.counts.has(program)) return Promise.resolve();
     return new Promise((resolve) => {

@@ -2,7 +2,7 @@ import type { Change, Lists } from './lists.js';
 import type { Json } from './message.js';
 import type { Program } from './program.js';
 
-/** What the relay's clients see of a program. */
+/** A program as the relay's clients see it. */
 export interface About {
   readonly name: string | undefined;
   readonly version: string | undefined;
@@ -11,10 +11,10 @@ export interface About {
   readonly place: string;
 }
 
-/** What moving all clients to another program has changed. */
+/** The result of moving all clients to another program. */
 export interface Adoption {
   readonly changes: readonly Change[];
-  /** Clients that were told of changes. */
+  /** The number of clients that were notified of changes. */
   readonly told: number;
 }
 
@@ -22,34 +22,34 @@ export interface Adoption {
 export interface Front {
   /** The port that clients use, if there is one. */
   readonly port: number | undefined;
-  /** Resolves when the only client has left. */
+  /** Resolves when the client over stdio has disconnected; never resolves over HTTP. */
   readonly left: Promise<void>;
-  /** Lets clients connect where the program wanted to serve. */
+  /** Lets clients connect where the program asked to serve. */
   open(program: Program | undefined): Promise<void>;
-  /** Takes a message, or a batch, that the program has written to its pipe. */
+  /** Handles a message, or a batch, that the program has written to stdout. */
   hear(program: Program, message: Json | readonly Json[]): void;
   /**
    * Moves all clients to a program.
-   * @param switchOver makes it the one that serves new requests: its sessions are ready, and no client has been told
+   * @param switchOver sends new requests to `next`; called when its sessions are ready, before clients are notified
    */
   adopt(next: Program, switchOver: () => void): Promise<Adoption>;
-  /** Fails what the program had in flight. */
+  /** Fails the requests that the program had in flight. */
   lost(program: Program, problem: string): void;
-  /** Resolves when the program has nothing in flight. */
+  /** Resolves when the program has no requests in flight. */
   idle(program: Program): Promise<void>;
   /** Describes a program. */
   about(program: Program): Promise<About>;
   /** Sends a log message of level `error` to all sessions. */
   log(text: string): void;
-  /** Takes no more requests, waits for those in flight, and ends. */
+  /** Waits up to `drainMs` for requests in flight, then disconnects the clients. */
   close(drainMs: number): Promise<void>;
 }
 
-/** What the clients need to know of the programs. */
+/** The programs, as a front sees them. */
 export interface Stage {
   /** The program that serves new requests. */
   readonly current: Program | undefined;
-  /** Resolves when a program serves. */
+  /** Resolves with the current program, once there is one. */
   serving(): Promise<Program>;
   /** Why a method can't be called now; undefined if it can. */
   refusal(method: string): string | undefined;

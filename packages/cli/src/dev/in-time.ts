@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 const LIMIT_MS = 5000;
 
-/** What a program answers, or undefined if that takes too long: a slow list must not hold up the edits after it. */
+/** Resolves with an answer, or with undefined if that takes too long: a slow program must not hold up later edits. */
 export async function inTime<T>(answered: Promise<T>): Promise<T | undefined> {
   const timer = new AbortController();
   const late = wait(LIMIT_MS, undefined, { ref: false, signal: timer.signal }).catch(() => undefined);

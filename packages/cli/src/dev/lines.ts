@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 
-/** Calls `see` for each line of a stream of UTF-8, also for the last one if it lacks its newline. */
+/** Calls `see` for each line of a UTF-8 stream, including a last line without a newline. */
 export function lines(stream: Readable, see: (line: string) => void): void {
   let rest = '';
   stream.setEncoding('utf8');

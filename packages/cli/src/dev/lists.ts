@@ -3,7 +3,7 @@ import { isJson, type Json } from './message.js';
 
 type Method = keyof typeof LISTS;
 
-/** The entries of a program's lists, by what identifies them. */
+/** The entries of a program's lists as JSON, by URI, URI template or name. */
 export type Lists = Readonly<Record<Method, ReadonlyMap<string, string>>>;
 
 /** Sends a request to a program. Resolves with its response. */
@@ -49,7 +49,7 @@ const KINDS = {
   'resources/templates/list': 'resource',
 } as const;
 
-/** What differs between the lists of two programs. */
+/** The differences between the lists of two programs. */
 export function differences(before: Lists, after: Lists): Change[] {
   return (Object.keys(KINDS) as Method[]).flatMap((method) => {
     const [old, now] = [before[method], after[method]];
@@ -63,11 +63,11 @@ export function differences(before: Lists, after: Lists): Change[] {
   });
 }
 
-/** The notifications about changes. */
+/** The `list_changed` notifications for some changes. */
 export function notificationsOf(changes: readonly Change[]): string[] {
   const kinds = new Set(changes.map(({ kind }) => kind));
   return [...kinds].map((kind) => `notifications/${kind}s/list_changed`);
 }
 
-/** The notifications for lists of which it isn't known whether they have changed. */
+/** All `list_changed` notifications, for when the changes are unknown. */
 export const ALL_CHANGED = ['tool', 'prompt', 'resource'].map((kind) => `notifications/${kind}s/list_changed`);

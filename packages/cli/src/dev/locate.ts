@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { memberPlace } from '../member.js';
 import type { Failure } from './messages.js';
 
-/** Where the project is, and what the program has loaded of it. */
+/** The project's folder, and the files that the program has loaded. */
 export interface Place {
   readonly root: string;
   readonly files: Iterable<string>;
@@ -12,7 +12,7 @@ export interface Place {
 
 const FRAME = /(file:\/\/[^\s)]+?|\/[^\s)]+?):(\d+):(\d+)\)?$/;
 
-/** The first position in the project's own files of a stack. */
+/** The first position in a stack that is in the project's own files. */
 function positionIn(stack: string, root: string): string | undefined {
   for (const line of stack.split('\n')) {
     const [, at = '', row, column] = FRAME.exec(line.trim()) ?? [];
@@ -33,7 +33,7 @@ function declarationOf({ code, message }: Failure, { root, files }: Place): stri
 /** Describes why a program doesn't start, with the place in the project. */
 export function describeFailure(failure: Failure, place: Place): string {
   const { message, stack } = failure;
-  // a syntax error says itself where it is
+  // the message of a syntax error contains its position
   const [, own] = /^(?:\w+: )?(\S+:\d+:\d+) /.exec(message) ?? [];
   if (own !== undefined) return message.slice(message.indexOf(own));
   const at = declarationOf(failure, place) ?? positionIn(stack, place.root);

@@ -4,18 +4,18 @@ import { type Json, notification, paramsOf } from './message.js';
 
 const INITIALIZED = 'notifications/initialized';
 
-/** What a client has told the program in its session, to be told to the next one. */
+/** The messages that set up a client's session, to replay them to the next program. */
 export class Memory {
   /** The params of `initialize`; undefined before it. */
   initialize: Json | undefined;
   /** Whether the client has sent `notifications/initialized`. */
   joined = false;
-  /** Counts what was noted. */
+  /** Goes up by one with each message that was noted. */
   version = 0;
   private level: Json | undefined;
   private readonly subscriptions = new Map<unknown, Json>();
 
-  /** Takes note of a message that the client sends. */
+  /** Records a client's message if it affects the session. */
   note(message: Json): void {
     const { method } = message;
     const params = paramsOf(message);
@@ -28,7 +28,7 @@ export class Memory {
     this.version += 1;
   }
 
-  /** What follows `initialize` in the next program. Requests have no ids yet. */
+  /** The messages that follow `initialize` in the next program. Requests have no ids yet. */
   replay(): Json[] {
     if (!this.joined) return [];
     return [

@@ -1,15 +1,15 @@
 /** A JSON-RPC message, or a part of one. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/** An id on the wire. */
+/** A JSON-RPC id. */
 export type Id = string | number;
 
-/** Whether a value is an object of JSON. */
+/** Whether a value is a JSON object. */
 export function isJson(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Parses text that may be a message, or a batch of them. */
+/** Parses a message or a batch; undefined if the text is neither. */
 export function parse(text: string): Json | readonly Json[] | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -20,15 +20,15 @@ export function parse(text: string): Json | readonly Json[] | undefined {
   }
 }
 
-/** Whether a message wants a response. */
+/** Whether a message expects a response. */
 export const isRequest = ({ id, method }: Json): boolean => typeof method === 'string' && id !== undefined;
-/** Whether a message answers another. */
+/** Whether a message is a response. */
 export const isResponse = ({ id, method }: Json): boolean => method === undefined && id !== undefined;
 
 /** The params of a message; empty if it has none. */
 export const paramsOf = ({ params }: Json): Json => (isJson(params) ? params : {});
 
-/** Different ids have different keys: `1` is not `"1"`. */
+/** A map key for an id. Different ids have different keys: `1` is not `"1"`. */
 export const keyOf = (id: unknown): string => JSON.stringify(id);
 
 /** A request. */

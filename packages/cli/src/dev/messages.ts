@@ -1,27 +1,27 @@
-/** What a program should do with the warm process that it gets. */
+/** Tells a warm process how to run the program. */
 export interface StartMessage {
   readonly type: 'start';
   /** How clients reach the program. */
   readonly transport: 'stdio' | 'http';
-  /** The port that clients use, if the relay listens already. */
+  /** The port that clients use, if the relay already listens. */
   readonly publicPort: number | undefined;
-  /** The port to use for a program that names none. */
+  /** The port for a program that doesn't name one. */
   readonly defaultPort: number;
   /** Arguments of the program. */
   readonly args: readonly string[];
   /** `host:port` of the debugger; undefined for none. */
   readonly inspect: string | undefined;
-  /** Serves a server without members instead of the program. */
+  /** A server to run instead of the program. */
   readonly standIn: StandIn | undefined;
 }
 
-/** A server without members, in place of a program that doesn't start. */
+/** A server without members, which replaces a program that doesn't start. */
 export interface StandIn {
   readonly name: string;
   readonly version: string;
 }
 
-/** Where a program wanted to listen. */
+/** The address that a program asked to listen on. */
 export interface Asked {
   readonly port: number;
   readonly host: string | undefined;
@@ -36,7 +36,7 @@ export interface Failure {
   readonly code: string | undefined;
 }
 
-/** What a child tells the relay. */
+/** A message from a child process to the relay. */
 export type ChildMessage =
   | { readonly type: 'warm' }
   | { readonly type: 'files'; readonly urls: readonly string[] }
@@ -46,8 +46,8 @@ export type ChildMessage =
   | { readonly type: 'waiting'; readonly problem: string }
   | { readonly type: 'failed'; readonly failure: Failure };
 
-/** What the relay tells a child. */
+/** A message from the relay to a child process. */
 export type ParentMessage =
   | StartMessage
-  /** Opens the debugger, or closes it. */
+  /** Opens the debugger, or closes it if there is no address. */
   | { readonly type: 'inspect'; readonly address: string | undefined };

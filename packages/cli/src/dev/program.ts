@@ -19,11 +19,11 @@ export interface ProgramSettings {
   readonly env: () => NodeJS.ProcessEnv;
 }
 
-/** What happens in a program's process. */
+/** Events of a program's process. */
 export interface ProgramEvents {
   /** The program has printed something. */
   readonly printed: (text: string) => void;
-  /** A message, or a batch, that the program has written to its pipe. */
+  /** The program has written a message, or a batch, to stdout. */
   readonly message: (program: Program, message: Json | readonly Json[]) => void;
   /** The program has loaded more files. */
   readonly loaded: (program: Program) => void;
@@ -49,7 +49,7 @@ export class Program {
   readonly number = ++count;
   /** The files outside of `node_modules` that it has loaded. */
   readonly files = new Set<string>();
-  /** The packages that it imports and that load the same anywhere. */
+  /** The packages that it imports and that are safe to load in advance. */
   readonly packages = new Set<string>();
   /** Resolves with the reason when the process has ended. */
   readonly ended: Promise<string>;
@@ -72,7 +72,7 @@ export class Program {
     this.child = spawn(process.execPath, [...flags, CHILD, pathToFileURL(entry).href, transport, ...packages], {
       env: env(),
       stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
-      // Ctrl-C in a terminal reaches the whole process group: the relay decides when its children end
+      // Ctrl-C reaches the relay's whole process group, but the relay decides when its children end
       detached: process.platform !== 'win32',
       windowsHide: true,
     });
@@ -112,7 +112,7 @@ export class Program {
     this.settleStart?.({ message, stack: '', code: undefined });
   }
 
-  /** Sends a message to a program that reads the pipe. */
+  /** Writes a message to the program's stdin. */
   write(line: string): void {
     this.child.stdin?.write(`${line}\n`);
   }
@@ -121,7 +121,7 @@ export class Program {
     if (this.child.connected) this.child.send(message, () => {});
   }
 
-  /** Ends the process: politely at first. */
+  /** Ends the process with SIGTERM or, if that takes too long, with SIGKILL. */
   async stop(): Promise<void> {
     if (this.hasEnded) return;
     this.child.kill('SIGTERM');
@@ -148,11 +148,11 @@ export class Program {
     } else this.events.told(this, message);
   }
 
-  /** A program may print before it serves, even without ending its line. */
+  /** Reads a line of stdout. A program may print other text first, even on the line of a message. */
   private read(text: string): void {
     const start = /^(?:\{|\[\{)/.test(text) ? 0 : text.indexOf('{"jsonrpc"');
     const message = start === -1 ? undefined : parse(text.slice(start));
-    // an array of other things is no batch
+    // an array of other values isn't a batch
     const isMessage = message !== undefined && [message].flat().every((each) => (each as Json)['jsonrpc'] === '2.0');
     if (!isMessage) return this.events.printed(`${text}\n`);
     if (start > 0) this.events.printed(`${text.slice(0, start)}\n`);
@@ -161,10 +161,10 @@ export class Program {
 
   private async whenEnded(): Promise<string> {
     const failed = new Promise<string>((resolve) => this.child.once('error', ({ message }) => resolve(message)));
-    // may come with `exit`, before anything that waits for that goes on
+    // subscribe now: `close` may come right after `exit`, before code that awaits `exit` runs
     const closed = new Promise((resolve) => this.child.once('close', resolve));
     const exited = once(this.child, 'exit').then(async ([code, signal]) => {
-      // what it wrote last; a process of its own may keep the pipe open
+      // wait for its last output, but not for long: its own child processes may keep stdout open
       await Promise.race([closed, wait(REST_MS, undefined, { ref: false })]);
       return typeof signal === 'string' ? `signal ${signal}` : `exit code ${code}`;
     });

@@ -1,7 +1,7 @@
 import { type Id, isJson, type Json, keyOf, paramsOf } from './message.js';
 import type { Program } from './program.js';
 
-/** A request of a program to the client. */
+/** A request from a program to the client. */
 export interface Question {
   readonly program: Program;
   /** The id that the program has given it. */
@@ -14,12 +14,12 @@ const tokenOf = (message: Json): unknown => {
   return isJson(meta) ? meta['progressToken'] : undefined;
 };
 
-/** The questions of all programs to one client. Two programs may use the same ids, so the client sees others. */
+/** Pending questions from all programs to one client. Programs may use the same ids, so the client gets new ones. */
 export class Questions {
   private readonly open = new Map<string, Question>();
   private asked = 0;
 
-  /** Gives a program's request an id of its own. */
+  /** Gives a program's request a unique id. */
   ask(program: Program, message: Json): Json {
     const id = `dev-${++this.asked}`;
     const token = tokenOf(message);
@@ -29,19 +29,19 @@ export class Questions {
     return { ...message, id, params: { ...params, _meta: { ...(params['_meta'] as Json), progressToken: id } } };
   }
 
-  /** The question that a response of the client answers. */
+  /** Removes the question that a client's response answers, and returns it. */
   answer({ id }: Json): Question | undefined {
     const question = this.open.get(String(id));
     this.open.delete(String(id));
     return question;
   }
 
-  /** The question that the client reports progress of. */
+  /** The question that the client reports progress on. */
   progress(message: Json): Question | undefined {
     return this.open.get(String(paramsOf(message)['progressToken']));
   }
 
-  /** Renames the question that a program cancels. */
+  /** Replaces the id in a program's cancellation with the one that the client knows. */
   cancel(program: Program, message: Json): Json {
     const params = paramsOf(message);
     const key = keyOf(params['requestId']);

@@ -21,7 +21,7 @@ function contents(lists: Lists): string {
 
 const time = (): string => new Date().toTimeString().slice(0, 8);
 
-/** What `decorum dev` prints of its own. All of it goes to stderr: over stdio, stdout carries messages. */
+/** Formats the output of `decorum dev` itself. It goes to stderr: over stdio, stdout carries messages. */
 export class Report {
   constructor(private readonly write: (text: string) => void) {}
 
@@ -38,8 +38,8 @@ export class Report {
   }
 
   /**
-   * Prints a problem once.
-   * @param consequence what the clients notice of it
+   * Prints a problem.
+   * @param consequence its effect, such as `waiting for an edit`
    */
   problem(text: string, consequence: string): void {
     const lines = `${text}\n${consequence}`.split('\n');

@@ -3,7 +3,7 @@ import { isJson, type Json, notification, paramsOf } from './message.js';
 /** The first notification of each subscription. */
 export const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 
-/** What a subscription names the notifications about each list. */
+/** The subscription filter for each notification. */
 const FILTERS: Readonly<Record<string, string>> = {
   'notifications/tools/list_changed': 'toolsListChanged',
   'notifications/prompts/list_changed': 'promptsListChanged',
@@ -21,8 +21,8 @@ export function subscriptionOf(message: Json): unknown {
 }
 
 /**
- * The notification that a list has changed, for one subscription. Undefined if it doesn't want it.
- * @param listen the `subscriptions/listen` of the client
+ * The notification that a list has changed, for one subscription; undefined if the client didn't ask for it.
+ * @param listen the client's `subscriptions/listen`
  */
 export function changeFor(listen: Json, method: string): Json | undefined {
   const wanted = paramsOf(listen)['notifications'];
@@ -31,7 +31,7 @@ export function changeFor(listen: Json, method: string): Json | undefined {
   return notification(method, { _meta: { [SUBSCRIPTION]: listen['id'] } });
 }
 
-/** Acknowledges all lists that the client wants to follow: those that the program lacks may come with the next edit. */
+/** Acknowledges all lists that the client asked for, because the next edit may add those that the program lacks. */
 export function acknowledgeLists(acknowledged: Json, listen: Json): Json {
   const wanted = paramsOf(listen)['notifications'];
   if (!isJson(wanted)) return acknowledged;

@@ -17,7 +17,7 @@ export interface SupervisorSettings extends Omit<ProgramSettings, 'packages'> {
   readonly defaultPort: number;
   readonly standIn: StandIn;
   readonly events: ProgramEvents;
-  /** A program serves, or does not start. */
+  /** Called when a program serves, or when it fails to start. */
   readonly settled: () => void;
 }
 
@@ -26,20 +26,20 @@ const LOOP_MS = 5000;
 const PATIENCE_MS = 5000;
 const ALWAYS_ANSWERED = new Set(['initialize', 'ping', 'server/discover', 'logging/setLevel', 'subscriptions/listen']);
 
-/** Keeps one program serving: starts the next one after an edit, and again after it has died. */
+/** Keeps one program serving: starts the next one after an edit, and restarts one that has died. */
 export class Supervisor implements Stage {
   current: Program | undefined;
   front!: Front;
   private spare: Program | undefined;
   private changed: Set<string> | undefined;
-  /** Packages that are worth loading before they are needed. */
+  /** Packages to load before the entry. */
   private readonly packages = new Set<string>();
   private starting: { readonly program: Program; readonly began: number } | undefined;
   private busy = false;
   private closing = false;
-  /** When a program that had died served again; long ago after an edit. */
+  /** When a restarted program began to serve; `-Infinity` after an edit. */
   private restartedAt = Number.NEGATIVE_INFINITY;
-  /** Why no program serves, for the clients. */
+  /** Why no program serves, as clients are told. */
   private problem: string | undefined;
   private hasServed = false;
   private readonly waiting: ((program: Program) => void)[] = [];
@@ -105,12 +105,12 @@ export class Supervisor implements Stage {
     }
   }
 
-  /** Starts a program and moves all clients to it, or leaves them where they are. */
+  /** Starts a program and, if it serves, moves all clients to it. */
   private async turn(files: readonly string[]): Promise<void> {
     const began = performance.now();
     const program = this.takeSpare(files);
     this.starting = { program, began };
-    // one debugger port: the next program needs it
+    // the next program needs the debugger's port
     this.current?.tell({ type: 'inspect', address: undefined });
     try {
       await program.start(this.message());
@@ -152,7 +152,7 @@ export class Supervisor implements Stage {
     return adoption;
   }
 
-  /** Lets a program finish what it has in flight, then ends it. */
+  /** Lets a program finish its requests in flight, then ends it. */
   private retire(program: Program): void {
     const end = async () => {
       const timer = new AbortController();
@@ -183,7 +183,7 @@ export class Supervisor implements Stage {
     this.prepare();
   }
 
-  /** Lets clients connect although there is no program. */
+  /** Starts a stand-in, so that clients can connect while no program serves. */
   private async substitute(isLate = () => false): Promise<void> {
     if (this.closing || this.isServing()) return;
     await this.front.open(undefined);
@@ -224,7 +224,7 @@ export class Supervisor implements Stage {
   }
 
   private async restart(): Promise<void> {
-    // the next program, or that of an edit, may never serve
+    // the restarted program, or one after an edit, may never serve
     setTimeout(() => void this.substitute(), FIRST_START_MS).unref();
     this.changed ??= new Set();
     await this.work();
@@ -236,7 +236,7 @@ export class Supervisor implements Stage {
     return { type: 'start', transport, args, inspect, defaultPort, publicPort, standIn: undefined };
   }
 
-  /** The warm process, unless it has loaded a file that has changed. */
+  /** The warm process, or a new one if it has ended or loaded a file that has changed. */
   private takeSpare(files: readonly string[]): Program {
     const { spare } = this;
     this.spare = undefined;
@@ -246,7 +246,7 @@ export class Supervisor implements Stage {
     return this.spawn();
   }
 
-  /** Starts the process for the next edit. */
+  /** Starts the warm process for the next edit. */
   private prepare(): void {
     if (this.closing || (this.spare && !this.spare.hasEnded)) return;
     this.spare = this.spawn();

@@ -8,7 +8,7 @@ import type { Report } from './report.js';
 
 const DIAGNOSTIC = /^(.+)\((\d+),(\d+)\): error (TS\d+): (.*)$/;
 
-/** Later checks look only at what has changed. */
+/** With `--incremental`, later checks only look at changes. */
 const OPTIONS = (root: string) => [
   '--noEmit',
   '--pretty',
@@ -18,7 +18,7 @@ const OPTIONS = (root: string) => [
   join(root, 'node_modules/.cache/decorum/dev.tsbuildinfo'),
 ];
 
-/** The program `tsc` of the project, if it has TypeScript. */
+/** The path of the project's `tsc`, if it has TypeScript. */
 function compilerOf(root: string): string | undefined {
   try {
     const manifest = createRequire(join(root, 'package.json')).resolve('typescript/package.json');
@@ -29,7 +29,7 @@ function compilerOf(root: string): string | undefined {
   }
 }
 
-/** Prints the type errors of the project after each edit. The program doesn't wait for it. */
+/** Prints the project's type errors after each edit. The program doesn't wait for the check. */
 export class TypeCheck {
   private running: ChildProcess | undefined;
   private hadErrors = false;
@@ -39,7 +39,7 @@ export class TypeCheck {
     private readonly report: Report,
   ) {}
 
-  /** Checks the types anew. A check that still runs is abandoned. */
+  /** Starts a new check. A check that is still running is abandoned. */
   run(): void {
     this.stop();
     const compiler = compilerOf(this.root);

@@ -4,18 +4,18 @@ import { basename, dirname, join } from 'node:path';
 // editors and git write several files, or one file in several steps
 const SETTLE_MS = 15;
 
-/** Time between two looks at a file whose folder cannot be watched. */
+/** Polling interval for files whose folder can't be watched. */
 const LOOK_MS = 200;
 
 /** Whether a file in the root of the project is read before the program runs. */
 export const isSetting = (name: string): boolean => /^(tsconfig.*\.json|package\.json|\.env)$/.test(name);
 
 /**
- * Watches the files of a program. Their folders are watched, because editors replace a file when they save it. A folder
- * is watched from the moment it is added, before its files are looked at: no edit falls in between.
+ * Watches the files of a program. It watches their folders, because editors replace a file when they save it. It starts
+ * to watch a folder before it looks at the files, so no edit is missed in between.
  */
 export class Watcher {
-  /** What was seen of each file last. */
+  /** The last known state of each file. */
   private readonly files = new Map<string, string>();
   private readonly folders = new Map<string, FSWatcher>();
   private readonly polled = new Set<string>();
@@ -31,8 +31,8 @@ export class Watcher {
   }
 
   /**
-   * Watches more files. They need not exist.
-   * @param since what has changed later than this is seen as changed (milliseconds since the epoch)
+   * Watches more files. They don't have to exist.
+   * @param since files that have changed since then count as edited (milliseconds since the epoch)
    */
   add(files: Iterable<string>, since = Infinity): void {
     for (const file of files) {
@@ -51,7 +51,7 @@ export class Watcher {
     for (const file of this.polled) unwatchFile(file);
   }
 
-  /** Whether the folder is watched now. It may not exist, or the system may watch too many already. */
+  /** Watches a folder. Returns false if it doesn't exist, or if the system can't watch any more folders. */
   private watch(folder: string): boolean {
     if (this.folders.has(folder)) return true;
     try {
@@ -64,7 +64,7 @@ export class Watcher {
     }
   }
 
-  /** Looks at the files of a folder that is not watched any more. */
+  /** Polls the files of a folder that can no longer be watched. */
   private lose(folder: string): void {
     this.folders.get(folder)?.close();
     this.folders.delete(folder);
@@ -93,7 +93,7 @@ export class Watcher {
     this.note(file);
   }
 
-  /** Looks at a file again and again. It may come back with its folder, as after `git checkout`. */
+  /** Polls a file. It may come back together with its folder, for example after `git checkout`. */
   private poll(file: string): void {
     if (this.polled.has(file)) return;
     this.polled.add(file);

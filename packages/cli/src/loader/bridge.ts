@@ -1,4 +1,4 @@
-/** How the compiler writes one export, and the list of several that it makes for Node.js. */
+/** How the compiler writes a single export, and the list of exports that it adds for Node.js. */
 const ONE = /^Object\.defineProperty\(exports, "(.+)", \{$/gm;
 const LIST = /^0 && \(module\.exports = \{\n([^}]*)\}\);/m;
 
@@ -9,14 +9,14 @@ function exportNames(code: string): readonly string[] {
   return names.filter((name) => name !== 'default' && name !== '__esModule');
 }
 
-/** The specifiers, in quotes, of the modules that are exported whole. */
+/** The quoted specifiers of modules that are re-exported with `export *`. */
 function exportedModules(code: string): readonly string[] {
   return [...code.matchAll(/^0 && __export\(require\((".+")\)\);/gm)].map(([, module = '']) => module);
 }
 
 /**
- * An ES module that requires a CommonJS module and exports its names. Node.js reads these names from the file itself, and
- * finds none in TypeScript.
+ * An ES module that requires a CommonJS module and exports its names. Without it, Node.js would look for the names in
+ * the TypeScript file and find none.
  * @param code the compiled file
  */
 export function bridge(file: string, code: string): string {

@@ -1,4 +1,7 @@
-/** TypeScript for `require`: a thread can't hook it, and Node.js 22 doesn't link what a hooked CommonJS module requires. */
+/**
+ * TypeScript for `require`. Module hooks can't do this: in a thread, they don't see `require` calls, and Node.js 22
+ * doesn't link the modules that a CommonJS module requires if a hook supplied its source.
+ */
 import Module from 'node:module';
 
 import { compileFile, type OnFile } from './hooks.js';
@@ -6,7 +9,7 @@ import { isOwn, resolveSource } from './resolve.js';
 
 type Resolve = (request: string, parent: NodeModule | undefined, ...rest: unknown[]) => string;
 
-/** What Node.js lets tools replace, but doesn't type. */
+/** Functions that Node.js lets tools replace, but doesn't type. */
 interface Replaceable {
   ['_resolveFilename']: Resolve;
   ['_extensions']: Record<string, (module: NodeModule & Compilable, file: string) => void>;
@@ -16,7 +19,7 @@ interface Compilable {
   ['_compile'](code: string, file: string, format?: string): void;
 }
 
-/** Compiles and resolves what is loaded with `require`. */
+/** Resolves and compiles files that are loaded with `require`. */
 export function hookRequire(onFile: OnFile): void {
   const loader = Module as unknown as Replaceable;
   const resolveFilename = loader['_resolveFilename'];

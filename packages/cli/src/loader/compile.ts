@@ -8,7 +8,7 @@ import { softenImports } from './metadata-imports.js';
 import { type Project, projectOf } from './project.js';
 import { placeAt, type SourceError, sourceError } from './source-error.js';
 
-/** Loads the compiler and the parser when they are needed. With a thread for the hooks, this is mostly not in this one. */
+/** Loads the compiler and the parser on demand: if the hooks run in a thread, this thread rarely needs them. */
 const require = createRequire(import.meta.url);
 
 type CompilerOptions = Project['options'];
@@ -45,7 +45,7 @@ function swcOptions(file: string, format: Format): Options {
   const { options } = projectOf(file);
   return {
     filename: file,
-    // as Node.js resolves it against the URL of the file
+    // relative, because Node.js resolves it against the URL of the file
     sourceFileName: basename(file),
     sourceMaps: 'inline',
     inlineSourcesContent: false,
@@ -59,7 +59,7 @@ function swcOptions(file: string, format: Format): Options {
             // lists the names of the exports, for `bridge`
             exportInteropAnnotation: true,
             importInterop: options.esModuleInterop === false ? 'none' : 'swc',
-            // `import()` stays, because it is how CommonJS loads ES modules. Only `module: commonjs` compiles it
+            // keeps `import()`, with which CommonJS loads ES modules. Only `module: commonjs` compiles it
             ignoreDynamic: !/^commonjs$/i.test(options.module ?? ''),
           },
     jsc: {
@@ -67,7 +67,7 @@ function swcOptions(file: string, format: Format): Options {
       parser: { syntax: 'typescript', decorators: true, tsx: file.endsWith('x') },
       transform: transformOf(options),
       keepClassNames: true,
-      // for `softenImports`, a comment that mentions a type would be a use of it
+      // `softenImports` would take a comment that mentions a type for a use of it
       minify: { format: { comments: false } },
       experimental: { keepImportAttributes: true },
     },
@@ -76,13 +76,13 @@ function swcOptions(file: string, format: Format): Options {
 
 /**
  * Compiles TypeScript as its tsconfig says, with an inline source map.
- * @throws {SourceError} where the syntax is wrong
+ * @throws {SourceError} for a syntax error
  */
 export function compile(file: string, source: string, format: Format): string {
   try {
     const { transformSync } = require('@swc/core') as typeof import('@swc/core');
     const { code } = transformSync(source, swcOptions(file, format));
-    // with verbatimModuleSyntax, the user says which imports are of types
+    // with verbatimModuleSyntax, users mark type imports themselves
     const isVerbatim = projectOf(file).options.verbatimModuleSyntax === true;
     return format === 'module' && !isVerbatim ? softenImports(code) : code;
   } catch (error) {
@@ -90,7 +90,7 @@ export function compile(file: string, source: string, format: Format): string {
   }
 }
 
-/** The compiler draws its own frame and a native stack. The parser says where the mistake is. */
+/** Replaces the compiler's error, which has a frame and a native stack, with one that has a position. */
 function explained(file: string, source: string, error: Error): Error {
   const found = syntaxErrorIn(file, source);
   if (found) return found;
@@ -100,8 +100,8 @@ function explained(file: string, source: string, error: Error): Error {
 }
 
 /**
- * The first mistake in the syntax of a file. Also one that the compiler leaves to Node.js, which only knows the compiled
- * file: a name that is declared twice, for example.
+ * The first syntax error in a file. This includes errors that the compiler leaves to Node.js, which only knows the
+ * compiled file: a name that is declared twice, for example.
  */
 export function syntaxErrorIn(file: string, source: string): SourceError | undefined {
   const { parseSync } = require('oxc-parser') as typeof import('oxc-parser');

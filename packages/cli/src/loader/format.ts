@@ -27,13 +27,13 @@ function readType(folder: string): Format | undefined {
     const { type } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { type?: unknown };
     return type === 'module' || type === 'commonjs' ? type : undefined;
   } catch {
-    // no package.json here; Node.js itself reports one that it can't read
+    // no readable package.json here; Node.js itself reports an unreadable one
     const parent = dirname(folder);
     return parent === folder ? undefined : typeOf(parent);
   }
 }
 
-/** Decides like the compiler, and without its word like Node.js: by the syntax of the file. */
+/** Decides as the compiler does or, if it leaves that open, as Node.js does: by the syntax of the file. */
 export function formatOf(file: string, source: string): Format {
   const extension = extname(file);
   if (extension === '.mts' || extension === '.mjs') return 'module';

@@ -8,10 +8,10 @@ import { type Format, formatOf } from './format.js';
 import { projectOf } from './project.js';
 import { isOwn, resolveSource, TYPESCRIPT } from './resolve.js';
 
-/** Told of every file of the project that is loaded, also of tsconfig files and of files that don't compile. */
+/** Called for every loaded file of the project, including tsconfig files and files that don't compile. */
 export type OnFile = (path: string) => void;
 
-/** Keeps a query, by which a program may load a file once more. */
+/** Keeps the query, which lets a program load a file again. */
 function withQuery(file: string, specifier: string): string {
   const query = /^(?:\.|\/|file:)/.test(specifier) ? (/[?#].*$/.exec(specifier)?.[0] ?? '') : '';
   return pathToFileURL(file).href + query;
@@ -20,7 +20,7 @@ function withQuery(file: string, specifier: string): string {
 let mainUrl: string | undefined;
 
 /**
- * The URL of the file that a specifier means to TypeScript.
+ * The URL of the file that TypeScript resolves a specifier to.
  * @returns undefined to leave the specifier to Node.js
  */
 export function sourceUrl(specifier: string, parentUrl: string | undefined): string | undefined {
@@ -47,7 +47,7 @@ export function compileFile(file: string, onFile: OnFile): Compiled {
 }
 
 /**
- * Loads a module if it is the loader's to compile.
+ * Loads a module if the loader has to compile it.
  * @returns undefined to leave it to Node.js
  */
 export function loadSource(url: string, onFile: OnFile): LoadFnOutput | undefined {
@@ -60,7 +60,7 @@ export function loadSource(url: string, onFile: OnFile): LoadFnOutput | undefine
   }
   const { format, code } = compileFile(file, onFile);
   if (format === 'module') return { format, source: code, shortCircuit: true };
-  // as the main module, Node.js loads it itself, with `require.main`
+  // Node.js loads the main module itself, and sets `require.main`
   if (url === mainUrl) return { format, shortCircuit: true };
   return { format: 'module', source: bridge(file, code), shortCircuit: true };
 }

@@ -5,11 +5,11 @@ import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
 import { hookRequire } from './commonjs.js';
 import { loadSource, type OnFile, sourceUrl } from './hooks.js';
 
-/** What has been loaded. */
+/** The files that have been loaded. */
 export interface Loaded {
-  /** Paths of the project's own files so far: sources, JSON and tsconfig files, also those that failed to compile. */
+  /** Paths of the project's own files so far: sources, JSON and tsconfig files, even if they failed to compile. */
   files(): ReadonlySet<string>;
-  /** Calls a listener for each further file, once. */
+  /** Calls a listener once for each further file. */
   onFile(listener: OnFile): void;
 }
 
@@ -19,13 +19,13 @@ type Hooks = {
 };
 type Next = (target: string, context: object) => unknown;
 
-/** Typed here, because the oldest Node.js that is supported lacks it. */
+/** Typed here, because the oldest supported Node.js lacks it. */
 const { registerHooks } = nodeModule as { registerHooks?: (hooks: Hooks) => void };
 
 function registerInProcess(register: (hooks: Hooks) => void, onFile: OnFile): void {
   register({
     resolve(specifier, context, next) {
-      // `hookRequire` has resolved these
+      // `hookRequire` has already resolved these
       const source = context.conditions?.includes('require') ? undefined : sourceUrl(specifier, context.parentURL);
       return next(source ?? specifier, context);
     },
@@ -66,7 +66,7 @@ function install(): Loaded {
   };
 }
 
-/** Makes this process run TypeScript. Does so once, however often it is called. */
+/** Makes this process run TypeScript. Further calls only return the same object. */
 export function installLoader(): Loaded {
   const shared = globalThis as { [INSTALLED]?: Loaded };
   return (shared[INSTALLED] ??= install());

@@ -1,18 +1,18 @@
 /**
- * Lets imports fail softly that only decorator metadata needs. The compiler sees one file, so it can't know that an
- * imported name is an interface. tsc drops such an import; here it stays, and an ES module that imports a name that
- * doesn't exist isn't even linked. A member of a namespace may be missing, and its metadata is then `Object`, as with tsc.
+ * Makes missing imports harmless if only decorator metadata needs them. The compiler sees one file at a time, so it
+ * can't know that an imported name is an interface. tsc drops such an import. Here it stays, and an ES module that
+ * imports a missing name can't be linked. With a namespace import it can, and the metadata is `Object`, as with tsc.
  */
 const METADATA = /typeof (\w+) === "undefined" \? Object : \1(?!\w)/g;
 const IMPORT = /^import (?:(\w+)(?:, )?)?(?:\{ ([^}]+) \})? from ("[^"]+"|'[^']+');$/gm;
 
-/** Whether a name occurs in the metadata alone, and once where it is imported. */
+/** Whether a name occurs only in metadata and in its import. */
 function isForMetadata(code: string, name: string, mentions: number | undefined): boolean {
   if (mentions === undefined) return false;
   return [...code.matchAll(new RegExp(`(?<![\\w$])${name}(?![\\w$])`, 'g'))].length === 2 * mentions + 1;
 }
 
-/** The names that a statement imports: the local one, and the one in the other module. */
+/** The names that a statement imports: each local name with its name in the other module. */
 function namesOf(alone: string | undefined, list: string | undefined): readonly (readonly [string, string])[] {
   const listed = (list ?? '').split(', ').flatMap((each) => {
     const [name = '', local = name] = each.split(' as ');
@@ -22,8 +22,8 @@ function namesOf(alone: string | undefined, list: string | undefined): readonly 
 }
 
 /**
- * Imports namespaces instead of the names that only metadata mentions.
- * @param compiled an ES module as the compiler has written it, with its source map
+ * Imports namespaces instead of the names that only metadata uses.
+ * @param compiled an ES module from the compiler, with its source map
  */
 export function softenImports(compiled: string): string {
   const [code = '', ...map] = compiled.split(/(?=\n\/\/# sourceMappingURL=)/);

@@ -2,16 +2,16 @@ import { dirname } from 'node:path';
 
 import { createFilesMatcher, createPathsMatcher, getTsconfig, parseTsconfig, type TsConfigResult } from 'get-tsconfig';
 
-/** What the nearest tsconfig says, or the defaults where there is none. */
+/** The settings of the nearest tsconfig, or the defaults if there is none. */
 export interface Project {
-  /** Path of the tsconfig; undefined where there is none. */
+  /** Path of the tsconfig; undefined if there is none. */
   readonly file: string | undefined;
   readonly options: NonNullable<TsConfigResult['config']['compilerOptions']>;
-  /** The files that `paths` or `baseUrl` allow for a specifier, without regard to whether they exist. */
+  /** The paths that `paths` or `baseUrl` allow for a specifier, whether or not the files exist. */
   readonly candidates: (specifier: string) => readonly string[];
 }
 
-/** Without a tsconfig: what the documentation recommends. */
+/** Without a tsconfig: the options that the documentation recommends. */
 const DEFAULTS: Project = {
   file: undefined,
   options: { experimentalDecorators: true, emitDecoratorMetadata: true },
@@ -34,12 +34,12 @@ function nearestTo(folder: string): TsConfigResult | undefined {
   try {
     return getTsconfig(folder, 'tsconfig.json', files) ?? undefined;
   } catch (error) {
-    // the message names only what is missing, such as a file that it extends
+    // the message names only the missing file, such as one that the tsconfig extends
     throw new Error(`The tsconfig.json of ${folder} can't be read: ${(error as Error).message}`, { cause: error });
   }
 }
 
-/** A tsconfig may hold references only. Then the first of them that includes the file applies. */
+/** If a tsconfig only lists references, the first of them that includes the file applies. */
 function including(file: string, nearest: TsConfigResult): TsConfigResult {
   const { references = [], files: listed = [], include } = nearest.config;
   if (references.length === 0 || listed.length > 0 || (include?.length ?? 0) > 0) return nearest;

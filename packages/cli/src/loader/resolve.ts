@@ -7,7 +7,7 @@ import { projectOf } from './project.js';
 /** The files that the loader compiles. */
 export const TYPESCRIPT = /\.(?:[cm]?ts|tsx)$/;
 
-/** What TypeScript compiles to a file of each extension. */
+/** The source extensions for each compiled extension. */
 const SOURCES: Readonly<Record<string, readonly string[]>> = {
   '.js': ['.ts', '.tsx'],
   '.jsx': ['.tsx'],
@@ -19,10 +19,10 @@ const LEFT_OUT = ['.ts', '.tsx', '.mts', '.cts', '.js', '.mjs', '.cjs', '.json']
 
 const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 
-/** Whether the loader compiles and resolves for a file: not for installed packages. */
+/** Whether the loader handles a file and its imports. It leaves out installed packages. */
 export const isOwn = (file: string): boolean => !/[\\/]node_modules[\\/]/.test(file);
 
-/** The file that a path without regard to its extension means to TypeScript. */
+/** The file that TypeScript resolves a path to. The extension may be missing, or that of the compiled file. */
 function fileAt(path: string): string | undefined {
   const extension = extname(path);
   const stem = path.slice(0, path.length - extension.length);
@@ -32,7 +32,7 @@ function fileAt(path: string): string | undefined {
 }
 
 /**
- * The file that a specifier means to TypeScript, with the `paths` of the tsconfig.
+ * The file that TypeScript resolves a specifier to, using the `paths` of the tsconfig.
  * @param specifier as it is imported or required
  * @param parent path of the importing file
  * @returns undefined to leave the specifier to Node.js

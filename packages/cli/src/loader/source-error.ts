@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 
-/** Where in a source file something is. Lines and columns count from 1. */
+/** A position in a source file. Lines and columns count from 1. */
 export interface Place {
   readonly file: string;
   readonly line: number;
@@ -9,13 +9,13 @@ export interface Place {
 
 /** A syntax error in a source file. */
 export interface SourceError extends SyntaxError, Place {
-  /** What is wrong, without the place. */
+  /** The message without the position. */
   readonly reason: string;
   /** The lines around the mistake. */
   readonly frame: string;
 }
 
-/** Its stack is the mistake's place alone. It has no class of its own, which would get lost between threads. */
+/** Creates an error whose stack is only its position. It has no class, which would get lost between threads. */
 export function sourceError(reason: string, source: string, place: Place): SourceError {
   const frame = frameOf(source, place);
   const error = new SyntaxError(`${printable(place)}  ${reason}\n\n${frame}`);
@@ -26,7 +26,7 @@ export function sourceError(reason: string, source: string, place: Place): Sourc
   return error as SourceError;
 }
 
-/** The error as the loader threw it, if it is about the syntax of a source file. */
+/** Whether an error is a syntax error in a source file, as the loader throws it. */
 export function isSourceError(error: unknown): error is SourceError {
   return error instanceof Error && 'frame' in error && 'reason' in error;
 }
@@ -43,7 +43,7 @@ export function placeAt(file: string, source: string, offset: number): Place {
   return { file, line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
 }
 
-/** Tabs and control characters would move the marker away from its column. */
+/** Tabs and carriage returns would move the marker away from its column. */
 const oneCell = (text: string) => text.replace(/[\t\r]/g, ' ');
 
 function frameOf(source: string, { line, column }: Place): string {

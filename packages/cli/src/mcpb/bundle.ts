@@ -13,7 +13,7 @@ import { copy, newFolder, zip } from './files.js';
 import { published } from './published.js';
 import { type Listed, tryProgram } from './try.js';
 
-/** The file in a bundle that serves what a program exports. */
+/** The file in a bundle that serves the program's exported server. */
 const MAIN = 'main.mjs';
 
 const MAKE: Readonly<Record<Exported['as'], (value: string) => string>> = {
@@ -22,7 +22,7 @@ const MAKE: Readonly<Record<Exported['as'], (value: string) => string>> = {
   function: (value) => `await ${value}()`,
 };
 
-/** Serves what a program exports, without this package. */
+/** Code that serves a program's exported server without this package. */
 function mainOf(program: string, { name, as }: Exported, format: Format): string {
   const imported = format === 'commonjs' ? 'program' : '* as program';
   return [
@@ -43,7 +43,7 @@ function projectFolder(file: string): string {
   throw new CommandFailure(`A bundle needs the name, version and dependencies of a package.json, and there is none.`);
 }
 
-/** Copies what a package publishes by its `files`. */
+/** Copies the files that a package publishes, and `more`. */
 function copyPublished(from: string, to: string, more: readonly string[]): void {
   const { paths, isExcluded } = published(from, readManifest(from).files ?? []);
   for (const path of new Set([...more, ...paths])) {
@@ -51,13 +51,13 @@ function copyPublished(from: string, to: string, more: readonly string[]): void 
   }
 }
 
-/** One of the same workspace has its sources and tests beside what it publishes. */
+/** Copies a package. In the same workspace, its folder also has sources and tests, which aren't copied. */
 function copyPackage(from: string, to: string): void {
   if (isOwn(from) && readManifest(from).files !== undefined) copyPublished(from, to, ['package.json']);
   else copy(from, to);
 }
 
-/** Puts the files together. Returns the file to start, and its arguments. */
+/** Collects the files. Returns the file to start, and its arguments. */
 function collect(project: string, folder: string, { file, server }: Built): readonly string[] {
   const source = readFileSync(file, 'utf8');
   const program = relative(project, file).replaceAll('\\', '/');
@@ -66,7 +66,7 @@ function collect(project: string, folder: string, { file, server }: Built): read
   const { name, version, type } = readManifest(project);
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify({ name, version, type, private: true }, null, 2)}\n`);
   for (const [path, from] of placeDependencies(project)) copyPackage(from, join(folder, path));
-  // a program for both transports takes this flag
+  // programs that support both transports take this flag
   if (server?.exported === undefined) return /['"`]--stdio['"`]/.test(source) ? [program, '--stdio'] : [program];
   writeFileSync(join(folder, MAIN), mainOf(program, server.exported, formatOf(file, source)));
   return [MAIN];
@@ -80,7 +80,7 @@ function authorOf({ author }: Manifest, name: string): { readonly name: string }
   return { name: text?.replace(/\s*[<(].*$/, '') || name };
 }
 
-/** The manifest. What the project's own manifest.json says wins. */
+/** The bundle's manifest. The fields of the project's own manifest.json take precedence. */
 function manifestOf(project: string, [main = '', ...args]: readonly string[], { tools }: Listed): object {
   const described = readManifest(project);
   const { version = '0.0.0', license } = described;
@@ -120,7 +120,7 @@ export interface Bundle {
 
 /**
  * Writes a bundle of a built program.
- * @throws {CommandFailure} if the program doesn't serve over stdio, as clients start it
+ * @throws {CommandFailure} if the program doesn't serve over stdio, which is how clients start it
  */
 export async function bundle(built: Built): Promise<Bundle> {
   const project = projectFolder(built.file);

@@ -1,4 +1,4 @@
-/** Which installed packages a bundle needs, and where they go in it. */
+/** Finds the installed packages that a bundle needs, and their paths in the bundle. */
 import { readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
@@ -32,7 +32,7 @@ function findPackage(name: string, from: string): string | undefined {
   return dirname(from) === from ? undefined : findPackage(name, dirname(from));
 }
 
-/** The folders of packages by their path in the bundle: `node_modules/ajv`, or below another one for a second version. */
+/** Package folders by path in the bundle: `node_modules/ajv`, or inside another package for a second version. */
 export type Placed = Map<string, string>;
 
 interface Package {
@@ -41,7 +41,7 @@ interface Package {
   readonly path: string;
 }
 
-/** What a package in the bundle would load for a name. */
+/** The folder that a package in the bundle would load for a name. */
 function visible(placed: Placed, name: string, path: string): string | undefined {
   const found = placed.get(join(path, 'node_modules', name));
   if (found !== undefined || path === '') return found;
@@ -53,7 +53,7 @@ function visible(placed: Placed, name: string, path: string): string | undefined
 function dependenciesOf({ folder }: Package): readonly { readonly name: string; readonly folder: string }[] {
   const { dependencies = {}, optionalDependencies = {}, ...more } = readManifest(folder);
   const { peerDependencies = {}, peerDependenciesMeta = {} } = more;
-  // a project that uses an optional one depends on it
+  // if a project uses an optional peer, it depends on that package itself
   const peers = Object.keys(peerDependencies).filter((name) => !peerDependenciesMeta[name]?.optional);
   const names = new Set([...Object.keys(dependencies), ...Object.keys(optionalDependencies), ...peers]);
   return [...names].flatMap((name) => {

@@ -4,12 +4,12 @@ import { basename, dirname, join, relative } from 'node:path';
 
 import { zipSync } from 'fflate';
 
-/** What only compilers and debuggers read. */
+/** Files that only compilers and debuggers read. */
 const FOR_TOOLS = /\.d\.[cm]?ts$|\.map$|\.tsbuildinfo$/;
 
 /**
- * Copies a folder or a file without what only tools read. Links are followed.
- * @param isExcluded for more paths to leave out
+ * Copies a folder or a file, without `node_modules` and files that only tools read. Follows symlinks.
+ * @param isExcluded decides which other paths to leave out
  */
 export function copy(from: string, to: string, isExcluded: (path: string) => boolean = () => false): void {
   mkdirSync(dirname(to), { recursive: true });
@@ -21,7 +21,7 @@ export function copy(from: string, to: string, isExcluded: (path: string) => boo
   });
 }
 
-/** A new folder to put a bundle together in. */
+/** Creates a temporary folder for the files of a bundle. */
 export const newFolder = (): string => mkdtempSync(join(tmpdir(), 'decorum-mcpb-'));
 
 function filesBelow(folder: string): readonly string[] {
@@ -31,7 +31,7 @@ function filesBelow(folder: string): readonly string[] {
   });
 }
 
-/** The oldest date that zip files can have: the same files give the same bundle. */
+/** A fixed date, so that the same files give the same bundle. It is the oldest that zip files can have. */
 const DATE = new Date(1980, 0, 1);
 
 /** A zip file of all files below a folder. */
@@ -40,7 +40,7 @@ export function zip(folder: string): Uint8Array {
   const modes = (path: string) => (statSync(path).mode & 0o111 ? 0o755 : 0o644);
   const content = files.map((path) => [
     relative(folder, path).replaceAll('\\', '/'),
-    // the upper half of these attributes is the mode on Unix
+    // the upper half of these attributes is the Unix mode
     [readFileSync(path), { mtime: DATE, os: 3, attrs: (0o100_000 | modes(path)) << 16 }],
   ]);
   return zipSync(Object.fromEntries(content) as Parameters<typeof zipSync>[0], { level: 6 });

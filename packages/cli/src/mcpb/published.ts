@@ -1,8 +1,8 @@
-/** What a package publishes by the `files` of its package.json: paths, globs, and both with a `!` for what to leave out. */
+/** Evaluates the `files` of a package.json: paths and globs, with a leading `!` to leave files out. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The paths of a package that its `files` mean, relative to its folder. */
+/** The paths that a package publishes, relative to its folder. */
 export interface Published {
   readonly paths: readonly string[];
   readonly isExcluded: (path: string) => boolean;
@@ -12,7 +12,7 @@ const WILDCARDS: Readonly<Record<string, string>> = { '**/': '(?:.*/)?', '**': '
 
 const escaped = (text: string) => text.replace(/[.+^$()|[\]\\{}*?]/g, '\\$&');
 
-/** A pattern also means everything in the folders that it names. */
+/** The expression for a pattern. It also matches everything in the folders that the pattern matches. */
 function expression(pattern: string): RegExp {
   const source = trimmed(pattern).replace(/\*\*\/|\*\*|\{[^}]*\}|[^]/g, (part) => {
     const choices = /^\{(.+)\}$/.exec(part)?.[1]?.split(',').map(escaped);
@@ -33,7 +33,7 @@ function pathsBelow(folder: string, prefix = ''): readonly string[] {
 
 /**
  * Reads the `files` of a package.json.
- * @param folder of the package
+ * @param folder the package's folder
  */
 export function published(folder: string, files: readonly string[]): Published {
   const excluded = files.filter((each) => each.startsWith('!')).map((each) => expression(each.slice(1)));

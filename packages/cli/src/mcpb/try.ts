@@ -5,12 +5,12 @@ import { createInterface } from 'node:readline';
 
 import { newestOf } from '@decorum/core/transport';
 
-/** What a server in a bundle lists. */
+/** The tools that a bundled server lists. */
 export interface Listed {
   readonly tools: readonly { readonly name: string; readonly description?: string }[];
 }
 
-/** A bundled program: its folder, its file in there, and its arguments. */
+/** A bundled program: its folder, and its file in that folder followed by its arguments. */
 export interface Program {
   readonly folder: string;
   readonly args: readonly string[];
@@ -44,7 +44,7 @@ export async function tryProgram({ folder, args: [main = '', ...args] }: Program
   });
   const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
   const closed = new Promise((resolve) => child.once('close', resolve));
-  // it may end before it reads
+  // the program may end before it reads
   child.stdin.on('error', () => {});
   child.stdin.write(INITIALIZE);
   const tools: Listed['tools'][number][] = [];

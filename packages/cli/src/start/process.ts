@@ -22,8 +22,8 @@ export function endWithSignal(servers: ReadonlySet<ClosableHost>): void {
 }
 
 /**
- * Sends what a program prints while it loads to stderr: with stdio, only messages may be on stdout.
- * @returns ends this, when a server begins to write there
+ * Redirects stdout to stderr while a program loads: over stdio, only messages may go to stdout.
+ * @returns a function that ends the redirection, to be called when a server begins to write to stdout
  */
 export function divertStdout(): () => void {
   const { stdout, stderr } = process;
@@ -37,12 +37,12 @@ export function divertStdout(): () => void {
 }
 
 /**
- * Explains errors that a program throws after it has loaded, if they can be explained. All others end it as Node.js
- * would, with their stack: that is its own log.
+ * Explains known errors that a program throws after it has loaded. Any other error ends the program with a stack, as
+ * Node.js would.
  */
 export function failLater(explain: (error: unknown) => CommandFailure | undefined): void {
   const onUncaught = (error: unknown) => {
-    // a server reports such errors, and lives on
+    // a server's own listener reports the error and keeps the process alive
     if (process.listenerCount('uncaughtException') > 1) return;
     const failure = explain(error);
     if (failure) printFailure(failure);

@@ -6,10 +6,10 @@ import { CommandFailure, EXIT } from 'create-decorum';
 
 import { loadFailure, type Program } from '../failures.js';
 
-/** What a server is served over. */
+/** The transport of a server. */
 export type Transport = 'stdio' | 'http';
 
-/** A package as the program loads it, because the CLI may be of another version; else the CLI's own. */
+/** The program's copy of a package, because the CLI's may have another version. Falls back to the CLI's copy. */
 async function packageFor<T>(file: string, name: string): Promise<T> {
   try {
     return (await import(pathToFileURL(createRequire(file).resolve(name)).href)) as T;
@@ -19,7 +19,7 @@ async function packageFor<T>(file: string, name: string): Promise<T> {
 }
 
 /**
- * Serves a server until a signal, or the end of stdin.
+ * Serves a server until a signal arrives or stdin ends.
  * @throws {CommandFailure}
  */
 export async function serve(server: McpServer, transport: Transport, program: Program): Promise<void> {

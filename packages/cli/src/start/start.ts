@@ -23,7 +23,7 @@ import { serve, type Transport } from './serve.js';
 /** How to start a program. */
 export interface StartOptions {
   readonly transport: Transport;
-  /** Whether the user named the transport. A program that serves by itself is then told which. */
+  /** Whether the user named the transport. The program then gets it as an argument. */
   readonly isChosen: boolean;
   readonly envFile: string | undefined;
   /** Arguments of the program. */
@@ -48,7 +48,8 @@ export async function start(
   const release = transport === 'stdio' ? divertStdout() : () => {};
   const { created, opened } = watchServers(release);
   const programArgs = isChosen ? [`--${transport}`, ...args] : args;
-  // a program may fail after it has loaded: in a `main` that nothing awaits, for example. Once it serves, an error is its own
+  // a program may fail after it has loaded, for example in a `main` that isn't awaited. Once it serves, only errors of
+  // `listen` are explained
   failLater((error) => (opened.size > 0 ? listenFailure(error) : loadFailure(programOf(file), error)));
   process.once('beforeExit', () => {
     if (opened.size > 0 || process.exitCode !== undefined) return;

@@ -5,11 +5,11 @@ function decorate(...args: unknown[]): any { return args; }
 export class Warm { @decorate() field!: string; @decorate() method({ field }: Warm) { return field; } }
 `;
 
-/** Loads the compiler in the thread that compiles, and lets it compile once. */
+/** Warms up the compiler. Must be called in the thread that compiles. */
 export function warmCompiler(entry: string): void {
   try {
     compile(entry, SOURCE, 'module');
   } catch {
-    // a wrong tsconfig: the program's own files will say so
+    // an invalid tsconfig, which will be reported when the program's own files compile
   }
 }

@@ -4,7 +4,7 @@ import type { ClosableHost } from '@decorum/core';
 
 import { coreOf, httpOf } from './warm.js';
 
-/** Serves an exported server at `/mcp`. The program asks for no port of its own, so `PORT` and `HOST` decide. */
+/** Serves an exported server over HTTP, on `defaultPort` and the address in `HOST`. */
 export async function serveHttp(server: ClosableHost, defaultPort: number): Promise<void> {
   const { nodeHandler } = await httpOf();
   const allowedHosts = (process.env['ALLOWED_HOSTS'] ?? '').split(',').flatMap((each) => each.trim() || []);
@@ -27,7 +27,7 @@ function closeOnSignal(server: ClosableHost, handler: { close(): Promise<void> }
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void close());
 }
 
-/** Serves an exported server over the pipe. */
+/** Serves an exported server over stdio. */
 export async function servePipe(server: ClosableHost): Promise<void> {
   const { serveStdio } = await coreOf();
   await serveStdio(server);

@@ -1,6 +1,6 @@
 import type { Failure } from '../messages.js';
 
-/** Describes what a program threw. */
+/** Describes an error that a program threw. */
 export function failureOf(error: unknown): Failure {
   if (!(error instanceof Error)) return { message: String(error), stack: '', code: undefined };
   const { message, stack = '', code } = error as NodeJS.ErrnoException;

@@ -4,12 +4,12 @@ import type { MessagePort } from 'node:worker_threads';
 
 import { warmCompiler } from './compiler.js';
 
-// Module hooks (Node.js, "Modules: node:module API"). They run in a thread of their own, after the loader's.
+// Module hooks (Node.js, "Modules: node:module API"). They run in their own thread, registered after the loader's.
 
 /** A specifier with this prefix is resolved as if the entry had imported it. */
 export const AS_ENTRY = 'decorum-dev:';
 
-/** Packages that only define things when they are loaded, whatever the environment is. */
+/** Packages that are safe to load in advance: loading them only defines things, whatever the environment. */
 const PURE =
   /^(?:@decorum\/[\w/-]+|fastify|express|@nestjs\/[\w/-]+|rxjs|zod|valibot|arktype|jose|reflect-metadata|class-(?:validator|transformer))$/;
 
@@ -29,7 +29,7 @@ export function initialize(data: Data): void {
   if (!('registerHooks' in nodeModule)) warmCompiler(fileURLToPath(entry));
 }
 
-/** Resolves what the relay's own code imports from the project. Reports files that don't exist: they may appear. */
+/** Resolves imports with the `AS_ENTRY` prefix. Reports paths that don't resolve, because the file may appear later. */
 export async function resolve(
   specifier: string,
   context: { parentURL?: string },
@@ -45,7 +45,7 @@ export async function resolve(
   }
 }
 
-/** Reports each file, also one that the loader rejects. */
+/** Reports each file, including files that the loader rejects. */
 export function load(url: string, context: object, next: Next<object, object>): Promise<object> {
   if (url.startsWith('file:') && !url.includes('/node_modules/')) port.postMessage(url);
   return next(url, context);

@@ -12,13 +12,13 @@ export interface Moving {
   /** The port that clients use, if it is known before the program asks for one. */
   readonly publicPort: number | undefined;
   readonly defaultPort: number;
-  /** A server is about to listen. */
+  /** Called before a server listens. */
   readonly asking: () => void;
-  /** A server listens: the first one is the program's main server. */
+  /** Called once a server listens. The first one is the program's main server. */
   readonly listening: (port: number, asked: Asked, isFirst: boolean) => void;
 }
 
-/** The options in the arguments of `listen` if they are for TCP. Not for a path, a handle or a file descriptor. */
+/** The TCP options in the arguments of `listen`; undefined for a path, a handle or a file descriptor. */
 function tcpOptions([first, second, third]: Arguments): ListenOptions | undefined {
   if (typeof first === 'object' && first !== null) {
     const options = first as ListenOptions & { fd?: unknown };
@@ -30,8 +30,8 @@ function tcpOptions([first, second, third]: Arguments): ListenOptions | undefine
 }
 
 /**
- * Moves the TCP servers of this process to free ports of loopback. They still believe to listen where they asked to:
- * the program prints the URL that clients use, and accepts it as `Host`.
+ * Moves the TCP servers of this process to free ports on loopback. They still report the port that clients use, so the
+ * program prints the right URL and accepts its `Host`.
  */
 export function moveServers(moving: Moving): void {
   let servers = 0;

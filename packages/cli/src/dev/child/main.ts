@@ -1,6 +1,6 @@
 /**
- * The process of a program. It starts before it is needed, loads what every program loads, and waits. Then it runs the
- * entry and tells the relay where the program listens.
+ * The process of a program. It starts before it is needed, loads the modules that every program needs, and waits. When
+ * the relay tells it to start, it runs the entry and reports where the program listens.
  */
 import { open, close, url as inspectorUrl } from 'node:inspector';
 import { register } from 'node:module';
@@ -21,7 +21,7 @@ const PATIENCE_MS = 3000;
 const [entryUrl = '', transport = 'http', ...packages] = process.argv.splice(2);
 const entry = fileURLToPath(entryUrl);
 const toParent = process.send?.bind(process);
-// the program isn't the one that talks to the relay
+// hide the IPC channel from the program
 Object.defineProperty(process, 'send', { value: undefined, configurable: true });
 
 let serving = false;
@@ -31,7 +31,7 @@ function send(message: ChildMessage): void {
   if (process.connected) toParent?.(message);
 }
 
-/** Reports the files that the program has loaded so far, also by `require`. */
+/** Reports the files that the program has imported or required so far. */
 function sendFiles(): void {
   const urls: string[] = [];
   const names: string[] = [];
@@ -58,7 +58,7 @@ function isServing(port?: number, asked?: Extract<ChildMessage, { type: 'serving
   process.off('uncaughtException', fail);
   sendFiles();
   send({ type: 'serving', ...(port !== undefined && { port }), ...(asked && { asked }) });
-  // what the program loads later
+  // the program may load more files later
   setInterval(sendFiles, 250).unref();
 }
 
@@ -69,7 +69,7 @@ function fail(error: unknown): void {
   toParent({ type: 'failed', failure: failureOf(error) } satisfies ChildMessage, undefined, undefined, done);
 }
 
-/** Resolves when the program reads the pipe. */
+/** Reports when a stdio program begins to read stdin. The returned function tells whether it reads stdin now. */
 function watchStdin(): () => boolean {
   const reads = () => ['data', 'readable'].some((event) => process.stdin.listenerCount(event) > 0);
   process.stdin.on('newListener', (event) => {
@@ -80,7 +80,7 @@ function watchStdin(): () => boolean {
 
 const transportOf = (): 'stdio' | 'http' => (transport === 'stdio' ? 'stdio' : 'http');
 
-/** Opens the debugger, as soon as the program before has closed it. */
+/** Opens the debugger once the previous program has closed its own. Without an address, closes it. */
 async function inspect(address: string | undefined): Promise<void> {
   if (address === undefined) return close();
   const [host, port] = address.split(/:(?=\d+$)/);
@@ -120,7 +120,7 @@ async function run(message: StartMessage, readsStdin: () => boolean): Promise<vo
   await (transportOf() === 'stdio' ? servePipe(server) : serveHttp(server, defaultPort));
 }
 
-/** A program that exports no server may still be about to serve. */
+/** Gives a program without an exported server time to start its own, then reports the problem. */
 function wait(readsStdin: () => boolean): void {
   const timer = setTimeout(() => {
     if (serving) return;

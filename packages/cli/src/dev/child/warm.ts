@@ -19,7 +19,7 @@ export interface Http {
   readonly nodeHandler: (server: ClosableHost, options: { readonly allowedHosts: readonly string[] }) => NodeHandler;
 }
 
-/** The project's copy of a package, or else the one of the command line. */
+/** The project's copy of a package, or the CLI's own copy if the project has none. */
 async function copyOf<T>(name: string, own: () => Promise<unknown>): Promise<T> {
   try {
     return (await import(`${AS_ENTRY}${name}`)) as T;
@@ -44,7 +44,7 @@ const CALLS = [
   { id: 2, method: 'tools/call', params: { name: 'warm', arguments: { text: '' } } },
 ];
 
-/** Serves one call, so that whatever is loaded on demand is loaded. */
+/** Serves one call, to load the modules that are loaded on demand. */
 async function rehearse({ McpServer, connectMemory }: Core): Promise<void> {
   const server = new McpServer({ name: 'warm', version: '0' });
   const input = { type: 'object', properties: { text: { type: 'string', format: 'email' } } } as const;
@@ -55,12 +55,12 @@ async function rehearse({ McpServer, connectMemory }: Core): Promise<void> {
   await server.close();
 }
 
-/** Loads what nearly every program loads, before it is known what the entry will contain. */
+/** Loads the modules that nearly every program needs, before the entry runs. */
 export async function warmUp(entry: string, transport: 'stdio' | 'http', packages: readonly string[]): Promise<void> {
   if ('registerHooks' in nodeModule) warmCompiler(entry);
   const core = await coreOf();
   if (transport === 'http') await httpOf();
-  // as the entry will: Node.js has to find out once what a CommonJS package exports
+  // imported as the entry will, so that Node.js has already detected the exports of CommonJS packages
   for (const name of new Set(['class-validator', 'class-transformer', ...packages])) {
     await import(`${AS_ENTRY}${name}`).catch(() => {});
   }

@@ -1,6 +1,7 @@
 /**
- * Ends this process when the relay is gone. Node.js loads this file first, because later it may wait for the thread of the
- * loader and then hears of nothing, as with a program that never returns to its event loop. So another thread looks.
+ * Ends this process when the relay is gone. `disconnect` isn't emitted while Node.js waits for the loader's thread, or
+ * while the program blocks the event loop, so another thread checks as well. Node.js loads this file first, before it
+ * can wait for the loader.
  */
 import { Worker } from 'node:worker_threads';
 
@@ -17,7 +18,7 @@ const end = (): void => void process.kill(process.pid, 'SIGKILL');
 const relay = Number(process.env['DECORUM_DEV']);
 if (process.connected) process.once('disconnect', end);
 else end();
-// elsewhere the id of the parent stays
+// on Windows, `ppid` doesn't change when the parent ends
 if (process.platform !== 'win32') {
   new Worker(WATCH, { eval: true, execArgv: [], workerData: relay, stdout: false }).unref();
 }

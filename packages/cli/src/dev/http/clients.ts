@@ -19,15 +19,15 @@ export class Clients {
   readonly exchanges = new Set<Exchange>();
   private readonly paths = new Set<string>();
   private readonly views = new Views(() => (this.paths.size > 0 ? [...this.paths] : DEFAULT_PATHS));
-  /** The last program that was not a stand-in: clients know its lists. */
+  /** The last program that wasn't a stand-in. Clients know its lists. */
   private known: Program | undefined;
 
-  /** A client sends messages to this path. */
+  /** Records a path that clients send messages to. */
   posts(path: string): void {
     if (!this.paths.has(path) && this.paths.size < 4) this.paths.add(path);
   }
 
-  /** Takes a new session. Clients that never end theirs must not fill the memory. */
+  /** Adds a session. Above the cap, evicts an idle one, because some clients never end their sessions. */
   add(session: HttpSession): void {
     this.sessions.set(session.id, session);
     if (this.sessions.size <= MAX_SESSIONS) return;
@@ -50,10 +50,10 @@ export class Clients {
     };
   }
 
-  /** Moves all sessions and streams to a program, and tells their clients what has changed. */
+  /** Begins all sessions in a program. The returned function moves streams to it and tells clients what has changed. */
   async move(next: Program): Promise<() => Promise<Adoption>> {
     const before = this.known;
-    // clients keep what they know while a stand-in tells them that the program has ended
+    // a stand-in only says that the program has ended: clients keep the lists that they know
     const isQuiet = next.isStandIn && before !== undefined;
     if (!isQuiet) this.known = next;
     const sessions = [...this.sessions.values()];
@@ -66,7 +66,7 @@ export class Clients {
     };
   }
 
-  /** What has changed, for clients with certain headers. Undefined if that can't be known. */
+  /** A function that finds the changes for clients with certain headers; undefined if they can't be known. */
   private async compare(
     before: Program | undefined,
     next: Program,

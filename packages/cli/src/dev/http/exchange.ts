@@ -11,30 +11,30 @@ import { endToEnd, isEventStream, readBody, type Received } from './upstream.js'
 
 const WHY_MS = 1000;
 
-/** One request of a client, while a program answers it. */
+/** A client's request that a program is answering. */
 export class Exchange {
   private settled = false;
   isWithdrawn = false;
   private received: Received | undefined;
   private finish!: () => void;
-  /** Resolves when the client has its response, or is gone. */
+  /** Resolves when the client has its response or has disconnected. */
   readonly over = new Promise<void>((resolve) => (this.finish = resolve));
 
   constructor(
     private readonly incoming: Incoming,
     readonly program: Program,
     private readonly parts: {
-      /** What the client has sent; an array is a batch. */
+      /** The client's message; an array is a batch. */
       readonly message: Json | readonly Json[];
       readonly questions: Questions | undefined;
-      /** The session's id of the client. */
+      /** The header with the session's id for the client. */
       readonly sessionHeader: (headers: IncomingMessage['headers']) => NodeJS.Dict<string | string[]>;
     },
   ) {
     incoming.gone.addEventListener('abort', () => this.leave(), { once: true });
   }
 
-  /** Passes the program's response on. */
+  /** Passes on the program's response. */
   async answer(received: Received): Promise<void> {
     this.received = received;
     if (this.settled) return received.abandon();
@@ -49,7 +49,7 @@ export class Exchange {
     this.whole(response, body);
   }
 
-  /** Answers in place of a program that can't. */
+  /** Answers with an error in place of the program. */
   fail(problem: string): void {
     if (this.settled) return;
     this.settle();
@@ -68,7 +68,7 @@ export class Exchange {
     this.settle();
   }
 
-  /** The connection is gone. Soon it is known why. */
+  /** Fails the request after its connection was lost, as soon as it is known why. */
   async failWhenKnown(): Promise<void> {
     const unknown = wait(WHY_MS, 'it closed the connection', { ref: false });
     this.fail(await Promise.race([this.program.ended, unknown]));
@@ -91,7 +91,7 @@ export class Exchange {
     const found = isJson(message) && isAdapted(message['method']) ? parse(body.toString()) : undefined;
     if (!isJson(found)) return incoming.pass(Object.assign(response, { headers }), body);
     const adapted = adapt(found, message as Json);
-    // an error of the program that became a result
+    // the program's error was replaced with a result
     const status = adapted !== found && 'error' in found ? 200 : (response.statusCode ?? 200);
     incoming.answer(status, adapted, headers);
   }
@@ -144,7 +144,7 @@ export class Exchange {
   }
 }
 
-/** Renames the questions of a program, so that no two programs use the same id. */
+/** Gives a program's questions new ids, because two programs may use the same ones. */
 export function passOn(message: Json, program: Program, questions: Questions | undefined): Json {
   if (questions === undefined) return message;
   if (isRequest(message)) return questions.ask(program, message);

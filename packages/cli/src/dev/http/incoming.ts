@@ -3,9 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Program } from '../program.js';
 import { endToEnd, isEventStream, type Received, send } from './upstream.js';
 
-/** A client's request: what it sent, and where the response goes. */
+/** A client's request and its response. */
 export class Incoming {
-  /** Aborts when the client has gone before it had its response. */
+  /** Aborts when the response has been sent or the client has disconnected. */
   readonly gone: AbortSignal;
 
   constructor(
@@ -41,14 +41,14 @@ export class Incoming {
       .end(body);
   }
 
-  /** Passes a whole response on as it is. */
+  /** Passes on a whole response as is. */
   pass({ statusCode = 500, headers }: IncomingMessage, body: Buffer | string): void {
     if (this.response.headersSent) return void this.response.end();
     this.response.writeHead(statusCode, { ...endToEnd(headers), 'content-length': Buffer.byteLength(body) }).end(body);
   }
 }
 
-/** Passes a request that isn't MCP to the program, and its response back. */
+/** Passes a request to the program and its response back, both as is. */
 export async function proxy(incoming: Incoming, program: Program, body: Buffer): Promise<void> {
   const { request, response, method, path } = incoming;
   let received: Received;

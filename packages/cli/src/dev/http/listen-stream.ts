@@ -35,14 +35,14 @@ export class ListenStream {
     this.follow(program, received, false);
   }
 
-  /** Sends the request to the next program. The client has had its acknowledgement. */
+  /** Sends the request to the next program. The client already has its acknowledgement. */
   async reopen(program: Program): Promise<void> {
     const received = await this.connect(program).catch(() => undefined);
     if (received === undefined || !isEventStream(received.response)) return received?.abandon();
     this.follow(program, received, true);
   }
 
-  /** Sends a notification of the relay itself, if the client has asked for it. */
+  /** Sends one of the relay's own notifications, if the client asked for it. */
   notify(method: string): boolean {
     const message = this.ended ? undefined : changeFor(this.message, method);
     if (message) this.incoming.response.write(messageEvent(message));

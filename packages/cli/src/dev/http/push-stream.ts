@@ -8,7 +8,7 @@ import { SESSION } from './session.js';
 import { messageEvent, readEvents, type ServerEvent, writeEvent } from './sse.js';
 import { endToEnd, isEventStream, readBody, type Received, send } from './upstream.js';
 
-/** A client's open GET stream. Behind it, each program in turn has one. */
+/** A client's open GET stream. The relay connects it to one program after another. */
 export class PushStream {
   private upstream: Received | undefined;
   private ended = false;
@@ -18,15 +18,15 @@ export class PushStream {
   constructor(
     private readonly incoming: Incoming,
     private readonly session: HttpSession,
-    /** A program's lists have changed while it runs. */
+    /** Called when a running program changes its lists. */
     private readonly changed: (program: Program) => void,
   ) {
     incoming.gone.addEventListener('abort', () => this.end(), { once: true });
   }
 
   /**
-   * Opens the stream in the first program. The client gets its response if it is another.
-   * @param lastEventId of the program
+   * Opens the stream in the first program. If its response isn't a stream, the client gets that response.
+   * @param lastEventId id of the last event from this program
    */
   async open(program: Program, lastEventId: string | undefined): Promise<void> {
     const received = await this.connect(program, lastEventId);
@@ -42,14 +42,14 @@ export class PushStream {
     this.session.untold.clear();
   }
 
-  /** Opens the stream in the next program. Until then, and if that fails, the client's stream stays open. */
+  /** Opens the stream in the next program. The client's stream stays open, even if that fails. */
   async reopen(program: Program): Promise<void> {
     const received = await this.connect(program, undefined).catch(() => undefined);
     if (received === undefined || !isEventStream(received.response)) return received?.abandon();
     this.follow(program, received);
   }
 
-  /** Sends a notification of the relay itself. */
+  /** Sends one of the relay's own notifications. */
   notify(method: string, params = {}): void {
     this.incoming.response.write(messageEvent(notification(method, params)));
   }
@@ -80,7 +80,7 @@ export class PushStream {
     readEvents(received.response, (event) => {
       if (this.upstream === received) this.pass(program, event);
     });
-    // a program may end a stream on purpose; when it dies, the stream waits for the next one
+    // a program may end a stream on purpose; if it dies, the stream waits for the next program
     received.response.once('end', () => {
       if (this.upstream === received && !program.hasEnded && received.response.complete) this.end();
     });

@@ -20,7 +20,7 @@ import { readBody, send } from './upstream.js';
 
 const ENDING_MS = 1000;
 
-/** Where a message goes. */
+/** The session and the program of a message. */
 interface Target {
   readonly session: HttpSession | undefined;
   readonly program: Program;
@@ -30,7 +30,7 @@ type Headers = NodeJS.Dict<string | string[]>;
 
 const isRefused = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ECONNREFUSED';
 
-/** Sends each request of a client to the program that it belongs to. */
+/** Routes each client request to the right program. */
 export class Router {
   constructor(
     private readonly stage: Stage,
@@ -75,7 +75,7 @@ export class Router {
     return this.forward(incoming, message, { session: isStateless(message) ? undefined : session, program });
   }
 
-  /** Where responses and notifications about a certain request go, in that program's words. */
+  /** Finds the program for a response, or a notification about a request, and puts the program's ids into the message. */
   private targetOf(message: Json, session: HttpSession): { message: Json; program: Program } | undefined {
     const renamed = (question: Question | undefined, change: (id: Id) => Json) =>
       question && { message: change(question.id), program: question.program };
@@ -110,7 +110,7 @@ export class Router {
       if (session) {
         session.headers = incoming.request.headers;
         const id = await session.idIn(program);
-        // after the replay, which would tell the program the same again
+        // after the replay, which would otherwise repeat the message
         for (const each of [message].flat()) session.memory.note(each as Json);
         await this.exchange(exchange, incoming, { message, id });
       } else await this.exchange(exchange, incoming, { message, id: undefined });
@@ -125,7 +125,7 @@ export class Router {
       release();
     }
     if (!exchange.isWithdrawn) return;
-    // it has ended before it got the request, so the next one may have it
+    // the program ended before it got the request, so the next program may get it
     const reason = await Promise.race([program.ended, wait(ENDING_MS, undefined, { ref: false })]);
     if (reason === undefined) return this.refuse(incoming, message, 'The program no longer listens.');
     return this.dispatch(incoming, message, { session, program: await this.stage.serving() });
@@ -146,13 +146,13 @@ export class Router {
       path: incoming.path,
       headers: { ...headers, ...(id !== undefined && { [SESSION]: id }) },
       body: JSON.stringify(message),
-      // without sessions, that is how a client cancels its request
+      // without sessions, clients cancel a request by disconnecting
       signal: incoming.gone,
     });
     await exchange.answer(received);
   }
 
-  /** Takes note of a session that a program has begun. Its first id stays the client's. */
+  /** Records a session that a program has begun. The client keeps its first id. */
   private begin(
     incoming: Incoming,
     message: Json,
@@ -192,7 +192,7 @@ export class Router {
     const [, number, eventId] = /^(\d+)-(.*)$/.exec(incoming.header('last-event-id') ?? '') ?? [];
     session.streams.add(stream);
     try {
-      // a program that has ended has taken its events along
+      // the events of earlier programs are lost
       await stream.open(program, Number(number) === program.number ? eventId : undefined);
       await stream.over;
     } catch (error) {

@@ -8,18 +8,18 @@ import type { Program } from '../program.js';
 import { Questions } from '../questions.js';
 import { type Answered, converse } from './upstream.js';
 
-/** The header that names a session. */
+/** The header with the session id. */
 export const SESSION = 'mcp-session-id';
 const OWN_ID = 'decorum-dev-';
 
-/** A program doesn't accept the session: what it answered. */
+/** Thrown if a program doesn't accept a session. Holds the program's answer. */
 export class NotAccepted extends Error {
   constructor(readonly answered: Answered) {
     super(`The program answered \`initialize\` with status ${answered.status}.`);
   }
 }
 
-/** The headers of a message that fit others of its client too. */
+/** The headers of a message that also apply to the client's other messages. */
 export function lasting(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   const all = Object.entries(headers).filter(([name]) => !/^(mcp-.*|last-event-id|accept-encoding)$/.test(name));
   return Object.fromEntries(all);
@@ -32,17 +32,17 @@ export interface SessionStream {
   end(): void;
 }
 
-/** A client's session. Each program has its own session for it, and the client never learns of them. */
+/** A client's session. Behind it, each program has its own session, which the client never sees. */
 export class HttpSession {
   readonly memory = new Memory();
   readonly questions = new Questions();
-  /** Which program has which request of the client in flight. */
+  /** The programs of the client's requests in flight, by request id. */
   readonly inFlight = new Map<string, Program>();
   readonly streams = new Set<SessionStream>();
-  /** Changes that the client has not been told, because it had no stream open. */
+  /** Notifications that the client hasn't received, because it had no stream open. */
   readonly untold = new Set<string>();
   private readonly ids = new Map<Program, Promise<string>>();
-  /** The version of the memory that a program was told. */
+  /** The version of the memory that was replayed to each program. */
   private readonly replayed = new Map<Program, number>();
 
   constructor(
@@ -53,13 +53,13 @@ export class HttpSession {
     public headers: IncomingHttpHeaders,
   ) {}
 
-  /** Takes note of the session's id in the program that has begun it. */
+  /** Records the session's id in the program that has begun it. */
   began(program: Program, id: string): void {
     this.ids.set(program, Promise.resolve(id));
   }
 
   /**
-   * The session's id in a program, which is told what the client told those before.
+   * The session's id in a program. Replays the session to the program first, if necessary.
    * @throws {NotAccepted}
    */
   idIn(program: Program): Promise<string> {
@@ -67,12 +67,12 @@ export class HttpSession {
     if (known) return known;
     const id = this.replay(program);
     this.ids.set(program, id);
-    // the client's next message has other credentials, perhaps
+    // try again with the client's next message: it may have other credentials
     id.catch(() => this.ids.delete(program));
     return id;
   }
 
-  /** Begins the session again if the client has said more since. */
+  /** Begins the session again if the client has changed it since the replay. */
   async catchUp(program: Program): Promise<void> {
     if (this.replayed.get(program) === this.memory.version) return;
     this.ids.delete(program);
@@ -86,7 +86,7 @@ export class HttpSession {
     this.questions.forget(program);
   }
 
-  /** Takes note of a request that is in flight. */
+  /** Records a request that is in flight until the returned function is called. */
   flies(id: unknown, program: Program): () => void {
     const key = keyOf(id);
     this.inFlight.set(key, program);

@@ -23,7 +23,7 @@ function eventOf(block: string): ServerEvent {
   return { id, event: event.event, data: data.length > 0 ? data.join('\n') : undefined, rest };
 }
 
-/** Writes an event as it goes over the wire. */
+/** Serializes an event. */
 export function writeEvent({ id, event, data, rest }: ServerEvent): string {
   const lines = [...rest];
   if (event !== undefined) lines.push(`event: ${event}`);
@@ -37,7 +37,7 @@ export const messageEvent = (message: object): string => `event: message\ndata: 
 
 const END = /\r\n\r\n|\n\n|\r\r/;
 
-/** Calls `see` for each event of a stream, while it flows. */
+/** Calls `see` for each event of a stream as it arrives. */
 export function readEvents(stream: Readable, see: (event: ServerEvent) => void): void {
   let rest = '';
   stream.setEncoding('utf8');

@@ -10,11 +10,11 @@ export interface Sent {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body?: string | Buffer;
-  /** Abandons it. */
+  /** Aborts the request. */
   readonly signal?: AbortSignal;
 }
 
-// RFC 9110, section 7.6.1; the length is that of what is sent
+// RFC 9110, section 7.6.1, plus `content-length`, which is set anew
 const HOP_BY_HOP = [
   'connection',
   'keep-alive',
@@ -27,7 +27,7 @@ const HOP_BY_HOP = [
   'content-length',
 ];
 
-/** The headers that another connection may carry. */
+/** The headers that may be forwarded. */
 export function endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   const kept = { ...headers };
   for (const name of [...HOP_BY_HOP, ...(headers.connection ?? '').toLowerCase().split(/\s*,\s*/)]) delete kept[name];
@@ -41,7 +41,7 @@ export interface Received {
 }
 
 /**
- * Sends a request to a program. Each has a connection of its own: a program may close an idle one at any time, and then
+ * Sends a request to a program. Each request has its own connection: a program may close an idle one at any time, and
  * the request would be lost.
  */
 export function send(program: Program, { method, path, headers, body, signal }: Sent): Promise<Received> {
@@ -54,7 +54,7 @@ export function send(program: Program, { method, path, headers, body, signal }: 
       agent: false,
       ...(signal && { signal }),
       headers: {
-        // where it believes to listen
+        // the address that the program believes it listens on
         host: `127.0.0.1:${program.asked?.port}`,
         ...endToEnd(headers),
         ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }),
@@ -69,7 +69,7 @@ export function send(program: Program, { method, path, headers, body, signal }: 
   });
 }
 
-/** Whether a response is a stream of events. */
+/** Whether a response is an event stream. */
 export const isEventStream = ({ headers }: IncomingMessage): boolean =>
   headers['content-type']?.startsWith('text/event-stream') === true;
 
@@ -80,7 +80,7 @@ export async function readBody(stream: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** The program's response to a message of the relay itself. */
+/** A program's response to one of the relay's own messages. */
 export interface Answered {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -89,7 +89,7 @@ export interface Answered {
   readonly body: string;
 }
 
-/** Sends a message of the relay itself, and waits for the response. */
+/** Sends one of the relay's own messages, and waits for the response. */
 export async function converse(program: Program, sent: Sent): Promise<Answered> {
   const { response, abandon } = await send(program, sent);
   const { statusCode: status = 0, headers } = response;

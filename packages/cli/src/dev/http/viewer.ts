@@ -17,7 +17,7 @@ const ENVELOPE = {
 };
 const POSTED = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 
-/** What a client with certain credentials sees of a program. */
+/** A program as clients with certain credentials see it. */
 export interface View {
   readonly path: string;
   /** `serverInfo` and more. */
@@ -36,7 +36,7 @@ const infoOf = (result: Json): Json => {
   return isJson(info) ? info : {};
 };
 
-/** Asks without a session, if the program can be asked so. */
+/** Connects without a session; undefined if the program doesn't support that. */
 async function statelessly(post: (message: Json, headers: Json) => Promise<Answered>): Promise<Asking | undefined> {
   let count = 0;
   const ask: Ask = async (method, params) => {
@@ -48,7 +48,7 @@ async function statelessly(post: (message: Json, headers: Json) => Promise<Answe
   return isJson(result) ? { ask, about: infoOf(result) } : undefined;
 }
 
-/** Asks in a session of the relay's own. */
+/** Connects with a session of the relay's own. */
 async function inSession(post: (message: Json, headers: Json) => Promise<Answered>): Promise<Asking | undefined> {
   const { id: protocolVersion } = newestOf('stateful');
   const begun = await post(request(0, INITIALIZE, { protocolVersion, capabilities: {}, clientInfo: CLIENT }), {});
@@ -65,7 +65,7 @@ async function inSession(post: (message: Json, headers: Json) => Promise<Answere
   return { ask, about: infoOf(result) };
 }
 
-/** Looks at a program as a client with these headers would. Undefined if it may not, or if MCP isn't served there. */
+/** Views a program as a client with these headers. Undefined if the client has no access, or no path serves MCP. */
 export async function look(
   program: Program,
   paths: readonly string[],

@@ -5,10 +5,10 @@ import { look, type View } from './viewer.js';
 
 const KEYS = ['authorization', 'cookie'] as const;
 
-/** Which views of a program are the same: those of clients with the same credentials. */
+/** The key of a view: clients with the same credentials share one. */
 export const keyOfView = (headers: IncomingHttpHeaders): string => KEYS.map((name) => headers[name] ?? '').join('\n');
 
-/** The views of programs, each taken once. */
+/** Cached views of programs. */
 export class Views {
   private readonly views = new WeakMap<Program, Map<string, Promise<View | undefined>>>();
 
@@ -26,7 +26,7 @@ export class Views {
     return view;
   }
 
-  /** The program has changed its lists while it runs. */
+  /** Discards the views of a program that has changed its lists. */
   forget(program: Program): void {
     this.views.delete(program);
   }

@@ -31,30 +31,30 @@ const INVALID_REQUEST = -32_600;
 
 const isInvalid = ({ error }: Json): boolean => isJson(error) && error['code'] === INVALID_REQUEST;
 
-/** A request of the client in flight. */
+/** A client's request in flight. */
 interface Flight {
   readonly program: Program;
   readonly message: Json;
   readonly land: () => void;
 }
 
-/** The client over stdin and stdout. The relay owns the pipe; programs come and go behind it. */
+/** The client over stdio. The relay owns stdin and stdout; programs come and go behind it. */
 export class StdioFront implements Front {
   readonly port = undefined;
   private readonly memory = new Memory();
   private readonly questions = new Questions();
   private readonly flights = new Flights();
   private readonly inFlight = new Map<string, Flight>();
-  /** Open `subscriptions/listen`, and the program that serves each. */
+  /** Open `subscriptions/listen` requests, and the program that serves each. */
   private readonly listens = new Map<string, { message: Json; program: Program; acknowledged: boolean }>();
   private readonly links = new Map<Program, Link>();
-  /** Lines that came while no program served. */
+  /** Lines that arrived while no program served. */
   private readonly backlog: string[] = [];
   /** The lists that the client may know. */
   private known: Promise<Lists | undefined> | undefined;
-  /** The program has changed them since they were read. */
+  /** Whether the program has changed its lists since they were read. */
   private isStale = false;
-  /** Resolves when the client has closed stdin, and a program has what it sent before. */
+  /** Resolves when the client has closed stdin and a program has received everything that the client sent. */
   readonly left: Promise<void>;
   private closing = false;
 
@@ -72,7 +72,7 @@ export class StdioFront implements Front {
     const link = this.linkTo(next);
     const before = this.stage.current;
     const isFirst = this.known === undefined;
-    // the client keeps what it knows while a stand-in tells it that the program has ended
+    // a stand-in only says that the program has ended: the client keeps the lists that it knows
     const isQuiet = next.isStandIn && !isFirst;
     const version = await inTime(this.begin(link));
     if (version !== this.memory.version) await inTime(this.begin(link));
@@ -156,7 +156,7 @@ export class StdioFront implements Front {
     return link;
   }
 
-  /** Begins the session in a program, if there is one. Returns how much of it the program was told. */
+  /** Begins the client's session, if it has one, in a program. Returns the version of the memory that was replayed. */
   private async begin(link: Link): Promise<number> {
     const { version, initialize } = this.memory;
     if (initialize) await link.begin(initialize, this.memory.replay());
@@ -172,11 +172,11 @@ export class StdioFront implements Front {
     const message = parse(line);
     if (isJson(message)) return this.route(message);
     for (const each of message ?? []) if (isRequest(each)) this.fly(each);
-    // the program says what is wrong with it
+    // the program handles batches, and answers invalid messages with an error
     this.stage.current?.write(line);
   }
 
-  /** Sends a message of the client to the program that it belongs to. */
+  /** Sends a client's message to the right program. */
   private route(message: Json): void {
     const program = this.stage.current as Program;
     if (isResponse(message)) {
@@ -194,7 +194,7 @@ export class StdioFront implements Front {
     this.linkTo(program).tell(message);
   }
 
-  /** Sends a notification of the client. */
+  /** Sends a client's notification to the right program. */
   private pass(message: Json, current: Program): void {
     const params = paramsOf(message);
     const key = keyOf(params['requestId']);
@@ -227,9 +227,9 @@ export class StdioFront implements Front {
       flight.land();
       return this.send(adapt(response, flight.message));
     }
-    // it was no request, whatever its id says
+    // the client's message had an id, but was no valid request
     if (flight === undefined && isInvalid(response)) return this.send(response);
-    // the end of a subscription; programs before the current one also end theirs
+    // the end of a subscription: ignore it if the subscription has moved to another program
     if (this.listens.get(key)?.program !== program) return;
     this.listens.delete(key);
     this.send(response);
@@ -245,7 +245,7 @@ export class StdioFront implements Front {
     this.send(messages);
   }
 
-  /** Passes a notification of a program on. */
+  /** Passes on a program's notification. */
   private announce(link: Link, message: Json): void {
     const { program } = link;
     const { method } = message;

@@ -14,13 +14,13 @@ const ENVELOPE = {
   'io.modelcontextprotocol/clientCapabilities': {},
 };
 
-/** What the relay asks a program of its own, over the pipe that the client's messages take too. */
+/** Sends a program the relay's own requests, over the same stdin and stdout as the client's messages. */
 export class Link {
   private readonly waiting = new Map<unknown, (response: Json) => void>();
   private asked = 0;
   /** Whether the client's session has begun in this program. */
   hasSession = false;
-  /** Changes that the program announced before clients were moved to it. */
+  /** `list_changed` notifications that the program sent before clients were moved to it. */
   readonly early = new Set<string>();
   about: Json = {};
 
@@ -33,7 +33,7 @@ export class Link {
     for (const resolve of this.waiting.values()) resolve({});
   }
 
-  /** Sends a request of the relay. Resolves with an empty object if the program ends. */
+  /** Sends one of the relay's own requests. Resolves with an empty object if the program ends. */
   ask(method: string, params: Json): Promise<Json> {
     const id = `${OWN}${this.program.number}-${++this.asked}`;
     return new Promise((resolve) => {
@@ -43,7 +43,7 @@ export class Link {
     });
   }
 
-  /** Takes a response to the relay. Returns whether it was one. */
+  /** Handles a response to one of the relay's own requests. Returns false for any other message. */
   takes(message: Json): boolean {
     const resolve = this.waiting.get(message['id']);
     if (!resolve || message['method'] !== undefined) return false;
@@ -56,7 +56,7 @@ export class Link {
     this.program.write(JSON.stringify(message));
   }
 
-  /** Begins the client's session as it began in the program before. */
+  /** Begins the client's session as it began in the previous program. */
   async begin(params: Json, replay: readonly Json[]): Promise<void> {
     this.hasSession = true;
     await this.ask(INITIALIZE, params);
@@ -65,7 +65,7 @@ export class Link {
     );
   }
 
-  /** The program's lists: asked without a session, or in the client's. Undefined if there is none yet. */
+  /** Reads the program's lists without a session, or else in the client's session. Undefined if that hasn't begun. */
   async lists(): Promise<Lists | undefined> {
     const stateless: Ask = (method, params) => this.ask(method, { ...params, _meta: ENVELOPE });
     const { result } = await stateless(DISCOVER, {});

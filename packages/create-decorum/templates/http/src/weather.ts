@@ -17,7 +17,7 @@ class Weather {
   @Tool({ description: 'Tomorrow’s weather in a city', annotations: { readOnlyHint: true } })
   forecast({ city }: Place) {
     const forecast = this.forecasts.get(city);
-    // the model reads this message; of any other error it learns nothing
+    // the model sees this message, but not the messages of unexpected errors
     if (forecast === undefined) throw new ToolError(`There is no forecast for ${city}. Read weather://cities first.`);
     return `${city}: ${forecast}`;
   }

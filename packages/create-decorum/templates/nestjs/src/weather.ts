@@ -24,7 +24,7 @@ export class Weather {
   @Tool({ description: 'Tomorrow’s weather in a city', annotations: { readOnlyHint: true } })
   forecast({ city }: Place) {
     const forecast = this.api.forecasts.get(city);
-    // the model reads this message; of other errors it learns nothing
+    // the model sees this message, but not the messages of unexpected errors
     if (forecast === undefined) {
       throw new NotFoundException(`There is no forecast for ${city}. Read weather://cities first.`);
     }

@@ -26,7 +26,7 @@ class Notes {
     return `You have ${this.of(ctx).push(text)} notes.`;
   }
 
-  /** The notes of the caller. Only the issuer and the subject together name a user. */
+  /** The caller's notes. Only the issuer and the subject together identify a user. */
   private of({ principal }: Context): string[] {
     const owner = JSON.stringify([principal?.issuer, principal?.subject]);
     const notes = this.notes.get(owner) ?? [];
