@@ -88,14 +88,23 @@ export const TRANSPORTS: readonly Mistake[] = [
   ],
   ['`path: "mcp"`', listening({ path: 'mcp' }), 'DECORUM_INVALID_OPTION', '`path`', 'Write "/mcp"'],
   ['`path: "/mcp?a"`', listening({ path: '/mcp?a' }), 'DECORUM_INVALID_OPTION', '`path`', 'Write "/mcp"'],
-  ['`path: "/100%"`', listening({ path: '/100%' }), 'DECORUM_INVALID_OPTION', '"%25" for a "%"', 'Write "/mcp"'],
-  [
-    'HTTP+SSE at another spelling of that path',
-    listening({ legacySse: { path: '/mc%70' } }),
-    'DECORUM_INVALID_OPTION',
-    '`legacySse.path`',
-    'Choose another path',
-  ],
+  ...(['/café', '/a"b', '/mc%70', '/a%2fb', '/100%', '/./mcp', '/a\\b'] as const).flatMap((path): Mistake[] => {
+    const sent = new URL(path.replace('%70', 'p').replace('2f', '2F').replace(/%$/, '%25'), 'http://a').pathname;
+    const remedy = `Write "${sent}"`;
+    const mistake = (name: string, start: () => unknown): Mistake => [
+      `\`${name}: "${path}"\``,
+      start,
+      'DECORUM_INVALID_OPTION',
+      `\`${name}\` is "${path}", but clients send`,
+      remedy,
+    ];
+    return [
+      mistake('path', listening({ path })),
+      mistake('legacySse.path', listening({ legacySse: { path } })),
+      mistake('legacySse.messagesPath', () => nodeHandler(server, { legacySse: { messagesPath: path } })),
+      mistake('path', () => fetchHandler(server, { path })),
+    ];
+  }),
   ['an empty path for `listen`', listening({ path: '' }), 'DECORUM_INVALID_OPTION', '`path`', 'out for the default'],
   [
     'HTTP+SSE at the path of Streamable HTTP',

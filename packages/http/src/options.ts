@@ -9,6 +9,7 @@ import { checkedPrincipal } from './authenticate.js';
 import { credentialHeaders, isHeaderName } from './credentials.js';
 import { Guard } from './guard.js';
 import { type EndpointLimits, LIMIT_RANGES, MAX_TIMER_MS, resolveLimits } from './limits.js';
+import { sentPath } from './paths.js';
 import type { EventStore } from './event-store.js';
 import { MemoryEventStore } from './memory-event-store.js';
 import type { SessionStore } from './session-store.js';
@@ -199,7 +200,7 @@ function legacyPaths(option: EndpointOptions<never>['legacySse'], mcpPath: strin
   for (const [name, given] of Object.entries({ path, messagesPath })) {
     requirePath(`legacySse.${name}`, given);
     const problem = `is "${given}", which is the path of Streamable HTTP. Choose another path`;
-    if (decoded(given) === decoded(mcpPath)) throw invalid(`legacySse.${name}`, problem);
+    if (given === mcpPath) throw invalid(`legacySse.${name}`, problem);
   }
   return { path, messagesPath };
 }
@@ -207,19 +208,26 @@ function legacyPaths(option: EndpointOptions<never>['legacySse'], mcpPath: strin
 const invalid = (option: string, problem: string) =>
   startupError('DECORUM_INVALID_OPTION', '@decorum/http', option, problem);
 
-/** The empty path is valid: it stands for the prefix that the plugin is registered with. */
+/** The empty path is valid: it means the prefix that the plugin is registered with. */
 function requirePath(option: string, path: string): string {
-  if (typeof path === 'string' && /^(?:\/[^?#\s]*)?$/.test(path) && decoded(path) !== undefined) return path;
-  const rule = 'must be a path that starts with "/", without "?" and "#", and with "%25" for a "%"';
-  throw invalid(option, `is ${inspect(path)}, but ${rule}. Write "/mcp"`);
+  if (typeof path === 'string' && /^(?:\/[^?#\s]*)?$/.test(path)) return path;
+  throw invalid(
+    option,
+    `is ${inspect(path)}, but must be a path that starts with "/", without "?" and "#". Write "/mcp"`,
+  );
 }
 
-/** A path without percent-encoding; undefined if that is malformed. */
-function decoded(path: string): string | undefined {
-  try {
-    return decodeURI(path);
-  } catch {
-    return undefined;
+/**
+ * Rejects paths that no client sends, for hosts that compare the paths of requests with them. Routes of Fastify have a
+ * syntax of their own.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ */
+export function requireSentPaths({ path, legacySse }: Pick<ResolvedOptions<never>, 'path' | 'legacySse'>): void {
+  const { path: streamPath, messagesPath } = legacySse ?? {};
+  const paths = { path, 'legacySse.path': streamPath, 'legacySse.messagesPath': messagesPath };
+  for (const [option, given = ''] of Object.entries(paths)) {
+    const sent = sentPath(given);
+    if (sent !== given) throw invalid(option, `is "${given}", but clients send "${sent}". Write "${sent}"`);
   }
 }
 

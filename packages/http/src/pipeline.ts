@@ -9,6 +9,7 @@ import { corsHeaders } from './guard.js';
 import { expectsBody } from './headers.js';
 import type { ResolvedOptions } from './options.js';
 import { HttpError, MaskedError } from './http-error.js';
+import { normalEncoding } from './paths.js';
 
 /** A request whose body has not been read yet. */
 export interface UnreadContext extends HttpContext {
@@ -39,15 +40,10 @@ export function isServed({ legacySse }: ResolvedOptions<never>, path: string | u
   return legacySse !== undefined && (found === legacySse.path || found === legacySse.messagesPath);
 }
 
-/** Whether the path of a URL is `path`. Clients may percent-encode any of its characters (RFC 3986, section 2.4). */
+/** Whether the path of a URL is `path`, in any percent-encoding. */
 export function isAt(path: string, url: string): boolean {
   const [found = ''] = url.split(/[?#]/, 1);
-  if (found === path || !found.includes('%')) return found === path;
-  try {
-    return decodeURI(found) === decodeURI(path);
-  } catch {
-    return false;
-  }
+  return found === path || (found.includes('%') && normalEncoding(found) === path);
 }
 
 /** Answers a request with an error that a step has thrown. Never throws. */

@@ -7,7 +7,7 @@ import {
   createServer as createHttp2Server,
   type IncomingHttpHeaders,
 } from 'node:http2';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect as connectSocket } from 'node:net';
 
 import { describe, expect, it } from '@jest/globals';
 import type { Context } from '@decorum/core';
@@ -32,7 +32,7 @@ async function serve(options: NodeHandlerOptions = {}) {
     await server.close();
     http.close();
   });
-  return { probe, client, errors, server };
+  return { probe, client, errors, server, http };
 }
 
 type Fields = Record<string, string>;
@@ -68,6 +68,32 @@ describe('over HTTP/2, the handler', () => {
     expect(events.match(/notifications\/progress/g)).toHaveLength(3);
     expect((await answerTo(send(client, 'DELETE', session)))[0]).toBe(204);
     expect(errors).toEqual([]);
+  });
+
+  it.each([
+    ['the short way', {}],
+    ['the pipeline', { 'content-type': 'application/json; charset=utf-8' }],
+  ])('handles no request that its client has cut off, by %s', async (_way, more: Fields) => {
+    const { client, server, http } = await serve({ sessions: false });
+    const ran: string[] = [];
+    server.addTool({ name: 'note', description: 'Takes note' }, () => String(ran.push('note')));
+    const message = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'note' } });
+    const version = { 'mcp-protocol-version': '2025-06-18' };
+    for (const length of [{}, { 'content-length': String(message.length) }]) {
+      const { port } = http.address() as AddressInfo;
+      const socket = connectSocket(port, '127.0.0.1');
+      const begun = once(http, 'stream');
+      const cut = connect(`http://127.0.0.1:${port}`, { createConnection: () => socket }).on('error', () => {});
+      const headers = { ':method': 'POST', ':path': '/mcp', ...ACCEPT, ...version, ...more, ...length };
+      const request = cut.request(headers, { endStream: false }).on('error', () => {});
+      await new Promise((resolve) => request.write(message, resolve));
+      const [stream] = (await begun) as [ClientHttp2Stream];
+      // a session that is closed would end its streams properly first
+      socket.destroy();
+      await once(stream, 'close');
+    }
+    const whole = { ...ACCEPT, ...version, ...more };
+    expect((await answerTo(send(client, 'POST', whole, JSON.parse(message))))[1]).toContain('"text":"1"');
   });
 
   it('checks the host that HTTP/2 sends as :authority', async () => {

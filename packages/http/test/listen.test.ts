@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import dns from 'node:dns/promises';
 import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest, Server } from 'node:http';
-import { connect } from 'node:net';
+import { type AddressInfo, connect, createServer as createNetServer } from 'node:net';
 
 import { describe, expect, it, jest } from '@jest/globals';
 import { hostRequest, listen, type ListenOptions, mcp } from '@decorum/http';
@@ -74,9 +74,17 @@ describe('listen, at its path', () => {
   };
 
   it('serves all spellings of a path that URLs encode', async () => {
-    const { port } = await serve({ path: '/café/%20' });
-    for (const path of ['/café/%20', '/caf%C3%A9/%20', '/%63af%c3%a9/%20'])
-      expect(await add(`http://127.0.0.1:${port}${path}`)).toEqual([200, '3']);
+    const { port } = await serve({ path: '/caf%C3%A9/%2F' });
+    for (const path of ['/café/%2F', '/caf%C3%A9/%2f', '/%63af%c3%a9/%2F?x=%2f#'])
+      expect([path, await add(`http://127.0.0.1:${port}${path}`)]).toEqual([path, [200, '3']]);
+    // other resources (RFC 3986, section 2.2)
+    for (const path of ['/café//', '/café/%252F', '/cafe%CC%81/%2F', '/caf%C3%A9/%2F/'])
+      expect([path, (await raw(`http://127.0.0.1:${port}${path}`, 'POST', {}))[0].statusCode]).toEqual([path, 404]);
+  });
+
+  it('gives requests as long as its limit says, even more than the 5 minutes of Node.js', async () => {
+    const { url } = await serve({ limits: { requestTimeoutMs: 400_000 } });
+    expect(await add(url)).toEqual([200, '3']);
   });
 
   it('serves the absolute URLs that proxies send', async () => {
@@ -90,25 +98,30 @@ describe('listen, at its path', () => {
   });
 
   it('serves HTTP+SSE at a path that URLs encode', async () => {
-    const { port } = await serve({ legacySse: { path: '/évén', messagesPath: '/messagés' } });
+    const { port } = await serve({ legacySse: { path: '/%C3%A9v%C3%A9n', messagesPath: '/messag%C3%A9s' } });
     const stream = new EventReader(await fetch(`http://127.0.0.1:${port}/évén`));
-    expect((await stream.next())?.data).toContain('messagés');
+    expect((await stream.next())?.data).toContain('messag%C3%A9s?');
     await stream.cancel();
   });
 
   describe('on both addresses of `localhost`', () => {
     const addresses = ['127.0.0.1', '127.0.0.2'];
 
-    /** Starts something while `localhost` is two addresses. */
-    async function withBoth<T>(start: () => Promise<T>): Promise<T> {
-      const found = addresses.map((address) => ({ address, family: 4 }));
-      const lookup = jest.spyOn(dns, 'lookup').mockResolvedValue(found as never);
+    /** Reserved for documentation (RFC 5737). */
+    const MISSING_ADDRESS = '192.0.2.1';
+
+    /** Starts something while `localhost` has these addresses. */
+    async function withAll<T>(found: readonly string[], start: () => Promise<T>): Promise<T> {
+      const lookup = jest.spyOn(dns, 'lookup');
+      lookup.mockResolvedValue(found.map((address) => ({ address, family: 4 })) as never);
       try {
         return await start();
       } finally {
         lookup.mockRestore();
       }
     }
+
+    const withBoth = <T>(start: () => Promise<T>) => withAll(addresses, start);
 
     const serveBoth = () => withBoth(() => serve({ host: 'localhost' }));
 
@@ -146,6 +159,32 @@ describe('listen, at its path', () => {
       const refused = limit === 'requestTimeoutMs' ? first : connect(port, host);
       await once(refused.on('error', () => {}).resume(), 'close');
       expect(hits).toEqual([limit]);
+    });
+
+    it('fails if another program has the port of one', async () => {
+      const other = createNetServer();
+      afterwards(() => void other.close());
+      await once(other.listen(0, addresses[1]), 'listening');
+      const { port } = other.address() as AddressInfo;
+      const { server } = createServer(new Probe());
+      const started = withBoth(() => listen(server, { port, host: 'localhost' }));
+      await expect(started).rejects.toThrow(/EADDRINUSE.*Another program listens on port/);
+      const [failed] = await once(connect(port, addresses[0]), 'error');
+      expect(failed).toMatchObject({ code: 'ECONNREFUSED' });
+    });
+
+    it.each([
+      [MISSING_ADDRESS, '127.0.0.1'],
+      ['127.0.0.1', MISSING_ADDRESS],
+    ])('leaves out those that the system does not have: %s and %s', async (...found) => {
+      const { port } = await withAll(found, () => serve({ host: 'localhost' }));
+      expect((await fetch(`http://127.0.0.1:${port}/elsewhere`)).status).toBe(404);
+    });
+
+    it('fails if the system has none', async () => {
+      const { server } = createServer(new Probe());
+      const started = withAll([MISSING_ADDRESS], () => listen(server, { port: 0, host: 'localhost' }));
+      await expect(started).rejects.toMatchObject({ code: 'EADDRNOTAVAIL' });
     });
 
     it('closes both', async () => {

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { once } from 'node:events';
 import {
   createServer as createHttpServer,
+  type IncomingMessage,
   request as httpRequest,
   type RequestListener,
   type ServerResponse,
@@ -285,11 +286,14 @@ describe('nodeHandler', () => {
         [path, 401],
         [path.replace('s', '%73').replace('m', '%6d'), 404],
         [`${path}%`, 404],
-      ] as const)
-        expect([spelling, (await raw(`${url}${spelling}`, 'POST', {}, '{}'))[0].statusCode]).toEqual([
-          spelling,
-          status,
-        ]);
+        [`http://a${path}`, 401],
+        ...[';', "'", '%2f', ':b', '%41', ':80:80'].map((end) => [`http://a${end}${path}`, 404] as const),
+      ] as const) {
+        const sent = httpRequest(url, { method: 'POST', path: spelling, agent: false });
+        sent.end('{}');
+        const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+        expect([spelling, answer.resume().statusCode]).toEqual([spelling, status]);
+      }
     }
   });
 

@@ -10,7 +10,10 @@ export interface McpMember {
   readonly key: string;
 }
 
-type Facts = Pick<McpExecutionContext, 'member' | 'arguments' | 'context'> & { check(): unknown };
+type Facts = Pick<McpExecutionContext, 'member' | 'arguments' | 'context'> & {
+  check(): unknown;
+  admit?(): void;
+};
 
 /** Marks calls across copies of this package: a guard may come from a package that has its own copy. */
 const MARK = Symbol.for('decorum:nestjs:call');
@@ -28,13 +31,15 @@ export class McpExecutionContext {
   /** The second parameter of the method. Undefined if guards only decide whether to show the member. */
   readonly context: Context | CompletionContext | undefined;
   readonly #check: () => unknown;
+  readonly #admit: (() => void) | undefined;
 
   /** Internal. */
-  constructor({ member, arguments: args, context, check }: Facts) {
+  constructor({ member, arguments: args, context, check, admit }: Facts) {
     this.member = member;
     this.arguments = args;
     this.context = context;
     this.#check = check;
+    this.#admit = admit;
   }
 
   /**
@@ -53,5 +58,10 @@ export class McpExecutionContext {
   /** Internal: checks the arguments and returns the method's input. */
   static inputOf(call: McpExecutionContext): unknown {
     return call.#check();
+  }
+
+  /** Internal: called last before the method. Throws if the call has been cancelled meanwhile. */
+  static admit(call: McpExecutionContext): void {
+    call.#admit?.();
   }
 }

@@ -1,5 +1,5 @@
 import type { Access, CompletionContext, Context, MemberHost, UncheckedInput } from '@decorum/core';
-import { andThen, scanMembers } from '@decorum/core/transport';
+import { scanMembers } from '@decorum/core/transport';
 import type { ApplicationConfig, ExternalContextCreator } from '@nestjs/core';
 
 import type { Target } from './discovery.js';
@@ -104,18 +104,18 @@ export class HostedProvider implements MemberHost {
     const kind = isText ? 'completion' : input.kind;
     const member = this.members.get(idOf({ kind, key })) as HostedMember;
     let isAdmitted = false;
-    const requireUncancelled = (checked: unknown) => {
-      context.signal.throwIfAborted();
-      return checked;
-    };
     const check = () => {
       // the client may have gone while a guard or interceptor was waiting
       context.signal.throwIfAborted();
+      return isText ? input : input.check();
+    };
+    const admit = () => {
+      // or while a rule or pipe was waiting
+      context.signal.throwIfAborted();
       isAdmitted = true;
-      return isText ? input : andThen(input.check(), requireUncancelled);
     };
     const args = isText ? { [member.name]: input } : input.args;
-    const call = new McpExecutionContext({ member: publicPart(member), arguments: args, context, check });
+    const call = new McpExecutionContext({ member: publicPart(member), arguments: args, context, check, admit });
     const running = this.run(member, requestOf(context.transport, context.principal), call);
     try {
       return await unlessAborted(running, context.signal, () => isAdmitted);

@@ -28,12 +28,7 @@ const CONTEXT = Symbol('context');
 
 /** The two parameters of each method. Pipes see the first, with the type "custom": its value is already checked. */
 const PARAMETERS = [
-  {
-    index: 0,
-    type: INPUT,
-    pipes: [],
-    extractValue: (...args: HandlerArguments) => McpExecutionContext.inputOf(args[CALL]),
-  },
+  { index: 0, type: INPUT, pipes: [], extractValue: (...args: HandlerArguments) => args[CALL] },
   { index: 1, type: CONTEXT, pipes: [], extractValue: (...args: HandlerArguments) => args[CALL].context },
 ];
 
@@ -75,14 +70,19 @@ interface Metadata {
  * module, which the original would not find for controllers, and uses our `PARAMETERS`.
  */
 function creatorFor(creator: ExternalContextCreator, moduleKey: string, paramtypes: unknown): ExternalContextCreator {
-  const getParamValue = (value: unknown, metadata: Metadata, pipes: PipeTransform[]): unknown =>
-    metadata.type === CONTEXT ? value : creator.getParamValue(value, { ...metadata, type: 'custom' } as never, pipes);
+  const getParamValue = async (value: unknown, metadata: Metadata, pipes: PipeTransform[]): Promise<unknown> => {
+    if (metadata.type === CONTEXT) return value;
+    const call = value as McpExecutionContext;
+    const input = await McpExecutionContext.inputOf(call);
+    const piped: unknown = await creator.getParamValue(input, { ...metadata, type: 'custom' } as never, pipes);
+    McpExecutionContext.admit(call);
+    return piped;
+  };
   return Object.assign(Object.create(creator) as ExternalContextCreator, {
     getHostModuleKey: () => moduleKey,
     getContextModuleKey: () => moduleKey,
     getMetadata: () => ({ argsLength: PARAMETERS.length, paramtypes, getParamsMetadata: () => PARAMETERS }),
-    getParamValue: async (value: unknown, metadata: Metadata, pipes: PipeTransform[]) =>
-      await getParamValue(await value, metadata, pipes),
+    getParamValue,
     externalErrorProxy: errorProxy,
     interceptorsConsumer: interceptionOf(
       (creator as unknown as { interceptorsConsumer: Interception }).interceptorsConsumer,

@@ -22,6 +22,7 @@ import {
   Scope,
   type Type,
   UseGuards,
+  UsePipes,
 } from '@nestjs/common';
 import {
   APP_FILTER,
@@ -281,18 +282,29 @@ describe('guards and filters', () => {
     await app.close();
   });
 
-  it('let no method run whose arguments were being checked when the client cancelled', async () => {
+  it.each(['check', 'pipe'])('let no method run if the client cancels while a %s waits', async (waits) => {
     let decide = () => {};
     const ran: string[] = [];
-    const input = z.object({}).refine(async () => {
+    const wait = async (what: string) => {
+      if (what !== waits) return;
       await new Promise<void>((resolve) => {
         decide = resolve;
       });
+    };
+    const input = z.object({}).refine(async () => {
+      await wait('check');
       return true;
     });
     @Injectable()
+    class Pipe {
+      async transform(value: unknown) {
+        await wait('pipe');
+        return value;
+      }
+    }
+    @Injectable()
     class Checked {
-      @Tool({ input }) run(_input: object) {
+      @UsePipes(Pipe) @Tool({ input }) run(_input: object) {
         ran.push('run');
       }
     }

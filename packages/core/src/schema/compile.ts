@@ -20,7 +20,7 @@ import { MAX_PROBLEMS, readablePath } from './problems.js';
 import { boundSchema, inspectRaw } from './raw.js';
 import { SchemaKinds } from './schema-kinds.js';
 import type { Checked, Problem, SchemaSource, Shape } from './shape.js';
-import { checkStandard, isStandardSchema, standardJson } from './standard.js';
+import { compileStandard, isStandardSchema, standardJson } from './standard.js';
 import { readStrings, resolve } from './strings.js';
 
 const failed = (problems: readonly Problem[]): Checked => ({ ok: false, problems });
@@ -99,14 +99,12 @@ function checkEmpty(value: unknown): Checked {
 export const EMPTY_SHAPE = shape(NO_FIELDS, () => checkEmpty, checkEmpty);
 
 function standardShape(source: StandardSchemaV1, where: string, direction: Direction): Shape {
+  const json = standardJson(source, where, direction);
+  const check = compileStandard(source);
   return shape(
-    standardJson(source, where, direction),
-    () => (value) => andThen(rejectHarmful(value), () => checkStandard(source, value)),
-    (value) =>
-      andThen(
-        andThen(jsonForm(value), (json) => checkStandard(source, json)),
-        jsonForm,
-      ),
+    json,
+    () => (value) => andThen(rejectHarmful(value), check),
+    (value) => andThen(andThen(jsonForm(value), check), jsonForm),
   );
 }
 

@@ -48,8 +48,50 @@ function verdict(result: StandardSchemaV1.Result<unknown>): Checked {
     : { ok: false, problems: describeIssues(result.issues) };
 }
 
-/** Validates a value with the library itself. */
-export function checkStandard(source: StandardSchemaV1, value: unknown): Checked | Promise<Checked> {
-  const result = source['~standard'].validate(value);
-  return result instanceof Promise ? result.then(verdict) : verdict(result);
+type Result = StandardSchemaV1.Result<unknown>;
+
+interface ZodSchema extends StandardSchemaV1 {
+  safeParseAsync(
+    value: unknown,
+  ): Promise<
+    | { readonly success: true; readonly data: unknown }
+    | { readonly success: false; readonly error: { readonly issues: readonly StandardSchemaV1.Issue[] } }
+  >;
+}
+
+/** Compiles the check of a value by the library itself. */
+export function compileStandard(source: StandardSchemaV1): (value: unknown) => Checked | Promise<Checked> {
+  const validate = validateOf(source);
+  return (value) => {
+    const result = validate(value);
+    return result instanceof Promise ? result.then(verdict) : verdict(result);
+  };
+}
+
+/**
+ * The function that validates. zod's own tries without promises first, and then again. A rule that returns a promise
+ * would run twice, and if the first promise rejected, nothing would handle it.
+ */
+function validateOf(source: StandardSchemaV1): (value: unknown) => Result | Promise<Result> {
+  const standard = source['~standard'];
+  const zod = source as ZodSchema;
+  if (standard.vendor !== 'zod' || typeof zod.safeParseAsync !== 'function' || !mayWait(zod))
+    return (value) => standard.validate(value);
+  return async (value) => {
+    const result = await zod.safeParseAsync(value);
+    return result.success ? { value: result.data } : { issues: result.error.issues };
+  };
+}
+
+/** Whether a schema of zod has functions that may return a promise, such as refinements. */
+function mayWait(part: unknown, seen = new Set<unknown>()): boolean {
+  if (typeof part !== 'object' || part === null || seen.has(part)) return false;
+  seen.add(part);
+  const { def } =
+    (part as Readonly<Record<string, { readonly def?: Readonly<Record<string, unknown>> }>>)['_zod'] ?? {};
+  if (def === undefined) return Object.values(part).some((each) => mayWait(each, seen));
+  // the parts of a lazy schema are only known later
+  if (def['check'] === 'custom' || def['type'] === 'lazy' || typeof def['transform'] === 'function') return true;
+  // a default may be a function, which zod calls whenever it is read
+  return Object.keys(def).some((key) => key !== 'defaultValue' && mayWait(def[key], seen));
 }

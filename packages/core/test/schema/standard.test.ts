@@ -54,7 +54,7 @@ describe.each(sources)('a schema of %s', (_, source) => {
 });
 
 describe('a Standard Schema', () => {
-  it('may transform, and differ between input and output', () => {
+  it('may transform, and differ between input and output', async () => {
     const source = z.object({
       n: z.number().default(1),
       list: z
@@ -64,11 +64,44 @@ describe('a Standard Schema', () => {
     });
     const input = compileShape(source, 'Test.member');
     expect(input.json['required']).toBeUndefined();
-    expect(input.check({ list: 'a,b' })).toEqual({ ok: true, value: { n: 1, list: ['a', 'b'] } });
+    await expect(input.check({ list: 'a,b' })).resolves.toEqual({ ok: true, value: { n: 1, list: ['a', 'b'] } });
     const output = compileShape(z.object({ n: z.number().default(1) }), 'Test.member', 'output');
     expect(output.json['required']).toEqual(['n']);
     expect(output.checkOutput({ secret: 1 })).toEqual({ ok: true, value: { n: 1 } });
   });
+
+  it.each([
+    ['refine', (rule) => z.string().refine(rule)],
+    ['superRefine', (rule) => z.string().superRefine(async (value) => void (await rule(value)))],
+    ['check', (rule) => z.string().check(async ({ value }) => void (await rule(value)))],
+    ['transform', (rule) => z.string().transform(rule)],
+    ['preprocess', (rule) => z.preprocess(rule, z.unknown())],
+    ['codec', (rule) => z.codec(z.string(), z.unknown(), { decode: rule, encode: () => '' })],
+    ['lazy', (rule) => z.lazy(() => z.string().refine(rule))],
+  ] satisfies [string, (rule: (value: unknown) => Promise<boolean>) => z.ZodType][])(
+    'calls an asynchronous rule once, wherever it is, and hands on its error: %s',
+    async (_name, schemaOf) => {
+      const values: unknown[] = [];
+      const schema = schemaOf(async (value) => {
+        values.push(value);
+        await Promise.resolve();
+        throw new Error(`${values.length}`);
+      });
+      for (const [source, value] of [
+        [z.object({ a: schema }), { a: 'x' }],
+        [z.object({ list: z.array(z.union([z.number(), schema.optional()])) }), { list: ['x'] }],
+        [
+          z.object({ pair: z.tuple([schema]).readonly(), by: z.record(z.string(), z.number()) }),
+          { pair: ['x'], by: {} },
+        ],
+      ] as const) {
+        const { json, check } = compileShape(source, 'Test.member');
+        expect(json).toBeDefined();
+        await expect(check(value)).rejects.toThrow('1');
+        expect(values.splice(0)).toEqual(['x']);
+      }
+    },
+  );
 
   it('may be asynchronous', async () => {
     const source = z.object({ name: z.string().refine(async (name) => name !== 'taken', 'is taken') });

@@ -5,7 +5,7 @@ import { internalError } from '../answer.js';
 import { checkedPrincipal } from '../authenticate.js';
 import { documentAt, serveDocument } from '../documents.js';
 import { LateEndpoint, portOf, requireServer, refusing } from '../late-endpoint.js';
-import { checkOptionNames, type EndpointOptions, resolveOptions } from '../options.js';
+import { checkOptionNames, type EndpointOptions, requireSentPaths, resolveOptions } from '../options.js';
 import { isServed, Pipeline } from '../pipeline.js';
 import { MaskedError, noEndpoint } from '../http-error.js';
 import { requireFreeRoutes, routesAt, serveRoute } from '../routes.js';
@@ -41,6 +41,7 @@ export function fetchHandler(server: Host, options: FetchHandlerOptions = {}): F
   requireServer(server, 'fetchHandler');
   checkOptionNames('fetchHandler', options);
   const settings = { ...resolveOptions(options), callersByRequest: true };
+  requireSentPaths(settings);
   const { path } = options;
   const port = portOf(server);
   requireFreeRoutes(port, settings, path === undefined);

@@ -17,7 +17,7 @@ import { isLoopback } from '../guard.js';
 import { noEndpoint } from '../http-error.js';
 import { LISTEN_LIMITS, LISTEN_RANGES, type ListenLimits } from '../limits.js';
 import { openEndpoint } from '../open-endpoint.js';
-import { checkOptionNames, type EndpointOptions, requireFlag, resolveOptions } from '../options.js';
+import { checkOptionNames, type EndpointOptions, requireFlag, requireSentPaths, resolveOptions } from '../options.js';
 import { authRoutes } from './auth-routes.js';
 import { plainContext, sendError } from './fastify-plugin.js';
 import { checkingInterval, ListeningApp } from './listening-app.js';
@@ -80,10 +80,9 @@ export async function listen(server: ClosableHost, options: ListenOptions = {}):
   const port = requirePort(givenPort);
   requireAddress(host);
   requireLiteral('path', path);
-  if (settings.legacySse) {
-    requireLiteral('legacySse.path', settings.legacySse.path);
-    requireLiteral('legacySse.messagesPath', settings.legacySse.messagesPath);
-  }
+  requireLiteral('legacySse.path', settings.legacySse?.path);
+  requireLiteral('legacySse.messagesPath', settings.legacySse?.messagesPath);
+  requireSentPaths(settings);
   if (!isLoopback(host) && allowedHosts.length === 0) throw startupError('DECORUM_UNSAFE_HOST', host);
   const release = guardProcess(server, { endsWithReader: signals });
   let ignoreSignals = () => {};
@@ -139,7 +138,7 @@ function requireAddress(host: unknown): void {
 }
 
 /** Rejects an empty path, and one with parameters of routes, which belong to a framework. */
-function requireLiteral(option: string, path: string): void {
+function requireLiteral(option: string, path = '/'): void {
   const invalid = (problem: string) => startupError('DECORUM_INVALID_OPTION', 'listen', option, problem);
   if (path === '') throw invalid('is empty. Write "/", or leave it out for the default');
   if (/[:*]/.test(path))
@@ -178,6 +177,8 @@ async function loadFastify(): Promise<(requestTimeoutMs: number) => FastifyInsta
       // the endpoint itself answers requests that arrive while the application closes
       return503OnClosing: false,
       http: {
+        // or else Node compares the other timeout with its own default
+        requestTimeout: requestTimeoutMs,
         headersTimeout: requestTimeoutMs,
         connectionsCheckingInterval: checkingInterval(requestTimeoutMs),
       },

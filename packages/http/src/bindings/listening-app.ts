@@ -19,6 +19,9 @@ const LINGER_MS = 60;
 /** Milliseconds after which closing destroys connections that have not sent a byte. */
 const GRACE_MS = 10;
 
+/** Errors of addresses that the system doesn't have, such as `::1` without IPv6. */
+const MISSING: ReadonlySet<unknown> = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT']);
+
 type HeldRequest = [request: IncomingMessage, response: ServerResponse];
 
 /** The listening application and its connections. */
@@ -57,19 +60,27 @@ export class ListeningApp {
   }
 
   /**
-   * Listens on all addresses of `localhost`. Left to Fastify, its second server would not count connections, and would
-   * never answer requests that offer an upgrade.
+   * Listens on all addresses of `localhost` that the system has. Left to Fastify, its second server would not count
+   * connections, and would never answer requests that offer an upgrade.
    */
   private async open(port: number, host: string): Promise<void> {
     const found = host === 'localhost' ? await dns.lookup(host, { all: true }) : [{ address: host }];
-    if (this.isClosing) return;
-    const [first, ...others] = new Set(found.map(({ address }) => address));
-    await this.app.listen({ port, host: first as string });
-    if (this.isClosing) return;
-    await Promise.all(others.map((address) => this.openAnother(address)));
+    const { server } = this.app;
+    let missing: unknown;
+    for (const address of new Set(found.map((each) => each.address))) {
+      if (this.isClosing) return;
+      try {
+        if (server.listening) await this.openAnother(address);
+        else await this.app.listen({ port, host: address });
+      } catch (error) {
+        if (!MISSING.has((error as NodeJS.ErrnoException).code)) throw error;
+        missing = error;
+      }
+    }
+    if (!server.listening && !this.isClosing) throw missing;
   }
 
-  /** Opens the same port on another address, if the system has it. */
+  /** Opens the same port on another address. */
   private async openAnother(host: string): Promise<void> {
     const { server } = this.app;
     const { port } = server.address() as AddressInfo;
@@ -80,7 +91,7 @@ export class ListeningApp {
     for (const event of ['request', 'clientError'])
       for (const listener of server.listeners(event)) other.on(event, listener as () => void);
     this.servers.push(other);
-    await once(other.listen(port, host), 'listening').catch(() => {});
+    await once(other.listen(port, host), 'listening');
   }
 
   /** Closes the endpoint, then the port, then the connections. In this order no request is lost. */

@@ -31,7 +31,7 @@ export interface NodeBodySource {
 /** Reads the body of a Node request. */
 export class NodeBody extends BodyReader {
   private readonly source: Source;
-  private readonly raw: Arrived;
+  readonly raw: Arrived;
   private readonly host: NodeBodySource['request'];
 
   constructor(
@@ -65,7 +65,7 @@ export class NodeBody extends BodyReader {
 
   /** Handles an error from the source. A disconnected client is not a bug, so it isn't reported. */
   breakOff(error: Error): void {
-    this.fail(this.raw.destroyed ? new HttpError(400, 'The body is incomplete.') : error);
+    this.fail(this.raw.destroyed || this.raw.aborted ? new HttpError(400, 'The body is incomplete.') : error);
   }
 
   protected override stop(): void {
@@ -82,7 +82,10 @@ function onData(this: Source, chunk: Buffer): void {
 }
 
 function onEnd(this: Source): void {
-  this[READER]?.end();
+  const reader = this[READER];
+  // over HTTP/2, a request that is cut off ends too (RFC 9113, section 8.1)
+  if (reader?.raw.aborted) reader.breakOff(new Error('aborted'));
+  else reader?.end();
 }
 
 function onError(this: Source, error: Error): void {

@@ -6,7 +6,7 @@ import { excerpt, type OwnedRoute } from '@decorum/core/transport';
 
 import { documentAt, serveDocument } from '../documents.js';
 import { LateEndpoint, portOf, requireServer, refusing } from '../late-endpoint.js';
-import { checkOptionNames, type EndpointOptions, resolveOptions } from '../options.js';
+import { checkOptionNames, type EndpointOptions, requireSentPaths, resolveOptions } from '../options.js';
 import { isServed } from '../pipeline.js';
 import { noEndpoint } from '../http-error.js';
 import { requireFreeRoutes, routesAt, serveRoute } from '../routes.js';
@@ -59,6 +59,7 @@ export function nodeHandler(server: Host, options: NodeHandlerOptions = {}): Nod
   requireServer(server, 'nodeHandler');
   checkOptionNames('nodeHandler', options);
   const settings = resolveOptions(options);
+  requireSentPaths(settings);
   const { path } = options;
   const port = portOf(server);
   const { report, warn } = port;

@@ -60,12 +60,17 @@ export function streamHeaders({ headers }: IncomingMessage): Headers {
   return { ...Object.fromEntries(plain), ...(authority !== undefined && { host: authority }) };
 }
 
+const ORIGIN = /^https?:\/\/(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?(?=[/?]|$)/i;
+
 /** Path and query as sent. Express removes the mount path of a handler from `url`. */
 export function sentUrl({ url = '', originalUrl = url }: IncomingMessage & { readonly originalUrl?: string }): string {
   return originForm(originalUrl);
 }
 
-/** Path and query of a request's URL. Proxies may send the absolute form (RFC 9112, section 3.2.2). */
+/**
+ * Path and query of a request's URL. Proxies may send the absolute form (RFC 9112, section 3.2.2). One without a proper
+ * host stays as it is: frameworks would read another path from it.
+ */
 export function originForm(url = ''): string {
-  return url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?]*/i, '');
+  return url.startsWith('/') ? url : url.replace(ORIGIN, '');
 }
