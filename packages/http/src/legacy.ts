@@ -18,6 +18,7 @@ import {
 import { internalError } from './answer.js';
 import { challengeOf } from './challenge.js';
 import { type AnswerHeaders, type HttpContext, type Sink, STREAM_HEADERS, transportInfo } from './http-context.js';
+import { BLANK_LINE } from './event-log.js';
 import { type ExchangeParts, isAnswered, isRequest, judges } from './exchange-parts.js';
 import { acceptedBy } from './headers.js';
 import type { LegacyPaths } from './options.js';
@@ -50,7 +51,7 @@ class MessageStream extends EventStream {
 
   /** Tells the client where to post its messages. */
   announce(uri: string): void {
-    this.write(`event: endpoint\ndata: ${uri}\n\n`);
+    this.write(`${BLANK_LINE}event: endpoint\ndata: ${uri}`);
     this.flush();
   }
 
@@ -59,8 +60,8 @@ class MessageStream extends EventStream {
     this.onEnd();
   }
 
-  protected override eventText(text: string): string {
-    return `event: message\ndata: ${text}\n\n`;
+  protected override get start(): string {
+    return '\n\nevent: message\ndata: ';
   }
 }
 

@@ -1,4 +1,4 @@
-import type { EventLog } from './event-log.js';
+import { type EventLog, toSent } from './event-log.js';
 import type { StoredEvent } from './event-store.js';
 import type { Sink } from './http-context.js';
 import type { SlowReaders } from './readers.js';
@@ -83,11 +83,11 @@ export class Replay {
     let text = '';
     while (this.next < page.length && text.length < WRITE_SIZE) {
       const { sequence, frame } = page[this.next] as StoredEvent;
-      text += `${stream.log?.prefix}${sequence}\ndata: ${frame}\n\n`;
+      text += `${stream.log?.prefix}${sequence}\ndata: ${frame}`;
       this.position = sequence;
       this.next += 1;
     }
-    return text;
+    return toSent(text);
   }
 
   private clear(): void {

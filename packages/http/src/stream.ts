@@ -4,7 +4,7 @@ import { type Frame, isDroppable, PendingChanges } from '@decorum/core/transport
 
 import type { Sink, SinkOwner } from './http-context.js';
 import type { LimitName } from './limits.js';
-import type { EventLog } from './event-log.js';
+import { BLANK_LINE, type EventLog, toSent } from './event-log.js';
 import type { StoredEvent } from './event-store.js';
 import { UNCOUNTED_BYTES } from './readers.js';
 import { PAGE, Replay, type Replayed } from './replay.js';
@@ -99,11 +99,10 @@ export class EventStream implements SinkOwner, Replayed {
     if (this.ended || (this.sink?.slow && this.drops(frame))) return;
     const { text } = frame;
     const { log } = this;
-    if (log === undefined) return this.write(this.eventText(text));
+    if (log === undefined) return this.write(this.start + text);
     this.sequence += 1;
     this.unstored += 1;
-    // joining the short parts first creates fewer string pieces
-    this.write((this.prefix ??= log.prefix) + (this.sequence + '\ndata: ') + text + '\n\n');
+    this.write((this.prefix ??= log.prefix) + (this.sequence + '\ndata: ') + text);
   }
 
   /** Sends everything buffered, or just the headers if there is nothing. Waits if the reader is slow. */
@@ -137,11 +136,11 @@ export class EventStream implements SinkOwner, Replayed {
   /** Disconnects the reader, which reconnects for the rest after `retryMs`. A no-op without a log. */
   pause(retryMs: number): void {
     if (this.log === undefined) return;
-    const text = `retry: ${retryMs}\n\n`;
+    const retry = `${BLANK_LINE}retry: ${retryMs}`;
     const replaying = this.replay?.sink;
-    this.write(text);
+    this.write(retry);
     this.disconnect();
-    if (replaying) this.finish(replaying, text);
+    if (replaying) this.finish(replaying, toSent(retry));
   }
 
   /** Sends a comment if nothing else is buffered. A slow reader already has enough to read. */
@@ -198,9 +197,9 @@ export class EventStream implements SinkOwner, Replayed {
     sink.destroy();
   }
 
-  /** The wire format of an event without a position. */
-  protected eventText(text: string): string {
-    return `data: ${text}\n\n`;
+  /** Start of an event without a position. */
+  protected get start(): string {
+    return '\n\ndata: ';
   }
 
   /** Destroys the reader's connection. */
@@ -209,7 +208,10 @@ export class EventStream implements SinkOwner, Replayed {
     this.detach();
   }
 
-  /** Buffers text until the end of the tick, so that one write sends all of it. */
+  /**
+   * Buffers text until the end of the tick, so that one write sends all of it.
+   * @param text a blank line and an event
+   */
   protected write(text: string): void {
     if (this.sink === undefined && this.unstored === 0) return;
     this.tickText += text;
@@ -247,7 +249,7 @@ export class EventStream implements SinkOwner, Replayed {
     if (previous?.slow) previous.destroy();
     else if (previous) this.finish(previous, '');
     if (this.ended) this.settings.ending.add(sink);
-    if (this.log?.primes) sink.write(this.log.primingEvent(after));
+    if (this.log?.primes) sink.write(toSent(this.log.primingEvent(after)));
     replay.send(page, this.settings.readers);
     if (sink.closed) this.closed(sink);
   }
@@ -258,11 +260,9 @@ export class EventStream implements SinkOwner, Replayed {
     if (tickText === '') return;
     this.tickText = '';
     this.unstored = 0;
-    if (this.sink !== undefined) this.pending = this.pending === '' ? tickText : this.pending + tickText;
-    if (count > 0 && log !== undefined) {
-      // `slice` makes a flat string; otherwise V8 would keep every part that the messages were concatenated from
-      log.append({ first: this.sequence - count + 1, count, text: tickText.slice(0, -1) });
-    }
+    const text = toSent(tickText);
+    if (this.sink !== undefined) this.pending = this.pending === '' ? text : this.pending + text;
+    if (count > 0 && log !== undefined) log.append({ first: this.sequence - count + 1, count, text });
   }
 
   private disconnect(): void {

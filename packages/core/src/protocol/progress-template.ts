@@ -3,13 +3,14 @@ import type { RequestId } from './model.js';
 
 /** Writes the progress notifications of one request. The parts that don't change are serialized once. */
 export class ProgressTemplate {
-  private readonly head: string;
+  private readonly start: string;
   private total: number | undefined;
-  private tail = END;
+  private head: string;
 
   /** @param token the client's progress token */
   constructor(token: RequestId) {
-    this.head = `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":${JSON.stringify(token)},"progress":`;
+    this.start = `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":${JSON.stringify(token)},`;
+    this.head = this.headOf(undefined);
   }
 
   /**
@@ -20,12 +21,16 @@ export class ProgressTemplate {
   write(progress: number, total: number | undefined, message: string | undefined): string {
     if (total !== this.total) {
       this.total = total;
-      this.tail = Number.isFinite(total) ? `,"total":${total}${END}` : END;
+      this.head = this.headOf(total);
     }
-    const { head, tail } = this;
-    // joining the short parts first creates fewer string pieces
-    if (message === undefined) return head + (progress + tail);
-    return `${head}${progress}${tail.slice(0, -END.length)},"message":${quote(String(message))}${END}`;
+    // `progress` comes last: V8 copies short texts, and would keep a concatenated one as a tree
+    if (message === undefined) return this.head + (progress + END);
+    return `${this.head}${progress},"message":${quote(String(message))}${END}`;
+  }
+
+  /** The notification up to the number. `join` makes a flat string. */
+  private headOf(total: number | undefined): string {
+    return [this.start, Number.isFinite(total) ? `"total":${total},` : '', '"progress":'].join('');
   }
 }
 
