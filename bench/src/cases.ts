@@ -11,8 +11,9 @@ export interface EntrantSpec {
 /** A row of the result: an entrant and its reference. */
 export interface Line {
   readonly name: string;
-  /** Name of the entrant. `against` is the reference, by default the limit with plain requests. */
+  /** Name of the entrant whose cost is shown. */
   readonly cost: string;
+  /** Name of the entrant that it is compared with. Defaults to the limit with plain requests. */
   readonly against?: string;
 }
 

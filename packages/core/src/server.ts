@@ -210,9 +210,9 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
   }
 
   /**
-   * Opens the ticket in the URL of a page that `ctx.elicitUrl` or `ctx.requireUrl` sent the user to, and checks that
-   * this user is the one who started the request. Without the check, an attacker could send their URL to another user,
-   * who would then sign in on the attacker's behalf.
+   * Opens a ticket, and checks that it was issued to `user`. The ticket is in the URL that `ctx.elicitUrl` or
+   * `ctx.requireUrl` sent the user to. Without the check, an attacker could start a request, send the URL to another
+   * user, and have that user's account linked to the attacker's.
    * @param ticket the ticket from the URL
    * @param user the user signed in to the page, with the same subject and issuer as on the MCP connection. `undefined`
    *   opens only tickets of anonymous callers

@@ -17,9 +17,10 @@ export interface Candidate {
 }
 
 /**
- * Parses the files of a project.
- * @param to the file with the class
- * @throws {CommandFailure} for a syntax error in that file or, without `to`, in any file: it may have the class
+ * Parses the files of a project. With `to`, skips other files that have syntax errors.
+ * @param to the file with the class, optionally as `file:line`
+ * @throws {CommandFailure} for a syntax error in that file. Without `to`, for one in any file, because each may contain
+ * the class
  */
 export function readable(world: World, project: Project, to: string | undefined): Source[] {
   const { path: named } = to === undefined ? { path: undefined } : targetOf(to);

@@ -1,6 +1,7 @@
 /**
- * TypeScript for `require`. Module hooks can't do this: in a thread, they don't see `require` calls, and Node.js 22
- * doesn't link the modules that a CommonJS module requires if a hook supplied its source.
+ * Compiles TypeScript for `require`. Module hooks can't do this: those that run in a thread don't see `require` calls.
+ * With those that run in the process, Node.js 22 doesn't link what a CommonJS module requires if a hook supplied the
+ * source of that module.
  */
 import Module from 'node:module';
 

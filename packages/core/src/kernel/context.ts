@@ -91,7 +91,10 @@ export class Context {
     return this.#log;
   }
 
-  /** Aborts when the client cancels the request, a disconnect cancels it, or its session or the server closes. */
+  /**
+   * Aborts when the request is cancelled, or when its session or the server closes. A disconnect cancels the request too,
+   * except in an HTTP session, where the client can come back for the result.
+   */
   get signal(): AbortSignal {
     return this.#exchange.signal;
   }

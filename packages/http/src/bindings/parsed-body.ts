@@ -20,8 +20,8 @@ export interface TakenBody {
 }
 
 /**
- * Passes on the body that a parser of the application has left in `request.body`. Text and bytes are checked and parsed
- * like a body that the handler reads itself. If the body is already parsed, only its announced size can be checked
+ * Passes on the body that the application's body parser left in `request.body`. Text and bytes are checked and parsed
+ * like a body that the handler reads itself. Of a value that is already parsed, only the `Content-Length` can be checked
  * here; the kernel checks its depth, values and names.
  */
 export function takeBody(

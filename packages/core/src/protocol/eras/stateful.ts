@@ -217,7 +217,10 @@ export class Session implements Conversation, Memory {
     for (const settle of this.waiting?.values() ?? []) settle({ error: new ClientError('The session has ended.') });
   }
 
-  /** Whether this process is notified when the roots change. In a shared session, another process may be instead. */
+  /**
+   * Whether this process is sure to be notified when the roots change. Not in a shared session, where another process may
+   * get the notification.
+   */
   private get seesRootsChanges(): boolean {
     return this.client.capabilities.roots?.['listChanged'] === true && this.link.save === undefined;
   }
