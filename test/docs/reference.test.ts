@@ -95,7 +95,7 @@ function tablesOf({ page, text }: { readonly page: string; readonly text: string
   return [...found].flatMap(([whole, paragraph = '', table = '']) => {
     const named = /\b(?:types?|class):((?:\s+`\w+`,?)+)/i.exec(paragraph)?.[1];
     if (named === undefined) return [];
-    const besides = namesIn(/\bAll\s+of\s+`\w+`/.exec(paragraph)?.[0] ?? '');
+    const besides = namesIn(/\ball\s+of\s+`\w+`/i.exec(paragraph)?.[0] ?? '');
     const [head = '', , ...rows] = table.trimEnd().split('\n');
     const line = text.slice(0, text.indexOf(whole)).split('\n').length;
     const where = `${page}:${line} (${namesIn(named).join(', ')})`;
