@@ -154,15 +154,16 @@ export async function elicit<S extends SchemaSource>(
 ): Promise<ElicitResult<Parsed<S>>> {
   requireForms(exchange);
   const shape = compileShape(source, 'elicit');
+  const check = checkerOf(shape);
   const answer = await exchange.ask({
     ...options,
     method: 'elicitation/create',
     params: { mode: 'form', message, requestedSchema: formOf(shape.json) },
-    fits: (given) => isElicited(given) && (given.action !== 'accept' || fits(shape, given.content)),
+    fits: (given) => isElicited(given) && (given.action !== 'accept' || fits(check(given.content))),
   });
   const { action, content } = elicited(answer);
   if (action !== 'accept') return { action };
-  const checked = await shape.check(content ?? {});
+  const checked = await check(content);
   if (checked.ok) return { action, content: checked.value as Parsed<S> };
   const problems = checked.problems.map(({ path, expected }) => `${path} ${expected}`).join('; ');
   throw new ToolError(`The answer to "${message}" does not match the requested schema: ${problems}`);
@@ -174,10 +175,22 @@ function elicited(answer: JsonObject): Elicited {
   throw new ClientError('The client returned an invalid elicitation result: its `action` is unknown.');
 }
 
-/** Whether to accept an answer. Asynchronous rules count as passed here; they run after the answer is accepted. */
-function fits(shape: Shape, content: unknown): boolean {
-  const checked = shape.check(content ?? {});
-  return checked instanceof Promise || checked.ok;
+/** Checks each answer only once, because its rules may have side effects. */
+function checkerOf(shape: Shape): (content: unknown) => ReturnType<Shape['check']> {
+  const done = new Map<unknown, ReturnType<Shape['check']>>();
+  return (content) => {
+    const checked = done.get(content) ?? shape.check(content ?? {});
+    done.set(content, checked);
+    return checked;
+  };
+}
+
+/** Whether to accept an answer. Asynchronous rules count as passed here; they are awaited once it is accepted. */
+function fits(checked: ReturnType<Shape['check']>): boolean {
+  if (!(checked instanceof Promise)) return checked.ok;
+  // nobody may ask for the outcome if the question is asked again
+  checked.catch(() => {});
+  return true;
 }
 
 /** Creates the question that sends the user to a URL. */

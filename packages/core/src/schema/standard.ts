@@ -50,14 +50,20 @@ function verdict(result: StandardSchemaV1.Result<unknown>): Checked {
 
 type Result = StandardSchemaV1.Result<unknown>;
 
-interface ZodSchema extends StandardSchemaV1 {
-  safeParseAsync(
-    value: unknown,
-  ): Promise<
-    | { readonly success: true; readonly data: unknown }
-    | { readonly success: false; readonly error: { readonly issues: readonly StandardSchemaV1.Issue[] } }
-  >;
+interface ZodPayload {
+  readonly value: unknown;
+  readonly issues: readonly unknown[];
 }
+
+/** A schema of zod 4, with the part of its core that it documents for library authors (https://zod.dev/library-authors). */
+interface ZodSchema extends StandardSchemaV1 {
+  readonly _zod: { run(payload: ZodPayload, settings: { readonly async: true }): ZodPayload | Promise<ZodPayload> };
+  safeParseAsync(value: unknown): Promise<ZodOutcome>;
+}
+
+type ZodOutcome =
+  | { readonly success: true; readonly data: unknown }
+  | { readonly success: false; readonly error: { readonly issues: readonly StandardSchemaV1.Issue[] } };
 
 /** Compiles the check of a value by the library itself. */
 export function compileStandard(source: StandardSchemaV1): (value: unknown) => Checked | Promise<Checked> {
@@ -74,12 +80,22 @@ export function compileStandard(source: StandardSchemaV1): (value: unknown) => C
  */
 function validateOf(source: StandardSchemaV1): (value: unknown) => Result | Promise<Result> {
   const standard = source['~standard'];
-  const zod = source as ZodSchema;
-  if (standard.vendor !== 'zod' || typeof zod.safeParseAsync !== 'function' || !mayWait(zod))
-    return (value) => standard.validate(value);
-  return async (value) => {
-    const result = await zod.safeParseAsync(value);
+  const validate = (value: unknown) => standard.validate(value);
+  if (standard.vendor !== 'zod' || !mayWait(source)) return validate;
+  const { _zod: core, safeParseAsync } = source as ZodSchema;
+  const validateAsync = async (value: unknown): Promise<Result> => {
+    const result = await safeParseAsync(value);
     return result.success ? { value: result.data } : { issues: result.error.issues };
+  };
+  let isAsync = false;
+  return (value) => {
+    if (isAsync) return validateAsync(value);
+    const ran = core.run({ value, issues: [] }, { async: true });
+    // the issues have no messages yet
+    if (!(ran instanceof Promise)) return ran.issues.length === 0 ? { value: ran.value } : validate(value);
+    isAsync = true;
+    // only this once, an invalid value is checked again
+    return ran.then((late) => (late.issues.length === 0 ? { value: late.value } : validateAsync(value)));
   };
 }
 

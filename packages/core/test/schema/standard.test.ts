@@ -54,7 +54,7 @@ describe.each(sources)('a schema of %s', (_, source) => {
 });
 
 describe('a Standard Schema', () => {
-  it('may transform, and differ between input and output', async () => {
+  it('may transform, and differ between input and output', () => {
     const source = z.object({
       n: z.number().default(1),
       list: z
@@ -64,7 +64,7 @@ describe('a Standard Schema', () => {
     });
     const input = compileShape(source, 'Test.member');
     expect(input.json['required']).toBeUndefined();
-    await expect(input.check({ list: 'a,b' })).resolves.toEqual({ ok: true, value: { n: 1, list: ['a', 'b'] } });
+    expect(input.check({ list: 'a,b' })).toEqual({ ok: true, value: { n: 1, list: ['a', 'b'] } });
     const output = compileShape(z.object({ n: z.number().default(1) }), 'Test.member', 'output');
     expect(output.json['required']).toEqual(['n']);
     expect(output.checkOutput({ secret: 1 })).toEqual({ ok: true, value: { n: 1 } });
@@ -102,6 +102,23 @@ describe('a Standard Schema', () => {
       }
     },
   );
+
+  it('stays synchronous if its rules do, and becomes asynchronous with the first that waits', async () => {
+    const calls: unknown[] = [];
+    const rule = (name: string) => {
+      calls.push(name);
+      return name.length > 3 ? Promise.resolve(name !== 'taken') : name !== 'no';
+    };
+    const { check } = compileShape(z.object({ name: z.string().refine(rule, 'is wrong') }), 'Test.member');
+    const wrong = { ok: false, problems: [{ path: 'name', expected: 'is wrong' }] };
+    expect(check({ name: 'yes' })).toEqual({ ok: true, value: { name: 'yes' } });
+    expect(check({ name: 'no' })).toEqual(wrong);
+    calls.length = 0;
+    await expect(check({ name: 'free' })).resolves.toEqual({ ok: true, value: { name: 'free' } });
+    await expect(check({ name: 'taken' })).resolves.toEqual(wrong);
+    await expect(check({ name: 'no' })).resolves.toEqual(wrong);
+    expect(calls).toEqual(['free', 'taken', 'no']);
+  });
 
   it('may be asynchronous', async () => {
     const source = z.object({ name: z.string().refine(async (name) => name !== 'taken', 'is taken') });

@@ -24,8 +24,8 @@ export function requestListener(endpoint: Endpoint<IncomingMessage>, otherwise: 
 }
 
 /**
- * Handles a request to an endpoint. A POST as nearly all clients send it takes a short way, which leaves out what only
- * other requests need; these run through the pipeline.
+ * Handles a request to an endpoint. The usual POST, which nearly all clients send, takes a fast path that skips the steps
+ * only other requests need. Other requests go through the pipeline.
  */
 export function serveRequest(
   endpoint: Endpoint<IncomingMessage>,

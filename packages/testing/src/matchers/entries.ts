@@ -71,8 +71,8 @@ function listedIn(received: unknown, { members, noun }: Kind): Listed {
 }
 
 /**
- * The expected fields that the revision can show. Older revisions lack some fields, and some show the title as the
- * name. A field that no revision has is kept, because it is a mistake in the test.
+ * The expected fields that can be checked in this revision. Older revisions lack some fields, and some send the title
+ * in place of the name. A field that no revision has is kept, so that the matcher reports the mistake in the test.
  */
 function expectable(kind: Kind, expected: JsonObject, { entry, revision }: Found): JsonObject {
   if (revision === undefined) return expected;
