@@ -55,7 +55,7 @@ interface ZodPayload {
   readonly issues: readonly unknown[];
 }
 
-/** A schema of zod 4, with the part of its core that it documents for library authors (https://zod.dev/library-authors). */
+/** A schema of zod 4, with the part of its core that it documents for library authors. */
 interface ZodSchema extends StandardSchemaV1 {
   readonly _zod: { run(payload: ZodPayload, settings: { readonly async: true }): ZodPayload | Promise<ZodPayload> };
   safeParseAsync(value: unknown): Promise<ZodOutcome>;
