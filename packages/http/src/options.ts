@@ -218,8 +218,8 @@ function requirePath(option: string, path: string): string {
 }
 
 /**
- * Rejects paths that no client sends, for hosts that compare the paths of requests with them. Routes of Fastify have a
- * syntax of their own.
+ * Rejects paths that no client sends, for hosts that compare request paths with them. Fastify routes have their own
+ * syntax.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
 export function requireSentPaths({ path, legacySse }: Pick<ResolvedOptions<never>, 'path' | 'legacySse'>): void {

@@ -28,8 +28,8 @@ export interface UnreadContext extends HttpContext {
 }
 
 /**
- * Whether the endpoint serves a URL. The spelling counts, as in Express: otherwise middleware that is mounted at the same
- * path could be bypassed by another spelling.
+ * Whether the endpoint serves a URL. Compares the exact spelling, as Express does. Otherwise, another spelling could
+ * bypass middleware mounted at the same path.
  * @param path path of the endpoint; undefined if it serves every path
  * @param url path and query of the request
  */

@@ -75,8 +75,8 @@ export function compileStandard(source: StandardSchemaV1): (value: unknown) => C
 }
 
 /**
- * The function that validates. zod's own tries without promises first, and then again. A rule that returns a promise
- * would run twice, and if the first promise rejected, nothing would handle it.
+ * The function that validates. zod's own function first tries without promises, and starts over if a rule returns one.
+ * That rule would run twice, and if the first promise rejected, nothing would handle it.
  */
 function validateOf(source: StandardSchemaV1): (value: unknown) => Result | Promise<Result> {
   const standard = source['~standard'];

@@ -60,8 +60,8 @@ export class ListeningApp {
   }
 
   /**
-   * Listens on all addresses of `localhost` that the system has. Left to Fastify, its second server would not count
-   * connections, and would never answer requests that offer an upgrade.
+   * Listens on all addresses of `localhost` that the system has. Fastify would create the second server without
+   * counting its connections, and that server would never answer requests that offer an upgrade.
    */
   private async open(port: number, host: string): Promise<void> {
     const found = host === 'localhost' ? await dns.lookup(host, { all: true }) : [{ address: host }];

@@ -68,8 +68,8 @@ export function sentUrl({ url = '', originalUrl = url }: IncomingMessage & { rea
 }
 
 /**
- * Path and query of a request's URL. Proxies may send the absolute form (RFC 9112, section 3.2.2). One without a proper
- * host stays as it is: frameworks would read another path from it.
+ * Path and query of a request's URL. Proxies may send the absolute form (RFC 9112, section 3.2.2). A URL
+ * without a valid host is left as is, because frameworks would read a different path from it.
  */
 export function originForm(url = ''): string {
   return url.startsWith('/') ? url : url.replace(ORIGIN, '');
