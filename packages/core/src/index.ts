@@ -8,6 +8,7 @@ export { Describe, type FieldDecorator } from './decorators/describe.js';
 export { Hidden } from './decorators/hidden.js';
 export type { MemberDecorator, Method } from './decorators/member-decorator.js';
 export { McpHeader } from './decorators/mcp-header.js';
+export { Nullable } from './decorators/nullable.js';
 export { Prompt, type PromptOptions } from './decorators/prompt.js';
 export { RecordOf } from './decorators/record-of.js';
 export { Resource, type ResourceOptions } from './decorators/resource.js';

@@ -4,6 +4,7 @@ import type { InputRequest } from '../protocol/input.js';
 import { isObject } from '../protocol/jsonrpc.js';
 import type { JsonObject } from '../protocol/model.js';
 import { pick } from '../protocol/revisions/fields.js';
+import { admitsNull, withoutNull } from '../schema/keywords.js';
 import { SECRET_FIELD } from '../text/redact.js';
 import { isRole, wrongInBlock } from './answers.js';
 
@@ -27,6 +28,17 @@ const FORM_KEYWORDS: Readonly<Record<string, readonly string[]>> = {
 const FORMATS = new Set<unknown>(['email', 'uri', 'date', 'date-time']);
 
 /**
+ * Required fields that may be `null`, with that value: forms have no `null`, so a user leaves such a field blank.
+ */
+export function blanksOf({ properties, required }: JsonObject): Readonly<Record<string, null>> {
+  const fields = Object.entries((properties ?? {}) as Readonly<Record<string, JsonObject>>);
+  const nullable = fields.filter(([name, field]) => isNamed(required, name) && admitsNull(field));
+  return Object.fromEntries(nullable.map(([name]) => [name, null]));
+}
+
+const isNamed = (names: unknown, name: string): boolean => Array.isArray(names) && names.includes(name);
+
+/**
  * Reduces a schema to the keywords that forms support. The answer is still validated against the complete schema.
  * @throws {TypeError} for fields that forms don't support, and for fields that ask for secrets
  */
@@ -35,10 +47,13 @@ export function formOf(schema: JsonObject): JsonObject {
   for (const [name, field] of Object.entries((schema['properties'] ?? {}) as Record<string, JsonObject>)) {
     if (SECRET_FIELD.test(name)) reject(`A form must not ask for "${name}". Use ctx.elicitUrl for secrets.`);
     properties[name] =
-      fieldOf(field) ??
+      fieldOf(admitsNull(field) ? withoutNull(field) : field) ??
       reject(`A form cannot ask for "${name}". Use strings, numbers, booleans, and choices of strings.`);
   }
-  return { type: 'object', properties, ...(Array.isArray(schema['required']) && { required: schema['required'] }) };
+  const blanks = blanksOf(schema);
+  const { required } = schema;
+  const needed = Array.isArray(required) && required.filter((name) => !Object.hasOwn(blanks, String(name)));
+  return { type: 'object', properties, ...(needed && { required: needed }) };
 }
 
 /** Reduces a field to the keywords that forms support; undefined if forms don't support the field at all. */

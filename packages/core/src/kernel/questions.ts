@@ -6,7 +6,7 @@ import type { Exchange } from '../protocol/exchange.js';
 import { type InputRequest, usesTools } from '../protocol/input.js';
 import type { ClientCapabilities, ContentBlock, JsonObject, Root } from '../protocol/model.js';
 import { type Elicited, isElicited, listsRoots, wrongInSample } from './answers.js';
-import { checkConversation, checkPreferences, formOf, visitable } from './question-rules.js';
+import { blanksOf, checkConversation, checkPreferences, formOf, visitable } from './question-rules.js';
 import { compileShape } from '../schema/compile.js';
 import type { Parsed, SchemaSource, Shape } from '../schema/shape.js';
 
@@ -178,8 +178,10 @@ function elicited(answer: JsonObject): Elicited {
 /** Checks each answer only once, because its rules may have side effects. */
 function checkerOf(shape: Shape): (content: unknown) => ReturnType<Shape['check']> {
   const done = new Map<unknown, ReturnType<Shape['check']>>();
+  const blanks = blanksOf(shape.json);
   return (content) => {
-    const checked = done.get(content) ?? shape.check(content ?? {});
+    const given = content ?? {};
+    const checked = done.get(content) ?? shape.check(isObject(given) ? { ...blanks, ...given } : given);
     done.set(content, checked);
     return checked;
   };

@@ -32,9 +32,13 @@ export type FieldForm =
   | { readonly kind: 'DateOnly'; readonly each: boolean }
   | { readonly kind: 'Schema'; readonly schema: unknown };
 
-/** Facts from the decorators of a field: `@Describe`, `@McpHeader` (`header`), and at most one `FieldForm` (`form`). */
+/**
+ * Facts from the decorators of a field: `@Describe`, `@McpHeader` (`header`), `@Nullable`, and at most one `FieldForm`
+ * (`form`).
+ */
 export interface FieldFacts extends FieldDescription {
   readonly header?: string;
+  readonly nullable?: true;
   readonly form?: FieldForm;
 }
 

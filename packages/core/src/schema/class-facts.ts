@@ -1,4 +1,4 @@
-import type { ValidationArguments, ValidationError, ValidatorConstraintInterface } from 'class-validator';
+import type { ValidationError } from 'class-validator';
 
 import {
   loadBundledTransformerStorage,
@@ -6,6 +6,7 @@ import {
   loadTransformerStorage,
   loadValidationExecutor,
 } from '../metadata/libraries.cjs';
+import { type Rule, type RuleStore, ruleStore } from '../metadata/rule-store.js';
 import { type Class, lineage } from '../metadata/store.js';
 
 /**
@@ -13,27 +14,7 @@ import { type Class, lineage } from '../metadata/store.js';
  * libraries, so reading their stores loads nothing new. A server without DTOs never loads them.
  */
 
-/** A rule on a field, as class-validator stores it. The library's own type does not mark optional members as such. */
-export interface Rule {
-  readonly type: string;
-  readonly name?: string;
-  readonly target: unknown;
-  readonly propertyName: string;
-  readonly constraints?: unknown[];
-  readonly constraintCls?: new () => ValidatorConstraintInterface;
-  readonly each?: boolean;
-  readonly message?: string | ((args: ValidationArguments) => string);
-  readonly validateIf?: unknown;
-}
-
-interface RuleStore {
-  getTargetValidationMetadatas(cls: Class, schema: string, always: boolean, strictGroups: boolean): Rule[];
-}
-
-/** class-validator keeps its store on globalThis, so two copies of the library share it. */
-function ruleStore(): RuleStore | undefined {
-  return (globalThis as { classValidatorMetadataStorage?: RuleStore }).classValidatorMetadataStorage;
-}
+export type { Rule } from '../metadata/rule-store.js';
 
 /**
  * The rules of each field, base classes first, with class-validator's own inheritance applied. As with `validate(dto)`

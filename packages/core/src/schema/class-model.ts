@@ -33,8 +33,8 @@ export interface FieldModel {
   readonly wire: string;
   readonly schema: JsonObject;
   readonly isRequired: boolean;
-  /** Whether `null` is allowed; it counts as absent. */
-  readonly isNullable: boolean;
+  /** Whether `null` counts as absent, because many models send it for fields that they omit. */
+  readonly dropsNull: boolean;
   readonly convert: Conversion | undefined;
   /** For a discriminator: whether the class itself declares it. */
   readonly isDeclared?: boolean;

@@ -1,4 +1,5 @@
-import type { FieldFacts, FieldForm } from '../metadata/records.js';
+import type { FieldFacts } from '../metadata/records.js';
+import { isConditionalRule, isNullableRule } from '../metadata/rule-store.js';
 import { type Class, fieldType } from '../metadata/store.js';
 import { startupError } from '../protocol/errors.js';
 import type { JsonObject } from '../protocol/model.js';
@@ -24,14 +25,18 @@ export function isOptionalRule({ type, name }: Rule): boolean {
   return type === 'conditionalValidation' && name === 'isOptional';
 }
 
+/** Whether a rule is `@ValidateIf`, whose condition only the instance can decide. */
+export const isValidateIf = (rule: Rule): boolean =>
+  isConditionalRule(rule) && !isOptionalRule(rule) && !isNullableRule(rule);
+
 const looksLikeList = (emitted: unknown, rules: readonly Rule[]): boolean =>
   emitted === Array || rules.some(({ each, name }) => each || ABOUT_LISTS.test(name ?? ''));
 
-type Entry = readonly [key: string, rules: readonly Rule[], form: FieldForm | undefined];
+type Entry = readonly [key: string, rules: readonly Rule[], facts: FieldFacts];
 
-/** Fields that have a form. */
-export const formedKeys = (described: ReadonlyMap<string, FieldFacts>): string[] =>
-  [...described].filter(([, { form }]) => form !== undefined).map(([key]) => key);
+/** Fields that need no rule, because they have a form or `@Nullable`. */
+export const declaredKeys = (described: ReadonlyMap<string, FieldFacts>): string[] =>
+  [...described].filter(([, { form, nullable }]) => form !== undefined || nullable === true).map(([key]) => key);
 
 /** The accessor that a class declares in place of a field, if any. */
 export function accessorOf(cls: Class, key: string): PropertyDescriptor | undefined {
@@ -81,8 +86,12 @@ export function inOrderOf(fresh: object, keys: readonly string[]): readonly stri
   return keys.every((key) => shown.includes(key)) ? shown.filter((key) => keys.includes(key)) : keys;
 }
 
+/** Whether `@Allow` is the only rule. */
+const isOnlyAllowed = (rules: readonly Rule[]): boolean =>
+  rules.length > 0 && rules.every(({ type }) => type === 'whitelistValidation');
+
 /** Collects the facts about a field from its decorators and TypeScript. */
-export function readSubject(cls: Class, [key, rules, form]: Entry, direction: Direction) {
+export function readSubject(cls: Class, [key, rules, { form, nullable }]: Entry, direction: Direction) {
   // type emitted by TypeScript
   const emitted = fieldType(cls, key);
   return {
@@ -98,9 +107,10 @@ export function readSubject(cls: Class, [key, rules, form]: Entry, direction: Di
     accessor: accessorOf(cls, key),
     isList: isListForm(form) || (form === undefined && looksLikeList(emitted, rules)),
     isRecord: form?.kind === 'RecordOf',
-    isOptional:
-      rules.some(isOptionalRule) || (rules.length > 0 && rules.every(({ type }) => type === 'whitelistValidation')),
-    isConditional: rules.some((rule) => rule.type === 'conditionalValidation' && !isOptionalRule(rule)),
+    isOptional: rules.some(isOptionalRule) || isOnlyAllowed(rules.filter((rule) => !isNullableRule(rule))),
+    isConditional: rules.some(isValidateIf),
+    // classes that copy class-validator's rules, as those of @nestjs/mapped-types do, have only the rule
+    isNullable: nullable === true || rules.some(isNullableRule),
   };
 }
 
@@ -108,14 +118,21 @@ export function readSubject(cls: Class, [key, rules, form]: Entry, direction: Di
 export type Subject = ReturnType<typeof readSubject>;
 
 /**
- * Rejects rules that make no sense for JSON.
- * @throws {DecorumError} `DECORUM_UNSUPPORTED_RULE`
+ * Rejects rules that make no sense for JSON, and decorators that contradict `@Nullable`.
+ * @throws {DecorumError} `DECORUM_UNSUPPORTED_RULE`, `DECORUM_INVALID_FIELD`
  */
-export function reject({ where, rules }: Subject): void {
-  for (const decorator of rules.map(decoratorOf)) {
+export function reject({ where, rules, form, isNullable }: Subject): void {
+  const decorators = rules.map(decoratorOf);
+  for (const decorator of decorators) {
     const remedy = UNSUPPORTED[decorator];
     if (remedy !== undefined) throw startupError('DECORUM_UNSUPPORTED_RULE', where, decorator, remedy);
   }
+  if (!isNullable) return;
+  const contradiction = (other: string, remedy: string) =>
+    startupError('DECORUM_INVALID_FIELD', where, `@Nullable cannot be combined with @${other}`, remedy);
+  if (form?.kind === 'Schema') throw contradiction('Schema', 'Allow null in the schema, and remove @Nullable.');
+  if (decorators.includes('IsDefined'))
+    throw contradiction('IsDefined', 'Remove one of them. A field without @IsOptional() is required anyway.');
 }
 
 /** Whether requests without the field are rejected. */

@@ -16,6 +16,7 @@ export interface Declaration {
   readonly named: { readonly type: unknown } | undefined;
   readonly rules: readonly Rule[];
   readonly direction: Direction;
+  readonly isNullable: boolean;
   readonly exposure: { readonly isTransformed: boolean };
 }
 
@@ -81,15 +82,16 @@ export function isOpen(node: JsonObject): boolean {
  * @throws {DecorumError} `DECORUM_INVALID_FIELD`, `DECORUM_UNKNOWN_FIELD_TYPE`
  */
 export function checkType(field: Declaration, ruled: Ruled): void {
-  const { where, emitted, named, exposure } = field;
+  const { where, emitted, named, exposure, isNullable } = field;
   const { item, list, to, initial } = ruled;
   rejectUncallable(field, ruled);
   const own = list === undefined ? kindsOf(item, to) : (kindsOf(list, undefined) ?? ['array']);
   if (list !== undefined && own !== undefined && !own.includes('array')) throw contradiction(where, Array, own);
   agree(field, emitted, own);
   if (named !== undefined) agree(field, named.type, kindsOf(item, to));
-  // without a type annotation, TypeScript emits Object or nothing for a field with an initializer
-  const declared = emitted === Object && initial !== undefined && initial !== null ? undefined : emitted;
+  // TypeScript emits Object for `string | null`, and Object or nothing for an initializer without a type annotation
+  const isUnknown = emitted === Object && (isNullable || (initial !== undefined && initial !== null));
+  const declared = isUnknown ? undefined : emitted;
   const ofValue = list === undefined ? declared : undefined;
   const type = typeof named?.type === 'function' ? named.type : ofValue;
   if (type === undefined && isOpen(item) && !exposure.isTransformed) {

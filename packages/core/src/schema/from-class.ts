@@ -14,7 +14,7 @@ import { addForm, checkForm, checkItems, ownSchema, recordProblem } from './fiel
 import {
   accessorOf,
   checkAccessor,
-  formedKeys,
+  declaredKeys,
   initialOf,
   inOrderOf,
   isClass,
@@ -27,7 +27,7 @@ import {
 } from './field-subject.js';
 import { checkType, isOpen, rejectLacking, rejectUncallable } from './field-type.js';
 import { checkFormInitializer, checkInitializer } from './initializers.js';
-import { hinted, nullable } from './keywords.js';
+import { admitsNull, hinted, nullable, orNull } from './keywords.js';
 import { isSameTag, requireDeclared, taggedFields, transformerProblem, unionSchema, variantsOf } from './union.js';
 
 /** The drafts of a field: of its value, or of each item and of the whole list or record. */
@@ -74,7 +74,7 @@ class ClassReader {
     if (known !== undefined) return known;
     const described = scanFields(cls);
     const rules = rulesOf(cls);
-    const keys = [...new Set([...rules.keys(), ...formedKeys(described)])];
+    const keys = [...new Set([...rules.keys(), ...declaredKeys(described)])];
     const constructed = construct(cls);
     const held = [...described.keys(), ...this.#dataOf(cls, constructed ?? {})];
     const unruled = held.find((key) => !keys.includes(key) && key !== tag?.property);
@@ -88,7 +88,7 @@ class ClassReader {
     const model: ClassModel = { cls, tag, takesNothing: constructed !== undefined, initialized, fields: [] };
     this.#models.push(model);
     for (const key of keys.length > rules.size ? inOrderOf(fresh, keys) : keys) {
-      const subject = readSubject(cls, [key, rules.get(key) ?? [], described.get(key)?.form], this.#direction);
+      const subject = readSubject(cls, [key, rules.get(key) ?? [], described.get(key) ?? {}], this.#direction);
       this.#noteTransformer(subject);
       if (subject.exposure.isHidden) continue;
       // a discriminator has one value, so nothing is lost if a getter returns it
@@ -129,15 +129,17 @@ class ClassReader {
 
   #field(subject: Subject, { title, description, examples, header }: FieldFacts, initial: unknown): FieldModel {
     reject(subject);
-    const { key, rules, isConditional, isOptional, exposure, form } = subject;
+    const { key, rules, isConditional, isOptional, isNullable, exposure, form } = subject;
     const { checked, convert } = this.#value(subject, initial);
     const isPlain = convert === undefined || typeof convert.to === 'string';
     if (form !== undefined && isPlain && this.#direction === 'input') {
       checkFormInitializer({ where: subject.where, kind: form.kind }, initial, checked);
     }
-    const allowed = isOptional ? nullable(checked, this.#direction) : checked;
+    const own = isNullable ? orNull(checked) : checked;
+    const allowed = isOptional ? nullable(own, this.#direction) : own;
     const isSkipped = form === undefined && (isConditional || exposure.isTransformed);
     const schema = isSkipped ? hinted(allowed) : allowed;
+    const mayBeAbsent = rules.some(isOptionalRule) || initial !== undefined;
     if (isConditional) this.#flags.needsInstance = true;
     if (leavesRoom(schema)) this.#flags.isOpen = true;
     return {
@@ -145,14 +147,14 @@ class ClassReader {
       wire: exposure.wire,
       convert,
       isRequired: isRequired(subject, initial),
-      isNullable: rules.some(isOptionalRule),
+      dropsNull: this.#direction === 'input' && mayBeAbsent && !isSkipped && !admitsNull(own),
       isRecord: subject.isRecord,
       isUnreached: !rules.some(isNestedRule),
       schema: {
         ...(title !== undefined && { title }),
         ...(description !== undefined && { description }),
         ...schema,
-        ...(isJson(initial) && (initial !== null || isOptional) && { default: initial }),
+        ...(isJson(initial) && (initial !== null || isOptional || isNullable) && { default: initial }),
         ...(examples !== undefined && { examples }),
         ...(header !== undefined && { 'x-mcp-header': header }),
       },

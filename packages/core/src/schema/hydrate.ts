@@ -58,12 +58,11 @@ export function compileHydrator(root: ClassModel): Hydrate {
  * the objects, so it creates and serializes them faster.
  */
 function generate({ cls, takesNothing, initialized, fields }: ClassModel, converts: readonly unknown[]): Hydrate {
-  const steps = fields.map(({ key, isNullable }, index) => {
+  const steps = fields.map(({ key, dropsNull }, index) => {
     const name = JSON.stringify(key);
     const given = `plain[${name}]`;
     const value = key in Object.prototype ? `Object.hasOwn(plain, ${name}) ? ${given} : undefined` : given;
-    // many models send null for fields that they omit
-    const isAbsent = isNullable || initialized.includes(key) ? 'value == null' : 'value === undefined';
+    const isAbsent = dropsNull ? 'value == null' : 'value === undefined';
     const set = `it[${name}] = ${converts[index] ? `converts[${index}](value)` : 'value'};`;
     // an initializer may need converting too
     const kept = converts[index] && initialized.includes(key) ? `value = it[${name}]; ${set}` : '';

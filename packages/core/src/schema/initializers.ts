@@ -1,3 +1,4 @@
+import { isNullableRule } from '../metadata/rule-store.js';
 import type { Class } from '../metadata/store.js';
 import { startupError } from '../protocol/errors.js';
 import { isObject } from '../protocol/jsonrpc.js';
@@ -6,6 +7,7 @@ import { compileGenerated } from './ajv.js';
 import { type Rule, rulesOf } from './class-facts.js';
 import { isJson } from './class-model.js';
 import { MAPPED, runsOn } from './constraints.js';
+import { isOptionalRule, isValidateIf } from './field-subject.js';
 import { decoratorOf, isGenuine, passes } from './value-rule.js';
 
 /** Whether a rule is built into class-validator. Custom rules are not tried, because they may have side effects. */
@@ -24,9 +26,11 @@ function holds(rule: Rule, value: unknown): boolean {
 
 /** The first rule that a value breaks. With conditional rules, it is unknown which rules apply, so none is reported. */
 function brokenBy(value: unknown, rules: readonly Rule[], items = value): string | undefined {
-  const conditions = rules.filter(({ type }) => type === 'conditionalValidation');
-  if (conditions.some(({ name }) => name !== 'isOptional')) return undefined;
-  if (conditions.length > 0 && (value === null || value === undefined)) return undefined;
+  if (rules.some(isValidateIf)) return undefined;
+  const mayBeAbsent = rules.some(isOptionalRule);
+  if ((value === undefined && mayBeAbsent) || (value === null && (mayBeAbsent || rules.some(isNullableRule)))) {
+    return undefined;
+  }
   const broken = rules.find((rule) => !holds(rule, rule.each ? items : value));
   return broken && `@${decoratorOf(broken)}`;
 }
@@ -71,6 +75,6 @@ export function checkInitializer(
   const items = isRecord && isObject(initial) ? Object.values(initial) : initial;
   const broken = brokenBy(initial, rules, items) ?? (nested && brokenInside(items, nested));
   if (broken === undefined) return;
-  const remedy = initial === null ? 'Add @IsOptional(), or remove the initializer.' : CORRECT;
+  const remedy = initial === null ? 'Add @Nullable() or @IsOptional(), or remove the initializer.' : CORRECT;
   throw startupError('DECORUM_INVALID_FIELD', where, `its initializer breaks ${broken}`, remedy);
 }

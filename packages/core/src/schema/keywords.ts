@@ -1,5 +1,6 @@
 import type { JsonObject } from '../protocol/model.js';
 import type { Direction } from './class-facts.js';
+import type { FieldCheck } from './shape.js';
 import { type Complaints, unlessNull } from './value-rule.js';
 
 /** Keywords to publish in place of the validated ones; `undefined` omits one. A symbol, because ajv ignores symbols. */
@@ -75,9 +76,9 @@ const ABOUT_ANYTHING = ['not', 'allOf', 'anyOf', 'oneOf', '$ref'];
 
 const NULLABLE = Symbol('nullable');
 
-/** Also allows `null`. In input, `null` means "absent" and is not published. */
+/** Also allows `null`. In input, a `null` that the schema itself rejects means "absent", and is not published. */
 export function nullable(schema: JsonObject, direction: Direction): JsonObject {
-  if (Object.keys(schema).length === 0) return schema;
+  if (admitsNull(schema)) return schema;
   return direction === 'output' ? orNull(schema) : ({ ...orNull(schema), [NULLABLE]: true } as JsonObject);
 }
 
@@ -100,7 +101,33 @@ export function published(schema: JsonObject): JsonObject {
   return JSON.parse(JSON.stringify(schema, offer)) as JsonObject;
 }
 
-function orNull(schema: JsonObject): JsonObject {
+/** Whether a generated schema accepts `null`. Objects of a class, which it may refer to, are never `null`. */
+export function admitsNull(schema: JsonObject): boolean {
+  const { type, enum: values, const: only, not, allOf, anyOf, oneOf, $ref, rule, field } = schema as Checked;
+  if (type !== undefined && ![type].flat().includes('null')) return false;
+  if ((values !== undefined && !values.includes(null)) || (only !== undefined && only !== null)) return false;
+  if ($ref !== undefined || rule?.(null).length || field?.(null) === false) return false;
+  if ((not !== undefined && admitsNull(not)) || allOf?.every(admitsNull) === false) return false;
+  return anyOf?.some(admitsNull) !== false && oneOf?.some(admitsNull) !== false;
+}
+
+/** The keywords of generated schemas that may reject `null`. */
+interface Checked {
+  readonly type?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly not?: JsonObject;
+  readonly allOf?: readonly JsonObject[];
+  readonly anyOf?: readonly JsonObject[];
+  readonly oneOf?: readonly JsonObject[];
+  readonly $ref?: string;
+  readonly rule?: Complaints;
+  readonly field?: FieldCheck;
+}
+
+/** Also allows `null`, and publishes it. */
+export function orNull(schema: JsonObject): JsonObject {
+  if (admitsNull(schema)) return schema;
   const { type, const: only, rule, ...rest } = schema;
   const values = only === undefined ? (rest['enum'] as unknown[] | undefined) : [only];
   if (
@@ -118,7 +145,8 @@ function orNull(schema: JsonObject): JsonObject {
   };
 }
 
-function withoutNull(schema: JsonObject): JsonObject {
+/** A schema that admits no `null`, but otherwise the same values. */
+export function withoutNull(schema: JsonObject): JsonObject {
   const { type, enum: values, anyOf, default: initial, ...rest } = schema;
   const types = [type].flat().filter((each) => each !== 'null');
   const branches = Array.isArray(anyOf) ? (anyOf as JsonObject[]).filter((branch) => branch['type'] !== 'null') : [];

@@ -64,7 +64,7 @@ export function taggedFields(cls: Class, fields: readonly FieldModel[], { proper
     type: 'string',
     const: name,
   };
-  const field = { key: property, wire: property, schema, isRequired: true, isNullable: false, convert: undefined };
+  const field = { key: property, wire: property, schema, isRequired: true, dropsNull: false, convert: undefined };
   return [
     { ...field, isDeclared: declared !== undefined, isDropped: declared === undefined && !isKept },
     ...fields.filter((other) => other !== declared),

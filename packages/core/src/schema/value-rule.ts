@@ -1,5 +1,6 @@
 import type { ValidationArguments, ValidatorConstraintInterface } from 'class-validator';
 
+import { isNullableRule } from '../metadata/rule-store.js';
 import type { Rule } from './class-facts.js';
 import { type Mapping, MAPPED } from './constraints.js';
 
@@ -16,7 +17,9 @@ const DECORATORS: Readonly<Record<string, string>> = {
 };
 
 /** The name of a rule's decorator, as far as it is known. */
-export function decoratorOf({ type, name, constraintCls }: Rule): string {
+export function decoratorOf(rule: Rule): string {
+  const { type, name, constraintCls } = rule;
+  if (isNullableRule(rule)) return 'Nullable';
   if (type === 'conditionalValidation') return name === 'isOptional' ? 'IsOptional' : 'ValidateIf';
   return DECORATORS[type] ?? MAPPED.get(name ?? '')?.decorator ?? name ?? constraintCls?.name ?? type;
 }

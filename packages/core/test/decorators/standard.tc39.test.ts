@@ -7,6 +7,7 @@ import {
   DateOnly,
   Hidden,
   McpServer,
+  Nullable,
   Prompt,
   RecordOf,
   Resource,
@@ -58,6 +59,18 @@ class Fielded {
   }
 }
 
+class Patch {
+  @Nullable() @ArrayOf(String) words!: string[] | null;
+  @Nullable() @DateOnly() day: string | null = null;
+}
+
+class Patched {
+  @Tool({ input: Patch })
+  take(patch: Patch): string {
+    return JSON.stringify(patch);
+  }
+}
+
 class Shy extends Speaker {
   @Hidden()
   override speech(): string {
@@ -88,6 +101,17 @@ describe('standard decorators', () => {
     const { isError, content } = await client.callTool('take', { ...fields, points: { p: {} }, day: 'today' });
     expect(isError).toBe(true);
     expect(JSON.stringify(content)).toMatch(/points\.p\.x: is required.*day: must be a date/);
+  });
+
+  it('let a field be null (#22)', async () => {
+    const client = await connectTo(Patched);
+    const tools = await client.listTools();
+    expect(tools[0]?.inputSchema).toMatchObject({
+      properties: { words: { type: ['array', 'null'] }, day: { type: ['string', 'null'], default: null } },
+      required: ['words'],
+    });
+    const { content } = await client.callTool('take', { words: null });
+    expect(content).toEqual([{ type: 'text', text: '{"words":null,"day":null}' }]);
   });
 
   it('check arguments', async () => {

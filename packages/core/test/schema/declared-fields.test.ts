@@ -302,7 +302,7 @@ describe('an initializer', () => {
     [Run, /Run\.mail: its initializer breaks @isEmail/i],
     [Route, /Route\.start: its initializer breaks @IsNumber of Point\.lon\./],
     [Stops, /Stops\.stops: its initializer breaks @IsNumber of Point\.lat\./],
-    [Nothing, /Nothing\.text: .*Add @IsOptional\(\)/],
+    [Nothing, /Nothing\.text: .*Add @Nullable\(\) or @IsOptional\(\)/],
   ])('that breaks the rules of its field is an error at startup: %p', (cls, mistake) => {
     expect(mistakeIn(cls)).toMatch(mistake);
   });
