@@ -53,7 +53,9 @@ const isList = (found: unknown): found is Iterable<unknown> =>
 
 function toCompleteResult(found: unknown, where: string): CompleteResult {
   if (found instanceof Error) throw found;
-  const given = isObject(found) && !isList(found) ? found : { values: found ?? [] };
+  // the protocol's own result has its values in `completion`
+  const whole = isObject(found) && isObject(found['completion']) ? found['completion'] : found;
+  const given = isObject(whole) && !isList(whole) ? whole : { values: whole ?? [] };
   const { values: listed, total: known, hasMore: more } = given as JsonObject;
   const all: readonly unknown[] = isList(listed) ? [...listed] : [undefined];
   if (!all.every((value) => typeof value === 'string')) {

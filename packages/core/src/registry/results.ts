@@ -50,7 +50,7 @@ export function toCallToolResult(value: unknown, encoding: ToolEncoding): CallTo
   if (value instanceof Error) throw value;
   if (value instanceof ToolResult) return explicitResult(value.options, encoding);
   const { output, where } = encoding;
-  if (isResult(value, output)) return explicitResult(value, encoding);
+  if (isResult(value, encoding)) return explicitResult(value, encoding);
   if (output === undefined) return { content: sendable(where, () => contentOf(value)) };
   const given = value instanceof Body ? jsonOf(value) : value;
   const checked = output.checkOutput(given);
@@ -87,11 +87,22 @@ function requireOutput(checked: Checked, where: string): unknown {
   throw new Error(`${where} returned a value that does not match its output schema: ${list.join('; ')}`);
 }
 
-const RESULT_FIELDS = new Set(['content', 'structuredContent', 'isError', '_meta']);
+const RESULT_FIELDS = new Set(['content', 'structuredContent', 'isError', '_meta', 'resultType']);
+
+/**
+ * Rejects a question in the protocol's own form: only Decorum can seal the state that goes with it.
+ * @throws {Error}
+ */
+function rejectQuestion({ resultType, inputRequests }: JsonObject, where: string): void {
+  if (resultType !== 'input_required' || !isObject(inputRequests)) return;
+  throw new Error(`${where} returned a result of the type "input_required". Return needInput(inputRequests) instead.`);
+}
 
 /** Whether an object is a protocol result, rather than data with a list called "content". */
-function isResult(value: unknown, output: Shape | undefined): value is CallToolResult {
-  if (!isObject(value) || !Array.isArray(value['content'])) return false;
+function isResult(value: unknown, { output, where }: ToolEncoding): value is CallToolResult {
+  if (!isObject(value)) return false;
+  if (value['resultType'] !== undefined) rejectQuestion(value, where);
+  if (!Array.isArray(value['content']) || (value['resultType'] ?? 'complete') !== 'complete') return false;
   const { content, isError, structuredContent, _meta: meta = {} } = value;
   if (output !== undefined && structuredContent === undefined && isError !== true) return false;
   return (
@@ -143,6 +154,7 @@ function fallbackText(data: unknown, returned: unknown, { where, text: option = 
  */
 export function toGetPromptResult(value: unknown, description: string | undefined, where: string): GetPromptResult {
   if (value instanceof Error) throw value;
+  if (isObject(value)) rejectQuestion(value, where);
   const isWhole = isObject(value) && isList(value['messages']);
   const {
     messages,
@@ -229,6 +241,7 @@ export function toReadResourceResult(value: unknown, uri: string, encoding: Reso
   if (value instanceof Error) throw value;
   if (value instanceof ToolResult)
     throw new Error(`${encoding.where} returned a toolResult. Return the content itself.`);
+  if (isObject(value)) rejectQuestion(value, encoding.where);
   const whole = wholeResult(value, encoding.where);
   if (whole !== undefined) return whole;
   const { data, mimeType } = value instanceof Body ? value : new Body(value, undefined);
