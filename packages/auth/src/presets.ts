@@ -1,4 +1,4 @@
-import { startupError } from '@decorum/core/transport';
+import { requireKnown, startupError } from '@decorum/core/transport';
 
 import type { IssuerOptions } from './options.js';
 
@@ -7,6 +7,11 @@ type Preset = Omit<IssuerOptions, 'introspection'>;
 
 /** A host name or a path segment, from which presets build URLs. */
 const PLAIN = /^[\w.-]+$/;
+
+/** Rejects unknown options, which would have no effect. */
+function requireNames(preset: string, options: object, names: readonly string[]): void {
+  requireKnown(preset, options, Object.fromEntries(names.map((name) => [name, true] as const)));
+}
 
 function requirePlain(preset: string, options: Readonly<Record<string, unknown>>): void {
   for (const [option, value] of Object.entries(options)) {
@@ -21,7 +26,9 @@ function requirePlain(preset: string, options: Readonly<Record<string, unknown>>
  * @param options.domain such as `tenant.eu.auth0.com`, or your own domain
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
-export function auth0({ domain }: { readonly domain: string }): Preset {
+export function auth0(options: { readonly domain: string }): Preset {
+  requireNames('auth0', options, ['domain']);
+  const { domain } = options;
   requirePlain('auth0', { domain });
   return { issuer: `https://${domain}/`, tokenTypes: ['JWT'], scopeClaims: ['scope', 'permissions'] };
 }
@@ -35,7 +42,9 @@ const TENANT = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
  * @param options.version `requestedAccessTokenVersion` in the manifest of your API. Defaults to 2
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
-export function entra({ tenant, version = 2 }: { readonly tenant: string; readonly version?: 1 | 2 }): Preset {
+export function entra(options: { readonly tenant: string; readonly version?: 1 | 2 }): Preset {
+  requireNames('entra', options, ['tenant', 'version']);
+  const { tenant, version = 2 } = options;
   requirePlain('entra', { tenant });
   if (!TENANT.test(tenant)) {
     throw startupError('DECORUM_INVALID_OPTION', 'entra', 'tenant', `is "${tenant}", but must be the directory's GUID`);
@@ -62,7 +71,9 @@ export function entra({ tenant, version = 2 }: { readonly tenant: string; readon
  * @param options.url URL of Keycloak, such as `https://id.example.com`
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
-export function keycloak({ url, realm }: { readonly url: string; readonly realm: string }): Preset {
+export function keycloak(options: { readonly url: string; readonly realm: string }): Preset {
+  requireNames('keycloak', options, ['url', 'realm']);
+  const { url, realm } = options;
   requirePlain('keycloak', { realm });
   if (typeof url !== 'string' || !/^https?:\/\//.test(url)) {
     throw startupError('DECORUM_INVALID_OPTION', 'keycloak', 'url', 'must be a URL, such as "https://id.example.com"');
@@ -81,6 +92,7 @@ export function keycloak({ url, realm }: { readonly url: string; readonly realm:
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
 export function okta(options: { readonly domain: string; readonly authorizationServer?: string }): Preset {
+  requireNames('okta', options, ['domain', 'authorizationServer']);
   const { domain, authorizationServer = 'default' } = options;
   requirePlain('okta', { domain, authorizationServer });
   return {
@@ -104,7 +116,9 @@ export interface CognitoOptions {
  * An Amazon Cognito user pool.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
-export function cognito({ region, userPoolId, clientIds }: CognitoOptions): Preset {
+export function cognito(options: CognitoOptions): Preset {
+  requireNames('cognito', options, ['region', 'userPoolId', 'clientIds']);
+  const { region, userPoolId, clientIds } = options;
   requirePlain('cognito', { region, userPoolId });
   return {
     issuer: `https://cognito-idp.${region}.amazonaws.com/${userPoolId}`,

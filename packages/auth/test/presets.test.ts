@@ -127,6 +127,17 @@ describe('presets, with imitations of the providers', () => {
     expect(create).toThrow(expect.objectContaining({ code: 'DECORUM_INVALID_OPTION' }));
   });
 
+  it.each([
+    () => auth0({ domain: 'tenant.eu.auth0.com', audience: 'files' } as never),
+    () => entra({ tenant: TENANT, versions: 1 } as never),
+    () => keycloak({ url: 'https://id.example.com', realm: 'staff', client: 'a' } as never),
+    () => okta({ domain: 'example.okta.com', authorisationServer: 'a' } as never),
+    () => cognito({ region: 'eu-north-1', userPoolId: 'eu-north-1_Abc', clientIds: ['app'], clientId: 'b' } as never),
+    () => auth0(undefined as never),
+  ])('fail at startup for unknown options (%#) (#22)', (create) => {
+    expect(create).toThrow(expect.objectContaining({ code: 'DECORUM_INVALID_OPTION' }));
+  });
+
   it('are options of an issuer, so that they can be combined with others', () => {
     const preset = { ...keycloak({ url: 'https://id.example.com', realm: 'staff' }), audience: 'files' };
     const issuer = [preset, 'https://id.example.com'];

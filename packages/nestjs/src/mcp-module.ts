@@ -1,5 +1,5 @@
 import { McpServer } from '@decorum/core';
-import { startupError } from '@decorum/core/transport';
+import { type OptionTypes, requireKnown, startupError } from '@decorum/core/transport';
 import {
   type DynamicModule,
   Inject,
@@ -18,6 +18,13 @@ import { ApplicationConfig, ExternalContextCreator, HttpAdapterHost, ModulesCont
 import { type McpModuleAsyncOptions, type McpModuleOptions, splitOptions } from './options.js';
 import { Runtime } from './runtime.js';
 import { getMcpServerToken } from './tokens.js';
+
+const ASYNC_OPTIONS: OptionTypes<McpModuleAsyncOptions> = {
+  name: 'string',
+  imports: 'array',
+  inject: 'array',
+  useFactory: 'function',
+};
 
 const RUNTIME = Symbol('decorum:runtime');
 
@@ -91,9 +98,13 @@ export class McpModule implements NestModule {
    * ```
    */
   static forRootAsync(options: McpModuleAsyncOptions): DynamicModule {
-    if (typeof options?.useFactory === 'function') return moduleOf(options);
+    const where = 'McpModule.forRootAsync';
+    if (typeof options?.useFactory === 'function') {
+      requireKnown(where, options, ASYNC_OPTIONS);
+      return moduleOf(options);
+    }
     const problem = 'is missing. Write `useFactory: () => ({ name, version })`, and list what it needs in `inject`';
-    throw startupError('DECORUM_INVALID_OPTION', 'McpModule.forRootAsync', 'useFactory', problem);
+    throw startupError('DECORUM_INVALID_OPTION', where, 'useFactory', problem);
   }
 
   /** Called by Nest. */

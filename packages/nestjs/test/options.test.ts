@@ -44,6 +44,8 @@ it('rejects forRoot without options', async () => {
 it.each([
   ['without options', undefined, /`useFactory` is missing/],
   ['without a factory', { useClass: Shop }, /`useFactory` is missing/],
+  ['with an option of the server (#22)', { useFactory: () => NAMED, path: '/x' }, /`path` is not an option/],
+  ['with a misspelt option (#22)', { useFactory: () => NAMED, injects: [] }, /forRootAsync: .*Write `inject`/],
   ['whose factory returns nothing', { useFactory: () => {} }, /`options` must be an object/],
 ])('rejects forRootAsync %s', async (_what, options, message) => {
   await expect(start(() => McpModule.forRootAsync(options as unknown as McpModuleAsyncOptions))).rejects.toMatchObject({

@@ -1,6 +1,7 @@
 import { startupError } from '../protocol/errors.js';
 import { isObject } from '../protocol/jsonrpc.js';
 import type { JsonObject } from '../protocol/model.js';
+import { type OptionTypes, requireKnown } from '../protocol/option-names.js';
 import { REVISIONS } from '../protocol/revisions/index.js';
 import type { Context } from './context.js';
 
@@ -19,12 +20,15 @@ export interface Extension {
   >;
 }
 
+/** Their types are checked with errors of their own. */
+const OPTIONS: OptionTypes<Extension> = { id: true, settings: true, methods: true };
+
 // a prefix of labels and a name (MCP, "_meta")
 const EXTENSION_ID = /^(?:[a-z](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z](?:[a-z0-9-]*[a-z0-9])?\/[a-z0-9](?:[\w.-]*[a-z0-9])?$/i;
 
 /**
  * Rejects invalid extensions, and those that conflict with the protocol or with each other.
- * @throws {DecorumError} `DECORUM_INVALID_EXTENSION`
+ * @throws {DecorumError} `DECORUM_INVALID_EXTENSION`, or `DECORUM_INVALID_OPTION` for an unknown option
  */
 export function checkExtensions(extensions: readonly Extension[]): readonly Extension[] {
   const ids = new Set<string>();
@@ -38,6 +42,7 @@ export function checkExtensions(extensions: readonly Extension[]): readonly Exte
     if (!EXTENSION_ID.test(id)) {
       throw wrong('has an invalid id. Use a reverse domain name and a name, as in "com.example/feature"');
     }
+    requireKnown(`The extension "${id}"`, extension, OPTIONS);
     if (ids.has(id)) throw wrong('is listed twice. Remove one, or merge them');
     ids.add(id);
     for (const [method, handle] of Object.entries(methods)) {

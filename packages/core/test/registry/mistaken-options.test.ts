@@ -51,6 +51,19 @@ describe('options of a server', () => {
   });
 });
 
+describe('options of an extension', () => {
+  it.each([
+    ['method', 'methods'],
+    ['setting', 'settings'],
+  ])('that are misspelt fail at startup with a suggestion: %s (#22)', (wrong, meant) => {
+    const extensions = [{ id: 'com.example/tasks', [wrong]: {} }];
+    const message = `The extension "com.example/tasks": \`${wrong}\` is not an option. Write \`${meant}\`.`;
+    expect(start({ extensions })).toThrow(INVALID);
+    expect(start({ extensions })).toThrow(message);
+    expect(start({ plugins: [{ name: 'tasks', extensions }] })).toThrow(message);
+  });
+});
+
 describe('options of `addTool`', () => {
   const server = new McpServer({ name: 'shop', version: '1.0.0' });
   const add = server.addTool.bind(server) as unknown as (options?: unknown, handler?: unknown) => void;
