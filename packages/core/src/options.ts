@@ -154,9 +154,7 @@ export function kernelOptions(
   const { questionTimeoutMs = 600_000, flowTtlMs = 600_000, cache = { ttlMs: 0, scope: 'private' } } = options;
   const { secret = secretsOfEnvironment() } = options;
   const secrets = secret === undefined ? [randomBytes(32).toString('hex')] : [secret].flat();
-  const isSecret = (text: unknown) => typeof text === 'string' && text.length >= 32;
-  const source = options.secret === undefined ? 'DECORUM_SECRET' : 'secret';
-  demand(secrets.length > 0 && secrets.every(isSecret), source, 'must be a string of at least 32 characters');
+  checkSecrets(secrets, options.secret === undefined);
   demand(['all', 'usable'].includes(listing), 'listing', "must be 'all' or 'usable'");
   demand(LOG_LEVELS.includes(logLevel), 'logLevel', `must be one of ${LOG_LEVELS.join(', ')}`);
   const interceptors = options.interceptors ?? [];
@@ -235,6 +233,28 @@ const IMPLEMENTATION_FIELDS = ['name', 'version', 'title', 'description', 'icons
 
 const RANDOM_SECRET =
   'requestState and tickets are sealed with a random key: they become invalid when this process ends, and no other process can open them. Set `secret` or DECORUM_SECRET.';
+
+const MIN_SECRET_CHARS = 32;
+
+/**
+ * Rejects secrets that are too short, and says which one of several.
+ * @param isSplit whether they come from the environment variable, which may contain a comma by mistake
+ */
+function checkSecrets(secrets: readonly unknown[], isSplit: boolean): void {
+  const source = isSplit ? 'DECORUM_SECRET' : 'secret';
+  demand(secrets.length > 0, source, 'is an empty list. Pass at least one secret');
+  const at = secrets.findIndex((each) => typeof each !== 'string' || each.length < MIN_SECRET_CHARS);
+  if (at === -1) return;
+  const bad = secrets[at];
+  const found =
+    typeof bad !== 'string' ? 'is not a string' : bad === '' ? 'is empty' : `has only ${bad.length} characters`;
+  const several = isSplit
+    ? `contains commas, which separate several secrets, and number ${at + 1} of these ${secrets.length} `
+    : `is a list, and number ${at + 1} of its ${secrets.length} secrets `;
+  const remedy = isSplit && secrets.length > 1 ? '. Remove the commas, or use a secret without commas' : '';
+  const problem = `${secrets.length > 1 ? several : ''}${found}`;
+  demand(false, source, `${problem}. A secret needs at least ${MIN_SECRET_CHARS} characters${remedy}`);
+}
 
 /** An empty variable counts as unset, as in a `.env` file. */
 function secretsOfEnvironment(): readonly string[] | undefined {
