@@ -119,9 +119,10 @@ export type Subject = ReturnType<typeof readSubject>;
 
 /**
  * Rejects rules that make no sense for JSON, and decorators that contradict `@Nullable`.
+ * @param isDiscriminator whether the field tells the classes of a union apart
  * @throws {DecorumError} `DECORUM_UNSUPPORTED_RULE`, `DECORUM_INVALID_FIELD`
  */
-export function reject({ where, rules, form, isNullable }: Subject): void {
+export function reject({ where, rules, form, isNullable }: Subject, isDiscriminator: boolean): void {
   const decorators = rules.map(decoratorOf);
   for (const decorator of decorators) {
     const remedy = UNSUPPORTED[decorator];
@@ -130,6 +131,10 @@ export function reject({ where, rules, form, isNullable }: Subject): void {
   if (!isNullable) return;
   const contradiction = (other: string, remedy: string) =>
     startupError('DECORUM_INVALID_FIELD', where, `@Nullable cannot be combined with @${other}`, remedy);
+  if (isDiscriminator) {
+    const remedy = 'Remove @Nullable: null would not say which class it is.';
+    throw startupError('DECORUM_INVALID_FIELD', where, '@Nullable is on the discriminator of a union', remedy);
+  }
   if (form?.kind === 'Schema') throw contradiction('Schema', 'Allow null in the schema, and remove @Nullable.');
   if (decorators.includes('IsDefined'))
     throw contradiction('IsDefined', 'Remove one of them. A field without @IsOptional() is required anyway.');

@@ -91,6 +91,7 @@ class ClassReader {
       const subject = readSubject(cls, [key, rules.get(key) ?? [], described.get(key) ?? {}], this.#direction);
       this.#noteTransformer(subject);
       if (subject.exposure.isHidden) continue;
+      reject(subject, key === tag?.property);
       // a discriminator has one value, so nothing is lost if a getter returns it
       if (this.#direction === 'output' || key !== tag?.property) checkAccessor(subject);
       const initial = initialOf(fresh, subject);
@@ -128,7 +129,6 @@ class ClassReader {
   }
 
   #field(subject: Subject, { title, description, examples, header }: FieldFacts, initial: unknown): FieldModel {
-    reject(subject);
     const { key, rules, isConditional, isOptional, isNullable, exposure, form } = subject;
     const { checked, convert } = this.#value(subject, initial);
     const isPlain = convert === undefined || typeof convert.to === 'string';

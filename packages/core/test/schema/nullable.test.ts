@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 
 import { describe, expect, it } from '@jest/globals';
-import { ArrayOf, Choices, DateOnly, Nullable, RecordOf, Schema } from '@decorum/core';
+import { ArrayOf, Choices, DateOnly, McpHeader, McpServer, Nullable, RecordOf, Schema } from '@decorum/core';
 import { Expose, Transform, Type } from 'class-transformer';
 import * as cv from 'class-validator';
 
@@ -250,6 +250,21 @@ describe('a field with @Nullable()', () => {
     }
     expect(mistakeIn(Defined)).toMatch(/^Defined\.name: @Nullable cannot be combined with @IsDefined\. Remove one/);
     expect(mistakeIn(Own)).toMatch(/^Own\.name: @Nullable cannot be combined with @Schema\. Allow null in the schema/);
+    class Kind {
+      @Nullable() @cv.Equals('kind') readonly kind: 'kind' | null = 'kind';
+    }
+    class Union {
+      @cv.ValidateNested()
+      @Type(() => Object, { discriminator: { property: 'kind', subTypes: [{ value: Kind, name: 'kind' }] } })
+      one!: Kind;
+    }
+    class Mirrored {
+      @Nullable() @McpHeader('Region') @cv.IsString() region!: string | null;
+    }
+    expect(mistakeIn(Union)).toMatch(/^Kind\.kind: @Nullable is on the discriminator of a union\. Remove @Nullable/);
+    const server = new McpServer({ name: 'test', version: '1' });
+    const add = () => server.addTool({ name: 'mirrored', input: Mirrored }, () => '');
+    expect(add).toThrow(/the header "Region" is on an argument that is not a string, integer or boolean/);
     class Untyped {
       @Nullable() name!: string | null;
     }
