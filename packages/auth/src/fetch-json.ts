@@ -11,6 +11,26 @@ const TIMEOUT_MS = 5000;
 /** Cap on the bytes of an answer, counted after decompression. */
 const MAX_BYTES = 256 * 1024;
 
+/** A response with another status than 200. */
+class StatusError extends Error {
+  /** @param retryAfter the `Retry-After` header (RFC 9110, section 10.2.3); null without one */
+  constructor(
+    message: string,
+    readonly retryAfter: string | null,
+  ) {
+    super(message);
+  }
+}
+
+/** Milliseconds for which an issuer that failed asked to be left alone; 0 if it didn't. `now` is since the epoch. */
+export function retryAfterOf(failure: unknown, now: number): number {
+  if (failure instanceof AggregateError) return Math.max(0, ...failure.errors.map((each) => retryAfterOf(each, now)));
+  const value = failure instanceof StatusError ? failure.retryAfter : null;
+  if (value === null) return 0;
+  const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now;
+  return ms > 0 ? ms : 0;
+}
+
 /** A JSON object from an issuer. */
 export interface JsonText {
   /** As sent. */
@@ -30,7 +50,8 @@ export async function fetchJson(url: string, { fetch }: Platform, init: RequestI
     const response = await fetch(url, { ...init, headers, redirect: 'error', signal: controller.signal });
     if (response.status !== 200) {
       await response.body?.cancel();
-      throw new Error(`${url} answered with status ${response.status}`);
+      const problem = `${url} answered with status ${response.status}`;
+      throw new StatusError(problem, response.headers.get('retry-after'));
     }
     const text = await readText(response, url);
     const json: unknown = JSON.parse(text);

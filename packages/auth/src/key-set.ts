@@ -4,14 +4,18 @@ import type { Discovery } from './discovery.js';
 import { fetchJson, type Platform, problemOf } from './fetch-json.js';
 import { Kept } from './kept.js';
 
-/** The signature algorithms that tokens may use (asymmetric only), with the key of each (RFC 7518, RFC 8037). */
+/** The signature algorithms that tokens may use (asymmetric only), with the key of each (RFC 7518, RFC 8037, RFC 9864). */
 const KEY_TYPES = {
   RS256: { kty: 'RSA', crv: undefined },
   PS256: { kty: 'RSA', crv: undefined },
   ES256: { kty: 'EC', crv: 'P-256' },
   ES384: { kty: 'EC', crv: 'P-384' },
   EdDSA: { kty: 'OKP', crv: 'Ed25519' },
+  Ed25519: { kty: 'OKP', crv: 'Ed25519' },
 } as const;
+
+/** `Ed25519` is the newer name of what these keys do with `EdDSA` (RFC 9864, section 2.2). Issuers mix both names. */
+const sameAlgorithm = (alg: string) => (alg === 'EdDSA' ? 'Ed25519' : alg);
 
 /** A signature algorithm that tokens may use. */
 export type Algorithm = keyof typeof KEY_TYPES;
@@ -42,21 +46,27 @@ export class IssuerKey {
 
   constructor(private readonly jwk: JWK) {}
 
-  /** Equal for equal keys. */
+  /** Equal for equal entries. */
   get identity(): string {
-    const { kty, crv, n, e, x, y, kid, alg, use } = this.jwk;
-    return JSON.stringify([kty, crv, n, e, x, y, kid, alg, use]);
+    const { kid, alg, use } = this.jwk;
+    return JSON.stringify([this.material, kid, alg, use]);
+  }
+
+  /** Equal for the same key, also if the issuer lists it several times. */
+  get material(): string {
+    const { kty, crv, n, e, x, y } = this.jwk;
+    return JSON.stringify([kty, crv, n, e, x, y]);
   }
 
   /** Whether the key can verify a token. */
   fits({ alg, kid }: WantedKey): boolean {
     const { jwk } = this;
     const { kty, crv } = KEY_TYPES[alg];
-    const { use = 'sig', key_ops: uses = ['verify'] } = jwk;
+    const { use = 'sig', key_ops: uses = ['verify'], alg: own = alg } = jwk;
     // the issuer may send anything
     const mayVerify = use === 'sig' && Array.isArray(uses) && uses.includes('verify');
-    const isOfType = jwk.kty === kty && (crv === undefined || jwk.crv === crv) && (jwk.alg ?? alg) === alg;
-    return mayVerify && isOfType && (kid === undefined || jwk.kid === kid);
+    const isOfType = jwk.kty === kty && (crv === undefined || jwk.crv === crv);
+    return mayVerify && isOfType && sameAlgorithm(own) === sameAlgorithm(alg) && (kid === undefined || jwk.kid === kid);
   }
 
   /** The key, imported for verification. Rejects if the key is malformed. */
@@ -110,9 +120,11 @@ export class KeySet {
       const { json } = await fetchJson(url, this.platform);
       const { keys } = json;
       if (!Array.isArray(keys)) throw new Error(`${url} has no \`keys\``);
+      const jwks = keys.filter((key: Partial<JWK> | null) => typeof key?.kty === 'string');
+      // an issuer that has lost its keys has not revoked them: without any key, it can't have signed with another one
+      if (jwks.length === 0) throw new Error(`${url} has no keys`);
       const known = new Map(this.keys.current?.map((key) => [key.identity, key]));
-      return keys
-        .filter((key) => typeof key === 'object' && key !== null)
+      return jwks
         .slice(0, MAX_KEYS)
         .map((jwk: JWK) => new IssuerKey(jwk))
         .map((key) => known.get(key.identity) ?? key);
@@ -126,8 +138,8 @@ export class KeySet {
 
 /** The only key that fits. A token without `kid` can only be verified if there is exactly one. */
 function theOnly(keys: readonly IssuerKey[], wanted: WantedKey): IssuerKey | undefined {
-  const fitting = keys.filter((key) => key.fits(wanted));
-  return fitting.length === 1 ? fitting[0] : undefined;
+  const [first, ...others] = keys.filter((key) => key.fits(wanted));
+  return others.every(({ material }) => material === first?.material) ? first : undefined;
 }
 
 function markRemoved(keys: readonly IssuerKey[], previous: readonly IssuerKey[] = []): void {

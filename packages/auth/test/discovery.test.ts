@@ -47,6 +47,37 @@ describe('discovery', () => {
     expect(logged.join()).toContain('names the issuer');
   });
 
+  it('asks again one second after a failure, and no sooner (#22)', async () => {
+    const { issuer, status, clock } = await open();
+    issuer.handlers.set(OAUTH, (_request, response) => void response.end('<title>Maintenance</title>'));
+    expect(await status()).toBe(503);
+    issuer.handlers.set(OAUTH, (_request, response) => sendJson(response, issuer.metadata));
+    clock.ahead += 999;
+    expect([await status(), issuer.count(OAUTH)]).toEqual([503, 1]);
+    clock.ahead += 1;
+    expect([await status(), issuer.count(OAUTH)]).toEqual([200, 2]);
+  });
+
+  it('waits as long as a 429 asks for, which may be that of only one of the two documents (#22)', async () => {
+    const { issuer, status, clock } = await open();
+    issuer.handlers.set(OAUTH, (_request, response) => void response.writeHead(429, { 'retry-after': '20' }).end());
+    expect(await status()).toBe(503);
+    issuer.handlers.set(OAUTH, (_request, response) => sendJson(response, issuer.metadata));
+    clock.ahead += 19_999;
+    expect([await status(), issuer.count(OAUTH)]).toEqual([503, 1]);
+    clock.ahead += 20_000;
+    expect(await status()).toBe(200);
+  });
+
+  it('that is stale serves while the issuer fails (#22)', async () => {
+    const { issuer, enter, clock } = await open();
+    const status = async () => statusOf(await enter(issuer.sign({ aud: AUDIENCE, exp: Date.now() / 1000 + 1e6 })));
+    expect(await status()).toBe(200);
+    issuer.handlers.set(OAUTH, (_request, response) => void response.writeHead(503).end());
+    clock.ahead = 2 * 60 * 60 * 1000;
+    expect([await status(), issuer.count('/jwks'), issuer.count(OAUTH)]).toEqual([200, 2, 2]);
+  });
+
   it('keeps the slash at the end of an issuer', async () => {
     const { issuer } = await open();
     const slashed = `${issuer.url}/`;
