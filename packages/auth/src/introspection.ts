@@ -14,6 +14,9 @@ export const DEFAULT_KEPT_MS = 30_000;
 /** Cap on the pending requests to an issuer: anyone can send tokens that cause one. */
 const MAX_PENDING = 100;
 
+/** Cap on those that one address causes. The tokens of others must still get through. */
+const MAX_PENDING_PER_ADDRESS = MAX_PENDING / 4;
+
 /** Form encoding of credentials (RFC 6749, section 2.3.1). */
 const encoded = (text: string) => new URLSearchParams([['', text]]).toString().slice(1);
 
@@ -22,6 +25,7 @@ export class Introspection {
   private readonly authorization: string;
   private readonly keptMs: number;
   private pending = 0;
+  private readonly pendingOf = new Map<string | undefined, number>();
 
   constructor(
     private readonly issuer: IssuerSettings,
@@ -33,16 +37,24 @@ export class Introspection {
     this.keptMs = cacheMs;
   }
 
-  /** Verifies a token. */
-  async verify(token: string): Promise<Verified | Refused> {
-    if (this.pending >= MAX_PENDING) return { reason: 'busy' };
+  /**
+   * Verifies a token.
+   * @param address see `addressOf`; all unknown addresses count as one
+   */
+  async verify(token: string, address: string | undefined): Promise<Verified | Refused> {
+    const own = this.pendingOf.get(address) ?? 0;
+    if (this.pending >= MAX_PENDING || own >= MAX_PENDING_PER_ADDRESS) return { reason: 'busy' };
     this.pending += 1;
+    this.pendingOf.set(address, own + 1);
     try {
       return this.judge(await this.ask(token));
     } catch (error) {
       return { reason: 'introspection-failed', found: problemOf(error) };
     } finally {
       this.pending -= 1;
+      const left = (this.pendingOf.get(address) ?? 0) - 1;
+      if (left > 0) this.pendingOf.set(address, left);
+      else this.pendingOf.delete(address);
     }
   }
 

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { Buffer } from 'node:buffer';
 
 import type { Principal } from '@decorum/core';
-import type { RequestHead } from '@decorum/http';
+import { addressOf, type RequestHead } from '@decorum/http';
 
 import { ApiKeys } from './api-keys.js';
 import { type Credentials, faultIn } from './credentials.js';
@@ -10,7 +10,7 @@ import type { Platform } from './fetch-json.js';
 import { Introspection } from './introspection.js';
 import { readJwt, type UnverifiedJwt, verifyJwt } from './jwt.js';
 import { deepFreeze } from './principal.js';
-import { isRefused, type Refused, shown } from './reasons.js';
+import { answerTo, isRefused, type Refused, shown } from './reasons.js';
 import { RecentDigests } from './recent-digests.js';
 import type { Settings } from './settings.js';
 import { TokenCache } from './token-cache.js';
@@ -18,6 +18,14 @@ import type { Verified } from './verified.js';
 
 /** How long a refusal by an issuer is cached. */
 const REFUSED_MS = 5000;
+
+/** A token that has to be verified. */
+interface SentToken {
+  readonly text: string;
+  readonly digest: string;
+  /** The head of the request with this token; undefined in `principalOf`. */
+  readonly head: RequestHead | undefined;
+}
 
 /** Finds the principal of credentials, and caches it. */
 export class Verifier<HostRequest> {
@@ -58,7 +66,7 @@ export class Verifier<HostRequest> {
     }
     if (isApiKey) return { reason: 'api-key', found: 'an unknown API key' };
     const known = this.remembered(digest);
-    if (known === undefined) return faultIn(text) ?? this.verifyToken(text, digest, request);
+    if (known === undefined) return faultIn(text) ?? this.verifyToken({ text, digest, head }, request);
     if (head && recent === undefined) this.recent.set(head, digest);
     return known;
   }
@@ -73,26 +81,23 @@ export class Verifier<HostRequest> {
     return known?.key?.removed === true ? undefined : known?.principal;
   }
 
-  private async verifyToken(
-    token: string,
-    digest: string,
-    request: HostRequest | undefined,
-  ): Promise<Principal | Refused> {
+  private async verifyToken(token: SentToken, request: HostRequest | undefined): Promise<Principal | Refused> {
+    const { text, digest } = token;
     // concurrent requests with the same token share one verification
     let pending = this.pending.get(digest);
     if (pending === undefined) {
-      pending = this.byIssuer(token, digest).finally(() => this.pending.delete(digest));
+      pending = this.byIssuer(token).finally(() => this.pending.delete(digest));
       this.pending.set(digest, pending);
     }
     const result = await pending;
     if (!isRefused(result)) return result.principal;
-    return isForOthers(result) ? await this.byApplication(token, request, result) : result;
+    return isForOthers(result) ? await this.byApplication(text, request, result) : result;
   }
 
-  private async byIssuer(token: string, digest: string): Promise<Verified | Refused> {
-    const jwt = readJwt(token);
-    const result = jwt === undefined ? await this.opaque(token, digest) : await this.jwt(jwt);
-    return isRefused(result) ? result : this.remember(result, digest);
+  private async byIssuer(token: SentToken): Promise<Verified | Refused> {
+    const jwt = readJwt(token.text);
+    const result = jwt === undefined ? await this.opaque(token) : await this.jwt(jwt);
+    return isRefused(result) ? result : this.remember(result, token.digest);
   }
 
   private async jwt(jwt: UnverifiedJwt): Promise<Verified | Refused> {
@@ -103,15 +108,15 @@ export class Verifier<HostRequest> {
   }
 
   /** Asks the issuers in turn: an opaque token doesn't name its issuer. */
-  private async opaque(token: string, digest: string): Promise<Verified | Refused> {
+  private async opaque({ text, digest, head }: SentToken): Promise<Verified | Refused> {
     const known = this.inactive.get(digest, this.platform.now());
     if (known !== undefined) return known;
-    let result: Verified | Refused = { reason: 'unrecognized', found: 'the token is no JWT' };
+    let result: Refused = { reason: 'unrecognized', found: 'the token is no JWT' };
     for (const introspection of this.introspections) {
-      const found = await introspection.verify(token);
+      const found = await introspection.verify(text, head && addressOf(head));
       if (!isRefused(found)) return found;
-      // an issuer that did not answer may know the token
-      result = result.reason === 'introspection-failed' ? result : found;
+      // an issuer that was not asked, or did not answer, may know the token
+      result = answerTo(result) === 'unavailable' ? result : found;
     }
     if (result.reason === 'inactive') this.inactive.set(digest, result, this.platform.now() + REFUSED_MS);
     return result;

@@ -13,14 +13,15 @@ export { createKey, HostileIssuer, type Key, sendJson } from '../../../test/auth
 export const AUDIENCE = 'https://mcp.example.com/mcp';
 
 /** A request head with these headers. */
-export function headWith(headers: Readonly<Record<string, string>> = {}): RequestHead {
+export function headWith(headers: Readonly<Record<string, string>> = {}, remoteAddress = '127.0.0.1'): RequestHead {
   const { authorization } = headers;
   const authorizations = authorization === undefined ? [] : [authorization];
-  return { method: 'POST', url: '/mcp', headers, authorizations, remoteAddress: '127.0.0.1' };
+  return { method: 'POST', url: '/mcp', headers, authorizations, remoteAddress };
 }
 
 /** A request head with a token. */
-export const bearing = (token: string): RequestHead => headWith({ authorization: `Bearer ${token}` });
+export const bearing = (token: string, from?: string): RequestHead =>
+  headWith({ authorization: `Bearer ${token}` }, from);
 
 const opened = new Set<HostileIssuer>();
 
@@ -44,8 +45,8 @@ export interface Fixture {
   readonly logged: string[];
   /** Milliseconds that have passed in addition to real time. */
   readonly clock: { ahead: number };
-  /** Authenticates a request with this token. */
-  enter(token: string): Promise<Principal | AuthRefusal | undefined>;
+  /** Authenticates a request with this token, from an address. */
+  enter(token: string, from?: string): Promise<Principal | AuthRefusal | undefined>;
 }
 
 /** Creates an `OAuth` that trusts issuers on this machine. */
@@ -59,7 +60,8 @@ export function createAuth(options: Partial<OAuthOptions>, fetcher: typeof fetch
     { now: () => start + clock.ahead, fetch: (url, init) => fetcher(url, init) },
   );
   auth.opened((message) => void logged.push(message));
-  return { auth, events, logged, clock, enter: async (token) => await auth.authenticate(bearing(token), undefined) };
+  const enter = async (...sent: [token: string, from?: string]) => await auth.authenticate(bearing(...sent), undefined);
+  return { auth, events, logged, clock, enter };
 }
 
 /** The HTTP status of a result: 200 for a principal. */

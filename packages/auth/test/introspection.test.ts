@@ -131,24 +131,98 @@ describe('introspection', () => {
     expect([await status('good'), await status('other')]).toEqual([200, 503]);
   });
 
-  it('lets at most 100 tokens wait, and answers 503 to others', async () => {
-    const { issuer, status, events } = await open();
-    // those that were answered do not count
-    expect(await status('earlier')).toBe(401);
-    const waiting: (() => void)[] = [];
-    const full = new Promise<void>((resolve) => {
-      issuer.handlers.set('/introspect', (_request, response) => {
-        if (waiting.push(() => sendJson(response, { active: false })) === 100) resolve();
-      });
+  /** Lets the issuer hold its answers. `arrived` waits for a number of questions; `release` answers them all. */
+  function hold({ issuer, known }: Awaited<ReturnType<typeof open>>) {
+    const answers: (() => void)[] = [];
+    let wanted = Number.POSITIVE_INFINITY;
+    let full = () => {};
+    let isHeld = true;
+    issuer.handlers.set('/introspect', (_request, response, body) => {
+      const answer = () =>
+        sendJson(response, known.get(new URLSearchParams(body).get('token') ?? '') ?? { active: false });
+      if (!isHeld) return answer();
+      if (answers.push(answer) >= wanted) full();
     });
-    const answers = Array.from({ length: 100 }, (_, n) => status(`token-${n}`));
-    await full;
-    expect(await status('one-too-many')).toBe(503);
+    return {
+      arrived: (count: number) =>
+        new Promise<void>((resolve) => {
+          [wanted, full] = [count, resolve];
+          if (answers.length >= wanted) resolve();
+        }),
+      release: () => {
+        isHeld = false;
+        for (const answer of answers) answer();
+      },
+    };
+  }
+
+  it('serves the new token of one address while another sends 130 garbage tokens at once (#22)', async () => {
+    const opened = await open();
+    const { known, valid, enter, events } = opened;
+    known.set('good', valid);
+    const { arrived, release } = hold(opened);
+    const garbage = Array.from({ length: 130 }, (_, n) => enter(`garbage-${n}`, '203.0.113.7'));
+    await arrived(25);
+    const good = enter('good', '203.0.113.8');
+    await arrived(26);
+    release();
+    expect(await good).toMatchObject({ subject: 'ada' });
+    const statuses = (await Promise.all(garbage)).map(statusOf);
+    expect([statuses.filter((each) => each === 401).length, statuses.filter((each) => each === 503).length]).toEqual([
+      25, 105,
+    ]);
+    expect(events.filter(({ reason }) => reason === 'busy')).toHaveLength(105);
+  });
+
+  it.each([
+    ['a network of IPv6', (n: number) => `2001:db8:0:7::${n.toString(16)}`],
+    ['no known address', () => 'unix socket'],
+  ])('counts all that come from %s as one address (#22)', async (_what, from) => {
+    const opened = await open();
+    const { enter } = opened;
+    const { arrived, release } = hold(opened);
+    const garbage = Array.from({ length: 25 }, (_, n) => enter(`garbage-${n}`, from(n)));
+    await arrived(25);
+    expect(statusOf(await enter('one-too-many', from(99)))).toBe(503);
+    const other = enter('other', '203.0.113.8');
+    await arrived(26);
+    release();
+    expect(statusOf(await other)).toBe(401);
+    await Promise.all(garbage);
+    // those that were answered do not count
+    expect(statusOf(await enter('later', from(99)))).toBe(401);
+  });
+
+  it('lets at most 100 tokens of all addresses wait, and answers 503 to others', async () => {
+    const opened = await open();
+    const { enter, events } = opened;
+    // those that were answered do not count
+    expect(statusOf(await enter('earlier'))).toBe(401);
+    const { arrived, release } = hold(opened);
+    const answers = Array.from({ length: 100 }, (_, n) => enter(`token-${n}`, `203.0.113.${n % 4}`));
+    await arrived(100);
+    expect(statusOf(await enter('one-too-many', '203.0.113.200'))).toBe(503);
     expect(events.at(-1)).toMatchObject({ reason: 'busy' });
-    for (const answer of waiting) answer();
-    expect(new Set(await Promise.all(answers))).toEqual(new Set([401]));
-    issuer.handlers.set('/introspect', (_request, response) => sendJson(response, { active: false }));
-    expect(await status('one-later')).toBe(401);
+    release();
+    expect(new Set((await Promise.all(answers)).map(statusOf))).toEqual(new Set([401]));
+    expect(statusOf(await enter('one-later', '203.0.113.200'))).toBe(401);
+  });
+
+  it('does not refuse the token of a busy issuer because another issuer does not know it (#22)', async () => {
+    const [one, two] = [await open(), await open()];
+    const credentials = { clientId: 'a', clientSecret: 'b' };
+    const { enter, clock } = createAuth({
+      issuer: [one, two].map(({ issuer }) => ({ issuer: issuer.url, introspection: credentials })),
+    });
+    one.known.set('good', one.valid);
+    const { arrived, release } = hold(one);
+    const garbage = Array.from({ length: 25 }, (_, n) => enter(`garbage-${n}`));
+    await arrived(25);
+    expect(statusOf(await enter('good'))).toBe(503);
+    release();
+    await Promise.all(garbage);
+    // not remembered either
+    expect([clock.ahead, statusOf(await enter('good'))]).toEqual([0, 200]);
   });
 
   it('leaves the tokens that no issuer knows to the application', async () => {

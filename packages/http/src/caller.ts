@@ -26,10 +26,14 @@ const LOOPBACK = /^(?:127\.|::1$)/;
 /**
  * The address that quotas count by: an IPv4 address, or the first 64 bits of an IPv6 address, because a host chooses
  * the remaining bits itself (RFC 4291, section 2.5.1).
+ * @param request the `headers` and the `remoteAddress` of a request, such as a `RequestHead`
  * @returns undefined if the address is unknown. An untrusted proxy on this machine hides it: all clients of the proxy
  * would share the loopback address.
  */
-export function addressOf({ headers, remoteAddress = '' }: Omit<Sender, 'principal'>): string | undefined {
+export function addressOf({
+  headers,
+  remoteAddress = '',
+}: Pick<HttpRequest, 'headers' | 'remoteAddress'>): string | undefined {
   const plain = IPV4.exec(remoteAddress)?.[1] ?? IPV6.exec(remoteAddress)?.[1];
   if (plain === undefined) return undefined;
   if (LOOPBACK.test(plain)) {

@@ -3,6 +3,7 @@ export { authRoutes } from './bindings/auth-routes.js';
 export { type HttpOptions, mcp, type McpPluginOptions } from './bindings/fastify-plugin.js';
 export { listen, type Listening, type ListenOptions } from './bindings/listen.js';
 export { OneWriteResponse } from './bindings/one-write.js';
+export { addressOf } from './caller.js';
 export type { Headers } from './http-context.js';
 export type { EndpointLimits, ListenLimits } from './limits.js';
 export type { LegacyPaths } from './options.js';
