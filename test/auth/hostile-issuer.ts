@@ -21,8 +21,11 @@ export function createKey(alg: string, kid: string): Key {
   return { alg, kid, privateKey, jwk: { ...publicKey.export({ format: 'jwk' }), kid, alg, use: 'sig' } };
 }
 
+/** The names of its signatures (RFC 8037, RFC 9864). */
+const ED25519 = new Set(['EdDSA', 'Ed25519']);
+
 function pairFor(alg: string) {
-  if (alg === 'EdDSA') return generateKeyPairSync('ed25519');
+  if (ED25519.has(alg)) return generateKeyPairSync('ed25519');
   if (alg.startsWith('ES')) return generateKeyPairSync('ec', { namedCurve: alg === 'ES384' ? 'P-384' : 'P-256' });
   return generateKeyPairSync('rsa', { modulusLength: 2048 });
 }
@@ -33,7 +36,7 @@ const encode = (part: unknown): string =>
 function signature(alg: string, data: Buffer, key: KeyObject | string): Buffer {
   if (alg === 'none') return Buffer.alloc(0);
   if (typeof key === 'string') return createHmac('sha256', key).update(data).digest();
-  if (alg === 'EdDSA') return signBytes(null, data, key);
+  if (ED25519.has(alg)) return signBytes(null, data, key);
   const digest = `sha${alg.slice(2)}`;
   if (alg.startsWith('ES')) return signBytes(digest, data, { key, dsaEncoding: 'ieee-p1363' });
   const padding = alg.startsWith('PS') ? constants.RSA_PKCS1_PSS_PADDING : constants.RSA_PKCS1_PADDING;

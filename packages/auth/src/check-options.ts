@@ -9,10 +9,13 @@ import { resolveIssuers } from './issuers.js';
 import type { ApiKey, OAuthOptions } from './options.js';
 import { cycleIn, expansion, type Hierarchy } from './scopes.js';
 import type { KnownApiKey, Settings } from './settings.js';
-import { isWebUrl, issuerUrlMistake } from './urls.js';
+import { canonicalResource, isWebUrl, issuerUrlMistake } from './urls.js';
 
 /** Maximum time before a token is verified again. */
 const MAX_CACHE_MS = 60_000;
+
+/** Maximum tolerance for clocks: for as long, tokens are still accepted after they have expired. */
+const MAX_TOLERANCE_MS = 300_000;
 
 /** The types of all options. The compiler reports an option that is missing here. */
 const OPTIONS: OptionTypes<OAuthOptions> = {
@@ -26,6 +29,7 @@ const OPTIONS: OptionTypes<OAuthOptions> = {
   apiKeyHeader: 'string',
   verify: 'function',
   cacheMs: [0, MAX_CACHE_MS],
+  clockToleranceMs: [0, MAX_TOLERANCE_MS],
   legacyEndpoints: 'boolean',
   onEvent: 'function',
   reportGranted: 'boolean',
@@ -67,7 +71,7 @@ export function resolveOptions<HostRequest>(
 }
 
 function requireNothingOfIssuers(options: OAuthOptions<never>): void {
-  for (const option of ['audience', 'resource', 'legacyEndpoints', 'cacheMs'] as const) {
+  for (const option of ['audience', 'resource', 'legacyEndpoints', 'cacheMs', 'clockToleranceMs'] as const) {
     if (options[option] !== undefined) throw invalid(option, 'has no effect without `issuer`. Pass `issuer` too');
   }
 }
@@ -84,7 +88,9 @@ function resolveResource({ audience = '', resource, allowLoopbackHttp = false }:
   const mistake = issuerUrlMistake(url, allowLoopbackHttp);
   if (mistake !== undefined) throw invalid(option, `is "${url}", but ${mistake}`);
   if (url.includes('?')) throw invalid(option, `is "${url}", but must not have a query`);
-  return url;
+  const { href } = new URL(url);
+  if (canonicalResource(url) === canonicalResource(href)) return url;
+  throw invalid(option, `is "${url}", but clients would send "${href}". Write that`);
 }
 
 function requireHierarchy(hierarchy: Hierarchy): Hierarchy {

@@ -3,9 +3,6 @@ import { type Refused, shown } from './reasons.js';
 import type { IssuerSettings } from './settings.js';
 import { canonicalResource } from './urls.js';
 
-/** Tolerated difference between the clocks of the issuer and this server. */
-export const TOLERANCE_MS = 5000;
-
 const isTime = (value: unknown): value is number => Number.isFinite(value);
 
 /**
@@ -16,7 +13,7 @@ const isTime = (value: unknown): value is number => Number.isFinite(value);
 export function refusedClaims(claims: Claims, issuer: IssuerSettings, now: number): Refused | undefined {
   return (
     audienceMistake(claims, issuer) ??
-    timeMistake(claims, now) ??
+    timeMistake(claims, issuer, now) ??
     missingClaim(claims, issuer) ??
     // RFC 9449, section 7.1, and RFC 8705, section 3
     (claims['cnf'] === undefined ? undefined : { reason: 'sender-constrained' })
@@ -30,11 +27,11 @@ function audienceMistake({ aud }: Claims, { audience, withoutAudience }: IssuerS
   return isForUs ? undefined : { reason: 'audience', found: `aud is ${shown(aud)}` };
 }
 
-function timeMistake({ exp, nbf }: Claims, now: number): Refused | undefined {
+function timeMistake({ exp, nbf }: Claims, { clockToleranceMs }: IssuerSettings, now: number): Refused | undefined {
   if (!isTime(exp)) return { reason: 'expiry', found: `exp is ${shown(exp)}` };
-  if (now >= exp * 1000 + TOLERANCE_MS) return { reason: 'expired', found: `exp is ${exp}` };
+  if (now >= exp * 1000 + clockToleranceMs) return { reason: 'expired', found: `exp is ${exp}` };
   if (nbf === undefined) return undefined;
-  if (!isTime(nbf) || now < nbf * 1000 - TOLERANCE_MS)
+  if (!isTime(nbf) || now < nbf * 1000 - clockToleranceMs)
     return { reason: 'not-yet-valid', found: `nbf is ${shown(nbf)}` };
   return undefined;
 }

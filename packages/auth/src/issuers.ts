@@ -23,6 +23,9 @@ const ISSUER_OPTIONS: OptionTypes<IssuerOptions> = {
   } satisfies OptionTypes<IntrospectionOptions>,
 };
 
+/** Tolerated difference between the clocks of an issuer and this server by default. */
+const TOLERANCE_MS = 5000;
+
 const SCOPE_CLAIMS = ['scope', 'scp'];
 
 /**
@@ -52,7 +55,7 @@ function resolveIssuer(where: string, given: unknown, { options, platform }: Sur
   const isBare = !isObject(given);
   const own = (isBare ? { issuer: given } : given) as unknown as IssuerOptions;
   if (!isBare) requireKnown(`oauth.${where}`, own, ISSUER_OPTIONS);
-  const { allowLoopbackHttp = false } = options;
+  const { allowLoopbackHttp = false, clockToleranceMs = TOLERANCE_MS } = options;
   const issuer = requireIssuer(isBare ? where : `${where}.issuer`, own.issuer, allowLoopbackHttp);
   const { tokenTypes = [], scopeClaims = SCOPE_CLAIMS, claims = {}, withoutAudience = false, introspection } = own;
   const audience = requireText(
@@ -78,6 +81,7 @@ function resolveIssuer(where: string, given: unknown, { options, platform }: Sur
     tokenTypes: new Set(requireTexts(`${where}.tokenTypes`, tokenTypes).map(mediaType)),
     claims,
     scopeClaims: requireTexts(`${where}.scopeClaims`, scopeClaims),
+    clockToleranceMs,
     introspection,
     discovery,
     keys: new KeySet(discovery, platform),

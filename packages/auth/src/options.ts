@@ -63,6 +63,10 @@ export interface OAuthOptions<HostRequest = unknown> {
   ) => Principal | undefined | Promise<Principal | undefined>;
   /** Milliseconds to cache a verified token. Defaults to 60 seconds, the maximum. 0 turns the cache off. */
   readonly cacheMs?: number;
+  /**
+   * Milliseconds by which the clocks of an issuer and this server may differ. Defaults to 5 seconds, at most 5 minutes.
+   */
+  readonly clockToleranceMs?: number;
   /** Redirects `/authorize`, `/token` and `/register` to the first issuer, for old clients that don't read metadata. */
   readonly legacyEndpoints?: boolean;
   /** Called for each denied request and each request that lacks scopes. Values from clients are escaped. */

@@ -12,6 +12,7 @@ export interface IssuerSettings {
   readonly tokenTypes: ReadonlySet<unknown>;
   readonly claims: Readonly<Record<string, true | readonly string[]>>;
   readonly scopeClaims: readonly string[];
+  readonly clockToleranceMs: number;
   readonly introspection: IntrospectionOptions | undefined;
   readonly discovery: Discovery;
   readonly keys: KeySet;

@@ -9,9 +9,9 @@ export function parseUrl(url: string): URL | undefined {
   }
 }
 
-/** Whether a URL is `http` or `https` and can be an identifier: printable ASCII without a fragment. */
+/** Whether a URL is `http` or `https` and can be an identifier: printable ASCII without a fragment or backslash. */
 export function isWebUrl(url: string): boolean {
-  return /^https?:\/\/[^\s#]+$/i.test(url) && /^[\x21-\x7e]+$/.test(url) && parseUrl(url) !== undefined;
+  return /^https?:\/\/[^\s#\\]+$/i.test(url) && /^[\x21-\x7e]+$/.test(url) && parseUrl(url) !== undefined;
 }
 
 /** The mistake in the URL of a server that must be authentic; undefined if there is none. */
@@ -24,15 +24,20 @@ export function issuerUrlMistake(url: unknown, allowLoopbackHttp: boolean): stri
   return allowLoopbackHttp ? undefined : 'must use https. For tests on this machine, pass `allowLoopbackHttp: true`';
 }
 
+/** A web URL as RFC 3986 writes it, in which nothing is left to repair: scheme, host with port, path and query. */
+const WRITTEN =
+  /^(https?):\/\/([\w.~-]+|\[[\da-f:.]+\])(:\d+)?((?:\/[\w.~!$&'()*+,;=:@%-]*)*)(\?[\w.~!$&'()*+,;=:@%/?-]*)?$/i;
+
+const DEFAULT_PORTS: Readonly<Record<string, string>> = { http: ':80', https: ':443' };
+
 /**
- * The canonical form of a resource identifier: scheme and host in lower case, and no slash after a host without a path
- * (RFC 3986, section 6.2). Identifiers that aren't web URLs, or have a user name or password, stay as is.
+ * The canonical form of a resource identifier: scheme and host in lower case, without the default port, and no slash
+ * after a host without a path (RFC 3986, section 6.2; RFC 8707, section 2). All other identifiers stay as is. A URL parser
+ * would repair them, so that others than the configured one seem to be the same: `https://host\evil`, `/a/..`, `%2e`.
  */
 export function canonicalResource(identifier: string): string {
-  if (!isWebUrl(identifier)) return identifier;
-  const { origin, pathname, search, username, password } = new URL(identifier);
-  if (username !== '' || password !== '') return identifier;
-  const written = /^https?:\/\/[^/?]*(.*)$/i.exec(identifier)?.[1] ?? '';
-  // the path as written: its case matters, and dots in it may be part of a name
-  return pathname === '/' && search === '' ? origin : `${origin}${written}`;
+  const [, scheme = '', host = '', port = '', path = '', query = ''] = WRITTEN.exec(identifier) ?? [];
+  if (host === '') return identifier;
+  const origin = `${scheme}://${host}`.toLowerCase() + (port === DEFAULT_PORTS[scheme.toLowerCase()] ? '' : port);
+  return path === '/' && query === '' ? origin : origin + path + query;
 }

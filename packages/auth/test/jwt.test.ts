@@ -31,7 +31,9 @@ async function expectRefused({ enter, events }: Fixture, token: string, reason: 
 /** Claims with a byte that is not UTF-8. */
 const LATIN = Buffer.from('{"sub":"\u00e4"}', 'latin1').toString('base64url');
 
-const KEYS = new Map(['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA'].map((alg) => [alg, createKey(alg, 'key-1')]));
+const KEYS = new Map(
+  ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA', 'Ed25519'].map((alg) => [alg, createKey(alg, 'key-1')]),
+);
 const keyFor = (alg: string) => KEYS.get(alg) as Key;
 
 describe('a JWT access token', () => {
@@ -85,6 +87,91 @@ describe('a JWT access token', () => {
     const { issuer, enter } = await open({ audience });
     expect(statusOf(await enter(issuer.sign({ aud: ['other', aud] })))).toBe(200);
   });
+
+  it.each([
+    'https://mcp.example.com\\evil',
+    'https:\\\\mcp.example.com',
+    'https:/mcp.example.com',
+    'https:mcp.example.com',
+    'https:///mcp.example.com',
+    'https://mcp.example.com/a/..',
+    'https://mcp.example.com/.',
+    'https://mcp.example.com/%2e',
+    'https://mcp.example.com//',
+    'https://mcp%2eexample.com',
+    'https://mcp.example.com%2f',
+    'https://mcp.example.com.',
+    'https://mcp.example.com?',
+    'https://mcp.example.com/?',
+    'https://mcp.example.com#',
+    'https://mcp.example.com/#',
+    'https://mcp.example.com:',
+    'https://mcp.example.com:0443',
+    'https://mcp.example.com:80',
+    'http://mcp.example.com:443',
+    'https://@mcp.example.com',
+    'https://user@mcp.example.com',
+    'https://mcp.example.com@evil.example',
+    ' https://mcp.example.com',
+    'https://mcp.example.com\n',
+    'https://mcp.exam\tple.com',
+    'https://mcp.example.com\u0000',
+    'https://ｍcp.example.com',
+    'https://mcp.example。com',
+    'https://mcp.ex\u00adample.com',
+    'https://mcp.example.com/ ',
+    'https://mcp.example.com;v=1',
+    'mcp.example.com',
+    '//mcp.example.com',
+  ])('for the audience %j is for somebody else than https://mcp.example.com (#22)', async (aud) => {
+    const { issuer, enter, events } = await open({ audience: 'https://mcp.example.com' });
+    expect(statusOf(await enter(issuer.sign({ aud })))).toBe(401);
+    expect(events).toMatchObject([{ reason: 'audience' }]);
+  });
+
+  it.each([
+    ['https://127.1', 'https://127.0.0.1'],
+    ['https://0x7f000001', 'https://127.0.0.1'],
+    ['https://[0:0:0:0:0:0:0:1]', 'https://[::1]'],
+    ['https://mcp.example.com/a/../mcp', AUDIENCE],
+    ['https://mcp.example.com/%6dcp', AUDIENCE],
+    ['https://mcp.example.com/mcp/', AUDIENCE],
+    ['https://xn--mcp-.example.com', 'https://mcp.example.com'],
+  ])('for the audience %s is not for %s, as which a URL parser would read it (#22)', async (aud, audience) => {
+    const { issuer, enter } = await open({ audience });
+    expect(statusOf(await enter(issuer.sign({ aud })))).toBe(401);
+    expect(statusOf(await enter(issuer.sign({ aud: audience })))).toBe(200);
+  });
+
+  it.each([
+    ['EdDSA', 'Ed25519'],
+    ['Ed25519', 'EdDSA'],
+  ])('may name its algorithm %s if its key names it %s (#22)', async (alg, own) => {
+    const { issuer, enter } = await open({}, [createKey(own, 'key-1')]);
+    expect(statusOf(await enter(issuer.sign({ aud: AUDIENCE }, { header: { alg }, key: issuer.keys[0] })))).toBe(200);
+    const [{ jwk }] = issuer.keys as [Key];
+    Object.assign(jwk, { crv: 'Ed448' });
+    const { enter: later } = createAuth({ issuer: issuer.url });
+    expect(statusOf(await later(issuer.sign({ aud: AUDIENCE }, { header: { alg } })))).toBe(401);
+  });
+
+  it.each([
+    [0, [401, 200, 401]],
+    [300_000, [200, 200, 200]],
+  ])(
+    'is tolerated for `clockToleranceMs: %d` before `nbf` and after `exp` (#22)',
+    async (clockToleranceMs, statuses) => {
+      const { issuer, enter, clock } = await open({ clockToleranceMs });
+      const start = NOW();
+      const token = issuer.sign({ aud: AUDIENCE, nbf: start + 100, exp: start + 200 });
+      const found = [];
+      for (const seconds of [90, 150, 210]) {
+        clock.ahead = seconds * 1000;
+        found.push(statusOf(await enter(token)));
+      }
+      expect(found).toEqual(statuses);
+    },
+  );
 
   it('is tolerated for 5 seconds before `nbf` and after `exp`, to the millisecond', async () => {
     const issuer = await openIssuer();

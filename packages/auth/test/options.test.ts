@@ -75,6 +75,21 @@ describe('oauth fails at startup', () => {
       '`resource` is "mcp.example.com", but must be a URL',
     ],
     [{ ...valid, resource: 'https://mcp.example.com/mcp?a' }, 'must not have a query'],
+    [
+      { ...valid, resource: 'https://mcp.example.com/a/../mcp' },
+      '`resource` is "https://mcp.example.com/a/../mcp", but clients would send "https://mcp.example.com/mcp"',
+    ],
+    [{ issuer: ISSUER, audience: 'https://mcp%2eexample.com' }, 'clients would send "https://mcp.example.com/"'],
+    [{ issuer: ISSUER, audience: 'https://mcp.example.com:0443' }, 'clients would send "https://mcp.example.com/"'],
+    [{ ...valid, resource: 'https://mcp.example.com\\mcp' }, 'must be a URL'],
+    [{ ...valid, issuer: 'https://id.example.com\\evil' }, 'must be a URL'],
+    [{ ...valid, clockToleranceMs: -1 }, '`clockToleranceMs` is -1'],
+    [{ ...valid, clockToleranceMs: 300_001 }, '`clockToleranceMs` is 300001'],
+    [{ ...valid, clockToleranceMs: Number.NaN }, '`clockToleranceMs` is NaN'],
+    [
+      { apiKeys: { ci: { sha256: DIGEST } }, clockToleranceMs: 1000 },
+      '`clockToleranceMs` has no effect without `issuer`',
+    ],
     [{ ...valid, resource: 'https://mcp.example.com/mcp#a' }, 'must be a URL'],
     [{ ...valid, scopes: 'mcp' }, '`scopes` is "mcp", but must be an array'],
     [
