@@ -30,6 +30,7 @@ export type { Authorization, MirroredArgument, Subject, Wire } from './protocol/
 export { type OptionType, type OptionTypes, requireKnown, withDefaults } from './protocol/option-names.js';
 export { scanMembers } from './metadata/scan.js';
 export { inspectRaw } from './schema/raw.js';
+export { isExpiry } from './transports/expiry.js';
 export { closeForGood, endOnSignal } from './transports/process-end.js';
 export { guardProcess } from './transports/process-guard.js';
 export type { OwnedRoute } from './transports/route.js';

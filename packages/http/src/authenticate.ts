@@ -1,5 +1,5 @@
 import type { Principal } from '@decorum/core';
-import { isObject, isPromise } from '@decorum/core/transport';
+import { isExpiry, isObject, isPromise } from '@decorum/core/transport';
 
 import type { Auth, AuthRefusal, RequestHead } from './auth.js';
 import type { AnswerHeaders } from './http-context.js';
@@ -51,12 +51,17 @@ export function authenticate<HostRequest>(
 /**
  * Wraps the `principal` option to check its result. Unchecked, a promise or an invalid principal would count as an
  * anonymous caller.
+ * @throws {HttpError} 401 if the principal's credentials have expired: nobody else has checked that
  * @throws {MaskedError} for anything but a principal or undefined
  */
 export function checkedPrincipal<HostRequest>(principal: (request: HostRequest) => Principal | undefined) {
   return (request: HostRequest): Principal | undefined => {
     const found = principal(request);
-    if (found === undefined || isPrincipal(found)) return found;
+    if (found === undefined) return found;
+    if (isPrincipal(found)) {
+      if (found.expiresAt === undefined || Date.now() < found.expiresAt) return found;
+      throw new HttpError(401, 'The credentials have expired.', { 'www-authenticate': 'Bearer error="invalid_token"' });
+    }
     const problem = '`principal` must return a principal with a `subject`, or undefined for an anonymous caller.';
     throw new MaskedError(new TypeError(isPromise(found) ? `${problem} Use \`auth\` for promises.` : problem));
   };
@@ -65,11 +70,8 @@ export function checkedPrincipal<HostRequest>(principal: (request: HostRequest) 
 const isPrincipal = (found: unknown): found is Principal =>
   isObject(found) && typeof found['subject'] === 'string' && found['subject'] !== '' && hasExpiry(found);
 
-/** A smaller number must be in seconds, like the `exp` of a token, and would end all streams at once. */
-const MIN_EXPIRY = 100_000_000_000;
-
 function hasExpiry({ expiresAt }: { readonly expiresAt?: unknown }): boolean {
-  if (expiresAt === undefined || (typeof expiresAt === 'number' && expiresAt >= MIN_EXPIRY)) return true;
+  if (isExpiry(expiresAt)) return true;
   throw new MaskedError(
     new TypeError(
       '`expiresAt` of a principal is a number of milliseconds since 1970. Multiply the `exp` of a token by 1000.',

@@ -1,7 +1,7 @@
 import type { Principal } from '@decorum/core';
 import { ownerOf } from '@decorum/core/transport';
 
-import type { HttpRequest } from './http-context.js';
+import type { Headers, HttpRequest } from './http-context.js';
 
 /** The parts of a request that tell who sent it. */
 export interface Sender extends Pick<HttpRequest, 'headers' | 'remoteAddress'> {
@@ -19,6 +19,12 @@ export function callerOf(sender: Sender): string | undefined {
   return address && `address ${address}`;
 }
 
+/** The parts of a request that tell its address. */
+interface AddressedRequest {
+  readonly headers: Headers;
+  readonly remoteAddress?: string | undefined;
+}
+
 const IPV4 = /^(?:::ffff:)?(\d{1,3}(?:\.\d{1,3}){3})(?::\d+)?$/i;
 const IPV6 = /^\[?([\da-f:]*:[\da-f:]*:[\da-f:]*)(?:%[^\]]*)?(?:\](?::\d+)?)?$/i;
 const LOOPBACK = /^(?:127\.|::1$)/;
@@ -30,10 +36,7 @@ const LOOPBACK = /^(?:127\.|::1$)/;
  * @returns undefined if the address is unknown. An untrusted proxy on this machine hides it: all clients of the proxy
  * would share the loopback address.
  */
-export function addressOf({
-  headers,
-  remoteAddress = '',
-}: Pick<HttpRequest, 'headers' | 'remoteAddress'>): string | undefined {
+export function addressOf({ headers, remoteAddress = '' }: AddressedRequest): string | undefined {
   const plain = IPV4.exec(remoteAddress)?.[1] ?? IPV6.exec(remoteAddress)?.[1];
   if (plain === undefined) return undefined;
   if (LOOPBACK.test(plain)) {

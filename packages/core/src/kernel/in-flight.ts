@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers';
 
+import { McpError } from '../protocol/errors.js';
 import type { Exchange } from '../protocol/exchange.js';
 import { LimitError } from '../protocol/limits.js';
 import type { RequestId } from '../protocol/model.js';
@@ -20,10 +21,11 @@ export class InFlight {
   /** Callbacks of pending drains, called whenever a request ends. */
   private readonly drains = new Set<() => void>();
   private readonly stopped = new WeakSet<object>();
+  private readonly expired = new WeakSet<object>();
   private isClosing = false;
   /** Number of conversations with requests in flight. A plain field, because it is read for each message. */
   busy = 0;
-  /** Whether any transport has stopped accepting requests; `isStopped` tells which. */
+  /** Whether any transport has stopped accepting requests; `requireOpen` knows which. */
   stopping = false;
 
   /** The request whose handler runs synchronously, not added yet. A message from the handler may get it cancelled. */
@@ -111,9 +113,25 @@ export class InFlight {
     else this.stopped.add(owner);
   }
 
-  /** Whether requests of a transport are rejected. */
-  isStopped(owner: object): boolean {
-    return this.isClosing || this.stopped.has(owner);
+  /**
+   * Makes the kernel refuse the requests of a transport whose only caller has expired credentials, and ends its open-ended
+   * requests. Responses and notifications still pass, because requests in flight may be waiting for them.
+   */
+  expire(owner: object): void {
+    this.stopping = true;
+    this.expired.add(owner);
+    for (const exchange of this.of(owner)) exchange.finish?.();
+  }
+
+  /**
+   * Rejects a request of a transport that accepts no more requests.
+   * @throws {McpError} `closing` or `unauthorized`
+   */
+  requireOpen(owner: object): void {
+    if (this.isClosing || this.stopped.has(owner)) throw new McpError('closing', 'The server is closing.');
+    if (this.expired.has(owner)) {
+      throw new McpError('unauthorized', 'The credentials of this connection have expired. Connect with new ones.');
+    }
   }
 
   /**

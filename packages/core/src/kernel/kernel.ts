@@ -174,7 +174,7 @@ export class Kernel {
     const isBusy = inFlight.busy > 0 && conversation !== undefined;
     if (isBusy && inFlight.find(conversation, request.id) !== undefined) return this.failures.duplicate(conversation);
     try {
-      if (inFlight.stopping && inFlight.isStopped(wire.owner)) throw new McpError('closing', 'The server is closing.');
+      if (inFlight.stopping) inFlight.requireOpen(wire.owner);
       const exchange = new Exchange(request, this.peerOf(request, wire, conversation), wire);
       const { method, revision, peer } = exchange;
       const traits = revision.methods.get(method);

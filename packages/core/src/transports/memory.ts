@@ -3,13 +3,14 @@ import { McpError, startupError } from '../protocol/errors.js';
 import type { Frame } from '../protocol/frame.js';
 import { type OptionTypes, requireKnown } from '../protocol/option-names.js';
 import type { Principal, Wire } from '../protocol/wire.js';
+import { Expiry } from './expiry.js';
 import { type Host, hostOf, requirePrincipal, type Transport } from './transport.js';
 
 /** Options of `connectMemory`. */
 export interface MemoryOptions {
   /** Receives every message from the server. */
   readonly receive: (message: JsonRpcMessage) => void;
-  /** The authenticated caller. */
+  /** The authenticated caller. From its `expiresAt` on, requests are refused. */
   readonly principal?: Principal;
 }
 
@@ -50,8 +51,9 @@ export async function connectMemory(server: Host, options: MemoryOptions): Promi
     );
   }
   const deliver = (text: string) => receive(JSON.parse(text) as JsonRpcMessage);
-  const push = (frame: Frame) => deliver(frame.text);
+  const send = (frame: Frame) => deliver(frame.text);
   return await host.open((kernel) => {
+    const push = (frame: Frame) => void (expiry?.hasPassed() || send(frame));
     const session = kernel.openSession({ principal }, { push });
     let closed = false;
     const connection: MemoryConnection & Transport = {
@@ -59,6 +61,7 @@ export async function connectMemory(server: Host, options: MemoryOptions): Promi
         if (closed) throw new Error('The connection is closed.');
         try {
           const parsed = parseMessage(typeof message === 'string' ? message : JSON.stringify(message));
+          expiry?.hasPassed();
           const { text } = await kernel.handle(parsed, wire, session);
           if (text !== undefined && !closed) deliver(text);
         } catch (error) {
@@ -69,11 +72,13 @@ export async function connectMemory(server: Host, options: MemoryOptions): Promi
       stop: () => kernel.inFlight.stop(connection),
       close() {
         closed = true;
+        expiry?.stop();
         host.detach(connection);
         kernel.closeSession(session);
       },
     };
-    const wire: Wire = { transport: { kind: 'memory' }, principal, owner: connection, send: push };
+    const wire: Wire = { transport: { kind: 'memory' }, principal, owner: connection, send };
+    const expiry = Expiry.of(principal, () => kernel.inFlight.expire(connection));
     return connection;
   });
 }

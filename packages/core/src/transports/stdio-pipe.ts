@@ -9,6 +9,7 @@ import { errorFrame, parseMessage } from '../protocol/jsonrpc.js';
 import { LimitError } from '../protocol/limits.js';
 import type { Reply } from '../protocol/reply.js';
 import type { Principal, Wire } from '../protocol/wire.js';
+import { Expiry } from './expiry.js';
 import { LineReader, type LineSink } from './line-reader.js';
 import { Outbox } from './outbox.js';
 import { type HostPort, requireNoScopes, type Transport } from './transport.js';
@@ -24,7 +25,10 @@ export interface StdioOptions {
    * Defaults to 1500.
    */
   readonly drainMs?: number;
-  /** The caller: the user who started the process. Required if the server has members with scopes. */
+  /**
+   * The caller: the user who started the process. Required if the server has members with scopes. From its `expiresAt` on,
+   * requests are refused.
+   */
   readonly principal?: Principal | undefined;
   /** Limits on messages from the client, and on data that is pending for the client. */
   readonly limits?: StdioLimits;
@@ -60,6 +64,7 @@ export class StdioPipe implements LineSink, Transport {
   private readonly wire: Wire;
   private kernel!: Kernel;
   private session!: Session;
+  private expiry: Expiry | undefined;
   private reading = true;
   private leaving: Promise<void> | undefined;
   private deadline = Number.POSITIVE_INFINITY;
@@ -103,7 +108,9 @@ export class StdioPipe implements LineSink, Transport {
     if (principal === undefined)
       requireNoScopes(kernel, 'serveStdio', 'Pass `principal`: the user who started the process');
     this.kernel = kernel;
-    this.session = kernel.openSession({ principal }, { push: this.wire.send });
+    const push = (frame: Frame) => void (this.expiry?.hasPassed() || this.wire.send(frame));
+    this.session = kernel.openSession({ principal }, { push });
+    this.expiry = Expiry.of(principal, () => kernel.inFlight.expire(this));
     this.unread = finished(output, { readable: false }).catch(this.reportUnlessGone).then(this.outputEnds);
     void finished(input, { writable: false }).catch(this.reportUnlessGone).then(this.inputEnds);
     input.on('data', this.read);
@@ -131,6 +138,7 @@ export class StdioPipe implements LineSink, Transport {
     } catch (error) {
       return this.unreadable(error as McpError);
     }
+    this.expiry?.hasPassed();
     const reply = this.kernel.handle(message, this.wire, this.session);
     if (reply instanceof Promise) void reply.then(this.answer);
     else this.answer(reply);
@@ -182,6 +190,7 @@ export class StdioPipe implements LineSink, Transport {
     this.reading = false;
     input.off('data', this.read);
     input.pause();
+    this.expiry?.stop();
     this.host.detach(this);
     this.kernel.closeSession(this.session);
     // don't wait past the deadline for a reader that has stopped reading

@@ -3,6 +3,7 @@ import { startupError } from '../protocol/errors.js';
 import type { LimitHit } from '../protocol/limits.js';
 import { isScope } from '../protocol/scopes.js';
 import type { Principal } from '../protocol/wire.js';
+import { isExpiry } from './expiry.js';
 import type { OwnedRoute } from './route.js';
 
 /**
@@ -69,12 +70,12 @@ export function requireNoScopes({ scopedMember }: Kernel, where: string, remedy:
 }
 
 /**
- * Rejects a principal whose subject doesn't identify a caller, or whose scopes are invalid.
+ * Rejects a principal whose subject doesn't identify a caller, or whose scopes or expiry are invalid.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
 export function requirePrincipal(principal: Principal | undefined, where: string): void {
   if (principal === undefined) return;
-  const { subject, scopes = [] }: Partial<Principal> = principal;
+  const { subject, scopes = [], expiresAt }: Partial<Principal> = principal;
   const wrong = (option: string, problem: string) =>
     startupError(
       'DECORUM_INVALID_OPTION',
@@ -85,6 +86,9 @@ export function requirePrincipal(principal: Principal | undefined, where: string
   if (typeof subject !== 'string' || subject === '')
     throw wrong('principal.subject', 'is not the id of a user or client');
   if (!Array.isArray(scopes) || !scopes.every(isScope)) throw wrong('principal.scopes', 'is not an array of scopes');
+  if (isExpiry(expiresAt)) return;
+  const problem = `is ${String(expiresAt)}, but must be in milliseconds since 1970. Multiply the \`exp\` of a token by 1000`;
+  throw startupError('DECORUM_INVALID_OPTION', where, 'principal.expiresAt', problem);
 }
 
 /** A server that transports can close when the process ends. `McpServer` is one. */

@@ -7,7 +7,7 @@ import { documentAt, serveDocument } from '../documents.js';
 import { LateEndpoint, portOf, requireServer, refusing } from '../late-endpoint.js';
 import { checkOptionNames, type EndpointOptions, requireSentPaths, resolveOptions } from '../options.js';
 import { isServed, Pipeline } from '../pipeline.js';
-import { MaskedError, noEndpoint } from '../http-error.js';
+import { HttpError, MaskedError, noEndpoint } from '../http-error.js';
 import { requireFreeRoutes, routesAt, serveRoute } from '../routes.js';
 import { type ConnectionInfo, FetchContext } from './fetch-context.js';
 
@@ -74,6 +74,7 @@ export function fetchHandler(server: Host, options: FetchHandlerOptions = {}): F
       try {
         context.principal = identify(info);
       } catch (error) {
+        if (error instanceof HttpError) return context.answer(error.status, error.body(), error.headers);
         report(error instanceof MaskedError ? error.cause : error);
         return context.answer(500, internalError());
       }
