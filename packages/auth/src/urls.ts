@@ -33,7 +33,7 @@ const DEFAULT_PORTS: Readonly<Record<string, string>> = { http: ':80', https: ':
 /**
  * The canonical form of a resource identifier: scheme and host in lower case, without the default port, and no slash
  * after a host without a path (RFC 3986, section 6.2; RFC 8707, section 2). All other identifiers stay as is. A URL parser
- * would repair them, so that others than the configured one seem to be the same: `https://host\evil`, `/a/..`, `%2e`.
+ * would repair them, so that others than the configured one seem to be the same: with a backslash, `/a/..` or `%2e`.
  */
 export function canonicalResource(identifier: string): string {
   const [, scheme = '', host = '', port = '', path = '', query = ''] = WRITTEN.exec(identifier) ?? [];
