@@ -14,9 +14,9 @@ import { checkOptionNames, type EndpointOptions, type LegacyPaths, resolveOption
 import { type SlowReaders, UNCOUNTED_BYTES } from '../readers.js';
 import { isFlooding, noteUnread, postInOrder } from './node-answers.js';
 import { type Arrived, NodeBody, TOGETHER } from './node-body.js';
-import { NodeHead } from './node-head.js';
+import { headersOf, NodeHead, withoutClose } from './node-head.js';
 import { NodeSink } from './node-sink.js';
-import { clientOn, isUnread, onSocketClose, portAt, versionOf } from './node-socket.js';
+import { channelOf, clientOn, isUnread, onSocketClose, portAt, versionOf } from './node-socket.js';
 import { addPluginRoutes } from './plugin-routes.js';
 import { requireHosts } from './required-hosts.js';
 import { requireRoutes } from './required-routes.js';
@@ -44,7 +44,7 @@ export class FastifyContext implements HttpContext {
     private readonly reply: FastifyReply,
     principal: Principal | undefined,
   ) {
-    this.headers = request.raw.headers as Headers;
+    this.headers = headersOf(request.raw);
     this.principal = principal;
     this.readers = undefined;
   }
@@ -70,11 +70,11 @@ export class FastifyContext implements HttpContext {
   }
 
   get gone(): boolean {
-    return this.request.raw.socket.destroyed;
+    return channelOf(this.request.raw).destroyed;
   }
 
   onClose(callback: () => void): () => void {
-    return onSocketClose(this.request.raw.socket, callback);
+    return onSocketClose(channelOf(this.request.raw), callback);
   }
 
   preset(headers: AnswerHeaders): void {
@@ -85,10 +85,11 @@ export class FastifyContext implements HttpContext {
     const { reply } = this;
     if (status !== 200) reply.code(status);
     if (body !== undefined) reply.type(JSON_TYPE);
-    if (headers) reply.headers(headers);
+    const isFirst = this.request.raw.httpVersionMajor === 1;
+    if (headers) reply.headers(isFirst ? headers : withoutClose(headers));
     reply.send(body);
     const { readers } = this;
-    if (readers === undefined || body === undefined) return;
+    if (readers === undefined || body === undefined || !isFirst) return;
     const { raw } = reply;
     // if the headers are not sent yet, the application's hooks still hold the answer
     if (raw.writableLength > UNCOUNTED_BYTES || !raw.headersSent) noteUnread(raw, body, readers);
@@ -102,7 +103,7 @@ export class FastifyContext implements HttpContext {
   }
 
   drop(): void {
-    this.request.raw.socket.destroy();
+    channelOf(this.request.raw).destroy();
   }
 
   forgetBody(): void {
@@ -227,9 +228,10 @@ type Authenticated = IncomingMessage & { [PRINCIPAL]?: Principal };
 function addGuard(app: FastifyInstance, endpoint: Endpoint<FastifyRequest>): void {
   const { gate } = endpoint;
   app.addHook('onRequest', (request, reply, done) => {
-    const { headers, socket, method = '' } = request.raw;
+    const { socket, method = '' } = request.raw;
+    const headers = headersOf(request.raw);
     if (reply.raw.socket === null && isFlooding(reply.raw)) return;
-    endpoint.guard.check(headers as Headers, socket.localPort);
+    endpoint.guard.check(headers, socket.localPort);
     if (headers.origin !== undefined) {
       const vary = reply.getHeader('vary');
       reply.headers(corsHeaders(headers.origin, vary === undefined ? undefined : String(vary)));
@@ -240,7 +242,7 @@ function addGuard(app: FastifyInstance, endpoint: Endpoint<FastifyRequest>): voi
       if (principal) (request.raw as Authenticated)[PRINCIPAL] = principal;
       done();
     };
-    const principal = gate.enter(new NodeHead(request.raw, request), request, clientOn(socket));
+    const principal = gate.enter(new NodeHead(request.raw, request), request, clientOn(channelOf(request.raw)));
     if (isPromise(principal)) principal.then(admit, done);
     else admit(principal);
   });
@@ -251,7 +253,7 @@ function addParser(app: FastifyInstance, { bodies }: Endpoint<FastifyRequest>): 
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', (request, payload, done) => {
     const { raw } = request;
-    const head = { method: request.method, headers: raw.headers as Headers };
+    const head = { method: request.method, headers: headersOf(raw) };
     const receiver = { body: done as (error: unknown, message?: unknown) => void };
     new NodeBody({ bodies, raw, payload, request }, head, receiver).read();
   });
@@ -260,6 +262,12 @@ function addParser(app: FastifyInstance, { bodies }: Endpoint<FastifyRequest>): 
 /** Sends errors from the endpoint, Fastify and the application's hooks. */
 export function sendError({ status, body, headers }: Answer, reply: FastifyReply): void {
   reply.header('content-type', JSON_TYPE);
+  const { method, raw } = reply.request;
+  // over HTTP/2, connection headers are invalid, and Node would send a body even in response to HEAD
+  if (raw.httpVersionMajor !== 1) {
+    reply.code(status).headers(withoutClose(headers));
+    return void reply.send(method === 'HEAD' ? undefined : body);
+  }
   // without this header, Node would wait for the rest of the body
   if (isUnread(reply.request.raw)) reply.header('connection', 'close');
   reply.code(status).headers(headers).send(body);

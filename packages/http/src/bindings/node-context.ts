@@ -12,7 +12,7 @@ import type { UnreadContext } from '../pipeline.js';
 import { type SlowReaders, UNCOUNTED_BYTES } from '../readers.js';
 import { noteUnread, postInOrder } from './node-answers.js';
 import { type Arrived, NodeBody, TOGETHER } from './node-body.js';
-import { NodeHead, type NodeRequest, streamHeaders, originForm } from './node-head.js';
+import { NodeHead, type NodeRequest, originForm, streamHeaders, withoutClose } from './node-head.js';
 import { NodeSink } from './node-sink.js';
 import { channelOf, isUnread, onSocketClose, portAt, versionOf } from './node-socket.js';
 import { isTaken, takeBody } from './parsed-body.js';
@@ -142,10 +142,6 @@ function inScope(receiver: BodyReceiver): BodyReceiver {
   return {
     body: (failure, message) => resource.runInAsyncScope(receiver.body, receiver, failure, message),
   };
-}
-
-function withoutClose({ connection: _connection, ...headers }: AnswerHeaders): AnswerHeaders {
-  return headers;
 }
 
 /**

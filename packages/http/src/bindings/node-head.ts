@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 import type { RequestHead } from '../auth.js';
-import type { Headers } from '../http-context.js';
+import type { AnswerHeaders, Headers } from '../http-context.js';
 
 const AUTHORIZATION = 'authorization';
 
@@ -24,7 +24,7 @@ export class NodeHead implements RequestHead {
     private readonly framework: { readonly ip?: string | undefined },
   ) {
     this.method = request.method ?? '';
-    this.headers = request.httpVersionMajor === 1 ? (request.headers as Headers) : streamHeaders(request);
+    this.headers = headersOf(request);
   }
 
   get url(): string {
@@ -53,11 +53,28 @@ export class NodeHead implements RequestHead {
   }
 }
 
+/** The headers of HTTP/2 requests. All steps share one object, because what is known about a body is kept by it. */
+const known = new WeakMap<IncomingMessage, Headers>();
+
 /** The headers of an HTTP/2 request, with the host from its pseudo-header. Other pseudo-headers are left out. */
-export function streamHeaders({ headers }: IncomingMessage): Headers {
-  const { ':authority': authority, ...all } = headers as Headers;
-  const plain = Object.entries(all).filter(([name]) => !name.startsWith(':'));
-  return { ...Object.fromEntries(plain), ...(authority !== undefined && { host: authority }) };
+export function streamHeaders(request: IncomingMessage): Headers {
+  let headers = known.get(request);
+  if (headers === undefined) {
+    const { ':authority': authority, ...all } = request.headers as Headers;
+    const plain = Object.entries(all).filter(([name]) => !name.startsWith(':'));
+    headers = { ...Object.fromEntries(plain), ...(authority !== undefined && { host: authority }) };
+    known.set(request, headers);
+  }
+  return headers;
+}
+
+/** The headers of a request over any version of HTTP. */
+export const headersOf = (request: IncomingMessage): Headers =>
+  request.httpVersionMajor === 1 ? (request.headers as Headers) : streamHeaders(request);
+
+/** The headers of a response over HTTP/2, where connection headers are invalid (RFC 9113, section 8.2.2). */
+export function withoutClose({ connection: _connection, ...headers }: AnswerHeaders): AnswerHeaders {
+  return headers;
 }
 
 const ORIGIN = /^https?:\/\/(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?(?=[/?]|$)/i;

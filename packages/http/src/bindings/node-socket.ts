@@ -58,6 +58,6 @@ export function isUnread(raw: IncomingMessage): boolean {
 }
 
 /** The client at the other end of a connection. */
-export function clientOn(socket: Socket): Waiting {
+export function clientOn(socket: Channel): Waiting {
   return { gone: socket.destroyed, onClose: (callback) => onSocketClose(socket, callback) };
 }
