@@ -1,6 +1,7 @@
 import { INITIALIZE } from '@decorum/core/transport';
 
-import { isJson, type Json } from './message.js';
+import { textAt, withText } from './json-text.js';
+import { isJson, type Json, type Written } from './message.js';
 
 const METHOD_NOT_FOUND = -32_601;
 
@@ -19,39 +20,41 @@ const LISTED = ['tools', 'prompts', 'resources'] as const;
 
 const isList = (method: unknown): method is keyof typeof LISTS => typeof method === 'string' && method in LISTS;
 
-/** Whether the response to a method may have to be changed. */
-export function isAdapted(method: unknown): boolean {
-  return method === INITIALIZE || method === DISCOVER || method === SET_LEVEL || isList(method);
-}
-
 /**
  * Declares all lists, because the next edit may add them, and logging if `logs` is set. Clients ignore `list_changed`
  * and log messages if the capability wasn't declared.
  */
-function declareLists(result: Json, logs: boolean): Json {
-  const given = isJson(result['capabilities']) ? result['capabilities'] : {};
-  const lists = LISTED.map((name) => [name, { ...(isJson(given[name]) ? given[name] : {}), listChanged: true }]);
-  return { ...result, capabilities: { ...(logs && { logging: {} }), ...given, ...Object.fromEntries(lists) } };
+function declareLists({ message, text }: Written<Json>, logs: boolean): string {
+  const { capabilities } = message['result'] as Json;
+  let declared = text;
+  for (const name of LISTED) declared = withText(declared, ['result', 'capabilities', name, 'listChanged'], 'true');
+  const hasLogging = isJson(capabilities) && 'logging' in capabilities;
+  return logs && !hasLogging ? withText(declared, ['result', 'capabilities', 'logging'], '{}') : declared;
 }
 
 /**
- * Adapts a program's response to the declared capabilities: a list that the program lacks is empty.
+ * The text of a program's response, adapted to the declared capabilities: a list that the program lacks is empty.
  * @param request the client's request
  */
-export function adapt(response: Json, request: Json): Json {
+export function adapt(response: Written<Json>, request: Json): string {
   const { method } = request;
-  const { result, error } = response;
+  const { message, text } = response;
+  const { result, error } = message;
   if (isJson(result)) {
-    if (method === INITIALIZE || method === DISCOVER) {
-      return { ...response, result: declareLists(result, method === INITIALIZE) };
-    }
-    return response;
+    return method === INITIALIZE || method === DISCOVER ? declareLists(response, method === INITIALIZE) : text;
   }
-  if (!isJson(error) || error['code'] !== METHOD_NOT_FOUND) return response;
-  const { jsonrpc, id } = response;
-  if (method === SET_LEVEL) return { jsonrpc, id, result: {} };
-  if (!isList(method)) return response;
-  return { jsonrpc, id, result: { [LISTS[method]]: [], ...(isStateless(request) && COMPLETE) } };
+  if (!isJson(error) || error['code'] !== METHOD_NOT_FOUND) return text;
+  if (method !== SET_LEVEL && !isList(method)) return text;
+  const empty = isList(method) && { [LISTS[method]]: [], ...(isStateless(request) && COMPLETE) };
+  return `{"jsonrpc":"2.0","id":${textAt(text, ['id'])},"result":${JSON.stringify(empty || {})}}`;
+}
+
+/** Whether a response shows that the program has handled the request as MCP. Other protocols use JSON-RPC, too. */
+export function isMcpAnswer({ result }: Json, request: Json): boolean {
+  const { method } = request;
+  if (!isJson(result)) return false;
+  if (method === INITIALIZE) return typeof result['protocolVersion'] === 'string';
+  return isStateless(request) || (isList(method) && Array.isArray(result[LISTS[method]]));
 }
 
 const COMPLETE = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };

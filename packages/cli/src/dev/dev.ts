@@ -77,7 +77,7 @@ export async function dev(options: DevOptions): Promise<void> {
     standIn: standInOf(root),
     events: {
       printed: (text) => process.stderr.write(text),
-      message: (program, message) => front.hear(program, message),
+      message: (program, written) => front.hear(program, written),
       loaded: (program) => watcher.add(program.files, program.startedAt),
       told(_program, message) {
         if (message.type === 'waiting') report.note(`${relative(root, entry)} ${message.problem}`);
@@ -88,7 +88,11 @@ export async function dev(options: DevOptions): Promise<void> {
   const supervisor = new Supervisor(settings, report);
   const front = options.stdio
     ? new StdioFront(supervisor, process.stdin, process.stdout)
-    : new HttpFront(supervisor, settings.defaultPort);
+    : new HttpFront(
+        supervisor,
+        settings.defaultPort,
+        (env()['ALLOWED_HOSTS'] ?? '').split(',').flatMap((each) => each.trim() || []),
+      );
   supervisor.front = front;
   const told = ending(front);
   try {

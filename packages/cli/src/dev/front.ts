@@ -1,5 +1,5 @@
 import type { Change, Lists } from './lists.js';
-import type { Json } from './message.js';
+import type { Written } from './message.js';
 import type { Program } from './program.js';
 
 /** A program as the relay's clients see it. */
@@ -27,7 +27,7 @@ export interface Front {
   /** Lets clients connect where the program asked to serve. */
   open(program: Program | undefined): Promise<void>;
   /** Handles a message, or a batch, that the program has written to stdout. */
-  hear(program: Program, message: Json | readonly Json[]): void;
+  hear(program: Program, written: Written): void;
   /**
    * Moves all clients to a program.
    * @param switchOver sends new requests to `next`; called when its sessions are ready, before clients are notified

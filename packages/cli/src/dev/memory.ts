@@ -1,45 +1,50 @@
 import { INITIALIZE } from '@decorum/core/transport';
 
-import { type Json, notification, paramsOf } from './message.js';
+import { isRequest, type Json, paramsOf, type Written } from './message.js';
 
 const INITIALIZED = 'notifications/initialized';
 
 /** The messages that set up a client's session, to replay them to the next program. */
 export class Memory {
-  /** The params of `initialize`; undefined before it. */
-  initialize: Json | undefined;
-  /** Whether the client has sent `notifications/initialized`. */
-  joined = false;
+  /** The text of `initialize`; undefined before it. */
+  initialize: string | undefined;
   /** Goes up by one with each message that was noted. */
   version = 0;
-  private level: Json | undefined;
-  private readonly subscriptions = new Map<unknown, Json>();
+  private initialized: Written<Json> | undefined;
+  private level: Written<Json> | undefined;
+  private readonly subscriptions = new Map<unknown, Written<Json>>();
 
-  /** Records a client's message if it affects the session. */
-  note(message: Json): void {
-    const { method } = message;
-    const params = paramsOf(message);
-    if (method === INITIALIZE) this.initialize = params;
-    else if (method === INITIALIZED) this.joined = true;
-    else if (method === 'logging/setLevel') this.level = params;
-    else if (method === 'resources/subscribe') this.subscriptions.set(params['uri'], params);
-    else if (method === 'resources/unsubscribe') this.subscriptions.delete(params['uri']);
-    else return;
-    this.version += 1;
+  /** Whether the client has sent `notifications/initialized`. */
+  get joined(): boolean {
+    return this.initialized !== undefined;
   }
 
-  /** The messages that follow `initialize` in the next program. Requests have no ids yet. */
-  replay(): Json[] {
-    if (!this.joined) return [];
-    return [
-      notification(INITIALIZED),
-      ...(this.level ? [{ method: 'logging/setLevel', params: this.level }] : []),
-      ...[...this.subscriptions.values()].map((params) => ({ method: 'resources/subscribe', params })),
-    ];
+  /** Records a client's message if it affects the session, and returns whether it does. */
+  note(written: Written<Json>): boolean {
+    const { method } = written.message;
+    const uri = paramsOf(written.message)['uri'];
+    if (method === INITIALIZE) this.initialize = written.text;
+    else if (method === INITIALIZED) this.initialized = written;
+    else if (method === 'logging/setLevel') this.level = written;
+    else if (method === 'resources/subscribe') this.subscriptions.set(uri, written);
+    else if (method === 'resources/unsubscribe') this.subscriptions.delete(uri);
+    else return false;
+    this.version += 1;
+    return true;
+  }
+
+  /** The messages that follow `initialize` in the next program. Requests need new ids. */
+  replay(): Written<Json>[] {
+    if (!this.initialized) return [];
+    const { initialized, level, subscriptions } = this;
+    const all = [initialized, ...(level ? [level] : []), ...subscriptions.values()];
+    // a request without an id, or the reverse, would be something else
+    return all.filter(({ message }) => isRequest(message) === (message['method'] !== INITIALIZED));
   }
 
   /** Whether the client wants log messages of level `error`. */
   get wantsErrors(): boolean {
-    return !['critical', 'alert', 'emergency'].includes(String(this.level?.['level']));
+    const level = this.level && paramsOf(this.level.message)['level'];
+    return !['critical', 'alert', 'emergency'].includes(String(level));
   }
 }

@@ -1,3 +1,5 @@
+import { textAt } from './json-text.js';
+
 /** A JSON-RPC message, or a part of one. */
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -9,19 +11,46 @@ export function isJson(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** A message, or a batch of them. */
+export type Message = Json | readonly Json[];
+
+/** A message and its text. The text is what is passed on, because parsing loses the digits of large numbers. */
+export interface Written<M = Message> {
+  readonly message: M;
+  readonly text: string;
+}
+
+const isJsonRpc = (value: Json): boolean => value['jsonrpc'] === '2.0';
+
 /** Parses a message or a batch; undefined if the text is neither. */
-export function parse(text: string): Json | readonly Json[] | undefined {
+export function parse(text: string): Message | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    if (Array.isArray(value)) return value.length > 0 && value.every(isJson) ? value : undefined;
-    return isJson(value) && value['jsonrpc'] === '2.0' ? value : undefined;
+    // one invalid message doesn't make a batch an array of something else
+    if (Array.isArray(value)) return value.every(isJson) && value.some(isJsonRpc) ? value : undefined;
+    return isJson(value) && isJsonRpc(value) ? value : undefined;
   } catch {
     return undefined;
   }
 }
 
+/** The messages of a batch, or the only one. */
+export function messagesOf({ message, text }: Written): Written<Json>[] {
+  if (isJson(message)) return [{ message, text }];
+  return (message as readonly Json[]).map((each, index) => ({
+    message: each,
+    text: textAt(text, [String(index)]) ?? '',
+  }));
+}
+
+/** Whether there is one message, not a batch. */
+export const isSingle = (written: Written): written is Written<Json> => isJson(written.message);
+
+/** Whether a value is an id that a response can repeat: others are rejected without one. */
+const isId = (id: unknown): boolean => typeof id === 'string' || Number.isSafeInteger(id);
+
 /** Whether a message expects a response. */
-export const isRequest = ({ id, method }: Json): boolean => typeof method === 'string' && id !== undefined;
+export const isRequest = ({ id, method }: Json): boolean => typeof method === 'string' && isId(id);
 /** Whether a message is a response. */
 export const isResponse = ({ id, method }: Json): boolean => method === undefined && id !== undefined;
 

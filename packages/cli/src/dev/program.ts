@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 import { lines } from './lines.js';
-import { type Json, parse } from './message.js';
+import { parse, type Written } from './message.js';
 import type { Asked, ChildMessage, Failure, StartMessage } from './messages.js';
 
 /** How to run all processes of a program. */
@@ -24,7 +24,7 @@ export interface ProgramEvents {
   /** The program has printed something. */
   readonly printed: (text: string) => void;
   /** The program has written a message, or a batch, to stdout. */
-  readonly message: (program: Program, message: Json | readonly Json[]) => void;
+  readonly message: (program: Program, written: Written) => void;
   /** The program has loaded more files. */
   readonly loaded: (program: Program) => void;
   readonly told: (program: Program, message: ChildMessage) => void;
@@ -151,12 +151,11 @@ export class Program {
   /** Reads a line of stdout. A program may print other text first, even on the line of a message. */
   private read(text: string): void {
     const start = /^(?:\{|\[\{)/.test(text) ? 0 : text.indexOf('{"jsonrpc"');
-    const message = start === -1 ? undefined : parse(text.slice(start));
-    // an array of other values isn't a batch
-    const isMessage = message !== undefined && [message].flat().every((each) => (each as Json)['jsonrpc'] === '2.0');
-    if (!isMessage) return this.events.printed(`${text}\n`);
+    const own = text.slice(Math.max(0, start));
+    const message = start === -1 ? undefined : parse(own);
+    if (message === undefined) return this.events.printed(`${text}\n`);
     if (start > 0) this.events.printed(`${text.slice(0, start)}\n`);
-    this.events.message(this, message);
+    this.events.message(this, { message, text: own });
   }
 
   private async whenEnded(): Promise<string> {

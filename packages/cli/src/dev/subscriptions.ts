@@ -1,3 +1,4 @@
+import { withText } from './json-text.js';
 import { isJson, type Json, notification, paramsOf } from './message.js';
 
 /** The first notification of each subscription. */
@@ -31,12 +32,10 @@ export function changeFor(listen: Json, method: string): Json | undefined {
   return notification(method, { _meta: { [SUBSCRIPTION]: listen['id'] } });
 }
 
-/** Acknowledges all lists that the client asked for, because the next edit may add those that the program lacks. */
-export function acknowledgeLists(acknowledged: Json, listen: Json): Json {
+/** The text of an acknowledgement, for all lists that the client asked for, because the next edit may add them. */
+export function acknowledgeLists(text: string, listen: Json): string {
   const wanted = paramsOf(listen)['notifications'];
-  if (!isJson(wanted)) return acknowledged;
+  if (!isJson(wanted)) return text;
   const lists = Object.values(FILTERS).filter((name) => wanted[name] === true);
-  const params = paramsOf(acknowledged);
-  const all = Object.fromEntries(lists.map((name) => [name, true]));
-  return { ...acknowledged, params: { ...params, notifications: { ...(params['notifications'] as Json), ...all } } };
+  return lists.reduce((acknowledged, name) => withText(acknowledged, ['params', 'notifications', name], 'true'), text);
 }

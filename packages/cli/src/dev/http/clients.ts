@@ -1,30 +1,32 @@
-import type { IncomingHttpHeaders } from 'node:http';
-
 import type { About, Adoption } from '../front.js';
 import { inTime } from '../in-time.js';
 import { ALL_CHANGED, type Change, differences, notificationsOf } from '../lists.js';
 import type { Program } from '../program.js';
 import type { Exchange } from './exchange.js';
+import type { Guard } from './guard.js';
 import type { ListenStream } from './listen-stream.js';
 import type { HttpSession } from './session.js';
-import { keyOfView, Views } from './views.js';
+import { type Caller, keyOfView, Views } from './views.js';
 
 const MAX_SESSIONS = 200;
-const DEFAULT_PATHS = ['/mcp', '/'];
+/** Where a program may serve MCP. Looked at when it serves for the first time: an edit repeats nothing elsewhere. */
+const USUAL_PATHS = ['/mcp', '/'];
 
 /** All clients over HTTP: their sessions, streams and requests in flight. */
 export class Clients {
   readonly sessions = new Map<string, HttpSession>();
   readonly listens = new Set<ListenStream>();
   readonly exchanges = new Set<Exchange>();
-  private readonly paths = new Set<string>();
-  private readonly views = new Views(() => (this.paths.size > 0 ? [...this.paths] : DEFAULT_PATHS));
+  private readonly views = new Views();
   /** The last program that wasn't a stand-in. Clients know its lists. */
   private known: Program | undefined;
 
-  /** Records a path that clients send messages to. */
-  posts(path: string): void {
-    if (!this.paths.has(path) && this.paths.size < 4) this.paths.add(path);
+  constructor(private readonly guard: Guard) {}
+
+  /** Records that a program has answered a client as MCP. */
+  serves({ path, headers }: Caller): void {
+    this.views.serves(path);
+    this.guard.accept(headers);
   }
 
   /** Adds a session. Above the cap, evicts an idle one, because some clients never end their sessions. */
@@ -40,7 +42,7 @@ export class Clients {
   }
 
   async about(program: Program, origin: string): Promise<About> {
-    const view = await this.views.of(program, {});
+    const view = await this.views.of(program, undefined, USUAL_PATHS);
     const { name, version } = view?.about ?? {};
     return {
       name: typeof name === 'string' ? name : undefined,
@@ -66,48 +68,42 @@ export class Clients {
     };
   }
 
-  /** A function that finds the changes for clients with certain headers; undefined if they can't be known. */
+  /** A function that finds the changes for a client, or for nobody in particular; undefined if they can't be known. */
   private async compare(
     before: Program | undefined,
     next: Program,
-  ): Promise<(headers: IncomingHttpHeaders) => Promise<readonly Change[] | undefined>> {
-    const changes = async (headers: IncomingHttpHeaders) => {
+  ): Promise<(caller?: Caller) => Promise<readonly Change[] | undefined>> {
+    const changes = async (caller: Caller | undefined) => {
       if (before === undefined) return [];
-      const both = Promise.all([this.views.of(before, headers), this.views.of(next, headers)]);
+      const both = Promise.all([this.views.of(before, caller), this.views.of(next, caller)]);
       const [old, now] = (await inTime(both)) ?? [];
       return old && now && differences(old.lists, now.lists);
     };
     const all = new Map<string, Promise<readonly Change[] | undefined>>();
-    const of = (headers: IncomingHttpHeaders) => {
-      const key = keyOfView(headers);
-      const known = all.get(key) ?? changes(headers);
+    const of = (caller?: Caller) => {
+      const key = keyOfView(caller);
+      const known = all.get(key) ?? changes(caller);
       all.set(key, known);
       return known;
     };
-    await Promise.all([{}, ...this.headers()].map(of));
+    await Promise.all([undefined, ...this.sessions.values(), ...this.listens].map(of));
     return of;
   }
 
-  private headers(): IncomingHttpHeaders[] {
-    return [...this.sessions.values(), ...this.listens].map(({ headers }) => headers);
-  }
-
-  private async tell(
-    changesFor: (headers: IncomingHttpHeaders) => Promise<readonly Change[] | undefined>,
-  ): Promise<Adoption> {
+  private async tell(changesFor: (caller?: Caller) => Promise<readonly Change[] | undefined>): Promise<Adoption> {
     let told = 0;
     const all = new Map<string, Change>();
     const note = (changes: readonly Change[] | undefined) => {
       for (const change of changes ?? []) all.set(`${change.sign}${change.kind}${change.name}`, change);
       return changes ? notificationsOf(changes) : ALL_CHANGED;
     };
-    note((await changesFor({})) ?? []);
+    note((await changesFor()) ?? []);
     for (const session of this.sessions.values()) {
-      const methods = note(await changesFor(session.headers));
+      const methods = note(await changesFor(session));
       if (session.memory.joined && tellSession(session, methods)) told += 1;
     }
     for (const listen of this.listens) {
-      const methods = note(await changesFor(listen.headers));
+      const methods = note(await changesFor(listen));
       if (methods.map((method) => listen.notify(method)).includes(true)) told += 1;
     }
     return { changes: [...all.values()], told };

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 
-import { adapt, isAdapted } from '../answers.js';
-import { failure, isJson, isRequest, type Json, keyOf, parse } from '../message.js';
+import { adapt } from '../answers.js';
+import { failure, isJson, isRequest, isSingle, type Json, keyOf, messagesOf, parse, type Written } from '../message.js';
 import type { Program } from '../program.js';
 import type { Questions } from '../questions.js';
 import type { Incoming } from './incoming.js';
@@ -24,11 +24,21 @@ export class Exchange {
     private readonly incoming: Incoming,
     readonly program: Program,
     private readonly parts: {
-      /** The client's message; an array is a batch. */
-      readonly message: Json | readonly Json[];
+      readonly written: Written;
       readonly questions: Questions | undefined;
-      /** The header with the session's id for the client. */
-      readonly sessionHeader: (headers: IncomingMessage['headers']) => NodeJS.Dict<string | string[]>;
+      /**
+       * The header with the session's id for the client.
+       * @param isAccepted whether the program has answered without an error
+       */
+      readonly sessionHeader: (
+        headers: IncomingMessage['headers'],
+        isAccepted: boolean,
+      ) => NodeJS.Dict<string | string[]>;
+      /**
+       * Called when the program has handled one of the messages without an error.
+       * @param answer its response; undefined for a message that isn't a request
+       */
+      readonly accepted: (message: Written<Json>, answer: Json | undefined) => void;
     },
   ) {
     incoming.gone.addEventListener('abort', () => this.leave(), { once: true });
@@ -58,8 +68,7 @@ export class Exchange {
     if (incoming.response.headersSent) {
       for (const each of answers) incoming.response.write(`event: message\ndata: ${JSON.stringify(each)}\n\n`);
       incoming.response.end();
-    } else if (Array.isArray(this.parts.message)) incoming.answer(200, answers);
-    else incoming.answer(200, answers[0] ?? {});
+    } else incoming.answerInPlace(200, this.isBatch ? answers : (answers[0] ?? {}));
   }
 
   /** Leaves the request to another exchange. */
@@ -77,28 +86,56 @@ export class Exchange {
   private readonly answered = new Set<string>();
 
   private get requests(): Json[] {
-    return [this.parts.message].flat().filter((each) => isRequest(each as Json)) as Json[];
+    return messagesOf(this.parts.written).flatMap(({ message }) => (isRequest(message) ? [message] : []));
   }
 
   private get unanswered(): Json[] {
     return this.requests.filter(({ id }) => !this.answered.has(keyOf(id)));
   }
 
+  private get isBatch(): boolean {
+    return !isSingle(this.parts.written);
+  }
+
+  /** Reports the messages that expect no response, as soon as the program has taken them. */
+  private take({ statusCode = 500 }: IncomingMessage): void {
+    if (statusCode >= 300) return;
+    for (const each of messagesOf(this.parts.written))
+      if (!isRequest(each.message)) this.parts.accepted(each, undefined);
+  }
+
+  /** Records the response to one of the requests, and returns that request. */
+  private settleOne(answer: Json): Json | undefined {
+    const key = keyOf(answer['id']);
+    const request = messagesOf(this.parts.written).find(
+      ({ message }) => isRequest(message) && keyOf(message['id']) === key,
+    );
+    if (request === undefined || answer['method'] !== undefined) return undefined;
+    this.answered.add(key);
+    if (isJson(answer['result'])) this.parts.accepted(request, answer);
+    return request.message;
+  }
+
   private whole(response: IncomingMessage, body: Buffer): void {
     const { incoming } = this;
-    const { message, sessionHeader } = this.parts;
-    const headers = { ...response.headers, ...sessionHeader(response.headers) };
-    const found = isJson(message) && isAdapted(message['method']) ? parse(body.toString()) : undefined;
-    if (!isJson(found)) return incoming.pass(Object.assign(response, { headers }), body);
-    const adapted = adapt(found, message as Json);
-    // the program's error was replaced with a result
-    const status = adapted !== found && 'error' in found ? 200 : (response.statusCode ?? 200);
+    this.take(response);
+    const text = body.toString();
+    const answer = parse(text);
+    const answers = answer === undefined ? [] : messagesOf({ message: answer, text });
+    const [request] = answers.map(({ message }) => this.settleOne(message));
+    const isAccepted = answers.some(({ message }) => isJson(message['result']));
+    const headers = { ...response.headers, ...this.parts.sessionHeader(response.headers, isAccepted) };
+    const adapted = request && !this.isBatch ? adapt(answers[0] as Written<Json>, request) : text;
+    if (adapted === text) return incoming.pass(Object.assign(response, { headers }), body);
+    // if the program's error was replaced with a result
+    const status = isJson(answer) && 'error' in answer ? 200 : (response.statusCode ?? 200);
     incoming.answer(status, adapted, headers);
   }
 
   private stream(response: IncomingMessage): void {
     const client = this.incoming.response;
-    const headers = { ...response.headers, ...this.parts.sessionHeader(response.headers) };
+    this.take(response);
+    const headers = { ...response.headers, ...this.parts.sessionHeader(response.headers, response.statusCode === 200) };
     client.writeHead(response.statusCode ?? 200, endToEnd(headers));
     client.flushHeaders();
     readEvents(response, (event) => {
@@ -117,19 +154,19 @@ export class Exchange {
 
   private adaptEvent(event: ServerEvent): ServerEvent {
     const { program } = this;
-    const { questions, message } = this.parts;
-    const found = event.data === undefined ? undefined : parse(event.data);
-    let adapted = found;
-    if (isJson(found)) {
-      const original = this.requests.find(({ id }) => keyOf(id) === keyOf(found['id']));
-      if (found['method'] !== undefined) adapted = passOn(found, program, questions);
-      else if (original) {
-        this.answered.add(keyOf(found['id']));
-        if (isJson(message)) adapted = adapt(found, original);
-      }
-    }
     const id = event.id === undefined ? undefined : `${program.number}-${event.id}`;
-    return { ...event, id, data: adapted === found ? event.data : JSON.stringify(adapted) };
+    return { ...event, id, data: event.data === undefined ? undefined : this.adaptData(event.data) };
+  }
+
+  private adaptData(text: string): string {
+    const message = parse(text);
+    if (!isJson(message)) {
+      for (const each of message ?? []) this.settleOne(each);
+      return text;
+    }
+    if (message['method'] !== undefined) return passOn({ message, text }, this.program, this.parts.questions);
+    const request = this.settleOne(message);
+    return request && !this.isBatch ? adapt({ message, text }, request) : text;
   }
 
   private leave(): void {
@@ -144,9 +181,9 @@ export class Exchange {
   }
 }
 
-/** Gives a program's questions new ids, because two programs may use the same ones. */
-export function passOn(message: Json, program: Program, questions: Questions | undefined): Json {
-  if (questions === undefined) return message;
-  if (isRequest(message)) return questions.ask(program, message);
-  return message['method'] === 'notifications/cancelled' ? questions.cancel(program, message) : message;
+/** The text of a program's message to the client. Questions get new ids, because two programs may use the same ones. */
+export function passOn({ message, text }: Written<Json>, program: Program, questions: Questions | undefined): string {
+  if (questions === undefined) return text;
+  if (isRequest(message)) return questions.ask(program, text);
+  return message['method'] === 'notifications/cancelled' ? questions.cancel(program, text) : text;
 }

@@ -8,13 +8,15 @@ import { Flights } from '../flights.js';
 import type { About, Adoption, Front, Stage } from '../front.js';
 import type { Program } from '../program.js';
 import { Clients } from './clients.js';
+import { Guard } from './guard.js';
 import { Incoming } from './incoming.js';
 import { Router } from './router.js';
 
 /** The clients over HTTP. The relay owns the port; programs come and go behind it. */
 export class HttpFront implements Front {
   private readonly server: Server;
-  private readonly clients = new Clients();
+  private readonly guard: Guard;
+  private readonly clients: Clients;
   private readonly flights = new Flights();
   private readonly router: Router;
   private host = '127.0.0.1';
@@ -26,11 +28,15 @@ export class HttpFront implements Front {
   constructor(
     stage: Stage,
     private readonly defaultPort: number,
+    /** Host names that the user allows. */
+    allowedHosts: readonly string[],
   ) {
+    this.guard = new Guard(allowedHosts);
+    this.clients = new Clients(this.guard);
     this.router = new Router(stage, this.clients, this.flights);
     // streams stay open for as long as clients like
     this.server = createServer({ requestTimeout: 0, headersTimeout: 60_000 }, (request, response) => {
-      const incoming = new Incoming(request, response);
+      const incoming = new Incoming(request, response, this.guard);
       this.router.route(incoming).catch(() => response.destroy());
     });
   }
@@ -54,6 +60,7 @@ export class HttpFront implements Front {
     }
     this.host = host;
     this.port = (server.address() as AddressInfo).port;
+    this.guard.listens(this.port, host);
   }
 
   async open(program: Program | undefined): Promise<void> {

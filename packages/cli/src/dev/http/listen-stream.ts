@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-import { isJson, type Json, parse } from '../message.js';
+import { isJson, type Json, parse, type Written } from '../message.js';
 import type { Program } from '../program.js';
 import { acknowledgeLists, ACKNOWLEDGED, changeFor, isListChange } from '../subscriptions.js';
 import type { Incoming } from './incoming.js';
@@ -11,19 +11,29 @@ import { endToEnd, isEventStream, readBody, type Received, send } from './upstre
 export class ListenStream {
   private upstream: Received | undefined;
   private ended = false;
+  private isAcknowledged = false;
   private finish!: () => void;
   readonly over = new Promise<void>((resolve) => (this.finish = resolve));
 
   constructor(
     private readonly incoming: Incoming,
-    private readonly message: Json,
-    private readonly changed: (program: Program) => void,
+    private readonly written: Written<Json>,
+    private readonly on: {
+      /** Called when a running program changes its lists. */
+      readonly changed: (program: Program) => void;
+      /** Called when the first program has acknowledged the subscription. */
+      readonly acknowledged: () => void;
+    },
   ) {
     incoming.gone.addEventListener('abort', () => this.end(), { once: true });
   }
 
   get headers(): IncomingHttpHeaders {
-    return this.incoming.request.headers;
+    return this.incoming.headers;
+  }
+
+  get path(): string {
+    return this.incoming.path;
   }
 
   async open(program: Program): Promise<void> {
@@ -44,7 +54,7 @@ export class ListenStream {
 
   /** Sends one of the relay's own notifications, if the client asked for it. */
   notify(method: string): boolean {
-    const message = this.ended ? undefined : changeFor(this.message, method);
+    const message = this.ended ? undefined : changeFor(this.written.message, method);
     if (message) this.incoming.response.write(messageEvent(message));
     return message !== undefined;
   }
@@ -58,8 +68,8 @@ export class ListenStream {
   }
 
   private connect(program: Program): Promise<Received> {
-    const { 'accept-encoding': _encoding, ...headers } = this.incoming.request.headers;
-    return send(program, { method: 'POST', path: this.incoming.path, headers, body: JSON.stringify(this.message) });
+    const { 'accept-encoding': _encoding, ...headers } = this.headers;
+    return send(program, { method: 'POST', path: this.incoming.path, headers, body: this.written.text });
   }
 
   private follow(program: Program, received: Received, swallows: boolean): void {
@@ -70,6 +80,10 @@ export class ListenStream {
     readEvents(received.response, (event) => {
       if (this.upstream === received) this.pass(program, event, swallows);
     });
+    received.response.once('close', () => {
+      // it isn't the next program's, and the client can ask again
+      if (!this.isAcknowledged) this.end();
+    });
     received.response.once('end', () => {
       if (this.upstream === received && !program.hasEnded && received.response.complete) this.end();
     });
@@ -78,11 +92,13 @@ export class ListenStream {
   private pass(program: Program, event: ServerEvent, swallows: boolean): void {
     const found = event.data === undefined ? undefined : parse(event.data);
     const method = isJson(found) ? found['method'] : undefined;
-    if (method === ACKNOWLEDGED && isJson(found)) {
+    if (method === ACKNOWLEDGED) {
       if (swallows) return;
-      return this.write({ ...event, data: JSON.stringify(acknowledgeLists(found, this.message)) });
+      this.write({ ...event, data: acknowledgeLists(event.data ?? '', this.written.message) });
+      this.isAcknowledged = true;
+      return this.on.acknowledged();
     }
-    if (isListChange(method)) this.changed(program);
+    if (isListChange(method)) this.on.changed(program);
     this.write(event);
   }
 

@@ -18,8 +18,12 @@ export class PushStream {
   constructor(
     private readonly incoming: Incoming,
     private readonly session: HttpSession,
-    /** Called when a running program changes its lists. */
-    private readonly changed: (program: Program) => void,
+    private readonly on: {
+      /** Called when a running program changes its lists. */
+      readonly changed: (program: Program) => void;
+      /** Called when the first program has opened the stream. */
+      readonly opened: () => void;
+    },
   ) {
     incoming.gone.addEventListener('abort', () => this.end(), { once: true });
   }
@@ -38,6 +42,7 @@ export class PushStream {
     });
     this.incoming.response.flushHeaders();
     this.follow(program, received);
+    this.on.opened();
     for (const method of this.session.untold) this.notify(method);
     this.session.untold.clear();
   }
@@ -63,7 +68,7 @@ export class PushStream {
   }
 
   private async connect(program: Program, lastEventId: string | undefined): Promise<Received> {
-    const id = await this.session.idIn(program);
+    const id = await this.session.idIn(program, this.incoming.headers);
     const { 'last-event-id': _last, 'accept-encoding': _encoding, ...headers } = this.incoming.request.headers;
     return send(program, {
       method: 'GET',
@@ -89,13 +94,13 @@ export class PushStream {
   private pass(program: Program, event: ServerEvent): void {
     const { response } = this.incoming;
     const found = event.data === undefined ? undefined : parse(event.data);
-    let adapted = found;
-    if (isJson(found)) {
-      if (isListChange(found['method'])) this.changed(program);
-      adapted = passOn(found, program, this.session.questions);
+    let { data } = event;
+    if (isJson(found) && data !== undefined) {
+      if (isListChange(found['method'])) this.on.changed(program);
+      data = passOn({ message: found, text: data }, program, this.session.questions);
     }
     const id = event.id === undefined ? undefined : `${program.number}-${event.id}`;
-    const text = writeEvent({ ...event, id, data: adapted === found ? event.data : JSON.stringify(adapted) });
+    const text = writeEvent({ ...event, id, data });
     if (response.write(text)) return;
     const { upstream } = this;
     upstream?.response.pause();

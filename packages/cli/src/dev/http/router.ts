@@ -4,19 +4,31 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 import { INITIALIZE, LISTEN } from '@decorum/core/transport';
 
-import { isStateless } from '../answers.js';
+import { isMcpAnswer, isStateless } from '../answers.js';
 import type { Flights } from '../flights.js';
 import type { Stage } from '../front.js';
-import { failure, type Id, isJson, isRequest, isResponse, type Json, keyOf, paramsOf, parse } from '../message.js';
+import {
+  failure,
+  isJson,
+  isRequest,
+  isResponse,
+  isSingle,
+  type Json,
+  keyOf,
+  type Message,
+  messagesOf,
+  paramsOf,
+  type Written,
+} from '../message.js';
 import type { Program } from '../program.js';
-import type { Question } from '../questions.js';
+import { forAsker } from '../questions.js';
+import { Bodies } from './bodies.js';
 import type { Clients } from './clients.js';
 import { Exchange } from './exchange.js';
 import { type Incoming, proxy } from './incoming.js';
-import { ListenStream } from './listen-stream.js';
-import { PushStream } from './push-stream.js';
-import { HttpSession, NotAccepted, SESSION } from './session.js';
-import { readBody, send } from './upstream.js';
+import { HttpSession, NotAccepted, SESSION, withoutQuery } from './session.js';
+import { Streams } from './streams.js';
+import { send } from './upstream.js';
 
 const ENDING_MS = 1000;
 
@@ -26,97 +38,138 @@ interface Target {
   readonly program: Program;
 }
 
+/** Who sent a message that a program has accepted, and the response; undefined if it isn't a request. */
+interface Acceptance extends Target {
+  readonly answer: Json | undefined;
+}
+
 type Headers = NodeJS.Dict<string | string[]>;
+
+const isJsonBody = (incoming: Incoming): boolean => /^application\/json\b/i.test(incoming.header('content-type') ?? '');
 
 const isRefused = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ECONNREFUSED';
 
 /** Routes each client request to the right program. */
 export class Router {
+  private readonly bodies = new Bodies();
+  private readonly streams: Streams;
+
   constructor(
     private readonly stage: Stage,
     private readonly clients: Clients,
     private readonly flights: Flights,
-  ) {}
+  ) {
+    this.streams = new Streams(stage, clients, flights);
+  }
 
   async route(incoming: Incoming): Promise<void> {
-    const session = this.clients.sessions.get(incoming.header(SESSION) ?? '');
+    const program = await this.serving(incoming);
+    if (program === undefined) return incoming.reject();
+    const session = this.sessionOf(incoming);
     if (incoming.method === 'POST') return this.post(incoming, session);
-    const program = this.stage.current ?? (await this.stage.serving());
-    if (session && incoming.method === 'GET') return this.open(incoming, session, program);
+    if (session && incoming.method === 'GET') return this.streams.open(incoming, session, program);
     if (session && incoming.method === 'DELETE') return this.end(incoming, session, program);
-    const release = this.flights.take(program);
-    void incoming.gone.addEventListener('abort', release, { once: true });
-    return proxy(incoming, program, await readBody(incoming.request));
+    return this.proxy(incoming, { session, program });
+  }
+
+  /** The program for a request; undefined if the relay would have to answer it but must not. */
+  private async serving(incoming: Incoming): Promise<Program | undefined> {
+    const program = this.stage.current ?? (await this.stage.serving());
+    return program.isStandIn && !incoming.isTrusted ? undefined : program;
+  }
+
+  /** The session of a request. Its credentials are for one path, so elsewhere there is none. */
+  private sessionOf(incoming: Incoming): HttpSession | undefined {
+    const session = this.clients.sessions.get(incoming.header(SESSION) ?? '');
+    return session && withoutQuery(session.path) === withoutQuery(incoming.path) ? session : undefined;
   }
 
   private async post(incoming: Incoming, session: HttpSession | undefined): Promise<void> {
-    const body = await readBody(incoming.request);
-    const message = parse(body.toString());
-    const isMcp = /^application\/json\b/i.test(incoming.header('content-type') ?? '') && message !== undefined;
-    if (isMcp && isJson(message) && session && !isRequest(message)) {
-      const target = this.targetOf(message, session);
-      if (target) return this.forward(incoming, target.message, { session, program: target.program });
+    const body = isJsonBody(incoming) ? await this.bodies.read(incoming.request, incoming.gone) : undefined;
+    // without a session, nothing in it has to be changed, and a program may accept more
+    if (session && (body === 'too large' || body === 'busy')) return this.refuseBody(incoming, body);
+    const { written, bytes } = typeof body === 'object' ? body : {};
+    if (written && session && isSingle(written) && !isRequest(written.message)) {
+      const target = this.targetOf(written, session);
+      if (target) return this.forward(incoming, target.written, { session, program: target.program });
     }
-    const program = this.stage.current ?? (await this.stage.serving());
-    if (!isMcp) {
-      const release = this.flights.take(program);
-      incoming.gone.addEventListener('abort', release, { once: true });
-      return proxy(incoming, program, body);
-    }
-    this.clients.posts(incoming.path);
-    return this.dispatch(incoming, message, { session, program });
+    const program = await this.serving(incoming);
+    if (program === undefined) return incoming.reject();
+    return written
+      ? this.dispatch(incoming, written, { session, program })
+      : this.proxy(incoming, { session, program }, bytes);
   }
 
-  private dispatch(incoming: Incoming, message: Json | readonly Json[], { session, program }: Target): Promise<void> {
-    if (!isJson(message)) return this.forward(incoming, message, { session, program });
+  private refuseBody(incoming: Incoming, why: 'too large' | 'busy'): void {
+    const [status, problem] = why === 'busy' ? [503, 'Too many bodies are arriving.'] : [413, 'The body is too large.'];
+    incoming.answerInPlace(status, failure(undefined, problem));
+    incoming.discard();
+  }
+
+  /**
+   * Passes a request on as is.
+   * @param bytes its body, if that was read
+   */
+  private async proxy(incoming: Incoming, { session, program }: Target, bytes?: Buffer): Promise<void> {
+    const release = this.flights.take(program);
+    incoming.gone.addEventListener('abort', release, { once: true });
+    try {
+      const id = await session?.idIn(program, incoming.headers);
+      await proxy(incoming, program, { id, bytes });
+    } catch (error) {
+      if (error instanceof NotAccepted) return incoming.refused(error);
+      incoming.answerInPlace(502, { error: 'The program has ended.' });
+      incoming.discard();
+    }
+  }
+
+  private dispatch(incoming: Incoming, written: Written, { session, program }: Target): Promise<void> {
+    if (!isSingle(written)) return this.forward(incoming, written, { session, program });
+    const { message } = written;
     const refusal = isRequest(message) ? this.stage.refusal(String(message['method'])) : undefined;
     if (refusal !== undefined) return this.refuse(incoming, message, refusal);
-    if (message['method'] === LISTEN) return this.listen(incoming, message, program);
-    return this.forward(incoming, message, { session: isStateless(message) ? undefined : session, program });
+    if (message['method'] === LISTEN) return this.streams.listen(incoming, written, program);
+    return this.forward(incoming, written, { session: isStateless(message) ? undefined : session, program });
   }
 
-  /** Finds the program for a response, or a notification about a request, and puts the program's ids into the message. */
-  private targetOf(message: Json, session: HttpSession): { message: Json; program: Program } | undefined {
-    const renamed = (question: Question | undefined, change: (id: Id) => Json) =>
-      question && { message: change(question.id), program: question.program };
-    if (isResponse(message)) return renamed(session.questions.answer(message), (id) => ({ ...message, id }));
-    const params = paramsOf(message);
-    if (message['method'] === 'notifications/progress') {
-      const question = session.questions.progress(message);
-      return renamed(question, () => ({ ...message, params: { ...params, progressToken: question?.token } }));
+  /** Finds the program for a response, or a notification about a request, and puts the program's ids into its text. */
+  private targetOf(
+    written: Written<Json>,
+    session: HttpSession,
+  ): { written: Written<Json>; program: Program } | undefined {
+    const { message } = written;
+    const { questions } = session;
+    const isProgress = message['method'] === 'notifications/progress';
+    if (isResponse(message) || isProgress) {
+      const question = isProgress ? questions.progress(message) : questions.answeredBy(message);
+      return question && { written: { message, text: forAsker(written, question) }, program: question.program };
     }
     if (message['method'] !== 'notifications/cancelled') return undefined;
-    const program = session.inFlight.get(keyOf(params['requestId']));
-    return program && { message, program };
+    const program = session.inFlight.get(keyOf(paramsOf(message)['requestId']));
+    return program && { written, program };
   }
 
-  private async forward(
-    incoming: Incoming,
-    message: Json | readonly Json[],
-    { session, program }: Target,
-  ): Promise<void> {
+  private async forward(incoming: Incoming, written: Written, { session, program }: Target): Promise<void> {
     const release = this.flights.take(program);
-    const requests = [message].flat().filter((each) => isRequest(each as Json)) as Json[];
-    const landings = session ? requests.map(({ id }) => session.flies(id, program)) : [];
-    const begins = isJson(message) && message['method'] === INITIALIZE && !session;
+    const requests = messagesOf(written).filter(({ message }) => isRequest(message));
+    const landings = session ? requests.map(({ message }) => session.flies(message['id'], program)) : [];
+    const begins = isSingle(written) && written.message['method'] === INITIALIZE && !session;
     const exchange = new Exchange(incoming, program, {
-      message,
+      written,
       questions: session?.questions,
-      sessionHeader: (headers) =>
-        begins ? this.begin(incoming, message, { program, headers }) : session ? { [SESSION]: session.id } : {},
+      sessionHeader: (headers, isAccepted) => {
+        if (session) return { [SESSION]: session.id };
+        return begins && isAccepted ? this.begin(incoming, written, { program, headers }) : {};
+      },
+      accepted: (message, answer) => this.accepted(incoming, message, { session, program, answer }),
     });
     this.clients.exchanges.add(exchange);
     try {
-      if (session) {
-        session.headers = incoming.request.headers;
-        const id = await session.idIn(program);
-        // after the replay, which would otherwise repeat the message
-        for (const each of [message].flat()) session.memory.note(each as Json);
-        await this.exchange(exchange, incoming, { message, id });
-      } else await this.exchange(exchange, incoming, { message, id: undefined });
+      const id = await session?.idIn(program, incoming.headers);
+      await this.exchange(exchange, incoming, { text: written.text, id });
       await exchange.over;
     } catch (error) {
-      if (error instanceof NotAccepted) this.reject(incoming, error);
+      if (error instanceof NotAccepted) incoming.refused(error);
       else if (isRefused(error) && !incoming.gone.aborted) exchange.withdraw();
       else if (!incoming.gone.aborted) await exchange.failWhenKnown();
     } finally {
@@ -127,25 +180,38 @@ export class Router {
     if (!exchange.isWithdrawn) return;
     // the program ended before it got the request, so the next program may get it
     const reason = await Promise.race([program.ended, wait(ENDING_MS, undefined, { ref: false })]);
-    if (reason === undefined) return this.refuse(incoming, message, 'The program no longer listens.');
-    return this.dispatch(incoming, message, { session, program: await this.stage.serving() });
+    if (reason === undefined) return this.refuse(incoming, written.message, 'The program no longer listens.');
+    const next = await this.serving(incoming);
+    return next ? this.dispatch(incoming, written, { session, program: next }) : incoming.reject();
   }
 
-  private async refuse(incoming: Incoming, message: Json | readonly Json[], problem: string): Promise<void> {
-    incoming.answer(200, failure(isJson(message) ? message['id'] : undefined, problem));
+  /** Records what is known of a client once a program has accepted its message. Rejected messages are never repeated. */
+  private accepted(incoming: Incoming, written: Written<Json>, { session, program, answer }: Acceptance): void {
+    const { message } = written;
+    if (session) {
+      const affects = session.accept(written, incoming.headers);
+      const { current } = this.stage;
+      // the session may have moved in the meantime
+      if (affects && current && current !== program) void session.repeat(current, written).catch(() => {});
+    }
+    if (answer && !program.isStandIn && (session || isMcpAnswer(answer, message))) this.clients.serves(incoming);
+  }
+
+  private async refuse(incoming: Incoming, message: Message, problem: string): Promise<void> {
+    incoming.answerInPlace(200, failure(isJson(message) ? message['id'] : undefined, problem));
   }
 
   private async exchange(
     exchange: Exchange,
     incoming: Incoming,
-    { message, id }: { message: Json | readonly Json[]; id: string | undefined },
+    { text, id }: { text: string; id: string | undefined },
   ): Promise<void> {
-    const { 'accept-encoding': _encoding, ...headers } = incoming.request.headers;
+    const { 'accept-encoding': _encoding, ...headers } = incoming.headers;
     const received = await send(exchange.program, {
       method: 'POST',
       path: incoming.path,
       headers: { ...headers, ...(id !== undefined && { [SESSION]: id }) },
-      body: JSON.stringify(message),
+      body: text,
       // without sessions, clients cancel a request by disconnecting
       signal: incoming.gone,
     });
@@ -155,59 +221,21 @@ export class Router {
   /** Records a session that a program has begun. The client keeps its first id. */
   private begin(
     incoming: Incoming,
-    message: Json,
+    written: Written<Json>,
     { program, headers }: { program: Program; headers: IncomingHttpHeaders },
   ): Headers {
     const given = headers[SESSION];
     if (typeof given !== 'string') return {};
     const id = this.clients.sessions.has(given) ? randomUUID() : given;
-    const session = new HttpSession(id, incoming.path, incoming.request.headers);
-    session.memory.note(message);
+    const session = new HttpSession(id, incoming.path, incoming.headers);
+    session.memory.note(written);
     session.began(program, given);
     this.clients.add(session);
     return { [SESSION]: id };
   }
 
-  private reject(incoming: Incoming, { answered }: NotAccepted): void {
-    const { status, headers, body, message } = answered;
-    if (message) incoming.answer(status, message, headers);
-    else incoming.response.writeHead(status, { 'content-type': headers['content-type'] ?? 'text/plain' }).end(body);
-  }
-
-  private async listen(incoming: Incoming, message: Json, program: Program): Promise<void> {
-    const stream = new ListenStream(incoming, message, (changed) => this.clients.changed(changed));
-    this.clients.listens.add(stream);
-    try {
-      await stream.open(program);
-      await stream.over;
-    } catch {
-      incoming.answer(200, failure(message['id'], `The program has ended: ${await program.ended}.`));
-    } finally {
-      this.clients.listens.delete(stream);
-    }
-  }
-
-  private async open(incoming: Incoming, session: HttpSession, program: Program): Promise<void> {
-    const stream = new PushStream(incoming, session, (changed) => this.clients.changed(changed));
-    const [, number, eventId] = /^(\d+)-(.*)$/.exec(incoming.header('last-event-id') ?? '') ?? [];
-    session.streams.add(stream);
-    try {
-      // the events of earlier programs are lost
-      await stream.open(program, Number(number) === program.number ? eventId : undefined);
-      await stream.over;
-    } catch (error) {
-      if (error instanceof NotAccepted) this.reject(incoming, error);
-      else incoming.response.destroy();
-    } finally {
-      session.streams.delete(stream);
-    }
-  }
-
   private async end(incoming: Incoming, session: HttpSession, program: Program): Promise<void> {
-    const id = await session.idIn(program).catch(() => undefined);
-    const { headers } = incoming.request;
-    if (id !== undefined) incoming.request.headers = { ...headers, [SESSION]: id };
-    await proxy(incoming, program, Buffer.alloc(0));
+    await this.proxy(incoming, { session, program });
     if (incoming.response.statusCode >= 300) return;
     this.clients.sessions.delete(session.id);
     for (const stream of session.streams) stream.end();

@@ -1,16 +1,20 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-import { INITIALIZE } from '@decorum/core/transport';
-
 import { Memory } from '../memory.js';
-import { isJson, type Json, keyOf, request } from '../message.js';
+import { withText } from '../json-text.js';
+import { isJson, isRequest, isResponse, type Json, keyOf, type Written } from '../message.js';
 import type { Program } from '../program.js';
 import { Questions } from '../questions.js';
-import { type Answered, converse } from './upstream.js';
+import { type Answered, converse, endToEnd } from './upstream.js';
 
 /** The header with the session id. */
 export const SESSION = 'mcp-session-id';
-const OWN_ID = 'decorum-dev-';
+/** The headers of the relay's own messages. */
+export const POSTED = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+
+let count = 0;
+/** An id for one of the relay's own requests, as JSON. */
+const ownId = (): string => `"decorum-dev-${++count}"`;
 
 /** Thrown if a program doesn't accept a session. Holds the program's answer. */
 export class NotAccepted extends Error {
@@ -19,11 +23,16 @@ export class NotAccepted extends Error {
   }
 }
 
-/** The headers of a message that also apply to the client's other messages. */
+/** The headers of a message that also apply to the client's other messages to the same path. */
 export function lasting(headers: IncomingHttpHeaders): IncomingHttpHeaders {
-  const all = Object.entries(headers).filter(([name]) => !/^(mcp-.*|last-event-id|accept-encoding)$/.test(name));
+  const all = Object.entries(endToEnd(headers)).filter(
+    ([name]) => !/^(mcp-.*|last-event-id|accept(-encoding)?|content-.*)$/.test(name),
+  );
   return Object.fromEntries(all);
 }
+
+/** A path without its query, which may say what to do. */
+export const withoutQuery = (path: string): string => path.replace(/[?#].*$/, '');
 
 /** A stream that a session's client holds open. */
 export interface SessionStream {
@@ -47,9 +56,9 @@ export class HttpSession {
 
   constructor(
     readonly id: string,
-    /** Where the client sends its messages. */
+    /** Where the client sends its messages, with its query. Its headers, which may hold credentials, go nowhere else. */
     readonly path: string,
-    /** The headers of the client's last message. */
+    /** The headers of the last message that a program has accepted. */
     public headers: IncomingHttpHeaders,
   ) {}
 
@@ -60,12 +69,13 @@ export class HttpSession {
 
   /**
    * The session's id in a program. Replays the session to the program first, if necessary.
+   * @param headers those of the message that needs the id
    * @throws {NotAccepted}
    */
-  idIn(program: Program): Promise<string> {
+  idIn(program: Program, headers = this.headers): Promise<string> {
     const known = this.ids.get(program);
     if (known) return known;
-    const id = this.replay(program);
+    const id = this.replay(program, headers);
     this.ids.set(program, id);
     // try again with the client's next message: it may have other credentials
     id.catch(() => this.ids.delete(program));
@@ -77,6 +87,21 @@ export class HttpSession {
     if (this.replayed.get(program) === this.memory.version) return;
     this.ids.delete(program);
     await this.idIn(program).catch(() => {});
+  }
+
+  /** Records a message that a program has accepted, and its headers. Returns whether the message affects the session. */
+  accept(written: Written<Json>, headers: IncomingHttpHeaders): boolean {
+    this.headers = headers;
+    if (isResponse(written.message)) this.questions.close(written.message);
+    return this.memory.note(written);
+  }
+
+  /** Sends a message to a program that has not received it. */
+  async repeat(program: Program, { message, text }: Written<Json>): Promise<void> {
+    const id = await this.idIn(program);
+    const sent = isRequest(message) ? withText(text, ['id'], ownId()) : text;
+    const { 'accept-encoding': _encoding, ...headers } = this.headers;
+    await this.tell(program, sent, { ...headers, [SESSION]: id });
   }
 
   /** Forgets a program that has ended. */
@@ -95,34 +120,23 @@ export class HttpSession {
     };
   }
 
-  private async replay(program: Program): Promise<string> {
+  private async replay(program: Program, headers: IncomingHttpHeaders): Promise<string> {
     this.replayed.set(program, this.memory.version);
-    const begun = await this.tell(program, request(`${OWN_ID}0`, INITIALIZE, this.memory.initialize));
+    const own = lasting(headers);
+    const begun = await this.tell(program, withText(this.memory.initialize ?? '{}', ['id'], ownId()), own);
     const id = begun.headers[SESSION];
-    if (typeof id !== 'string') throw new NotAccepted(begun);
     const result = begun.message?.['result'];
-    const version = isJson(result) ? result['protocolVersion'] : undefined;
-    const more = { [SESSION]: id, ...(typeof version === 'string' && { 'mcp-protocol-version': version }) };
-    let count = 0;
-    for (const message of this.memory.replay()) {
-      const isNotification = message['jsonrpc'] !== undefined;
-      const sent = isNotification ? message : { jsonrpc: '2.0', id: `${OWN_ID}${++count}`, ...message };
-      await this.tell(program, sent, more);
+    if (typeof id !== 'string' || !isJson(result)) throw new NotAccepted(begun);
+    this.headers = headers;
+    const version = result['protocolVersion'];
+    const more = { ...own, [SESSION]: id, ...(typeof version === 'string' && { 'mcp-protocol-version': version }) };
+    for (const { message, text } of this.memory.replay()) {
+      await this.tell(program, isRequest(message) ? withText(text, ['id'], ownId()) : text, more);
     }
     return id;
   }
 
-  private tell(program: Program, message: Json, more: IncomingHttpHeaders = {}): Promise<Answered> {
-    return converse(program, {
-      method: 'POST',
-      path: this.path,
-      headers: {
-        ...lasting(this.headers),
-        ...more,
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-      },
-      body: JSON.stringify(message),
-    });
+  private tell(program: Program, body: string, headers: IncomingHttpHeaders): Promise<Answered> {
+    return converse(program, { method: 'POST', path: this.path, headers: { ...headers, ...POSTED }, body });
   }
 }

@@ -1,4 +1,4 @@
-import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
+import { type IncomingHttpHeaders, IncomingMessage, request } from 'node:http';
 
 import { isJson, type Json, parse } from '../message.js';
 import type { Program } from '../program.js';
@@ -9,7 +9,8 @@ export interface Sent {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  readonly body?: string | Buffer;
+  /** A client's request is streamed. */
+  readonly body?: string | Buffer | IncomingMessage;
   /** Aborts the request. */
   readonly signal?: AbortSignal;
 }
@@ -34,6 +35,24 @@ export function endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   return kept;
 }
 
+function bodyHeaders(body: Sent['body']): IncomingHttpHeaders {
+  if (body === undefined) return {};
+  if (!(body instanceof IncomingMessage)) return { 'content-length': String(Buffer.byteLength(body)) };
+  const { 'content-length': length, 'transfer-encoding': encoding } = body.headers;
+  if (encoding !== undefined) return { 'transfer-encoding': 'chunked' };
+  return length === undefined ? {} : { 'content-length': length };
+}
+
+/** The headers for a program. A stand-in has no hosts of its own, so it gets only what the relay's guard allows. */
+function headersFor({ asked, isStandIn }: Program, headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  // the address that the program believes it listens on
+  const host = `127.0.0.1:${asked?.port}`;
+  const kept = { host, ...endToEnd(headers) };
+  if (!isStandIn) return kept;
+  const { origin: _origin, ...rest } = kept;
+  return { ...rest, host };
+}
+
 /** A program's response, and how to abandon it. */
 export interface Received {
   readonly response: IncomingMessage;
@@ -53,19 +72,15 @@ export function send(program: Program, { method, path, headers, body, signal }: 
       path,
       agent: false,
       ...(signal && { signal }),
-      headers: {
-        // the address that the program believes it listens on
-        host: `127.0.0.1:${program.asked?.port}`,
-        ...endToEnd(headers),
-        ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }),
-      },
+      headers: { ...headersFor(program, headers), ...bodyHeaders(body) },
     });
     sent.on('error', reject);
     sent.on('response', (response) => {
       response.on('error', () => {});
       resolve({ response, abandon: () => sent.destroy() });
     });
-    sent.end(body);
+    if (body instanceof IncomingMessage) body.pipe(sent);
+    else sent.end(body);
   });
 }
 
@@ -73,7 +88,7 @@ export function send(program: Program, { method, path, headers, body, signal }: 
 export const isEventStream = ({ headers }: IncomingMessage): boolean =>
   headers['content-type']?.startsWith('text/event-stream') === true;
 
-/** Reads a whole body. */
+/** Reads the whole body of a program's response. */
 export async function readBody(stream: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of stream) chunks.push(chunk as Buffer);

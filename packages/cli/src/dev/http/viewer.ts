@@ -5,7 +5,7 @@ import { DISCOVER } from '../answers.js';
 import { type Ask, type Lists, readLists } from '../lists.js';
 import { isJson, type Json, notification, request } from '../message.js';
 import type { Program } from '../program.js';
-import { lasting, SESSION } from './session.js';
+import { POSTED, SESSION } from './session.js';
 import { type Answered, converse } from './upstream.js';
 
 const STATELESS = newestOf('stateless').id;
@@ -15,7 +15,6 @@ const ENVELOPE = {
   'io.modelcontextprotocol/clientInfo': CLIENT,
   'io.modelcontextprotocol/clientCapabilities': {},
 };
-const POSTED = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 
 /** A program as clients with certain credentials see it. */
 export interface View {
@@ -65,7 +64,10 @@ async function inSession(post: (message: Json, headers: Json) => Promise<Answere
   return { ask, about: infoOf(result) };
 }
 
-/** Views a program as a client with these headers. Undefined if the client has no access, or no path serves MCP. */
+/**
+ * Views a program as a client with these headers. Undefined if the client has no access, or no path serves MCP.
+ * @param headers see `lasting`
+ */
 export async function look(
   program: Program,
   paths: readonly string[],
@@ -76,7 +78,7 @@ export async function look(
       converse(program, {
         method: 'POST',
         path,
-        headers: { ...lasting(headers), ...POSTED, ...(more as IncomingHttpHeaders) },
+        headers: { ...headers, ...POSTED, ...(more as IncomingHttpHeaders) },
         body: JSON.stringify(message),
       });
     try {

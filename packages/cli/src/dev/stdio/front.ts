@@ -4,7 +4,6 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { INITIALIZE, LISTEN } from '@decorum/core/transport';
 
 import { adapt } from '../answers.js';
-import { Flights } from '../flights.js';
 import type { About, Adoption, Front, Stage } from '../front.js';
 import { inTime } from '../in-time.js';
 import { lines } from '../lines.js';
@@ -16,40 +15,32 @@ import {
   isJson,
   isRequest,
   isResponse,
+  isSingle,
   type Json,
   keyOf,
+  messagesOf,
   notification,
   paramsOf,
   parse,
+  type Written,
 } from '../message.js';
 import type { Program } from '../program.js';
-import { Questions } from '../questions.js';
+import { forAsker, Questions } from '../questions.js';
 import { acknowledgeLists, ACKNOWLEDGED, changeFor, isListChange, subscriptionOf } from '../subscriptions.js';
+import { Backlog, cancelledBy } from './backlog.js';
+import { Calls } from './calls.js';
 import { cancelled, Link } from './link.js';
-
-const INVALID_REQUEST = -32_600;
-
-const isInvalid = ({ error }: Json): boolean => isJson(error) && error['code'] === INVALID_REQUEST;
-
-/** A client's request in flight. */
-interface Flight {
-  readonly program: Program;
-  readonly message: Json;
-  readonly land: () => void;
-}
 
 /** The client over stdio. The relay owns stdin and stdout; programs come and go behind it. */
 export class StdioFront implements Front {
   readonly port = undefined;
   private readonly memory = new Memory();
   private readonly questions = new Questions();
-  private readonly flights = new Flights();
-  private readonly inFlight = new Map<string, Flight>();
+  private readonly calls = new Calls();
   /** Open `subscriptions/listen` requests, and the program that serves each. */
-  private readonly listens = new Map<string, { message: Json; program: Program; acknowledged: boolean }>();
+  private readonly listens = new Map<string, Written<Json> & { program: Program; acknowledged: boolean }>();
   private readonly links = new Map<Program, Link>();
-  /** Lines that arrived while no program served. */
-  private readonly backlog: string[] = [];
+  private readonly backlog = new Backlog();
   /** The lists that the client may know. */
   private known: Promise<Lists | undefined> | undefined;
   /** Whether the program has changed its lists since they were read. */
@@ -79,7 +70,7 @@ export class StdioFront implements Front {
     if (this.isStale && before) this.known = this.linkTo(before).lists();
     switchOver();
     this.moveListens(link, before);
-    for (const line of this.backlog.splice(0)) this.take(line);
+    for (const line of this.backlog.take()) this.take(line);
     if (isQuiet) return { changes: [], told: 0 };
     const known = this.known;
     this.known = link.lists();
@@ -93,29 +84,25 @@ export class StdioFront implements Front {
 
   async open(): Promise<void> {}
 
-  hear(program: Program, message: Json | readonly Json[]): void {
+  hear(program: Program, written: Written): void {
     const link = this.linkTo(program);
     if (this.closing) return;
-    if (!isJson(message)) return this.answerBatch(program, message);
+    if (!isSingle(written)) return this.answerBatch(program, written);
+    const { message, text } = written;
     if (link.takes(message)) return;
-    if (message['method'] === undefined) return this.answer(program, message);
-    if (isRequest(message)) return this.send(this.questions.ask(program, message));
-    this.announce(link, message);
+    if (message['method'] === undefined) return this.answer(program, written);
+    if (isRequest(message)) return this.write(this.questions.ask(program, text));
+    this.announce(link, written);
   }
 
   lost(program: Program, problem: string): void {
-    for (const [key, { program: its, message, land }] of this.inFlight) {
-      if (its !== program) continue;
-      this.inFlight.delete(key);
-      land();
-      this.send(failure(message['id'], `The program has ended: ${problem}.`));
-    }
+    for (const each of this.calls.fail(program, problem)) this.send(each);
     this.questions.forget(program);
     if (program.hasEnded) this.links.delete(program);
   }
 
   idle(program: Program): Promise<void> {
-    return this.flights.idle(program);
+    return this.calls.idle(program);
   }
 
   async about(program: Program): Promise<About> {
@@ -135,11 +122,9 @@ export class StdioFront implements Front {
   }
 
   async close(drainMs: number): Promise<void> {
-    await Promise.race([this.flights.allIdle(), wait(drainMs, undefined, { ref: false })]);
-    for (const { program } of this.inFlight.values()) this.lost(program, 'it was told to');
-    for (const each of this.backlog.flatMap((line) => parse(line) ?? [])) {
-      if (isRequest(each)) this.send(failure(each['id'], 'The program has ended: it was told to.'));
-    }
+    await Promise.race([this.calls.allIdle(), wait(drainMs, undefined, { ref: false })]);
+    for (const each of this.calls.failAll('it was told to')) this.send(each);
+    for (const { id } of this.backlog.requests()) this.send(failure(id, 'The program has ended: it was told to.'));
     this.closing = true;
     this.input.destroy();
     await new Promise((resolve) => this.output.write('', resolve));
@@ -147,7 +132,7 @@ export class StdioFront implements Front {
 
   private async whenLeft(): Promise<void> {
     await new Promise((resolve) => this.input.once('close', resolve).once('end', resolve));
-    if (this.backlog.length > 0) await inTime(this.stage.serving());
+    if (!this.backlog.isEmpty) await inTime(this.stage.serving());
   }
 
   private linkTo(program: Program): Link {
@@ -163,90 +148,84 @@ export class StdioFront implements Front {
     return version;
   }
 
-  private send(message: Json | readonly Json[]): void {
-    if (!this.closing) this.output.write(`${JSON.stringify(message)}\n`);
+  /** Sends one of the relay's own messages. */
+  private send(message: Json): void {
+    this.write(JSON.stringify(message));
   }
 
-  private take(line: string): void {
-    if (this.stage.current === undefined) return void this.backlog.push(line);
-    const message = parse(line);
-    if (isJson(message)) return this.route(message);
-    for (const each of message ?? []) if (isRequest(each)) this.fly(each);
+  private write(text: string): void {
+    if (!this.closing) this.output.write(`${text}\n`);
+  }
+
+  private take(text: string): void {
+    const program = this.stage.current;
+    if (program === undefined) return this.backlog.add(text);
+    const message = parse(text);
+    if (isJson(message)) return this.route({ message, text }, program);
+    if (message === undefined) this.calls.expect(text);
+    else
+      for (const each of messagesOf({ message, text }))
+        if (isRequest(each.message)) this.calls.add(each.message, program);
     // the program handles batches, and answers invalid messages with an error
-    this.stage.current?.write(line);
+    program.write(text);
   }
 
   /** Sends a client's message to the right program. */
-  private route(message: Json): void {
-    const program = this.stage.current as Program;
+  private route(written: Written<Json>, program: Program): void {
+    const { message, text } = written;
     if (isResponse(message)) {
-      const question = this.questions.answer(message);
-      return question && this.linkTo(question.program).tell({ ...message, id: question.id });
+      const question = this.questions.answeredBy(message);
+      this.questions.close(message);
+      return question?.program.write(forAsker(written, question));
     }
-    if (!isRequest(message)) return this.pass(message, program);
+    if (!isRequest(message)) return this.pass(written, program);
     const refusal = this.stage.refusal(String(message['method']));
     if (refusal !== undefined) return this.send(failure(message['id'], refusal));
-    this.memory.note(message);
+    this.memory.note(written);
     if (message['method'] === INITIALIZE) this.linkTo(program).hasSession = true;
     if (message['method'] === LISTEN) {
-      this.listens.set(keyOf(message['id']), { message, program, acknowledged: false });
-    } else this.fly(message);
-    this.linkTo(program).tell(message);
+      this.listens.set(keyOf(message['id']), { message, text, program, acknowledged: false });
+    } else this.calls.add(message, program);
+    program.write(text);
   }
 
   /** Sends a client's notification to the right program. */
-  private pass(message: Json, current: Program): void {
-    const params = paramsOf(message);
-    const key = keyOf(params['requestId']);
-    if (message['method'] === 'notifications/cancelled') {
-      const program = (this.inFlight.get(key) ?? this.listens.get(key))?.program ?? current;
+  private pass(written: Written<Json>, current: Program): void {
+    const { message, text } = written;
+    const key = cancelledBy(message);
+    if (key !== undefined) {
+      const program = this.calls.programOf(key) ?? this.listens.get(key)?.program ?? current;
+      this.calls.cancel(key);
       this.listens.delete(key);
-      return this.linkTo(program).tell(message);
+      return program.write(text);
     }
     const question = message['method'] === 'notifications/progress' && this.questions.progress(message);
-    if (question) {
-      const renamed = { ...message, params: { ...params, progressToken: question.token } };
-      return this.linkTo(question.program).tell(renamed);
-    }
-    this.memory.note(message);
-    this.linkTo(current).tell(message);
+    if (question) return question.program.write(forAsker(written, question));
+    this.memory.note(written);
+    if (message['id'] !== undefined) this.calls.expect(text);
+    current.write(text);
   }
 
-  private fly(message: Json): void {
-    const { current: program } = this.stage;
-    if (program) this.inFlight.set(keyOf(message['id']), { program, message, land: this.flights.take(program) });
-  }
-
-  private answer(program: Program, response: Json): void {
-    const { id } = response;
-    if (id === undefined || id === null) return this.send(response);
+  private answer(program: Program, response: Written<Json>): void {
+    const { id } = response.message;
+    if (id === undefined || id === null) return this.write(response.text);
     const key = keyOf(id);
-    const flight = this.inFlight.get(key);
-    if (flight?.program === program) {
-      this.inFlight.delete(key);
-      flight.land();
-      return this.send(adapt(response, flight.message));
-    }
-    // the client's message had an id, but was no valid request
-    if (flight === undefined && isInvalid(response)) return this.send(response);
+    const request = this.calls.answered(program, key);
+    if (request) return this.write(adapt(response, request));
+    if (this.calls.answersInvalid(key)) return this.write(response.text);
     // the end of a subscription: ignore it if the subscription has moved to another program
     if (this.listens.get(key)?.program !== program) return;
     this.listens.delete(key);
-    this.send(response);
+    this.write(response.text);
   }
 
-  private answerBatch(program: Program, messages: readonly Json[]): void {
-    for (const { id } of messages) {
-      const flight = this.inFlight.get(keyOf(id));
-      if (flight?.program !== program) continue;
-      this.inFlight.delete(keyOf(id));
-      flight.land();
-    }
-    this.send(messages);
+  private answerBatch(program: Program, written: Written): void {
+    for (const { message } of messagesOf(written)) this.calls.answered(program, keyOf(message['id']));
+    this.write(written.text);
   }
 
   /** Passes on a program's notification. */
-  private announce(link: Link, message: Json): void {
+  private announce(link: Link, { message, text }: Written<Json>): void {
     const { program } = link;
     const { method } = message;
     const isCurrent = program === this.stage.current;
@@ -256,22 +235,22 @@ export class StdioFront implements Front {
       const listen = this.listens.get(keyOf(subscriptionOf(message)));
       if (listen?.program !== program || listen.acknowledged) return;
       listen.acknowledged = true;
-      return this.send(acknowledgeLists(message, listen.message));
+      return this.write(acknowledgeLists(text, listen.message));
     }
-    if (method !== 'notifications/cancelled') return this.send(message);
+    if (method !== 'notifications/cancelled') return this.write(text);
     const key = keyOf(paramsOf(message)['requestId']);
     const listen = this.listens.get(key);
     if (listen && listen.program !== program) return;
     this.listens.delete(key);
-    this.send(this.questions.cancel(program, message));
+    this.write(this.questions.cancel(program, text));
   }
 
   /** Moves the client's subscriptions to the next program. */
   private moveListens(link: Link, before: Program | undefined): void {
     for (const listen of this.listens.values()) {
       listen.program = link.program;
-      link.tell(listen.message);
-      if (before && !before.hasEnded) this.linkTo(before).tell(cancelled(listen.message['id'] as Id));
+      link.program.write(listen.text);
+      if (before && !before.hasEnded) before.write(cancelled(listen.message['id'] as Id));
     }
   }
 

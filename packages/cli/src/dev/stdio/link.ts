@@ -1,8 +1,9 @@
-import { INITIALIZE, newestOf } from '@decorum/core/transport';
+import { newestOf } from '@decorum/core/transport';
 
 import { DISCOVER } from '../answers.js';
 import { type Ask, type Lists, readLists } from '../lists.js';
-import { type Id, isJson, type Json, notification, paramsOf, request } from '../message.js';
+import { withText } from '../json-text.js';
+import { type Id, isJson, isRequest, type Json, notification, request, type Written } from '../message.js';
 import type { Program } from '../program.js';
 
 const OWN = 'decorum-dev-';
@@ -35,11 +36,16 @@ export class Link {
 
   /** Sends one of the relay's own requests. Resolves with an empty object if the program ends. */
   ask(method: string, params: Json): Promise<Json> {
+    return this.repeat(JSON.stringify(request(0, method, params)));
+  }
+
+  /** Sends a request with an id of the relay's own. */
+  private repeat(text: string): Promise<Json> {
     const id = `${OWN}${this.program.number}-${++this.asked}`;
     return new Promise((resolve) => {
       if (this.program.hasEnded) return resolve({});
       this.waiting.set(id, resolve);
-      this.program.write(JSON.stringify(request(id, method, params)));
+      this.program.write(withText(text, ['id'], JSON.stringify(id)));
     });
   }
 
@@ -52,16 +58,15 @@ export class Link {
     return true;
   }
 
-  tell(message: Json): void {
-    this.program.write(JSON.stringify(message));
-  }
-
-  /** Begins the client's session as it began in the previous program. */
-  async begin(params: Json, replay: readonly Json[]): Promise<void> {
+  /**
+   * Begins the client's session as it began in the previous program.
+   * @param initialize the text of the client's `initialize`
+   */
+  async begin(initialize: string, replay: readonly Written<Json>[]): Promise<void> {
     this.hasSession = true;
-    await this.ask(INITIALIZE, params);
+    await this.repeat(initialize);
     await Promise.all(
-      replay.map((each) => (each['jsonrpc'] ? this.tell(each) : this.ask(String(each['method']), paramsOf(each)))),
+      replay.map(({ message, text }) => (isRequest(message) ? this.repeat(text) : this.program.write(text))),
     );
   }
 
@@ -79,6 +84,6 @@ export class Link {
   }
 }
 
-/** `notifications/cancelled` for a request. */
-export const cancelled = (requestId: Id): Json =>
-  notification('notifications/cancelled', { requestId, reason: 'The program was replaced.' });
+/** `notifications/cancelled` for a request, as text. */
+export const cancelled = (requestId: Id): string =>
+  JSON.stringify(notification('notifications/cancelled', { requestId, reason: 'The program was replaced.' }));
