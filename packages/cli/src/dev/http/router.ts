@@ -118,7 +118,7 @@ export class Router {
       await proxy(incoming, program, { id, bytes });
     } catch (error) {
       if (error instanceof NotAccepted) return incoming.refused(error);
-      incoming.answerInPlace(502, { error: 'The program has ended.' });
+      incoming.answerInPlace(502, { error: 'The program did not respond.' });
       incoming.discard();
     }
   }

@@ -30,8 +30,10 @@ export class Calls {
 
   add(message: Json, program: Program): void {
     const key = keyOf(message['id']);
-    // an id that is used twice has one response
-    this.calls.get(key)?.land();
+    const other = this.calls.get(key);
+    // the program rejects an id that is in use, without saying which
+    if (other?.program === program) return;
+    other?.land();
     this.calls.set(key, { program, message, land: this.flights.take(program) });
   }
 
