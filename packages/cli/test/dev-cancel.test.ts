@@ -17,8 +17,8 @@ class Clock {
 export const server = new McpServer({ name: 'clock', version: '1.0.0', providers: [Clock] });
 console.error('pid ' + process.pid);
 `;
-/** A test would take an hour. */
-const PATIENT = ['--drain', '3600'];
+/** Longer than a test may take. */
+const PATIENT = ['--drain', '60'];
 
 const projects: Project[] = [];
 function project(): Project {
@@ -39,7 +39,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Resolves once the first program has ended, although the relay would wait for an hour. */
+/** Resolves once the first program has ended, although the relay would wait for longer than the test. */
 async function replaced(clock: Project, run: DevRun): Promise<void> {
   const [, pid] = await run.says(/pid (\d+)/);
   clock.edit('src/main.ts', `'noon'`, `'one'`);

@@ -22,6 +22,8 @@ export class Memory {
   /** Records a client's message if it affects the session, and returns whether it does. */
   note(written: Written<Json>): boolean {
     const { method } = written.message;
+    // a request without an id, or the reverse, is something else
+    if (isRequest(written.message) === (method === INITIALIZED)) return false;
     const uri = paramsOf(written.message)['uri'];
     if (method === INITIALIZE) this.initialize = written.text;
     else if (method === INITIALIZED) this.initialized = written;
@@ -35,11 +37,8 @@ export class Memory {
 
   /** The messages that follow `initialize` in the next program. Requests need new ids. */
   replay(): Written<Json>[] {
-    if (!this.initialized) return [];
     const { initialized, level, subscriptions } = this;
-    const all = [initialized, ...(level ? [level] : []), ...subscriptions.values()];
-    // a request without an id, or the reverse, would be something else
-    return all.filter(({ message }) => isRequest(message) === (message['method'] !== INITIALIZED));
+    return initialized ? [initialized, ...(level ? [level] : []), ...subscriptions.values()] : [];
   }
 
   /** Whether the client wants log messages of level `error`. */

@@ -64,7 +64,7 @@ export class Router {
 
   async route(incoming: Incoming): Promise<void> {
     const program = await this.serving(incoming);
-    if (program === undefined) return incoming.reject();
+    if (program === undefined) return;
     const session = this.sessionOf(incoming);
     if (incoming.method === 'POST') return this.post(incoming, session);
     if (session && incoming.method === 'GET') return this.streams.open(incoming, session, program);
@@ -72,10 +72,13 @@ export class Router {
     return this.proxy(incoming, { session, program });
   }
 
-  /** The program for a request; undefined if the relay would have to answer it but must not. */
+  /** The program for a request; undefined if the request must not have one, or if its client has left. */
   private async serving(incoming: Incoming): Promise<Program | undefined> {
     const program = this.stage.current ?? (await this.stage.serving());
-    return program.isStandIn && !incoming.isTrusted ? undefined : program;
+    if (incoming.gone.aborted) return undefined;
+    if (!program.isStandIn || incoming.isTrusted) return program;
+    incoming.reject();
+    return undefined;
   }
 
   /** The session of a request. Its credentials are for one path, so elsewhere there is none. */
@@ -94,7 +97,7 @@ export class Router {
       if (target) return this.forward(incoming, target.written, { session, program: target.program });
     }
     const program = await this.serving(incoming);
-    if (program === undefined) return incoming.reject();
+    if (program === undefined) return;
     return written
       ? this.dispatch(incoming, written, { session, program })
       : this.proxy(incoming, { session, program }, bytes);
@@ -182,7 +185,7 @@ export class Router {
     const reason = await Promise.race([program.ended, wait(ENDING_MS, undefined, { ref: false })]);
     if (reason === undefined) return this.refuse(incoming, written.message, 'The program no longer listens.');
     const next = await this.serving(incoming);
-    return next ? this.dispatch(incoming, written, { session, program: next }) : incoming.reject();
+    if (next) await this.dispatch(incoming, written, { session, program: next });
   }
 
   /** Records what is known of a client once a program has accepted its message. Rejected messages are never repeated. */
