@@ -67,7 +67,7 @@ describe('a cancelled call over stdio', () => {
     client.send({ id: 'later', ...SLOW });
     await run.says(/slow began[^]*slow began/);
     client.send(cancelled('slow'));
-    client.send(cancelled('later'));
+    run.child.stdin?.write(`${JSON.stringify([{ jsonrpc: '2.0', ...cancelled('later') }])}\n`);
     await replaced(clock, run);
     await expect(client.request('tools/list')).resolves.toMatchObject({ result: { tools: [{}, {}] } });
     await expect(run.end()).resolves.toBe(0);

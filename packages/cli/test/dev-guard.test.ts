@@ -109,7 +109,7 @@ describe('decorum dev, while no program serves,', () => {
     // this one is accepted by the application, not as MCP
     await expect(rawRequest(new URL('/', url).href, { headers: refused })).resolves.toMatchObject({ status: 200 });
     const end = new URL('/end', url).href;
-    await expect(rawRequest(end, { headers: refused })).resolves.toMatchObject(REFUSED);
+    await expect(rawRequest(end, { headers: refused, body: NOW })).resolves.toMatchObject(REFUSED);
     await run.saysNext(/starting it again/);
     await expect(rawRequest(end, { headers: accepted })).resolves.toMatchObject({ status: 502 });
     await run.saysNext(/waiting for an edit/);

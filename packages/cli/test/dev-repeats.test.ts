@@ -167,3 +167,40 @@ describe('the credentials of a client', () => {
     client.close();
   });
 });
+
+const FEED = `
+import { appendFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+createServer((request, response) => {
+  if (request.url !== '/feed') return void response.writeHead(404).end();
+  appendFileSync('seen.jsonl', JSON.stringify({ url: request.url }) + '\\n');
+  response.writeHead(200, { 'content-type': 'text/event-stream', 'mcp-session-id': 'feed' }).write('data: {"news":1}\\n\\n');
+}).listen(Number(process.env['PORT']));
+class Desk {}
+`;
+
+describe('a stream of events that is not MCP', () => {
+  it('is opened once, and ends with the program (#22)', async () => {
+    const project = new Project({ 'src/main.ts': FEED });
+    projects.push(project);
+    const port = String(await freePort());
+    const run = project.dev(['--drain', '0.2'], { PORT: port });
+    await run.says(/http:/);
+    const streams = [listen, initialize].map((body) =>
+      rawRequest(`http://127.0.0.1:${port}/feed`, {
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      }),
+    );
+    const log = join(project.folder, 'seen.jsonl');
+    while (!existsSync(log) || readFileSync(log, 'utf8').split('\n').length < 3) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    project.edit('src/main.ts', 'class Desk', '// one\nclass Desk');
+    await run.saysNext(/src\/main\.ts {2}\d+ ms/);
+    for (const stream of streams) expect((await stream).body).toContain('data: {"news":1}');
+    project.edit('src/main.ts', 'class Desk', '// two\nclass Desk');
+    await run.saysNext(/src\/main\.ts {2}\d+ ms/);
+    expect(readFileSync(log, 'utf8').trim().split('\n')).toHaveLength(2);
+  });
+});

@@ -26,14 +26,8 @@ export class Exchange {
     private readonly parts: {
       readonly written: Written;
       readonly questions: Questions | undefined;
-      /**
-       * The header with the session's id for the client.
-       * @param isAccepted whether the program has answered without an error
-       */
-      readonly sessionHeader: (
-        headers: IncomingMessage['headers'],
-        isAccepted: boolean,
-      ) => NodeJS.Dict<string | string[]>;
+      /** The header with the session's id for the client. */
+      readonly sessionHeader: (headers: IncomingMessage['headers']) => NodeJS.Dict<string | string[]>;
       /**
        * Called when the program has handled one of the messages without an error.
        * @param answer its response; undefined for a message that isn't a request
@@ -118,13 +112,12 @@ export class Exchange {
 
   private whole(response: IncomingMessage, body: Buffer): void {
     const { incoming } = this;
+    const headers = { ...response.headers, ...this.parts.sessionHeader(response.headers) };
     this.take(response);
     const text = body.toString();
     const answer = parse(text);
     const answers = answer === undefined ? [] : messagesOf({ message: answer, text });
     const [request] = answers.map(({ message }) => this.settleOne(message));
-    const isAccepted = answers.some(({ message }) => isJson(message['result']));
-    const headers = { ...response.headers, ...this.parts.sessionHeader(response.headers, isAccepted) };
     const adapted = request && !this.isBatch ? adapt(answers[0] as Written<Json>, request) : text;
     if (adapted === text) return incoming.pass(Object.assign(response, { headers }), body);
     // if the program's error was replaced with a result
@@ -134,8 +127,8 @@ export class Exchange {
 
   private stream(response: IncomingMessage): void {
     const client = this.incoming.response;
+    const headers = { ...response.headers, ...this.parts.sessionHeader(response.headers) };
     this.take(response);
-    const headers = { ...response.headers, ...this.parts.sessionHeader(response.headers, response.statusCode === 200) };
     client.writeHead(response.statusCode ?? 200, endToEnd(headers));
     client.flushHeaders();
     readEvents(response, (event) => {

@@ -43,8 +43,6 @@ interface Acceptance extends Target {
   readonly answer: Json | undefined;
 }
 
-type Headers = NodeJS.Dict<string | string[]>;
-
 const isJsonBody = (incoming: Incoming): boolean => /^application\/json\b/i.test(incoming.header('content-type') ?? '');
 
 const isRefused = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ECONNREFUSED';
@@ -157,14 +155,19 @@ export class Router {
     const requests = messagesOf(written).filter(({ message }) => isRequest(message));
     const landings = session ? requests.map(({ message }) => session.flies(message['id'], program)) : [];
     const begins = isSingle(written) && written.message['method'] === INITIALIZE && !session;
+    let begun: HttpSession | undefined;
     const exchange = new Exchange(incoming, program, {
       written,
       questions: session?.questions,
-      sessionHeader: (headers, isAccepted) => {
-        if (session) return { [SESSION]: session.id };
-        return begins && isAccepted ? this.begin(incoming, written, { program, headers }) : {};
+      sessionHeader: (headers) => {
+        begun = begins ? this.begin(incoming, written, { program, headers }) : undefined;
+        const { id } = session ?? begun ?? {};
+        return id === undefined ? {} : { [SESSION]: id };
       },
-      accepted: (message, answer) => this.accepted(incoming, message, { session, program, answer }),
+      accepted: (message, answer) => {
+        if (begun && answer && isMcpAnswer(answer, message.message)) this.clients.add(begun);
+        this.accepted(incoming, message, { session, program, answer });
+      },
     });
     this.clients.exchanges.add(exchange);
     try {
@@ -221,20 +224,19 @@ export class Router {
     await exchange.answer(received);
   }
 
-  /** Records a session that a program has begun. The client keeps its first id. */
+  /** A session that a program begins. The client keeps its first id. */
   private begin(
     incoming: Incoming,
     written: Written<Json>,
     { program, headers }: { program: Program; headers: IncomingHttpHeaders },
-  ): Headers {
+  ): HttpSession | undefined {
     const given = headers[SESSION];
-    if (typeof given !== 'string') return {};
+    if (typeof given !== 'string') return undefined;
     const id = this.clients.sessions.has(given) ? randomUUID() : given;
     const session = new HttpSession(id, incoming.path, incoming.headers);
     session.memory.note(written);
     session.began(program, given);
-    this.clients.add(session);
-    return { [SESSION]: id };
+    return session;
   }
 
   private async end(incoming: Incoming, session: HttpSession, program: Program): Promise<void> {

@@ -163,11 +163,16 @@ export class StdioFront implements Front {
     const message = parse(text);
     if (isJson(message)) return this.route({ message, text }, program);
     if (message === undefined) this.calls.expect(text);
-    else
-      for (const each of messagesOf({ message, text }))
-        if (isRequest(each.message)) this.calls.add(each.message, program);
+    else for (const each of messagesOf({ message, text })) this.count(each.message, program);
     // the program handles batches, and answers invalid messages with an error
     program.write(text);
+  }
+
+  /** Records a message of a batch. */
+  private count(message: Json, program: Program): void {
+    const key = cancelledBy(message);
+    if (key !== undefined) this.calls.cancel(key);
+    else if (isRequest(message)) this.calls.add(message, program);
   }
 
   /** Sends a client's message to the right program. */
