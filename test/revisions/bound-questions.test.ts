@@ -166,7 +166,7 @@ describe('a question with all its options', () => {
     modelPreferences: { costPriority: 1 },
     includeContext: 'none' as const,
   };
-  const options = { key: 'own', sealed: true, timeoutMs: 1 };
+  const options = { key: 'own', acceptUnsolicited: true, timeoutMs: 1 };
   const visit = { message: 'Please', url: 'https://example.com/', elicitationId: 'own' };
   const returned = (request: InputRequest) => (context: Context) =>
     context.answers ? 'answered' : needInput({ own: request });

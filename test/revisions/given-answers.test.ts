@@ -189,8 +189,8 @@ describe('the content of a form', () => {
     const server = serverWith({
       ask: async (context) => {
         const [one] = await Promise.all([
-          context.elicit(formOf(field), { message: 'Which?', key: 'one' }),
-          context.elicit(NAME, { message: 'Who?', key: 'two' }),
+          context.elicit(formOf(field), { message: 'Which?', key: 'one', acceptUnsolicited: true }),
+          context.elicit(NAME, { message: 'Who?', key: 'two', acceptUnsolicited: true }),
         ]);
         return JSON.stringify(one);
       },

@@ -21,7 +21,10 @@ class Background {
   context!: string;
 }
 
-const ASK_NAME = { message: 'What is your name?', key: 'user_name' };
+/** The suite sends some answers without being asked. Leave this out unless your client does the same. */
+const acceptUnsolicited = true;
+
+const ASK_NAME = { message: 'What is your name?', key: 'user_name', acceptUnsolicited };
 
 /** Tools that ask the client questions. The same code works in every revision. */
 export class Questions {

@@ -29,6 +29,7 @@ export type { Outcome } from './kernel/observed.js';
 export type { SessionInfo } from './kernel/observed-sessions.js';
 export type { ObservedQuestion, ObservedRequest, QuestionOutcome } from './protocol/observed.js';
 export type {
+  ConfirmOptions,
   ElicitOptions,
   ElicitResult,
   ElicitUrlOptions,

@@ -12,6 +12,7 @@ import { ClientLog } from './client-log.js';
 import { checkRequest } from './question-rules.js';
 import {
   confirm,
+  type ConfirmOptions,
   elicit,
   type ElicitOptions,
   type ElicitResult,
@@ -203,7 +204,7 @@ export class Context {
    * @param message what is about to happen
    * @throws {McpError} `missing-capability` if the client has no elicitation
    */
-  confirm(message: string, options: QuestionOptions = {}): Promise<boolean> {
+  confirm(message: string, options: ConfirmOptions = {}): Promise<boolean> {
     return this.#handled(confirm(this.#exchange, message, options));
   }
 

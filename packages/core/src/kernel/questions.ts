@@ -17,8 +17,11 @@ export interface QuestionOptions {
    * revisions match answers to questions by key.
    */
   readonly key?: string;
-  /** Accept only an answer to a question that was actually asked. Stateless clients may send answers in advance. */
-  readonly sealed?: boolean;
+  /**
+   * Whether to accept an answer that a stateless client sends under the question's `key` without being asked. Nothing
+   * shows that a user has seen the question. Needs a `key`. Defaults to `false`: the client is asked.
+   */
+  readonly acceptUnsolicited?: boolean;
   /**
    * Milliseconds to wait for the answer, if the client is asked directly. Defaults to the server's `questionTimeoutMs`.
    */
@@ -216,8 +219,15 @@ export async function elicitUrl(
   options: ElicitUrlOptions,
   visit = visitOf(exchange, options),
 ): Promise<ElicitUrlResult> {
-  const { key, sealed, timeoutMs } = options;
-  const question = { ...visit, key, sealed, timeoutMs, method: 'elicitation/create', fits: isElicited } as const;
+  const { key, acceptUnsolicited, timeoutMs } = options;
+  const question = {
+    ...visit,
+    key,
+    acceptUnsolicited,
+    timeoutMs,
+    method: 'elicitation/create',
+    fits: isElicited,
+  } as const;
   return { action: elicited(await exchange.ask(question)).action };
 }
 
@@ -234,17 +244,21 @@ export async function requireUrl(exchange: Exchange, options: ElicitUrlOptions):
   if (action !== 'accept') throw new ClientError('The user did not agree to open the required URL.');
 }
 
+/** Options of `ctx.confirm`, which never accepts an answer that the client sends without being asked. */
+export type ConfirmOptions = Omit<QuestionOptions, 'acceptUnsolicited'>;
+
 /** Asks the user to confirm. */
-export async function confirm(exchange: Exchange, message: string, options: QuestionOptions): Promise<boolean> {
+export async function confirm(exchange: Exchange, message: string, options: ConfirmOptions): Promise<boolean> {
   requireForms(exchange);
   const params = { mode: 'form', message, requestedSchema: { type: 'object', properties: {} } };
-  const question = { ...options, method: 'elicitation/create', params, fits: isElicited, sealed: true } as const;
+  const { key, timeoutMs } = options;
+  const question = { key, timeoutMs, method: 'elicitation/create', params, fits: isElicited } as const;
   return elicited(await exchange.ask(question)).action === 'accept';
 }
 
 /** Asks the client's model. */
 export async function sample(exchange: Exchange, options: SampleOptions): Promise<SampleResult> {
-  const { key, timeoutMs, sealed, messages, ...rest } = options;
+  const { key, timeoutMs, acceptUnsolicited, messages, ...rest } = options;
   requireSampling(exchange, { messages, ...rest });
   const conversation =
     typeof messages === 'string' ? [{ role: 'user', content: { type: 'text', text: messages } }] : messages;
@@ -252,8 +266,8 @@ export async function sample(exchange: Exchange, options: SampleOptions): Promis
   checkPreferences(rest.modelPreferences);
   const params = { messages: conversation, ...rest };
   const isSampled = (given: JsonObject) => wrongInSample(given, exchange.revision) === undefined;
-  const question = { method: 'sampling/createMessage', params, key, timeoutMs, sealed, fits: isSampled } as const;
-  const answer = await exchange.ask(question);
+  const question = { method: 'sampling/createMessage', params, key, timeoutMs, acceptUnsolicited } as const;
+  const answer = await exchange.ask({ ...question, fits: isSampled });
   const wrong = wrongInSample(answer, exchange.revision);
   if (wrong !== undefined) {
     throw new ClientError(`The client returned an invalid sampling result: \`${wrong}\` is missing or invalid.`);

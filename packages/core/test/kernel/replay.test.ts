@@ -80,6 +80,47 @@ class Desk {
   }
 
   @Tool()
+  async forced(_input: NoInput, ctx: Context) {
+    const options = { key: 'sure', acceptUnsolicited: true };
+    return (await ctx.confirm('Delete everything?', options)) ? 'deleted' : 'kept';
+  }
+
+  @Tool()
+  async keyed(_input: NoInput, ctx: Context) {
+    const first = await ctx.elicit(Name, { message: 'First?', key: 'first' });
+    const second = await ctx.elicit(Name, { message: 'Second?', key: 'second' });
+    return `${first.action} ${second.action}`;
+  }
+
+  @Tool()
+  async link(_input: NoInput, ctx: Context) {
+    await ctx.requireUrl({ message: 'Go', url: 'https://example.com', key: 'name' });
+    return 'linked';
+  }
+
+  @Tool()
+  async where(_input: NoInput, ctx: Context) {
+    return String((await ctx.roots({ key: 'places' })).length);
+  }
+
+  @Tool()
+  async trusting(_input: NoInput, ctx: Context) {
+    const acceptUnsolicited = true;
+    const [name, answer, places, page] = await Promise.all([
+      ctx.elicit(Name, { message: 'Name?', key: 'name', acceptUnsolicited }),
+      ctx.sample({ messages: 'Hi', maxTokens: 5, key: 'hello', acceptUnsolicited }),
+      ctx.roots({ key: 'places', acceptUnsolicited }),
+      ctx.elicitUrl({ message: 'Go', url: 'https://example.com', key: 'page', acceptUnsolicited }),
+    ]);
+    return `${name.action} ${answer.text} ${places.length} ${page.action}`;
+  }
+
+  @Tool()
+  async positional(_input: NoInput, ctx: Context) {
+    return (await ctx.elicit(Name, { message: 'Name?', acceptUnsolicited: true })).action;
+  }
+
+  @Tool()
   async returning(_input: NoInput, ctx: Context) {
     if (!ctx.answers) return needInput({ places: { method: 'roots/list' } }, 'some state');
     return `${JSON.stringify(ctx.answers)} ${String(ctx.state)}`;
@@ -143,6 +184,12 @@ type Client = Awaited<ReturnType<typeof connect>>;
 
 const stateless = (server: McpServer, subject = 'ada') =>
   connect(server, { era: 'stateless', principal: { subject }, ...answers });
+
+/** A client that also opens URLs. */
+const capable = (server: McpServer) => {
+  const capabilities = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
+  return connect(server, { era: 'stateless', ...answers, capabilities });
+};
 
 const call = (client: Client, name: string, more: JsonObject = {}) => client.request('tools/call', { name, ...more });
 
@@ -288,22 +335,72 @@ describe('an open question', () => {
 });
 
 describe('unsolicited answers', () => {
-  it('count if the question has a key [MRTR-14]', async () => {
-    const client = await stateless(serverOf());
-    const said = { role: 'assistant', model: 'm', content: { type: 'text', text: 'Hey' } };
-    const result = await call(client, 'pair', { inputResponses: { name: ACCEPTED, hello: said, other: ACCEPTED } });
-    expect(textOf(result)).toBe('accept Hey');
-  });
+  const said = { role: 'assistant', model: 'm', content: { type: 'text', text: 'Hey' } };
+  const placesOf = { places: { roots: [] } };
 
-  it('do not count for a question without a key, or one that the user must have seen', async () => {
-    const client = await stateless(serverOf());
-    const unasked = { '#1': ACCEPTED, sure: { action: 'accept' } };
-    expect((await call(client, 'stubborn', { inputResponses: unasked }))['resultType']).toBe('input_required');
-    const asked = await call(client, 'dangerous', { inputResponses: unasked });
-    expect(asked['resultType']).toBe('input_required');
-    const { requestState } = asked;
+  it('make no difference, whatever the question and its key (#22)', async () => {
+    const client = await capable(serverOf());
+    const unasked = { '#1': ACCEPTED, name: ACCEPTED, hello: said, sure: { action: 'accept' }, ...placesOf };
+    for (const name of ['pair', 'stubborn', 'dangerous', 'returning', 'charge', 'link', 'where']) {
+      const first = await call(client, name);
+      const answered = await call(client, name, { inputResponses: unasked });
+      expect([name, Object.keys(answered['inputRequests'] as object)]).toEqual([
+        name,
+        Object.keys(first['inputRequests'] as object),
+      ]);
+      expect([name, answered['resultType']]).toEqual([name, 'input_required']);
+    }
+    const { requestState } = await call(client, 'dangerous', { inputResponses: unasked });
     const result = await call(client, 'dangerous', { requestState, inputResponses: { sure: { action: 'accept' } } });
     expect(textOf(result)).toBe('deleted');
+  });
+
+  it('beside those that were asked for do not answer later questions (#22)', async () => {
+    const client = await stateless(serverOf());
+    const { requestState } = await call(client, 'keyed');
+    const early = { first: ACCEPTED, second: ACCEPTED };
+    const next = await call(client, 'keyed', { requestState, inputResponses: early });
+    expect(Object.keys(next['inputRequests'] as object)).toEqual(['second']);
+    const retry = { requestState: next['requestState'], inputResponses: { second: ACCEPTED } };
+    expect(textOf(await call(client, 'keyed', retry))).toBe('accept accept');
+  });
+
+  it('under the key of another question, or of another kind, do not count (#22)', async () => {
+    const client = await stateless(serverOf());
+    const { requestState } = await call(client, 'pair');
+    for (const inputResponses of [
+      { name: said, hello: ACCEPTED },
+      { hello: ACCEPTED, '#1': ACCEPTED },
+    ]) {
+      const again = await call(client, 'pair', { requestState, inputResponses });
+      expect(Object.keys(again['inputRequests'] as object)).toEqual(['name', 'hello']);
+    }
+  });
+
+  it('with the state of another call are rejected (#22)', async () => {
+    const client = await stateless(serverOf());
+    const { requestState } = await call(client, 'keyed');
+    const retry = call(client, 'dangerous', { requestState, inputResponses: { sure: { action: 'accept' } } });
+    await expect(retry).rejects.toMatchObject({ code: -32602 });
+  });
+
+  it('count for a question with a key that accepts them (#22)', async () => {
+    const client = await capable(serverOf());
+    const given = { name: ACCEPTED, hello: said, places: { roots: [] }, page: { action: 'accept' }, other: ACCEPTED };
+    expect(textOf(await call(client, 'trusting', { inputResponses: given }))).toBe('accept Hey 0 accept');
+    // an answer that doesn't fit, or has only a position, is asked for
+    for (const [key, answer] of Object.entries({ name: said, hello: ACCEPTED, places: {}, page: { action: 'go' } })) {
+      const asked = await call(client, 'trusting', { inputResponses: { ...given, [key]: answer } });
+      expect(Object.keys(asked['inputRequests'] as object)).toEqual([key]);
+    }
+    const position = await call(client, 'positional', { inputResponses: { '#1': ACCEPTED } });
+    expect(position['resultType']).toBe('input_required');
+  });
+
+  it('never count as a confirmation (#22)', async () => {
+    const client = await stateless(serverOf());
+    const asked = await call(client, 'forced', { inputResponses: { sure: { action: 'accept' } } });
+    expect(asked['resultType']).toBe('input_required');
   });
 
   it.each([[null], ['x'], [[]]])(

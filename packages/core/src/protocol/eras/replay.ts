@@ -134,14 +134,14 @@ export class Round {
     }
   }
 
-  private find({ key, sealed, fits }: Question, name: string, digest: string): JsonObject | undefined {
+  private find({ key, acceptUnsolicited, fits }: Question, name: string, digest: string): JsonObject | undefined {
     const known = this.answers.get(name);
     if (known !== undefined) return known[0] === digest ? known[1] : undefined;
     const answer = this.given[name];
     if (!isObject(answer)) return undefined;
     const asked = this.asked.get(name);
-    // the client answered without being asked: accept the answer only if the question has a key and isn't sealed
-    const belongs = asked === undefined ? key !== undefined && sealed !== true : asked === digest;
+    // the last round didn't ask this: nothing shows that a user has seen the question
+    const belongs = asked === undefined ? key !== undefined && acceptUnsolicited === true : asked === digest;
     return belongs && (fits?.(answer) ?? true) ? answer : undefined;
   }
 }

@@ -38,8 +38,8 @@ export interface Question {
   readonly identity?: JsonObject | undefined;
   /** Milliseconds to wait for the answer, if the client is asked directly. */
   readonly timeoutMs?: number | undefined;
-  /** Whether to reject an answer that the client sends without being asked. */
-  readonly sealed?: boolean | undefined;
+  /** Whether to accept an answer under the question's `key` that the client sends without being asked. */
+  readonly acceptUnsolicited?: boolean | undefined;
   /** Whether an answer is usable. If it is not, the client is asked again where possible. */
   fits?(answer: JsonObject): boolean;
 }
