@@ -1,5 +1,6 @@
 // Arrays of messages, which only 2025-03-26 has.
 import { describe, expect, it } from '@jest/globals';
+import { listen, MemorySessionStore } from '@decorum/http';
 
 import { endpointOf, transportsOf } from '../support/http-transports.js';
 import { type Message, RAW_TRANSPORTS, RawClient } from '../support/raw-client.js';
@@ -139,6 +140,25 @@ describe('batches', () => {
     for (const batch of [NOTIFICATIONS, RESPONSES, [...NOTIFICATIONS, ...RESPONSES]]) {
       const response = await client.post(batch);
       expect([response.status, await response.text()]).toEqual([202, '']);
+    }
+  });
+
+  eachSessionRevision('RPC-19', 'have no body either if their handling has to wait (#22)', async (revision) => {
+    class SlowStore extends MemorySessionStore {
+      override async set(...[id, record, ttlMs]: Parameters<MemorySessionStore['set']>) {
+        await Promise.resolve();
+        return super.set(id, record, ttlMs);
+      }
+    }
+    for (const sessionStore of [new SlowStore(), new MemorySessionStore()]) {
+      const { url, close } = await listen(serverWith(echo), { port: 0, sessionStore });
+      const client = await HttpClient.open(url, revision);
+      const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' };
+      for (const batch of [NOTIFICATIONS, RESPONSES, [initialized], [...NOTIFICATIONS, initialized, ...RESPONSES]]) {
+        const response = await client.post(batch);
+        expect([response.status, await response.text()]).toEqual([202, '']);
+      }
+      await close();
     }
   });
 

@@ -107,6 +107,23 @@ describe('progress', () => {
     expect(told.map((params) => params?.['progress'])).toEqual([1, 2, 2.5, 3]);
   });
 
+  eachRevision('PROG-02', 'grows, also if its total or its message changes (#22)', async (revision) => {
+    const report = (context: Context) => {
+      context.progress(5, 10, 'a');
+      context.progress(1, 20, 'b');
+      context.progress(5, undefined, 'b');
+      context.progress(6, 5);
+      context.progress(2, Number.NaN, 'c');
+      context.progress(7, 10, 'a');
+    };
+    const told = await progressOf(revision, report, 't');
+    expect(told.map((params) => [params?.['progress'], params?.['total']])).toEqual([
+      [5, 10],
+      [6, 5],
+      [7, 10],
+    ]);
+  });
+
   eachRevision('PROG-03', 'stops when the request is answered', async (revision) => {
     for (const transport of Object.values(transportsOf(revision))) {
       let working = deferred<Context>();

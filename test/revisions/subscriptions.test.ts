@@ -278,6 +278,31 @@ describe('a subscription', () => {
     }
   });
 
+  inStateless(
+    'SUB-01',
+    'inherits nothing from an earlier one with its id, nor from that of another client (#22)',
+    async () => {
+      for (const [name, transport] of RAW_TRANSPORTS.filter(([each]) => each !== 'memory')) {
+        const server = shelf();
+        const witness = await witnessOf(server);
+        const [client, other] = [await connect(server, transport), await connect(server, transport)];
+        await listen(other, 'id', ALL);
+        await listen(client, 'id', ALL);
+        await client.cancel('id');
+        expect(await listeners(server, 2)).toBe(2);
+        const before = heard(client, 'id').length;
+        ask(client, 'id', { promptsListChanged: true });
+        const acknowledged = await nth(client, 'id', before);
+        expect([name, acknowledged.params?.['notifications']]).toEqual([name, { promptsListChanged: true }]);
+        await changeEverything(server, witness);
+        await nth(client, 'id', before + 1);
+        await client.settled();
+        const told = methodsOf(heard(client, 'id').slice(before + 1));
+        expect([name, told]).toEqual([name, ['notifications/prompts/list_changed']]);
+      }
+    },
+  );
+
   inStateless('SUB-08', 'has no progress and no log messages', async () => {
     for (const [, transport] of RAW_TRANSPORTS) {
       const going = deferred();
