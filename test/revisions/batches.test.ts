@@ -2,10 +2,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { listen, MemorySessionStore } from '@decorum/http';
 
+import { post } from '../../packages/http/test/fixture.js';
 import { endpointOf, transportsOf } from '../support/http-transports.js';
 import { type Message, RAW_TRANSPORTS, RawClient } from '../support/raw-client.js';
 import { eachRevision, eachSessionRevision, type Revision } from '../support/requirements.js';
-import { HttpClient } from './http-client.js';
+import { HttpClient, initialize } from './http-client.js';
 import { answerTo, echo, probe } from './probes.js';
 import { serverOf, serverWith } from './servers.js';
 
@@ -152,10 +153,13 @@ describe('batches', () => {
     }
     for (const sessionStore of [new SlowStore(), new MemorySessionStore()]) {
       const { url, close } = await listen(serverWith(echo), { port: 0, sessionStore });
-      const client = await HttpClient.open(url, revision);
       const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' };
-      for (const batch of [NOTIFICATIONS, RESPONSES, [initialized], [...NOTIFICATIONS, initialized, ...RESPONSES]]) {
-        const response = await client.post(batch);
+      for (const others of [[], [...NOTIFICATIONS, ...RESPONSES]]) {
+        const begun = await post(url, initialize(revision));
+        const headers = { 'mcp-session-id': begun.headers.get('mcp-session-id') as string };
+        await begun.text();
+        // the first of its kind is stored
+        const response = await post(url, [...others, initialized], headers);
         expect([response.status, await response.text()]).toEqual([202, '']);
       }
       await close();
