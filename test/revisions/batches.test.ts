@@ -146,9 +146,9 @@ describe('batches', () => {
 
   eachSessionRevision('RPC-19', 'have no body either if their handling has to wait (#22)', async (revision) => {
     class SlowStore extends MemorySessionStore {
-      override async set(...[id, record, ttlMs]: Parameters<MemorySessionStore['set']>) {
+      override async set(...args: Parameters<MemorySessionStore['set']>) {
         await Promise.resolve();
-        return super.set(id, record, ttlMs);
+        return super.set(...args);
       }
     }
     for (const sessionStore of [new SlowStore(), new MemorySessionStore()]) {

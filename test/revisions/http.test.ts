@@ -509,23 +509,17 @@ describe('the stream of a request', () => {
 
   const endsWithResponse = async (revision: Revision) => {
     const { client, server } = await connect(revision);
-    server.addTool({ name: 'deny', input: { type: 'object' } }, async (_input: object, context) => {
-      context.progress(1);
-      await Promise.resolve();
-      throw new McpError('invalid-params', 'No.');
-    });
-    // an error that is answered with 400 when no stream has begun (#22)
-    server.addTool({ name: 'lack', input: { type: 'object' } }, async (_input: object, context) => {
-      context.progress(1);
-      await Promise.resolve();
-      throw new McpError('missing-capability', 'No roots.', { requiredCapabilities: { roots: {} } });
-    });
+    for (const kind of ['invalid-params', 'missing-capability'] as const)
+      server.addTool({ name: kind, input: { type: 'object' } }, async (_input: object, context) => {
+        context.progress(1);
+        await Promise.reject(new McpError(kind, 'No.'));
+      });
     // its response leaves the reader behind
     server.addTool({ name: 'large', input: { type: 'object' } }, (_input: object, context) => {
       context.progress(1);
       return 'x'.repeat(1_000_000);
     });
-    for (const name of ['steps', 'add', 'deny', 'lack', 'fail', 'no-such-tool', 'large']) {
+    for (const name of ['steps', 'add', 'invalid-params', 'missing-capability', 'fail', 'no-such-tool', 'large']) {
       const reader = await client.stream(name, name, { args: ADD, headers: { accept: 'text/event-stream' } });
       const events = await reader.rest();
       expect([carried(events).at(-1), reader.ended]).toEqual([name, true]);
