@@ -96,11 +96,37 @@ describe.each([
 
     it.each(KINDS)('does not run the method of a %s that a guard denies', async (kind) => {
       await eventsOf(client);
-      const answer = await use(client, kind, 'Denied').catch((error: unknown) => error);
+      const answer = await use(client, kind, 'Denied-class').catch((error: unknown) => error);
       if (kind === 'tool') expect(answer).toContain('"isError":true');
       else expect(answer).toMatchObject({ code: -32602, message: expect.stringContaining('Forbidden resource') });
       expect(await eventsOf(client)).toEqual(ofLevels(levels.slice(0, levels.indexOf('class') + 1), 'guard'));
     });
+
+    it.each(['added', 'week'])(
+      'runs global guards, interceptors and pipes around %s, a tool of no module (#22)',
+      async (tool) => {
+        const shared = levels.filter((level) => level === 'app' || level === 'global');
+        await eventsOf(client);
+        expect(JSON.stringify(await client.callTool(tool, CITY))).toContain('tool Oslo');
+        expect(await eventsOf(client)).toEqual([
+          ...ofLevels(shared, 'guard'),
+          ...ofLevels(shared, 'interceptor'),
+          ...ofLevels(shared, 'pipe').map((each) => `${each} Place`),
+          'method tool',
+          ...ofLevels([...shared].reverse(), 'after'),
+        ]);
+      },
+    );
+
+    it.each(['added', 'week'])(
+      'does not run %s, a tool of no module, if a global guard denies it (#22)',
+      async (tool) => {
+        await eventsOf(client);
+        const answer = await client.callTool(tool, { city: 'Denied-app' });
+        expect(answer).toMatchObject({ isError: true, content: [{ text: 'Forbidden resource' }] });
+        expect(await eventsOf(client)).toEqual(['guard app']);
+      },
+    );
 
     it('masks what a guard throws, unless it is an HttpException below 500', async () => {
       const [odd, broken, bad] = await Promise.all(['Odd', 'Broken', 'Bad'].map((city) => use(client, 'tool', city)));

@@ -1,5 +1,6 @@
 import { hkdfSync, randomBytes } from 'node:crypto';
 
+import { hostedExtensions, serverHostOf } from './hosting.js';
 import type { ChangeBus } from './kernel/change-bus.js';
 import type { ErrorRules } from './kernel/expected.js';
 import { checkExtensions, type Extension } from './kernel/extension.js';
@@ -172,7 +173,7 @@ export function kernelOptions(
   return {
     server,
     instructions,
-    extensions: checkExtensions(options.extensions ?? []),
+    extensions: hostedExtensions(checkExtensions(options.extensions ?? []), serverHostOf(options)),
     experimental,
     intercept: intercepting(singleUse ? [...interceptors, claimState] : interceptors),
     cache,

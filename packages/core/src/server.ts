@@ -1,5 +1,6 @@
 import type { ToolMethod, ToolOptions } from './decorators/tool.js';
 import { Hooks } from './hooks.js';
+import { hostedProvider, type ServerHost, serverHostOf } from './hosting.js';
 import type { Context } from './kernel/context.js';
 import { MemoryChangeBus } from './kernel/change-bus.js';
 import { Events } from './kernel/events.js';
@@ -75,6 +76,7 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
   readonly #reporter: ErrorReporter;
   readonly #tickets: SealedTickets;
   readonly #providers: Providers;
+  readonly #host: ServerHost | undefined;
   readonly #hooks: Hooks;
   readonly #events: Events;
   readonly #transports = new Set<Transport>();
@@ -97,6 +99,7 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
     this.#tickets = parts.tickets;
     const report = (error: unknown) => void this.#reporter.report(error);
     this.#providers = new Providers(options.resolve, report);
+    this.#host = serverHostOf(given);
     this.#events = new Events({
       bus: options.changeBus ?? new MemoryChangeBus(),
       report,
@@ -257,7 +260,7 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
 
   #addProvider(provider: Provider): Registration {
     requireHooks(provider.instance);
-    const remove = this.#registry.add(provider);
+    const remove = this.#registry.add(hostedProvider(provider, this.#host));
     this.#hooks.add(provider.instance);
     let isServed = true;
     return {

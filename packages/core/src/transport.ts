@@ -1,4 +1,5 @@
 // `@decorum/core/transport`: exports that transport authors need beyond the public API.
+export { type Provider, SERVER_HOST, type ServerHost } from './hosting.js';
 export type { InFlight } from './kernel/in-flight.js';
 export type { Kernel, SessionOrigin } from './kernel/kernel.js';
 export { excerpt, FAILURES, startupError } from './protocol/errors.js';

@@ -18,27 +18,37 @@ const listed = (slot: string, on: unknown): readonly unknown[] =>
 
 /**
  * Checks that Nest will run everything that `@UseGuards` and its siblings list for a method. Nest silently skips
- * classes that it has no instance of, and ignores the decorators of a method that is overridden.
+ * classes that it has no instance of, and ignores the decorators of a method that is overridden, or that lists the
+ * resources of a template.
+ * @param list name of the method that lists the member's resources, if there is one
  * @throws {DecorumError} `DECORUM_UNBOUND_ENHANCER`
  */
-export function requireEnhancers({ cls, module }: Target, key: string): void {
-  const method: unknown = (cls.prototype as Readonly<Record<string, unknown>>)[key];
+export function requireEnhancers({ cls, module }: Target, key: string, list: unknown): void {
+  const method = methodOf(cls, key);
   const where = `${module.name}: ${cls.name}.${key}`;
   for (const [slot, decorator] of Object.entries(DECORATORS)) {
     for (const found of [...listed(slot, cls), ...listed(slot, method)]) {
       const isClass = typeof found === 'function' && found.prototype !== undefined;
       if (!isClass || module.injectables.has(found as never)) continue;
-      const remedy = `List ${cls.name} itself in \`providers\` instead of a factory or value`;
+      const remedy = `List ${cls.name} itself in the \`providers\` of a module, not a factory, a value or a class that Nest doesn't know`;
       throw startupError('DECORUM_UNBOUND_ENHANCER', where, `@${decorator}(${found.name})`, remedy);
     }
     const lost = overridden(cls.prototype as object, key).find(
       (base) => base !== method && listed(slot, base).length > 0,
     );
-    if (lost === undefined || listed(slot, method).length > 0) continue;
-    const remedy = `The method overrides the decorated one. Decorate it too`;
-    throw startupError('DECORUM_UNBOUND_ENHANCER', where, `@${decorator} of the base class`, remedy);
+    if (lost !== undefined && listed(slot, method).length === 0) {
+      const remedy = `The method overrides the decorated one. Decorate it too`;
+      throw startupError('DECORUM_UNBOUND_ENHANCER', where, `@${decorator} of the base class`, remedy);
+    }
+    const lister = methodOf(cls, list);
+    if (listed(slot, lister).length === 0) continue;
+    const remedy = `Decorate ${cls.name}.${key} instead: its guards also run before \`list\``;
+    throw startupError('DECORUM_UNBOUND_ENHANCER', where, `@${decorator} of ${cls.name}.${String(list)}`, remedy);
   }
 }
+
+const methodOf = ({ prototype }: Target['cls'], key: unknown): unknown =>
+  (prototype as Readonly<Record<PropertyKey, unknown>>)[key as string];
 
 /** The methods with a given name on the prototypes of the base classes. */
 function overridden(prototype: object, key: string): unknown[] {

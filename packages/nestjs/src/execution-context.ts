@@ -1,12 +1,15 @@
 import type { CompletionContext, Context, UncheckedInput } from '@decorum/core';
 import type { ArgumentsHost } from '@nestjs/common';
 
-/** A decorated method. */
+/** What a client calls: a decorated method, a tool that `addTool` added, or a method of an extension. */
 export interface McpMember {
-  readonly kind: 'tool' | 'resource' | 'prompt' | 'completion';
-  /** Name of the tool or prompt, URI or template of the resource; for completions, the name of the argument. */
+  readonly kind: 'tool' | 'resource' | 'prompt' | 'completion' | 'extension';
+  /**
+   * Name of the tool or prompt, URI or template of the resource; for completions, the name of the argument; for
+   * extensions, the JSON-RPC method.
+   */
   readonly name: string;
-  /** Name of the method. */
+  /** Name of the class's method. The same as `name` if there is no class. */
   readonly key: string;
 }
 
@@ -26,7 +29,10 @@ export class McpExecutionContext {
   /** Internal. */
   readonly [MARK] = true;
   readonly member: McpMember;
-  /** The arguments as sent, before they are checked. Undefined if guards only decide whether to show the member. */
+  /**
+   * The arguments as sent, before they are checked. Undefined if guards only decide whether to show the member, or to
+   * list the resources of a template.
+   */
   readonly arguments: UncheckedInput['args'] | undefined;
   /** The second parameter of the method. Undefined if guards only decide whether to show the member. */
   readonly context: Context | CompletionContext | undefined;

@@ -1,5 +1,5 @@
 import type { Access, CompletionContext, Context, MemberHost, UncheckedInput } from '@decorum/core';
-import { scanMembers } from '@decorum/core/transport';
+import type { Provider, scanMembers } from '@decorum/core/transport';
 import type { ApplicationConfig, ExternalContextCreator } from '@nestjs/core';
 
 import type { Target } from './discovery.js';
@@ -20,9 +20,28 @@ export interface Nest {
   readonly config: ApplicationConfig;
 }
 
-/** A member and the schema that its decorator names. */
+/** A member, with the options of its decorator that its host needs. */
 interface HostedMember extends McpMember {
-  readonly input: unknown;
+  readonly input?: unknown;
+  /** The method that lists a template's resources. */
+  readonly list?: unknown;
+}
+
+/** Passed to members in place of their input. Completions get the text. */
+export interface HostedInput extends Omit<UncheckedInput, 'kind'> {
+  readonly kind: McpMember['kind'];
+}
+
+/** Prefixes for the names and URIs of members. */
+type Prefixes = Pick<Provider, 'prefix' | 'uriPrefix'>;
+
+/** The members of a provider, and the application that runs them. */
+export interface HostedParts {
+  readonly target: Target;
+  readonly nest: Nest;
+  readonly members: readonly HostedMember[];
+  /** Whether guards also decide which members lists show. */
+  readonly hidesGuarded: boolean;
 }
 
 const noop = () => {};
@@ -30,42 +49,57 @@ const noop = () => {};
 /** Methods that the server calls when it starts and closes. */
 const HOOKS: ReadonlySet<string | symbol> = new Set(['onStart', 'onClose']);
 
-function memberOf({ kind, key, options }: MemberRecord): HostedMember {
-  const { name = key, uri, argument, input } = options as Readonly<Record<string, unknown>>;
-  return { kind: kind as McpMember['kind'], key, name: String(uri ?? argument ?? name), input };
+/** The members for decorators' records. */
+export const membersOf = (records: readonly MemberRecord[], prefixes?: Prefixes): readonly HostedMember[] =>
+  records.map((record) => memberOf(record, prefixes));
+
+function memberOf({ kind, key, options }: MemberRecord, { prefix, uriPrefix }: Prefixes = NO_PREFIXES): HostedMember {
+  const { name = key, uri, argument, input, list } = options as Readonly<Record<string, unknown>>;
+  const called = uri === undefined ? (argument ?? `${prefix}${String(name)}`) : `${uriPrefix}${String(uri)}`;
+  return { kind: kind as McpMember['kind'], key, name: String(called), input, list };
 }
+
+const NO_PREFIXES: Prefixes = { prefix: '', uriPrefix: '' };
 
 /** A provider whose methods run inside Nest's guards, interceptors, pipes and filters. */
 export class HostedProvider implements MemberHost {
   /** The object that the server calls in place of the instance. */
-  readonly provider: object;
+  readonly instance: object;
   readonly shown?: NonNullable<MemberHost['shown']>;
+  private readonly target: Target;
+  private readonly nest: Nest;
   private readonly members: ReadonlyMap<string, HostedMember>;
-  private readonly isScoped: boolean;
+  private isPrepared = false;
+  private isScoped = false;
   /** The handlers, if all calls share one instance. */
   private readonly handlers = new Map<HostedMember, Handler>();
   /** The handlers that only run guards, such as for lists. */
   private readonly guards = new Map<HostedMember, Handler>();
 
-  /** @throws {DecorumError} `DECORUM_UNBOUND_ENHANCER` */
-  constructor(
-    private readonly target: Target,
-    private readonly nest: Nest,
-    hidesGuarded: boolean,
-  ) {
-    const { cls } = target;
-    this.isScoped = isScoped(target, nest.config);
-    this.members = new Map(scanMembers(cls).map((record) => [idOf(record), memberOf(record)]));
-    for (const { key } of this.members.values()) requireEnhancers(target, key);
-    if (!this.isScoped) this.prepare(target.wrapper.instance as object);
-    if (hidesGuarded) this.shown = (key, kind) => this.access(key, kind);
-    this.provider = new Proxy(Object.create(cls.prototype as object) as object, {
+  constructor(private readonly parts: HostedParts) {
+    this.target = parts.target;
+    this.nest = parts.nest;
+    this.members = new Map(parts.members.map((member) => [idOf(member), member]));
+    if (parts.hidesGuarded) this.shown = (key, kind) => this.access(key, kind);
+    this.instance = new Proxy(Object.create(this.target.cls.prototype as object) as object, {
       get: (of, key) => this.property(of, key),
     });
   }
 
+  /**
+   * Finds the enhancers of all members. Call it once the application has created them.
+   * @throws {DecorumError} `DECORUM_UNBOUND_ENHANCER`
+   */
+  prepare(): void {
+    const { target, nest } = this;
+    this.isScoped = isScoped(target, nest.config);
+    for (const { key, list } of this.members.values()) requireEnhancers(target, key, list);
+    if (!this.isScoped) this.createHandlers(target.wrapper.instance as object);
+    this.isPrepared = true;
+  }
+
   /** Creates all handlers at startup, so that mistakes show early. */
-  private prepare(instance: object): void {
+  private createHandlers(instance: object): void {
     for (const member of this.members.values()) {
       const { key } = member;
       // skipped, because the server rejects the provider
@@ -79,11 +113,25 @@ export class HostedProvider implements MemberHost {
     if (this.isScoped && HOOKS.has(key)) return undefined;
     const source = this.isScoped ? prototype : (this.target.wrapper.instance as object);
     const value: unknown = Reflect.get(source, key);
-    if (typeof value !== 'function' || key === 'constructor') return value;
-    if (![...this.members.values()].some((member) => member.key === key)) {
-      return async (...args: unknown[]) => await this.callPlain(key, args);
+    if (typeof value !== 'function') return value;
+    const members = [...this.members.values()];
+    if (members.some((member) => member.key === key)) {
+      return async (input: HostedInput | string, context: AnyContext) => await this.call(String(key), input, context);
     }
-    return async (input: UncheckedInput | string, context: AnyContext) => await this.call(String(key), input, context);
+    if (key === 'constructor') return value;
+    const templates = members.filter(({ list }) => list === key);
+    return async (...args: unknown[]) => {
+      if (!(await this.mayList(templates, args))) return [];
+      return await this.callPlain(key, args);
+    };
+  }
+
+  /** Whether the guards of templates let the caller list their resources. */
+  private async mayList(templates: readonly HostedMember[], [context]: readonly unknown[]): Promise<boolean> {
+    // with `hidesGuarded`, the guards have already run
+    if (this.parts.hidesGuarded) return true;
+    const answers = templates.map(async (member) => await this.passes(member, context as Context));
+    return (await Promise.all(answers)).every(Boolean);
   }
 
   /** Calls a method that isn't a member: a hook, or a method that lists resources. */
@@ -99,7 +147,7 @@ export class HostedProvider implements MemberHost {
     return (instance as Record<PropertyKey, (...given: unknown[]) => unknown>)[key]?.(...args);
   }
 
-  private async call(key: string, input: UncheckedInput | string, context: AnyContext): Promise<unknown> {
+  private async call(key: string, input: HostedInput | string, context: AnyContext): Promise<unknown> {
     const isText = typeof input === 'string';
     const kind = isText ? 'completion' : input.kind;
     const member = this.members.get(idOf({ kind, key })) as HostedMember;
@@ -125,6 +173,7 @@ export class HostedProvider implements MemberHost {
   }
 
   private async run(member: HostedMember, request: object, call: McpExecutionContext): Promise<unknown> {
+    this.requirePrepared();
     const handler = this.handlers.get(member) ?? (await this.scopedHandler(member, request));
     return await handler(request, INERT_RESPONSE, noop, call);
   }
@@ -146,24 +195,33 @@ export class HostedProvider implements MemberHost {
     return made;
   }
 
-  /** Runs the guards of a member without calling the member. */
   private access(key: string, kind: string): Access {
     const member = this.members.get(idOf({ kind, key })) as HostedMember;
-    return async (principal, transport) => {
-      const check = () => {
-        throw PASSED;
-      };
-      const facts = { member: publicPart(member), arguments: undefined, context: undefined, check };
-      try {
-        const request = requestOf(transport, principal);
-        const ask = await this.guardsOf(member, request);
-        await ask(request, INERT_RESPONSE, noop, new McpExecutionContext(facts));
-      } catch (error) {
-        if (error === PASSED) return true;
-        if (httpException(error) === undefined) throw error;
-      }
-      return false;
+    return async (principal, transport) => await this.passes(member, { principal, transport });
+  }
+
+  /** Runs the guards of a member without calling the member. */
+  private async passes(member: HostedMember, caller: Context | Pick<Context, 'principal' | 'transport'>) {
+    this.requirePrepared();
+    const check = () => {
+      throw PASSED;
     };
+    const context = 'signal' in caller ? caller : undefined;
+    const facts = { member: publicPart(member), arguments: undefined, context, check };
+    try {
+      const request = requestOf(caller.transport, caller.principal);
+      const ask = await this.guardsOf(member, request);
+      await ask(request, INERT_RESPONSE, noop, new McpExecutionContext(facts));
+    } catch (error) {
+      if (error === PASSED) return true;
+      if (httpException(error) === undefined) throw error;
+    }
+    return false;
+  }
+
+  /** Fails closed: before the application has started, its guards may not exist yet. */
+  private requirePrepared(): void {
+    if (!this.isPrepared) throw new Error('The application has not been initialized. Call `app.init()` first.');
   }
 }
 

@@ -14,6 +14,7 @@ import {
   RequestMethod,
 } from '@nestjs/common';
 import { ApplicationConfig, ExternalContextCreator, HttpAdapterHost, ModulesContainer } from '@nestjs/core';
+import type { Module as InternalModule } from '@nestjs/core/injector/module.js';
 
 import { type McpModuleAsyncOptions, type McpModuleOptions, splitOptions } from './options.js';
 import { Runtime } from './runtime.js';
@@ -36,13 +37,17 @@ const LAST = 1_000_000;
 /**
  * Sets the distances of a server's two modules. Nest sorts modules by their distance from the root: the nearest run
  * their middleware first, and the farthest start first and close last.
+ * @returns the module that holds the server
  */
-function place(modules: ModulesContainer, token: symbol): void {
+function place(modules: ModulesContainer, token: symbol): InternalModule {
   const all = [...modules.values()];
-  const inner = all.find(({ metatype, providers }) => metatype === McpServerModule && providers.has(token));
-  const outer = all.find(({ metatype, imports }) => metatype === McpModule && [...imports].some((it) => it === inner));
-  if (inner) inner.distance = FIRST;
+  const holdsServer = ({ metatype, providers }: InternalModule) => metatype === McpServerModule && providers.has(token);
+  // Nest calls this for a provider of the module
+  const inner = all.find(holdsServer) as InternalModule;
+  const outer = all.find(({ metatype, imports }) => metatype === McpModule && imports.has(inner));
+  inner.distance = FIRST;
   if (outer) outer.distance = LAST;
+  return inner;
 }
 
 /** Internal: holds a server. It starts after all other modules, and closes before them. */
@@ -139,8 +144,14 @@ function moduleOf({ name, imports = [], inject = [], useFactory }: McpModuleAsyn
       ...inject,
     ],
     useFactory: async (...[modules, creator, config, adapterHost, ...injected]: Injected) => {
-      place(modules, token);
-      return new Runtime(splitOptions(await useFactory(...injected)), { modules, creator, config, adapterHost });
+      const module = place(modules, token);
+      return new Runtime(splitOptions(await useFactory(...injected)), {
+        modules,
+        module,
+        creator,
+        config,
+        adapterHost,
+      });
     },
   };
   const tokens: readonly InjectionToken[] = [McpServer, ...(name === undefined ? [] : [getMcpServerToken(name)])];

@@ -102,7 +102,7 @@ function typesOf({ cls }: Target, key: string, input: unknown): readonly unknown
 export interface PipedMember {
   readonly key: string;
   /** The schema that the decorator names, if any. */
-  readonly input: unknown;
+  readonly input?: unknown;
   /** Whether to leave out interceptors. */
   readonly guardsOnly?: boolean;
 }

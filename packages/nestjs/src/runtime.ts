@@ -1,11 +1,13 @@
 import { DecorumError, McpServer, type McpServerOptions } from '@decorum/core';
-import { HOST, startupError } from '@decorum/core/transport';
+import { HOST, scanMembers, SERVER_HOST, startupError } from '@decorum/core/transport';
 import type { NodeHandler, NodeHandlerOptions } from '@decorum/http/node';
 import type { ApplicationConfig, ExternalContextCreator, HttpAdapterHost, ModulesContainer } from '@nestjs/core';
+import type { Module } from '@nestjs/core/injector/module.js';
 
 import { requireFree } from './conflicts.js';
 import { findTargets, type Target } from './discovery.js';
-import { HostedProvider } from './hosted.js';
+import { DynamicMembers } from './dynamic-members.js';
+import { HostedProvider, membersOf } from './hosted.js';
 import {
   type ExpressAdapter,
   matchedPath,
@@ -20,6 +22,8 @@ import { prefixed } from './path.js';
 /** The parts of Nest that a server in an application needs. */
 export interface Application {
   readonly modules: ModulesContainer;
+  /** The module that holds the server. */
+  readonly module: Module;
   readonly creator: ExternalContextCreator;
   readonly config: ApplicationConfig;
   readonly adapterHost: HttpAdapterHost | undefined;
@@ -51,6 +55,7 @@ interface FastifyApplication {
 /** A server in an application: finds its members, mounts its endpoint, and closes it. */
 export class Runtime {
   readonly server: NestServer;
+  private readonly dynamic: DynamicMembers;
   private handler: NodeHandler | undefined;
   private served: readonly string[] = [];
 
@@ -58,7 +63,9 @@ export class Runtime {
     readonly options: SplitOptions,
     readonly application: Application,
   ) {
-    this.server = new NestServer(options.server as McpServerOptions);
+    this.dynamic = new DynamicMembers(application, options.nest.hideGuarded === true);
+    const hosted = { ...options.server, [SERVER_HOST]: this.dynamic };
+    this.server = new NestServer(hosted as McpServerOptions);
     const { routes } = this.server[HOST];
     requireFree(application.modules, {
       name: this.name,
@@ -92,19 +99,23 @@ export class Runtime {
     return legacySse === false ? [path] : [path, streamPath, messagesPath];
   }
 
-  /** Finds the members, once all providers exist. */
+  /** Finds the members, once all providers and enhancers exist. */
   start(): void {
     const { server, options, application } = this;
+    const hidesGuarded = options.nest.hideGuarded === true;
     const targets = findTargets(application.modules, options.nest);
     if (targets.length === 0 && (options.server.providers ?? []).length === 0) throw this.nothing();
     for (const target of targets) {
       try {
-        const host = new HostedProvider(target, application, options.nest.hideGuarded === true);
-        server.addProvider({ provider: host.provider, host });
+        const members = membersOf(scanMembers(target.cls));
+        const host = new HostedProvider({ target, nest: application, members, hidesGuarded });
+        host.prepare();
+        server.addProvider({ provider: host.instance, host });
       } catch (error) {
         throw located(error, targets, target);
       }
     }
+    this.dynamic.start();
   }
 
   /** Adds the endpoint to an application on Fastify, before it is ready. */

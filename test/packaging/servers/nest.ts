@@ -1,5 +1,5 @@
 // One application with each kind of guard, interceptor, pipe and filter at each level: `node nest.js express|fastify|stdio`.
-import { Completion, type CompletionContext, Context, Prompt, Resource, Tool } from '@decorum/core';
+import { Completion, type CompletionContext, Context, McpServer, Prompt, Resource, Tool } from '@decorum/core';
 import { McpExecutionContext, McpModule, McpRequest, serveNestStdio } from '@decorum/nestjs';
 import {
   type ArgumentsHost,
@@ -52,7 +52,7 @@ const guard = (level: string) => {
       note(`guard ${level}`);
       if (args?.['city'] === 'Odd' && level === 'class') throw 'odd'; // oxlint-disable-line no-throw-literal -- the point
       if (args?.['city'] === 'Never' && level === 'class') return new Promise<boolean>(() => {});
-      return !(args?.['city'] === 'Denied' && level === 'class');
+      return args?.['city'] !== `Denied-${level}`;
     }
   }
   Injectable()(LevelGuard);
@@ -210,10 +210,26 @@ class Events {
   }
 }
 
+/** Not a provider of any module. */
+class Outlook {
+  @Tool({ description: 'The weather of the week' })
+  week({ city }: Place) {
+    return ran('tool', city);
+  }
+}
+
+@Injectable()
+class Adding {
+  constructor(server: McpServer) {
+    server.addTool({ name: 'added', input: Place }, ({ city }) => ran('tool', city));
+  }
+}
+
 @Module({
-  imports: [McpModule.forRoot({ name: 'weather', version: '1.0.0', hideGuarded: true })],
+  imports: [McpModule.forRoot({ name: 'weather', version: '1.0.0', hideGuarded: true, providers: [Outlook] })],
   providers: [
     Weather,
+    Adding,
     Sky,
     User,
     Events,

@@ -1,0 +1,427 @@
+// Members that no Nest module provides: tools added as functions, providers in the server's own options or of plugins,
+// and methods of extensions.
+import { Completion, definePlugin, McpServer, Prompt, Resource, Tool } from '@decorum/core';
+import { McpExecutionContext, McpModule, type McpModuleOptions } from '@decorum/nestjs';
+import { connect, type TestClient } from '@decorum/testing';
+import { describe, expect, it } from '@jest/globals';
+import {
+  type CanActivate,
+  Catch,
+  type ExecutionContext,
+  ForbiddenException,
+  type INestApplicationContext,
+  Injectable,
+  Module,
+  type NestInterceptor,
+  type PipeTransform,
+  type Provider,
+  Scope,
+  SetMetadata,
+  UseGuards,
+} from '@nestjs/common';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE, NestFactory, Reflector, REQUEST } from '@nestjs/core';
+import { IsString } from 'class-validator';
+import { map } from 'rxjs';
+import { z } from 'zod';
+
+class Order {
+  @IsString() id!: string;
+}
+
+/** Everything that a provider can serve. Counts what has run. */
+class Orders {
+  static ran: string[] = [];
+
+  @Tool() cancelAll() {
+    Orders.ran.push('tool');
+    return 'cancelled';
+  }
+
+  @Prompt() summary({ id }: Order) {
+    Orders.ran.push('prompt');
+    return id;
+  }
+
+  @Resource('shop://hours') hours() {
+    Orders.ran.push('resource');
+    return '9 to 5';
+  }
+
+  @Resource('orders://{id}', { list: 'everyOrder' }) order({ id }: Order) {
+    Orders.ran.push('template');
+    return id;
+  }
+
+  everyOrder() {
+    Orders.ran.push('list');
+    return [{ uri: 'orders://o-1' }];
+  }
+
+  @Completion({ for: ['summary', 'order'], argument: 'id' }) ids() {
+    Orders.ran.push('completion');
+    return ['o-1'];
+  }
+}
+
+@Injectable()
+class Shop {
+  @Tool() greet() {
+    return 'Hello!';
+  }
+}
+
+const FEATURE = 'com.example/feature';
+const extension = {
+  id: FEATURE,
+  methods: {
+    'feature/run': () => {
+      Orders.ran.push('extension');
+      return { done: true };
+    },
+  },
+};
+
+/** Notes what it is asked about, and denies it. */
+@Injectable()
+class Closed implements CanActivate {
+  static asked: string[] = [];
+
+  canActivate(context: ExecutionContext) {
+    const { member } = McpExecutionContext.from(context);
+    Closed.asked.push(`${member.kind} ${member.name}`);
+    return false;
+  }
+}
+
+@Injectable({ scope: Scope.REQUEST })
+class ClosedPerRequest extends Closed {}
+
+const CLOSED: Provider = { provide: APP_GUARD, useClass: Closed };
+
+async function started(options: Partial<McpModuleOptions>, ...providers: Provider[]): Promise<INestApplicationContext> {
+  class AppModule {}
+  Module({ imports: [McpModule.forRoot({ name: 'shop', version: '1.0.0', ...options })], providers })(AppModule);
+  return await NestFactory.createApplicationContext(AppModule, { logger: false, abortOnError: false });
+}
+
+async function callTool(client: TestClient, name: string): Promise<void> {
+  const { isError, content } = await client.callTool(name);
+  if (isError) throw new Error((content[0] as { text: string }).text);
+}
+
+/** Tries all members of `Orders`, and returns what a client gets and which of their methods ran. */
+async function tryAll(server: McpServer) {
+  Orders.ran = [];
+  Closed.asked = [];
+  const client = await connect(server, { era: 'stateful' });
+  const refusals = await Promise.allSettled([
+    callTool(client, 'cancelAll'),
+    client.getPrompt('summary', { id: 'o-1' }),
+    client.readResource('shop://hours'),
+    client.readResource('orders://o-1'),
+    client.complete({ prompt: 'summary' }, { name: 'id', value: '' }),
+    client.complete({ resource: 'orders://{id}' }, { name: 'id', value: '' }),
+  ]);
+  const messages = refusals.map((each) => (each.status === 'rejected' ? (each.reason as Error).message : 'ran'));
+  const listed = (await client.listResources()).map(({ uri }) => uri);
+  await client.close();
+  return { messages: [...new Set(messages)], listed, ran: Orders.ran };
+}
+
+describe.each([
+  ['of the module', CLOSED],
+  ['of each request', { provide: APP_GUARD, useClass: ClosedPerRequest }],
+  ['without a decision', { provide: APP_GUARD, useValue: { canActivate: () => undefined } }],
+])('a global guard %s that denies', (_scope, guard) => {
+  const DENIED = { messages: ['Forbidden resource'], listed: ['shop://hours'], ran: [] };
+
+  it('keeps clients from providers in the options of the server (#22)', async () => {
+    const app = await started({ providers: [Orders] }, guard);
+    expect(await tryAll(app.get(McpServer))).toEqual(DENIED);
+    await app.close();
+  });
+
+  it('keeps clients from providers with a new instance for each call (#22)', async () => {
+    const app = await started({ providers: [{ provider: Orders, scope: 'request' }] }, guard);
+    expect(await tryAll(app.get(McpServer))).toEqual(DENIED);
+    await app.close();
+  });
+
+  it('keeps clients from providers of plugins (#22)', async () => {
+    const plugin = definePlugin(() => ({ name: 'orders', providers: [new Orders()] }));
+    const app = await started({ plugins: [plugin()] }, guard, Shop);
+    expect(await tryAll(app.get(McpServer))).toEqual(DENIED);
+    await app.close();
+  });
+
+  it('keeps clients from providers that are added later (#22)', async () => {
+    const app = await started({}, guard, Shop);
+    app.get(McpServer).addProvider(Orders);
+    expect(await tryAll(app.get(McpServer))).toEqual(DENIED);
+    await app.close();
+  });
+
+  it('keeps clients from providers of modules, and from what their templates list (#22)', async () => {
+    const app = await started({}, guard, Orders);
+    expect(await tryAll(app.get(McpServer))).toEqual(DENIED);
+    await app.close();
+  });
+});
+
+describe('a tool that is added as a function', () => {
+  const input = z.object({ sku: z.string() });
+
+  it.each([
+    ['before the application has started', true],
+    ['later', false],
+  ])('does not run if a global guard denies it, even when it is added %s (#22)', async (_when, isEarly) => {
+    let calls = 0;
+    const add = (server: McpServer) => server.addTool({ name: 'lookup', input }, () => ++calls);
+    @Injectable()
+    class Adding {
+      constructor(server: McpServer) {
+        if (isEarly) add(server);
+      }
+    }
+    const app = await started({}, CLOSED, Shop, Adding);
+    if (!isEarly) add(app.get(McpServer));
+    const client = await connect(app.get(McpServer));
+    const denied = { isError: true, content: [{ text: 'Forbidden resource' }] };
+    expect(await client.callTool('lookup', { sku: 'a' })).toMatchObject(denied);
+    expect({ calls, asked: Closed.asked.at(-1) }).toEqual({ calls: 0, asked: 'tool lookup' });
+    await app.close();
+  });
+
+  it('runs inside global interceptors, pipes and filters (#22)', async () => {
+    const seen: unknown[] = [];
+    const interceptor: NestInterceptor = {
+      intercept(context, next) {
+        seen.push(McpExecutionContext.from(context).arguments);
+        return next.handle().pipe(map((text) => `<${String(text)}>`));
+      },
+    };
+    const pipe: PipeTransform = {
+      transform: (value: { sku?: string }) => ('sku' in value ? { sku: value.sku?.toUpperCase() } : value),
+    };
+    @Catch(RangeError)
+    class Filter {
+      catch({ message }: Error) {
+        return `filtered ${message}`;
+      }
+    }
+    const app = await started(
+      {},
+      Shop,
+      { provide: APP_INTERCEPTOR, useValue: interceptor },
+      { provide: APP_PIPE, useValue: pipe },
+      { provide: APP_FILTER, useClass: Filter },
+    );
+    app.get(McpServer).addTool({ name: 'lookup', input }, ({ sku }: { sku: string }) => {
+      if (sku === 'NONE') throw new RangeError(sku);
+      return `found ${sku}`;
+    });
+    const client = await connect(app.get(McpServer));
+    expect(await client.callTool('lookup', { sku: 'a' })).toMatchObject({ content: [{ text: '<found A>' }] });
+    expect(await client.callTool('lookup', { sku: 'none' })).toMatchObject({ content: [{ text: 'filtered NONE' }] });
+    expect(await client.callTool('lookup', {})).toMatchObject({ isError: true });
+    expect(seen).toEqual([{ sku: 'a' }, { sku: 'none' }, {}]);
+    await app.close();
+  });
+
+  it('shows guards the metadata and the guards of its function (#22)', async () => {
+    const Public = SetMetadata('public', true);
+    class OnlyPublic implements CanActivate {
+      private readonly reflector = new Reflector();
+      canActivate(context: ExecutionContext) {
+        return this.reflector.getAllAndOverride<boolean>('public', [context.getHandler(), context.getClass()]) === true;
+      }
+    }
+    const app = await started({}, Shop, { provide: APP_GUARD, useClass: OnlyPublic });
+    const server = app.get(McpServer);
+    const open = () => 'open';
+    Public(open);
+    const guarded = () => 'guarded';
+    Public(guarded);
+    UseGuards(new Closed())(guarded);
+    // names that objects have anyway
+    for (const name of ['open', 'toString', 'constructor', '__proto__']) server.addTool({ name }, open);
+    for (const name of ['guarded', 'hasOwnProperty']) server.addTool({ name }, guarded);
+    server.addTool({ name: 'secret' }, () => 'secret');
+    const client = await connect(server);
+    const answers = async (names: string[]) =>
+      (await Promise.all(names.map((name) => client.callTool(name)))).map(
+        ({ content }) => (content[0] as { text: string }).text,
+      );
+    expect(await answers(['open', 'toString', 'constructor', '__proto__'])).toEqual(Array(4).fill('open'));
+    expect(await answers(['guarded', 'hasOwnProperty', 'secret'])).toEqual(Array(3).fill('Forbidden resource'));
+    await app.close();
+  });
+
+  it('gets the request of its call in request-scoped guards (#22)', async () => {
+    const seen: unknown[] = [];
+    const guard = {
+      provide: APP_GUARD,
+      scope: Scope.REQUEST,
+      inject: [REQUEST],
+      useFactory: ({ transport }: { transport: { kind: string } }) => ({
+        canActivate: () => seen.push(transport.kind) > 0,
+      }),
+    };
+    const app = await started({}, Shop, guard);
+    app.get(McpServer).addTool({ name: 'lookup' }, () => 'found');
+    const client = await connect(app.get(McpServer));
+    expect(await client.callTool('lookup')).toMatchObject({ content: [{ text: 'found' }] });
+    expect(await client.callTool('lookup')).toMatchObject({ content: [{ text: 'found' }] });
+    expect(seen).toEqual(['memory', 'memory']);
+    await app.close();
+  });
+
+  it('does not run before the application has its guards (#22)', async () => {
+    class AppModule {}
+    const module = McpModule.forRoot({ name: 'shop', version: '1.0.0', logger: { warn() {}, error() {} } });
+    Module({ imports: [module], providers: [Shop] })(AppModule);
+    const app = await NestFactory.create(AppModule, { logger: false, abortOnError: false });
+    app.get(McpServer).addTool({ name: 'lookup' }, () => 'found');
+    const client = await connect(app.get(McpServer));
+    expect(await client.callTool('lookup')).toMatchObject({ isError: true });
+    app.useGlobalGuards(new Closed());
+    await app.init();
+    expect(await client.callTool('lookup')).toMatchObject({ content: [{ text: 'Forbidden resource' }] });
+    await app.close();
+  });
+});
+
+describe('an application with members of no module', () => {
+  it('hides them with hideGuarded if a global guard denies them (#22)', async () => {
+    const app = await started({ hideGuarded: true, providers: [{ provider: Orders, prefix: 'x_' }] }, CLOSED, Shop);
+    app.get(McpServer).addTool({ name: 'lookup' }, () => 'found');
+    const client = await connect(app.get(McpServer), { era: 'stateful' });
+    expect([await client.listTools(), await client.listPrompts(), await client.listResources()]).toEqual([[], [], []]);
+    expect(Closed.asked).toEqual(expect.arrayContaining(['tool lookup', 'tool x_cancelAll', 'prompt x_summary']));
+    await expect(client.subscribe('shop://hours')).rejects.toThrow('Resource not found');
+    await app.close();
+  });
+
+  it('runs methods of extensions inside guards (#22)', async () => {
+    let isOpen = false;
+    const guard: CanActivate = {
+      canActivate(context) {
+        const { member, arguments: args } = McpExecutionContext.from(context);
+        expect({ member, args }).toMatchObject({
+          member: { kind: 'extension', name: 'feature/run', key: 'feature/run' },
+          args: { fast: true },
+        });
+        return isOpen;
+      },
+    };
+    const plugin = definePlugin(() => ({ name: 'feature', extensions: [extension] }));
+    for (const options of [{ extensions: [extension] }, { plugins: [plugin()] }]) {
+      isOpen = false;
+      Orders.ran = [];
+      const app = await started(options, Shop, { provide: APP_GUARD, useValue: guard });
+      const client = await connect(app.get(McpServer), {
+        era: 'stateless',
+        capabilities: { extensions: { [FEATURE]: {} } },
+      });
+      await expect(client.request('feature/run', { fast: true })).rejects.toThrow('Forbidden resource');
+      expect(Orders.ran).toEqual([]);
+      isOpen = true;
+      expect(await client.request('feature/run', { fast: true })).toMatchObject({ done: true });
+      await app.close();
+    }
+  });
+
+  it('runs the guards of a class whose instance a module provides and the server adds (#22)', async () => {
+    @UseGuards(Closed)
+    @Injectable()
+    class Vault {
+      @Tool() open() {
+        return 'opened';
+      }
+    }
+    @Module({ providers: [Vault] })
+    class VaultModule {}
+    class AppModule {}
+    const server = McpModule.forRoot({ name: 'shop', version: '1.0.0', exclude: [VaultModule] });
+    Module({ imports: [server, VaultModule], providers: [Shop] })(AppModule);
+    const app = await NestFactory.createApplicationContext(AppModule, { logger: false, abortOnError: false });
+    app.get(McpServer).addProvider({ provider: app.get(Vault), prefix: 'vault_' });
+    const client = await connect(app.get(McpServer));
+    expect(await client.callTool('vault_open')).toMatchObject({ content: [{ text: 'Forbidden resource' }] });
+    await app.close();
+  });
+
+  it('starts and closes an instance that is added twice only once (#22)', async () => {
+    const called: string[] = [];
+    class Hooked {
+      @Tool() now() {
+        return 'noon';
+      }
+      onStart() {
+        called.push('start');
+      }
+      onClose() {
+        called.push('close');
+      }
+    }
+    const app = await started({ providers: [Hooked, { provider: Hooked, prefix: 'x_' }] });
+    const client = await connect(app.get(McpServer));
+    expect(await client.callTool('x_now')).toMatchObject({ content: [{ text: 'noon' }] });
+    await app.close();
+    expect(called).toEqual(['start', 'close']);
+  });
+
+  class Guarded {
+    @UseGuards(Closed) @Tool() open() {}
+  }
+  class Lister {
+    @Resource('orders://{id}', { list: 'all' }) order({ id }: Order) {
+      return id;
+    }
+    @UseGuards(new Closed()) all() {
+      return [];
+    }
+  }
+  const unbound = { code: 'DECORUM_UNBOUND_ENHANCER' };
+
+  it.each([
+    ['a guard that Nest has no instance of', Guarded, /McpServerModule: Guarded\.open.*@UseGuards\(Closed\)/],
+    ['a guard on a method that lists resources', Lister, /Lister\.order.*@UseGuards of Lister\.all/],
+  ])('refuses %s (#22)', async (_what, cls, message) => {
+    await expect(started({ providers: [cls] })).rejects.toMatchObject({
+      ...unbound,
+      message: expect.stringMatching(message),
+    });
+    const app = await started({}, Shop);
+    expect(() => app.get(McpServer).addProvider(cls)).toThrow(expect.objectContaining(unbound));
+    await app.close();
+  });
+
+  it('refuses a function whose guard Nest has no instance of, and a host of its own (#22)', async () => {
+    const app = await started({}, Shop);
+    const server = app.get(McpServer);
+    const handler = () => 'found';
+    UseGuards(Closed)(handler);
+    expect(() => server.addTool({ name: 'lookup' }, handler)).toThrow(expect.objectContaining(unbound));
+    const invalid = { code: 'DECORUM_INVALID_OPTION', message: expect.stringContaining('`host`') };
+    expect(() => server.addProvider({ provider: Orders, host: {} })).toThrow(expect.objectContaining(invalid));
+    expect((await (await connect(server)).listTools()).map(({ name }) => name)).toEqual(['greet']);
+    await app.close();
+  });
+});
+
+it('a guard that admits the caller lets templates list, and sees the context of the request (#22)', async () => {
+  const guard: CanActivate = {
+    canActivate(context) {
+      const { member, arguments: args, context: ctx } = McpExecutionContext.from(context);
+      if (args !== undefined) throw new ForbiddenException();
+      return member.name === 'orders://{id}' && ctx?.transport.kind === 'memory';
+    },
+  };
+  for (const options of [{ providers: [Orders] }, {}]) {
+    const app = await started(options, { provide: APP_GUARD, useValue: guard }, 'providers' in options ? Shop : Orders);
+    const { listed, ran } = await tryAll(app.get(McpServer));
+    expect({ listed, ran }).toEqual({ listed: ['shop://hours', 'orders://o-1'], ran: ['list'] });
+    await app.close();
+  }
+});
