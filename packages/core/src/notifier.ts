@@ -5,7 +5,7 @@ export interface Notifier {
   /**
    * Notifies the clients that subscribed to a resource that it has changed.
    * @param within URI of a resource that contains this one, such as its folder. Clients that subscribed to `within`
-   *   also receive this resource's URI, even if they cannot read this resource
+   *   also receive this resource's URI, unless `access` hides this resource from them
    */
   resourceUpdated(uri: string, within?: string): void;
   toolsChanged(): void;

@@ -19,7 +19,7 @@ import type { Account } from './protocol/owner.js';
 import { checkPlugins, hooksOf, observingOf, withPlugins } from './plugins.js';
 import { Providers, type ProviderSource, requireHooks } from './providers.js';
 import type { Provider } from './registry/plan.js';
-import { type ListName, Registry } from './registry/registry.js';
+import { type HiddenChanges, type ListName, Registry } from './registry/registry.js';
 import { checkTextOption } from './registry/results.js';
 import { NoInput, type Parsed, type SchemaSource } from './schema/shape.js';
 import { routesOf } from './transports/route.js';
@@ -102,11 +102,14 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
     this.#host = serverHostOf(given);
     this.#events = new Events({
       bus: options.changeBus ?? new MemoryChangeBus(),
+      conditionsOf: (uri) => this.#registry.conditionsOf(uri),
       report,
     });
-    const changed = (lists: Iterable<ListName>) => {
+    const changed = (lists: readonly ListName[], hidden: HiddenChanges) => {
       // before the first transport opens, no client has seen the lists
-      if (this.#isOpen) this.#events.publish({ kind: 'lists', lists: [...lists] });
+      if (!this.#isOpen) return;
+      if (lists.length > 0) this.#events.publish({ kind: 'lists', lists });
+      this.#events.publishHidden(hidden);
     };
     this.#registry = new Registry(changed, options);
     this.#hooks = new Hooks(this, report);

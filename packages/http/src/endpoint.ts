@@ -5,7 +5,7 @@ import { type Kernel, revisionOf } from '@decorum/core/transport';
 
 import { type Answer, errorAnswer } from './answer.js';
 import { Bodies } from './body.js';
-import { type HttpContext, type Sink, STREAM_HEADERS } from './http-context.js';
+import { type HttpContext, type Sink, STREAM_HEADERS, transportInfo } from './http-context.js';
 import { PostExchange } from './exchange.js';
 import type { ExchangeParts } from './exchange-parts.js';
 import { Gate } from './gate.js';
@@ -123,6 +123,7 @@ export class Endpoint<HostRequest> {
     const accepted = acceptedBy(headers.accept);
     if (accepted === 'json' || accepted === 'neither') throw streamNotAccepted();
     const begin = () => context.open(STREAM_HEADERS);
+    session.transport = transportInfo(context, this.parts.credentials);
     const from = headers['last-event-id'];
     if (from !== undefined) return await this.resume(session, from, begin);
     const stream = session.openStream('g');

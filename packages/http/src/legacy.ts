@@ -105,6 +105,7 @@ export class LegacySse {
       sessions.end(session);
     });
     session.useSoleStream(stream);
+    session.transport = transportInfo(context, this.parts.credentials);
     this.byKey.set(key, { id: session.id, stream });
     const sink = context.open(STREAM_HEADERS);
     stream.attach(sink);

@@ -9,7 +9,7 @@ import {
   type SessionOrigin,
   type Wire,
 } from '@decorum/core/transport';
-import type { LimitHit, Principal } from '@decorum/core';
+import type { LimitHit, Principal, TransportInfo } from '@decorum/core';
 
 import type { PendingCallbacks } from './pending-callbacks.js';
 import { LimitError } from './http-error.js';
@@ -62,6 +62,8 @@ export class HttpSession extends CountedSession implements SessionLink, LoggedSe
   readonly owner: string | undefined;
   /** Saves the record for other processes; undefined if the session lives only in this one. */
   readonly save: SessionLink['save'];
+  /** The latest request for a stream of notifications: access functions decide which of them it may get. */
+  transport: TransportInfo | undefined;
   /** When the last of the caller's tokens expires; undefined for never. */
   expiresAt: number | undefined;
   /** Whether a request has arrived since the last sweep. */

@@ -54,8 +54,9 @@ it('hideGuarded asks guards before subscriptions and completions', async () => {
   const client = await connect(app.get(McpServer), { era: 'stateful' });
   await client.subscribe('shop://hours');
   await expect(client.subscribe('orders://o-1')).rejects.toThrow('Resource not found');
-  expect((await client.complete({ prompt: 'summary' }, { name: 'id', value: '' })).values).toEqual([]);
-  expect((await client.complete({ resource: 'orders://{id}' }, { name: 'id', value: '' })).values).toEqual([]);
+  const id = { name: 'id', value: '' };
+  await expect(client.complete({ prompt: 'summary' }, id)).rejects.toThrow('Unknown prompt');
+  await expect(client.complete({ resource: 'orders://{id}' }, id)).rejects.toThrow('Unknown resource template');
   await app.close();
 });
 

@@ -12,11 +12,21 @@ export interface MetricsOptions {
   readonly registry?: Registry | Registry<OpenMetricsContentType>;
   /** Path of the route that serves the registry; `false` for no route. By default, `/metrics`. */
   readonly path?: string | false;
+  /**
+   * Whether labels name members that are hidden from some callers, for example by `access`. Whoever can read the metrics
+   * then learns of these members. By default, false.
+   */
+  readonly hiddenMembers?: boolean;
   /** Whether to add prom-client's process metrics, such as CPU time and heap. By default, false. */
   readonly defaultMetrics?: boolean;
 }
 
-const OPTIONS: OptionTypes<MetricsOptions> = { registry: true, path: true, defaultMetrics: 'boolean' };
+const OPTIONS: OptionTypes<MetricsOptions> = {
+  registry: true,
+  path: true,
+  hiddenMembers: 'boolean',
+  defaultMetrics: 'boolean',
+};
 
 /** One of prom-client's process metrics. */
 const DEFAULT_METRIC = 'process_cpu_user_seconds_total';
@@ -55,7 +65,7 @@ function registryOf({ registry: given, defaultMetrics = false }: MetricsOptions)
 export const metrics = definePlugin((options: MetricsOptions = {}) => {
   requireKnown('metrics', options, OPTIONS);
   requireUsable(options);
-  const { path = '/metrics' } = options;
+  const { path = '/metrics', hiddenMembers = false } = options;
   const registry = registryOf(options);
   const instruments = instrumentsOf(registry);
   let server = '';
@@ -83,8 +93,10 @@ export const metrics = definePlugin((options: MetricsOptions = {}) => {
     },
 
     ended(request, { status, code, milliseconds }) {
-      const { target, revision, transport } = request;
+      const { revision, transport } = request;
       const method = methodOf(request);
+      // like an unknown name, so that nobody can probe for a hidden member
+      const target = request.targetHidden && !hiddenMembers ? undefined : request.target;
       requests.observe({ method, target, revision, transport, status, code }, milliseconds / 1000);
     },
 

@@ -268,3 +268,42 @@ describe('A mistake in the options', () => {
     expect(() => metrics(options)).toThrow(expect.objectContaining({ code: 'DECORUM_INVALID_OPTION' }));
   });
 });
+
+describe('Members that are hidden from some callers', () => {
+  const isAdmin = (principal: { subject?: string } | undefined) => principal?.subject === 'admin';
+  class Office {
+    @Tool({ access: isAdmin }) purge() {}
+    @Resource('office://{city}', { access: isAdmin }) office({ city }: Place) {
+      return city;
+    }
+    @Tool() greet() {}
+  }
+
+  async function metricsAfterCalls(hiddenMembers?: boolean) {
+    const registry = new Registry();
+    const options = { registry, ...(hiddenMembers !== undefined && { hiddenMembers }) };
+    const server = new McpServer({ name: 'o', version: '1.0.0', providers: [Office], plugins: [metrics(options)] });
+    const guest = await connect(server);
+    const admin = await connect(server, { principal: { subject: 'admin' } });
+    await failing(guest.callTool('purge'));
+    await failing(guest.callTool('none'));
+    await admin.callTool('purge');
+    await admin.readResource('office://oslo');
+    await guest.callTool('greet');
+    await server.close();
+    return await registry.metrics();
+  }
+
+  it('have no names in the metrics, and a denied call looks like one of an unknown name (#22)', async () => {
+    const text = await metricsAfterCalls();
+    expect(text).not.toMatch(/purge|office:/);
+    expect(text).toContain('member="greet"');
+    expect(text).toContain('mcp_method_name="tools/call",outcome="error"} 2');
+  });
+
+  it('have names if `hiddenMembers` is true (#22)', async () => {
+    const text = await metricsAfterCalls(true);
+    expect(text).toContain('member="purge",outcome="ok"} 1');
+    expect(text).toContain('member="office://{city}"');
+  });
+});

@@ -1,8 +1,8 @@
 import type { Exchange } from '../protocol/exchange.js';
-import { isPromise } from '../protocol/maybe-promise.js';
+import { andThen, isPromise } from '../protocol/maybe-promise.js';
 import { denialOf } from '../protocol/scopes.js';
-import type { Access } from '../protocol/wire.js';
-import type { Admits } from '../registry/listing.js';
+import type { Access, Wire } from '../protocol/wire.js';
+import type { Admits, Condition } from '../registry/listing.js';
 import type { Listed } from '../registry/page.js';
 import type { ErrorReporter } from './error-reporter.js';
 
@@ -12,15 +12,36 @@ const answered = new WeakMap<Exchange, Map<Access, boolean | Promise<boolean>>>(
 /** Whether the caller passes an access function. Fails closed: an error is reported and denies access. */
 export function isAdmitted(access: Access, exchange: Exchange, reporter: ErrorReporter): boolean | Promise<boolean> {
   const answers = answered.get(exchange) ?? new Map<Access, boolean | Promise<boolean>>();
-  const answer = answers.get(access) ?? ask(access, exchange, reporter);
+  const answer = answers.get(access) ?? ask(access, exchange.wire, (error) => reporter.report(error, exchange));
   answered.set(exchange, answers.set(access, answer));
   return answer;
 }
 
-function ask(access: Access, exchange: Exchange, reporter: ErrorReporter): boolean | Promise<boolean> {
-  const { principal, transport } = exchange.wire;
+/** The caller of a request, or the client that reads a stream of notifications. */
+export type Reader = Pick<Wire, 'principal' | 'transport' | 'authorization'>;
+
+/**
+ * Whether a client may be notified of something that only some callers see. Asks anew, because access may have changed.
+ * Synchronous if possible, so that notifications keep their order.
+ */
+export function meetsAll(
+  conditions: readonly Condition[],
+  reader: Reader,
+  report: (error: unknown) => void,
+): boolean | Promise<boolean> {
+  const [first, ...rest] = conditions;
+  if (first === undefined) return true;
+  const isMet = typeof first === 'function' ? ask(first, reader, report) : denialOf(reader, [first]) === undefined;
+  return andThen(isMet, (met) => met && meetsAll(rest, reader, report));
+}
+
+function ask(
+  access: Access,
+  { principal, transport }: Reader,
+  report: (error: unknown) => void,
+): boolean | Promise<boolean> {
   const deny = (error: unknown) => {
-    reporter.report(error, exchange);
+    report(error);
     return false;
   };
   const decide = (answer: unknown): boolean => {

@@ -1,5 +1,8 @@
+import { andThen } from '../protocol/maybe-promise.js';
 import type { JsonObject } from '../protocol/model.js';
-import type { ListName } from '../registry/registry.js';
+import type { Condition } from '../registry/listing.js';
+import type { HiddenChanges, ListName } from '../registry/registry.js';
+import { meetsAll, type Reader } from './admission.js';
 import type { Change, ChangeBus } from './change-bus.js';
 
 /** Changes within this window are announced together. */
@@ -7,6 +10,8 @@ const DEBOUNCE_MS = 10;
 
 /** A session or listen request that receives notifications. */
 export interface Listener {
+  /** The client that gets the notifications. */
+  readonly reader: Reader;
   wantsList(list: ListName): boolean;
   wantsResource(uri: string): boolean;
   notify(method: string, params: JsonObject): void;
@@ -17,7 +22,9 @@ export interface Listener {
 /** Options of `Events`. */
 export interface EventsOptions {
   readonly bus: ChangeBus;
-  /** Receives errors from the bus. */
+  /** The conditions for seeing the resource with a URI. */
+  readonly conditionsOf: (uri: string) => readonly Condition[];
+  /** Receives errors from the bus, and of access functions. */
   readonly report: (error: unknown) => void;
 }
 
@@ -25,6 +32,7 @@ export interface EventsOptions {
 export class Events {
   private readonly listeners = new Set<Listener>();
   private readonly pending = new Set<ListName>();
+  private readonly hidden = new Map<ListName, (readonly Condition[])[]>();
   private timer: NodeJS.Timeout | undefined;
   private subscription: ReturnType<ChangeBus['subscribe']> | undefined;
 
@@ -43,6 +51,16 @@ export class Events {
   /** Publishes a change on the bus. */
   publish(change: Change): void {
     void this.attempt(() => this.options.bus.publish(change));
+  }
+
+  /**
+   * Notifies this process's clients of lists in which only members have changed that some callers don't see. Each
+   * client is notified only if it sees one of them. Not published on the bus: the lists of other processes are the same.
+   */
+  publishHidden(changes: HiddenChanges): void {
+    if (changes.size === 0 || this.listeners.size === 0) return;
+    for (const [list, members] of changes) this.hidden.set(list, [...(this.hidden.get(list) ?? []), ...members]);
+    this.flushSoon();
   }
 
   /** Unsubscribes from the bus. */
@@ -67,7 +85,7 @@ export class Events {
     switch (change.kind) {
       case 'lists':
         for (const list of change.lists) this.pending.add(list);
-        this.timer ??= setTimeout(() => this.flush(), DEBOUNCE_MS).unref();
+        this.flushSoon();
         break;
       case 'resource':
         this.resourceUpdated(change.uri, change.within);
@@ -79,18 +97,46 @@ export class Events {
   }
 
   private resourceUpdated(uri: string, within: string | undefined): void {
+    const conditions = this.options.conditionsOf(uri);
     for (const listener of this.listeners) {
       const isWanted = listener.wantsResource(uri) || (within !== undefined && listener.wantsResource(within));
-      if (isWanted) listener.notify('notifications/resources/updated', { uri });
+      if (!isWanted) continue;
+      const notify = () => listener.notify('notifications/resources/updated', { uri });
+      if (conditions.length === 0) notify();
+      else this.notifyIfSeen(listener, [conditions], notify);
     }
+  }
+
+  /** Notifies a listener if it meets all conditions of one of the members. */
+  private notifyIfSeen(
+    listener: Listener,
+    [first, ...rest]: readonly (readonly Condition[])[],
+    notify: () => void,
+  ): void {
+    if (first === undefined) return;
+    void andThen(meetsAll(first, listener.reader, this.options.report), (sees) => {
+      if (!sees) this.notifyIfSeen(listener, rest, notify);
+      // it may have left in the meantime
+      else if (this.listeners.has(listener)) notify();
+    });
+  }
+
+  private flushSoon(): void {
+    this.timer ??= setTimeout(() => this.flush(), DEBOUNCE_MS).unref();
   }
 
   private flush(): void {
     this.timer = undefined;
-    const lists = [...this.pending];
+    const lists = new Set(this.pending);
+    const hidden = [...this.hidden].filter(([list]) => !lists.has(list));
     this.pending.clear();
+    this.hidden.clear();
     for (const listener of this.listeners) {
-      for (const list of lists) if (listener.wantsList(list)) listener.notify(`notifications/${list}/list_changed`, {});
+      const notify = (list: ListName) => listener.notify(`notifications/${list}/list_changed`, {});
+      for (const list of lists) if (listener.wantsList(list)) notify(list);
+      for (const [list, members] of hidden) {
+        if (listener.wantsList(list)) this.notifyIfSeen(listener, members, () => notify(list));
+      }
     }
   }
 

@@ -11,7 +11,7 @@ import type { Registry } from '../registry/registry.js';
 import { isAdmitted } from './admission.js';
 import type { ErrorReporter } from './error-reporter.js';
 
-type Guarded = Pick<Listed<unknown>, 'key' | 'access' | 'need'>;
+type Guarded = Pick<Listed<unknown>, 'key' | 'access' | 'shown' | 'need'>;
 
 interface JudgeParts {
   readonly registry: Registry;
@@ -36,10 +36,10 @@ const FIND = {
   },
 } satisfies Record<string, Find>;
 
-/** The name, URI or template of the registered member that a request names; undefined if there is none. */
-export function targetOf({ method, params, revision }: Exchange, registry: Registry): string | undefined {
+/** The registered member that a request names; undefined if there is none. */
+export function targetOf({ method, params, revision }: Exchange, registry: Registry): Guarded | undefined {
   const names = revision.methods.get(method)?.names;
-  return names === undefined || names === 'resources' ? undefined : FIND[names](params, registry)?.key;
+  return names === undefined || names === 'resources' ? undefined : FIND[names](params, registry);
 }
 
 /** Decides, before any part of a request runs, whether its caller has the scopes that it needs. */

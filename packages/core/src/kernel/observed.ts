@@ -39,11 +39,13 @@ function clientInfo(sent: Sent): Implementation | undefined {
 /** A request with an exchange, as plugins see it. */
 export function observedExchange(exchange: Exchange, registry: Registry): ObservedRequest {
   const { peer, wire, params } = exchange;
+  const target = targetOf(exchange, registry);
   return new ObservedMessage(exchange, wire, {
     revision: beginsConversation(exchange) ? revisionFor(params['protocolVersion']) : exchange.revision,
     session: peer.sessionId,
     known: true,
-    target: targetOf(exchange, registry),
+    target: target?.key,
+    targetHidden: target !== undefined && registry.hides(target),
     clientInfo,
   });
 }
@@ -59,6 +61,7 @@ export function observedMessage(
     session: conversation?.sessionId,
     known: methods.has(message.method),
     target: undefined,
+    targetHidden: false,
     clientInfo: () => conversation?.client.info,
   });
 }

@@ -11,6 +11,8 @@ export interface ObservedRequest {
   readonly known: boolean;
   /** The registered name of the tool or prompt, or the registered URI or template. Undefined if there is none. */
   readonly target: string | undefined;
+  /** Whether only some callers may know of the target, because of its `access`, for example. */
+  readonly targetHidden: boolean;
   /** Undefined for notifications. */
   readonly id: RequestId | undefined;
   /** The revision of the protocol, if it is known. For `initialize`, the revision that the client gets. */
@@ -58,6 +60,7 @@ export interface Facts {
   readonly session: string | undefined;
   readonly known: boolean;
   readonly target: string | undefined;
+  readonly targetHidden: boolean;
   /** Gets the message as an argument, so requests don't need a closure each. */
   clientInfo(sent: Sent): Implementation | undefined;
 }
@@ -67,6 +70,7 @@ export class ObservedMessage implements ObservedRequest {
   readonly method: string;
   readonly known: boolean;
   readonly target: string | undefined;
+  readonly targetHidden: boolean;
   readonly id: RequestId | undefined;
   readonly revision: string | undefined;
   readonly era: Era | undefined;
@@ -78,10 +82,11 @@ export class ObservedMessage implements ObservedRequest {
   readonly #clientInfo: Facts['clientInfo'];
   #meta: JsonObject | undefined;
 
-  constructor(sent: Sent, wire: Wire, { revision, session, known, target, clientInfo }: Facts) {
+  constructor(sent: Sent, wire: Wire, { revision, session, known, target, targetHidden, clientInfo }: Facts) {
     this.method = sent.method;
     this.known = known;
     this.target = target;
+    this.targetHidden = targetHidden;
     this.id = sent.id;
     this.revision = revision?.id;
     this.era = revision?.era;

@@ -36,7 +36,10 @@ export function hasAll(principal: Principal | undefined, scopes: readonly string
  * The denial of a caller that doesn't meet one of several needs.
  * @returns undefined if the caller meets all needs; otherwise an error whose `data.scopes` lists all required scopes
  */
-export function denialOf({ principal, authorization }: Wire, needs: readonly Need[]): McpError | undefined {
+export function denialOf(
+  { principal, authorization }: Pick<Wire, 'principal' | 'authorization'>,
+  needs: readonly Need[],
+): McpError | undefined {
   // not `filter`: this runs for each request
   let isClosed = false;
   let isLacking = false;

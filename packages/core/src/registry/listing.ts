@@ -3,7 +3,7 @@ import type { Access } from '../protocol/wire.js';
 import type { Listed } from './page.js';
 
 /** Decides whether a caller sees an entry. */
-type Condition = Access | Need;
+export type Condition = Access | Need;
 
 /** Whether the caller passes an access function, or has the scopes of a need. */
 export type Admits = (condition: Condition) => boolean | Promise<boolean>;
@@ -48,8 +48,22 @@ export class Listing<L extends Listed<unknown>> {
     return part;
   }
 
-  private conditionsOf({ access, shown, need = BASE }: L): readonly Condition[] {
-    const seen = [access, shown].filter((condition) => condition !== undefined);
-    return this.onlyUsable ? [...seen, need] : seen;
+  private conditionsOf(listed: L): readonly Condition[] {
+    return conditionsOf(listed, this.onlyUsable);
   }
 }
+
+/** The conditions that a caller must meet to see an entry. */
+export function conditionsOf(
+  { access, shown, need = BASE }: Pick<Listed<unknown>, 'access' | 'shown' | 'need'>,
+  onlyUsable: boolean,
+): readonly Condition[] {
+  const seen = [access, shown].filter((condition) => condition !== undefined);
+  return onlyUsable ? [...seen, need] : seen;
+}
+
+/** Whether an entry is hidden from some callers. The scopes that the transport requires of everybody don't count. */
+export const isHidden = (
+  { access, shown, need }: Pick<Listed<unknown>, 'access' | 'shown' | 'need'>,
+  onlyUsable: boolean,
+): boolean => access !== undefined || shown !== undefined || (onlyUsable && (need ?? BASE).scopes.length > 0);

@@ -2,7 +2,7 @@ import { scanMembers } from '../metadata/scan.js';
 import { startupError } from '../protocol/errors.js';
 import type { Resource } from '../protocol/model.js';
 import { addCompletion, type Completable } from './completion-plan.js';
-import { type Admits, Listing } from './listing.js';
+import { type Admits, type Condition, conditionsOf, isHidden, Listing } from './listing.js';
 import type { Listed } from './page.js';
 import { type Caller, type Member, memberOf, type Plan, type Provider } from './plan.js';
 import { compilePrompt, type PromptPlan } from './prompt-plan.js';
@@ -21,10 +21,13 @@ export interface ResourceMatch {
   readonly variables: Variables;
 }
 
+/** The conditions for seeing each member that was added to a list or removed from it. Only some callers see them. */
+export type HiddenChanges = ReadonlyMap<ListName, readonly (readonly Condition[])[]>;
+
 /** Everything that one provider added, so that it can be removed. */
 interface Added {
   readonly undo: (() => void)[];
-  readonly lists: Set<ListName>;
+  readonly plans: { readonly list: ListName; readonly plan: Plan<unknown> }[];
   /** By member name, for the provider's completions. */
   readonly completable: Map<string, Completable>;
 }
@@ -46,11 +49,12 @@ export class Registry {
   private ranked: readonly TemplatePlan[] = [];
 
   /**
-   * @param changed called with the lists that an addition or removal changed
+   * @param changed called with the lists that an addition or removal changed: those that changed for everybody, and
+   *   the others
    * @param defaults server-wide defaults for tools, and the listing mode
    */
   constructor(
-    private readonly changed: (lists: ReadonlySet<ListName>) => void,
+    private readonly changed: (lists: readonly ListName[], hidden: HiddenChanges) => void,
     private readonly defaults: ToolDefaults & { readonly listing?: ListingMode } = {},
   ) {}
 
@@ -63,7 +67,7 @@ export class Registry {
     const records = provider.records ?? scanMembers(provider.cls);
     if (records.length === 0) throw startupError('DECORUM_NO_MEMBERS', provider.cls.name || 'A class without a name');
     const members = records.map((record) => memberOf(provider, record));
-    const added: Added = { undo: [], lists: new Set(), completable: new Map() };
+    const added: Added = { undo: [], plans: [], completable: new Map() };
     const rollBack = () => {
       for (const step of added.undo) step();
     };
@@ -75,16 +79,27 @@ export class Registry {
       rollBack();
       throw error;
     }
-    for (const list of added.lists) this.offered.add(list);
+    for (const { list } of added.plans) this.offered.add(list);
     if (members.some(({ kind }) => kind === 'completion')) this.offered.add('completions');
-    this.publish(added.lists);
+    this.publish(added.plans);
     let present = true;
     return () => {
       if (!present) return;
       present = false;
       rollBack();
-      this.publish(added.lists);
+      this.publish(added.plans);
     };
+  }
+
+  /** Whether a member is hidden from some callers. */
+  hides(plan: Pick<Plan<unknown>, 'access' | 'shown' | 'need'>): boolean {
+    return isHidden(plan, this.onlyUsable);
+  }
+
+  /** The conditions for seeing the resource with a URI: none if everybody may, or if nothing serves the URI. */
+  conditionsOf(uri: string): readonly Condition[] {
+    const guard = this.guardOf(uri);
+    return guard === undefined ? [] : conditionsOf(guard, this.onlyUsable);
   }
 
   private get onlyUsable(): boolean {
@@ -125,22 +140,24 @@ export class Registry {
     return { access, need, shown };
   }
 
-  private addMember(member: Member, { undo, lists, completable }: Added): void {
+  private addMember(member: Member, { undo, plans, completable }: Added): void {
     switch (member.kind) {
-      case 'tool':
-        undo.push(put('tool', this.tools, compileTool(member, this.defaults)));
-        lists.add('tools');
+      case 'tool': {
+        const plan = compileTool(member, this.defaults);
+        undo.push(put('tool', this.tools, plan));
+        plans.push({ list: 'tools', plan });
         break;
+      }
       case 'prompt': {
         const plan = compilePrompt(member);
         undo.push(put('prompt', this.prompts, plan));
-        lists.add('prompts');
+        plans.push({ list: 'prompts', plan });
         completable.set(member.key, plan);
         break;
       }
       case 'resource': {
         const plan = compileResource(member);
-        lists.add('resources');
+        plans.push({ list: 'resources', plan });
         if ('template' in plan) {
           const twin = [...this.templates.values()].find(({ key }) => shapeOf(key) === shapeOf(plan.key));
           if (twin) throw duplicate('resource template', plan, twin);
@@ -151,13 +168,18 @@ export class Registry {
     }
   }
 
-  private publish(lists: ReadonlySet<ListName>): void {
+  private publish(changes: Added['plans']): void {
     this.ranked = [...this.templates.values()].sort((a, b) => b.template.specificity - a.template.specificity);
     this.listed = listsOf(this, this.onlyUsable);
     const plans: readonly Plan<unknown>[] = Object.values(this.listed).flatMap(({ all }) => [...all]);
     this.scoped = plans.find(({ need }) => need?.isPublic === false);
     this.hasPublic = plans.some(({ need }) => need?.isPublic);
-    this.changed(lists);
+    const lists = new Set(changes.filter(({ plan }) => !this.hides(plan)).map(({ list }) => list));
+    const hidden = new Map<ListName, (readonly Condition[])[]>();
+    for (const { list, plan } of changes) {
+      if (!lists.has(list)) hidden.set(list, [...(hidden.get(list) ?? []), conditionsOf(plan, this.onlyUsable)]);
+    }
+    this.changed([...lists], hidden);
   }
 }
 

@@ -51,10 +51,11 @@ export async function connectMemory(server: Host, options: MemoryOptions): Promi
     );
   }
   const deliver = (text: string) => receive(JSON.parse(text) as JsonRpcMessage);
+  const transport = { kind: 'memory' } as const;
   const send = (frame: Frame) => deliver(frame.text);
   return await host.open((kernel) => {
     const push = (frame: Frame) => void (expiry?.hasPassed() || send(frame));
-    const session = kernel.openSession({ principal }, { push });
+    const session = kernel.openSession({ principal }, { push, transport });
     let closed = false;
     const connection: MemoryConnection & Transport = {
       async send(message) {
@@ -77,7 +78,7 @@ export async function connectMemory(server: Host, options: MemoryOptions): Promi
         kernel.closeSession(session);
       },
     };
-    const wire: Wire = { transport: { kind: 'memory' }, principal, owner: connection, send };
+    const wire: Wire = { transport, principal, owner: connection, send };
     const expiry = Expiry.of(principal, () => kernel.inFlight.expire(connection));
     return connection;
   });

@@ -109,7 +109,7 @@ export class StdioPipe implements LineSink, Transport {
       requireNoScopes(kernel, 'serveStdio', 'Pass `principal`: the user who started the process');
     this.kernel = kernel;
     const push = (frame: Frame) => void (this.expiry?.hasPassed() || this.wire.send(frame));
-    this.session = kernel.openSession({ principal }, { push });
+    this.session = kernel.openSession({ principal }, { push, transport: this.wire.transport });
     this.expiry = Expiry.of(principal, () => kernel.inFlight.expire(this));
     this.unread = finished(output, { readable: false }).catch(this.reportUnlessGone).then(this.outputEnds);
     void finished(input, { writable: false }).catch(this.reportUnlessGone).then(this.inputEnds);

@@ -10,7 +10,6 @@ import { CompletionContext } from '../completion-context.js';
 import type { Method, MethodParts } from './method.js';
 
 const NO_VALUES: CompleteResult = { completion: { values: [] } };
-const NOTHING = { kind: 'complete', result: NO_VALUES } as const;
 
 /** `completion/complete`. */
 export function completionMethods({ registry, members, results, reporter }: MethodParts): Record<string, Method> {
@@ -31,8 +30,7 @@ export function completionMethods({ registry, members, results, reporter }: Meth
         name: named,
         args: { ...context.args, [name]: value },
         access: target.shown === undefined ? target.access : () => isVisible(target, exchange, reporter),
-        // for a fixed resource, answer as if it did not exist: the request could only probe for it
-        deny: () => (registry.resources.has(named) ? unknownTarget('ref/resource', named) : NOTHING),
+        deny: () => unknownTarget(type, named),
         isIntercepted: complete !== undefined,
         context,
         run: () => complete?.(value, context) ?? NO_VALUES,

@@ -79,6 +79,7 @@ export function listenMethods(parts: MethodParts): Record<string, Method> {
         end = resolve;
       });
       const listener: Listener = {
+        reader: exchange.wire,
         wantsList: (list) => wanted.filter[fieldOf(list)] === true,
         wantsResource: (uri) => wanted.resources.has(uri),
         notify: (method, params) => exchange.notify(method, { ...params, _meta: meta }),

@@ -8,7 +8,7 @@ import type { JsonObject, LogLevel, Root } from '../model.js';
 import type { Asking } from '../observed.js';
 import { newestOf, revisionOf } from '../revisions/index.js';
 import type { Question, Revision } from '../revisions/revision.js';
-import type { Principal } from '../wire.js';
+import type { Principal, TransportInfo } from '../wire.js';
 import { agreedRevision } from './negotiation.js';
 
 /** The part of a session that must survive its process. It can be serialized as JSON. */
@@ -49,11 +49,16 @@ export interface SessionMeans {
 
 /** The transport's end of a session: sends frames to its client, and saves its record. */
 export interface SessionLink {
+  /** The request that opened the stream for frames that belong to no request, if that is known. */
+  readonly transport?: TransportInfo | undefined;
   /** Sends a frame that belongs to no request. */
   push(frame: Frame): void;
   /** Saves the record after a change; undefined if the session lives only in this process. */
   readonly save?: ((record: SessionRecord) => void | Promise<void>) | undefined;
 }
+
+/** Access functions may trust the other kinds of transports more. */
+const UNKNOWN_TRANSPORT: TransportInfo = { kind: 'http' };
 
 /** Cap on pending URL visits; the oldest is evicted first. */
 const MAX_VISITS = 100;
@@ -190,6 +195,11 @@ export class Session implements Conversation, Memory {
   /** Announces, at most once, that a URL visit is complete. Ignores visits that weren't requested in this session. */
   completed(elicitationId: string): void {
     if (this.visits?.delete(elicitationId)) this.notify('notifications/elicitation/complete', { elicitationId });
+  }
+
+  /** The client, as access functions see it. */
+  get reader(): { readonly principal: Principal | undefined; readonly transport: TransportInfo } {
+    return { principal: this.record.principal, transport: this.link.transport ?? UNKNOWN_TRANSPORT };
   }
 
   wantsList(): boolean {
