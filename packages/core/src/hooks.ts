@@ -1,3 +1,6 @@
+/** Milliseconds that an `onClose` hook may take: more than a flush needs, and no more than an orchestrator waits. */
+const MAX_CLOSE_MS = 30_000;
+
 interface Hooked {
   onStart?(server: object): void | Promise<void>;
   onClose?(): void | Promise<void>;
@@ -49,7 +52,7 @@ export class Hooks {
   }
 
   /**
-   * Closes all instances that have begun to start.
+   * Closes all instances that have begun to start. Each hook gets `MAX_CLOSE_MS`.
    * @throws the first error from a hook, after all hooks have run
    */
   async close(): Promise<void> {
@@ -60,7 +63,7 @@ export class Hooks {
     const errors: unknown[] = [];
     for (const instance of closing) {
       try {
-        await instance.onClose?.();
+        await closed(instance);
       } catch (error) {
         errors.push(error);
       }
@@ -84,5 +87,19 @@ export class Hooks {
 
   private attempt(hook: () => void | Promise<void>): void {
     void (async () => await hook())().catch(this.report);
+  }
+}
+
+/** Waits for an `onClose` hook. Other hooks must run even if it never ends. */
+async function closed(instance: Hooked): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    const problem = `\`onClose\` of ${instance.constructor.name} has not ended within ${MAX_CLOSE_MS} ms.`;
+    timer = setTimeout(() => reject(new Error(problem)), MAX_CLOSE_MS);
+  });
+  try {
+    await Promise.race([instance.onClose?.(), late]);
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -116,6 +116,8 @@ function requirePlugin(plugin: unknown): string {
 /** The hooks of a plugin. Their errors name the plugin. */
 export function hooksOf(plugin: PluginDefinition<object>) {
   return {
+    // the server names it in errors
+    constructor: { name: `the plugin "${plugin.name}"` },
     async onStart(server: object) {
       try {
         await plugin.onStart?.(server);

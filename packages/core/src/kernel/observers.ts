@@ -20,6 +20,9 @@ export interface Hooks<Subject, End> {
   readonly told: readonly Hook<Told<Subject, End>>[];
 }
 
+/** Milliseconds that a plugin function may wait before it calls `run`. Then the work runs without it. */
+const MAX_HOLD_MS = 1000;
+
 /** Work that observers wrap. It runs once. */
 export abstract class Work<Value, End> {
   /** The result of the work. Undefined until the work starts. */
@@ -114,10 +117,14 @@ export class Observers<Subject, End> {
         const fail = (error: unknown) => this.fail(hook, error);
         // the promise that `run` returns never rejects
         if (hasRun) return void (observing === work.end || observing.then(undefined, fail));
-        const settle = () => {
-          if (!hasRun) fail(new Error('It ended without calling run().'));
+        const proceed = (problem: string) => {
+          clearTimeout(timer);
+          if (!hasRun) fail(new Error(problem));
           void run();
         };
+        // not cleared by `run`, so that requests don't need another closure; it finds `hasRun` then
+        const timer = setTimeout(proceed, MAX_HOLD_MS, `It has not called run() within ${MAX_HOLD_MS} ms.`);
+        const settle = () => proceed('It ended without calling run().');
         return void Promise.resolve(observing).catch(fail).then(settle);
       }
     } catch (error) {
