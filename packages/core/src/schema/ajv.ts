@@ -4,7 +4,7 @@ import { loadAjv, loadAjv2020, loadAjvFormats } from '../metadata/libraries.cjs'
 import type { JsonObject } from '../protocol/model.js';
 import { boundWork, followsReferences, isSmall, runBounded, TOO_COMPLEX } from './bounded-work.js';
 import { BACKTRACKING_LIMIT } from './constraints.js';
-import { longestText } from './longest-text.js';
+import { longestText, SlowPattern } from './longest-text.js';
 import { describeErrors } from './problems.js';
 import type { FieldCheck, Problem } from './shape.js';
 import type { Complaints } from './value-rule.js';
@@ -100,7 +100,7 @@ const guardedRegExp = Object.assign(
     const longest = longestText(pattern);
     if (longest === Number.POSITIVE_INFINITY) return compiled;
     if (longest === 0) {
-      throw new Error(`the pattern ${pattern} can take exponential time, or minutes for a few hundred characters`);
+      throw new SlowPattern(pattern);
     }
     return {
       test: (text: string) => text.length <= longest && compiled.test(text),

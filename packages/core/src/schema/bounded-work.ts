@@ -81,7 +81,8 @@ export function isSmall(value: unknown, maxText: number, budget = { left: MAX_VA
   return (Array.isArray(value) ? value : Object.values(value)).every((item) => isSmall(item, maxText, budget));
 }
 
-function sizeOf(value: unknown): number {
+/** The number of values in a value, including itself. */
+export function sizeOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 1;
   return Object.values(value).reduce((size: number, item) => size + sizeOf(item), 1);
 }

@@ -20,7 +20,7 @@ import { MAX_PROBLEMS, readablePath } from './problems.js';
 import { boundSchema, inspectRaw } from './raw.js';
 import { SchemaKinds } from './schema-kinds.js';
 import type { Checked, Problem, SchemaSource, Shape } from './shape.js';
-import { compileStandard, isStandardSchema, standardJson } from './standard.js';
+import { compileGuard, compileStandard, isStandardSchema, standardJson } from './standard.js';
 import { readStrings, resolve } from './strings.js';
 
 const failed = (problems: readonly Problem[]): Checked => ({ ok: false, problems });
@@ -103,7 +103,10 @@ function standardShape(source: StandardSchemaV1, where: string, direction: Direc
   const check = compileStandard(source);
   return shape(
     json,
-    () => (value) => andThen(rejectHarmful(value), check),
+    () => {
+      const guard = compileGuard(source, json);
+      return (value) => andThen(andThen(rejectHarmful(value), guard), check);
+    },
     (value) => andThen(andThen(jsonForm(value), check), jsonForm),
   );
 }

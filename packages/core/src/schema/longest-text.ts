@@ -20,6 +20,13 @@ const MAX_WAYS = 2e6;
 /** Caps for a pattern that may match strings of any length: ways per character, and regardless of the length. */
 const MAX_LINEAR_WAYS = { each: 16, once: 1e5 };
 
+/** Thrown for a pattern that no text is short enough for. */
+export class SlowPattern extends Error {
+  constructor(pattern: string) {
+    super(`the pattern ${pattern} can take exponential time, or minutes for a few hundred characters`);
+  }
+}
+
 function beginsAtStart(part: Part): boolean {
   if (part.kind === 'choice') return part.parts.every(beginsAtStart);
   if (part.kind === 'sequence') return part.parts[0] !== undefined && beginsAtStart(part.parts[0]);

@@ -64,6 +64,11 @@ const EXPECTATIONS: Readonly<Record<string, (value: unknown) => string>> = {
   },
 };
 
+/** Describes what a keyword with this value in the schema expects. */
+export function expectationOf(keyword: string, value: unknown): string {
+  return EXPECTATIONS[keyword]?.(value) ?? 'is not valid';
+}
+
 /** A path in JavaScript notation. */
 export function readablePath(keys: readonly string[]): string {
   let path = '';
