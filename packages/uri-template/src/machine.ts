@@ -36,7 +36,16 @@ interface Done {
   readonly op: 'done';
 }
 
-type Accepts = (unit: string) => boolean;
+type Accepts = (unit: string, kind: number) => boolean;
+
+/** A text to match, prepared once for all templates with the same prefix. */
+export interface Subject {
+  /** The text, with octets in upper case. */
+  readonly text: string;
+  readonly units: readonly string[];
+  /** The kind of each unit. */
+  readonly kinds: Uint8Array;
+}
 
 /** A compiled template. */
 export interface Machine {
@@ -66,11 +75,14 @@ interface Way {
   readonly last: Mark | undefined;
 }
 
-// RFC 3986, sections 2.2 and 2.3. Units of more than one character are percent-encoded.
-const isUnreserved: Accepts = (unit) => unit.length > 1 || /[\w\-.~]/.test(unit);
-const isReserved: Accepts = (unit) => isUnreserved(unit) || /[:/?#[\]@!$&'()*+,;=]/.test(unit);
+/** Kinds of units: RFC 3986, sections 2.2 and 2.3. */
+const RESERVED = 1;
+const UNRESERVED = 2;
+
+const isUnreserved: Accepts = (_, kind) => kind === UNRESERVED;
+const isReserved: Accepts = (_, kind) => kind !== 0;
 // More lenient than expansion: people type queries with "/", ":" or "," in the values.
-const isInQuery: Accepts = (unit) => unit !== '&' && unit !== '#' && isReserved(unit);
+const isInQuery: Accepts = (unit, kind) => kind !== 0 && unit !== '&' && unit !== '#';
 
 /**
  * Compiles the parts of a template. A leading literal is left out, because it is compared separately. Steps are linked
@@ -154,7 +166,7 @@ class Chain {
     const isAccepted = reserved ? isReserved : isUnreserved;
     if (!variable.explode) return this.value(variable, isAccepted, next);
     const more = this.fork(next, next);
-    const item = this.value(variable, (unit) => unit !== separator && isAccepted(unit), more);
+    const item = this.value(variable, (unit, kind) => unit !== separator && isAccepted(unit, kind), more);
     more.second = this.text(separator, item);
     return item;
   }
@@ -191,11 +203,32 @@ export function unitsOf(uri: string): readonly string[] {
   return upperCaseOctets(uri).match(/%[CD].{4}|%E.{7}|%F.{10}|%..|./gs) ?? [];
 }
 
+function kindOf(unit: string): number {
+  // longer units are percent-encoded
+  if (unit.length > 1 || /[\w\-.~]/.test(unit)) return UNRESERVED;
+  return /[:/?#[\]@!$&'()*+,;=]/.test(unit) ? RESERVED : 0;
+}
+
+/** Prepares a text for `runMachine`. */
+export function subjectOf(uri: string): Subject {
+  const units = unitsOf(uri);
+  const kinds = new Map<string, number>();
+  return {
+    text: upperCaseOctets(uri),
+    units,
+    kinds: Uint8Array.from(units, (unit) => {
+      const known = kinds.get(unit) ?? kindOf(unit);
+      kinds.set(unit, known);
+      return known;
+    }),
+  };
+}
+
 /**
  * Runs the machine on the whole text and returns the captures. No fork is taken twice at the same position, because it
  * would fail again. The time is therefore at most the product of the lengths of template and text.
  */
-export function runMachine({ start, forks }: Machine, units: readonly string[]): readonly Capture[] | undefined {
+export function runMachine({ start, forks }: Machine, { units, kinds }: Subject): readonly Capture[] | undefined {
   const taken = new Uint8Array(forks * (units.length + 1));
   const ways: Way[] = [{ step: start, at: 0, from: 0, last: undefined }];
   for (let way = ways.pop(); way; way = ways.pop()) {
@@ -204,8 +237,9 @@ export function runMachine({ start, forks }: Machine, units: readonly string[]):
     while (step) {
       switch (step.op) {
         case 'take': {
-          const unit: string | undefined = units[at++];
-          step = unit !== undefined && step.accepts(unit) ? step.next : undefined;
+          const isTaken: boolean = at < units.length && step.accepts(units[at] as string, kinds[at] as number);
+          at += 1;
+          step = isTaken ? step.next : undefined;
           break;
         }
         case 'fork': {

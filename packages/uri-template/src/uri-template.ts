@@ -8,7 +8,7 @@ import {
   type Variable,
   variablesOf,
 } from './grammar.js';
-import { compileMachine, type Machine, runMachine, unitsOf, upperCaseOctets } from './machine.js';
+import { compileMachine, type Machine, runMachine, type Subject, subjectOf, upperCaseOctets } from './machine.js';
 import { firstCharacters, readValues, type TemplateMatch } from './values.js';
 
 export type { TemplateMatch } from './values.js';
@@ -48,6 +48,9 @@ export class UriTemplate {
   private readonly head: string;
   private readonly anyCase: number;
   private readonly machine: Machine;
+  /** The literals after the prefix, in comparable form, and whether the template ends with the last one. */
+  private readonly literals: readonly string[];
+  private readonly endsWithLiteral: boolean;
 
   /** @throws {SyntaxError} with the reason, if the text is not a valid template */
   constructor(template: string) {
@@ -61,6 +64,8 @@ export class UriTemplate {
     this.anyCase = anyCaseLength(this.prefix);
     this.head = comparable(this.prefix, this.anyCase);
     this.machine = compileMachine(parts);
+    this.literals = parts.slice(1).flatMap((part) => (typeof part === 'string' ? [upperCaseOctets(part)] : []));
+    this.endsWithLiteral = parts.length > 1 && typeof parts.at(-1) === 'string';
   }
 
   /** Whether a string is a template rather than a URI, which cannot contain braces (RFC 3986, section 2). */
@@ -107,10 +112,21 @@ export class UriTemplate {
   match(uri: string): TemplateMatch | undefined {
     if (uri.length > LONGEST_URI || /[^!-~]/.test(uri)) return undefined;
     if (comparable(uri.slice(0, this.prefix.length), this.anyCase) !== this.head) return undefined;
-    const rest = uri.slice(this.prefix.length);
-    if (!isDecodable(rest)) return undefined;
-    const captures = runMachine(this.machine, unitsOf(rest));
+    const subject = subjectFor(uri.slice(this.prefix.length));
+    if (subject === undefined || !this.hasLiterals(subject.text)) return undefined;
+    const captures = runMachine(this.machine, subject);
     return captures && readValues(captures);
+  }
+
+  /** Whether a text has all literals in order. Most texts for another template don't, and searching is fast. */
+  private hasLiterals(text: string): boolean {
+    let at = 0;
+    for (const literal of this.literals) {
+      const found = text.indexOf(literal, at);
+      if (found < 0) return false;
+      at = found + literal.length;
+    }
+    return !this.endsWithLiteral || text.endsWith(this.literals.at(-1) ?? '');
   }
 }
 
@@ -121,6 +137,14 @@ function anyCaseLength(prefix: string): number {
 
 function comparable(prefix: string, anyCase: number): string {
   return upperCaseOctets(prefix.slice(0, anyCase).toLowerCase() + prefix.slice(anyCase));
+}
+
+let latest: { readonly text: string; readonly subject: Subject | undefined } | undefined;
+
+/** Prepares a text for matching; undefined if it can't be decoded. Templates with one prefix see the same text. */
+function subjectFor(text: string): Subject | undefined {
+  if (latest?.text !== text) latest = { text, subject: isDecodable(text) ? subjectOf(text) : undefined };
+  return latest.subject;
 }
 
 function isDecodable(uri: string): boolean {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { parseTemplate } from '../src/grammar.js';
-import { compileMachine, runMachine, unitsOf } from '../src/machine.js';
+import { compileMachine, runMachine, subjectOf } from '../src/machine.js';
 import { isUnsafe } from '../src/values.js';
 import { UriTemplate } from '../src/uri-template.js';
 
@@ -286,13 +286,14 @@ describe('the duration of a match', () => {
   /** Number of times the matcher reads a unit of the URI. */
   function looks(template: string, uri: string): number {
     let count = 0;
-    const units = new Proxy(unitsOf(uri), {
+    const subject = subjectOf(uri);
+    const units = new Proxy(subject.units, {
       get(target, key) {
         if (typeof key === 'string' && /^\d+$/.test(key)) count++;
         return Reflect.get(target, key) as unknown;
       },
     });
-    runMachine(compileMachine(parseTemplate(template)), units);
+    runMachine(compileMachine(parseTemplate(template)), { ...subject, units });
     return count;
   }
 
@@ -321,6 +322,17 @@ describe('the duration of a match', () => {
     const [small, large] = [of(1_800), of(18_000)];
     expect(large).toBeLessThanOrEqual(10.5 * Math.max(small, template.length));
     expect(large).toBeLessThanOrEqual(18_000 * 4 * template.length);
+  });
+
+  it('is nearly nothing for a template whose literals the URI lacks (#22)', () => {
+    const uri = `x:${'a/'.repeat(4000)}`;
+    const others = Array.from({ length: 4000 }, (_, index) => new UriTemplate(`x:{+path}/edit${index}{?q}`));
+    expect(others.some((template) => template.match(uri) !== undefined)).toBe(false);
+    const [first] = others;
+    expect(first?.match('x:a/edit0?q=1')).toEqual({ path: 'a', q: '1' });
+    expect(new UriTemplate('x:{a}%c3%a9{b}').match('x:1%C3%a92')).toEqual({ a: '1', b: '2' });
+    expect(new UriTemplate('x:{a}/y/{b}/y').match('x:1/y/2')).toBeUndefined();
+    expect(new UriTemplate('x:{+a}/y{b}/y').match('x:1/y/y2/y')).toEqual({ a: '1/y', b: '2' });
   });
 
   it('is short for 30,000 commas and for many equal parameters', () => {
