@@ -1,4 +1,5 @@
 import { INITIALIZE, META, type Sent, stateless } from './client.js';
+import { SIBLINGS } from './target.js';
 
 /** The two ways to talk to a server. */
 export type Era = 'session' | 'stateless';
@@ -149,6 +150,9 @@ const MALFORMED: readonly Kind[] = [
   { name: 'an id that is too long', body: messageWith(LONG) },
 ].map((kind) => ({ ...ORDINARY, ...kind }));
 
+/** The literals of all templates with this prefix. */
+const EDITS = Array.from({ length: SIBLINGS }, (_, index) => `/edit${index}`).join('');
+
 /** Requests for things that don't exist. */
 const UNKNOWN: readonly Kind[] = [
   { name: 'an unknown method', message: { method: LONG } },
@@ -158,6 +162,12 @@ const UNKNOWN: readonly Kind[] = [
     ...BRANCHING,
     cpu: 50,
     message: { method: 'resources/read', params: { uri: `files://${LONG}/../x` } },
+  },
+  {
+    name: 'a URI for many templates',
+    ...BRANCHING,
+    cpu: 200,
+    message: { method: 'resources/read', params: { uri: `items://${EDITS}${'/a'.repeat(3700)}` } },
   },
   { name: 'an unknown prompt', message: { method: 'prompts/get', params: { name: LONG } } },
   {
@@ -180,6 +190,12 @@ const WRONG: readonly Kind[] = [
   { name: 'a text that fits no pattern', message: call('texts', { pattern0: LONG, pattern1: LONG.slice(99) }) },
   { name: 'an item twice', message: call('objects', { unique: many({ a: 1 }) }) },
   { name: 'several ways through a schema', ...BRANCHING, cpu: 100, message: call('recursive', { twice: nested(60) }) },
+  ...['zod', 'valibot', 'arktype'].flatMap((library) => [
+    { name: `no alternative per item, ${library}`, message: call(library, { scalars: many({}) }) },
+    { name: `wrong e-mail addresses, ${library}`, message: call(library, { emails: many('x') }) },
+    { name: `wrong dates, ${library}`, message: call(library, { dates: many('x') }) },
+  ]),
+  { name: 'a text for a slow pattern', message: call('zod', { slow: `${' '.repeat(SIZE)}x` }) },
   { name: 'items to repair', message: call('lists_coerced', { items: many('{"a":1}') }) },
   { name: 'thousands of tiny objects', message: call('transforms', { converted: many({}) }) },
   { name: 'wrong items to convert', ...INSTANCES, message: call('transforms', { converted: many(LONG_ITEM) }) },

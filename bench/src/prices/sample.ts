@@ -11,6 +11,13 @@ export class Sampler {
     private readonly random: Random,
   ) {}
 
+  /** The schemas of the fields. The root may be a reference. */
+  get fields(): Readonly<Record<string, Schema>> {
+    const { $ref } = this.root;
+    const { properties } = typeof $ref === 'string' ? this.find($ref) : this.root;
+    return properties as Readonly<Record<string, Schema>>;
+  }
+
   draw(schema = this.root, depth = 0): Json {
     const { $ref, $dynamicRef, const: only, enum: values, type, anyOf, oneOf, allOf } = schema;
     if (only !== undefined) return only as Json;

@@ -75,7 +75,7 @@ export class Slots {
   private arguments(name: string, schema: ToolEntry['inputSchema']): Slot[] {
     const words = wordsOf(schema);
     const sampler = new Sampler(schema, this.random);
-    const fields = Object.entries(schema['properties'] as Record<string, Readonly<Record<string, unknown>>>);
+    const fields = Object.entries(sampler.fields);
     const seeds = Array.from({ length: 5 }, () => sampler.draw());
     const whole = { seeds, keys: words.keys, atoms: [...words.values, ...seeds], limit: ATTACK_BYTES };
     const send = (args: Json) => this.call('tools/call', { name, arguments: args });
@@ -100,7 +100,14 @@ export class Slots {
       send,
     });
     const uri = (value: Json) => ({ uri: value });
-    const uris = ['docs://readme', 'files://a/b/c', 'pages://example.com/a?q=b', 'lists://oslo/metric/a-b', 'x://%41'];
+    const uris = [
+      'docs://readme',
+      'files://a/b/c',
+      'pages://example.com/a?q=b',
+      'lists://oslo/metric/a-b',
+      'items://a/b/edit1?q=2',
+      'x://%41',
+    ];
     const completion = { ref: { type: 'ref/prompt', name: 'pack' }, argument: { name: 'city', value: 'O' } };
     const listen = { toolsListChanged: true, resourceSubscriptions: ['docs://readme', 'files://a'] };
     const inSession = (method: string, params: Json) => this.inSession({ jsonrpc: '2.0', id: 1, method, params });

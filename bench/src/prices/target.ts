@@ -3,6 +3,7 @@ import { IsIn, IsOptional, IsString, Matches, MaxLength } from 'class-validator'
 
 import { Customs, Formats, Lists, Transforms, Unions } from './target-dtos.js';
 import { DRAFT_07, OBJECTS, RECURSIVE, TEXTS } from './target-schemas.js';
+import { ARKTYPE, VALIBOT, ZOD } from './target-standard.js';
 
 const FORM = {
   type: 'object',
@@ -109,15 +110,39 @@ const INPUTS = {
   objects: OBJECTS,
   recursive: RECURSIVE,
   draft: DRAFT_07,
+  zod: ZOD,
+  valibot: VALIBOT,
+  arktype: ARKTYPE,
 } as const;
 
 /** The tools whose arguments the search attacks, each once as is and once with `coerce`. */
 export const ATTACKED: readonly string[] = Object.keys(INPUTS).flatMap((name) => [name, `${name}_coerced`]);
 
+/** Number of templates with the same prefix. */
+export const SIBLINGS = 40;
+
+/** Templates with one prefix, all of which may have to read a whole URI. */
+const siblings = () =>
+  Array.from({ length: SIBLINGS }, (_, index) => {
+    class Item {
+      @Resource(`items://{+path}/edit${index}{?q}`)
+      read() {
+        return 'An item';
+      }
+    }
+    return Item;
+  });
+
 /** Creates a server whose members use every feature of schemas, templates and questions. It doesn't log. */
 export function createTarget(): McpServer {
   const silent = { warn() {}, error() {} };
-  const server = new McpServer({ name: 'target', version: '1.0.0', providers: [Desk], pageSize: 5, logger: silent });
+  const server = new McpServer({
+    name: 'target',
+    version: '1.0.0',
+    providers: [Desk, ...siblings()],
+    pageSize: 5,
+    logger: silent,
+  });
   for (const [name, input] of Object.entries(INPUTS)) {
     for (const coerce of [false, true]) {
       const tool = { name: coerce ? `${name}_coerced` : name, description: `Takes ${name}`, coerce };

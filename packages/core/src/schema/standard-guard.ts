@@ -9,6 +9,9 @@ import { type Convert, limitOf, publishedLimit } from './standard-patterns.js';
  */
 export const LONGEST = 'x-longest';
 
+/** Keyword of our own: patterns that a text must match, with their flags, which JSON Schema lacks. */
+export const MATCHES = 'x-matches';
+
 /** The schema by which values are judged before their library reads them. */
 export interface Guard {
   readonly json: JsonObject;
@@ -23,10 +26,8 @@ export interface Guard {
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Keywords about a value's own text, number or size, which a conversion within the library may change first. */
-const ABOUT_VALUES = [
-  ...['minLength', 'maxLength', 'pattern', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],
-  ...['minItems', 'maxItems', 'allOf'],
-];
+const ABOUT_VALUES =
+  'minLength maxLength pattern minimum maximum exclusiveMinimum exclusiveMaximum minItems maxItems allOf'.split(' ');
 
 function forget(node: JsonObject, keywords: readonly string[]): void {
   for (const keyword of keywords) if (keyword !== LONGEST) delete node[keyword];
@@ -43,8 +44,11 @@ interface ZodNode {
   };
 }
 
-const partOf = (schema: unknown): ZodNode['_zod'] | undefined =>
-  typeof schema === 'object' && schema !== null ? (schema as Partial<ZodNode>)._zod : undefined;
+function partOf(schema: unknown): ZodNode['_zod'] | undefined {
+  if (typeof schema !== 'object' || schema === null) return undefined;
+  const { _zod: zod } = schema as Partial<ZodNode>;
+  return zod;
+}
 
 /** Whether zod accepts more than what it publishes for a schema itself. */
 function isLax({ _zod: zod }: ZodNode): boolean {
@@ -75,18 +79,21 @@ function remembers(schema: unknown): boolean {
   return major > REMEMBERING.major || (major === REMEMBERING.major && minor >= REMEMBERING.minor);
 }
 
-function patternsOf(schema: ZodNode): RegExp[] {
-  const { pattern, checks = [] } = schema._zod.def;
+function patternsOf({ _zod: zod }: ZodNode): RegExp[] {
+  const { pattern, checks = [] } = zod.def;
   const all = [pattern, ...(checks as readonly unknown[]).map((check) => partOf(check)?.def['pattern'])];
   return all.filter((each) => each instanceof RegExp);
 }
 
 /** Removes what zod doesn't enforce from the schema of one node. */
 function relaxZod({ zodSchema, jsonSchema }: { readonly zodSchema: ZodNode; readonly jsonSchema: JsonObject }): void {
-  const { type, shape, checks = [] } = zodSchema._zod.def;
+  const { _zod: zod } = zodSchema;
+  const { type, shape, checks = [] } = zod.def;
   const patterns = patternsOf(zodSchema);
-  // JSON Schema has no flags
-  if (patterns.some(({ flags }) => flags !== '')) forget(jsonSchema, ['pattern', 'allOf']);
+  if (patterns.length > 0) {
+    forget(jsonSchema, ['pattern', 'allOf']);
+    jsonSchema[MATCHES] = patterns.map(({ source, flags }) => [source, flags]);
+  }
   if ((checks as readonly unknown[]).some(mayChange)) forget(jsonSchema, ABOUT_VALUES);
   // its keys are converted, and may be optional
   if (type === 'record') forget(jsonSchema, ['required']);
@@ -146,20 +153,36 @@ export function guardOf(source: StandardSchemaV1, published: JsonObject, convert
         remembers: false,
       };
     case 'arktype':
-      return { json: limited(published), isReliable: true, triesAll: false, remembers: false };
+      return { json: withFlags(published, flagsIn(source)), isReliable: true, triesAll: false, remembers: false };
     default:
-      return { json: limited(published), isReliable: false, triesAll: false, remembers: false };
+      return { json: withFlags(published, new Map()), isReliable: false, triesAll: false, remembers: false };
   }
 }
 
-/** Replaces patterns, whose flags are unknown, by the longest text for them. */
-function limited(node: unknown): JsonObject {
-  const change = (key: string, value: unknown): unknown => {
-    if (key === 'pattern') return undefined;
-    const { pattern } = Object(value) as JsonObject;
+/** The flags of patterns of arktype by their source; undefined for a source with several. */
+function flagsIn(source: unknown): ReadonlyMap<string, string | undefined> {
+  const { references = [] } = source as { readonly references?: readonly Fields[] };
+  const flags = new Map<string, string | undefined>();
+  for (const { kind, rule, flags: own = '' } of references) {
+    if (kind !== 'pattern') continue;
+    const text = String(rule);
+    flags.set(text, flags.has(text) && flags.get(text) !== own ? undefined : String(own));
+  }
+  return flags;
+}
+
+/** Adds the flags of patterns, and the longest texts for them. Ignores patterns with unknown flags. */
+function withFlags(node: unknown, known: ReadonlyMap<string, string | undefined>): JsonObject {
+  const change = (_key: string, value: unknown): unknown => {
+    const { pattern, ...rest } = Object(value) as JsonObject;
     if (typeof pattern !== 'string') return value;
-    const longest = publishedLimit(pattern);
-    return longest === Number.POSITIVE_INFINITY ? value : { ...(value as JsonObject), [LONGEST]: longest };
+    const flags = known.get(pattern);
+    const longest = publishedLimit(pattern, flags);
+    return {
+      ...rest,
+      ...(flags !== undefined && { [MATCHES]: [[pattern, flags]] }),
+      ...(longest !== Number.POSITIVE_INFINITY && { [LONGEST]: longest }),
+    };
   };
   return JSON.parse(JSON.stringify(node, change)) as JsonObject;
 }

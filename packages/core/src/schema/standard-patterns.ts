@@ -18,9 +18,9 @@ export function limitOf(pattern: Readonly<Pick<RegExp, 'source' | 'flags'>>): nu
 }
 
 /** The maximum length of a text for a published pattern. */
-export function publishedLimit(source: string): number {
+export function publishedLimit(source: string, flags?: string): number {
   try {
-    return limitOf(new RegExp(source));
+    return limitOf(new RegExp(source, flags));
   } catch (error) {
     if (error instanceof SlowPattern) throw error;
     // only valid with a flag, which the library adds

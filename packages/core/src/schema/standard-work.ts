@@ -4,7 +4,7 @@ import { sizeOf, TOO_COMPLEX } from './bounded-work.js';
 import { expectationOf, readablePath } from './problems.js';
 import { kindOf } from './schema-kinds.js';
 import type { Problem } from './shape.js';
-import { type Guard, LONGEST } from './standard-guard.js';
+import { type Guard, LONGEST, MATCHES } from './standard-guard.js';
 import { resolve } from './strings.js';
 
 /**
@@ -32,17 +32,27 @@ interface Place {
   readonly parent: Place | undefined;
 }
 
-function pathTo(place: Place | undefined): string {
+/** Something that a library would report. Described only if it is reported. */
+interface Failure {
+  readonly place: Place | undefined;
+  readonly keyword: string;
+  readonly limit: unknown;
+}
+
+function describe({ place, keyword, limit }: Failure): Problem {
   const keys: string[] = [];
   for (let at = place; at !== undefined; at = at.parent) keys.push(at.key);
-  return readablePath(keys.toReversed());
+  return { path: readablePath(keys.toReversed()), expected: expectationOf(keyword, limit) };
 }
 
 const patterns = new Map<string, RegExp>();
 
-function matches(source: string, text: string): boolean {
-  let pattern = patterns.get(source);
-  if (pattern === undefined) patterns.set(source, (pattern = new RegExp(source)));
+function matches(text: string, source: string, flags = ''): boolean {
+  if (text.length > MAX_MATCHED) return true;
+  const key = `/${source}/${flags}`;
+  let pattern = patterns.get(key);
+  if (pattern === undefined) patterns.set(key, (pattern = new RegExp(source, flags)));
+  pattern.lastIndex = 0;
   return pattern.test(text);
 }
 
@@ -56,7 +66,9 @@ const isLonger = (text: string, limit: number): boolean =>
 const TEXT: Readonly<Record<string, Rule>> = {
   minLength: (text: string, limit: number) => text.length >= limit,
   maxLength: (text: string, limit: number) => !isLonger(text, limit),
-  pattern: (text: string, source: string) => text.length > MAX_MATCHED || matches(source, text),
+  pattern: (text: string, source: string) => matches(text, source),
+  [MATCHES]: (text: string, all: readonly (readonly [string, string])[]) =>
+    all.every(([source, flags]) => matches(text, source, flags)),
 };
 const NUMBER: Readonly<Record<string, Rule>> = {
   minimum: (value: number, limit: number) => value >= limit,
@@ -80,7 +92,7 @@ function isOfType(value: unknown, type: unknown): boolean {
 class Work {
   #failures = 0;
   #visits = 0;
-  #first: Problem | undefined;
+  #first: Failure | undefined;
   /** What is known about objects and lists, by the target of a reference. */
   readonly #known = new Map<JsonObject, Map<unknown, boolean>>();
   readonly #guard: Guard;
@@ -144,7 +156,7 @@ class Work {
   #text(text: string, schema: JsonObject, place: Place | undefined): boolean {
     const longest = schema[LONGEST] as number | undefined;
     if (longest !== undefined && text.length > longest) {
-      throw new Refused([{ path: pathTo(place), expected: expectationOf('maxLength', longest) }]);
+      throw new Refused([describe({ place, keyword: 'maxLength', limit: longest })]);
     }
     return this.#rules(text, { rules: TEXT, schema, place });
   }
@@ -157,9 +169,14 @@ class Work {
     for (const keyword in rules) {
       const limit = schema[keyword];
       if (limit === undefined || rules[keyword]?.(value as never, limit as never)) continue;
-      isFit = this.#fail(place, keyword, limit);
+      isFit = keyword === MATCHES ? this.#mismatch(place, limit) : this.#fail(place, keyword, limit);
     }
     return isFit;
+  }
+
+  #mismatch(place: Place | undefined, all: unknown): false {
+    const [[source] = []] = all as readonly (readonly string[])[];
+    return this.#fail(place, 'pattern', source);
   }
 
   #list(list: readonly unknown[], schema: JsonObject, place: Place | undefined): boolean {
@@ -225,8 +242,8 @@ class Work {
 
   #fail(place: Place | undefined, keyword: string, limit: unknown): false {
     this.#failures += 1;
-    this.#first ??= { path: pathTo(place), expected: expectationOf(keyword, limit) };
-    if (this.#failures > MAX_FAILURES && this.#guard.isReliable) throw new Refused([this.#first]);
+    this.#first ??= { place, keyword, limit };
+    if (this.#failures > MAX_FAILURES && this.#guard.isReliable) throw new Refused([describe(this.#first)]);
     return false;
   }
 }
