@@ -101,13 +101,12 @@ export const EMPTY_SHAPE = shape(NO_FIELDS, () => checkEmpty, checkEmpty);
 function standardShape(source: StandardSchemaV1, where: string, direction: Direction): Shape {
   const json = standardJson(source, where, direction);
   const check = compileStandard(source);
+  let guard: Step | undefined;
+  const guarded: Step = (value) => andThen((guard ??= compileGuard(source, json))(value), check);
   return shape(
     json,
-    () => {
-      const guard = compileGuard(source, json);
-      return (value) => andThen(andThen(rejectHarmful(value), guard), check);
-    },
-    (value) => andThen(andThen(jsonForm(value), check), jsonForm),
+    () => (value) => andThen(rejectHarmful(value), guarded),
+    (value) => andThen(andThen(jsonForm(value), guarded), jsonForm),
   );
 }
 

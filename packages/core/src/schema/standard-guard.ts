@@ -21,6 +21,8 @@ export interface Guard {
   readonly triesAll: boolean;
   /** Whether the library looks only once at a value that a recursive schema reaches by several paths. */
   readonly remembers: boolean;
+  /** Whether the library reads lists as objects whose fields are the items. */
+  readonly readsLists: boolean;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -143,7 +145,7 @@ export function guardOf(source: StandardSchemaV1, published: JsonObject, convert
     case 'zod': {
       const metadata = { get: () => undefined };
       const json = convert({ metadata, override: relaxZod });
-      return { json, isReliable: true, triesAll: true, remembers: remembers(source) };
+      return { json, isReliable: true, triesAll: true, remembers: remembers(source), readsLists: false };
     }
     case 'valibot':
       return {
@@ -151,13 +153,16 @@ export function guardOf(source: StandardSchemaV1, published: JsonObject, convert
         isReliable: true,
         triesAll: true,
         remembers: false,
+        readsLists: true,
       };
     case 'arktype':
-      return { json: withFlags(published, flagsIn(source)), isReliable: true, triesAll: false, remembers: false };
+      return { ...DISCRIMINATING, json: withFlags(published, flagsIn(source)), isReliable: true };
     default:
-      return { json: withFlags(published, new Map()), isReliable: false, triesAll: false, remembers: false };
+      return { ...DISCRIMINATING, json: withFlags(published, new Map()), isReliable: false };
   }
 }
+
+const DISCRIMINATING = { triesAll: false, remembers: false, readsLists: true };
 
 /** The flags of patterns of arktype by their source; undefined for a source with several. */
 function flagsIn(source: unknown): ReadonlyMap<string, string | undefined> {

@@ -83,9 +83,7 @@ const LIST: Readonly<Record<string, Rule>> = {
 
 function isOfType(value: unknown, type: unknown): boolean {
   const kind = kindOf(value);
-  return [type].flat().some(
-    (each) => each === kind || (each === 'number' && kind === 'integer') || (each === 'object' && kind === 'array'), // as valibot does
-  );
+  return [type].flat().some((each) => each === kind || (each === 'number' && kind === 'integer'));
 }
 
 /** Follows the work of a library for one value. */
@@ -132,6 +130,8 @@ class Work {
 
   #judge(value: unknown, schema: JsonObject, place: Place | undefined): boolean {
     const { type, const: only, enum: values } = schema;
+    if (Array.isArray(value) && type === 'object' && this.#guard.readsLists)
+      return this.#fields({ ...value }, schema, place);
     if (type !== undefined && !isOfType(value, type)) return this.#fail(place, 'type', type);
     if (only !== undefined && !Object.is(only, value) && typeof only !== 'object') {
       return this.#fail(place, 'const', only);

@@ -2,11 +2,12 @@ import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/sp
 
 import { startupError } from '../protocol/errors.js';
 import type { JsonObject } from '../protocol/model.js';
+import { isSmall } from './bounded-work.js';
 import type { Direction } from './class-facts.js';
 import { SlowPattern } from './longest-text.js';
 import { describeIssues } from './problems.js';
 import type { Checked } from './shape.js';
-import { guardOf } from './standard-guard.js';
+import { guardOf, LONGEST } from './standard-guard.js';
 import { type Convert, judgePatterns } from './standard-patterns.js';
 import { refusal } from './standard-work.js';
 
@@ -56,14 +57,27 @@ export function standardJson(source: StandardSchemaV1, where: string, direction:
   }
 }
 
+/** Values with at most this many parts aren't judged, unless the schema is recursive: they can't take long. */
+const FEW = 20;
+
+/** The length of the longest text that every pattern of a guard admits. */
+function shortestLimit(text: string): number {
+  return Math.min(...[...text.matchAll(LIMITS)].map(([, limit]) => Number(limit)));
+}
+
+const LIMITS = new RegExp(`"${LONGEST}":(\\d+)`, 'g');
+
 /**
  * Compiles the check that runs before the library's own: it rejects values for which the library would take too long.
  * @param json the published JSON Schema
  */
 export function compileGuard(source: StandardSchemaV1, json: JsonObject): (value: unknown) => Checked {
-  const convert = converterOf(source, 'input') ?? (() => json);
-  const guard = guardOf(source, json, convert);
+  const guard = guardOf(source, json, converterOf(source, 'input') ?? (() => json));
+  const text = JSON.stringify(guard.json);
+  const mayLoop = text.includes('"$ref"');
+  const longest = shortestLimit(text);
   return (value) => {
+    if (!mayLoop && isSmall(value, longest, { left: FEW })) return { ok: true, value };
     const problems = refusal(guard, value);
     return problems === undefined ? { ok: true, value } : { ok: false, problems };
   };
