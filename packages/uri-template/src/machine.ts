@@ -224,11 +224,19 @@ export function subjectOf(uri: string): Subject {
   };
 }
 
+/** Whether a branch fails at once, because its next unit isn't acceptable. Most branches do, so none is queued for them. */
+function failsAt(branch: Step, { units, kinds }: Subject, at: number): boolean {
+  let step = branch;
+  while (step.op === 'open' || step.op === 'close') step = step.next;
+  return step.op === 'take' && !(at < units.length && step.accepts(units[at] as string, kinds[at] as number));
+}
+
 /**
  * Runs the machine on the whole text and returns the captures. No fork is taken twice at the same position, because it
  * would fail again. The time is therefore at most the product of the lengths of template and text.
  */
-export function runMachine({ start, forks }: Machine, { units, kinds }: Subject): readonly Capture[] | undefined {
+export function runMachine({ start, forks }: Machine, subject: Subject): readonly Capture[] | undefined {
+  const { units, kinds } = subject;
   const taken = new Uint8Array(forks * (units.length + 1));
   const ways: Way[] = [{ step: start, at: 0, from: 0, last: undefined }];
   for (let way = ways.pop(); way; way = ways.pop()) {
@@ -246,8 +254,12 @@ export function runMachine({ start, forks }: Machine, { units, kinds }: Subject)
           const key: number = step.id * (units.length + 1) + at;
           const isNew: boolean = taken[key] === 0;
           taken[key] = 1;
-          if (isNew) ways.push({ step: step.second, at, from, last });
-          step = isNew ? step.first : undefined;
+          if (!isNew) step = undefined;
+          else if (failsAt(step.first, subject, at)) step = step.second;
+          else {
+            ways.push({ step: step.second, at, from, last });
+            step = step.first;
+          }
           break;
         }
         case 'open':
