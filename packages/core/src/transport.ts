@@ -1,10 +1,11 @@
 // `@decorum/core/transport`: exports that transport authors need beyond the public API.
 export { type Provider, SERVER_HOST, type ServerHost } from './hosting.js';
 export type { InFlight } from './kernel/in-flight.js';
-export type { Kernel, SessionOrigin } from './kernel/kernel.js';
+export type { Kernel } from './kernel/kernel.js';
 export { excerpt, FAILURES, startupError } from './protocol/errors.js';
 export type { TransientPeer } from './protocol/eras/transient.js';
-export type { Session, SessionLink, SessionRecord } from './protocol/eras/stateful.js';
+export type { SessionLink, SessionOrigin, SessionRecord } from './protocol/eras/session-record.js';
+export type { Session } from './protocol/eras/stateful.js';
 export { allowedNames, exceedsValues } from './protocol/count-values.js';
 export { belongsToSession, type Conversation } from './protocol/exchange.js';
 export type { Frame, FrameKind } from './protocol/frame.js';

@@ -1,6 +1,7 @@
 import { excerpt, McpError } from '../protocol/errors.js';
 import { TransientPeer } from '../protocol/eras/transient.js';
-import { Session, type SessionLink, type SessionMeans, type SessionRecord } from '../protocol/eras/stateful.js';
+import type { SessionLink, SessionOrigin } from '../protocol/eras/session-record.js';
+import { Session, type SessionMeans } from '../protocol/eras/stateful.js';
 import { openStateless } from '../protocol/eras/stateless.js';
 import { belongsToSession, type Conversation, Exchange, type Peer } from '../protocol/exchange.js';
 import {
@@ -17,27 +18,18 @@ import { beginsConversation } from '../protocol/methods.js';
 import type { RequestId } from '../protocol/model.js';
 import type { Reply } from '../protocol/reply.js';
 import type { Revision } from '../protocol/revisions/revision.js';
-import type { Principal, Wire } from '../protocol/wire.js';
+import type { Wire } from '../protocol/wire.js';
 import { batchFault, joined, wireOfEach } from './batch.js';
 import { Failures } from './failures.js';
 import { InFlight } from './in-flight.js';
 import { Judge, runWhenAllowed } from './judge.js';
 import { Members } from './members.js';
+import { Adoptions } from './methods/adoptions.js';
 import { extensionMethods } from './methods/extensions.js';
 import type { KernelParts, Method } from './methods/method.js';
 import { protocolMethods } from './methods/protocol.js';
 import { Results } from './results.js';
 import type { Unopened } from './unopened.js';
-
-/** Where a session comes from: a client that connects, or another process. */
-export interface SessionOrigin {
-  /** For a new session: its id on the wire, if the transport has one. */
-  readonly id?: string | undefined;
-  /** For a new session: the only principal that may use it. */
-  readonly principal?: Principal | undefined;
-  /** The record of a session that another process started. */
-  readonly record?: SessionRecord | undefined;
-}
 
 const NOTHING: Reply = Object.freeze({ text: undefined });
 
@@ -45,6 +37,8 @@ const NOTHING: Reply = Object.freeze({ text: undefined });
 export class Kernel {
   /** Requests in flight over all transports. */
   readonly inFlight: InFlight;
+  /** What sessions need when a principal adopts them. */
+  readonly adoptions: Adoptions;
   /** Cap on the values of a message. */
   readonly maxValues: number;
   private readonly methods: ReadonlyMap<string, Method>;
@@ -60,6 +54,7 @@ export class Kernel {
     const { server, events, limits } = parts;
     this.inFlight = new InFlight(limits.maxOpenCalls);
     this.maxValues = limits.maxValues;
+    this.adoptions = new Adoptions(parts);
     this.judge = new Judge(parts);
     this.failures = new Failures(parts, this.inFlight);
     const means = { ...parts, members, results: new Results(server) };
@@ -106,8 +101,7 @@ export class Kernel {
   /** Creates the session of a client that is about to send `initialize`, or has sent it to another process. */
   openSession({ id, principal, record }: SessionOrigin, link: SessionLink): Session {
     const now = Date.now();
-    const begun: SessionRecord = { id, principal, createdAt: now, usedAt: now };
-    return new Session(this.sessionMeans, record ?? begun, link);
+    return new Session(this.sessionMeans, record ?? { id, principal, createdAt: now, usedAt: now }, link);
   }
 
   /**

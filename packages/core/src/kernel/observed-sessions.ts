@@ -12,6 +12,7 @@ export interface SessionInfo {
   readonly revision: string;
   /** The client's name and version, as the client reports them. */
   readonly client: Implementation | undefined;
+  /** The caller that started it. Undefined for an anonymous session, even if its client signs in later. */
   readonly principal: Principal | undefined;
   readonly transport: TransportInfo['kind'];
   /** Whether another process started the session, and this process continues it. */

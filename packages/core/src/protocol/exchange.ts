@@ -11,7 +11,7 @@ import type { Cancellation } from './reply.js';
 import { REVISION_BY_ID } from './revisions/index.js';
 import type { Question, Revision } from './revisions/revision.js';
 import type { Need } from './scopes.js';
-import type { MirroredArgument, Wire } from './wire.js';
+import type { MirroredArgument, Principal, Wire } from './wire.js';
 
 /** Facts about the client that sent a request. */
 export interface Client {
@@ -38,6 +38,8 @@ export interface Tickets {
 
 /** State that a session keeps for its client. Methods resolve once the change is saved. */
 export interface Memory {
+  /** The only principal that may use it; undefined while its session is anonymous. */
+  readonly principal: Principal | undefined;
   setLogLevel(level: LogLevel): void | Promise<void>;
   /** @throws {McpError} `invalid-params` if the client has too many subscriptions */
   subscribe(uri: string): void | Promise<void>;
@@ -52,6 +54,8 @@ export interface Peer {
   /** The lowest log level that the client wants; undefined if it wants no messages. */
   readonly logLevel?: LogLevel | undefined;
   readonly tickets: Tickets;
+  /** What the cursors of its lists are bound to; undefined for the principal. Another one once the caller has changed. */
+  readonly cursorScope?: string | undefined;
   /** State that outlives the request, if there is any. */
   readonly memory?: Memory | undefined;
   /** Whether a lost connection cancels its requests. If not, the client may reconnect for the responses. */

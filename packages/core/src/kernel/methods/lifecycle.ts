@@ -3,6 +3,7 @@ import { andThen } from '../../protocol/maybe-promise.js';
 import { LOG_LEVELS, type ServerCapabilities } from '../../protocol/model.js';
 import { REVISION_IDS } from '../../protocol/revisions/index.js';
 import type { Registry } from '../../registry/registry.js';
+import { memoryOf } from './memory-of.js';
 import type { Method, MethodParts } from './method.js';
 
 /** `initialize`, `ping`, `logging/setLevel` and `server/discover`. */
@@ -24,8 +25,8 @@ export function lifecycleMethods({ registry, server, results, ...parts }: Method
 
     ping: () => '{}',
 
-    'logging/setLevel': ({ params, peer }) =>
-      andThen(peer.memory?.setLogLevel(requireOneOf(params['level'], 'level', LOG_LEVELS)), () => '{}'),
+    'logging/setLevel': (exchange) =>
+      andThen(memoryOf(exchange)?.setLogLevel(requireOneOf(exchange.params['level'], 'level', LOG_LEVELS)), () => '{}'),
 
     'server/discover'({ revision }) {
       const capabilities = revision.capabilities({ ...capabilitiesOf(registry, true), ...declared });

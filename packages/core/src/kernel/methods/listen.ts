@@ -13,7 +13,8 @@ const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId';
 /** Cap on open listen requests. */
 const MAX_LISTENERS = 1024;
 
-const LISTS: readonly ListName[] = ['tools', 'prompts', 'resources'];
+/** The lists whose changes clients are notified of. */
+export const LISTS: readonly ListName[] = ['tools', 'prompts', 'resources'];
 
 /** The field that requests notifications about a list. */
 const fieldOf = (list: ListName) => `${list}ListChanged`;

@@ -10,7 +10,7 @@ import type { ErrorReporter } from '../error-reporter.js';
  * @param personal whether the list depends on the caller
  */
 export function pageRequest({ peer, wire, revision, params }: Exchange, personal: boolean): PageRequest {
-  const scope = peer.sessionId ?? ownerOf(wire.principal) ?? '';
+  const scope = peer.cursorScope ?? ownerOf(wire.principal) ?? '';
   return { revision, cursor: params['cursor'], scope, personal };
 }
 

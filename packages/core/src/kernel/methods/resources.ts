@@ -1,12 +1,12 @@
 import { requireUri } from '../../protocol/checks.js';
 import { excerpt, McpError } from '../../protocol/errors.js';
-import type { Exchange, Memory } from '../../protocol/exchange.js';
 import { andThen } from '../../protocol/maybe-promise.js';
 import type { ReadResourceResult, Resource, ResourceTemplate } from '../../protocol/model.js';
 import { ListPages } from '../../registry/page.js';
 import { NO_CACHE } from '../../registry/resource-plan.js';
 import { admission, isVisible } from '../admission.js';
 import { Context } from '../context.js';
+import { memoryOf } from './memory-of.js';
 import type { Method, MethodParts } from './method.js';
 import { pageOf, pageRequest } from './page-of.js';
 
@@ -67,19 +67,16 @@ export function subscriptionMethods({ registry, reporter }: MethodParts): Record
       const uri = requireUri(exchange.params);
       const { plan } = registry.match(uri) ?? unknownResource(uri);
       if (!(await isVisible(plan, exchange, reporter))) unknownResource(uri);
-      await memoryOf(exchange).subscribe(uri);
+      await memoryOf(exchange)?.subscribe(uri);
       return EMPTY;
     },
 
     'resources/unsubscribe': (exchange) =>
-      andThen(memoryOf(exchange).unsubscribe(requireUri(exchange.params)), () => EMPTY),
+      andThen(memoryOf(exchange)?.unsubscribe(requireUri(exchange.params)), () => EMPTY),
   };
 }
 
 const EMPTY = '{}';
-
-/** The kernel only calls these methods if the peer has memory. */
-const memoryOf = ({ peer }: Exchange) => peer.memory as Memory;
 
 function unknownResource(uri: string): never {
   throw new McpError('unknown-resource', 'Resource not found', { uri: excerpt(uri) });

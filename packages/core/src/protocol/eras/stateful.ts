@@ -1,7 +1,7 @@
 import { clientOf, UNKNOWN_CLIENT } from '../checks.js';
 import { ClientError, excerpt, McpError } from '../errors.js';
 import type { Client, Conversation, Exchange, Memory, Tickets } from '../exchange.js';
-import { type Frame, notificationFrame, questionFrame } from '../frame.js';
+import { notificationFrame, questionFrame } from '../frame.js';
 import { isObject, type JsonRpcResponse } from '../jsonrpc.js';
 import { type LimitHit, MAX_KEPT_CHARS, requireFew, type ServerLimits } from '../limits.js';
 import type { JsonObject, LogLevel, Root } from '../model.js';
@@ -10,26 +10,7 @@ import { newestOf, revisionOf } from '../revisions/index.js';
 import type { Question, Revision } from '../revisions/revision.js';
 import type { Principal, TransportInfo } from '../wire.js';
 import { agreedRevision } from './negotiation.js';
-
-/** The part of a session that must survive its process. It can be serialized as JSON. */
-export interface SessionRecord {
-  /** The id on the wire, if the transport has one. */
-  readonly id?: string | undefined;
-  /** The only principal that may use the session. */
-  readonly principal?: Principal | undefined;
-  /** The negotiated revision; undefined before the client has sent `initialize`. */
-  revision?: string;
-  client?: Client;
-  /** Whether the client has sent `notifications/initialized`. */
-  joined?: boolean;
-  /** The level of log messages that the client has set. */
-  logLevel?: LogLevel;
-  /** URIs of the resources that the client is subscribed to. */
-  subscriptions?: readonly string[];
-  /** Milliseconds since 1970, like all times of a record. */
-  readonly createdAt: number;
-  usedAt: number;
-}
+import type { SessionLink, SessionRecord } from './session-record.js';
 
 /** Settings that all sessions of a server share. */
 export interface SessionMeans {
@@ -45,16 +26,6 @@ export interface SessionMeans {
   readonly join: (session: Session) => void;
   /** Runs plugins around questions; undefined without such plugins. */
   readonly asking?: Asking | undefined;
-}
-
-/** The transport's end of a session: sends frames to its client, and saves its record. */
-export interface SessionLink {
-  /** The request that opened the stream for frames that belong to no request, if that is known. */
-  readonly transport?: TransportInfo | undefined;
-  /** Sends a frame that belongs to no request. */
-  push(frame: Frame): void;
-  /** Saves the record after a change; undefined if the session lives only in this process. */
-  readonly save?: ((record: SessionRecord) => void | Promise<void>) | undefined;
 }
 
 /** Access functions may trust the other kinds of transports more. */
@@ -76,6 +47,8 @@ export class Session implements Conversation, Memory {
   private rootsChanges = 0;
   /** The record's subscriptions as a set. */
   private followed: ReadonlySet<string> | undefined;
+  /** Subscriptions of an anonymous caller, until they are checked for the principal. */
+  private unchecked: Set<string> | undefined;
   /** Ids of pending URL visits. */
   private visits: Set<string> | undefined;
   private waiting: Map<string, Waiting> | undefined;
@@ -113,6 +86,39 @@ export class Session implements Conversation, Memory {
     return this;
   }
 
+  get cursorScope(): string | undefined {
+    const { id, adopted } = this.record;
+    return adopted ? `${id} adopted` : id;
+  }
+
+  get principal(): Principal | undefined {
+    return this.record.principal;
+  }
+
+  /**
+   * Binds an anonymous session to its first principal. What an anonymous caller has told about the client's files is
+   * forgotten, and its subscriptions are held back until `recheck`.
+   */
+  adopt(principal: Principal): void {
+    const { subscriptions = [] } = this.record;
+    Object.assign(this.record, { principal, adopted: true, subscriptions: [] });
+    this.followed = undefined;
+    this.unchecked = new Set(subscriptions);
+    this.forgetRoots();
+  }
+
+  /** Restores the subscriptions that `adopt` has held back, without those that the principal may not have. */
+  async recheck(mayFollow: (uri: string) => Promise<boolean>): Promise<void> {
+    const uris = [...(this.unchecked ?? [])];
+    if (uris.length === 0) return;
+    const answers = await Promise.all(uris.map(mayFollow));
+    const { record, unchecked } = this;
+    this.unchecked = undefined;
+    // the client may have sent new subscriptions, and ended old ones, in the meantime
+    const kept = uris.filter((uri, index) => answers[index] && unchecked?.has(uri));
+    await this.follow([...new Set([...(record.subscriptions ?? []), ...kept])]);
+  }
+
   /**
    * Negotiates a revision: the requested one if it has sessions, otherwise the newest revision with sessions.
    * @throws {McpError} `invalid-request` on a second `initialize`
@@ -136,10 +142,7 @@ export class Session implements Conversation, Memory {
   }
 
   take(method: string): void | Promise<void> {
-    if (method === 'notifications/roots/list_changed') {
-      this.roots = undefined;
-      this.rootsChanges += 1;
-    }
+    if (method === 'notifications/roots/list_changed') this.forgetRoots();
     if (method !== 'notifications/initialized' || !this.initialized || this.record.joined) return;
     this.record.joined = true;
     this.means.join(this);
@@ -155,12 +158,13 @@ export class Session implements Conversation, Memory {
     const { subscriptions = [] } = this.record;
     if (subscriptions.includes(uri)) return;
     const all = [...subscriptions, uri];
-    requireFew(all, this.means.limits.maxSubscriptions);
+    requireFew([...all, ...(this.unchecked ?? [])], this.means.limits.maxSubscriptions);
     return this.follow(all);
   }
 
   unsubscribe(uri: string): void | Promise<void> {
     const { subscriptions = [] } = this.record;
+    this.unchecked?.delete(uri);
     if (subscriptions.includes(uri)) return this.follow(subscriptions.filter((known) => known !== uri));
   }
 
@@ -233,6 +237,11 @@ export class Session implements Conversation, Memory {
    */
   private get seesRootsChanges(): boolean {
     return this.client.capabilities.roots?.['listChanged'] === true && this.link.save === undefined;
+  }
+
+  private forgetRoots(): void {
+    this.roots = undefined;
+    this.rootsChanges += 1;
   }
 
   private save(): void | Promise<void> {

@@ -1,0 +1,41 @@
+import type { Session } from '../../protocol/eras/stateful.js';
+import { Exchange } from '../../protocol/exchange.js';
+import { BASE, denialOf } from '../../protocol/scopes.js';
+import type { Wire } from '../../protocol/wire.js';
+import type { Registry } from '../../registry/registry.js';
+import { isVisible } from '../admission.js';
+import type { ErrorReporter } from '../error-reporter.js';
+import { LISTS } from './listen.js';
+
+interface AdoptionParts {
+  readonly registry: Registry;
+  readonly reporter: ErrorReporter;
+}
+
+/** Brings sessions up to date that were anonymous until a principal adopted them. */
+export class Adoptions {
+  constructor(private readonly parts: AdoptionParts) {}
+
+  /**
+   * Restores the subscriptions that an adopted session has held back, without resources that its principal can't see.
+   * @param caller the request that the principal adopted the session with
+   */
+  async recheck(session: Session, caller: Omit<Wire, 'send'>): Promise<void> {
+    const { registry, reporter } = this.parts;
+    const request = { jsonrpc: '2.0', id: 0, method: 'resources/subscribe' } as const;
+    // one exchange for all of them, so that each access function runs once
+    const exchange = new Exchange(request, session, { ...caller, send() {} });
+    await session.recheck(async (uri) => {
+      const plan = registry.match(uri)?.plan;
+      if (plan === undefined || denialOf(exchange.wire, [plan.need ?? BASE]) !== undefined) return false;
+      return await isVisible(plan, exchange, reporter);
+    });
+  }
+
+  /** Tells the client of a session to read all lists again, because its principal may see other members. */
+  announce(session: Session): void {
+    if (!session.record.joined) return;
+    const { offered } = this.parts.registry;
+    for (const list of LISTS) if (offered.has(list)) session.notify(`notifications/${list}/list_changed`, {});
+  }
+}

@@ -1,0 +1,46 @@
+import type { Client } from '../exchange.js';
+import type { Frame } from '../frame.js';
+import type { LogLevel } from '../model.js';
+import type { Principal, TransportInfo } from '../wire.js';
+
+/** The part of a session that must survive its process. It can be serialized as JSON. */
+export interface SessionRecord {
+  /** The id on the wire, if the transport has one. */
+  readonly id?: string | undefined;
+  /** The only principal that may use the session. Undefined while the session is anonymous. */
+  principal?: Principal | undefined;
+  /** Whether the session was anonymous before it got its principal. */
+  adopted?: boolean;
+  /** The negotiated revision; undefined before the client has sent `initialize`. */
+  revision?: string;
+  client?: Client;
+  /** Whether the client has sent `notifications/initialized`. */
+  joined?: boolean;
+  /** The level of log messages that the client has set. */
+  logLevel?: LogLevel;
+  /** URIs of the resources that the client is subscribed to. */
+  subscriptions?: readonly string[];
+  /** Milliseconds since 1970, like all times of a record. */
+  readonly createdAt: number;
+  usedAt: number;
+}
+
+/** Where a session comes from: a client that connects, or another process. */
+export interface SessionOrigin {
+  /** For a new session: its id on the wire, if the transport has one. */
+  readonly id?: string | undefined;
+  /** For a new session: the only principal that may use it. */
+  readonly principal?: Principal | undefined;
+  /** The record of a session that another process started. */
+  readonly record?: SessionRecord | undefined;
+}
+
+/** The transport's end of a session: sends frames to its client, and saves its record. */
+export interface SessionLink {
+  /** The request that opened the stream for frames that belong to no request, if that is known. */
+  readonly transport?: TransportInfo | undefined;
+  /** Sends a frame that belongs to no request. */
+  push(frame: Frame): void;
+  /** Saves the record after a change; undefined if the session lives only in this process. */
+  readonly save?: ((record: SessionRecord) => void | Promise<void>) | undefined;
+}
