@@ -4,7 +4,7 @@ import { ownerOf } from '@decorum/core/transport';
 import type { Headers, HttpRequest } from './http-context.js';
 
 /** The parts of a request that tell who sent it. */
-export interface Sender extends Pick<HttpRequest, 'headers' | 'remoteAddress'> {
+export interface Sender extends Pick<HttpRequest, 'headers' | 'remoteAddress' | 'remotePort' | 'httpVersion'> {
   /** The authenticated caller. */
   readonly principal: Principal | undefined;
 }

@@ -11,6 +11,7 @@ import type { ExchangeParts } from './exchange-parts.js';
 import { Gate } from './gate.js';
 import { type Guard, preflightHeaders } from './guard.js';
 import { acceptedBy, requireKnownVersion } from './headers.js';
+import { StoreCalls } from './store-calls.js';
 import { PendingCallbacks } from './pending-callbacks.js';
 import { LegacySse } from './legacy.js';
 import type { ResolvedOptions } from './options.js';
@@ -25,6 +26,7 @@ import {
 } from './http-error.js';
 import type { HttpSession } from './session.js';
 import { ListenStreams } from './listen-streams.js';
+import { sessionCallers } from './session-callers.js';
 import { SlowReaders } from './readers.js';
 import { Sessions } from './sessions.js';
 import type { OpenStream, StreamSettings } from './stream-settings.js';
@@ -56,6 +58,7 @@ export class Endpoint<HostRequest> {
   readonly gate: Gate<HostRequest> | undefined;
   private readonly parts: ExchangeParts;
   private readonly pending = new PendingCallbacks();
+  private readonly stores: StoreCalls;
   private readonly streams: StreamSettings;
   private readonly timer: NodeJS.Timeout;
   /** Ends streams whose tokens have expired. */
@@ -76,8 +79,10 @@ export class Endpoint<HostRequest> {
     const readers = new SlowReaders(settings, hit);
     const [open, ending] = [new Set<OpenStream>(), new Set<Sink>()];
     const streams = (this.streams = { open, ending, maxBufferedBytes, readers, hit });
-    const { pending, bodies } = this;
-    const sessions = new Sessions(kernel, { ...settings, streams, report, hit, pending });
+    const { bodies } = this;
+    const stores = (this.stores = new StoreCalls(this.pending, report));
+    const callers = sessionCallers({ kernel, auth: settings.auth, credentials });
+    const sessions = new Sessions(kernel, { ...settings, ...callers, streams, report, hit, stores });
     const own = { stopped: false, closed: false };
     const listenStreams = new ListenStreams(settings);
     const shared = { kernel, sessions, bodies, streams, listenStreams, report, hit };
@@ -119,7 +124,7 @@ export class Endpoint<HostRequest> {
    */
   async get(context: HttpContext): Promise<void> {
     const { headers } = context;
-    const session = await this.sessionOf(context);
+    const session = this.owned(await this.sessionOf(context), context);
     const accepted = acceptedBy(headers.accept);
     if (accepted === 'json' || accepted === 'neither') throw streamNotAccepted();
     const begin = () => context.open(STREAM_HEADERS);
@@ -129,6 +134,7 @@ export class Endpoint<HostRequest> {
     const stream = session.openStream('g');
     stream.attach(begin());
     stream.prime();
+    session.announce();
     stream.flush();
   }
 
@@ -137,8 +143,8 @@ export class Endpoint<HostRequest> {
    * @throws {HttpError} 4xx or 503
    */
   async delete(context: HttpContext): Promise<void> {
-    const session = await this.sessionOf(context);
-    await callStore(() => this.parts.sessions.delete(session));
+    const session = this.owned(await this.sessionOf(context), context);
+    await this.parts.sessions.delete(session);
     context.answer(204);
   }
 
@@ -214,6 +220,7 @@ export class Endpoint<HostRequest> {
     for (const stream of open) stream.keepAlive();
     for (const sink of ending) if (sink.backlog > 0) readers.note(sink);
     readers.sweep();
+    this.stores.sweep();
     this.parts.kernel.inFlight.keepAlive(this.parts);
     this.parts.sessions.sweep();
   }
@@ -224,7 +231,7 @@ export class Endpoint<HostRequest> {
     kernel.inFlight.endExpired(this.parts, Date.now());
   }
 
-  private async sessionOf(context: HttpContext): Promise<HttpSession> {
+  private async sessionOf(context: HttpContext): Promise<HttpSession | undefined> {
     const { headers } = context;
     if (this.parts.stopped) throw closing();
     const version = headers['mcp-protocol-version'];
@@ -235,33 +242,41 @@ export class Endpoint<HostRequest> {
     requireKnownVersion(version);
     const id = headers['mcp-session-id'];
     if (id === undefined) throw sessionIdMissing();
-    const session = await callStore(() => this.parts.sessions.find(id, context));
+    const session = await this.parts.sessions.find(id, context);
     // the endpoint may have closed while the store was busy, and nothing would end a stream that starts now
     if (this.parts.stopped) throw closing();
-    if (session === undefined) throw noSession();
     return session;
+  }
+
+  /** @throws {HttpError} 404 or 401 if the session is not the caller's, or no longer */
+  private owned(session: HttpSession | undefined, context: HttpContext): HttpSession {
+    const found = this.parts.sessions.stillOwned(session, context);
+    if (found === undefined) throw noSession();
+    return found;
   }
 
   private async resume(session: HttpSession, eventId: string, begin: () => Sink): Promise<void> {
     const [, id, position] = EVENT_ID.exec(eventId) ?? [];
     if (id === undefined) throw unknownEvent();
     const stream = session.lostStream(id);
-    if (!(await callStore(() => stream.resume(Number(position), begin)))) throw unknownEvent();
+    let isOver = false;
+    const open = () => {
+      // the store has answered too late: the client already has a response
+      if (isOver) throw unknownEvent();
+      return begin();
+    };
+    try {
+      if (!(await this.stores.run(() => stream.resume(Number(position), open)))) throw unknownEvent();
+    } finally {
+      isOver = true;
+    }
+    if (stream.kind === 'g') session.announce();
   }
 }
 
 /** Whether callers of an endpoint may have a principal. */
 export const knowsCallers = ({ auth, principal }: ResolvedOptions<never>): boolean =>
   auth !== undefined || principal !== undefined;
-
-/** Calls a store. The store's errors only go to the log, even if they name an HTTP status. */
-async function callStore<T>(call: () => T | Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    throw error instanceof HttpError ? error : new MaskedError(error);
-  }
-}
 
 function unknownEvent(): HttpError {
   return new HttpError(400, 'The Last-Event-ID header matches no event of this session.');

@@ -14,7 +14,12 @@ export function toSent(events: string): string {
 
 /** The parts of a session that its stored streams share. */
 export interface LoggedSession {
-  readonly id: string;
+  /** The first half of the keys of its streams. Another one once its caller has changed. */
+  readonly logKey: string;
+  /** Whether other processes may serve it, or a principal has adopted it: its client may know streams of before. */
+  readonly mayHaveMoved: boolean;
+  /** Whether other processes may serve it. */
+  readonly isShared: boolean;
   /** Whether the client supports events without data. */
   readonly primes: boolean;
   /** Reports errors from the store. */
@@ -25,6 +30,8 @@ export interface LoggedSession {
 export class EventLog {
   /** Key of the stream in the store. Created on demand, because most streams send nothing. */
   private key: string | undefined;
+  /** See `LoggedSession`. */
+  readonly sessionKey: string;
   private start: string | undefined;
   /** Settles when the last event is stored. */
   private stored: Promise<void> | undefined;
@@ -34,11 +41,19 @@ export class EventLog {
     readonly id: string,
     private readonly session: LoggedSession,
     private readonly store: EventStore,
-  ) {}
+  ) {
+    this.sessionKey = session.logKey;
+  }
 
   /** Whether the client supports events without data. */
   get primes(): boolean {
     return this.session.primes;
+  }
+
+  /** Whether the client may know this stream even if the store doesn't. A stream that has sent nothing isn't stored. */
+  mayBeUnknown(after: number): boolean {
+    const { mayHaveMoved, isShared } = this.session;
+    return this.id.startsWith('g') ? mayHaveMoved : isShared && after === 0;
   }
 
   /** Start of each event, up to its position. */
@@ -70,7 +85,7 @@ export class EventLog {
   }
 
   private get storeKey(): string {
-    return (this.key ??= `${this.session.id}/${this.id}`);
+    return (this.key ??= `${this.sessionKey}/${this.id}`);
   }
 
   private keep(append: () => void | Promise<void>): void {

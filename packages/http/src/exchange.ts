@@ -90,7 +90,7 @@ export class PostExchange implements Wire {
 
   private async later(found: Promise<HttpSession | undefined>): Promise<void> {
     try {
-      this.dispatch(await found);
+      this.dispatch(this.parts.sessions.stillOwned(await found, this.context));
     } catch (error) {
       this.fail(error);
     }
@@ -266,6 +266,8 @@ export class PostExchange implements Wire {
 
   /** Answers with an error, or drops the connection if it's too late for that. */
   private fail(error: unknown): void {
+    // the client never learns the id of the session
+    if (this.started && !this.done) this.parts.sessions.end(this.started);
     if (error instanceof HttpError) {
       if (error instanceof LimitError) this.parts.hit(error.hitBy(this.context));
       return this.answer(error.status, error.body(readableId(this.body)), error.headers);
@@ -273,8 +275,6 @@ export class PostExchange implements Wire {
     this.parts.report(error);
     // sending the response has failed
     if (this.done) return this.context.drop();
-    // the client never learns the id of the session
-    if (this.started) this.parts.sessions.end(this.started);
     this.answer(500, internalError(readableId(this.body)));
   }
 

@@ -88,7 +88,8 @@ export const STREAM_HEADERS: AnswerHeaders = {
 };
 
 /** A request, and the web framework's own request if it is known. */
-type Hosted = HttpRequest & Partial<Pick<HttpContext, 'request'>>;
+type Hosted = Pick<HttpRequest, 'headers' | 'remoteAddress' | 'remotePort' | 'httpVersion'> &
+  Partial<Pick<HttpContext, 'request'>>;
 
 /** The part of a request that handlers see. `headers` and `remoteAddress` are own properties, so copies have them. */
 class HttpTransport implements TransportInfo {

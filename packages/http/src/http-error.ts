@@ -59,6 +59,11 @@ export function sessionIdMissing(): HttpError {
   return new HttpError(400, 'The Mcp-Session-Id header is missing. Send `initialize` to start a session.');
 }
 
+/** For a request that needs a store of the application, which has failed. The cause must not reach the client. */
+export function storeFailed(): HttpError {
+  return new HttpError(503, 'The server cannot reach its data. Try again later.', RETRY);
+}
+
 /** For a GET that doesn't accept an event stream. */
 export function streamNotAccepted(): HttpError {
   return new HttpError(406, 'The Accept header of a GET must allow text/event-stream.');

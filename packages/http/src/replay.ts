@@ -46,6 +46,10 @@ export class Replay {
     private position: number,
   ) {}
 
+  get log(): EventLog | undefined {
+    return this.stream.log;
+  }
+
   /** Sends a page of events, and then all that follow. */
   send(page: readonly StoredEvent[], readers: SlowReaders): void {
     this.page = page.filter(({ sequence }) => sequence > this.position);

@@ -2,6 +2,7 @@ import type { LimitHit } from '@decorum/core';
 
 import { callerOf, type Sender } from './caller.js';
 import { LimitError } from './http-error.js';
+import type { LimitName } from './limits.js';
 import { ALL, append, Linked, OWN, unlink } from './lru.js';
 
 /** Caps on the sessions of an endpoint. */
@@ -63,19 +64,25 @@ export class SessionQuotas {
    * @throws {LimitError} 429 at the caller's quota, 503 at the cap on all sessions
    */
   makeRoom(sender: Sender): void {
-    const { principal, remoteAddress } = sender;
-    const quota = principal ? 'maxSessionsPerPrincipal' : 'maxSessionsPerAddress';
-    const own = this.callers.get(callerOf(sender) ?? '');
-    const isOver = own !== undefined && own.size >= this.limits[quota];
-    if (!isOver && this.anonymous.size + this.signedIn.size < this.limits.maxSessions) return;
-    const limit = isOver ? quota : 'maxSessions';
-    const evicted = isOver ? this.idlest(own, OWN.next) : this.leastEntitled(principal !== undefined);
-    if (evicted !== undefined) {
-      this.end(evicted);
-      return this.limits.hit({ limit, principal, remoteAddress });
+    // a caller that loses a session of its own has made room
+    if (this.makeOwnRoom(sender) || this.anonymous.size + this.signedIn.size < this.limits.maxSessions) return;
+    const evicted = this.leastEntitled(sender.principal !== undefined);
+    if (evicted === undefined) {
+      throw new LimitError('maxSessions', 503, 'There are too many sessions. Try again later.');
     }
-    if (isOver) throw new LimitError(limit, 429, 'You have too many open sessions. End one, or try again later.');
-    throw new LimitError(limit, 503, 'There are too many sessions. Try again later.');
+    this.evict(evicted, 'maxSessions', sender);
+  }
+
+  /**
+   * Counts the session of an anonymous caller as one of the principal that adopts it.
+   * @param bind gives the session its principal
+   * @throws {LimitError} 429 at the principal's quota
+   */
+  adopt(session: CountedSession, sender: Sender, bind: () => void): void {
+    this.makeOwnRoom(sender);
+    this.remove(session);
+    bind();
+    this.add(session, sender);
   }
 
   /** Counts a new session. */
@@ -110,6 +117,25 @@ export class SessionQuotas {
     unlink(session, ALL);
     append(session, this.groupOf(session), ALL);
     if (session.own !== undefined) append(session, session.own, OWN);
+  }
+
+  /** @returns whether the caller was at its quota, and has lost a session of its own */
+  private makeOwnRoom(sender: Sender): boolean {
+    const quota = sender.principal ? 'maxSessionsPerPrincipal' : 'maxSessionsPerAddress';
+    const own = this.callers.get(callerOf(sender) ?? '');
+    if (own === undefined || own.size < this.limits[quota]) return false;
+    const evicted = this.idlest(own, OWN.next);
+    if (evicted === undefined) {
+      throw new LimitError(quota, 429, 'You have too many open sessions. End one, or try again later.');
+    }
+    this.evict(evicted, quota, sender);
+    return true;
+  }
+
+  private evict(session: CountedSession, limit: LimitName, sender: Sender): void {
+    this.end(session);
+    const { principal, remoteAddress } = sender;
+    this.limits.hit({ limit, principal, remoteAddress });
   }
 
   private protect(session: CountedSession): void {

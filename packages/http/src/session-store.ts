@@ -1,4 +1,4 @@
-import { requireKnown, type SessionRecord } from '@decorum/core/transport';
+import { andThen, requireKnown, type SessionRecord } from '@decorum/core/transport';
 
 /** The record of a session together with its id. It can be stored as JSON. */
 export type KeptSession = SessionRecord & { readonly id: string };
@@ -16,12 +16,27 @@ export interface SessionStore {
    */
   set(record: KeptSession, ttlMs: number): void | Promise<void>;
   /**
+   * Stores a record like `set`, unless the stored record has a `principal`. Checking and storing must be one step that
+   * nothing can come between: callers may sign in to the same session in two processes at once, and only one may get it.
+   * Without this method, the last one gets it.
+   * @returns whether the record was stored
+   */
+  setIfAnonymous?(record: KeptSession, ttlMs: number): boolean | Promise<boolean>;
+  /**
    * Extends the life of a record. Does nothing if there is none.
    * @param ttlMs milliseconds from now until the record may expire
    */
   touch(id: string, ttlMs: number): void | Promise<void>;
   /** Deletes a record. Does nothing if there is none. */
   delete(id: string): void | Promise<void>;
+}
+
+/**
+ * Stores a record unless a principal has the stored one.
+ * @returns whether it was stored. Always true if the store can't check that
+ */
+export function storeIfAnonymous(store: SessionStore, record: KeptSession, ttlMs: number): boolean | Promise<boolean> {
+  return store.setIfAnonymous?.(record, ttlMs) ?? andThen(store.set(record, ttlMs), () => true);
 }
 
 interface Kept {
@@ -57,6 +72,12 @@ export class MemorySessionStore implements SessionStore {
   set(record: KeptSession, ttlMs: number): void {
     this.keep(record.id, { json: JSON.stringify(record), expiresAt: Date.now() + ttlMs });
     this.makeRoom();
+  }
+
+  setIfAnonymous(record: KeptSession, ttlMs: number): boolean {
+    if (this.get(record.id)?.principal !== undefined) return false;
+    this.set(record, ttlMs);
+    return true;
   }
 
   touch(id: string, ttlMs: number): void {

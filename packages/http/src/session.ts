@@ -1,6 +1,5 @@
-import { randomBytes } from 'node:crypto';
-
 import {
+  andThen,
   type Frame,
   type Kernel,
   ownerOf,
@@ -11,12 +10,15 @@ import {
 } from '@decorum/core/transport';
 import type { LimitHit, Principal, TransportInfo } from '@decorum/core';
 
-import type { PendingCallbacks } from './pending-callbacks.js';
-import { LimitError } from './http-error.js';
+import type { Sender } from './caller.js';
+import { type HttpError, LimitError } from './http-error.js';
+import type { StoreCalls } from './store-calls.js';
 import type { EventStore } from './event-store.js';
 import { CountedSession, type SessionLimits, type SessionQuotas } from './session-quotas.js';
-import type { KeptSession, SessionStore } from './session-store.js';
+import { type KeptSession, type SessionStore, storeIfAnonymous } from './session-store.js';
 import { EventLog, type LoggedSession } from './event-log.js';
+import { streamId } from './stream-id.js';
+import { ContinuedStream } from './continued-stream.js';
 import { EventStream } from './stream.js';
 import type { StreamSettings } from './stream-settings.js';
 
@@ -38,8 +40,12 @@ export interface SessionSettings extends SessionLimits {
   readonly keepAliveMs: number;
   /** Cap on streams of one session, not counting those of its requests in flight. */
   readonly maxStreams: number;
-  /** The requests that wait for a store. */
-  readonly pending: PendingCallbacks;
+  /** Calls the stores. */
+  readonly stores: StoreCalls;
+  /** The error for an anonymous caller of a session that belongs to a principal. */
+  readonly unauthorized: () => HttpError;
+  /** Checks the subscriptions of a session for the principal that has adopted it. */
+  readonly recheck: (session: Session, sender: Sender) => Promise<void>;
   /** Reports errors from the stores. */
   readonly report: (error: unknown) => void;
   /** Reports a limit that a client has reached. */
@@ -59,7 +65,7 @@ export interface NewSession extends SessionOrigin {
 export class HttpSession extends CountedSession implements SessionLink, LoggedSession {
   readonly state: Session;
   /** See `ownerOf`; undefined for an anonymous caller. */
-  readonly owner: string | undefined;
+  owner: string | undefined;
   /** Saves the record for other processes; undefined if the session lives only in this one. */
   readonly save: SessionLink['save'];
   /** The latest request for a stream of notifications: access functions decide which of them it may get. */
@@ -68,6 +74,8 @@ export class HttpSession extends CountedSession implements SessionLink, LoggedSe
   expiresAt: number | undefined;
   /** Whether a request has arrived since the last sweep. */
   used = true;
+  /** Whether a principal has adopted the session, and no stream has announced yet what that changes. */
+  private isUnannounced: boolean;
   /** Oldest first. The array is created with the first stream, because most sessions never have one. */
   private streams: EventStream[] | undefined;
   /** The one stream of an HTTP+SSE session. */
@@ -82,13 +90,26 @@ export class HttpSession extends CountedSession implements SessionLink, LoggedSe
     const isKept = store !== undefined && origin.shared;
     const { principal } = origin.record ?? origin;
     this.owner = principal && ownerOf(principal);
-    this.save = isKept ? (record) => store.set(record as KeptSession, ttlOf(settings)) : undefined;
+    this.save = isKept ? (record) => this.keep(store, record as KeptSession) : undefined;
     this.expiresAt = principal ? 0 : undefined;
+    this.isUnannounced = origin.record?.adopted === true;
     this.state = kernel.openSession(origin, this);
   }
 
   get id(): string {
     return this.state.record.id as string;
+  }
+
+  get logKey(): string {
+    return this.state.record.adopted ? `${this.id}.adopted` : this.id;
+  }
+
+  get isShared(): boolean {
+    return this.save !== undefined;
+  }
+
+  get mayHaveMoved(): boolean {
+    return this.isShared || this.state.record.adopted === true;
   }
 
   get primes(): boolean {
@@ -113,6 +134,25 @@ export class HttpSession extends CountedSession implements SessionLink, LoggedSe
   private get awaited(): Wire | undefined {
     for (const { wire } of this.settings.kernel.inFlight.requestsOf(this.state)) if (wire.gone === false) return wire;
     return undefined;
+  }
+
+  /**
+   * Binds the session to its first principal. The streams that an anonymous caller has opened end or, if they belong to
+   * calls in flight, can't be resumed: nothing shows that the same client reads them.
+   */
+  adopt(principal: Principal): void {
+    this.endStandaloneStreams();
+    this.state.adopt(principal);
+    this.owner = ownerOf(principal);
+    this.expiresAt = 0;
+    this.isUnannounced = true;
+  }
+
+  /** Tells the client, on its first stream after a principal has adopted the session, to read the lists again. */
+  announce(): void {
+    if (!this.isUnannounced) return;
+    this.isUnannounced = false;
+    this.settings.kernel.adoptions.announce(this.state);
   }
 
   /** Notes when the token of a request expires. */
@@ -156,18 +196,18 @@ export class HttpSession extends CountedSession implements SessionLink, LoggedSe
 
   /**
    * The stream that a client resumes. If its request has already ended, the stream can only be replayed from the store,
-   * and counts like a stream that belongs to no request.
+   * and counts like a stream that belongs to no request. A GET stream of another process continues here.
    * @param id stream id, as in the ids of its events
    * @throws {HttpError} 429
    */
   lostStream(id: string): EventStream {
-    const known = this.streams?.find((stream) => stream.log?.id === id);
+    const known = this.streams?.find(({ log }) => log?.id === id && log.sessionKey === this.logKey);
     if (known !== undefined) return known;
     this.freeStreamSlot();
-    const ended = this.streamOf(id);
-    ended.endBefore();
-    (this.streams ??= []).push(ended);
-    return ended;
+    const lost = id.startsWith('g') ? this.continuedStream(id) : this.streamOf(id);
+    if (lost.kind === 'p') lost.endBefore();
+    (this.streams ??= []).push(lost);
+    return lost;
   }
 
   /** Makes `stream` the only stream of the session, for HTTP+SSE. */
@@ -209,15 +249,30 @@ export class HttpSession extends CountedSession implements SessionLink, LoggedSe
     return stream;
   }
 
+  private continuedStream(id: string): EventStream {
+    const { events: store, streams } = this.settings;
+    if (!store) return this.streamOf(id);
+    const [log, earlier] = [`g${streamId()}`, id].map((each) => new EventLog(each, this, store));
+    const stream = new ContinuedStream(streams, log as EventLog, earlier as EventLog);
+    stream.holder = this;
+    return stream;
+  }
+
   /** Sends a message that belongs to no request on a connected stream. Without one, the newest stream keeps it. */
   push(frame: Frame): void {
     let target = this.soleStream;
     for (const stream of this.streams ?? []) {
-      if (stream.kind !== 'g') continue;
+      if (stream.kind !== 'g' || stream.ended) continue;
       target = stream;
       if (stream.attached) break;
     }
     target?.send(frame);
+  }
+
+  /** Saves the record. A change by an anonymous caller is lost if a principal has adopted the session elsewhere. */
+  private keep(store: SessionStore, record: KeptSession): void | Promise<void> {
+    const ttlMs = ttlOf(this.settings);
+    return this.anonymous ? andThen(storeIfAnonymous(store, record, ttlMs), () => {}) : store.set(record, ttlMs);
   }
 
   private freeStreamSlot(): void {
@@ -237,20 +292,4 @@ export class HttpSession extends CountedSession implements SessionLink, LoggedSe
 /** Milliseconds to store a record: longer than `sessionIdleMs`, because a record is touched only when a sweep runs. */
 export function ttlOf({ sessionIdleMs, keepAliveMs }: SessionSettings): number {
   return sessionIdleMs + 2 * keepAliveMs;
-}
-
-const ID_BYTES = 6;
-let random = Buffer.alloc(0);
-let at = 0;
-
-/**
- * Creates a stream id of 48 random bits: unique in a session, and short, because each event repeats it. The bytes are
- * drawn in bulk, because the cost of `randomBytes` is per call, not per byte.
- */
-function streamId(): string {
-  if (at === random.length) {
-    random = randomBytes(128 * ID_BYTES);
-    at = 0;
-  }
-  return random.toString('base64url', at, (at += ID_BYTES));
 }

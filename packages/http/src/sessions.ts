@@ -1,20 +1,19 @@
 import { randomUUID } from 'node:crypto';
 
 import type { Principal } from '@decorum/core';
-import {
-  andThen,
-  isPromise,
-  isObject,
-  type Kernel,
-  ownerOf,
-  revisionOf,
-  type SessionRecord,
-} from '@decorum/core/transport';
+import { andThen, isObject, type Kernel, ownerOf, revisionOf, type SessionRecord } from '@decorum/core/transport';
 
 import type { Sender } from './caller.js';
 import { HttpSession, type NewSession, type SessionSettings, ttlOf } from './session.js';
 import { type SessionGroup, SessionQuotas } from './session-quotas.js';
-import type { KeptSession } from './session-store.js';
+import { type KeptSession, type SessionStore, storeIfAnonymous } from './session-store.js';
+
+type Found = HttpSession | undefined | Promise<HttpSession | undefined>;
+
+/** A sender with credentials. */
+interface SignedIn extends Sender {
+  readonly principal: Principal;
+}
 
 /** The sessions of an endpoint. */
 export class Sessions {
@@ -40,30 +39,53 @@ export class Sessions {
   }
 
   /**
-   * Finds a session by id, if it belongs to the principal. A session of another process is restored from the store.
-   * @throws {HttpError} 429 or 503 if there are too many sessions
+   * Finds a session by id, if it belongs to the principal, or if it is anonymous: its first principal adopts it. A
+   * session of another process is restored from the store.
+   * @throws {HttpError} 401 for an anonymous caller, if the session belongs to a principal; 429 or 503 if there are too
+   *   many sessions; 503 if the store fails
    */
-  find(id: string, sender: Sender): HttpSession | undefined | Promise<HttpSession | undefined> {
-    const { sessionStore: store } = this.settings;
-    if (store === undefined) return this.local(id, sender.principal);
-    const record = store.get(id);
-    const kept = isPromise(record) ? this.settings.pending.until(record) : record;
-    return andThen(kept, (found) => this.restore(id, found, sender));
+  find(id: string, sender: Sender): Found {
+    const { sessionStore: store, stores } = this.settings;
+    if (store !== undefined) {
+      const kept = stores.run(() => store.get(id));
+      return andThen(kept, (found) => this.restore(id, found, sender));
+    }
+    const { principal } = sender;
+    const session = principal && this.byId.get(id);
+    if (session === undefined || session.owner !== undefined) return this.local(id, principal);
+    return this.adopt(session, sender as SignedIn);
   }
 
-  /** Finds a session of this process by id, if it belongs to the principal. */
+  /**
+   * Finds a session of this process by id, if it belongs to the principal.
+   * @throws {HttpError} 401 for an anonymous caller, if the session belongs to a principal
+   */
   local(id: string, principal: Principal | undefined): HttpSession | undefined {
     const session = this.byId.get(id);
-    if (session === undefined || session.owner !== (principal && ownerOf(principal))) return undefined;
+    if (session === undefined) return undefined;
+    if (session.owner !== (principal && ownerOf(principal))) return this.refuse(session, principal);
     session.used = true;
     if (principal !== undefined) session.see(principal);
     if (!session.isProtected) use(session, principal === undefined ? this.quotas.anonymous : this.quotas.signedIn);
     return session;
   }
 
-  /** Stores the record of a session for other processes. */
+  /**
+   * The session of a request, if it still belongs to the caller. A principal may have adopted it while the request was
+   * waiting.
+   * @throws {HttpError} 401
+   */
+  stillOwned(session: HttpSession | undefined, { principal }: Sender): HttpSession | undefined {
+    return session && session.owner !== ownerOf(principal) ? this.refuse(session, principal) : session;
+  }
+
+  /**
+   * Stores the record of a session for other processes.
+   * @throws {HttpError} 503 if the store fails
+   */
   share({ state }: HttpSession): void | Promise<void> {
-    return this.settings.sessionStore?.set(state.record as KeptSession, ttlOf(this.settings));
+    const { sessionStore: store, stores } = this.settings;
+    if (store !== undefined) return stores.run(() => store.set(state.record as KeptSession, ttlOf(this.settings)));
   }
 
   /** Ends a session in this process: cancels its requests and ends its streams. */
@@ -73,10 +95,14 @@ export class Sessions {
     session.close();
   }
 
-  /** Ends a session in all processes. */
+  /**
+   * Ends a session in all processes.
+   * @throws {HttpError} 503 if the store fails
+   */
   delete(session: HttpSession): void | Promise<void> {
     this.end(session);
-    return this.settings.sessionStore?.delete(session.id);
+    const { sessionStore: store, stores } = this.settings;
+    if (store !== undefined) return stores.run(() => store.delete(session.id));
   }
 
   /** Ends all streams that belong to no request. */
@@ -98,7 +124,7 @@ export class Sessions {
       if (session.used || session.connected) {
         record.usedAt = now;
         session.used = false;
-        this.touch(session.id);
+        this.touch(session);
       } else if (now - record.usedAt > this.settings.sessionIdleMs) this.end(session);
     }
   }
@@ -118,11 +144,62 @@ export class Sessions {
     const session = new HttpSession(this.settings, origin);
     if (sender.principal !== undefined) session.see(sender.principal);
     this.byId.set(session.id, session);
-    this.quotas.add(session, sender);
+    this.quotas.add(session, session.anonymous ? senderAs(undefined, sender) : sender);
     return session;
   }
 
-  private restore(id: string, record: SessionRecord | null | undefined, sender: Sender): HttpSession | undefined {
+  /** Refuses a session to a caller that it doesn't belong to. */
+  private refuse(session: HttpSession, principal: Principal | undefined): undefined {
+    if (principal === undefined) throw this.settings.unauthorized();
+    // HTTP+SSE: the responses would go to the stream that was opened anonymously, so nobody can adopt the session
+    if (session.owner === undefined) this.end(session);
+    return undefined;
+  }
+
+  /** Gives an anonymous session its first principal, so that a client that signs in keeps its session. */
+  private adopt(session: HttpSession, sender: SignedIn): Found {
+    if (session.endsWithStream) return this.refuse(session, sender.principal);
+    this.bind(session, sender);
+    session.used = true;
+    return this.claim(session, sender);
+  }
+
+  private bind(session: HttpSession, sender: SignedIn): void {
+    this.quotas.adopt(session, sender, () => session.adopt(sender.principal));
+    session.see(sender.principal);
+  }
+
+  /** Stores the principal of an adopted session for other processes, unless one of them was first. */
+  private claim(session: HttpSession, sender: SignedIn): Found {
+    const { sessionStore: store } = this.settings;
+    if (store !== undefined) return this.claimIn(store, session, sender);
+    this.recheck(session, sender);
+    return session;
+  }
+
+  private async claimIn(store: SessionStore, session: HttpSession, sender: SignedIn): Promise<HttpSession | undefined> {
+    const { stores } = this.settings;
+    const record = session.state.record as KeptSession;
+    let isOwn = await stores.run(() => storeIfAnonymous(store, record, ttlOf(this.settings)));
+    if (!isOwn) {
+      // another request of the same principal may have stored it already
+      const stored = await stores.run(() => store.get(session.id));
+      isOwn = isUsable(stored, session.id) && ownerOf(stored.principal) === session.owner;
+    }
+    if (!isOwn) {
+      this.end(session);
+      return undefined;
+    }
+    this.recheck(session, sender);
+    return session;
+  }
+
+  private recheck({ state }: HttpSession, sender: SignedIn): void {
+    const { recheck, report } = this.settings;
+    void recheck(state, sender).catch(report);
+  }
+
+  private restore(id: string, record: SessionRecord | null | undefined, sender: Sender): Found {
     const { principal } = sender;
     const live = this.byId.get(id);
     if (!isUsable(record, id)) {
@@ -130,24 +207,49 @@ export class Sessions {
       if (live) this.end(live);
       return undefined;
     }
-    if (live) {
-      live.state.refresh(record);
-      return this.local(id, principal);
+    const { principal: owner } = record;
+    if (live && owner && live.owner === undefined) {
+      // the process in which the principal has signed in checks the subscriptions
+      live.state.record.subscriptions = [];
+      this.bind(live, senderAs(owner, sender));
+    } else if (live && owner && live.owner !== ownerOf(owner)) {
+      // two principals have adopted it at once, and the other one was first
+      this.end(live);
+      return this.restore(id, record, sender);
     }
-    if (ownerOf(record.principal) !== ownerOf(principal)) return undefined;
-    return this.add({ record, shared: true }, sender);
+    live?.state.refresh(record);
+    if (live === undefined && owner && ownerOf(owner) !== ownerOf(principal)) {
+      if (principal === undefined) throw this.settings.unauthorized();
+      return undefined;
+    }
+    const session = live ?? this.add({ record, shared: true }, sender);
+    if (principal !== undefined && session.owner === undefined) return this.adopt(session, sender as SignedIn);
+    const found = this.local(id, principal);
+    // the store doesn't know yet who has adopted it
+    return found?.owner !== undefined && owner === undefined ? this.claim(found, sender as SignedIn) : found;
   }
 
-  private touch(id: string): void {
+  /** Extends the life of a record. Ends anonymous streams if a principal has adopted the session in another process. */
+  private touch(session: HttpSession): void {
     const { sessionStore: store, report } = this.settings;
     if (store === undefined) return;
-    try {
-      Promise.resolve(store.touch(id, ttlOf(this.settings))).catch(report);
-    } catch (error) {
-      report(error);
-    }
+    const { id } = session;
+    const check = async () => {
+      await store.touch(id, ttlOf(this.settings));
+      if (!session.anonymous || !session.connected || session.save === undefined) return;
+      const record = await store.get(id);
+      if (isObject(record) && record.principal !== undefined) session.endStandaloneStreams();
+    };
+    void check().catch(report);
   }
 }
+
+/** The same sender, as another principal. */
+const senderAs = <P extends Principal | undefined>(principal: P, { headers, remoteAddress }: Sender) => ({
+  headers,
+  remoteAddress,
+  principal,
+});
 
 /**
  * Whether a record from a store is usable. Many stores return null for a missing key, and another version of the server

@@ -45,7 +45,7 @@ export class EventStream implements SinkOwner, Replayed {
   /** Number of the latest call of `resume`. */
   private resumes = 0;
   /** Number of calls of `resume` that are waiting for the store. */
-  private resuming = 0;
+  protected resuming = 0;
   /** The buffered changes, while the reader is slow. */
   private changes: PendingChanges | undefined;
   /** Whether messages were dropped since the reader last caught up. */
@@ -162,7 +162,7 @@ export class EventStream implements SinkOwner, Replayed {
     this.resuming += 1;
     try {
       const page = this.endsAt(after) ? [] : await this.read(after, PAGE);
-      if (this.isPast && page === undefined) return false;
+      if (this.isPast && page === undefined && !this.log.mayBeUnknown(after)) return false;
       await this.settings.readers.settled();
       const sink = open();
       sink.own(this);
@@ -239,9 +239,9 @@ export class EventStream implements SinkOwner, Replayed {
     return (this.dropping = true);
   }
 
-  private startReplay(replay: Replay, page: readonly StoredEvent[], after: number): void {
+  protected startReplay(replay: Replay, page: readonly StoredEvent[], after: number): void {
     const { sink } = replay;
-    const previous = this.sink ?? this.replay?.sink;
+    const previous = this.sink ?? (this.replay?.sink === sink ? undefined : this.replay?.sink);
     this.detach();
     this.replay = replay;
     this.resumed = true;
@@ -249,7 +249,7 @@ export class EventStream implements SinkOwner, Replayed {
     if (previous?.slow) previous.destroy();
     else if (previous) this.finish(previous, '');
     if (this.ended) this.settings.ending.add(sink);
-    if (this.log?.primes) sink.write(toSent(this.log.primingEvent(after)));
+    if (replay.log?.primes) sink.write(toSent(replay.log.primingEvent(after)));
     replay.send(page, this.settings.readers);
     if (sink.closed) this.closed(sink);
   }

@@ -25,6 +25,12 @@ export class LateSessionStore implements SessionStore {
     this.memory.set(copy, ttlMs);
   }
 
+  async setIfAnonymous(record: KeptSession, ttlMs: number) {
+    const copy = structuredClone(record);
+    await turn();
+    return this.memory.setIfAnonymous(copy, ttlMs);
+  }
+
   async touch(id: string, ttlMs: number) {
     await turn();
     this.memory.touch(id, ttlMs);

@@ -182,6 +182,23 @@ describe('a client that reconnects', () => {
     expect(messages(await back.rest())).toMatchObject([...progress, LET_GO]);
   });
 
+  it('gets new messages even if its GET stream was given up for others (#22)', async () => {
+    const { url, server } = await serve({ limits: { maxStreams: 1 } });
+    const session = await openSession(url);
+    const lost = await getStream(url, session);
+    server.notify.toolsChanged();
+    const { id } = await lost.message();
+    await lost.cancel();
+    let other = await fetch(url, { headers: { ...session, accept: 'text/event-stream' } });
+    while (other.status !== 200) other = await fetch(url, { headers: { ...session, accept: 'text/event-stream' } });
+    await other.body?.cancel();
+    let back = await fetch(url, { headers: { ...session, 'last-event-id': id as string } });
+    while (back.status !== 200) back = await fetch(url, { headers: { ...session, 'last-event-id': id as string } });
+    server.notify.promptsChanged();
+    const { message } = await new EventReader(back).message();
+    expect(message?.method).toBe('notifications/prompts/list_changed');
+  });
+
   it('gets nothing with an event id of another session or an unknown one [RESUME-05]', async () => {
     const { url } = await serve();
     const [alice, bob] = [await openSession(url), await openSession(url)];
@@ -293,7 +310,7 @@ describe('an EventStore', () => {
     expect(second.at(-1)).toMatchObject(LET_GO);
   });
 
-  it('may fail: the live stream goes on, and a reconnect is answered with 500', async () => {
+  it('may fail: the live stream goes on, and a reconnect is answered with 503', async () => {
     const broken: EventStore = {
       append: async () => {
         throw new Error('no store');
@@ -309,8 +326,30 @@ describe('an EventStore', () => {
     const response = await fetch(url, {
       headers: { ...session, accept: 'text/event-stream', 'last-event-id': events[0]?.id as string },
     });
-    expect([response.status, (await json(response)).error?.message]).toEqual([500, 'Internal error']);
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '10']);
+    expect((await json(response)).error?.message).toBe('The server cannot reach its data. Try again later.');
     expect(errors).toHaveLength(5);
+  });
+});
+
+describe('an EventStore that answers too late', () => {
+  it.each(['p', 'g'])('costs the client a 503, and nothing more when it does answer (%s) (#22)', async (kind) => {
+    const reads = new EventEmitter();
+    const read = async () => {
+      const go = once(reads, 'go');
+      reads.emit('read');
+      await go;
+      return [];
+    };
+    const { url, errors } = await serve({ events: { append() {}, read }, keepAliveMs: 10 });
+    const session = await openSession(url);
+    const headers = { ...session, accept: 'text/event-stream', 'last-event-id': `${kind}${'0'.repeat(8)}-0` };
+    const response = await fetch(url, { headers });
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '10']);
+    await response.text();
+    reads.emit('go');
+    expect((await post(url, request(1, 'ping'), session)).status).toBe(200);
+    expect(errors).toEqual([new Error('A store does not answer.')]);
   });
 });
 

@@ -3,11 +3,12 @@ import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { cpuMs } from '../../../test/support/cpu.js';
 import type { Sender } from '../src/caller.js';
 import type { Sink } from '../src/http-context.js';
-import type { HttpError } from '../src/http-error.js';
+import { HttpError } from '../src/http-error.js';
 import { PendingCallbacks } from '../src/pending-callbacks.js';
 import { SlowReaders } from '../src/readers.js';
 import { HttpSession, type SessionSettings } from '../src/session.js';
 import { Sessions } from '../src/sessions.js';
+import { StoreCalls } from '../src/store-calls.js';
 import { stopClock } from './clock.js';
 import { afterwards, createServer, kernelOf, Probe } from './fixture.js';
 
@@ -28,7 +29,9 @@ async function createSessions(limits: Partial<SessionSettings> = {}) {
     sessionIdleMs: 1000,
     keepAliveMs: 1000,
     maxStreams: 8,
-    pending: new PendingCallbacks(),
+    stores: new StoreCalls(new PendingCallbacks(), () => {}),
+    unauthorized: () => new HttpError(401, 'Authorization is required.'),
+    recheck: async () => {},
     report: () => {},
     hit: () => {},
     ...limits,

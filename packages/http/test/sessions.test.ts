@@ -153,10 +153,13 @@ describe('the owner of a session', () => {
   it('is the only principal that can use it [SESS-10]', async () => {
     const { url } = await serve({ principal });
     const session = await openSession(url, { 'x-user': 'alice' });
-    for (const other of [{ ...session, 'x-user': 'bob' }, { 'mcp-session-id': session['mcp-session-id'] as string }]) {
-      expect(await status(url, other)).toBe(404);
-      expect((await fetch(url, { headers: { accept: 'text/event-stream', ...other } })).status).toBe(404);
-      expect((await fetch(url, { method: 'DELETE', headers: other })).status).toBe(404);
+    for (const [other, expected] of [
+      [{ ...session, 'x-user': 'bob' }, 404],
+      [{ 'mcp-session-id': session['mcp-session-id'] as string }, 401],
+    ] as const) {
+      expect(await status(url, other)).toBe(expected);
+      expect((await fetch(url, { headers: { accept: 'text/event-stream', ...other } })).status).toBe(expected);
+      expect((await fetch(url, { method: 'DELETE', headers: other })).status).toBe(expected);
     }
     expect(await status(url, session)).toBe(200);
   });

@@ -54,6 +54,25 @@ export function describeSessionStore(
       expect(await store.get('a')).toEqual(record('a', { logLevel: 'error' }));
     });
 
+    it('keeps a record that has a principal from being replaced by another caller, if it can check that', async () => {
+      const store = await create();
+      if (store.setIfAnonymous === undefined) return;
+      const nobody = { principal: undefined };
+      expect(await store.setIfAnonymous(record('a', nobody), HOUR)).toBe(true);
+      // while nobody is signed in, each change is stored
+      expect(await store.setIfAnonymous(record('a', { ...nobody, logLevel: 'debug' }), HOUR)).toBe(true);
+      expect(await store.get('a')).toMatchObject({ id: 'a', logLevel: 'debug' });
+      const users = ['ann', 'bob', 'cid'];
+      const stored = await Promise.all(
+        users.map((subject) => store.setIfAnonymous?.(record('a', { principal: { subject } }), HOUR)),
+      );
+      expect(stored.filter(Boolean)).toEqual([true]);
+      const { principal } = (await store.get('a')) as KeptSession;
+      expect(principal).toEqual({ subject: users[stored.indexOf(true)] });
+      expect(await store.setIfAnonymous(record('a', nobody), HOUR)).toBe(false);
+      expect(await store.get('a')).toMatchObject({ principal });
+    });
+
     it('keeps records apart', async () => {
       const store = await create();
       await Promise.all(['a', 'b', 'c'].map((id) => store.set(record(id), HOUR)));

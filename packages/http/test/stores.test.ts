@@ -122,6 +122,7 @@ describe('a session store that answers at once', () => {
 
 const SECRET = 'the same for all processes, 32 bytes';
 const PING = request(1, 'ping');
+const UNAVAILABLE = 'The server cannot reach its data. Try again later.';
 const STORES = [
   ['a store in memory', () => new MemorySessionStore()],
   ['a late store', () => new LateSessionStore()],
@@ -233,7 +234,7 @@ describe.each(STORES)('sessions in %s', (_name, create) => {
     const session = await openSession(one.url, { 'x-user': 'ann' });
     expect((await post(other.url, PING, { ...session, 'x-user': 'bob' })).status).toBe(404);
     const { 'x-user': _user, ...nobody } = session;
-    expect((await post(other.url, PING, nobody)).status).toBe(404);
+    expect((await post(other.url, PING, nobody)).status).toBe(401);
     expect((await post(other.url, PING, session)).status).toBe(200);
   });
 
@@ -302,6 +303,112 @@ describe.each(STORES)('sessions in %s', (_name, create) => {
   });
 });
 
+const refuse = () => {
+  throw new Error('no store');
+};
+
+describe.each([
+  ['shared', () => new LateEventStore()],
+  ['not shared', () => undefined],
+])('a GET stream that is resumed at another endpoint, with events that are %s,', (_name, createEvents) => {
+  it.each(['2025-11-25', '2025-06-18'])('goes on with new messages (%s) (#22)', async (version) => {
+    const events = createEvents();
+    const [one, other] = await serveTwice({ sessionStore: new LateSessionStore(), ...(events && { events }) });
+    const session = await openSession(one.url, {}, version);
+    const stream = await getStream(one.url, session);
+    one.server.notify.toolsChanged();
+    const { id } = (await stream.message()) as { id: string };
+    await one.close();
+    // and each time that it is interrupted again
+    let last = id;
+    for (let time = 0; time < 2; time += 1) {
+      const again = await getStream(other.url, { ...session, 'last-event-id': last });
+      other.server.notify.promptsChanged();
+      const next = await again.message();
+      expect(next.message?.method).toBe('notifications/prompts/list_changed');
+      expect(next.id).not.toBe(last);
+      last = next.id as string;
+      await again.cancel();
+    }
+  });
+
+  it('goes on even if it has sent nothing yet (#22)', async () => {
+    const events = createEvents();
+    const [one, other] = await serveTwice({ sessionStore: new LateSessionStore(), ...(events && { events }) });
+    const session = await openSession(one.url);
+    const { id } = (await (await getStream(one.url, session)).next()) as { id: string };
+    await one.close();
+    const again = await getStream(other.url, { ...session, 'last-event-id': id });
+    other.server.notify.promptsChanged();
+    expect((await again.message()).message?.method).toBe('notifications/prompts/list_changed');
+  });
+});
+
+describe('a GET stream that is resumed at another endpoint', () => {
+  it('starts with what it has missed, and loses nothing that is sent meanwhile (#22)', async () => {
+    const memory = new MemoryEventStore();
+    const reads = new EventEmitter();
+    const read = async (key: string, after: number) => {
+      const found = memory.read(key, after, 2);
+      const go = once(reads, 'go');
+      reads.emit('read');
+      await go;
+      return found;
+    };
+    const events = { append: memory.append.bind(memory), read };
+    const [one, other] = await serveTwice({ sessionStore: new LateSessionStore(), events });
+    const session = await openSession(one.url);
+    const lost = await getStream(one.url, session);
+    const { id } = (await lost.next()) as { id: string };
+    for (const uri of ['docs://guide']) {
+      await (await post(one.url, request(1, 'resources/subscribe', { uri }), session)).text();
+    }
+    for (let n = 0; n < 5; n += 1) one.server.notify.resourceUpdated('docs://guide');
+    for (let n = 0; n < 5; n += 1) await lost.message();
+    await one.close();
+    let begun = once(reads, 'read');
+    const resumed = getStream(other.url, { ...session, 'last-event-id': id });
+    await begun;
+    other.server.notify.resourceUpdated('docs://guide');
+    for (let page = 0; page < 3; page += 1) {
+      begun = once(reads, 'read');
+      reads.emit('go');
+      await begun;
+    }
+    other.server.notify.resourceUpdated('docs://guide');
+    reads.on('read', () => setImmediate(() => reads.emit('go')));
+    reads.emit('go');
+    const again = await resumed;
+    const ids = [];
+    for (let n = 0; n < 7; n += 1) ids.push((await again.message()).id as string);
+    const stream = id.slice(0, -'0'.length);
+    expect(ids.slice(0, 5)).toEqual([1, 2, 3, 4, 5].map((n) => `${stream}${n}`));
+    expect(ids.slice(5).map((each) => each.replace(/^.*-/, ''))).toEqual(['1', '2']);
+    // back to the end of its own events
+    await again.cancel();
+    const third = await getStream(other.url, { ...session, 'last-event-id': ids.at(-1) as string });
+    other.server.notify.toolsChanged();
+    expect((await third.message()).message?.method).toBe('notifications/tools/list_changed');
+  });
+
+  it('of a call that has sent nothing yet, is answered without events, so that its client comes back (#22)', async () => {
+    const [one, other] = await serveTwice({ sessionStore: new LateSessionStore(), events: new LateEventStore() });
+    const session = await openSession(one.url);
+    const began = once(one.probe, 'began');
+    const [primed] = await new EventReader(await post(one.url, call(9, 'poll'), session)).rest();
+    await began;
+    const again = async () =>
+      await (await getStream(other.url, { ...session, 'last-event-id': primed?.id as string })).rest();
+    expect((await again()).filter(({ message }) => message !== undefined)).toEqual([]);
+    one.probe.emit('go');
+    let events: ServerEvent[] = [];
+    while (!events.some(({ message }) => message !== undefined)) events = await again();
+    expect(events.at(-1)?.message).toMatchObject({ id: 9, result: {} });
+    const unknown = { ...session, accept: 'text/event-stream', 'last-event-id': 'p00000000-1' };
+    expect((await fetch(other.url, { headers: unknown })).status).toBe(400);
+  });
+});
+
 describe('a session store that fails', () => {
   const broken = (method: keyof SessionStore): SessionStore => {
     const store = new LateSessionStore();
@@ -312,11 +419,37 @@ describe('a session store that fails', () => {
     });
   };
 
-  it('prevents new sessions: 500', async () => {
+  it('prevents new sessions: 503', async () => {
     const { url, errors } = await serve({ sessionStore: broken('set') });
     const response = await post(url, INITIALIZE);
-    expect([response.status, response.headers.get('mcp-session-id')]).toEqual([500, null]);
-    expect((await json(response)).error?.message).toBe('Internal error');
+    expect([response.status, response.headers.get('mcp-session-id')]).toEqual([503, null]);
+    expect((await json(response)).error?.message).toBe(UNAVAILABLE);
+    expect(errors).toEqual([new Error('no store')]);
+  });
+
+  it.each([
+    ['get', 'at once', 'POST'],
+    ['get', 'later', 'POST'],
+    ['get', 'at once', 'GET'],
+    ['delete', 'at once', 'DELETE'],
+    ['delete', 'later', 'DELETE'],
+    ['set', 'at once', 'initialize'],
+    ['set', 'later', 'initialize'],
+  ] as const)('in `%s`, %s, tells the client to try %s again later (#22)', async (method, when, kind) => {
+    const store = new LateSessionStore();
+    const { url, errors } = await serve({ sessionStore: store });
+    const session = await openSession(url);
+    const fail = when === 'later' ? async () => Promise.reject(new Error('no store')) : refuse;
+    Object.assign(store, { [method]: fail });
+    const answer =
+      kind === 'POST'
+        ? await post(url, PING, session)
+        : kind === 'initialize'
+          ? await post(url, INITIALIZE)
+          : await fetch(url, { method: kind, headers: { accept: 'text/event-stream', ...session } });
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '10']);
+    expect(answer.headers.get('mcp-session-id')).toBeNull();
+    expect(await answer.text()).toContain(UNAVAILABLE);
     expect(errors).toEqual([new Error('no store')]);
   });
 
@@ -325,16 +458,16 @@ describe('a session store that fails', () => {
     const { server } = createServer(new Probe(), { onLimit: (hit) => void hits.push(hit) });
     const { url } = await listen(server, { port: 0, sessionStore: broken('set'), limits: { maxSessions: 1 } });
     afterwards(() => server.close());
-    for (let n = 0; n < 3; n += 1) expect((await post(url, INITIALIZE)).status).toBe(500);
+    for (let n = 0; n < 3; n += 1) expect((await post(url, INITIALIZE)).status).toBe(503);
     expect(hits).toEqual([]);
   });
 
-  it('makes sessions unavailable (500), while stateless requests are served', async () => {
+  it('makes sessions unavailable (503), while stateless requests are served', async () => {
     const { url, errors } = await serve({ sessionStore: broken('get') });
     const response = await post(url, PING, { 'mcp-session-id': 'any' });
-    expect([response.status, (await json(response)).error?.message]).toEqual([500, 'Internal error']);
+    expect([response.status, (await json(response)).error?.message]).toEqual([503, UNAVAILABLE]);
     const stream = await fetch(url, { headers: { accept: 'text/event-stream', 'mcp-session-id': 'any' } });
-    expect(stream.status).toBe(500);
+    expect(stream.status).toBe(503);
     expect(errors).toHaveLength(2);
     for (const header of [{}, { 'mcp-session-id': 'any' }] as Fields[]) {
       const headers = { ...modernHeaders('tools/call', 'add'), ...header };
@@ -387,7 +520,8 @@ describe('a session store that returns bad data', () => {
       throw Object.assign(new Error('redis://user:secret@host'), { statusCode: 404 });
     });
     const answer = await fetch(url, { method, headers: session });
-    expect([answer.status, await answer.text()]).toEqual([500, expect.stringContaining('"Internal error"')]);
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '10']);
+    expect(await answer.text()).toContain(UNAVAILABLE);
     expect(errors).toHaveLength(1);
   });
 
@@ -409,6 +543,23 @@ describe('a session store that returns bad data', () => {
 });
 
 describe('A store that never responds', () => {
+  const never = () => new Promise<never>(() => {});
+
+  it.each(['get', 'set', 'delete'] as const)(
+    'in `%s`, costs the client a 503 instead of an endless wait (#22)',
+    async (method) => {
+      const store = new LateSessionStore();
+      const { url, errors } = await serve({ sessionStore: store, keepAliveMs: 10 });
+      const session = await openSession(url);
+      Object.assign(store, { [method]: never });
+      const kind = { get: 'GET', set: 'POST', delete: 'DELETE' }[method];
+      const answer =
+        kind === 'POST' ? await post(url, INITIALIZE) : await fetch(url, { method: kind, headers: session });
+      expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '10']);
+      expect(errors).toEqual([new Error('A store does not answer.')]);
+    },
+  );
+
   it('does not delay closing the endpoint, and requests that wait for it get a 503', async () => {
     const asked = new EventEmitter();
     const sessionStore: SessionStore = {

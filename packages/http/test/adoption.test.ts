@@ -1,0 +1,543 @@
+// Anonymous sessions whose client signs in: what the principal gets, and what it doesn't.
+import { EventEmitter, once } from 'node:events';
+
+import { describe, expect, it } from '@jest/globals';
+import { Resource } from '@decorum/core';
+import { listen, type ListenOptions, MemorySessionStore, type SessionStore } from '@decorum/http';
+
+import { EventReader, getStream, nextSweep, type ServerEvent } from './events.js';
+import {
+  afterwards,
+  call,
+  createServer,
+  type Fields,
+  INITIALIZE,
+  json,
+  openSession,
+  post,
+  Probe,
+  request,
+  serve,
+} from './fixture.js';
+import { LateEventStore, LateSessionStore } from './late-stores.js';
+
+const principal: NonNullable<ListenOptions['principal']> = ({ headers }) =>
+  typeof headers['x-user'] === 'string' ? { subject: headers['x-user'] } : undefined;
+
+const ANN = { 'x-user': 'ann' };
+const BOB = { 'x-user': 'bob' };
+const PING = request('ping', 'ping');
+const GUIDE = { uri: 'docs://guide' };
+const TOKEN = { progressToken: 1 };
+
+const status = async (url: string, headers: Fields, message: unknown = PING) =>
+  (await post(url, message, headers)).status;
+
+/** The status of a GET. */
+const statusOfGet = async (url: string, headers: Fields) => {
+  const answer = await fetch(url, { headers: { accept: 'text/event-stream', ...headers } });
+  await answer.body?.cancel();
+  return answer.status;
+};
+
+/** The methods of the next messages of a stream. */
+async function heard(reader: EventReader, count: number): Promise<unknown[]> {
+  const methods = [];
+  while (methods.length < count) methods.push((await reader.message()).message?.method);
+  return methods;
+}
+
+const CHANGED = ['tools', 'prompts', 'resources'].map((list) => `notifications/${list}/list_changed`);
+
+/** Tells tests that an access function was asked, and holds it until `go`. */
+const gate = new EventEmitter();
+
+const answerLate = async () => {
+  const letGo = once(gate, 'go');
+  gate.emit('asked');
+  await letGo;
+  return true;
+};
+
+/** Resources that not everybody may see. */
+class Guarded {
+  @Resource('a://nobody', { name: 'nobody', access: (caller) => caller === undefined })
+  nobody() {
+    return 'text';
+  }
+
+  @Resource('a://late', { name: 'late', access: (caller) => caller === undefined || answerLate() })
+  late() {
+    return 'text';
+  }
+
+  @Resource('a://slow', { name: 'slow', access: () => answerLate() })
+  slow() {
+    return 'text';
+  }
+}
+
+describe('an anonymous session', () => {
+  it('gets a principal only once, even if several sign in at once (#22)', async () => {
+    const { url } = await serve({ principal });
+    const session = await openSession(url);
+    const users = ['ann', 'bob', 'cid', 'dan'];
+    const answers = users.map((user) => status(url, { ...session, 'x-user': user }));
+    expect((await Promise.all(answers)).toSorted()).toEqual([200, 404, 404, 404]);
+  });
+
+  it.each(['POST', 'GET', 'DELETE'])('can be signed in to with any request: %s (#22)', async (method) => {
+    const { url } = await serve({ principal });
+    const session = await openSession(url);
+    const answer =
+      method === 'POST'
+        ? await post(url, PING, { ...session, ...ANN })
+        : await fetch(url, { method, headers: { accept: 'text/event-stream', ...session, ...ANN } });
+    expect(answer.status).toBe(method === 'DELETE' ? 204 : 200);
+    await answer.body?.cancel();
+    expect(await status(url, { ...session, ...BOB })).toBe(404);
+    expect(await status(url, session)).toBe(method === 'DELETE' ? 404 : 401);
+  });
+
+  it('ends the streams that an anonymous caller has opened, and replays nothing of them (#22)', async () => {
+    const { url, server } = await serve({ principal });
+    const session = await openSession(url);
+    const stream = await getStream(url, session);
+    server.notify.toolsChanged();
+    const { id } = (await stream.message()) as { id: string };
+    const steps = await new EventReader(await post(url, call(2, 'steps', {}, TOKEN), session)).rest();
+    expect(await status(url, { ...session, ...ANN })).toBe(200);
+    await stream.rest();
+    server.notify.promptsChanged();
+    for (const lost of [id, steps[0]?.id as string]) {
+      expect(await statusOfGet(url, { ...session, 'last-event-id': lost })).toBe(401);
+    }
+    expect(await statusOfGet(url, { ...session, ...ANN, 'last-event-id': steps[0]?.id as string })).toBe(400);
+    // a client that reconnects gets a stream of its own: it would give up if it got an error
+    const again = await getStream(url, { ...session, ...ANN, 'last-event-id': id });
+    expect(await heard(again, 3)).toEqual(CHANGED);
+    server.notify.resourcesChanged();
+    const next = await again.message();
+    expect(next.message?.method).toBe('notifications/resources/list_changed');
+    expect(next.id).not.toContain(id.slice(0, id.lastIndexOf('-')));
+  });
+
+  it('announces changed lists once, and only to a client that is ready (#22)', async () => {
+    const { url, server } = await serve({ principal });
+    const session = await openSession(url);
+    expect(await status(url, { ...session, ...ANN })).toBe(200);
+    const first = await getStream(url, { ...session, ...ANN });
+    expect(await heard(first, 3)).toEqual(CHANGED);
+    await first.cancel();
+    const second = await getStream(url, { ...session, ...ANN });
+    server.notify.promptsChanged();
+    await heard(second, 1);
+    const begun = await post(url, INITIALIZE);
+    await begun.text();
+    const early = { 'mcp-session-id': begun.headers.get('mcp-session-id') as string, ...ANN };
+    const reader = await getStream(url, early);
+    expect(await status(url, early, { jsonrpc: '2.0', method: 'notifications/initialized' })).toBe(202);
+    server.notify.promptsChanged();
+    expect(await heard(reader, 1)).toEqual([CHANGED[1]]);
+  });
+
+  it('answers the calls that are in flight on their own connections, as anonymous calls (#22)', async () => {
+    const { url, probe } = await serve({ principal });
+    const session = await openSession(url);
+    const began = once(probe, 'began');
+    const streaming = new EventReader(await post(url, call(1, 'stream', {}, TOKEN), session));
+    await began;
+    const waits = once(probe, 'began');
+    const waiting = post(url, call(2, 'wait'), session);
+    await waits;
+    expect(await status(url, { ...session, ...ANN })).toBe(200);
+    const [ahead] = probe.contexts;
+    ahead?.progress(2);
+    probe.emit('go');
+    const rest = (await streaming.rest()).flatMap(({ message }) => message ?? []);
+    expect(rest.at(-1)).toMatchObject({ id: 1, result: { content: [{ text: 'let go' }] } });
+    expect(await json(await waiting)).toMatchObject({ id: 2, result: {} });
+    expect(probe.contexts.map((context) => context.principal)).toEqual([undefined, undefined]);
+    expect(probe.aborted).toBe(0);
+  });
+
+  it('lets its client answer a question that it got before it signed in, but nobody else (#22)', async () => {
+    const { url } = await serve({ principal });
+    const session = await openSession(url);
+    const reader = new EventReader(await post(url, call(1, 'ask'), session));
+    const { message } = await reader.message();
+    const answer = (name: string) => ({
+      jsonrpc: '2.0',
+      id: message?.id,
+      result: { action: 'accept', content: { name } },
+    });
+    expect(await status(url, { ...session, ...ANN })).toBe(200);
+    expect(await status(url, session, answer('Mallory'))).toBe(401);
+    expect(await status(url, { ...session, ...BOB }, answer('Bob'))).toBe(404);
+    expect(await status(url, { ...session, ...ANN }, answer('Ann'))).toBe(202);
+    expect((await reader.rest()).at(-1)?.message).toMatchObject({ result: { content: [{ text: 'Hello, Ann' }] } });
+  });
+
+  it('takes no cursor that an anonymous caller got (#22)', async () => {
+    const probe = new Probe();
+    const { server } = createServer(probe, { pageSize: 2 });
+    const { url } = await listen(server, { port: 0, principal });
+    afterwards(() => server.close());
+    const session = await openSession(url);
+    const pageOf = async (headers: Fields, cursor?: unknown) =>
+      await json(await post(url, request(1, 'tools/list', cursor ? { cursor: String(cursor) } : {}), headers));
+    const before = (await pageOf(session)).result?.['nextCursor'];
+    expect((await pageOf({ ...session, ...ANN }, before)).error?.code).toBe(-32602);
+    const after = (await pageOf({ ...session, ...ANN })).result?.['nextCursor'];
+    expect((await pageOf({ ...session, ...ANN }, after)).result).toMatchObject({ tools: expect.any(Array) });
+  });
+
+  it('forgets the roots that an anonymous caller has told (#22)', async () => {
+    const { url, server } = await serve({ principal });
+    server.addTool({ name: 'roots', input: { type: 'object' } }, async (_input, ctx) =>
+      JSON.stringify(await ctx.roots()),
+    );
+    const params = { ...INITIALIZE.params, capabilities: { roots: { listChanged: true } } };
+    const begun = await post(url, { ...INITIALIZE, params });
+    await begun.text();
+    const session = { 'mcp-session-id': begun.headers.get('mcp-session-id') as string };
+    const asks = async (headers: Fields, id: number, uri: string) => {
+      const reader = new EventReader(await post(url, call(id, 'roots'), headers));
+      const { message } = await reader.message();
+      if (message?.method === 'roots/list') {
+        await post(url, { jsonrpc: '2.0', id: message.id, result: { roots: [{ uri }] } }, headers);
+      }
+      return JSON.stringify((await reader.rest()).at(-1)?.message);
+    };
+    expect(await asks(session, 1, 'file:///evil')).toContain('evil');
+    expect(await asks({ ...session, ...ANN }, 2, 'file:///home')).toContain('home');
+  });
+
+  it('counts towards the quota of its principal, and no longer towards the one of its address (#22)', async () => {
+    const limits = { maxSessionsPerPrincipal: 1, maxSessionsPerAddress: 1 };
+    const { url } = await serve({ principal, limits });
+    const own = await openSession(url, ANN);
+    const first = await openSession(url);
+    expect(await status(url, { ...first, ...ANN })).toBe(200);
+    expect(await status(url, own)).toBe(404);
+    // the place of the address is free
+    const second = await openSession(url);
+    const reader = await getStream(url, { ...first, ...ANN });
+    // the principal has no other session that could end
+    expect(await status(url, { ...second, ...ANN })).toBe(429);
+    expect(await status(url, second)).toBe(200);
+    await reader.cancel();
+  });
+
+  it('ends its streams when the token of its principal expires (#22)', async () => {
+    let expiresAt = Date.now() + 3_600_000;
+    const { url } = await serve({
+      keepAliveMs: 5,
+      principal: (incoming) => {
+        const found = principal(incoming);
+        return found && { ...found, expiresAt };
+      },
+    });
+    const session = await openSession(url);
+    expect(await status(url, { ...session, ...ANN })).toBe(200);
+    await nextSweep(() => getStream(url, { ...session, ...ANN }));
+    expiresAt = Date.now() - 1;
+    const other = await openSession(url);
+    await (await getStream(url, { ...other, ...BOB })).rest();
+  });
+});
+
+describe('the subscriptions of an anonymous session', () => {
+  /** Subscribes to resources that not everybody sees. */
+  async function subscribed() {
+    const { server } = createServer(new Probe(), { providers: [new Probe(), new Guarded()] });
+    const { url } = await listen(server, { port: 0, principal });
+    afterwards(async () => {
+      gate.emit('go');
+      await server.close();
+    });
+    const session = await openSession(url);
+    for (const uri of ['a://nobody', 'a://late', GUIDE.uri]) {
+      expect(await status(url, session, request(1, 'resources/subscribe', { uri }))).toBe(200);
+    }
+    return { url, server, session, mine: { ...session, ...ANN } };
+  }
+
+  it('are checked again for the principal, and silent until then (#22)', async () => {
+    const { url, server, mine } = await subscribed();
+    const checking = once(gate, 'asked');
+    expect(await status(url, mine)).toBe(200);
+    await checking;
+    const reader = await getStream(url, mine);
+    await heard(reader, 3);
+    const told = async () => {
+      for (const uri of ['a://nobody', 'a://late', GUIDE.uri]) server.notify.resourceUpdated(uri);
+      server.notify.toolsChanged();
+      const uris = [];
+      for (let next = await reader.message(); next.message?.params?.['uri']; next = await reader.message()) {
+        uris.push(next.message.params['uri']);
+      }
+      return uris;
+    };
+    expect(await told()).toEqual([]);
+    gate.emit('go');
+    await status(url, mine);
+    expect(await told()).toEqual(['a://late', GUIDE.uri]);
+  });
+
+  it('can be ended while they are checked (#22)', async () => {
+    const { url, server, mine } = await subscribed();
+    const checking = once(gate, 'asked');
+    expect(await status(url, mine, request(1, 'resources/unsubscribe', GUIDE))).toBe(200);
+    await checking;
+    gate.emit('go');
+    const reader = await getStream(url, mine);
+    await heard(reader, 3);
+    for (const uri of [GUIDE.uri, 'a://late']) server.notify.resourceUpdated(uri);
+    expect((await reader.message()).message?.params).toEqual({ uri: 'a://late' });
+  });
+
+  it('get none that an anonymous caller still asks for (#22)', async () => {
+    const { url, server, session, mine } = await subscribed();
+    const asked = once(gate, 'asked');
+    const pending = post(url, request(9, 'resources/subscribe', { uri: 'a://slow' }), session);
+    await asked;
+    const checking = once(gate, 'asked');
+    expect(await status(url, mine)).toBe(200);
+    await checking;
+    gate.emit('go');
+    const answer = await pending;
+    expect([answer.status, (await json(answer)).error?.message]).toEqual([401, 'Authorization is required.']);
+    const reader = await getStream(url, mine);
+    await heard(reader, 3);
+    server.notify.resourceUpdated('a://slow');
+    server.notify.toolsChanged();
+    expect(await heard(reader, 1)).toEqual([CHANGED[0]]);
+  });
+});
+
+/** Two servers that share only the stores, like two processes. */
+async function serveTwice(options: ListenOptions, more: readonly object[] = []) {
+  const start = async () => {
+    const probe = new Probe();
+    const secret = 'the same for all processes, 32 bytes';
+    const { server, errors } = createServer(probe, { secret, providers: [probe, ...more] });
+    const listening = await listen(server, { port: 0, principal, ...options });
+    afterwards(async () => {
+      probe.emit('go');
+      await listening.close();
+      await server.close();
+    });
+    return { ...listening, probe, server, errors };
+  };
+  return [await start(), await start()] as const;
+}
+
+/** A store of an application that has only the required methods. */
+function plain(store: SessionStore): SessionStore {
+  return {
+    get: (id) => store.get(id),
+    set: (record, ttlMs) => store.set(record, ttlMs),
+    touch: (id, ttlMs) => store.touch(id, ttlMs),
+    delete: (id) => store.delete(id),
+  };
+}
+
+describe.each([
+  ['a store in memory', () => new MemorySessionStore()],
+  ['a late store', () => new LateSessionStore()],
+  ['a store that cannot compare', () => plain(new LateSessionStore())],
+])('an anonymous session in %s', (_name, create) => {
+  it('belongs to its first principal in every process (#22)', async () => {
+    const [one, other] = await serveTwice({ sessionStore: create() });
+    const session = await openSession(one.url);
+    for (const { url } of [one, other]) expect(await status(url, session)).toBe(200);
+    expect(await status(one.url, { ...session, ...ANN })).toBe(200);
+    for (const { url } of [other, one]) {
+      expect(await status(url, { ...session, ...ANN })).toBe(200);
+      expect(await status(url, { ...session, ...BOB })).toBe(404);
+      expect(await status(url, session)).toBe(401);
+      expect(await statusOfGet(url, session)).toBe(401);
+      expect((await fetch(url, { method: 'DELETE', headers: session })).status).toBe(401);
+    }
+  });
+
+  it('belongs to one principal if several sign in at once, in one process or in two (#22)', async () => {
+    const both = await serveTwice({ sessionStore: create() });
+    for (const nodes of [both, [both[0], both[0]] as const]) {
+      const session = await openSession(nodes[0].url);
+      await Promise.all(
+        nodes.map(({ url }, index) => status(url, { ...session, 'x-user': ['ann', 'bob'][index] as string })),
+      );
+      const owners = [];
+      for (const user of ['ann', 'bob']) {
+        const codes = [];
+        for (const { url } of nodes) codes.push(await status(url, { ...session, 'x-user': user }));
+        expect(new Set(codes).size).toBe(1);
+        if (codes[0] === 200) owners.push(user);
+      }
+      expect(owners).toHaveLength(1);
+      for (const { url } of nodes) expect(await status(url, session)).toBe(401);
+    }
+  });
+
+  it('ends its anonymous streams in other processes at the next sweep, without a request (#22)', async () => {
+    const [one, other] = await serveTwice({ sessionStore: create(), keepAliveMs: 5 });
+    const session = await openSession(one.url);
+    const stream = await getStream(other.url, session);
+    expect(await status(one.url, { ...session, ...ANN })).toBe(200);
+    await stream.rest();
+  });
+
+  it('replays nothing of its anonymous streams in another process, and announces changed lists (#22)', async () => {
+    const [one, other] = await serveTwice({ sessionStore: create(), events: new LateEventStore() });
+    const session = await openSession(one.url);
+    const stream = await getStream(one.url, session);
+    one.server.notify.toolsChanged();
+    const { id } = (await stream.message()) as { id: string };
+    expect(await status(one.url, { ...session, ...ANN })).toBe(200);
+    const again = await getStream(other.url, { ...session, ...ANN, 'last-event-id': id });
+    expect(await heard(again, 3)).toEqual(CHANGED);
+    other.server.notify.promptsChanged();
+    expect(await heard(again, 1)).toEqual([CHANGED[1]]);
+  });
+
+  it('keeps the subscriptions that its principal may have, in every process (#22)', async () => {
+    const [one, other] = await serveTwice({ sessionStore: create() });
+    const session = await openSession(one.url);
+    expect(await status(one.url, session, request(1, 'resources/subscribe', GUIDE))).toBe(200);
+    expect(await status(other.url, session)).toBe(200);
+    const mine = { ...session, ...ANN };
+    expect(await status(one.url, mine)).toBe(200);
+    for (const { url, server } of [one, other]) {
+      const stream = await getStream(url, mine);
+      await heard(stream, 3);
+      server.notify.resourceUpdated(GUIDE.uri);
+      expect(await heard(stream, 1)).toEqual(['notifications/resources/updated']);
+    }
+  });
+});
+
+describe('two principals who sign in at once, in two processes,', () => {
+  it('are told at once who was first (#22)', async () => {
+    const memory = new MemorySessionStore();
+    const door = new EventEmitter();
+    let asked = 0;
+    const sessionStore: SessionStore = Object.assign(plain(memory), {
+      async setIfAnonymous(...args: Parameters<MemorySessionStore['setIfAnonymous']>) {
+        if (args[0].principal === undefined) return memory.setIfAnonymous(...args);
+        const opened = once(door, 'open');
+        asked += 1;
+        if (asked === 2) queueMicrotask(() => door.emit('open'));
+        await opened;
+        return memory.setIfAnonymous(...args);
+      },
+    });
+    const [one, other] = await serveTwice({ sessionStore });
+    const session = await openSession(one.url);
+    const codes = await Promise.all([
+      status(one.url, { ...session, ...ANN }),
+      status(other.url, { ...session, ...BOB }),
+    ]);
+    expect(codes.toSorted()).toEqual([200, 404]);
+    const [winner] = [ANN, BOB].filter((_user, index) => codes[index] === 200);
+    for (const { url } of [one, other]) expect(await status(url, { ...session, ...winner })).toBe(200);
+  });
+
+  it('keep their session from a late change of the anonymous caller (#22)', async () => {
+    const [one, other] = await serveTwice({ sessionStore: new LateSessionStore() }, [new Guarded()]);
+    const session = await openSession(one.url);
+    const asked = once(gate, 'asked');
+    const pending = post(other.url, request(9, 'resources/subscribe', { uri: 'a://slow' }), session);
+    await asked;
+    expect(await status(one.url, { ...session, ...ANN })).toBe(200);
+    gate.emit('go');
+    await (await pending).text();
+    for (const { url } of [one, other]) expect(await status(url, session)).toBe(401);
+  });
+});
+
+describe('signing in while the store fails', () => {
+  it('gets a 503, and works as soon as the store does (#22)', async () => {
+    const store = new LateSessionStore();
+    const { url, errors } = await serve({ principal, sessionStore: store });
+    const session = await openSession(url);
+    const setIfAnonymous = store.setIfAnonymous.bind(store);
+    store.setIfAnonymous = async () => Promise.reject(new Error('no store'));
+    expect(await status(url, { ...session, ...ANN })).toBe(503);
+    expect(errors).toEqual([new Error('no store')]);
+    store.setIfAnonymous = setIfAnonymous;
+    expect(await status(url, { ...session, ...ANN })).toBe(200);
+    expect(await status(url, session)).toBe(401);
+  });
+});
+
+describe('an anonymous request that waits for the store while a principal signs in', () => {
+  it.each(['POST', 'GET', 'DELETE'])('is refused: %s (#22)', async (method) => {
+    const memory = new MemorySessionStore();
+    const door = new EventEmitter();
+    let held = false;
+    const sessionStore: SessionStore = Object.assign(plain(memory), {
+      async get(id: string) {
+        const record = memory.get(id);
+        if (held) return record;
+        held = true;
+        const opened = once(door, 'open');
+        door.emit('held');
+        await opened;
+        return record;
+      },
+    });
+    held = true;
+    const { url } = await serve({ principal, sessionStore });
+    const session = await openSession(url);
+    held = false;
+    const waits = once(door, 'held');
+    const pending =
+      method === 'POST'
+        ? post(url, PING, session)
+        : fetch(url, { method, headers: { accept: 'text/event-stream', ...session } });
+    await waits;
+    expect(await status(url, { ...session, ...ANN })).toBe(200);
+    door.emit('open');
+    expect((await pending).status).toBe(401);
+    expect(await status(url, { ...session, ...ANN })).toBe(200);
+  });
+});
+
+describe('an anonymous session of HTTP+SSE', () => {
+  it('ends when a principal uses it, and sends nothing to the stream that was opened without one (#22)', async () => {
+    const { url, probe } = await serve({ principal, legacySse: true });
+    const stream = await getStream(new URL('/sse', url).href, {});
+    const endpoint = ((await stream.next()) as ServerEvent).data as string;
+    const target = new URL(endpoint, url).href;
+    expect((await post(target, INITIALIZE)).status).toBe(202);
+    await stream.message();
+    expect((await post(target, call(1, 'add', { a: 1, b: 2 }), ANN)).status).toBe(404);
+    expect(await stream.rest()).toEqual([]);
+    expect((await post(target, PING)).status).toBe(404);
+    expect(probe.contexts).toEqual([]);
+  });
+
+  it('is not given to a principal by its id either (#22)', async () => {
+    const { url, probe } = await serve({ principal, legacySse: true });
+    const stream = await getStream(new URL('/sse', url).href, {});
+    const target = new URL(((await stream.next()) as ServerEvent).data as string, url).href;
+    await post(target, INITIALIZE);
+    const began = once(probe, 'began');
+    await post(target, call(1, 'wait'));
+    await began;
+    const id = probe.contexts[0]?.sessionId as string;
+    expect(await status(url, { 'mcp-session-id': id, ...ANN })).toBe(404);
+    await stream.rest();
+  });
+
+  it('refuses an anonymous caller if it belongs to a principal: 401 (#22)', async () => {
+    const { url } = await serve({ principal, legacySse: true });
+    const stream = await getStream(new URL('/sse', url).href, ANN);
+    const target = new URL(((await stream.next()) as ServerEvent).data as string, url).href;
+    expect((await post(target, INITIALIZE)).status).toBe(401);
+    expect((await post(target, INITIALIZE, BOB)).status).toBe(404);
+    expect((await post(target, INITIALIZE, ANN)).status).toBe(202);
+  });
+});
