@@ -57,6 +57,7 @@ export const TARGETS = {
   'packages/http/src/sessions.ts': [
     'packages/http/test/session-quotas.test.ts',
     'packages/http/test/stores.test.ts',
+    'packages/http/test/adoption.test.ts',
     'packages/http/test/sessions.test.ts',
     'packages/http/test/exchange.test.ts',
     'packages/http/test/no-sessions.test.ts',

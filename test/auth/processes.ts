@@ -56,9 +56,18 @@ class Files {
   }
 }
 
+/** The same members, and one that is public. */
+class PublicFiles extends Files {
+  @Tool({ description: 'About this server', public: true })
+  about() {
+    return 'about';
+  }
+}
+
 /** A server under test. */
 export interface Served {
   readonly url: string;
+  readonly server: McpServer;
   /** The tools that ran. */
   readonly ran: readonly string[];
   readonly auth: OAuth;
@@ -66,12 +75,15 @@ export interface Served {
 }
 
 /** Serves a few tools on a free port. The audience is the server's URL. */
-export async function serve(options: (url: string) => Partial<OAuthOptions>): Promise<Served> {
+export async function serve(
+  options: (url: string) => Partial<OAuthOptions>,
+  { isOpen = false }: { readonly isOpen?: boolean } = {},
+): Promise<Served> {
   const ran: string[] = [];
   const server = new McpServer({
     name: 'files',
     version: '1.0.0',
-    providers: [new Files(ran)],
+    providers: [isOpen ? new PublicFiles(ran) : new Files(ran)],
     logger: { warn: () => {}, error: () => {} },
   });
   const http = createServer().listen(0, '127.0.0.1');
@@ -88,6 +100,7 @@ export async function serve(options: (url: string) => Partial<OAuthOptions>): Pr
   http.on('request', handler);
   return {
     url,
+    server,
     ran,
     auth,
     async close() {

@@ -5,9 +5,10 @@ import { expect, it } from '@jest/globals';
 import type { JsonObject } from '@decorum/core';
 import type { Auth, Denial } from '@decorum/http';
 
+import { EventReader } from '../../packages/http/test/events.js';
 import { type Fields, json, post, raw, request } from '../../packages/http/test/fixture.js';
 import { HttpClient, initialize, SseClient, TOKEN } from '../revisions/http-client.js';
-import { ANN, AUTH, as, BAD, BASE, PublicFiles, serveFiles, shut, WRITER } from './auth-fixture.js';
+import { ANN, AUTH, as, BAD, BASE, BOB, PublicFiles, serveFiles, shut, WRITER } from './auth-fixture.js';
 import { Connection } from './connection.js';
 import { inEveryRevision, inEverySessionRevision, inTheFirstRevision, holds, overEveryHost } from './contract.js';
 
@@ -391,21 +392,47 @@ overEveryHost('auth, with a public member,', (host) => {
     expect(files.ran).toEqual([]);
   });
 
-  inEverySessionRevision('never lets anybody take over a session [SESS-10]', async (revision) => {
+  inEverySessionRevision("never lets anybody take over a principal's session [SESS-10]", async (revision) => {
     const { url } = await serveFiles(host, {}, new PublicFiles());
-    const anonymous = await HttpClient.open(url, revision, NOBODY);
     const own = await HttpClient.open(url, revision, ANN);
-    const list = anonymous.buildMessage(1, 'tools/list');
-    expect((await anonymous.post(list, ANN)).status).toBe(404);
-    expect((await anonymous.get(ANN)).status).toBe(404);
-    expect(await anonymous.end(ANN)).toBe(404);
+    const list = own.buildMessage(1, 'tools/list');
     const { authorization: _token, ...stolen } = own.headers;
-    for (const method of ['POST', 'GET', 'DELETE']) {
-      const headers = { accept: 'application/json, text/event-stream', ...JSON_TYPE, ...stolen };
-      const [answer] = await raw(url, method, headers, method === 'POST' ? JSON.stringify(list) : '');
-      expect([method, answer.statusCode]).toEqual([method, 404]);
+    for (const [more, status] of [
+      [{}, 401],
+      [BOB, 404],
+    ] as const) {
+      for (const method of ['POST', 'GET', 'DELETE']) {
+        const headers = { accept: 'application/json, text/event-stream', ...JSON_TYPE, ...stolen, ...more };
+        const [answer] = await raw(url, method, headers, method === 'POST' ? JSON.stringify(list) : '');
+        expect([method, answer.statusCode]).toEqual([method, status]);
+        if (status === 401) expect(answer.headers['www-authenticate']).toBe(`Bearer scope="${BASE}"`);
+      }
     }
-    expect([await anonymous.status(), await own.status()]).toEqual([200, 200]);
+    expect(await own.status()).toBe(200);
+  });
+
+  inEverySessionRevision('gives an anonymous session to the first principal, for good (#22)', async (revision) => {
+    const { url, server, files } = await serveFiles(host, {}, new PublicFiles());
+    const client = await HttpClient.open(url, revision, NOBODY);
+    const before = await client.listen();
+    expect(await refusalOf(await client.call(1, 'list'))).toEqual(unauthorized(1, [BASE]));
+    expect((await client.call(2, 'list', { headers: ANN })).status).toBe(200);
+    // what was opened without a token ends
+    await before.rest();
+    const after = new EventReader(await client.get(ANN));
+    expect((await after.message()).message?.method).toBe('notifications/tools/list_changed');
+    const list = client.buildMessage(3, 'tools/list');
+    for (const [other, status] of [
+      [NOBODY, 401],
+      [BOB, 404],
+    ] as const) {
+      expect([(await client.post(list, other)).status, (await client.get(other)).status]).toEqual([status, status]);
+      expect(await client.end(other)).toBe(status);
+    }
+    server.notify.promptsChanged();
+    while ((await after.message()).message?.method !== 'notifications/prompts/list_changed');
+    expect((await client.call(4, 'about', { headers: ANN })).status).toBe(200);
+    expect(files.ran).toEqual(['list', 'about']);
   });
 
   it('is told of members that are added while the server runs', async () => {
