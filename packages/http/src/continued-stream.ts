@@ -25,15 +25,14 @@ export class ContinuedStream extends EventStream {
     if (this.hasBegun) return await super.resume(after, open);
     const { earlier } = this;
     this.hasBegun = true;
+    let hasReader = false;
     this.resuming += 1;
     try {
       const page = await earlier.read(after, PAGE);
-      if (page === undefined && !earlier.mayBeUnknown(after)) {
-        this.ended = true;
-        return false;
-      }
+      if (page === undefined && !earlier.mayBeUnknown(after)) return false;
       await this.settings.readers.settled();
       const sink = open();
+      hasReader = true;
       sink.own(this);
       const past: Replayed = {
         sequence: 0,
@@ -48,6 +47,8 @@ export class ContinuedStream extends EventStream {
       return true;
     } finally {
       this.resuming -= 1;
+      // without a reader, nobody knows its id, and it must not keep messages for one
+      if (!hasReader) this.ended = true;
     }
   }
 }

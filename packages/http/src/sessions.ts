@@ -217,7 +217,8 @@ export class Sessions {
       this.end(live);
       return this.restore(id, record, sender);
     }
-    live?.state.refresh(record);
+    // not from a record that was read before a principal adopted the session: its subscriptions are unchecked
+    if (live?.owner === ownerOf(owner)) live?.state.refresh(record);
     if (live === undefined && owner && ownerOf(owner) !== ownerOf(principal)) {
       if (principal === undefined) throw this.settings.unauthorized();
       return undefined;

@@ -472,6 +472,41 @@ describe('signing in while the store fails', () => {
   });
 });
 
+describe('a request of the principal that has read the store before it signed in', () => {
+  it('brings back no subscription that the principal may not have (#22)', async () => {
+    const memory = new MemorySessionStore();
+    const door = new EventEmitter();
+    let isHeld = false;
+    const sessionStore: SessionStore = Object.assign(plain(memory), {
+      async get(id: string) {
+        const record = memory.get(id);
+        if (!isHeld) return record;
+        isHeld = false;
+        const opened = once(door, 'open');
+        door.emit('held');
+        await opened;
+        return record;
+      },
+    });
+    const [{ url, server }] = await serveTwice({ sessionStore }, [new Guarded()]);
+    const session = await openSession(url);
+    expect(await status(url, session, request(1, 'resources/subscribe', { uri: 'a://nobody' }))).toBe(200);
+    const mine = { ...session, ...ANN };
+    isHeld = true;
+    const held = once(door, 'held');
+    const late = status(url, mine);
+    await held;
+    expect(await status(url, mine)).toBe(200);
+    door.emit('open');
+    expect(await late).toBe(200);
+    const reader = await getStream(url, mine);
+    await heard(reader, 3);
+    server.notify.resourceUpdated('a://nobody');
+    server.notify.toolsChanged();
+    expect(await heard(reader, 1)).toEqual([CHANGED[0]]);
+  });
+});
+
 describe('an anonymous request that waits for the store while a principal signs in', () => {
   it.each(['POST', 'GET', 'DELETE'])('is refused: %s (#22)', async (method) => {
     const memory = new MemorySessionStore();

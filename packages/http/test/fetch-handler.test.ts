@@ -109,11 +109,13 @@ describe('fetchHandler', () => {
     const { handler, open, errors, send } = create();
     const session = await open();
     const ann = { principal: { subject: 'ann' } };
-    expect((await send('DELETE', session, ann)).status).toBe(404);
+    expect((await send('GET', { accept: 'text/event-stream', ...session }, ann)).status).toBe(200);
+    expect((await send('DELETE', session, { principal: { subject: 'bob' } })).status).toBe(404);
+    expect((await send('DELETE', session)).status).toBe(401);
     const wrong = { principal: 'ann' } as unknown as ConnectionInfo;
     expect((await send('DELETE', session, wrong)).status).toBe(500);
     expect(String(errors.at(-1))).toContain('must return a principal with a `subject`');
-    expect((await send('DELETE', session)).status).toBe(204);
+    expect((await send('DELETE', session, ann)).status).toBe(204);
     const other = create({ principal: () => ({ subject: 'bob' }) });
     expect((await other.send('DELETE', session, ann)).status).toBe(500);
     expect(String(other.errors)).toContain("can't be combined");

@@ -391,6 +391,22 @@ describe('a GET stream that is resumed at another endpoint', () => {
     expect((await third.message()).message?.method).toBe('notifications/tools/list_changed');
   });
 
+  it('keeps no messages if the store fails, so that the next attempt gets them (#22)', async () => {
+    const events = new LateEventStore();
+    const [one, other] = await serveTwice({ sessionStore: new LateSessionStore(), events });
+    const session = await openSession(one.url);
+    const { id } = (await (await getStream(one.url, session)).next()) as { id: string };
+    await one.close();
+    const again = { ...session, accept: 'text/event-stream', 'last-event-id': id };
+    const read = events.read.bind(events);
+    events.read = async () => Promise.reject(new Error('no store'));
+    expect((await fetch(other.url, { headers: again })).status).toBe(503);
+    events.read = read;
+    const stream = await getStream(other.url, again);
+    other.server.notify.toolsChanged();
+    expect((await stream.message()).message?.method).toBe('notifications/tools/list_changed');
+  });
+
   it('of a call that has sent nothing yet, is answered without events, so that its client comes back (#22)', async () => {
     const [one, other] = await serveTwice({ sessionStore: new LateSessionStore(), events: new LateEventStore() });
     const session = await openSession(one.url);
