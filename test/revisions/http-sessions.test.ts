@@ -238,10 +238,15 @@ async function serveWithTokens() {
   return { probe, url: `${await app.listen({ port: 0, host: '127.0.0.1' })}/mcp` };
 }
 
-/** Users who start a session, and others who must not use it. */
-const OWNERS: readonly (readonly [owner: Fields, strangers: readonly Fields[]])[] = [
-  [{ 'x-user': 'ann' }, [{ 'x-user': 'bob' }, { 'x-user': 'Ann' }, { 'x-user': 'ann2' }, {}]],
-  [{}, [{ 'x-user': 'bob' }]],
+/** The user who starts a session. */
+const OWNER: Fields = { 'x-user': 'ann' };
+
+/** Others, who must not use it, and the status that they get. */
+const STRANGERS: readonly (readonly [stranger: Fields, status: number])[] = [
+  [{ 'x-user': 'bob' }, 404],
+  [{ 'x-user': 'Ann' }, 404],
+  [{ 'x-user': 'ann2' }, 404],
+  [{}, 401],
 ];
 
 describe('the id of a session', () => {
@@ -279,37 +284,33 @@ describe('the id of a session', () => {
 
   eachSessionRevision('SESS-10', 'is useless to anyone but the user who started it', async (revision) => {
     const { url, probe } = await serve({ principal });
-    for (const [owner, strangers] of OWNERS) {
-      const client = await HttpClient.open(url, revision, owner);
-      const listening = await client.listen();
-      const { 'x-user': _, ...session } = client.headers;
-      for (const stranger of strangers) {
-        const headers = { ...session, ...stranger };
-        const posted = await post(url, call(1, 'wait'), headers);
-        expect([owner, stranger, posted.status]).toEqual([owner, stranger, 404]);
-        expect((await fetch(url, { headers: { accept: 'text/event-stream', ...headers } })).status).toBe(404);
-        expect((await fetch(url, { method: 'DELETE', headers })).status).toBe(404);
-      }
-      expect(probe.contexts).toEqual([]);
-      expect((await json(await client.call(1, 'add', { args: ADD }))).result?.content?.[0]?.text).toBe('3');
-      expect(listening.ended).toBe(false);
+    const client = await HttpClient.open(url, revision, OWNER);
+    const listening = await client.listen();
+    const { 'x-user': _, ...session } = client.headers;
+    for (const [stranger, status] of STRANGERS) {
+      const headers = { ...session, ...stranger };
+      const posted = await post(url, call(1, 'wait'), headers);
+      expect([stranger, posted.status]).toEqual([stranger, status]);
+      expect((await fetch(url, { headers: { accept: 'text/event-stream', ...headers } })).status).toBe(status);
+      expect((await fetch(url, { method: 'DELETE', headers })).status).toBe(status);
     }
+    expect(probe.contexts).toEqual([]);
+    expect((await json(await client.call(1, 'add', { args: ADD }))).result?.content?.[0]?.text).toBe('3');
+    expect(listening.ended).toBe(false);
   });
 
   eachSessionRevision('SESS-10', 'is useless to them in the other processes that serve it too', async (revision) => {
     const sessionStore = new MemorySessionStore();
     const [one, other] = [await serve({ principal, sessionStore }), await serve({ principal, sessionStore })];
-    for (const [owner, strangers] of OWNERS) {
-      const client = await HttpClient.open(one.url, revision, owner);
-      const { 'x-user': _, ...session } = client.headers;
-      for (const stranger of strangers) {
-        const headers = { ...session, ...stranger };
-        expect((await post(other.url, call(1, 'wait'), headers)).status).toBe(404);
-        expect((await fetch(other.url, { headers: { accept: 'text/event-stream', ...headers } })).status).toBe(404);
-        expect((await fetch(other.url, { method: 'DELETE', headers })).status).toBe(404);
-      }
-      expect((await post(other.url, request(2, 'ping'), client.headers)).status).toBe(200);
+    const client = await HttpClient.open(one.url, revision, OWNER);
+    const { 'x-user': _, ...session } = client.headers;
+    for (const [stranger, status] of STRANGERS) {
+      const headers = { ...session, ...stranger };
+      expect((await post(other.url, call(1, 'wait'), headers)).status).toBe(status);
+      expect((await fetch(other.url, { headers: { accept: 'text/event-stream', ...headers } })).status).toBe(status);
+      expect((await fetch(other.url, { method: 'DELETE', headers })).status).toBe(status);
     }
+    expect((await post(other.url, request(2, 'ping'), client.headers)).status).toBe(200);
     expect(other.probe.contexts).toEqual([]);
   });
 });
