@@ -3,7 +3,7 @@ import { ClientError, excerpt, McpError } from '../errors.js';
 import type { Client, Conversation, Exchange, Memory, Tickets } from '../exchange.js';
 import { notificationFrame, questionFrame } from '../frame.js';
 import { isObject, type JsonRpcResponse } from '../jsonrpc.js';
-import { type LimitHit, MAX_KEPT_CHARS, requireFew, type ServerLimits } from '../limits.js';
+import { type LimitHit, MAX_KEPT_CHARS, type ServerLimits } from '../limits.js';
 import type { JsonObject, LogLevel, Root } from '../model.js';
 import type { Asking } from '../observed.js';
 import { newestOf, revisionOf } from '../revisions/index.js';
@@ -11,6 +11,7 @@ import type { Question, Revision } from '../revisions/revision.js';
 import type { Principal, TransportInfo } from '../wire.js';
 import { agreedRevision } from './negotiation.js';
 import type { SessionLink, SessionRecord } from './session-record.js';
+import { Subscriptions } from './subscriptions.js';
 
 /** Settings that all sessions of a server share. */
 export interface SessionMeans {
@@ -45,10 +46,7 @@ export class Session implements Conversation, Memory {
   private roots: readonly Root[] | undefined;
   /** Number of announced changes to the roots. */
   private rootsChanges = 0;
-  /** The record's subscriptions as a set. */
-  private followed: ReadonlySet<string> | undefined;
-  /** Subscriptions of an anonymous caller, until they are checked for the principal. */
-  private unchecked: Set<string> | undefined;
+  private readonly subscriptions: Subscriptions;
   /** Ids of pending URL visits. */
   private visits: Set<string> | undefined;
   private waiting: Map<string, Waiting> | undefined;
@@ -60,6 +58,7 @@ export class Session implements Conversation, Memory {
     private readonly link: SessionLink,
   ) {
     this.revision = revisionOf(record.revision) ?? newestOf('stateful');
+    this.subscriptions = new Subscriptions(record, link);
     this.initialized = record.revision !== undefined;
     // another process may have asked this client too, and an id must not occur twice in a session
     if (this.initialized) this.asked = Math.floor(Math.random() * 2 ** 48);
@@ -100,23 +99,14 @@ export class Session implements Conversation, Memory {
    * forgotten, and its subscriptions are held back until `recheck`.
    */
   adopt(principal: Principal): void {
-    const { subscriptions = [] } = this.record;
-    Object.assign(this.record, { principal, adopted: true, subscriptions: [] });
-    this.followed = undefined;
-    this.unchecked = new Set(subscriptions);
+    Object.assign(this.record, { principal, adopted: true });
+    this.subscriptions.hold();
     this.forgetRoots();
   }
 
   /** Restores the subscriptions that `adopt` has held back, without those that the principal may not have. */
-  async recheck(mayFollow: (uri: string) => Promise<boolean>): Promise<void> {
-    const uris = [...(this.unchecked ?? [])];
-    if (uris.length === 0) return;
-    const answers = await Promise.all(uris.map(mayFollow));
-    const { record, unchecked } = this;
-    this.unchecked = undefined;
-    // the client may have sent new subscriptions, and ended old ones, in the meantime
-    const kept = uris.filter((uri, index) => answers[index] && unchecked?.has(uri));
-    await this.follow([...new Set([...(record.subscriptions ?? []), ...kept])]);
+  recheck(mayFollow: (uri: string) => Promise<boolean>): Promise<void> {
+    return this.subscriptions.recheck(mayFollow);
   }
 
   /**
@@ -135,7 +125,7 @@ export class Session implements Conversation, Memory {
   /** Applies changes that another process has made to the record. */
   refresh({ logLevel, subscriptions, joined }: SessionRecord): void {
     Object.assign(this.record, { logLevel, subscriptions });
-    this.followed = undefined;
+    this.subscriptions.refresh();
     if (!joined || this.record.joined) return;
     this.record.joined = true;
     this.means.join(this);
@@ -155,17 +145,11 @@ export class Session implements Conversation, Memory {
   }
 
   subscribe(uri: string): void | Promise<void> {
-    const { subscriptions = [] } = this.record;
-    if (subscriptions.includes(uri)) return;
-    const all = [...subscriptions, uri];
-    requireFew([...all, ...(this.unchecked ?? [])], this.means.limits.maxSubscriptions);
-    return this.follow(all);
+    return this.subscriptions.add(uri, this.means.limits.maxSubscriptions);
   }
 
   unsubscribe(uri: string): void | Promise<void> {
-    const { subscriptions = [] } = this.record;
-    this.unchecked?.delete(uri);
-    if (subscriptions.includes(uri)) return this.follow(subscriptions.filter((known) => known !== uri));
+    return this.subscriptions.delete(uri);
   }
 
   async ask(question: Question, exchange: Exchange): Promise<JsonObject> {
@@ -211,8 +195,7 @@ export class Session implements Conversation, Memory {
   }
 
   wantsResource(uri: string): boolean {
-    this.followed ??= new Set(this.record.subscriptions);
-    return this.followed.has(uri);
+    return this.subscriptions.has(uri);
   }
 
   /** Sends a notification that belongs to no request. */
@@ -246,12 +229,6 @@ export class Session implements Conversation, Memory {
 
   private save(): void | Promise<void> {
     return this.link.save?.(this.record);
-  }
-
-  private follow(subscriptions: readonly string[]): void | Promise<void> {
-    this.record.subscriptions = subscriptions;
-    this.followed = undefined;
-    return this.save();
   }
 
   /** Sends a question inside the plugins that wrap it. */
