@@ -1,10 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { unzipSync } from 'fflate';
 
 import { CLOCK, createProject, GREETER, type Project, TSCONFIG } from './project.js';
+
+// each command starts a compiler and two or three more processes, one after the other
+jest.setTimeout(60_000);
 
 let project: Project;
 afterEach(() => project.remove());
@@ -166,6 +169,7 @@ describe('decorum build --mcpb', () => {
     ...MODULE,
     dependencies: { '@decorum/core': '*', 'class-validator': '*', 'class-transformer': '*' },
   };
+  const CLOCKED = { ...MODULE, dependencies: { '@decorum/core': '*' } };
 
   it('explains a program that is not for stdio', async () => {
     create(`import { listen } from '@decorum/http'; import { Greeter } from './greeter.js'; await listen(new Greeter(), { port: 0 });
@@ -188,10 +192,20 @@ describe('decorum build --mcpb', () => {
     expect(stderr).toContain('Clients start it in another folder: read files relative to `import.meta.url`.');
   });
 
+  /** Creates a project without dependencies other than ours, so bundling it takes less time. */
+  function createClock(files: Readonly<Record<string, string | object>> = {}): void {
+    project = createProject({
+      'package.json': CLOCKED,
+      'tsconfig.json': TSCONFIG,
+      'src/main.ts': CLOCK.replace('export class', 'export default class'),
+      ...files,
+    });
+  }
+
   it('bundles what the patterns in `files` mean', async () => {
-    create(`export { Greeter as server } from './greeter.js';`, {
+    createClock({
       'package.json': {
-        ...BUNDLED,
+        ...CLOCKED,
         files: ['./data/**/*.{json,csv}', 'README*', 'config', '!config/secret.*', '!**/own'],
       },
       ...Object.fromEntries(
@@ -217,7 +231,7 @@ describe('decorum build --mcpb', () => {
   });
 
   it('names the manifest.json that it can not read', async () => {
-    create(`export { Greeter as server } from './greeter.js';`, { 'package.json': BUNDLED, 'manifest.json': '{' });
+    createClock({ 'manifest.json': '{' });
     expect(await project.decorum(['build', '--mcpb'])).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/^manifest\.json is not valid JSON: /),
@@ -225,11 +239,7 @@ describe('decorum build --mcpb', () => {
   });
 
   it('gives the same bundle for the same files', async () => {
-    project = createProject({
-      'package.json': { ...MODULE, dependencies: { '@decorum/core': '*' } },
-      'tsconfig.json': TSCONFIG,
-      'src/main.ts': CLOCK.replace('export class', 'export default class'),
-    });
+    createClock();
     const bundle = join(project.folder, 'greeter.mcpb');
     const print = await project.decorum(['build', '--mcpb']);
     expect(print).toMatchObject({ code: 0, stdout: expect.stringMatching(/\ngreeter\.mcpb {3}\d+\.\d MB\n$/) });
