@@ -30,6 +30,13 @@ export interface StdioOptions {
    * requests are refused.
    */
   readonly principal?: Principal | undefined;
+  /**
+   * Whether a thread kills the process if its client is gone and its event loop is blocked, for example by a regular
+   * expression. Such a process sees neither the end of stdin nor SIGTERM. It is killed `drainMs` and 2 more seconds
+   * after its parent process has ended or, which is all that works on Windows, after it has seen the end of stdin.
+   * Requires the process's own stdin. Defaults to false.
+   */
+  readonly watchdog?: boolean;
   /** Limits on messages from the client, and on data that is pending for the client. */
   readonly limits?: StdioLimits;
 }
@@ -47,7 +54,7 @@ export interface StdioLimits {
 }
 
 /** Options with defaults applied. */
-export type ResolvedStdioOptions = Required<Omit<StdioOptions, 'limits' | 'principal'>> &
+export type ResolvedStdioOptions = Required<Omit<StdioOptions, 'limits' | 'principal' | 'watchdog'>> &
   Pick<StdioOptions, 'principal'> &
   Required<StdioLimits>;
 

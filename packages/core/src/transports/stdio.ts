@@ -6,6 +6,7 @@ import { closeInTime, endOnSignal, endProcess } from './process-end.js';
 import { guardProcess } from './process-guard.js';
 import { type StdioLimits, type StdioOptions, StdioPipe } from './stdio-pipe.js';
 import { type ClosableHost, hostOf, requirePrincipal } from './transport.js';
+import { startWatchdog } from './watchdog.js';
 
 /** A server connected over stdio. */
 export interface StdioConnection {
@@ -19,6 +20,9 @@ export interface StdioConnection {
 
 // less than the 2 seconds after which clients send SIGTERM (MCP, "Lifecycle", shutdown over stdio)
 const DRAIN_MS = 1500;
+// added to `drainMs`: the event loop of a process without a client may be blocked this much longer
+const BLOCKED_MS = 2000;
+const POLL_MS = 500;
 const DEFAULT_LIMITS: Required<StdioLimits> = { maxMessageBytes: 4_194_304, maxPendingChars: 1_048_576 };
 
 const OPTIONS: OptionTypes<StdioOptions> = {
@@ -26,6 +30,7 @@ const OPTIONS: OptionTypes<StdioOptions> = {
   output: 'object',
   drainMs: [0, 2_147_483_647],
   principal: 'object',
+  watchdog: 'boolean',
   limits: { maxMessageBytes: [1, Number.MAX_SAFE_INTEGER], maxPendingChars: [0, Number.MAX_SAFE_INTEGER] },
 };
 
@@ -55,9 +60,9 @@ const served = new WeakSet<object>();
 export async function serveStdio(server: ClosableHost, options: StdioOptions = {}): Promise<StdioConnection> {
   const host = hostOf(server, 'serveStdio');
   requireKnown('serveStdio', options, OPTIONS);
-  const { input = process.stdin, output = process.stdout, drainMs = DRAIN_MS, principal } = options;
+  const { input = process.stdin, output = process.stdout, drainMs = DRAIN_MS, principal, watchdog } = options;
   requirePrincipal(principal, 'serveStdio');
-  requireStreams(input, output);
+  requireStreams(input, output, watchdog);
   const pipe = new StdioPipe(host, {
     input,
     output,
@@ -68,12 +73,15 @@ export async function serveStdio(server: ClosableHost, options: StdioOptions = {
   served.add(input);
   const restore = output === process.stdout ? divertStdout() : () => {};
   const release = guardProcess(server);
+  let stopWatchdog = () => {};
   const restoreProcess = () => {
+    stopWatchdog();
     release();
     restore();
     served.delete(input);
   };
   try {
+    if (watchdog) stopWatchdog = await startWatchdog(input, { graceMs: drainMs + BLOCKED_MS, pollMs: POLL_MS });
     await pipe.open();
   } catch (error) {
     restoreProcess();
@@ -90,13 +98,18 @@ export async function serveStdio(server: ClosableHost, options: StdioOptions = {
 }
 
 /** @throws {DecorumError} `DECORUM_INVALID_OPTION` */
-function requireStreams(input: Partial<Readable>, output: Partial<Writable>): void {
+function requireStreams(input: Partial<Readable>, output: Partial<Writable>, watchdog = false): void {
   const wrong = (option: string, problem: string) =>
     startupError('DECORUM_INVALID_OPTION', 'serveStdio', option, problem);
   if (typeof input.on !== 'function')
     throw wrong('input', 'is not a readable stream. Pass `process.stdin`, for example');
   if (typeof output.write !== 'function')
     throw wrong('output', 'is not a writable stream. Pass `process.stdout`, for example');
+  if (watchdog && input !== process.stdin)
+    throw wrong(
+      'watchdog',
+      "ends the process with its client, which needs the process's own stdin. Omit it, or `input`",
+    );
   // two servers on one stream would answer each message twice
   if (served.has(input))
     throw wrong('input', 'is already being served. Call `serveStdio` once, with a server that lists all providers');

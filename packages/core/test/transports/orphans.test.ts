@@ -34,4 +34,14 @@ describe('A stdio server whose client was killed', () => {
     await gone;
     expect(lifeline.readableEnded).toBe(true);
   });
+
+  it('leaves no process behind with `watchdog`, while a handler blocks the event loop (#22)', async () => {
+    const parent = await startFamily('inherited', 'blocks');
+    const lifeline = parent.stdio[3] as Readable;
+    expect(String((await once(lifeline, 'data'))[0])).toBe('blocked');
+    const gone = once(lifeline.resume(), 'end');
+    parent.kill('SIGKILL');
+    await gone;
+    expect(lifeline.readableEnded).toBe(true);
+  });
 });

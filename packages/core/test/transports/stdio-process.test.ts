@@ -50,6 +50,17 @@ describe('A process that is served over stdio', () => {
     expect(await said('')).toMatch(/of console\.table/);
   });
 
+  it('neither prints nor lives longer with a watchdog (#22)', async () => {
+    const { child, client, closed } = await begin('watched');
+    await client.call(1, 'print');
+    child.stdin.end();
+    expect(await closed).toEqual([0, null]);
+    expect(client.received.map(({ id }) => id)).toEqual(['initialize', 1]);
+    const closing = await start('watched-closes-itself');
+    expect(await closing.closed).toEqual([0, null]);
+    expect(closing.client.received).toEqual([{ after: 'close' }]);
+  });
+
   it.each(['closes-itself', 'closes-server'])('restores stdout when it %s', async (mode) => {
     const { client, closed } = await start(mode);
     expect(await closed).toEqual([0, null]);
