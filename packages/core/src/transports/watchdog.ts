@@ -51,6 +51,7 @@ export async function startWatchdog(input: Readable, { graceMs, pollMs }: Watchd
   const workerData = { ppid, graceMs, pollMs };
   // without the options of the process and NODE_OPTIONS, which may load modules that print
   const worker = new Worker(WATCH, { eval: true, name: 'watchdog', execArgv: [], env: {}, workerData });
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
   const answer = () => worker.postMessage(input.readableEnded || input.destroyed);
   worker.on('message', answer).unref();
   input.once('end', answer);

@@ -36,7 +36,8 @@ function watched(graceMs: number) {
     killed,
     endInput: () => receive((main.hasEnded = true)),
     pass(ms: number) {
-      for (let end = clock.now + ms; clock.now < end;) {
+      const end = clock.now + ms;
+      while (clock.now < end) {
         clock.now += POLL_MS;
         tick();
       }
