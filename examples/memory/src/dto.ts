@@ -1,5 +1,5 @@
 import { ArrayOf, Describe } from '@decorum/core';
-import { IsBoolean, IsString } from 'class-validator';
+import { IsBoolean, IsString, MaxLength } from 'class-validator';
 
 import { Entity, Relation } from './graph.js';
 
@@ -45,6 +45,7 @@ export class Deletions {
 export class Query {
   @Describe('Text in the name, the type or an observation of the entities, in upper or lower case')
   @IsString()
+  @MaxLength(200)
   query!: string;
 }
 

@@ -28,13 +28,6 @@ export class UnknownEntity extends Error {
   }
 }
 
-/** @throws {UnknownEntity} */
-export function find({ entities }: Graph, name: string): Entity {
-  const entity = entities.find((known) => known.name === name);
-  if (!entity) throw new UnknownEntity(name);
-  return entity;
-}
-
 /** The entities that match, and all relations that start or end at one of them. */
 export function select(graph: Graph, matches: (entity: Entity) => boolean): Graph {
   const entities = graph.entities.filter(matches);
@@ -42,12 +35,16 @@ export function select(graph: Graph, matches: (entity: Entity) => boolean): Grap
   return { entities, relations: graph.relations.filter(({ from, to }) => names.has(from) || names.has(to)) };
 }
 
-export const isSameRelation = (a: Relation, b: Relation) =>
-  a.from === b.from && a.to === b.to && a.relationType === b.relationType;
+/** What makes a relation unique. */
+export const keyOf = ({ from, to, relationType }: Relation) => JSON.stringify([from, to, relationType]);
 
-/** Appends the items that the list doesn't contain yet, and returns them. */
-export function appendNew<T>(list: T[], items: readonly T[], isSame: (a: T, b: T) => boolean): T[] {
+/** Appends the items whose key the list doesn't contain yet, and returns them. */
+export function appendNew<T>(list: T[], items: readonly T[], key: (item: T) => string): T[] {
   const start = list.length;
-  for (const item of items) if (!list.some((known) => isSame(known, item))) list.push(item);
+  const known = new Set(list.map(key));
+  for (const item of items) {
+    if (!known.has(key(item))) list.push(item);
+    known.add(key(item));
+  }
   return list.slice(start);
 }

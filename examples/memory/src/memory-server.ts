@@ -11,7 +11,7 @@ import {
   Query,
   Relations,
 } from './dto.js';
-import { appendNew, find, Graph, isSameRelation, select, UnknownEntity } from './graph.js';
+import { appendNew, Graph, keyOf, select, UnknownEntity } from './graph.js';
 import type { GraphFile } from './graph-file.js';
 
 const GRAPH_URI = 'memory://knowledge-graph';
@@ -49,7 +49,7 @@ export class MemoryServer extends McpServer {
   })
   async createEntities({ entities }: Entities) {
     return await this.update((graph) => ({
-      entities: appendNew(graph.entities, entities, (a, b) => a.name === b.name),
+      entities: appendNew(graph.entities, entities, ({ name }) => name),
     }));
   }
 
@@ -63,7 +63,7 @@ export class MemoryServer extends McpServer {
     text: ({ relations }) => JSON.stringify(relations),
   })
   async createRelations({ relations }: Relations) {
-    return await this.update((graph) => ({ relations: appendNew(graph.relations, relations, isSameRelation) }));
+    return await this.update((graph) => ({ relations: appendNew(graph.relations, relations, keyOf) }));
   }
 
   @Tool({
@@ -75,12 +75,23 @@ export class MemoryServer extends McpServer {
     text: ({ results }) => JSON.stringify(results),
   })
   async addObservations({ observations }: Observations) {
-    return await this.update((graph) => ({
-      results: observations.map(({ entityName, contents }) => ({
-        entityName,
-        addedObservations: appendNew(find(graph, entityName).observations, contents, (a, b) => a === b),
-      })),
-    }));
+    return await this.update(({ entities }) => {
+      // the first of a name counts
+      const known = new Map(
+        entities.toReversed().map(({ name, observations: facts }) => [name, { facts, seen: new Set(facts) }]),
+      );
+      const results = observations.map(({ entityName, contents }) => {
+        const entity = known.get(entityName);
+        if (!entity) throw new UnknownEntity(entityName);
+        const addedObservations = [...new Set(contents)].filter((fact) => !entity.seen.has(fact));
+        for (const fact of addedObservations) {
+          entity.facts.push(fact);
+          entity.seen.add(fact);
+        }
+        return { entityName, addedObservations };
+      });
+      return { results };
+    });
   }
 
   @Tool({
@@ -106,9 +117,15 @@ export class MemoryServer extends McpServer {
   })
   async deleteObservations({ deletions }: Deletions) {
     await this.update(({ entities }) => {
+      const deleted = new Map<string, Set<string>>();
       for (const { entityName, observations } of deletions) {
-        const entity = entities.find(({ name }) => name === entityName);
-        if (entity) entity.observations = entity.observations.filter((known) => !observations.includes(known));
+        const facts = deleted.get(entityName) ?? new Set();
+        for (const fact of observations) facts.add(fact);
+        deleted.set(entityName, facts);
+      }
+      for (const entity of entities) {
+        const facts = deleted.get(entity.name);
+        if (facts) entity.observations = entity.observations.filter((known) => !facts.has(known));
       }
     });
     return { success: true, message: 'Observations deleted successfully' };
@@ -122,7 +139,8 @@ export class MemoryServer extends McpServer {
   })
   async deleteRelations({ relations }: Relations) {
     await this.update((graph) => {
-      graph.relations = graph.relations.filter((known) => !relations.some((deleted) => isSameRelation(known, deleted)));
+      const deleted = new Set(relations.map(keyOf));
+      graph.relations = graph.relations.filter((known) => !deleted.has(keyOf(known)));
     });
     return { success: true, message: 'Relations deleted successfully' };
   }
@@ -152,7 +170,8 @@ export class MemoryServer extends McpServer {
     description: 'Read entities by their names. Returns them with their relations, and skips names that are unknown.',
   })
   async openNodes({ names }: NodeNames) {
-    return select(await this.file.read(), ({ name }) => names.includes(name));
+    const wanted = new Set(names);
+    return select(await this.file.read(), ({ name }) => wanted.has(name));
   }
 
   @Resource(GRAPH_URI, {
