@@ -1,8 +1,14 @@
 import { ToolError } from '@decorum/core';
-import { createTwoFilesPatch } from 'diff';
 
+import { diffOf } from './diffs.js';
 import type { Edit } from './dto.js';
 import { readText, replaceFile } from './files.js';
+import { placeOf } from './place.js';
+
+const MAX_FILE = 1024 * 1024;
+
+/** Cap on the characters that all edits of a call search. */
+const MAX_SEARCHED = 20 * MAX_FILE;
 
 let lastEdit: Promise<unknown> = Promise.resolve();
 
@@ -14,28 +20,41 @@ let lastEdit: Promise<unknown> = Promise.resolve();
  */
 export function editFile(path: string, edits: readonly Edit[], dryRun: boolean): Promise<string> {
   const edit = lastEdit.then(async () => {
-    const original = await readText(path);
+    const original = await readText(path, MAX_FILE);
     const before = withoutCarriageReturns(original);
-    const after = edits.reduce(applyEdit, before);
+    const after = applyEdits(before, edits);
     const lineEnd = original.includes('\r\n') ? '\r\n' : '\n';
     if (!dryRun) await replaceFile(path, after.replaceAll('\n', lineEnd));
-    return fenced(createTwoFilesPatch(path, path, before, after, 'original', 'modified'));
+    return fenced(diffOf(path, before, after));
   });
   lastEdit = edit.catch(() => {});
   return edit;
 }
 
+function applyEdits(original: string, edits: readonly Edit[]): string {
+  let searched = 0;
+  return edits.reduce((text, edit) => {
+    searched += text.length;
+    if (searched > MAX_SEARCHED) throw new ToolError('Send fewer edits at a time: the file is too large for so many.');
+    return applyEdit(text, edit);
+  }, original);
+}
+
 function applyEdit(text: string, edit: Edit): string {
   const oldText = withoutCarriageReturns(edit.oldText);
   const newText = withoutCarriageReturns(edit.newText);
-  if (text.includes(oldText)) return text.replace(oldText, () => newText);
+  const place = placeOf(oldText, text);
+  if (place !== -1) return text.slice(0, place) + newText + text.slice(place + oldText.length);
   // Models often get the indentation wrong.
   const lines = text.split('\n');
   const wanted = oldText.split('\n').map((line) => line.trim());
-  const start = lines.findIndex((_, index) => wanted.every((line, offset) => lines[index + offset]?.trim() === line));
+  const start = placeOf(
+    wanted,
+    lines.map((line) => line.trim()),
+  );
   if (start === -1) throw new ToolError(`The file doesn't contain this text:\n${edit.oldText}`);
-  lines.splice(start, wanted.length, ...indentAs(lines[start] ?? '', newText.split('\n')));
-  return lines.join('\n');
+  const replaced = indentAs(lines[start] ?? '', newText.split('\n'));
+  return [...lines.slice(0, start), ...replaced, ...lines.slice(start + wanted.length)].join('\n');
 }
 
 /** Indents lines so that the first has the indentation of the model line, and the others keep theirs relative to it. */
@@ -49,7 +68,7 @@ const indentOf = (line: string) => /^\s*/.exec(line)?.[0] ?? '';
 const withoutCarriageReturns = (text: string) => text.replaceAll('\r\n', '\n');
 
 function fenced(diff: string): string {
-  const longest = Math.max(2, ...[...diff.matchAll(/`+/g)].map(([run]) => run.length));
+  const longest = [...diff.matchAll(/`+/g)].reduce((most, [run]) => Math.max(most, run.length), 2);
   const fence = '`'.repeat(longest + 1);
   return `${fence}diff\n${diff}${fence}\n\n`;
 }

@@ -5,8 +5,9 @@ import { Tool, ToolError } from '@decorum/core';
 
 import { FileEdits, Folder, Media, Move, NewFile, Path, Paths, Search, SortedFolder, Text, TextFile } from './dto.js';
 import { editFile } from './edits.js';
-import { readBytes, readFirstLines, readLastLines, readText, replaceFile } from './files.js';
-import { formatSize, matching, matchingAny, pathsOf, sizesIn, treeOf } from './folders.js';
+import { MAX_BYTES, readBytes, readFirstLines, readLastLines, readText, replaceFile } from './files.js';
+import { excluding, formatSize, pathsOf, sizesIn, treeOf } from './folders.js';
+import { matchingAny } from './globs.js';
 import { mediaBlock } from './media.js';
 import type { Sandbox } from './sandbox.js';
 
@@ -57,14 +58,21 @@ export class FileSystem {
     description: 'Read several files as text at once. If one can’t be read, you still get the others.',
   })
   async readMultipleFiles({ paths }: Paths) {
-    const texts = paths.map(async (path) => {
+    const texts: string[] = [];
+    let length = 0;
+    // one after the other, so that the cap on a file limits what is in memory
+    for (const path of paths) {
       try {
-        return `${path}:\n${await readText(await this.sandbox.resolve(path))}\n`;
+        texts.push(`${path}:\n${await readText(await this.sandbox.resolve(path))}\n`);
       } catch (error) {
-        return `${path}: Error - ${(error as Error).message}`;
+        texts.push(`${path}: Error - ${(error as Error).message}`);
       }
-    });
-    return { content: (await Promise.all(texts)).join('\n---\n') };
+      length += texts.at(-1)?.length ?? 0;
+      if (length > MAX_BYTES) {
+        throw new ToolError(`These files are too large together. Send fewer than ${texts.length} paths.`);
+      }
+    }
+    return { content: texts.join('\n---\n') };
   }
 
   @Tool({
@@ -139,7 +147,7 @@ export class FileSystem {
     description: 'Read everything below a directory as JSON: a list of name, type (file or directory) and children.',
   })
   async directoryTree({ path, excludePatterns }: Folder) {
-    const tree = await treeOf(await this.sandbox.resolve(path), matchingAny(excludePatterns));
+    const tree = await treeOf(await this.sandbox.resolve(path), excluding(excludePatterns));
     return { content: JSON.stringify(tree, undefined, 2) };
   }
 
@@ -166,7 +174,8 @@ export class FileSystem {
   })
   async searchFiles({ path, pattern, excludePatterns }: Search) {
     const root = await this.sandbox.resolve(path);
-    const paths = pathsOf(await treeOf(root, matchingAny(excludePatterns))).filter(matching(pattern));
+    const matches = matchingAny([pattern]);
+    const paths = pathsOf(await treeOf(root, excluding(excludePatterns))).filter(matches);
     return { content: paths.map((found) => join(root, found)).join('\n') || 'No matches found' };
   }
 

@@ -1,26 +1,44 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { chmod, type FileHandle, lstat, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, type FileHandle, lstat, open, rename, rm, writeFile } from 'node:fs/promises';
 
 import { ToolError } from '@decorum/core';
 
 const CHUNK = 64 * 1024;
 
+/** Cap on the bytes that a call reads: more would fill the memory, and no model reads that much. */
+export const MAX_BYTES = 16 * 1024 * 1024;
+
+const tooLarge = (path: string, remedy: string) =>
+  new ToolError(`${path}: a call reads at most ${MAX_BYTES} bytes. ${remedy}`);
+
 // Rejects a symlink that has replaced the file since its path was resolved, and doesn't wait for a pipe's writer.
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-export const readBytes = (path: string) => readFile(path, { flag: READ });
+/** @throws {ToolError} if the file is larger than `limit` */
+export async function readBytes(path: string, limit = MAX_BYTES): Promise<Buffer> {
+  return await withFile(path, async (file) => {
+    if ((await file.stat()).size > limit)
+      throw tooLarge(path, 'Read the first or last lines of a text file (head, tail).');
+    return await file.readFile();
+  });
+}
 
-export const readText = (path: string) => readFile(path, { flag: READ, encoding: 'utf8' });
+/** @throws {ToolError} if the file is larger than `limit` */
+export const readText = async (path: string, limit?: number) => (await readBytes(path, limit)).toString();
 
 export async function readFirstLines(path: string, count: number): Promise<string> {
   return await withFile(path, async (file) => {
-    const lines: string[] = [];
-    for await (const line of file.readLines({ encoding: 'utf8' })) {
-      lines.push(line);
-      if (lines.length === count) break;
+    let start = Buffer.alloc(0);
+    let isEnd = false;
+    // one more than requested, because the last piece may be part of a line
+    while (!isEnd && linesOf(start).length <= count) {
+      if (start.length > MAX_BYTES) throw tooLarge(path, 'Read fewer lines.');
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.max(CHUNK, start.length)));
+      start = Buffer.concat([start, buffer.subarray(0, bytesRead)]);
+      isEnd = bytesRead === 0;
     }
-    return lines.join('\n');
+    return linesOf(start).slice(0, count).join('\n');
   });
 }
 
@@ -31,6 +49,7 @@ export async function readLastLines(path: string, count: number): Promise<string
     let end = Buffer.alloc(0);
     // one more than requested, because the first piece may be part of a line
     while (start > 0 && linesOf(end).length <= count) {
+      if (end.length > MAX_BYTES) throw tooLarge(path, 'Read fewer lines.');
       const length = Math.min(start, Math.max(CHUNK, end.length));
       start -= length;
       const { buffer } = await file.read(Buffer.alloc(length), 0, length, start);

@@ -36,4 +36,5 @@ else if (defaults.directories.length === 0) {
   console.error('None of the directories can be served.');
   process.exit(1);
 }
-await serveStdio(server);
+// a client that dies while a call computes leaves no process behind
+await serveStdio(server, { watchdog: true });
