@@ -531,7 +531,7 @@ describe('handlers', () => {
       clientId: 'editor',
       kind: 'user',
       scopes: ['a'],
-      expiresAt: 1,
+      expiresAt: 4_102_444_800_000,
     };
     for (const transport of Object.values(RAW_TRANSPORTS)) {
       const server = serverWith({ who: (context) => JSON.stringify(context.principal) });
