@@ -314,7 +314,7 @@ describe('a handler that runs again', () => {
     const seen: number[] = [];
     const server = serverOf(async (ctx) => {
       runs += 1;
-      if (runs === 2) await ctx.elicit(NAME, { message: 'New?', key: 'new' });
+      if (runs === 2) await ctx.elicit(NAME, { message: 'New?', key: 'new', acceptUnsolicited: true });
       ctx.progress(1);
       await ctx.elicit(NAME, { message: 'Who?', key: 'who' });
       ctx.progress(2);
