@@ -272,9 +272,12 @@ describe('a session of HTTP+SSE', () => {
     const { sse, probe } = await serveOld();
     const client = await OldClient.open(sse);
     const began = once(probe, 'began');
-    await client.send(call(1, 'obey'));
+    await client.send(call(1, 'wait'));
     await began;
+    const aborted = once(probe, 'aborted');
     await client.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } });
+    await aborted;
+    probe.emit('go');
     // the first response is to the second request
     expect(await client.ask(request(2, 'ping'))).toMatchObject({ id: 2 });
   });

@@ -157,14 +157,23 @@ describe.each(ERAS)('A test client of the $era era', (options) => {
   });
 
   it('cancels a request when its signal aborts', async () => {
-    const client = await connect(serverOf(), options);
+    const server = serverOf();
+    const aborted = new Promise<unknown>((resolve) => {
+      server.addTool({ name: 'report' }, async (_input, ctx) => {
+        ctx.signal.addEventListener('abort', () => resolve(ctx.signal.aborted));
+        ctx.log.info('started');
+        await aborted;
+      });
+    });
+    const client = await connect(server, options);
     await client.setLogLevel('info');
     const stop = new AbortController();
-    const call = client.callTool('forever', {}, { signal: stop.signal });
+    const call = client.callTool('report', {}, { signal: stop.signal });
     const { params } = await client.nextNotification('notifications/message');
     expect(params).toMatchObject({ level: 'info', data: 'started' });
     stop.abort(new Error('enough'));
     await expect(call).rejects.toThrow('enough');
+    expect(await aborted).toBe(true);
     await expect(client.callTool('add', {}, { signal: stop.signal })).rejects.toThrow('enough');
     expect(await client.callTool('add', { a: 1, b: 1 })).toMatchObject({ content: [{ text: '2' }] });
   });

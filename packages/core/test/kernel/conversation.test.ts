@@ -76,6 +76,7 @@ class Asker {
   }
 
   started: (() => void) | undefined;
+  aborted: ((reason: string) => void) | undefined;
 
   @Tool()
   wait_unaware(_input: NoInput, ctx: Context) {
@@ -85,8 +86,10 @@ class Asker {
 
   @Tool()
   async wait(_input: NoInput, ctx: Context) {
+    const aborted = new Promise((resolve) => ctx.signal.addEventListener('abort', resolve));
     this.started?.();
-    await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve));
+    await aborted;
+    this.aborted?.((ctx.signal.reason as Error).message);
     return 'cancelled';
   }
 }
@@ -244,12 +247,33 @@ describe('cancellation', () => {
   it('aborts the signal and sends no response [CANC-02]', async () => {
     const asker = new Asker();
     const client = await connect(serverOf(asker));
+    const began = new Promise<void>((resolve) => {
+      asker.started = resolve;
+    });
+    const aborted = new Promise<string>((resolve) => {
+      asker.aborted = resolve;
+    });
+    const call = client.callTool('wait');
+    await began;
+    await client.notify('notifications/cancelled', { requestId: 2, reason: 'changed my mind' });
+    expect(await aborted).toBe('changed my mind');
+    // the client settles a request whose handling has ended without a response
+    await expect(call).rejects.toThrow('without a response');
+    expect(await client.request('ping')).toEqual({});
+  });
+
+  it('by an aborted request of the client reaches the handler (#22)', async () => {
+    const asker = new Asker();
+    const client = await connect(serverOf(asker));
     const controller = new AbortController();
     asker.started = () => controller.abort();
+    const aborted = new Promise<string>((resolve) => {
+      asker.aborted = resolve;
+    });
     await expect(client.callTool('wait', {}, { signal: controller.signal })).rejects.toMatchObject({
       name: 'AbortError',
     });
-    expect(await client.request('ping')).toEqual({});
+    expect(await aborted).toContain('AbortError');
   });
 
   it('has its reason even if the handler reads the signal only afterwards', async () => {
@@ -277,9 +301,13 @@ describe('cancellation', () => {
     const started = new Promise<void>((resolve) => {
       asker.started = resolve;
     });
-    void client.callTool('wait').catch(() => {});
+    const aborted = new Promise<string>((resolve) => {
+      asker.aborted = resolve;
+    });
+    const call = client.callTool('wait').catch((error: Error) => error.message);
     await started;
     await server.close({ deadlineMs: 1 });
+    expect([await aborted, await call]).toEqual(['The server is closing.', 'The server is closing.']);
     await expect(connect(server)).rejects.toMatchObject({ code: 'DECORUM_SERVER_CLOSED' });
   });
 });
