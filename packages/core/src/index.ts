@@ -31,15 +31,13 @@ export type { ObservedQuestion, ObservedRequest, QuestionOutcome } from './proto
 export type {
   ConfirmOptions,
   ElicitOptions,
-  ElicitResult,
   ElicitUrlOptions,
-  ElicitUrlResult,
   QuestionOptions,
   SampledContent,
   SampleMessage,
   SampleOptions,
-  SampleResult,
-} from './kernel/questions.js';
+} from './kernel/question-options.js';
+export type { ElicitResult, ElicitUrlResult, SampleResult } from './kernel/questions.js';
 export type { CompletionOptions } from './metadata/member-options.js';
 export type { CompletionValues, FieldDescription, ResourceListing } from './metadata/records.js';
 export type { Class } from './metadata/store.js';

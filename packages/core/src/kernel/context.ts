@@ -6,25 +6,28 @@ import type { JsonObject, RequestId, Root } from '../protocol/model.js';
 import { denialOf, isScope } from '../protocol/scopes.js';
 import type { Principal, TransportInfo } from '../protocol/wire.js';
 import { CONTEXT } from '../registry/inferred-input.js';
-import { type Jsonified, NotJson, toJsonText } from '../schema/json-form.js';
+import { type Jsonified, jsonRoundTrip } from '../schema/json-form.js';
 import type { Parsed, SchemaSource } from '../schema/shape.js';
 import { ClientLog } from './client-log.js';
+import type {
+  ConfirmOptions,
+  ElicitOptions,
+  ElicitUrlOptions,
+  QuestionOptions,
+  SampleOptions,
+} from './question-options.js';
 import { checkRequest } from './question-rules.js';
 import {
   confirm,
-  type ConfirmOptions,
   elicit,
-  type ElicitOptions,
   type ElicitResult,
   elicitUrl,
-  type ElicitUrlOptions,
   type ElicitUrlResult,
-  type QuestionOptions,
+  ping,
   requireDeclared,
   requireUrl,
   roots,
   sample,
-  type SampleOptions,
   type SampleResult,
 } from './questions.js';
 
@@ -272,7 +275,7 @@ export class Context {
    * @throws {ClientError} if it does not answer in time
    */
   async ping(options: Pick<QuestionOptions, 'timeoutMs'> = {}): Promise<void> {
-    await this.#handled(this.#exchange.ask({ method: 'ping', params: {}, ...options }));
+    await this.#handled(ping(this.#exchange, options));
   }
 
   /**
@@ -282,17 +285,5 @@ export class Context {
    */
   closeStream({ retryMs }: { readonly retryMs?: number } = {}): void {
     if (this.#exchange.revision.primesStreams) this.#exchange.wire.closeStream?.(retryMs);
-  }
-}
-
-/** The value after a JSON round trip. */
-function jsonRoundTrip(value: unknown, what: string): unknown {
-  if (value === undefined) return undefined;
-  try {
-    if (typeof value === 'number' && !Number.isFinite(value)) throw new NotJson(`must not be ${value}.`);
-    return JSON.parse(toJsonText(value)) as unknown;
-  } catch (error) {
-    if (!(error instanceof NotJson)) throw error;
-    throw new Error(`${what} cannot be written as JSON: it ${error.message}`, { cause: error });
   }
 }

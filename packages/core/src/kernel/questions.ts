@@ -4,35 +4,20 @@ import { isObject } from '../protocol/jsonrpc.js';
 import { ClientError, McpError, ToolError } from '../protocol/errors.js';
 import type { Exchange } from '../protocol/exchange.js';
 import { type InputRequest, usesTools } from '../protocol/input.js';
-import type { ClientCapabilities, ContentBlock, JsonObject, Root } from '../protocol/model.js';
+import type { ClientCapabilities, JsonObject, Root } from '../protocol/model.js';
 import { type Elicited, isElicited, listsRoots, wrongInSample } from './answers.js';
+import {
+  type ConfirmOptions,
+  type ElicitOptions,
+  type ElicitUrlOptions,
+  type QuestionOptions,
+  requireOptions,
+  type SampledContent,
+  type SampleOptions,
+} from './question-options.js';
 import { blanksOf, checkConversation, checkPreferences, formOf, visitable } from './question-rules.js';
 import { compileShape } from '../schema/compile.js';
 import type { Parsed, SchemaSource, Shape } from '../schema/shape.js';
-
-/** Options of every question to the client. */
-export interface QuestionOptions {
-  /**
-   * A unique key for the question. Set it if the handler asks in a loop, or in an order that may change: stateless
-   * revisions match answers to questions by key.
-   */
-  readonly key?: string;
-  /**
-   * Whether to accept an answer that a stateless client sends under the question's `key` without being asked. Nothing
-   * shows that a user has seen the question. Needs a `key`. Defaults to `false`: the client is asked.
-   */
-  readonly acceptUnsolicited?: boolean;
-  /**
-   * Milliseconds to wait for the answer, if the client is asked directly. Defaults to the server's `questionTimeoutMs`.
-   */
-  readonly timeoutMs?: number;
-}
-
-/** Options of `ctx.elicit`. */
-export interface ElicitOptions extends QuestionOptions {
-  /** The question that the user sees. */
-  readonly message: string;
-}
 
 /** The user's response: accepted (with validated content), declined, or dismissed. */
 export type ElicitResult<T> =
@@ -40,63 +25,10 @@ export type ElicitResult<T> =
   | { readonly action: 'decline' }
   | { readonly action: 'cancel' };
 
-/** Options of `ctx.elicitUrl` and `ctx.requireUrl`. */
-export interface ElicitUrlOptions extends ElicitOptions {
-  /**
-   * The URL to open; `https:`, and without secrets. If the page needs to know the question, pass a function: the
-   * function receives an `id` for `server.notify.elicitationCompleted` and a `ticket` for `server.openTicket`. Insert
-   * both into the URL unchanged. The function is called again in each round, with new values.
-   */
-  readonly url: string | ((visit: { readonly id: string; readonly ticket: string }) => string);
-}
-
 /** The user's response: agreed to open the URL, declined, or dismissed. */
 export interface ElicitUrlResult {
   readonly action: 'accept' | 'decline' | 'cancel';
 }
-
-/** The result of a tool that the model used. */
-export interface ToolResultContent {
-  readonly type: 'tool_result';
-  readonly toolUseId: string;
-  readonly content: readonly ContentBlock[];
-  readonly isError?: boolean;
-}
-
-/** One message of a conversation with the model. */
-export interface SampleMessage {
-  readonly role: 'user' | 'assistant';
-  /** One block or several. Clients that accept one block per message get several messages. */
-  readonly content: SampledContent | ToolResultContent | readonly (SampledContent | ToolResultContent)[];
-}
-
-/** Parameters of `ctx.sample` (MCP, `CreateMessageRequest`). */
-export interface SampleOptions extends QuestionOptions {
-  /** The conversation, or text for a single user message. */
-  readonly messages: string | readonly SampleMessage[];
-  readonly maxTokens: number;
-  readonly systemPrompt?: string;
-  readonly temperature?: number;
-  readonly stopSequences?: readonly string[];
-  readonly modelPreferences?: JsonObject;
-  readonly metadata?: JsonObject;
-  /** Any value but `none` requires a client with `sampling.context`. */
-  readonly includeContext?: 'none' | 'thisServer' | 'allServers';
-  /** Tools that the model may use. Requires a client with `sampling.tools`. */
-  readonly tools?: readonly JsonObject[];
-  readonly toolChoice?: JsonObject;
-}
-
-/** A tool that the model wants to use. */
-export interface ToolUseContent {
-  readonly type: 'tool_use';
-  readonly id: string;
-  readonly name: string;
-  readonly input: JsonObject;
-}
-
-/** A block of the model's answer. */
-export type SampledContent = ContentBlock | ToolUseContent;
 
 /** The answer from the client's model. */
 export interface SampleResult {
@@ -153,13 +85,15 @@ export function requireDeclared(exchange: Exchange, { method, params = {} }: Inp
 export async function elicit<S extends SchemaSource>(
   exchange: Exchange,
   source: S,
-  { message, ...options }: ElicitOptions,
+  options: ElicitOptions,
 ): Promise<ElicitResult<Parsed<S>>> {
+  requireOptions('elicit', options);
   requireForms(exchange);
+  const { message, ...how } = options;
   const shape = compileShape(source, 'elicit');
   const check = checkerOf(shape);
   const answer = await exchange.ask({
-    ...options,
+    ...how,
     method: 'elicitation/create',
     params: { mode: 'form', message, requestedSchema: formOf(shape.json) },
     fits: (given) => isElicited(given) && (given.action !== 'accept' || fits(check(given.content))),
@@ -199,8 +133,10 @@ function fits(checked: ReturnType<Shape['check']>): boolean {
 }
 
 /** Creates the question that sends the user to a URL. */
-function visitOf(exchange: Exchange, { message, url }: ElicitUrlOptions) {
+function visitOf(exchange: Exchange, options: ElicitUrlOptions, method: 'elicitUrl' | 'requireUrl') {
+  requireOptions(method, options);
   requireCapability(exchange, 'elicitation', { url: {} });
+  const { message, url } = options;
   const id = randomUUID();
   const params = { mode: 'url', message, elicitationId: id };
   if (typeof url === 'string') return { params: { ...params, url: visitable(url) } };
@@ -217,7 +153,7 @@ function visitOf(exchange: Exchange, { message, url }: ElicitUrlOptions) {
 export async function elicitUrl(
   exchange: Exchange,
   options: ElicitUrlOptions,
-  visit = visitOf(exchange, options),
+  visit = visitOf(exchange, options, 'elicitUrl'),
 ): Promise<ElicitUrlResult> {
   const { key, acceptUnsolicited, timeoutMs } = options;
   const question = {
@@ -233,7 +169,7 @@ export async function elicitUrl(
 
 /** Sends the user to a URL that the request depends on. */
 export async function requireUrl(exchange: Exchange, options: ElicitUrlOptions): Promise<void> {
-  const visit = visitOf(exchange, options);
+  const visit = visitOf(exchange, options, 'requireUrl');
   const { params } = visit;
   const error = new McpError('url-elicitation-required', options.message, { elicitations: [params] });
   if (exchange.revision.errorCode(error) !== undefined) {
@@ -244,11 +180,9 @@ export async function requireUrl(exchange: Exchange, options: ElicitUrlOptions):
   if (action !== 'accept') throw new ClientError('The user did not agree to open the required URL.');
 }
 
-/** Options of `ctx.confirm`, which never accepts an answer that the client sends without being asked. */
-export type ConfirmOptions = Omit<QuestionOptions, 'acceptUnsolicited'>;
-
 /** Asks the user to confirm. */
 export async function confirm(exchange: Exchange, message: string, options: ConfirmOptions): Promise<boolean> {
+  requireOptions('confirm', options);
   requireForms(exchange);
   const params = { mode: 'form', message, requestedSchema: { type: 'object', properties: {} } };
   const { key, timeoutMs } = options;
@@ -258,6 +192,7 @@ export async function confirm(exchange: Exchange, message: string, options: Conf
 
 /** Asks the client's model. */
 export async function sample(exchange: Exchange, options: SampleOptions): Promise<SampleResult> {
+  requireOptions('sample', options);
   const { key, timeoutMs, acceptUnsolicited, messages, ...rest } = options;
   requireSampling(exchange, { messages, ...rest });
   const conversation =
@@ -280,10 +215,17 @@ export async function sample(exchange: Exchange, options: SampleOptions): Promis
 
 /** Asks for the directories and files that the client works in. */
 export async function roots(exchange: Exchange, options: QuestionOptions): Promise<readonly Root[]> {
+  requireOptions('roots', options);
   requireCapability(exchange, 'roots');
   const answer = await exchange.ask({ ...options, method: 'roots/list', params: {}, fits: listsRoots });
   if (listsRoots(answer)) return answer.roots;
   throw new ClientError(
     'The client returned an invalid list of roots: each root needs a `uri` that starts with "file://".',
   );
+}
+
+/** Checks whether the client responds. */
+export async function ping(exchange: Exchange, options: Pick<QuestionOptions, 'timeoutMs'>): Promise<void> {
+  requireOptions('ping', options);
+  await exchange.ask({ ...options, method: 'ping', params: {} });
 }

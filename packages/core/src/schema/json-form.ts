@@ -196,3 +196,19 @@ export function harmfulPath(value: unknown): string[] | undefined {
   }
   return undefined;
 }
+
+/**
+ * The value after a JSON round trip.
+ * @param what names the value in the error
+ * @throws {Error} if the value cannot be written as JSON
+ */
+export function jsonRoundTrip(value: unknown, what: string): unknown {
+  if (value === undefined) return undefined;
+  try {
+    if (typeof value === 'number' && !Number.isFinite(value)) throw new NotJson(`must not be ${value}.`);
+    return JSON.parse(toJsonText(value)) as unknown;
+  } catch (error) {
+    if (!(error instanceof NotJson)) throw error;
+    throw new Error(`${what} cannot be written as JSON: it ${error.message}`, { cause: error });
+  }
+}

@@ -338,21 +338,23 @@ describe('unsolicited answers', () => {
   const said = { role: 'assistant', model: 'm', content: { type: 'text', text: 'Hey' } };
   const placesOf = { places: { roots: [] } };
 
-  it('make no difference, whatever the question and its key (#22)', async () => {
-    const client = await capable(serverOf());
-    const unasked = { '#1': ACCEPTED, name: ACCEPTED, hello: said, sure: { action: 'accept' }, ...placesOf };
-    for (const name of ['pair', 'stubborn', 'dangerous', 'returning', 'charge', 'link', 'where']) {
+  it.each(['pair', 'stubborn', 'dangerous', 'returning', 'charge', 'link', 'where'])(
+    'make no difference, whatever the question and its key: %s (#22)',
+    async (name) => {
+      const client = await capable(serverOf());
+      const unasked = { '#1': ACCEPTED, name: ACCEPTED, hello: said, sure: { action: 'accept' }, ...placesOf };
       const first = await call(client, name);
       const answered = await call(client, name, { inputResponses: unasked });
-      expect([name, Object.keys(answered['inputRequests'] as object)]).toEqual([
-        name,
-        Object.keys(first['inputRequests'] as object),
-      ]);
-      expect([name, answered['resultType']]).toEqual([name, 'input_required']);
-    }
-    const { requestState } = await call(client, 'dangerous', { inputResponses: unasked });
-    const result = await call(client, 'dangerous', { requestState, inputResponses: { sure: { action: 'accept' } } });
-    expect(textOf(result)).toBe('deleted');
+      expect(answered['resultType']).toBe('input_required');
+      expect(Object.keys(answered['inputRequests'] as object)).toEqual(Object.keys(first['inputRequests'] as object));
+    },
+  );
+
+  it('do not keep a question from being answered once it was asked (#22)', async () => {
+    const client = await stateless(serverOf());
+    const inputResponses = { sure: { action: 'accept' } };
+    const { requestState } = await call(client, 'dangerous', { inputResponses });
+    expect(textOf(await call(client, 'dangerous', { requestState, inputResponses }))).toBe('deleted');
   });
 
   it('beside those that were asked for do not answer later questions (#22)', async () => {
@@ -365,7 +367,7 @@ describe('unsolicited answers', () => {
     expect(textOf(await call(client, 'keyed', retry))).toBe('accept accept');
   });
 
-  it('under the key of another question, or of another kind, do not count (#22)', async () => {
+  it('of another kind than the question under their key do not count (#22)', async () => {
     const client = await stateless(serverOf());
     const { requestState } = await call(client, 'pair');
     for (const inputResponses of [
@@ -397,10 +399,13 @@ describe('unsolicited answers', () => {
     expect(position['resultType']).toBe('input_required');
   });
 
-  it('never count as a confirmation (#22)', async () => {
-    const client = await stateless(serverOf());
-    const asked = await call(client, 'forced', { inputResponses: { sure: { action: 'accept' } } });
-    expect(asked['resultType']).toBe('input_required');
+  it('never count as a confirmation, which cannot accept them (#22)', async () => {
+    const errors: unknown[] = [];
+    const client = await stateless(serverOf({ onError: (error) => void errors.push(error) }));
+    for (const inputResponses of [{}, { sure: { action: 'accept' } }]) {
+      expect(textOf(await call(client, 'forced', { inputResponses }))).toMatch('Internal error');
+      expect(String(errors.at(-1))).toMatch('`acceptUnsolicited` is not an option.');
+    }
   });
 
   it.each([[null], ['x'], [[]]])(
