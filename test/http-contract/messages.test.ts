@@ -1,9 +1,10 @@
 // Messages in every revision.
-import { expect } from '@jest/globals';
-import type { JsonObject } from '@decorum/core';
+import { expect, it } from '@jest/globals';
+import { definePlugin, type JsonObject } from '@decorum/core';
 
 import { json, post, request } from '../../packages/http/test/fixture.js';
-import { ADD, HttpClient, initialize } from '../revisions/http-client.js';
+import { LateSessionStore } from '../../packages/http/test/late-stores.js';
+import { ADD, HttpClient, initialize, SseClient } from '../revisions/http-client.js';
 import {
   begin,
   connectTo,
@@ -16,7 +17,17 @@ import {
 } from './contract.js';
 
 const NOTICE = { jsonrpc: '2.0', method: 'notifications/whatever', params: {} };
+const INITIALIZED = { jsonrpc: '2.0', method: 'notifications/initialized' };
 const ANSWER = { jsonrpc: '2.0', id: 'nobody asked', result: {} };
+
+/** Holds every message for a turn. */
+const LATE = definePlugin(() => ({
+  name: 'late',
+  observe: async (_request, run) => {
+    await Promise.resolve();
+    await run();
+  },
+}))();
 
 /** Posts a request and returns the status, content type and message of the response. */
 async function ask(client: HttpClient, method: string, params: JsonObject = {}) {
@@ -237,6 +248,34 @@ overEveryHost('a batch', (host) => {
     expect([silent.status, await silent.text()]).toEqual([202, '']);
     for (const bad of [[], [initialize(revision), request(1, 'ping')]])
       expect((await client.post(bad)).status).toBe(400);
+  });
+});
+
+overEveryHost('a batch without requests', (host) => {
+  const answersOf = async (responses: readonly Response[]) =>
+    await Promise.all(responses.map(async (response) => [response.status, await response.text()]));
+
+  it('gets 202 and no body, even if its handling has to wait for a store (#22)', async () => {
+    const { url } = await serveOn(host, { sessionStore: new LateSessionStore() });
+    for (const others of [[], [NOTICE, ANSWER]]) {
+      const begun = await post(url, initialize('2025-03-26'));
+      await begun.text();
+      const session = { 'mcp-session-id': begun.headers.get('mcp-session-id') as string };
+      // the first of its kind is stored
+      const silent = await post(url, [...others, INITIALIZED], session);
+      const late = await post(url, [INITIALIZED, ...others], session);
+      expect(await answersOf([silent, late])).toEqual(Array(2).fill([202, '']));
+    }
+  });
+
+  it('gets 202 and no body, even if its handling has to wait for a plugin (#22)', async () => {
+    const { url } = await serveOn(host, { legacySse: true }, { plugins: [LATE] });
+    const client = await HttpClient.open(url, '2025-03-26');
+    const old = await SseClient.open(new URL('/sse', url).href, {}, '2025-03-26');
+    const batch = [NOTICE, ANSWER, INITIALIZED];
+    expect(await answersOf([await client.post(batch), await old.send(batch)])).toEqual(Array(2).fill([202, '']));
+    // nothing is on the stream before the answer to the next request, not even an empty array
+    expect(await old.ask(request(7, 'ping'))).toMatchObject({ id: 7, result: {} });
   });
 });
 

@@ -1,5 +1,7 @@
 // Event streams: of requests, of GETs, and resumed ones.
 import { expect, it } from '@jest/globals';
+import { type FailureKind, McpError } from '@decorum/core';
+import { FAILURES } from '@decorum/core/transport';
 
 import { EventReader } from '../../packages/http/test/events.js';
 import { json } from '../../packages/http/test/fixture.js';
@@ -20,6 +22,9 @@ const UPDATED = { method: 'notifications/resources/updated', params: { uri: GUID
 const CHANGED = 'notifications/tools/list_changed';
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 const WANTED = { toolsListChanged: true, resourceSubscriptions: [GUIDE] };
+
+/** Errors that a handler may throw. Before a stream, they have all kinds of HTTP statuses. */
+const ERRORS = Object.keys(FAILURES) as FailureKind[];
 
 /** Opens the revision's stream for changes of a resource and of lists. */
 async function follow(client: HttpClient): Promise<EventReader> {
@@ -68,6 +73,28 @@ overEveryHost('the stream of a request', (host) => {
       });
       const reader = await client.stream('large', 'large');
       expect([carried(await reader.rest()), reader.ended]).toEqual([[1, 'large'], true]);
+    },
+  );
+
+  inEveryRevision(
+    'ends with the response if that is an error, of any HTTP status (#22) [HTTP-19] [HTTP-20]',
+    async (revision) => {
+      const { client, server } = await connectTo(host, revision);
+      const input = { type: 'object' } as const;
+      for (const kind of ERRORS) {
+        server.addTool({ name: kind, input }, async (_input: object, context) => {
+          context.progress(1);
+          await Promise.reject(new McpError(kind, 'No.'));
+        });
+      }
+      server.addTool({ name: 'samples', input }, async (_input: object, context) => {
+        context.progress(1);
+        return (await context.sample({ messages: 'Hi', maxTokens: 5 })).text;
+      });
+      for (const name of [...ERRORS, 'samples']) {
+        const reader = await client.stream(name, name);
+        expect([carried(await reader.rest()), reader.ended]).toEqual([[1, name], true]);
+      }
     },
   );
 

@@ -209,19 +209,19 @@ export class SseClient {
   ) {}
 
   /** Opens the stream. */
-  static async connect(url: string, headers: Fields = {}): Promise<SseClient> {
+  static async connect(url: string, headers: Fields = {}, revision: Revision = '2024-11-05'): Promise<SseClient> {
     const response = await fetch(url, { headers: { accept: 'text/event-stream', ...headers } });
     if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
-    const judging = new Judge('2024-11-05');
+    const judging = new Judge(revision);
     const reader = new EventReader(judging.watch(response));
     const first = (await reader.next()) as ServerEvent;
     return new SseClient(reader, first, new URL(first.data as string, url).href, headers, judging);
   }
 
   /** Opens the stream and initializes the session. */
-  static async open(url: string, headers: Fields = {}): Promise<SseClient> {
-    const client = await SseClient.connect(url, headers);
-    await client.ask(initialize('2024-11-05'));
+  static async open(url: string, headers: Fields = {}, revision: Revision = '2024-11-05'): Promise<SseClient> {
+    const client = await SseClient.connect(url, headers, revision);
+    await client.ask(initialize(revision));
     await client.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
     return client;
   }
