@@ -166,17 +166,18 @@ describe('a question with all its options', () => {
     modelPreferences: { costPriority: 1 },
     includeContext: 'none' as const,
   };
-  const options = { key: 'own', acceptUnsolicited: true, timeoutMs: 1 };
-  const visit = { message: 'Please', url: 'https://example.com/', elicitationId: 'own' };
+  const own = { key: 'own', timeoutMs: 1 };
+  const options = { ...own, acceptUnsolicited: true };
+  const visit = { message: 'Please', url: 'https://example.com/' };
   const returned = (request: InputRequest) => (context: Context) =>
     context.answers ? 'answered' : needInput({ own: request });
   const WAYS: Readonly<Record<string, readonly ((context: Context) => unknown)[]>> = {
     'elicitation/create': [
       (context) => context.elicit(NAME, { message: 'Who?', ...options }),
-      (context) => context.confirm('Sure?', options),
+      (context) => context.confirm('Sure?', own),
       (context) => context.elicitUrl({ ...visit, ...options }),
       (context) => context.requireUrl({ ...visit, ...options, url: () => 'https://example.com/' }).then(() => 'there'),
-      returned({ method: 'elicitation/create', params: { mode: 'url', ...visit } }),
+      returned({ method: 'elicitation/create', params: { mode: 'url', ...visit, elicitationId: 'own' } }),
       returned({ method: 'elicitation/create', params: { message: 'Who?', requestedSchema: NAME } }),
     ],
     'sampling/createMessage': [
