@@ -1,0 +1,238 @@
+// What a request leaves behind: nothing is sent after its end, and nothing keeps the server busy.
+import { setImmediate as turn } from 'node:timers/promises';
+
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { type ChangeBus, Context, McpError, McpServer, MemoryChangeBus, NoInput, Prompt, Tool } from '@decorum/core';
+import { type Frame, HOST, type Reply } from '@decorum/core/transport';
+import { connect } from '@decorum/testing';
+
+class Worker {
+  readonly ends = new Map<unknown, () => void>();
+  late: Context | undefined;
+  onNested = () => {};
+
+  /** Runs until the test ends it. */
+  @Tool()
+  async work(_: NoInput, ctx: Context) {
+    await new Promise<void>((resolve) => this.ends.set(ctx.requestId, resolve));
+    return 'done';
+  }
+
+  @Tool()
+  returns(_: NoInput, ctx: Context) {
+    this.late = ctx;
+  }
+
+  @Tool()
+  throws(_: NoInput, ctx: Context) {
+    this.late = ctx;
+    throw new Error('broken');
+  }
+
+  @Tool()
+  rejects(_: NoInput, ctx: Context) {
+    this.late = ctx;
+    throw new McpError('invalid-params', 'No such day.');
+  }
+
+  @Tool()
+  async returns_later(_: NoInput, ctx: Context) {
+    this.late = ctx;
+    await turn();
+  }
+
+  @Tool()
+  async throws_later(_: NoInput, ctx: Context) {
+    this.late = ctx;
+    await turn();
+    throw new Error('broken');
+  }
+
+  @Prompt()
+  plan() {
+    return 'Plan the work';
+  }
+
+  @Tool()
+  async rejects_later(_: NoInput, ctx: Context) {
+    this.late = ctx;
+    await turn();
+    throw new McpError('invalid-params', 'No such day.');
+  }
+
+  /** Calls back before its first turn ends. */
+  @Tool()
+  async nested(_: NoInput, ctx: Context) {
+    this.onNested();
+    await turn();
+    return ctx.signal.aborted;
+  }
+}
+
+const servers: McpServer[] = [];
+const quiet = { warn: () => {}, error: () => {} };
+
+function serve(changeBus?: ChangeBus) {
+  const worker = new Worker();
+  const options = { name: 'work', version: '1.0.0', logger: quiet, ...(changeBus && { changeBus }) };
+  const server = new McpServer({ ...options, providers: [worker] });
+  servers.push(server);
+  return { worker, server };
+}
+
+/** Opens a session without a client, so that a test decides when each message arrives. */
+async function open() {
+  const { worker, server } = serve();
+  const owner = await server[HOST].open((kernel) => ({ kernel, stop() {}, close() {} }));
+  const { kernel } = owner;
+  const sent: Frame[] = [];
+  const send = (frame: Frame) => void sent.push(frame);
+  const session = kernel.openSession({}, { push: send });
+  const wire = { transport: { kind: 'memory' }, principal: undefined, owner, send } as const;
+  const handle = (message: object) => kernel.handle({ jsonrpc: '2.0', ...message }, wire, session);
+  const call = (id: number, name: string, meta = {}) =>
+    handle({ id, method: 'tools/call', params: { name, _meta: meta } }) as Promise<Reply>;
+  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } };
+  await handle({ id: 0, method: 'initialize', params });
+  return { worker, server, kernel, session, sent, handle, call };
+}
+
+afterEach(async () => {
+  jest.useRealTimers();
+  await Promise.all(servers.splice(0).map((server) => server.close({ deadlineMs: 1 })));
+});
+
+describe('A request that has ended', () => {
+  it.each(['returns', 'throws', 'rejects', 'returns_later', 'throws_later', 'rejects_later'])(
+    'sends no more progress and no more log messages if its handler %s (#22)',
+    async (name) => {
+      const { worker, sent, call } = await open();
+      await call(1, name, { progressToken: 1 });
+      worker.late?.progress(1);
+      worker.late?.log.error('late');
+      expect(sent).toEqual([]);
+    },
+  );
+
+  it('frees its id for another request while others are in flight (#22)', async () => {
+    const { worker, call } = await open();
+    const first = call(1, 'work');
+    const second = call(2, 'work');
+    worker.ends.get(2)?.();
+    expect((await second).text).toContain('done');
+    const again = call(2, 'work');
+    worker.ends.get(2)?.();
+    worker.ends.get(1)?.();
+    expect((await again).text).toContain('done');
+    expect((await first).text).toContain('done');
+  });
+
+  it('is forgotten with its conversation (#22)', async () => {
+    const { worker, kernel, call } = await open();
+    const running = call(1, 'work');
+    expect(kernel.inFlight.busy).toBe(1);
+    worker.ends.get(1)?.();
+    await running;
+    expect(kernel.inFlight.busy).toBe(0);
+    await call(2, 'returns');
+    expect(kernel.inFlight.starting).toBeUndefined();
+    expect(kernel.inFlight.startingIn).toBeUndefined();
+  });
+
+  it.each([
+    [1, 2, 3],
+    [1, 3, 2],
+    [2, 1, 3],
+    [2, 3, 1],
+    [3, 1, 2],
+    [3, 2, 1],
+  ])('does not keep the server from closing, if requests end in the order %i, %i, %i (#22)', async (...order) => {
+    const { worker, server, call } = await open();
+    const running = [1, 2, 3].map((id) => call(id, 'work'));
+    for (const id of order) {
+      worker.ends.get(id)?.();
+      await running[id - 1];
+    }
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+    // the deadline never comes
+    await server.close({ deadlineMs: 60_000 });
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('leaves no timer behind if the server was waiting for it (#22)', async () => {
+    const { worker, server, call } = await open();
+    const running = call(1, 'work');
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+    const closed = server.close({ deadlineMs: 60_000 });
+    await turn();
+    // its process would live until the deadline
+    expect(jest.getTimerCount()).toBe(1);
+    worker.ends.get(1)?.();
+    expect((await running).text).toContain('done');
+    await closed;
+    expect(jest.getTimerCount()).toBe(0);
+  });
+});
+
+describe('A server that is closing', () => {
+  it('lets requests run until the deadline, and cancels them then (#22)', async () => {
+    const { server, call } = await open();
+    let reply: Reply | undefined;
+    const running = call(1, 'work').then((given) => (reply = given));
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+    const closed = server.close({ deadlineMs: 60_000 });
+    await turn();
+    await jest.advanceTimersByTimeAsync(59_999);
+    expect(reply).toBeUndefined();
+    await jest.advanceTimersByTimeAsync(1);
+    await running;
+    expect(reply).toMatchObject({ cancelled: 'closing', text: expect.stringContaining('The server is closing.') });
+    await closed;
+  });
+
+  it('unsubscribes from the change bus (#22)', async () => {
+    const bus = new MemoryChangeBus();
+    let subscriptions = 0;
+    const { server } = serve({
+      publish: (change) => bus.publish(change),
+      subscribe(listener) {
+        const end = bus.subscribe(listener);
+        subscriptions += 1;
+        return () => {
+          subscriptions -= 1;
+          end();
+        };
+      },
+    });
+    await connect(server);
+    expect(subscriptions).toBe(1);
+    await server.close();
+    expect(subscriptions).toBe(0);
+  });
+});
+
+describe('A handler whose first step makes the client send a message', () => {
+  it('can still be cancelled after that message was handled (#22)', async () => {
+    const { worker, handle, call } = await open();
+    worker.onNested = () => {
+      void call(2, 'returns');
+      void handle({ method: 'notifications/cancelled', params: { requestId: 1 } });
+    };
+    expect(await call(1, 'nested')).toMatchObject({ cancelled: 'client', text: undefined });
+  });
+});
+
+describe('A list that has changed', () => {
+  it('is announced once for each change, and not again with another list (#22)', async () => {
+    const { server } = serve();
+    const client = await connect(server);
+    const changed = (list: string) => client.nextNotification(`notifications/${list}/list_changed`);
+    server.notify.toolsChanged();
+    await changed('tools');
+    server.notify.promptsChanged();
+    await changed('prompts');
+    server.notify.toolsChanged();
+    await changed('tools');
+    expect(client.notifications.map(({ method }) => method.split('/')[1])).toEqual(['tools', 'prompts', 'tools']);
+  });
+});
