@@ -1,10 +1,17 @@
 // What a request leaves behind: nothing is sent after its end, and nothing keeps the server busy.
 import { setImmediate as turn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { type ChangeBus, Context, McpError, McpServer, MemoryChangeBus, NoInput, Prompt, Tool } from '@decorum/core';
 import { type Frame, HOST, type Reply } from '@decorum/core/transport';
 import { connect } from '@decorum/testing';
+
+import { ENVELOPE } from '../transports/pipe-client.js';
+
+setFlagsFromString('--expose-gc');
+const gc = runInNewContext('gc') as () => void;
 
 class Worker {
   readonly ends = new Map<unknown, () => void>();
@@ -94,7 +101,7 @@ async function open() {
     handle({ id, method: 'tools/call', params: { name, _meta: meta } }) as Promise<Reply>;
   const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } };
   await handle({ id: 0, method: 'initialize', params });
-  return { worker, server, kernel, session, sent, handle, call };
+  return { worker, server, kernel, owner, session, sent, handle, call };
 }
 
 afterEach(async () => {
@@ -234,5 +241,38 @@ describe('A list that has changed', () => {
     server.notify.toolsChanged();
     await changed('tools');
     expect(client.notifications.map(({ method }) => method.split('/')[1])).toEqual(['tools', 'prompts', 'tools']);
+  });
+});
+
+describe('A subscriber that is gone', () => {
+  it('gets no more notifications once its session is closed (#22)', async () => {
+    const { kernel, server, session, sent, handle } = await open();
+    await handle({ method: 'notifications/initialized' });
+    const other = await connect(server);
+    kernel.closeSession(session);
+    server.notify.toolsChanged();
+    await other.nextNotification('notifications/tools/list_changed');
+    expect(sent).toEqual([]);
+  });
+
+  it('is forgotten once its `subscriptions/listen` is cancelled (#22)', async () => {
+    const { kernel, owner } = await open();
+    const listen = async () => {
+      let leave = () => {};
+      const onDisconnect = (callback: () => void) => void (leave = callback);
+      const wire = { transport: { kind: 'memory' }, principal: undefined, owner, send() {}, onDisconnect } as const;
+      const params = { notifications: { toolsListChanged: true }, _meta: ENVELOPE };
+      const listening = kernel.handle({ jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params }, wire);
+      await turn();
+      leave();
+      expect(await listening).toMatchObject({ cancelled: 'gone' });
+      return new WeakRef(wire);
+    };
+    const wire = await listen();
+    for (let round = 0; round < 5; round += 1) {
+      await turn();
+      gc();
+    }
+    expect(wire.deref()).toBeUndefined();
   });
 });
