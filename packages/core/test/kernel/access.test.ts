@@ -407,7 +407,7 @@ describe('subscribers of resources', () => {
 });
 
 describe('a subscriber that disconnects', () => {
-  it('leaves no state behind if the access check never ends', async () => {
+  it('takes no subscription from others, even if the access check never ends', async () => {
     class Undecided {
       @Resource('slow://a', { access: () => new Promise<boolean>(() => {}) })
       a() {

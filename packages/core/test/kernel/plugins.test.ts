@@ -424,25 +424,48 @@ describe('`ask`', () => {
     expect(reported).toHaveLength(problems);
   });
 
-  it('sends what it sets in `meta`, without reserved keys, and within a limit', async () => {
+  it('learns that the request of its question was cancelled (#22)', async () => {
+    const ends: string[] = [];
+    let asked = () => {};
+    const waiting = new Promise<void>((resolve) => (asked = resolve));
+    const { server } = asking(async (_question, run) => {
+      const end = run();
+      asked();
+      ends.push((await end).status);
+    });
+    const client = await clientOf(server, () => ({ error: { code: -1, message: 'late' } }));
+    void client.call('ask');
+    await waiting;
+    await client.send({ method: 'notifications/cancelled', params: { requestId: 2 } });
+    await turn();
+    expect(ends).toEqual(['cancelled']);
+  });
+
+  it('sends what it sets in `meta`, without reserved keys and within a limit, and reports the rest once (#22)', async () => {
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01';
-    const tests: readonly (readonly [JsonObject, JsonObject | undefined])[] = [
+    const tests: readonly (readonly [JsonObject, JsonObject | undefined, string?])[] = [
       [
         { traceparent, 'com.example/tenant': { id: 7 } },
         { traceparent, 'com.example/tenant': { id: 7 } },
       ],
-      [{ progressToken: 1, 'io.modelcontextprotocol/x': 1, 'dev.mcp.tools/x': 1, '': 1, ok: 1 }, { ok: 1 }],
-      [{ huge: 'x'.repeat(10_000) }, undefined],
-      [{ cyclic: 1n }, undefined],
+      [
+        { progressToken: 1, 'io.modelcontextprotocol/x': 1, 'dev.mcp.tools/x': 1, '': 1, ok: 1 },
+        { ok: 1 },
+        'The key "progressToken" is reserved or invalid.',
+      ],
+      [{ huge: 'x'.repeat(10_000) }, undefined, 'It has more than 8192 characters as JSON.'],
+      [{ big: 1n }, undefined, 'Do not know how to serialize a BigInt'],
       [{ nothing: undefined }, undefined],
     ];
-    for (const [set, sent] of tests) {
+    for (const [set, sent, problem] of tests) {
       const { server, reported } = asking((question, run) => (Object.assign(question.meta, set), run()));
       const client = await clientOf(server, accept);
       await client.call('ask');
       await client.call('ask');
       expect(questionOf(client.received)?.params?.['_meta']).toEqual(sent);
-      expect(reported.length).toBeLessThanOrEqual(1);
+      // of two equal questions, only the first is reported
+      const report = `A plugin has set a \`_meta\` that is not sent. Reported once. ← ${problem}`;
+      expect(reported).toEqual(problem === undefined ? [] : [report]);
     }
   });
 
@@ -489,6 +512,18 @@ describe('`session`', () => {
     expect(ended).toEqual(['other', 'other']);
     expect(reported).toEqual([
       'The plugin "tested" failed in `session`. The session isn\'t affected. Reported once. ← at the end',
+    ]);
+  });
+
+  it.each<readonly [string, NonNullable<Plugin['session']>, string]>([
+    ['rejects at the end', () => async () => await Promise.reject(new Error('too late')), 'too late'],
+    ['returns anything but a function', () => 'ended' as never, 'It did not return a function, or nothing.'],
+  ])('reports what %s (#22)', async (_what, session, problem) => {
+    const { server, reported } = serverWith([plugin({ session })]);
+    for (let times = 0; times < 2; times += 1) (await clientOf(server)).close();
+    await turn();
+    expect(reported).toEqual([
+      `The plugin "tested" failed in \`session\`. The session isn't affected. Reported once. ← ${problem}`,
     ]);
   });
 
