@@ -276,3 +276,29 @@ describe('A subscriber that is gone', () => {
     expect(wire.deref()).toBeUndefined();
   });
 });
+
+describe('The operator', () => {
+  it('learns why a client cancelled a request, and nothing of what its handler threw then (#22)', async () => {
+    const logged: unknown[] = [];
+    const log = (details: object, message: string) => void logged.push([message, details]);
+    const server = new McpServer({ name: 'work', version: '1.0.0', logger: { debug: log, warn: log, error: log } });
+    servers.push(server);
+    let began = () => {};
+    const running = new Promise<void>((resolve) => (began = resolve));
+    server.addTool({ name: 'wait' }, async (_input, { signal }) => {
+      const aborted = new Promise((resolve) => signal.addEventListener('abort', resolve));
+      began();
+      await aborted;
+      throw new Error('The download was interrupted.');
+    });
+    const client = await connect(server);
+    const call = client.request('tools/call', { name: 'wait' }).catch(() => {});
+    await running;
+    await client.notify('notifications/cancelled', { requestId: 2, reason: 'too slow' });
+    await call;
+    await turn();
+    expect(logged).toEqual([
+      ['the client cancelled a request', { requestId: 2, method: 'tools/call', reason: 'too slow' }],
+    ]);
+  });
+});
