@@ -101,10 +101,7 @@ describe('access, however a request arrives,', () => {
         const [fixed, page] = [`${name}://fixed`, `${name}://pages/a`];
         const unknown = (what: string) => ({ code: -32602, message: `Unknown ${what}: ${name}` });
         const missing = (uri: string) => ({ code: notFound, message: 'Resource not found', data: { uri } });
-        const refs = [
-          { type: 'ref/prompt', name },
-          ...[page, `${name}://pages/{at}`].map((uri) => ({ type: 'ref/resource', uri })),
-        ];
+        const templates = [page, `${name}://pages/{at}`];
         const follow = (uri: string): Probe[] =>
           revision === STATELESS ? [] : [['resources/subscribe', { uri }, missing(uri)]];
         return [
@@ -112,8 +109,11 @@ describe('access, however a request arrives,', () => {
           ['tools/call', { name, arguments: 7 }, unknown('tool')],
           ['prompts/get', { name, arguments: {} }, unknown('prompt')],
           ...[fixed, page].flatMap((uri): Probe[] => [['resources/read', { uri }, missing(uri)], ...follow(uri)]),
-          ...refs.map((ref): Probe => ['completion/complete', { ref, argument }, { completion: { values: [] } }]),
-          ['completion/complete', { ref: { type: 'ref/resource', uri: fixed }, argument }, -32602],
+          ['completion/complete', { ref: { type: 'ref/prompt', name }, argument }, unknown('prompt')],
+          ...[fixed, ...templates].map((uri): Probe => {
+            const answer = { code: -32602, message: `Unknown resource template: ${uri}` };
+            return ['completion/complete', { ref: { type: 'ref/resource', uri }, argument }, answer];
+          }),
         ];
       });
       await answersAlike(ways, probes);

@@ -16,46 +16,53 @@ const TEXT: JsonObject = { type: 'object', properties: { at: { type: 'string' } 
 /** Nobody has access, as it turns out later. */
 const nobody: Access = async () => await Promise.resolve(false);
 
-class OneTool {
-  @Tool({ access: nobody })
-  tool() {
-    return '';
+/** A class for each kind of member. */
+function membersWith(guard: { readonly access?: Access }) {
+  class OneTool {
+    @Tool(guard)
+    tool() {
+      return '';
+    }
   }
-}
 
-class OnePrompt {
-  @Prompt({ input: TEXT, access: nobody })
-  prompt() {
-    return '';
+  class OnePrompt {
+    @Prompt({ input: TEXT, ...guard })
+    prompt() {
+      return '';
+    }
   }
-}
 
-class OneResource {
-  @Resource('docs://a', { access: nobody })
-  resource() {
-    return '';
+  class OneResource {
+    @Resource('docs://a', guard)
+    resource() {
+      return '';
+    }
   }
-}
 
-class OneTemplate {
-  @Resource('docs://{at}', { input: TEXT, access: nobody })
-  page() {
-    return '';
+  class OneTemplate {
+    @Resource('docs://{at}', { input: TEXT, ...guard })
+    page() {
+      return '';
+    }
   }
-}
 
-class Completed extends OneTemplate {
-  @Completion({ for: 'page', argument: 'at' })
-  ats() {
-    return ['a'];
+  class Completed extends OneTemplate {
+    @Completion({ for: 'page', argument: 'at' })
+    ats() {
+      return ['a'];
+    }
   }
+  return { OneTool, OnePrompt, OneResource, OneTemplate, Completed };
 }
 
 describe('a server', () => {
+  const visible = membersWith({});
+
   eachRevisionOf(
     ['TOOL-01', 'RES-01', 'PROMPT-01', 'COMP-01', 'LOG-01'],
     'declares what it has, even if this client may see none of it, and no more',
     async (revision) => {
+      const { OneTool, OnePrompt, OneResource, OneTemplate, Completed } = membersWith({ access: nobody });
       const completions = revision === '2024-11-05' ? {} : { completions: {} };
       const resources = { listChanged: true, subscribe: true };
       const cases = [
@@ -103,9 +110,9 @@ describe('a server', () => {
         let added = { remove() {} };
         await announced(() => (added = add('second')), 'tools');
         await announced(() => added.remove(), 'tools');
-        await announced(() => (added = server.addProvider(OnePrompt)), 'prompts');
+        await announced(() => (added = server.addProvider(visible.OnePrompt)), 'prompts');
         await announced(() => added.remove(), 'prompts');
-        await announced(() => (added = server.addProvider(OneTemplate)), 'resources');
+        await announced(() => (added = server.addProvider(visible.OneTemplate)), 'resources');
         await announced(() => added.remove(), 'resources');
         await announced(() => (added = server.addProvider(copies('other'))), 'prompts', 'resources', 'tools');
         await announced(() => added.remove(), 'prompts', 'resources', 'tools');
@@ -121,7 +128,8 @@ describe('a server', () => {
     async (revision) => {
       for (const transport of Object.values(transportsOf(revision))) {
         const server = serverOf();
-        const members = { tools: OneTool, prompts: OnePrompt, resources: OneResource, templates: OneTemplate };
+        const { OneTool: tools, OnePrompt: prompts, OneResource: resources, OneTemplate: templates } = visible;
+        const members = { tools, prompts, resources, templates };
         const added = Object.entries(members).map(([kind, provider]) => [kind, server.addProvider(provider)] as const);
         const client = await RawClient.connect(server, { revision }, transport);
         if (client.stateless) {
@@ -255,12 +263,16 @@ describe('the list of tools', () => {
         serverOf({ providers: [Keyed] });
       }).toThrow('DECORUM_INVALID_NAME');
       if (name === '') continue;
-      expect(() => serverOf({ providers: [{ provider: OneTool, prefix: name }] })).toThrow('DECORUM_INVALID_NAME');
+      expect(() =>
+        serverOf({ providers: [{ provider: membersWith({ access: nobody }).OneTool, prefix: name }] }),
+      ).toThrow('DECORUM_INVALID_NAME');
     }
-    const server = serverOf({ providers: [{ provider: OneTool, prefix: `${'x'.repeat(123)}.` }] });
-    expect(() => server.addProvider({ provider: OneTool, prefix: `${'x'.repeat(124)}.` })).toThrow(
-      'DECORUM_INVALID_NAME',
-    );
+    const server = serverOf({
+      providers: [{ provider: membersWith({ access: nobody }).OneTool, prefix: `${'x'.repeat(123)}.` }],
+    });
+    expect(() =>
+      server.addProvider({ provider: membersWith({ access: nobody }).OneTool, prefix: `${'x'.repeat(124)}.` }),
+    ).toThrow('DECORUM_INVALID_NAME');
     const client = await RawClient.connect(server, { revision });
     expect(await client.result('tools/list')).toMatchObject({ tools: [] });
   });

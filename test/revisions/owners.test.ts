@@ -11,7 +11,7 @@ import { serverOf, serverWith } from './servers.js';
 
 const ADA: Principal = { subject: 'ada', issuer: 'https://id.example', clientId: 'editor' };
 /** Ada again, with another token. */
-const AGAIN: Principal = { ...ADA, scopes: ['more'], kind: 'user', claims: { a: 1 }, expiresAt: 5 };
+const AGAIN: Principal = { ...ADA, scopes: ['more'], kind: 'user', claims: { a: 1 }, expiresAt: 4_102_444_800_000 };
 /** The same account through other clients. */
 const OTHER_CLIENTS: readonly Principal[] = [
   { ...ADA, clientId: 'Editor' },

@@ -246,7 +246,7 @@ describe('access', () => {
         }
         expect(await client.result('resources/list')).toMatchObject({ resources: [] });
         expect(await client.result('resources/templates/list')).toMatchObject({ resourceTemplates: [] });
-        expect(await client.result(...complete)).toMatchObject({ completion: { values: [] } });
+        expect(await client.error(...complete)).toMatchObject({ code: -32602 });
         if (client.stateless)
           expect(await listen(client, { resourceSubscriptions: uris })).toEqual({ resourceSubscriptions: [] });
       }
