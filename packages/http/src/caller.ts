@@ -35,6 +35,20 @@ const LOOPBACK = /^(?:127\.|::1$)/;
  * @param request the `headers` and the `remoteAddress` of a request, such as a `RequestHead`
  * @returns undefined if the address is unknown. An untrusted proxy on this machine hides it: all clients of the proxy
  * would share the loopback address.
+ * @example
+ * ```ts
+ * import { addressOf, type Auth } from '@decorum/http';
+ *
+ * const requests = new Map<string | undefined, number>();
+ * const auth: Auth = {
+ *   authenticate({ headers, remoteAddress }) {
+ *     const address = addressOf({ headers, remoteAddress });
+ *     const count = (requests.get(address) ?? 0) + 1;
+ *     requests.set(address, count);
+ *     return count > 1000 ? { status: 429 } : undefined;
+ *   },
+ * };
+ * ```
  */
 export function addressOf({ headers, remoteAddress = '' }: AddressedRequest): string | undefined {
   const plain = IPV4.exec(remoteAddress)?.[1] ?? IPV6.exec(remoteAddress)?.[1];
