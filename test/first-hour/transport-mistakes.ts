@@ -49,7 +49,14 @@ export const TRANSPORTS: readonly Mistake[] = [
     listening({ port: Number.NaN }),
     'DECORUM_INVALID_OPTION',
     'listen: `port` is NaN',
-    'Pass a whole number from 0 to 65535, or 0 for any free port',
+    'Pass a whole number from 1 to 65535, or 0 for any free port',
+  ],
+  [
+    '`cors: true`, which is not an option of ours',
+    listening({ cors: true }),
+    'DECORUM_INVALID_OPTION',
+    'listen: `cors`',
+    'credentialHeaders, port, host, signals',
   ],
   [
     '`host: "http://localhost"`',

@@ -7,6 +7,7 @@ import {
   endOnSignal,
   guardProcess,
   hostOf,
+  isObject,
   type OptionTypes,
   startupError,
 } from '@decorum/core/transport';
@@ -69,8 +70,7 @@ export interface Listening {
  */
 export async function listen(server: ClosableHost, options: ListenOptions = {}): Promise<Listening> {
   const { routes, report } = hostOf(server, 'listen');
-  // Fastify's own `listen` adds `cb` to its options object, and a program may pass the same object here
-  checkOptionNames('listen', options, { ...LISTEN_OPTIONS, cb: true });
+  checkOptionNames('listen', withoutCallback(options), LISTEN_OPTIONS);
   const { port: givenPort = 3000, host = '127.0.0.1', limits = {}, signals = true, ...rest } = options;
   const { requestTimeoutMs = LISTEN_LIMITS.requestTimeoutMs, bodyTimeoutMs = requestTimeoutMs, ...more } = limits;
   const { maxConnectionsPerAddress = LISTEN_LIMITS.maxConnectionsPerAddress, ...others } = more;
@@ -120,12 +120,19 @@ export async function listen(server: ClosableHost, options: ListenOptions = {}):
   }
 }
 
+/** Fastify's own `listen` adds `cb` to its options object, and a program may pass the same object here. */
+function withoutCallback(options: ListenOptions): object {
+  if (!isObject(options) || !('cb' in options)) return options;
+  const { cb: _callback, ...rest } = options;
+  return rest;
+}
+
 /** Accepts a number or, as in environment variables, its digits. */
 function requirePort(port: unknown): number {
   const number = typeof port === 'string' && /^\d+$/.test(port) ? Number(port) : port;
   if (Number.isInteger(number) && (number as number) >= 0 && (number as number) <= 65_535) return number as number;
   const found = typeof port === 'string' ? `"${port}"` : String(port);
-  const remedy = 'Pass a whole number from 0 to 65535, or 0 for any free port';
+  const remedy = 'Pass a whole number from 1 to 65535, or 0 for any free port';
   throw startupError('DECORUM_INVALID_OPTION', 'listen', 'port', `is ${found}. ${remedy}`);
 }
 
