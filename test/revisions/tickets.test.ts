@@ -212,9 +212,9 @@ describe('server.openTicket', () => {
     expect(() => inEnvironment(`${SECRET},`, () => serverOf({}))).toThrow(/DECORUM_INVALID_OPTION/);
   });
 
-  it.each([undefined, '', ' '])('warns once if the key is random: DECORUM_SECRET is %j', async (value) => {
+  it('warns once if the key is random', async () => {
     const warn = jest.fn();
-    const server = inEnvironment(value, () => serverOf({ logger: { warn, error: () => {} } }));
+    const server = inEnvironment(undefined, () => serverOf({ logger: { warn, error: () => {} } }));
     server.addTool({ name: 'link' }, (_input, context) => context.elicitUrl({ message: 'Link', url: page }));
     const onElicit = () => ({ action: 'accept' }) as const;
     const client = await connect(server, { revision: WITHOUT, capabilities, onElicit });

@@ -252,15 +252,20 @@ function checkSecrets(secrets: readonly unknown[], isSplit: boolean): void {
   const several = isSplit
     ? `contains commas, which separate several secrets, and number ${at + 1} of these ${secrets.length} `
     : `is a list, and number ${at + 1} of its ${secrets.length} secrets `;
-  const remedy = isSplit && secrets.length > 1 ? '. Remove the commas, or use a secret without commas' : '';
+  const remedy = !isSplit
+    ? ''
+    : secrets.length > 1
+      ? '. Remove the commas, or use a secret without commas'
+      : bad === ''
+        ? '. Set one, or unset the variable'
+        : '';
   const problem = `${secrets.length > 1 ? several : ''}${found}`;
   demand(false, source, `${problem}. A secret needs at least ${MIN_SECRET_CHARS} characters${remedy}`);
 }
 
-/** An empty variable counts as unset, as in a `.env` file. */
+/** A blank variable isn't unset: a deployment meant to set it, and processes with random keys can't work together. */
 function secretsOfEnvironment(): readonly string[] | undefined {
-  const given = process.env['DECORUM_SECRET']?.trim();
-  return given ? given.split(',').map((secret) => secret.trim()) : undefined;
+  return process.env['DECORUM_SECRET']?.split(',').map((secret) => secret.trim());
 }
 
 /** Derives a key for one purpose (RFC 5869). */

@@ -16,6 +16,8 @@ describe('the secret of the environment', () => {
     [`${LONG},short`, /contains commas, which separate several secrets, and number 2 of these 2 has only 5 characters/],
     [`${LONG},`, /number 2 of these 2 is empty\. .*Remove the commas, or use a secret without commas\./],
     [`${LONG}, ,${OTHER}`, /number 2 of these 3 is empty/],
+    ['', /`DECORUM_SECRET` is empty\. A secret needs at least 32 characters\. Set one, or unset the variable\./],
+    ['  ', /`DECORUM_SECRET` is empty/],
     [',', /number 1 of these 2 is empty/],
   ])('fails at startup and says why: %j (#22)', (value, message) => {
     process.env['DECORUM_SECRET'] = value;
@@ -25,10 +27,10 @@ describe('the secret of the environment', () => {
     expect(start(LONG)).not.toThrow();
   });
 
-  it.each([LONG, ` ${LONG} `, `${LONG},${OTHER}`, `${LONG} , ${OTHER}\n`, '', '  '])(
+  it.each([LONG, ` ${LONG} `, `${LONG},${OTHER}`, `${LONG} , ${OTHER}\n`, undefined])(
     'may have spaces around it, several parts, or be unset: %j (#22)',
     (value) => {
-      process.env['DECORUM_SECRET'] = value;
+      if (value !== undefined) process.env['DECORUM_SECRET'] = value;
       expect(start()).not.toThrow();
     },
   );
