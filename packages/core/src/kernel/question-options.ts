@@ -1,3 +1,4 @@
+import { startupError } from '../protocol/errors.js';
 import type { ContentBlock, JsonObject } from '../protocol/model.js';
 import { type OptionTypes, requireKnown } from '../protocol/option-names.js';
 
@@ -110,10 +111,15 @@ const KNOWN = {
 } as const;
 
 /**
- * Rejects unknown options of a question before it is sent: a misspelled one would have no effect, and those of
- * `ctx.sample` would reach the client.
+ * Rejects options of a question before it is sent: a misspelled one would have no effect, and neither would
+ * `acceptUnsolicited` without a `key`. Unknown options of `ctx.sample` would reach the client.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
 export function requireOptions(method: keyof typeof KNOWN, options: unknown): void {
-  requireKnown(`ctx.${method}`, options, KNOWN[method]);
+  const where = `ctx.${method}`;
+  requireKnown(where, options, KNOWN[method]);
+  const { acceptUnsolicited, key } = options as QuestionOptions;
+  if (acceptUnsolicited !== true || key !== undefined) return;
+  const problem = 'needs a `key`: clients send their answer under it. Add a `key` to the question';
+  throw startupError('DECORUM_INVALID_OPTION', where, 'acceptUnsolicited', problem);
 }

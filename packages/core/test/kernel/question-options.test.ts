@@ -61,6 +61,17 @@ describe.each(QUESTIONS)('ctx.%s', (name, ask) => {
   });
 });
 
+it.each(QUESTIONS.filter(([name]) => name !== 'confirm'))(
+  'ctx.%s rejects `acceptUnsolicited` without a key, under which clients answer (#22)',
+  async (name, ask) => {
+    const { isError, errors, asked } = await serve(ask, { acceptUnsolicited: true }, 'stateless');
+    expect([isError, asked]).toEqual([true, []]);
+    expect(errors).toEqual([expect.stringMatching(`ctx\\.${name}: .*needs a .key.*DECORUM_INVALID_OPTION`)]);
+    expect((await serve(ask, { acceptUnsolicited: true, key: 'who' }, 'stateless')).errors).toEqual([]);
+    expect((await serve(ask, { acceptUnsolicited: false }, 'stateless')).errors).toEqual([]);
+  },
+);
+
 describe('ctx.ping', () => {
   it('rejects unknown options (#22)', async () => {
     const { errors } = await serve((ctx, more) => ctx.ping(more), { method: 'roots/list' }, 'stateful');

@@ -117,7 +117,7 @@ class Desk {
 
   @Tool()
   async positional(_input: NoInput, ctx: Context) {
-    return (await ctx.elicit(Name, { message: 'Name?', acceptUnsolicited: true })).action;
+    return (await ctx.elicit(Name, { message: 'Name?' })).action;
   }
 
   @Tool()

@@ -134,14 +134,14 @@ export class Round {
     }
   }
 
-  private find({ key, acceptUnsolicited, fits }: Question, name: string, digest: string): JsonObject | undefined {
+  private find({ acceptUnsolicited, fits }: Question, name: string, digest: string): JsonObject | undefined {
     const known = this.answers.get(name);
     if (known !== undefined) return known[0] === digest ? known[1] : undefined;
     const answer = this.given[name];
     if (!isObject(answer)) return undefined;
     const asked = this.asked.get(name);
     // the last round didn't ask this: nothing shows that a user has seen the question
-    const belongs = asked === undefined ? key !== undefined && acceptUnsolicited === true : asked === digest;
+    const belongs = asked === undefined ? acceptUnsolicited === true : asked === digest;
     return belongs && (fits?.(answer) ?? true) ? answer : undefined;
   }
 }
