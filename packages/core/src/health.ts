@@ -3,7 +3,7 @@ import { clearTimeout, setTimeout } from 'node:timers';
 import { requireKnown } from './protocol/option-names.js';
 import { startupError } from './protocol/errors.js';
 import { definePlugin } from './plugin.js';
-import type { RouteAnswer, RouteRequest } from './transports/route.js';
+import { requireRoutePath, type RouteAnswer, type RouteRequest } from './transports/route.js';
 
 /** Checks something that the server depends on. It fails if it throws, rejects, or returns `false`. */
 export type HealthCheck = () => unknown;
@@ -121,6 +121,8 @@ export const health = definePlugin((options: HealthOptions = {}) => {
     readyPath: 'string',
   });
   const { livePath = '/healthz', readyPath = '/readyz' } = options;
+  requireRoutePath('health', ['livePath', livePath], '/healthz');
+  requireRoutePath('health', ['readyPath', readyPath], '/readyz');
   const checks = checksOf(options);
   return {
     name: 'health',

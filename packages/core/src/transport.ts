@@ -35,7 +35,7 @@ export { inspectRaw } from './schema/raw.js';
 export { isExpiry } from './transports/expiry.js';
 export { closeForGood, endOnSignal } from './transports/process-end.js';
 export { guardProcess } from './transports/process-guard.js';
-export type { OwnedRoute } from './transports/route.js';
+export { type OwnedRoute, requireRoutePath } from './transports/route.js';
 export { isDroppable, PendingChanges } from './transports/slow-reader.js';
 export { divertStdout } from './transports/stdio.js';
 export {

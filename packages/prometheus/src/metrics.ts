@@ -1,5 +1,5 @@
 import { definePlugin } from '@decorum/core';
-import { type OptionTypes, requireKnown, startupError } from '@decorum/core/transport';
+import { type OptionTypes, requireKnown, requireRoutePath, startupError } from '@decorum/core/transport';
 import { collectDefaultMetrics, type OpenMetricsContentType, Registry } from 'prom-client';
 
 import { instrumentsOf } from './instruments.js';
@@ -37,6 +37,7 @@ function requireUsable({ registry, path }: MetricsOptions): void {
     throw wrong('registry', 'is not a registry. Pass `new Registry()` of prom-client, or leave it out');
   if (path !== undefined && path !== false && typeof path !== 'string')
     throw wrong('path', "must be a path, such as '/metrics', or `false` for no route");
+  if (typeof path === 'string') requireRoutePath('metrics', ['path', path], '/metrics');
 }
 
 /** The registry, with the process metrics if they are enabled. */

@@ -267,6 +267,14 @@ describe('A mistake in the options', () => {
     const options = { [option]: value } as Parameters<typeof metrics>[0];
     expect(() => metrics(options)).toThrow(expect.objectContaining({ code: 'DECORUM_INVALID_OPTION' }));
   });
+
+  it.each([
+    ['metrics', '"metrics".*Write "/metrics"'],
+    ['/:name', '"/:name".*Write "/metrics"'],
+    ['', '"".*Write "/"'],
+  ])('names the option of a path that no route can have: %j (#22)', (path, message) => {
+    expect(() => metrics({ path })).toThrow(new RegExp(`metrics: \`path\` is ${message}`));
+  });
 });
 
 describe('Members that are hidden from some callers', () => {

@@ -101,7 +101,24 @@ function requireRoute(where: string, option: string, route: unknown): void {
   const { method, path, handle } = route;
   if (typeof handle !== 'function') throw wrong('has no `handle`. Add a function that returns `{ status, body }`');
   if (!METHODS.includes(method as string)) throw wrong(`has no \`method\` that it can be. Use ${METHODS.join(', ')}`);
-  if (typeof path === 'string' && isPlain(path)) return;
-  const remedy = 'A path begins with "/", and has no parameters, query, ".." or encoded "/". Write "/status"';
-  throw wrong(`has the path ${JSON.stringify(path)}. ${remedy}`);
+  if (!isServable(path)) throw wrong(`has the path ${JSON.stringify(path)}. ${remedyFor(path, '/status')}`);
+}
+
+const isServable = (path: unknown): boolean => typeof path === 'string' && isPlain(path);
+
+function remedyFor(path: unknown, example: string): string {
+  const meant = isServable(`/${String(path)}`) ? `/${String(path)}` : example;
+  return `A path begins with "/", and has no parameters, query, ".." or encoded "/". Write "${meant}"`;
+}
+
+/**
+ * Rejects an option of a plugin that isn't the path of a route.
+ * @param where the function that has the option
+ * @param example a path that could be meant
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ */
+export function requireRoutePath(where: string, [option, path]: readonly [string, unknown], example: string): void {
+  if (isServable(path)) return;
+  const problem = `is ${JSON.stringify(path)}. ${remedyFor(path, example)}`;
+  throw startupError('DECORUM_INVALID_OPTION', where, option, problem);
 }

@@ -1,7 +1,16 @@
 import { PassThrough } from 'node:stream';
 
 import { describe, expect, it } from '@jest/globals';
-import { connectMemory, McpServer, rateLimit, sanitize, serveStdio, type StdioOptions, Tool } from '@decorum/core';
+import {
+  connectMemory,
+  health,
+  McpServer,
+  rateLimit,
+  sanitize,
+  serveStdio,
+  type StdioOptions,
+  Tool,
+} from '@decorum/core';
 import { connect } from '@decorum/testing';
 
 class Shop {
@@ -48,6 +57,19 @@ describe('options of a server', () => {
   it('require `resolve` to be a function', () => {
     const ending = 'Write `resolve: (cls) => container.resolve(cls)`.';
     expect(start({ providers: [Shop], resolve: new Map() })).toThrow(ending);
+  });
+});
+
+describe('options of `health`', () => {
+  it.each([
+    ['livePath', 'alive', '/alive'],
+    ['readyPath', 'ready', '/ready'],
+    ['livePath', '/:any', '/healthz'],
+    ['readyPath', '/a?b', '/readyz'],
+  ])('that are no path of a route are named: %s %j (#22)', (option, path, meant) => {
+    const message = `health: \`${option}\` is "${path}". A path begins with "/"`;
+    expect(() => health({ [option]: path })).toThrow(message);
+    expect(() => health({ [option]: path })).toThrow(`Write "${meant}". [DECORUM_INVALID_OPTION]`);
   });
 });
 
