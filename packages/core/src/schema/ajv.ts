@@ -4,7 +4,7 @@ import { loadAjv, loadAjv2020, loadAjvFormats } from '../metadata/libraries.cjs'
 import type { JsonObject } from '../protocol/model.js';
 import { boundWork, followsReferences, isSmall, runBounded, TOO_COMPLEX } from './bounded-work.js';
 import { BACKTRACKING_LIMIT } from './constraints.js';
-import { longestText, SlowPattern } from './longest-text.js';
+import { BadPattern, longestText, SlowPattern } from './longest-text.js';
 import { describeErrors } from './problems.js';
 import type { FieldCheck, Problem } from './shape.js';
 import type { Complaints } from './value-rule.js';
@@ -116,7 +116,13 @@ function lenientRegExp(pattern: string, flags: string): RegExp {
   try {
     return new RegExp(pattern, flags);
   } catch {
+    // without the flag
+  }
+  try {
     return new RegExp(pattern);
+  } catch (error) {
+    const [, reason = ''] = /: ([^:]*)$/.exec((error as Error).message) ?? [];
+    throw new BadPattern(pattern, `is not a regular expression (${reason}). Correct it`);
   }
 }
 

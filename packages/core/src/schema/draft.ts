@@ -2,7 +2,7 @@ import { startupError } from '../protocol/errors.js';
 import type { JsonObject } from '../protocol/model.js';
 import type { Direction, Rule } from './class-facts.js';
 import { isOpen } from './field-type.js';
-import { longestText } from './longest-text.js';
+import { longestText, TOO_SLOW } from './longest-text.js';
 import { type Mapping, MAPPED, matchesPattern, MAX_COMPARED_ITEMS, runsOn } from './constraints.js';
 import { addKeywords, noteMessage, type Presented, PUBLISHED } from './keywords.js';
 import { complaintsOf, dateComplaints, dayComplaints, isGenuine, messageOf } from './value-rule.js';
@@ -75,7 +75,7 @@ export class Draft {
     const longest = longestText(source, flags);
     if (longest === Number.POSITIVE_INFINITY) return;
     if (longest === 0) {
-      const remedy = `${String(args[0])} can take exponential time, or minutes for a few hundred characters. Rewrite it: neither one repeated part nor two in a row may match the same text in several ways.`;
+      const remedy = `${String(args[0])} ${TOO_SLOW}.`;
       throw startupError('DECORUM_UNSUPPORTED_RULE', this.#where, 'Matches', remedy);
     }
     this.mayBacktrack = true;

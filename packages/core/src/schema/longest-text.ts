@@ -20,10 +20,24 @@ const MAX_WAYS = 2e6;
 /** Caps for a pattern that may match strings of any length: ways per character, and regardless of the length. */
 const MAX_LINEAR_WAYS = { each: 16, once: 1e5 };
 
+/** What is wrong with a pattern that no text is short enough for, and the remedy. */
+export const TOO_SLOW =
+  'can take exponential time, or minutes for a few hundred characters. Rewrite it: neither one repeated part nor two in a row may match the same text in several ways';
+
+/** Thrown for a pattern that a schema can't use. */
+export class BadPattern extends Error {
+  constructor(
+    readonly pattern: string,
+    readonly problem: string,
+  ) {
+    super(`the pattern ${pattern} ${problem}`);
+  }
+}
+
 /** Thrown for a pattern that no text is short enough for. */
-export class SlowPattern extends Error {
+export class SlowPattern extends BadPattern {
   constructor(pattern: string) {
-    super(`the pattern ${pattern} can take exponential time, or minutes for a few hundred characters`);
+    super(pattern, TOO_SLOW);
   }
 }
 

@@ -1,6 +1,8 @@
 import { startupError } from '../protocol/errors.js';
 import type { JsonObject } from '../protocol/model.js';
 import { compileRaw, type Dialect, type Inspection } from './ajv.js';
+import { BadPattern } from './longest-text.js';
+import { describePattern } from './pattern-place.js';
 import { keywordMistake } from './raw-keywords.js';
 
 const MAX_DEPTH = 64;
@@ -72,7 +74,9 @@ export function inspectRaw(schema: JsonObject, where: string): Inspection {
     const { message, missingRef } = error as Error & { missingRef?: string };
     const reason =
       missingRef === undefined
-        ? message
+        ? error instanceof BadPattern
+          ? describePattern(error, schema)
+          : message
         : `the reference "${missingRef}" points outside the schema, and is not fetched. Move its target to \`$defs\``;
     throw startupError('DECORUM_INVALID_SCHEMA', where, reason);
   }

@@ -4,7 +4,8 @@ import { startupError } from '../protocol/errors.js';
 import type { JsonObject } from '../protocol/model.js';
 import { isSmall } from './bounded-work.js';
 import type { Direction } from './class-facts.js';
-import { SlowPattern } from './longest-text.js';
+import { BadPattern } from './longest-text.js';
+import { describePattern } from './pattern-place.js';
 import { describeIssues } from './problems.js';
 import type { Checked } from './shape.js';
 import { guardOf, LONGEST } from './standard-guard.js';
@@ -43,15 +44,16 @@ export function standardJson(source: StandardSchemaV1, where: string, direction:
       REMEDIES[vendor] ?? 'Use a library or an adapter that implements Standard JSON Schema, or pass a JSON Schema';
     throw startupError('DECORUM_INVALID_SCHEMA', where, `this ${vendor} schema offers no JSON Schema. ${remedy}`);
   }
+  let json: JsonObject | undefined;
   try {
-    const json = convert();
+    json = convert();
     judgePatterns(source, json, convert);
     return json;
   } catch (error) {
     const { message } = error as Error;
     const reason =
-      error instanceof SlowPattern
-        ? message
+      error instanceof BadPattern
+        ? describePattern(error, json)
         : `${vendor} says "${message}". Use types that JSON has, or pass a JSON Schema`;
     throw startupError('DECORUM_INVALID_SCHEMA', where, reason);
   }

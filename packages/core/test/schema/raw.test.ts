@@ -76,6 +76,26 @@ describe('a JSON Schema', () => {
     ['a pattern that is none', { type: 'string', pattern: '(' }, /pattern|regular expression/i],
     ['a pattern of exponential time', { type: 'string', pattern: '^(a+)+$' }, /exponential/],
     ['such a pattern for names', { patternProperties: { '^(a|a)*$': {} } }, /exponential/],
+    [
+      'a pattern that is none, in a field (#22)',
+      { properties: { list: { items: { properties: { a: { pattern: '(' } } } } } },
+      /the pattern \( of `list\[\]\.a` is not a regular expression \(Unterminated group\)\. Correct it\./,
+    ],
+    [
+      'a pattern of exponential time, in a field (#22)',
+      { properties: { a: { anyOf: [{}, { pattern: '^(a+)+$' }] } } },
+      /of `a` can take exponential time.* Rewrite it: neither/,
+    ],
+    [
+      'such a pattern for names, in a field (#22)',
+      { properties: { a: { patternProperties: { '^(a|a)*$': {} } } } },
+      /the pattern \S+ of `a` can take exponential/,
+    ],
+    [
+      'such a pattern in a definition (#22)',
+      { $defs: { City: { pattern: '^(a+)+$' } }, $ref: '#/$defs/City' },
+      /of `\$defs\.City` can take/,
+    ],
     ['endless depth', nestedObject(100, 'not'), /64 levels/],
     ['endless width', { enum: Array.from({ length: 20_000 }, () => ({})) }, /parts/],
   ])('with %s is rejected at startup', (_, schema, message) => {

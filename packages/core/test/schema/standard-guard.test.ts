@@ -42,6 +42,14 @@ describe('a pattern of a Standard Schema that can take exponential time', () => 
     expect(() => compileShape(source, 'Test.member', 'output')).toThrow(/DECORUM_INVALID_SCHEMA/);
   });
 
+  it.each<readonly [string, SchemaSource]>([
+    ['zod', zodList(z.object({ a: z.string().regex(VULNERABLE) }))],
+    ['valibot', valibotList(v.object({ a: v.pipe(v.string(), v.regex(VULNERABLE)) }))],
+    ['arktype', type({ items: type({ a: VULNERABLE }).array() }) as SchemaSource],
+  ])('is reported with its field and the remedy: %s (#22)', (_, source) => {
+    expect(() => shapeOf(source)).toThrow(/of `items\[\]\.a` can take exponential time.* Rewrite it: neither/);
+  });
+
   it('is an error for any library (#22)', () => {
     const jsonSchema = { input: () => ({ type: 'string', pattern: VULNERABLE.source }), output: () => ({}) };
     const standard = { version: 1, vendor: 'other', validate: (value: unknown) => ({ value }), jsonSchema };
