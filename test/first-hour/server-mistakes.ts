@@ -197,6 +197,17 @@ export const PROVIDERS: readonly Mistake[] = [
     'or its provider a `prefix`',
   ],
   [
+    'two functions with one name',
+    () => {
+      const server = serverOf([Books]);
+      server.addTool({ name: 'now' }, () => 'noon');
+      server.addTool({ name: 'now' }, () => 'midnight');
+    },
+    'DECORUM_DUPLICATE_NAME',
+    'addTool.now and again addTool.now. Give one of them another `name`',
+    '`remove()` the registration that `addTool` returned',
+  ],
+  [
     'a class and its base class',
     start(Books, class Novels extends Books {}),
     'DECORUM_DUPLICATE_NAME',

@@ -12,6 +12,8 @@ export interface Target {
   readonly wrapper: InstanceWrapper;
   /** The module's providers or controllers. */
   readonly collection: Map<unknown, InstanceWrapper>;
+  /** Whether the members are functions, such as those of `addTool`, in a class that stands in for theirs. */
+  readonly isOfFunctions?: boolean;
 }
 
 /** The modules to search. */

@@ -45,6 +45,11 @@ export class DynamicMembers implements ServerHost {
     return this.add({ target, members });
   }
 
+  /** Whether members were added before the application started. */
+  get hasWaiting(): boolean {
+    return this.waiting !== undefined && this.waiting.size > 0;
+  }
+
   method(name: string, handle: ExtensionMethod): ExtensionMethod {
     const target = this.targetOfFunctions(class extension {}, { [name]: handle });
     const { instance } = this.add({ target, members: [{ kind: 'extension', key: name, name }] });
@@ -84,7 +89,7 @@ export class DynamicMembers implements ServerHost {
   private targetOfFunctions({ name }: Class, functions: object): Target {
     const cls = { [name]: class {} }[name] as Class;
     Object.defineProperties(cls.prototype, Object.getOwnPropertyDescriptors(functions));
-    return this.standIn(cls, Object.create(cls.prototype as object) as object);
+    return { ...this.standIn(cls, Object.create(cls.prototype as object) as object), isOfFunctions: true };
   }
 
   private standIn(cls: Class, instance: object): Target {

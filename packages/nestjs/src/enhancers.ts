@@ -23,14 +23,16 @@ const listed = (slot: string, on: unknown): readonly unknown[] =>
  * @param list name of the method that lists the member's resources, if there is one
  * @throws {DecorumError} `DECORUM_UNBOUND_ENHANCER`
  */
-export function requireEnhancers({ cls, module }: Target, key: string, list: unknown): void {
+export function requireEnhancers({ cls, module, isOfFunctions = false }: Target, key: string, list: unknown): void {
   const method = methodOf(cls, key);
   const where = `${module.name}: ${cls.name}.${key}`;
   for (const [slot, decorator] of Object.entries(DECORATORS)) {
     for (const found of [...listed(slot, cls), ...listed(slot, method)]) {
       const isClass = typeof found === 'function' && found.prototype !== undefined;
       if (!isClass || module.injectables.has(found as never)) continue;
-      const remedy = `List ${cls.name} itself in the \`providers\` of a module, not a factory, a value or a class that Nest doesn't know`;
+      const remedy = isOfFunctions
+        ? `Pass an instance, as in \`${decorator}(new ${found.name}())\`, or move the function to a provider`
+        : `List ${cls.name} itself in the \`providers\` of a module, not a factory, a value or a class that Nest doesn't know`;
       throw startupError('DECORUM_UNBOUND_ENHANCER', where, `@${decorator}(${found.name})`, remedy);
     }
     const lost = overridden(cls.prototype as object, key).find(

@@ -77,8 +77,53 @@ const NEST_OPTIONS: OptionTypes<Omit<NestOptions, 'http'>> = {
   hideGuarded: 'boolean',
 };
 
+/** Names of the server's options, as above. */
+const SERVER_OPTIONS: Readonly<Record<Exclude<keyof McpServerOptions, 'resolve' | 'limits'>, true>> = {
+  name: true,
+  version: true,
+  title: true,
+  description: true,
+  icons: true,
+  websiteUrl: true,
+  instructions: true,
+  providers: true,
+  coerce: true,
+  listing: true,
+  pageSize: true,
+  logLevel: true,
+  questionTimeoutMs: true,
+  secret: true,
+  flowTtlMs: true,
+  singleUse: true,
+  interceptors: true,
+  plugins: true,
+  extensions: true,
+  experimental: true,
+  cache: true,
+  changeBus: true,
+  logger: true,
+  onError: true,
+  onLimit: true,
+  errors: true,
+  text: true,
+};
+
+const SERVER_LIMITS = Object.fromEntries(Object.keys(DEFAULT_LIMITS).map((name) => [name, true] as const));
+const ALL_OPTIONS: OptionTypes<McpModuleOptions> = {
+  ...SERVER_OPTIONS,
+  ...HTTP_OPTIONS,
+  ...NEST_OPTIONS,
+  limits: SERVER_LIMITS,
+  http: true,
+};
+
+/** Rejects unknown names. `McpServer` and the endpoint check the values. */
+function requireNames(where: string, options: object, known: OptionTypes): void {
+  requireKnown(where, Object.fromEntries(Object.keys(options).map((name) => [name, undefined])), known);
+}
+
 /**
- * Splits the options of a module. `McpServer` and the endpoint reject unknown options.
+ * Splits the options of a module.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
 export function splitOptions(options: McpModuleOptions): SplitOptions {
@@ -87,10 +132,12 @@ export function splitOptions(options: McpModuleOptions): SplitOptions {
       'options',
       'must be an object, as in `forRoot({ name, version })`. With `forRootAsync`, return it from `useFactory`',
     );
+  requireNames('McpModule', options, ALL_OPTIONS);
   const { include, exclude, hideGuarded, http = {}, limits = {}, ...rest } = options;
   requireKnown('McpModule', { include, exclude, hideGuarded }, NEST_OPTIONS);
   const endpoint: unknown = http;
   if (endpoint !== false && !isObject(endpoint)) throw invalid('http', 'must be false, or an object with options');
+  if (http !== false) requireNames('McpModule.http', http, { ...HTTP_OPTIONS, limits: true });
   requirePath(http === false ? undefined : (http.path ?? options.path));
   const [ofHttp, ofServer] = split(rest, (name) => name in HTTP_OPTIONS);
   const [serverLimits, httpLimits] = split(limits, (name) => name in DEFAULT_LIMITS);

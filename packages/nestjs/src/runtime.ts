@@ -104,7 +104,7 @@ export class Runtime {
     const { server, options, application } = this;
     const hidesGuarded = options.nest.hideGuarded === true;
     const targets = findTargets(application.modules, options.nest);
-    if (targets.length === 0 && (options.server.providers ?? []).length === 0) throw this.nothing();
+    if (targets.length === 0 && !this.dynamic.hasWaiting) throw this.nothing();
     for (const target of targets) {
       try {
         const members = membersOf(scanMembers(target.cls));

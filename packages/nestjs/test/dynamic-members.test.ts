@@ -171,6 +171,21 @@ describe.each([
 describe('a tool that is added as a function', () => {
   const input = z.object({ sku: z.string() });
 
+  it('is enough for an application to start, if it is added before (#22)', async () => {
+    class AppModule {}
+    Module({ imports: [McpModule.forRoot({ name: 'shop', version: '1.0.0' })] })(AppModule);
+    const create = () => NestFactory.create(AppModule, { logger: false, abortOnError: false });
+    const app = await create();
+    app.get(McpServer).addTool({ name: 'now' }, () => 'noon');
+    await app.init();
+    expect(await (await connect(app.get(McpServer))).callTool('now')).toMatchObject({ content: [{ text: 'noon' }] });
+    await app.close();
+    await expect((await create()).init()).rejects.toMatchObject({
+      code: 'DECORUM_NOTHING_SERVED',
+      message: expect.stringMatching(/pass `providers` to McpModule.forRoot, or call `addTool` before/),
+    });
+  });
+
   it.each([
     ['before the application has started', true],
     ['later', false],
@@ -402,7 +417,10 @@ describe('an application with members of no module', () => {
     const server = app.get(McpServer);
     const handler = () => 'found';
     UseGuards(Closed)(handler);
-    expect(() => server.addTool({ name: 'lookup' }, handler)).toThrow(expect.objectContaining(unbound));
+    const remedy = /addTool\.lookup: .*Pass an instance, as in `UseGuards\(new Closed\(\)\)`, or move the function/;
+    expect(() => server.addTool({ name: 'lookup' }, handler)).toThrow(
+      expect.objectContaining({ ...unbound, message: expect.stringMatching(remedy) }),
+    );
     const invalid = { code: 'DECORUM_INVALID_OPTION', message: expect.stringContaining('`host`') };
     expect(() => server.addProvider({ provider: Orders, host: {} })).toThrow(expect.objectContaining(invalid));
     expect((await (await connect(server)).listTools()).map(({ name }) => name)).toEqual(['greet']);

@@ -26,6 +26,20 @@ it.each([
   ['a path in `http` without a slash', { http: { path: 'mcp' } }, /`path`.*"\/mcp"/],
   ['a module in place of a list of modules', { include: Shop }, /`include` is a function, but must be an array/],
   ['a module that is undefined because of an import cycle', { exclude: [undefined] }, /`exclude` lists undefined/],
+  [
+    'a misspelt option of the module (#22)',
+    { hideGuard: true },
+    /McpModule: `hideGuard` is not an option\. Write `hideGuarded`/,
+  ],
+  ['a misspelt option of the endpoint (#22)', { pathh: '/x' }, /McpModule: `pathh` .*Write `path`/],
+  ['a misspelt option of the endpoint in `http` (#22)', { http: { pathh: '/x' } }, /McpModule\.http: .*Write `path`/],
+  ['a misspelt option of the server (#22)', { instruction: '' }, /McpModule: .*Write `instructions`/],
+  [
+    'an option of another framework, and lists all of its own (#22)',
+    { zzzzzzzz: 1 },
+    /McpModule: .*one of (?=.*version)(?=.*allowedHosts)(?=.*hideGuarded)/,
+  ],
+  ['a limit outside of `limits` (#22)', { maxSubscriptions: 1 }, /Write `limits: { maxSubscriptions }`/],
   ['another value than a boolean', { hideGuarded: 'yes' }, /`hideGuarded` is "yes"/],
   ['`http` that is neither false nor an object', { http: null }, /`http` must be false, or an object/],
 ])('rejects %s', async (_what, options, message) => {

@@ -38,8 +38,12 @@ const STARTUP = {
     `${where}: no schema can be inferred from the first parameter: ${problem}.`,
   DECORUM_INVALID_PARAMETER: (where: string, problem: string, signature: string) =>
     `${where}: ${problem}. Write \`${where.slice(where.lastIndexOf('.') + 1)}${signature}\`.`,
-  DECORUM_DUPLICATE_NAME: (kind: string, name: string, [one, other]: readonly [string, string]) =>
-    `Two ${kind}s ${kind.startsWith('resource') ? 'serve' : 'are called'} "${name}": ${one} and ${one === other ? 'again ' : ''}${other}. ${one === other ? 'List the provider once. Or, to serve it twice: ' : ''}${kind.startsWith('resource') ? "Change the URI of one, or give its provider a `uriPrefix`: `{ provider, prefix: 'eu_', uriPrefix: 'eu+' }`" : 'Give one of them another `name`, or its provider a `prefix`'}.`,
+  DECORUM_DUPLICATE_NAME: (
+    kind: string,
+    name: string,
+    { one, other, remedy }: Readonly<Record<'one' | 'other' | 'remedy', string>>,
+  ) =>
+    `Two ${kind}s ${kind.startsWith('resource') ? 'serve' : 'are called'} "${name}": ${one} and ${one === other ? 'again ' : ''}${other}. ${remedy}.`,
   DECORUM_INVALID_NAME: (where: string, name: string) =>
     `${where}: "${name}" is not a valid name. Use 1 to 128 characters from A–Z, a–z, 0–9, "_", "-" and ".".`,
   DECORUM_DANGLING_COMPLETION: (where: string, target: string, known: Iterable<string>) =>
@@ -93,7 +97,7 @@ const STARTUP = {
   DECORUM_NO_AUTHORIZATION: (where: string, member: string, remedy: string) =>
     `${where}: ${member} needs scopes, but nothing tells the server who calls. ${remedy}.`,
   DECORUM_NOTHING_SERVED: (server: string, searched: Iterable<string>) =>
-    `The server "${server}" of McpModule has nothing to serve: no provider or controller of ${[...searched].join(', ')} has a decorated method. Decorate one with @Tool, @Resource, @Prompt or @Completion, and list its class in a module that the server includes.`,
+    `The server "${server}" of McpModule has nothing to serve: no provider or controller of ${[...searched].join(', ')} has a decorated method. Decorate one with @Tool, @Resource, @Prompt or @Completion, and list its class in a module that the server includes. Or pass \`providers\` to McpModule.forRoot, or call \`addTool\` before the application starts.`,
   DECORUM_SERVER_CONFLICT: (servers: string, what: string, remedy: string) => `${servers} ${what}. ${remedy}.`,
   DECORUM_UNBOUND_ENHANCER: (where: string, enhancer: string, remedy: string) =>
     `${where}: Nest would not run ${enhancer}. ${remedy}.`,

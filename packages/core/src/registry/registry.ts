@@ -197,7 +197,20 @@ function listsOf(plans: Pick<Registry, 'tools' | 'prompts' | 'resources' | 'temp
 }
 
 const duplicate = (kind: string, { key, where }: Plan<unknown>, other: Plan<unknown>) =>
-  startupError('DECORUM_DUPLICATE_NAME', kind, key, [other.where, where]);
+  startupError('DECORUM_DUPLICATE_NAME', kind, key, {
+    one: other.where,
+    other: where,
+    remedy: duplicateRemedy(kind, where, other.where),
+  });
+
+function duplicateRemedy(kind: string, where: string, other: string): string {
+  if (where === other && where.startsWith('addTool.')) {
+    return 'Give one of them another `name`, or first `remove()` the registration that `addTool` returned';
+  }
+  const again = where === other ? 'List the provider once. To serve it twice, g' : 'G';
+  if (!kind.startsWith('resource')) return `${again}ive one of them another \`name\`, or its provider a \`prefix\``;
+  return `${again}ive one of them another URI, or its provider a \`uriPrefix\`: \`{ provider, prefix: 'eu_', uriPrefix: 'eu+' }\``;
+}
 
 /**
  * A template with all variables renamed to `x`, except query parameters, whose names appear in URIs. Templates of equal

@@ -192,7 +192,7 @@ describe('a class with resources', () => {
   });
 
   it('cannot be served twice without one, and fails at startup', () => {
-    const ending = "give its provider a `uriPrefix`: `{ provider, prefix: 'eu_', uriPrefix: 'eu+' }`.";
+    const ending = "or its provider a `uriPrefix`: `{ provider, prefix: 'eu_', uriPrefix: 'eu+' }`.";
     const run = start([Clock, { provider: Clock, prefix: 'eu_' }]);
     expectMistake(run, 'DECORUM_DUPLICATE_NAME', ['clock://now', 'Clock.face'], ending);
   });
