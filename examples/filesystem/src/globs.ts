@@ -78,20 +78,39 @@ function fitsAll<Item, Part>(
 function alternativesOf(pattern: string): string[] {
   if (pattern.length > MAX_LENGTH) throw new ToolError(`Send patterns of at most ${MAX_LENGTH} characters.`);
   if (/[?*+@!]\(/.test(pattern)) {
-    const remedy = 'Use {a,b} or several patterns instead, and write \\\\( for a parenthesis.';
+    const remedy = 'Use {a,b} or several patterns instead, and write \\( for a parenthesis.';
     throw new ToolError(`Write ${JSON.stringify(pattern)} without groups such as *(a). ${remedy}`);
+  }
+  if (!isBalanced(pattern)) {
+    throw new ToolError(
+      `Balance the braces of ${JSON.stringify(pattern)}, as in *.{js,ts}, and write \\{ or \\} for a single brace.`,
+    );
   }
   const done: string[] = [];
   const pending = [pattern];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     // innermost braces first
-    const [braces, inner = ''] = /\{([^{},]*,[^{}]*)\}/.exec(next) ?? [];
+    const [braces, inner = ''] = /(?<!\\)\{((?:\\.|[^{},\\])*,(?:\\.|[^{}\\])*)\}/.exec(next) ?? [];
     if (braces === undefined) done.push(next);
     else for (const each of inner.split(',')) pending.push(next.replace(braces, () => each));
     if (done.length + pending.length > MAX_ALTERNATIVES) throw tooMany();
   }
   return done;
 }
+
+/** Whether each brace has its counterpart, except those after a backslash and in brackets. */
+function isBalanced(pattern: string): boolean {
+  let depth = 0;
+  for (const part of pattern.match(PARTS) ?? []) {
+    if (part === '{') depth += 1;
+    else if (part === '}') depth -= 1;
+    if (depth < 0) return false;
+  }
+  return depth === 0;
+}
+
+/** An escaped character, a class such as `[a-z]`, or a character. */
+const PARTS = /\\.|\[[!^]?\]?[^\]]*\]|[^]/gu;
 
 function globOf(pattern: string): Glob {
   // at the end, it stands for at least one name: `docs/**` doesn't match `docs`
@@ -100,7 +119,7 @@ function globOf(pattern: string): Glob {
 }
 
 function nameOf(text: string): Name {
-  const parts = text.match(/\\.|\[[!^]?\]?[^\]]*\]|[^]/gu) ?? [];
+  const parts = text.match(PARTS) ?? [];
   return parts.map((part): Fits | typeof ANY => {
     if (part === '*') return ANY;
     if (part === '?') return () => true;

@@ -30,7 +30,9 @@ afterAll(async () => {
 
 describe('the patterns of a search', () => {
   it('say what to send instead of groups, nested braces, and too many or too long ones (#22)', async () => {
-    expect(await failure('search_files', { path: folder, pattern: '*(*(a)*(a))b' })).toContain('without groups');
+    expect(await failure('search_files', { path: folder, pattern: '*(*(a)*(a))b' })).toMatch(
+      /without groups such as \*\(a\)\. Use .*, and write \\\( for a parenthesis\.$/,
+    );
     const braces = '{a,b}'.repeat(50);
     for (const excludePatterns of [
       Array<string>(50).fill(`{${braces},${braces}}`),
@@ -45,6 +47,25 @@ describe('the patterns of a search', () => {
     expect(await failure('search_files', { path: folder, pattern: 'a'.repeat(1001) })).toBe(
       'Send patterns of at most 1000 characters.',
     );
+  });
+
+  it.each(['*.{ts', '*.ts}', '{a,b', '{a,{b}', '}a,b{'])('say so if a brace is missing: %s (#22)', async (pattern) => {
+    expect(await failure('search_files', { path: folder, pattern })).toMatch(
+      /^Balance the braces of ".*", as in \*\.\{js,ts\}, and write \\\{ or \\\} for a single brace\.$/,
+    );
+  });
+
+  it('may have braces and parentheses that stand for themselves (#22)', () => {
+    for (const [pattern, path] of [
+      ['\\{a', '{a'],
+      ['a\\}', 'a}'],
+      ['[{]a', '{a'],
+      ['\\{a,b\\}', '{a,b}'],
+      ['{a\\}b,c}', 'a}b'],
+      ['*\\(*', 'a(b'],
+    ] as const) {
+      expect([pattern, matchingAny([pattern])(path)]).toEqual([pattern, true]);
+    }
   });
 
   it('are compared in time, however many stars they have (#22)', async () => {
