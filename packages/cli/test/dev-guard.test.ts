@@ -100,6 +100,32 @@ describe('decorum dev, while no program serves,', () => {
     }
   });
 
+  it.each([
+    ['a page', 'GET', '/', undefined],
+    ['a form', 'POST', '/pay', 'n=9'],
+    ['JSON that is no message', 'POST', '/pay', '{"n":9}'],
+    ['another method', 'PUT', '/pay', undefined],
+    ['a message without a session', 'POST', '/mcp', message('ping')],
+    ['a notification without a session', 'POST', '/mcp', '{"jsonrpc":"2.0","method":"notifications/initialized"}'],
+    ['a batch without a session', 'POST', '/mcp', `[${message('ping')}]`],
+  ])('tells this machine why there is no answer to %s (#22)', async (_, method, path, body) => {
+    const { url } = await start(BROKEN);
+    const type = body === 'n=9' ? 'application/x-www-form-urlencoded' : 'application/json';
+    const headers = { ...JSON_TYPE, 'content-type': type };
+    const answer = await fetch(new URL(path, url), { method, headers, ...(body && { body }) });
+    expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining('has ended: src/main.ts')]);
+    const refused = { method, headers: { ...headers, host: 'evil.com' }, ...(body && { body }) };
+    await expect(rawRequest(new URL(path, url).href, refused)).resolves.toMatchObject(REFUSED);
+  });
+
+  it('still answers what MCP clients begin with, and sessions that it does not know (#22)', async () => {
+    const { url } = await start(BROKEN);
+    const send = async (body: string, headers = {}) =>
+      (await fetch(url, { method: 'POST', headers: { ...JSON_TYPE, ...headers }, body })).status;
+    expect(await send(INITIALIZE)).toBe(200);
+    expect(await send(message('ping'), { 'mcp-session-id': 'unknown' })).toBe(404);
+  });
+
   it('answers a Host and an Origin that the program has accepted, and those only (#22)', async () => {
     const { run, url } = await start(APPLICATION);
     const accepted = { ...JSON_TYPE, host: 'dev.example', origin: 'https://app.example' };

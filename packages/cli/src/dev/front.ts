@@ -51,6 +51,6 @@ export interface Stage {
   readonly current: Program | undefined;
   /** Resolves with the current program, once there is one. */
   serving(): Promise<Program>;
-  /** Why a method can't be called now; undefined if it can. */
-  refusal(method: string): string | undefined;
+  /** Why a method, or anything that isn't MCP, can't be called now; undefined if it can. */
+  refusal(method?: string): string | undefined;
 }

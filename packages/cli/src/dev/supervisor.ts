@@ -55,7 +55,7 @@ export class Supervisor implements Stage {
     return new Promise((resolve) => this.waiting.push(resolve));
   }
 
-  refusal(method: string): string | undefined {
+  refusal(method = ''): string | undefined {
     if (!this.current?.isStandIn || ALWAYS_ANSWERED.has(method)) return undefined;
     if (!this.hasServed && method.endsWith('/list')) return undefined;
     return this.problem === undefined ? 'The program is still starting.' : `The program has ended: ${this.problem}`;

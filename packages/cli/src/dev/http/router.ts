@@ -47,6 +47,10 @@ const isJsonBody = (incoming: Incoming): boolean => /^application\/json\b/i.test
 
 const isRefused = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ECONNREFUSED';
 
+/** Whether a message belongs to no session, or begins one. */
+const needsNoSession = (message: Message): boolean =>
+  isJson(message) && (message['method'] === INITIALIZE || isStateless(message));
+
 /** Routes each client request to the right program. */
 export class Router {
   private readonly bodies = new Bodies();
@@ -67,7 +71,7 @@ export class Router {
     if (incoming.method === 'POST') return this.post(incoming, session);
     if (session && incoming.method === 'GET') return this.streams.open(incoming, session, program);
     if (session && incoming.method === 'DELETE') return this.end(incoming, session, program);
-    return this.proxy(incoming, { session, program });
+    return this.pass(incoming, { session, program });
   }
 
   /** The program for a request; undefined if the request must not have one, or if its client has left. */
@@ -98,7 +102,23 @@ export class Router {
     if (program === undefined) return;
     return written
       ? this.dispatch(incoming, written, { session, program })
-      : this.proxy(incoming, { session, program }, bytes);
+      : this.pass(incoming, { session, program }, bytes);
+  }
+
+  /** Passes on a request that holds no message. */
+  private async pass(incoming: Incoming, target: Target, bytes?: Buffer): Promise<void> {
+    const problem = this.absence(incoming);
+    if (problem === undefined || incoming.method === 'OPTIONS') return this.proxy(incoming, target, bytes);
+    incoming.answerInPlace(503, { error: problem });
+    incoming.discard();
+  }
+
+  /**
+   * Why nobody handles a request without a session; undefined if the program can. A stand-in serves MCP only, so its
+   * answer would be about a session that the client doesn't need.
+   */
+  private absence(incoming: Incoming): string | undefined {
+    return incoming.header(SESSION) === undefined ? this.stage.refusal() : undefined;
   }
 
   private refuseBody(incoming: Incoming, why: 'too large' | 'busy'): void {
@@ -125,10 +145,15 @@ export class Router {
   }
 
   private dispatch(incoming: Incoming, written: Written, { session, program }: Target): Promise<void> {
-    if (!isSingle(written)) return this.forward(incoming, written, { session, program });
+    const absence = needsNoSession(written.message) ? undefined : this.absence(incoming);
+    if (!isSingle(written)) {
+      if (absence !== undefined) return this.refuse(incoming, written.message, { problem: absence, status: 503 });
+      return this.forward(incoming, written, { session, program });
+    }
     const { message } = written;
     const refusal = isRequest(message) ? this.stage.refusal(String(message['method'])) : undefined;
-    if (refusal !== undefined) return this.refuse(incoming, message, refusal);
+    if (refusal !== undefined) return this.refuse(incoming, message, { problem: refusal });
+    if (absence !== undefined) return this.refuse(incoming, message, { problem: absence, status: 503 });
     if (message['method'] === LISTEN) return this.streams.listen(incoming, written, program);
     return this.forward(incoming, written, { session: isStateless(message) ? undefined : session, program });
   }
@@ -186,7 +211,8 @@ export class Router {
     if (!exchange.isWithdrawn) return;
     // the program ended before it got the request, so the next program may get it
     const reason = await Promise.race([program.ended, wait(ENDING_MS, undefined, { ref: false })]);
-    if (reason === undefined) return this.refuse(incoming, written.message, 'The program no longer listens.');
+    if (reason === undefined)
+      return this.refuse(incoming, written.message, { problem: 'The program no longer listens.' });
     const next = await this.serving(incoming);
     if (next) await this.dispatch(incoming, written, { session, program: next });
   }
@@ -203,8 +229,13 @@ export class Router {
     if (answer && !program.isStandIn && (session || isMcpAnswer(answer, message))) this.clients.serves(incoming);
   }
 
-  private async refuse(incoming: Incoming, message: Message, problem: string): Promise<void> {
-    incoming.answerInPlace(200, failure(isJson(message) ? message['id'] : undefined, problem));
+  private async refuse(
+    incoming: Incoming,
+    message: Message,
+    { problem, status = 200 }: { readonly problem: string; readonly status?: number },
+  ): Promise<void> {
+    const id = isJson(message) && isRequest(message) ? message['id'] : undefined;
+    incoming.answerInPlace(status, failure(id, problem));
   }
 
   private async exchange(
