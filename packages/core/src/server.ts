@@ -117,7 +117,7 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
       open: (create) => this.#open(create),
       routes: routesOf(plugins),
       detach: (transport) => void this.#transports.delete(transport),
-      report,
+      report: (error, message) => void this.#reporter.report(error, undefined, message),
       hit: parts.hit,
       warn: (message) => this.#reporter.warn({}, message),
     };

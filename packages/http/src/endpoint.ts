@@ -11,7 +11,7 @@ import type { ExchangeParts } from './exchange-parts.js';
 import { Gate } from './gate.js';
 import { type Guard, preflightHeaders } from './guard.js';
 import { acceptedBy, requireKnownVersion } from './headers.js';
-import { StoreCalls } from './store-calls.js';
+import { type Report, StoreCalls } from './store-calls.js';
 import { PendingCallbacks } from './pending-callbacks.js';
 import { LegacySse } from './legacy.js';
 import type { ResolvedOptions } from './options.js';
@@ -70,7 +70,7 @@ export class Endpoint<HostRequest> {
     readonly settings: ResolvedOptions<HostRequest>,
     private readonly host: HostPort,
   ) {
-    const report = (error: unknown) => host.report(error instanceof MaskedError ? error.cause : error);
+    const report: Report = (error, message) => host.report(error instanceof MaskedError ? error.cause : error, message);
     const hit = (limitHit: LimitHit) => host.hit(limitHit);
     const { maxBufferedBytes, retryMs, keepAliveMs, sessions: keepsSessions, legacySse, credentials } = settings;
     this.guard = settings.guard;
@@ -266,7 +266,7 @@ export class Endpoint<HostRequest> {
       return begin();
     };
     try {
-      if (!(await this.stores.run(() => stream.resume(Number(position), open)))) throw unknownEvent();
+      if (!(await this.stores.run('events.read', () => stream.resume(Number(position), open)))) throw unknownEvent();
     } finally {
       isOver = true;
     }

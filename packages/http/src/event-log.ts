@@ -1,3 +1,4 @@
+import { failureOf, type Report } from './store-calls.js';
 import { type EventBatch, type EventStore, eventsOf, type StoredEvent } from './event-store.js';
 
 /** Ends an event. Events are built with the end of the previous one in front, which creates fewer string pieces. */
@@ -23,7 +24,7 @@ export interface LoggedSession {
   /** Whether the client supports events without data. */
   readonly primes: boolean;
   /** Reports errors from the store. */
-  readonly report: (error: unknown) => void;
+  readonly report: Report;
 }
 
 /** The stored events of one stream. */
@@ -70,8 +71,8 @@ export class EventLog {
   append(batch: EventBatch): void {
     const { store } = this;
     const key = this.storeKey;
-    if (store.appendBatch) return this.keep(() => store.appendBatch?.(key, batch));
-    for (const event of eventsOf(batch)) this.keep(() => store.append(key, event));
+    if (store.appendBatch) return this.keep('events.appendBatch', () => store.appendBatch?.(key, batch));
+    for (const event of eventsOf(batch)) this.keep('events.append', () => store.append(key, event));
   }
 
   /** Reads events after a position, including all that have been appended. Returns undefined for an unknown stream. */
@@ -80,16 +81,17 @@ export class EventLog {
     return await this.store.read(this.storeKey, after, limit);
   }
 
+  /** Reports an error of `read`. */
   report(error: unknown): void {
-    this.session.report(error);
+    this.session.report(error, failureOf('events.read'));
   }
 
   private get storeKey(): string {
     return (this.key ??= `${this.sessionKey}/${this.id}`);
   }
 
-  private keep(append: () => void | Promise<void>): void {
-    const { report } = this.session;
+  private keep(name: string, append: () => void | Promise<void>): void {
+    const report = (error: unknown) => this.session.report(error, failureOf(name));
     try {
       const stored = append();
       if (stored) this.stored = stored.catch(report);

@@ -243,15 +243,24 @@ function requireHeaderNames(names: readonly string[]): readonly string[] {
 }
 
 function requireEventStore(events: EventStore | false): EventStore | false {
-  const { append, read } = (events || {}) as Partial<EventStore>;
-  if (events === false || (typeof append === 'function' && typeof read === 'function')) return events;
-  throw invalid('events', 'must be false or a store with the methods `append` and `read`');
+  const { append, read, appendBatch } = (events || {}) as Partial<EventStore>;
+  if (events !== false && (typeof append !== 'function' || typeof read !== 'function'))
+    throw invalid('events', 'must be false or a store with the methods `append` and `read`');
+  requireOptionalMethod('events.appendBatch', appendBatch);
+  return events;
 }
 
 function requireSessionStore(store: SessionStore | undefined): SessionStore | undefined {
-  const { get, set, touch, delete: remove } = (store ?? {}) as Partial<SessionStore>;
-  if (store === undefined || [get, set, touch, remove].every((method) => typeof method === 'function')) return store;
-  throw invalid('sessionStore', 'must be a store with the methods `get`, `set`, `touch` and `delete`');
+  const { get, set, touch, delete: remove, setIfAnonymous } = (store ?? {}) as Partial<SessionStore>;
+  if (store !== undefined && [get, set, touch, remove].some((method) => typeof method !== 'function'))
+    throw invalid('sessionStore', 'must be a store with the methods `get`, `set`, `touch` and `delete`');
+  requireOptionalMethod('sessionStore.setIfAnonymous', setIfAnonymous);
+  return store;
+}
+
+function requireOptionalMethod(option: string, method: unknown): void {
+  if (method === undefined || typeof method === 'function') return;
+  throw invalid(option, `is ${inspect(method)}, but must be a function. Implement it, or leave it out`);
 }
 
 /**

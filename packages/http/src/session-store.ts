@@ -1,4 +1,4 @@
-import { andThen, requireKnown, type SessionRecord } from '@decorum/core/transport';
+import { andThen, isObject, requireKnown, type SessionRecord } from '@decorum/core/transport';
 
 /** The record of a session together with its id. It can be stored as JSON. */
 export type KeptSession = SessionRecord & { readonly id: string };
@@ -37,6 +37,20 @@ export interface SessionStore {
  */
 export function storeIfAnonymous(store: SessionStore, record: KeptSession, ttlMs: number): boolean | Promise<boolean> {
   return store.setIfAnonymous?.(record, ttlMs) ?? andThen(store.set(record, ttlMs), () => true);
+}
+
+/**
+ * Reads the record of a session.
+ * @throws {TypeError} if the store returns anything else, such as JSON text: the session isn't unknown then
+ */
+export function recordIn(store: SessionStore, id: string): ReturnType<SessionStore['get']> {
+  return andThen(store.get(id), (found) => {
+    if (found === undefined || found === null || isObject(found)) return found;
+    const kind = Array.isArray(found) ? 'an array' : `a ${typeof found}`;
+    throw new TypeError(
+      `sessionStore.get returned ${kind}, but must return the record as an object, or undefined or null if there is none. Parse JSON before you return it.`,
+    );
+  });
 }
 
 interface Kept {

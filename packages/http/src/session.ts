@@ -12,7 +12,7 @@ import type { LimitHit, Principal, TransportInfo } from '@decorum/core';
 
 import type { Sender } from './caller.js';
 import { type HttpError, LimitError } from './http-error.js';
-import type { StoreCalls } from './store-calls.js';
+import type { Report, StoreCalls } from './store-calls.js';
 import type { EventStore } from './event-store.js';
 import { CountedSession, type SessionLimits, type SessionQuotas } from './session-quotas.js';
 import { type KeptSession, type SessionStore, storeIfAnonymous } from './session-store.js';
@@ -47,7 +47,7 @@ export interface SessionSettings extends SessionLimits {
   /** Checks the subscriptions of a session for the principal that has adopted it. */
   readonly recheck: (session: Session, sender: Sender) => Promise<void>;
   /** Reports errors from the stores. */
-  readonly report: (error: unknown) => void;
+  readonly report: Report;
   /** Reports a limit that a client has reached. */
   readonly hit: (hit: LimitHit) => void;
 }

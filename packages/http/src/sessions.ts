@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 
 import type { Principal } from '@decorum/core';
-import { andThen, isObject, type Kernel, ownerOf, revisionOf, type SessionRecord } from '@decorum/core/transport';
+import { andThen, type Kernel, ownerOf, revisionOf, type SessionRecord } from '@decorum/core/transport';
 
 import type { Sender } from './caller.js';
 import { HttpSession, type NewSession, type SessionSettings, ttlOf } from './session.js';
 import { type SessionGroup, SessionQuotas } from './session-quotas.js';
-import { type KeptSession, type SessionStore, storeIfAnonymous } from './session-store.js';
+import { type KeptSession, recordIn, type SessionStore, storeIfAnonymous } from './session-store.js';
+import { failureOf } from './store-calls.js';
 
 type Found = HttpSession | undefined | Promise<HttpSession | undefined>;
 
@@ -47,7 +48,7 @@ export class Sessions {
   find(id: string, sender: Sender): Found {
     const { sessionStore: store, stores } = this.settings;
     if (store !== undefined) {
-      const kept = stores.run(() => store.get(id));
+      const kept = stores.run('sessionStore.get', () => recordIn(store, id));
       return andThen(kept, (found) => this.restore(id, found, sender));
     }
     const { principal } = sender;
@@ -85,7 +86,8 @@ export class Sessions {
    */
   share({ state }: HttpSession): void | Promise<void> {
     const { sessionStore: store, stores } = this.settings;
-    if (store !== undefined) return stores.run(() => store.set(state.record as KeptSession, ttlOf(this.settings)));
+    if (store === undefined) return;
+    return stores.run('sessionStore.set', () => store.set(state.record as KeptSession, ttlOf(this.settings)));
   }
 
   /** Ends a session in this process: cancels its requests and ends its streams. */
@@ -102,7 +104,7 @@ export class Sessions {
   delete(session: HttpSession): void | Promise<void> {
     this.end(session);
     const { sessionStore: store, stores } = this.settings;
-    if (store !== undefined) return stores.run(() => store.delete(session.id));
+    if (store !== undefined) return stores.run('sessionStore.delete', () => store.delete(session.id));
   }
 
   /** Ends all streams that belong to no request. */
@@ -180,10 +182,11 @@ export class Sessions {
   private async claimIn(store: SessionStore, session: HttpSession, sender: SignedIn): Promise<HttpSession | undefined> {
     const { stores } = this.settings;
     const record = session.state.record as KeptSession;
-    let isOwn = await stores.run(() => storeIfAnonymous(store, record, ttlOf(this.settings)));
+    const name = `sessionStore.${store.setIfAnonymous ? 'setIfAnonymous' : 'set'}`;
+    let isOwn = await stores.run(name, () => storeIfAnonymous(store, record, ttlOf(this.settings)));
     if (!isOwn) {
       // another request of the same principal may have stored it already
-      const stored = await stores.run(() => store.get(session.id));
+      const stored = await stores.run('sessionStore.get', () => recordIn(store, session.id));
       isOwn = isUsable(stored, session.id) && ownerOf(stored.principal) === session.owner;
     }
     if (!isOwn) {
@@ -235,13 +238,15 @@ export class Sessions {
     const { sessionStore: store, report } = this.settings;
     if (store === undefined) return;
     const { id } = session;
+    let method = 'touch';
     const check = async () => {
       await store.touch(id, ttlOf(this.settings));
       if (!session.anonymous || !session.connected || session.save === undefined) return;
-      const record = await store.get(id);
-      if (isObject(record) && record.principal !== undefined) session.endStandaloneStreams();
+      method = 'get';
+      const record = await recordIn(store, id);
+      if (record?.principal !== undefined) session.endStandaloneStreams();
     };
-    void check().catch(report);
+    void check().catch((error: unknown) => report(error, failureOf(`sessionStore.${method}`)));
   }
 }
 
@@ -257,7 +262,7 @@ const senderAs = <P extends Principal | undefined>(principal: P, { headers, remo
  * may have stored a revision that this one doesn't know. A record with an empty subject belongs to nobody.
  */
 function isUsable(record: SessionRecord | null | undefined, id: string): record is SessionRecord {
-  if (!isObject(record) || record.id !== id || record.principal?.subject === '') return false;
+  if (!record || record.id !== id || record.principal?.subject === '') return false;
   return revisionOf(record.revision)?.sessions === true;
 }
 

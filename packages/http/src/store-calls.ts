@@ -3,6 +3,15 @@ import { isPromise } from '@decorum/core/transport';
 import { HttpError, storeFailed } from './http-error.js';
 import type { PendingCallbacks } from './pending-callbacks.js';
 
+/** Reports an error, which no client sees. The log message says what failed, if that is known. */
+export type Report = (error: unknown, message?: string) => void;
+
+/**
+ * The log message for a store's method that has failed.
+ * @param name the option and the method, such as `sessionStore.get`
+ */
+export const failureOf = (name: string): string => `${name} failed`;
+
 /** The calls of the application's stores that requests wait for. A store that fails or hangs makes them fail with 503. */
 export class StoreCalls {
   /** Calls that began since the last sweep, as functions that give them up. */
@@ -12,21 +21,22 @@ export class StoreCalls {
 
   constructor(
     private readonly pending: PendingCallbacks,
-    private readonly report: (error: unknown) => void,
+    private readonly report: Report,
   ) {}
 
   /**
    * Calls a store.
+   * @param name the option and the method, for the log
    * @throws {HttpError} 503 if the store fails, if it has not answered at the second sweep, or if the endpoint closes
    */
-  run<T>(call: () => T | Promise<T>): T | Promise<T> {
+  run<T>(name: string, call: () => T | Promise<T>): T | Promise<T> {
     let result;
     try {
       result = call();
     } catch (error) {
-      throw this.failed(error);
+      throw this.failed(name, error);
     }
-    return isPromise(result) ? this.wait(result) : result;
+    return isPromise(result) ? this.wait(name, result) : result;
   }
 
   /** Gives up the calls that have lasted for a whole interval. */
@@ -37,26 +47,26 @@ export class StoreCalls {
     for (const giveUp of late) giveUp();
   }
 
-  private async wait<T>(result: PromiseLike<T>): Promise<T> {
+  private async wait<T>(name: string, result: PromiseLike<T>): Promise<T> {
     let giveUp = () => {};
     const limited = new Promise<T>((resolve, reject) => {
-      giveUp = () => reject(new Error('A store does not answer.'));
+      giveUp = () => reject(new Error(`${name} does not answer.`));
       result.then(resolve, reject);
     });
     this.recent.add(giveUp);
     try {
       return await this.pending.until(limited);
     } catch (error) {
-      throw this.failed(error);
+      throw this.failed(name, error);
     } finally {
       if (!this.recent.delete(giveUp)) this.late.delete(giveUp);
     }
   }
 
   /** The store's errors only go to the log, even if they name an HTTP status. */
-  private failed(error: unknown): HttpError {
+  private failed(name: string, error: unknown): HttpError {
     if (error instanceof HttpError) return error;
-    this.report(error);
+    this.report(error, failureOf(name));
     return storeFailed();
   }
 }

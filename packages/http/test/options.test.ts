@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type HttpOptions, listen, type ListenOptions, mcp } from '@decorum/http';
+import { type HttpOptions, listen, type ListenOptions, mcp, MemoryEventStore, MemorySessionStore } from '@decorum/http';
 import { fetchHandler } from '@decorum/http/fetch';
 import { nodeHandler } from '@decorum/http/node';
 import fastify from 'fastify';
@@ -22,6 +22,14 @@ const BAD = [
   [{ principal: 5 }, '`principal` must be a function that returns'],
   [{ events: 5 }, '`events` must be false or a store with the methods `append` and `read`'],
   [{ events: true }, '`events` must be false or a store with the methods `append` and `read`'],
+  [
+    { sessionStore: Object.assign(new MemorySessionStore(), { setIfAnonymous: true }) },
+    '`sessionStore.setIfAnonymous` is true, but must be a function',
+  ],
+  [
+    { events: Object.assign(new MemoryEventStore(), { appendBatch: 'yes' }) },
+    "`events.appendBatch` is 'yes', but must be a function",
+  ],
   [{ credentialHeaders: 'x-my-token' }, "`credentialHeaders` is 'x-my-token', but must be an array of strings"],
   [{ credentialHeaders: ['x my token'] }, "`credentialHeaders` contains 'x my token', but must list header names"],
   [{ credentialHeaders: ['x-my-token:'] }, "`credentialHeaders` contains 'x-my-token:', but must list header names"],

@@ -349,7 +349,7 @@ describe('an EventStore that answers too late', () => {
     await response.text();
     reads.emit('go');
     expect((await post(url, request(1, 'ping'), session)).status).toBe(200);
-    expect(errors).toEqual([new Error('A store does not answer.')]);
+    expect(errors).toEqual([new Error('events.read does not answer.')]);
   });
 });
 

@@ -519,7 +519,6 @@ describe('a session store that returns bad data', () => {
 
   it.each([
     ['null', null],
-    ['a text', '{}'],
     ['the record of another session', { ...RECORD, id: 'b' }],
     ['a record without a revision', { ...RECORD, revision: undefined }],
     ['a revision that is unknown here', { ...RECORD, revision: '2099-01-01' }],
@@ -529,6 +528,22 @@ describe('a session store that returns bad data', () => {
     const { url } = await serveStore(() => record);
     expect((await post(url, PING, session)).status).toBe(404);
     expect((await fetch(url, { method: 'DELETE', headers: session })).status).toBe(404);
+  });
+
+  it.each([
+    ['a string', '{"id":"a"}'],
+    ['a string', ''],
+    ['an array', [RECORD]],
+    ['a boolean', false],
+  ])('reports what it must return if it returns %s: %j (#22)', async (kind, found) => {
+    const { url, errors } = await serveStore(() => found);
+    const answer = await post(url, PING, session);
+    expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining(UNAVAILABLE)]);
+    expect(errors).toEqual([
+      expect.objectContaining({
+        message: expect.stringMatching(`^sessionStore.get returned ${kind}, but must return the record as an object`),
+      }),
+    ]);
   });
 
   it.each(['GET', 'DELETE'])('hides its errors from clients: %s', async (method) => {
@@ -572,7 +587,7 @@ describe('A store that never responds', () => {
       const answer =
         kind === 'POST' ? await post(url, INITIALIZE) : await fetch(url, { method: kind, headers: session });
       expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '10']);
-      expect(errors).toEqual([new Error('A store does not answer.')]);
+      expect(errors).toEqual([new Error(`sessionStore.${method} does not answer.`)]);
     },
   );
 
@@ -593,5 +608,55 @@ describe('A store that never responds', () => {
     await told;
     await close();
     expect((await answer).status).toBe(503);
+  });
+});
+
+describe('The log of a store that fails', () => {
+  const FAILURE = new Error('ECONNREFUSED');
+
+  async function serveLogged(options: ListenOptions) {
+    const log = new EventEmitter();
+    const lines: unknown[] = [];
+    const logger = {
+      warn() {},
+      error(details: object, message: string) {
+        lines.push([message, details]);
+        log.emit('line');
+      },
+    };
+    const { server } = createServer(new Probe(), { logger });
+    const { url, close } = await listen(server, { port: 0, ...options });
+    afterwards(async () => {
+      await close();
+      await server.close();
+    });
+    return { url, log, lines };
+  }
+
+  it.each(['get', 'set', 'touch', 'delete'] as const)('names the session store and `%s` (#22)', async (method) => {
+    const store = new MemorySessionStore();
+    const { url, log, lines } = await serveLogged({ sessionStore: store, keepAliveMs: 10 });
+    const session = await openSession(url);
+    Object.assign(store, { [method]: () => Promise.reject(FAILURE) });
+    const logged = once(log, 'line');
+    if (method === 'set') await post(url, INITIALIZE);
+    else if (method === 'delete') await fetch(url, { method: 'DELETE', headers: session });
+    else await post(url, PING, session);
+    await logged;
+    expect(lines[0]).toEqual([`sessionStore.${method} failed`, { reference: expect.any(String), error: FAILURE }]);
+  });
+
+  it.each(['append', 'appendBatch', 'read'] as const)('names the event store and `%s` (#22)', async (method) => {
+    const events = { append() {}, read: () => [] };
+    const { url, log, lines } = await serveLogged({
+      events: Object.assign(events, { [method]: () => Promise.reject(FAILURE) }),
+    });
+    const session = await openSession(url);
+    const logged = once(log, 'line');
+    const headers = { ...session, accept: 'text/event-stream', 'last-event-id': `g${'0'.repeat(8)}-0` };
+    if (method === 'read') await fetch(url, { headers });
+    else await (await post(url, call(1, 'steps', {}, { progressToken: 1 }), session)).text();
+    await logged;
+    expect(lines[0]).toEqual([`events.${method} failed`, { reference: expect.any(String), error: FAILURE }]);
   });
 });

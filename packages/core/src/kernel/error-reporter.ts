@@ -75,12 +75,15 @@ export class ErrorReporter {
     private readonly rules: readonly ErrorRule[],
   ) {}
 
-  /** Logs an error and returns a random reference, which the client receives instead of the error. */
-  report(error: unknown, exchange?: Exchange): string {
+  /**
+   * Logs an error and returns a random reference, which the client receives instead of the error.
+   * @param message log message, if it is known what failed
+   */
+  report(error: unknown, exchange?: Exchange, message?: string): string {
     const reference = randomUUID().slice(0, 8);
     const origin = { reference, ...(exchange && { method: exchange.method, requestId: exchange.id }) };
     const where = exchange ? 'an error was masked from the client' : 'an error occurred outside of a request';
-    this.attempt(() => this.logger.error({ ...origin, error }, where), error);
+    this.attempt(() => this.logger.error({ ...origin, error }, message ?? where), error);
     this.attempt(() => this.onError?.(error, origin), error);
     return reference;
   }

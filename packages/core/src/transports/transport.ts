@@ -34,8 +34,11 @@ export interface HostPort {
   readonly routes: readonly OwnedRoute[];
   /** Removes a transport that has closed itself. */
   detach(transport: Transport): void;
-  /** Reports an error, which no client sees, to the logger and to `onError`. */
-  report(error: unknown): void;
+  /**
+   * Reports an error, which no client sees, to the logger and to `onError`.
+   * @param message log message that says what failed. Defaults to one for errors outside of a request
+   */
+  report(error: unknown, message?: string): void;
   /** Tells the server's `onLimit` which limit a client has reached. Never throws. */
   hit(hit: LimitHit): void;
   /** Logs a warning for the operator. */
