@@ -138,6 +138,21 @@ describe('a batch', () => {
     expect(asked).toBe(access === undefined ? 0 : 3);
   });
 
+  it.each(each)(
+    'is told for each request only the scopes that this one needs, with %s (#22)',
+    async (_name, access) => {
+      const server = serverWith({});
+      for (const name of ['pay', 'refund']) {
+        const options = { name, scopes: [name], input: Named, ...(access && { access }) };
+        server.addTool(options, (_input, context) => context.requireScopes(`${name}:7`));
+      }
+      const client = await connect(server, BATCHES, { principal: { subject: 'ada', scopes: ['pay', 'refund'] } });
+      await client.send([call(1, 'pay'), call(2, 'refund')]);
+      expect((await client.response(1)).error).toEqual(denied(LACKING, ['pay', 'pay:7']));
+      expect((await client.response(2)).error).toEqual(denied(LACKING, ['refund', 'refund:7']));
+    },
+  );
+
   it('needs what the transport demands of every request', async () => {
     const server = serverWith({});
     const ran: string[] = [];

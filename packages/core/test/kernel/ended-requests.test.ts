@@ -4,7 +4,17 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { type ChangeBus, Context, McpError, McpServer, MemoryChangeBus, NoInput, Prompt, Tool } from '@decorum/core';
+import {
+  type ChangeBus,
+  Context,
+  definePlugin,
+  McpError,
+  McpServer,
+  MemoryChangeBus,
+  NoInput,
+  Prompt,
+  Tool,
+} from '@decorum/core';
 import { type Frame, HOST, type Reply } from '@decorum/core/transport';
 import { connect } from '@decorum/testing';
 
@@ -16,6 +26,8 @@ const gc = runInNewContext('gc') as () => void;
 class Worker {
   readonly ends = new Map<unknown, () => void>();
   late: Context | undefined;
+  /** How the client's answer failed. */
+  unanswered: unknown;
   onNested = () => {};
 
   /** Runs until the test ends it. */
@@ -28,6 +40,13 @@ class Worker {
   @Tool()
   returns(_: NoInput, ctx: Context) {
     this.late = ctx;
+  }
+
+  /** Asks the client, and doesn't wait for the answer. */
+  @Tool()
+  asks(_: NoInput, ctx: Context) {
+    void ctx.ping({ timeoutMs: 60_000 }).catch((error: Error) => (this.unanswered = error.message));
+    return 'asked';
   }
 
   @Tool()
@@ -274,6 +293,36 @@ describe('A subscriber that is gone', () => {
       gc();
     }
     expect(wire.deref()).toBeUndefined();
+  });
+});
+
+describe('A question that outlives its request', () => {
+  it('ends with the session (#22)', async () => {
+    const { worker, kernel, session, sent, call } = await open();
+    await call(1, 'asks');
+    await turn();
+    expect(sent).toMatchObject([{ kind: 'question' }]);
+    kernel.closeSession(session);
+    await turn();
+    expect(worker.unanswered).toBe('The session has ended.');
+  });
+});
+
+describe('A request without a session that a plugin holds', () => {
+  it('ends once its client disconnects (#22)', async () => {
+    const worker = new Worker();
+    const plugins = [definePlugin(() => ({ name: 'stuck', observe: () => new Promise<never>(() => {}) }))()];
+    const server = new McpServer({ name: 'work', version: '1.0.0', logger: quiet, providers: [worker], plugins });
+    servers.push(server);
+    const owner = await server[HOST].open((kernel) => ({ kernel, stop() {}, close() {} }));
+    let leave = () => {};
+    const onDisconnect = (callback: () => void) => void (leave = callback);
+    const wire = { transport: { kind: 'http' }, principal: undefined, owner, send() {}, onDisconnect } as const;
+    const params = { name: 'returns', _meta: ENVELOPE };
+    const reply = owner.kernel.handle({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }, wire);
+    leave();
+    expect(await Promise.race([reply, turn()])).toEqual({ text: undefined, cancelled: 'gone' });
+    expect(worker.late).toBeUndefined();
   });
 });
 

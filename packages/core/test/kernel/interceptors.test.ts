@@ -276,6 +276,20 @@ describe('interceptors', () => {
     expect(rounds).toEqual([true, 'result']);
   });
 
+  it.each([
+    ['rateLimit', rateLimit, 'rateLimit(limiter)'],
+    ['sanitize', sanitize, 'sanitize()'],
+  ])('cause an error that says how to call %s if it was listed without a call (#22)', async (name, maker, call) => {
+    const errors: string[] = [];
+    const server = serverOf({
+      interceptors: [maker as unknown as Interceptor],
+      onError: (error) => errors.push((error as Error).message),
+    });
+    const client = await connect(server);
+    expect((await client.callTool('forecast', { city: 'Oslo' })).isError).toBe(true);
+    expect(errors).toEqual([expect.stringContaining(`contains \`${name}\` itself. Write \`interceptors: [${call}]\``)]);
+  });
+
   it('must be functions', () => {
     const interceptors = ['log'] as unknown as readonly Interceptor[];
     expect(() => serverOf({ interceptors })).toThrow(

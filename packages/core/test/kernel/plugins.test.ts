@@ -424,6 +424,14 @@ describe('`ask`', () => {
     expect(reported).toHaveLength(problems);
   });
 
+  it('cannot change the answer (#22)', async () => {
+    const { server } = asking(
+      async (_question, run) => void Object.assign((await run()).result ?? {}, { action: 'decline' }),
+    );
+    const client = await clientOf(server, accept);
+    expect((await client.call('ask'))?.result).toMatchObject({ content: [{ text: 'accept' }] });
+  });
+
   it('learns that the request of its question was cancelled (#22)', async () => {
     const ends: string[] = [];
     let asked = () => {};
