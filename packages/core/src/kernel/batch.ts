@@ -4,7 +4,6 @@ import { isObject, type JsonRpcMessage } from '../protocol/jsonrpc.js';
 import { LimitError } from '../protocol/limits.js';
 import { beginsConversation } from '../protocol/methods.js';
 import type { Reply } from '../protocol/reply.js';
-import type { Wire } from '../protocol/wire.js';
 
 /** The error that rejects an invalid batch; undefined if the batch is valid. */
 export function batchFault(batch: readonly unknown[], maxBatch: number): McpError | undefined {
@@ -16,23 +15,6 @@ export function batchFault(batch: readonly unknown[], maxBatch: number): McpErro
   return batch.some(standsAlone) ? invalid('A batch can only contain messages of its session.') : undefined;
 }
 
-/** The wire of each message of a batch, without the members that apply only to an HTTP request with one message. */
-export function wireOfEach(batch: Wire): Wire {
-  const { transport, principal, authorization, owner } = batch;
-  return {
-    transport,
-    principal,
-    authorization,
-    owner,
-    admitted: () => batch.admitted?.(),
-    send: (frame) => batch.send(frame),
-    keepAlive: () => batch.keepAlive?.(),
-    onDisconnect: (callback) => batch.onDisconnect?.(callback),
-    get gone() {
-      return batch.gone === true;
-    },
-  };
-}
 const invalid = (problem: string) => new McpError('invalid-request', problem);
 
 /**

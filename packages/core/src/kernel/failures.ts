@@ -5,7 +5,6 @@ import { errorFrame, isObject, isUnanswered, readableId } from '../protocol/json
 import { LimitError, type LimitHit } from '../protocol/limits.js';
 import type { RequestId } from '../protocol/model.js';
 import { CANCELLATION_ERRORS, type Cancellation, type Reply } from '../protocol/reply.js';
-import { isDenial } from '../protocol/scopes.js';
 import type { Wire } from '../protocol/wire.js';
 import { unreadableId } from './batch.js';
 import type { InFlight } from './in-flight.js';
@@ -35,11 +34,9 @@ export class Failures {
     if (failure instanceof LimitError) hit(failure.hitBy(exchange.wire));
     const error = reporter.publicError(failure, exchange);
     const code = revision.errorCode(error) ?? FAILURES['internal-error'];
-    // a handler may deny its caller late (`ctx.requireScopes`): treat that like a denial before the run
-    const ran = !isDenial(error);
     try {
       const text = errorFrame(id, { code, message: error.message, data: error.data });
-      return { text, failure: error, ran, code, thrown: failure };
+      return { text, failure: error, ran: true, code, thrown: failure };
     } catch (unwritable) {
       // the error's data is not JSON
       const masked = reporter.publicError(unwritable, exchange);

@@ -19,7 +19,7 @@ import type { RequestId } from '../protocol/model.js';
 import type { Reply } from '../protocol/reply.js';
 import type { Revision } from '../protocol/revisions/revision.js';
 import type { Wire } from '../protocol/wire.js';
-import { batchFault, joined, wireOfEach } from './batch.js';
+import { batchFault, joined } from './batch.js';
 import { Failures } from './failures.js';
 import { InFlight } from './in-flight.js';
 import { Judge, runWhenAllowed } from './judge.js';
@@ -123,23 +123,22 @@ export class Kernel {
   private handleBatch(batch: readonly unknown[], wire: Wire, conversation: Conversation): Reply | Promise<Reply> {
     const fault = batchFault(batch, this.parts.limits.maxBatch);
     if (fault) return this.failures.reject(fault, conversation.revision.unreadableId, wire);
-    const each = wireOfEach(wire);
-    const opened = new Map(batch.map((message) => [message, this.preview(message, each, conversation)]));
+    const opened = new Map(batch.map((message) => [message, this.preview(message, wire, conversation)]));
     const verdict = this.judge.verdictOnAll(
       [...opened.values()].filter((exchange) => exchange !== undefined),
-      each,
+      wire,
     );
     // no message of a denied batch takes effect
     const take = (message: unknown) =>
       andThen(verdict, (denial) =>
-        denial && isUnanswered(message) ? NOTHING : this.handle(message, each, conversation),
+        denial && isUnanswered(message) ? NOTHING : this.handle(message, wire, conversation),
       );
     const ids = new Set<RequestId>();
     const replies = batch.map((message) => {
       const id = readableId(message);
       if (id !== undefined && ids.size === ids.add(id).size) {
         const reply = this.failures.duplicate(conversation);
-        return this.rejected(reply, { message: message as JsonRpcRequest, wire: each, conversation });
+        return this.rejected(reply, { message: message as JsonRpcRequest, wire, conversation });
       }
       const exchange = opened.get(message);
       return exchange ? this.begin(exchange, conversation, verdict) : take(message);

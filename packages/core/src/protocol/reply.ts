@@ -22,7 +22,7 @@ export interface Reply {
   readonly code?: number;
   /** The original error, before masking. Clients must not see it. */
   readonly thrown?: unknown;
-  /** Whether a handler had started before the request failed. Never true for denials. */
+  /** Whether a handler had started before the request failed. */
   readonly ran?: boolean;
   /** Set if the request was cancelled. */
   readonly cancelled?: Cancellation;
