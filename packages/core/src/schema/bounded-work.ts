@@ -71,14 +71,15 @@ export function followsReferences({ schema }: ValidateFunction): boolean {
 /**
  * Whether to search for all problems. The search takes time in proportion to the value, so only the first problem is
  * reported for large values.
- * @param maxText cap on the length of each text
+ * @param maxText cap on the length of each text and each name of a field
  */
 export function isSmall(value: unknown, maxText: number, budget = { left: MAX_VALUES }): boolean {
   if (typeof value === 'string' && value.length > maxText) return false;
   budget.left -= 1;
   if (budget.left < 0) return false;
   if (typeof value !== 'object' || value === null) return true;
-  return (Array.isArray(value) ? value : Object.values(value)).every((item) => isSmall(item, maxText, budget));
+  if (Array.isArray(value)) return value.every((item) => isSmall(item, maxText, budget));
+  return Object.entries(value).every(([name, item]) => name.length <= maxText && isSmall(item, maxText, budget));
 }
 
 /** The number of values in a value, including itself. */

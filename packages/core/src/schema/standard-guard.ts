@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 
+import { isObject } from '../protocol/jsonrpc.js';
 import type { JsonObject } from '../protocol/model.js';
 import { type Convert, limitOf, publishedLimit } from './standard-patterns.js';
 
@@ -11,6 +12,9 @@ export const LONGEST = 'x-longest';
 
 /** Keyword of our own: patterns that a text must match, with their flags, which JSON Schema lacks. */
 export const MATCHES = 'x-matches';
+
+/** Keyword of our own: a schema with the `LONGEST` of the names of fields. */
+export const LONGEST_NAME = 'x-longest-name';
 
 /** The schema by which values are judged before their library reads them. */
 export interface Guard {
@@ -96,7 +100,7 @@ function relaxZod({ zodSchema, jsonSchema }: { readonly zodSchema: ZodNode; read
     forget(jsonSchema, ['pattern', 'allOf']);
     jsonSchema[MATCHES] = patterns.map(({ source, flags }) => [source, flags]);
   }
-  if ((checks as readonly unknown[]).some(mayChange)) forget(jsonSchema, ABOUT_VALUES);
+  if ((checks as readonly unknown[]).some(mayChange)) forget(jsonSchema, [...ABOUT_VALUES, MATCHES]);
   // its keys are converted, and may be optional
   if (type === 'record') forget(jsonSchema, ['required']);
   if (type === 'object' && Array.isArray(jsonSchema['required'])) {
@@ -141,6 +145,31 @@ function relaxSchema({ valibotSchema }: { readonly valibotSchema: object }): Jso
  * schema that it publishes: coercion, `catch`, checks after conversions, flags of patterns, and metadata.
  */
 export function guardOf(source: StandardSchemaV1, published: JsonObject, convert: Convert): Guard {
+  const guard = relaxed(source, published, convert);
+  return { ...guard, json: withNames(guard.json) };
+}
+
+/** Adds the longest names of fields, which libraries match against patterns too. */
+function withNames(json: JsonObject): JsonObject {
+  const change = (_key: string, value: unknown): unknown => {
+    const { propertyNames, patternProperties } = Object(value) as JsonObject;
+    const patterns = isObject(patternProperties) ? Object.keys(patternProperties) : [];
+    const limits = patterns.map((pattern) => publishedLimit(pattern));
+    const longest = Math.min(shortestLimit(JSON.stringify(propertyNames) ?? ''), ...limits);
+    if (longest === Number.POSITIVE_INFINITY) return value;
+    return { ...(value as JsonObject), [LONGEST_NAME]: { [LONGEST]: longest } };
+  };
+  return JSON.parse(JSON.stringify(json, change)) as JsonObject;
+}
+
+const LIMITS = new RegExp(`"${LONGEST}":(\\d+)`, 'g');
+
+/** The length of the longest text that every pattern of a guard, given as JSON, admits. */
+export function shortestLimit(text: string): number {
+  return Math.min(...[...text.matchAll(LIMITS)].map(([, limit]) => Number(limit)));
+}
+
+function relaxed(source: StandardSchemaV1, published: JsonObject, convert: Convert): Guard {
   switch (source['~standard'].vendor) {
     case 'zod': {
       const metadata = { get: () => undefined };

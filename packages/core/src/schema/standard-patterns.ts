@@ -37,6 +37,7 @@ function judgePublished(node: unknown): void {
   for (const [key, value] of Object.entries(node)) {
     if (key === 'pattern' && typeof value === 'string') publishedLimit(value);
     else if (!VALUES.has(key)) judgePublished(value);
+    if (key === 'patternProperties') for (const pattern of Object.keys(Object(value))) publishedLimit(pattern);
   }
 }
 
@@ -77,6 +78,16 @@ function judgeValibot(convert: Convert): void {
 }
 
 /**
+ * Judges all patterns of a schema of arktype, including those after morphs, which no JSON Schema shows.
+ * @throws {SlowPattern}
+ */
+function judgeArktype({ references = [] }: { readonly references?: readonly Fields[] }): void {
+  for (const { kind, rule, flags = '' } of references) {
+    if (kind === 'pattern') publishedLimit(String(rule), String(flags));
+  }
+}
+
+/**
  * Judges the patterns of a Standard Schema.
  * @throws {SlowPattern}
  */
@@ -86,4 +97,5 @@ export function judgePatterns(source: StandardSchemaV1, json: JsonObject, conver
   // the patterns of valibot itself need flags, which its JSON Schemas lack
   else if (vendor === 'valibot') judgeValibot(convert);
   else judgePublished(json);
+  if (vendor === 'arktype') judgeArktype(source as object);
 }

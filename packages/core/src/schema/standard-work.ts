@@ -4,7 +4,7 @@ import { sizeOf, TOO_COMPLEX } from './bounded-work.js';
 import { expectationOf, readablePath } from './problems.js';
 import { kindOf } from './schema-kinds.js';
 import type { Problem } from './shape.js';
-import { type Guard, LONGEST, MATCHES } from './standard-guard.js';
+import { type Guard, LONGEST, LONGEST_NAME, MATCHES } from './standard-guard.js';
 import { resolve } from './strings.js';
 
 /**
@@ -25,6 +25,9 @@ class Refused extends Error {
     super();
   }
 }
+
+/** Ends the visit of an alternative that has too many problems. Another one may fit. */
+class Stopped extends Error {}
 
 /** The place of a value. Linked, because most places are never written. */
 interface Place {
@@ -89,6 +92,9 @@ function isOfType(value: unknown, type: unknown): boolean {
 /** Follows the work of a library for one value. */
 class Work {
   #failures = 0;
+  /** The failures at which the visit ends: of the whole value, or of the alternative that is being tried. */
+  #limit = MAX_FAILURES;
+  #isTrying = false;
   #visits = 0;
   #first: Failure | undefined;
   /** What is known about objects and lists, by the target of a reference. */
@@ -202,11 +208,18 @@ class Work {
     for (const key of Object.keys(value)) {
       const isKnown = properties !== undefined && Object.hasOwn(properties, key);
       const at = { key, parent: place };
+      isFit = this.#name(at, schema) && isFit;
       if (isKnown) isFit = this.visit(value[key], properties[key], at) && isFit;
       else if (rest === false) isFit = this.#fail(at, 'additionalProperties', undefined);
       else if (rest !== undefined) isFit = this.visit(value[key], rest, at) && isFit;
     }
     return isFit;
+  }
+
+  /** Judges the name of a field. A library may read it as a number, so only rules about texts count. */
+  #name(at: Place, { propertyNames: names, [LONGEST_NAME]: longest }: JsonObject): boolean {
+    if (longest !== undefined) this.#text(at.key, longest as JsonObject, at);
+    return !isObject(names) || names['type'] !== 'string' || this.#text(at.key, names, at);
   }
 
   /** The failures of alternatives count only if none fits, because the library then describes all of them. */
@@ -218,13 +231,30 @@ class Work {
     const failures = this.#failures;
     const first = this.#first;
     const possible = keyword === 'anyOf' && triesAll ? branches : branches.filter((each) => this.#mayBe(value, each));
-    if (possible.some((branch) => this.visit(value, branch, place))) {
+    if (possible.some((branch) => this.#try(value, branch, place))) {
       this.#failures = failures;
       this.#first = first;
       return true;
     }
     this.#first = first;
     return this.#fail(place, keyword, undefined);
+  }
+
+  /** Whether an alternative fits. */
+  #try(value: unknown, branch: unknown, place: Place | undefined): boolean {
+    const limit = this.#limit;
+    const isTrying = this.#isTrying;
+    this.#limit = this.#failures + MAX_FAILURES;
+    this.#isTrying = true;
+    try {
+      return this.visit(value, branch, place);
+    } catch (error) {
+      if (error instanceof Stopped) return false;
+      throw error;
+    } finally {
+      this.#limit = limit;
+      this.#isTrying = isTrying;
+    }
   }
 
   /** Whether the constants of an alternative, such as its discriminator, admit a value. */
@@ -243,7 +273,9 @@ class Work {
   #fail(place: Place | undefined, keyword: string, limit: unknown): false {
     this.#failures += 1;
     this.#first ??= { place, keyword, limit };
-    if (this.#failures > MAX_FAILURES && this.#guard.isReliable) throw new Refused([describe(this.#first)]);
+    if (this.#failures > this.#limit && this.#guard.isReliable) {
+      throw this.#isTrying ? new Stopped() : new Refused([describe(this.#first)]);
+    }
     return false;
   }
 }

@@ -8,7 +8,7 @@ import { BadPattern } from './longest-text.js';
 import { describePattern } from './pattern-place.js';
 import { describeIssues } from './problems.js';
 import type { Checked } from './shape.js';
-import { guardOf, LONGEST } from './standard-guard.js';
+import { guardOf, shortestLimit } from './standard-guard.js';
 import { type Convert, judgePatterns } from './standard-patterns.js';
 import { refusal } from './standard-work.js';
 
@@ -61,13 +61,6 @@ export function standardJson(source: StandardSchemaV1, where: string, direction:
 
 /** Values with at most this many parts aren't judged, unless the schema is recursive: they can't take long. */
 const FEW = 20;
-
-/** The length of the longest text that every pattern of a guard admits. */
-function shortestLimit(text: string): number {
-  return Math.min(...[...text.matchAll(LIMITS)].map(([, limit]) => Number(limit)));
-}
-
-const LIMITS = new RegExp(`"${LONGEST}":(\\d+)`, 'g');
 
 /**
  * Compiles the check that runs before the library's own: it rejects values for which the library would take too long.

@@ -37,6 +37,8 @@ describe('a pattern of a Standard Schema that can take exponential time', () => 
       ),
     ],
     ['arktype', type({ a: VULNERABLE })],
+    ['arktype, after a morph', type({ a: type('string').pipe((text) => text, type(VULNERABLE)) })],
+    ['arktype, for names of fields', type({ a: { [`[/${VULNERABLE.source}/]`]: 'string' } } as never) as SchemaSource],
   ])('is an error at startup: %s (#22)', (_, source) => {
     expect(() => shapeOf(source)).toThrow(/the pattern .* can take exponential time/);
     expect(() => compileShape(source, 'Test.member', 'output')).toThrow(/DECORUM_INVALID_SCHEMA/);
@@ -75,6 +77,23 @@ describe('a pattern of a Standard Schema that can take polynomial time', () => {
     expect(check({ a: ' '.repeat(1001) })).toEqual({
       ok: false,
       problems: [{ path: 'a', expected: 'must have at most 1000 characters' }],
+    });
+  });
+});
+
+describe('a pattern of a Standard Schema for names of fields', () => {
+  it.each<readonly [string, SchemaSource]>([
+    ['zod', z.object({ a: z.record(z.string().regex(/^a*a*b$/), z.any()) })],
+    ['zod, loose', z.object({ a: z.looseRecord(z.string().regex(/^a*a*b$/), z.any()) })],
+    ['zod, in an alternative', z.object({ a: z.record(z.union([z.email(), z.string().regex(/^a*a*b$/)]), z.any()) })],
+    ['valibot', toStandardJsonSchema(v.object({ a: v.record(v.pipe(v.string(), v.regex(/^a*a*b$/)), v.any()) }))],
+    ['arktype', type({ a: { '[/^a*a*b$/]': 'number' } })],
+  ])('sees no name of more than 1,000 characters: %s (#22)', (_, source) => {
+    const { check } = shapeOf(source);
+    expect(check({ a: { [`${'a'.repeat(999)}b`]: 1 } })).toMatchObject({ ok: true });
+    expect(check({ a: { [`${'a'.repeat(1000)}b`]: 1 } })).toMatchObject({
+      ok: false,
+      problems: [{ expected: 'must have at most 1000 characters' }],
     });
   });
 });
@@ -196,6 +215,21 @@ const LENIENT: readonly (readonly [string, SchemaSource])[] = [
       .number()
       .overwrite((value) => -value)
       .max(0),
+    'z.toLowerCase before a pattern': z
+      .string()
+      .toLowerCase()
+      .regex(/^[a-z]+$/),
+    'z.trim before an email': z.string().trim().email(),
+    'z.toUpperCase before startsWith': z.string().toUpperCase().startsWith('A'),
+    'z.union of lists': z.union([z.array(z.number()), z.array(z.string())]),
+    'z.union of records': z.union([z.record(z.string(), z.number()), z.record(z.string(), z.string())]),
+    'z.record of patterns': z.record(
+      z
+        .string()
+        .toLowerCase()
+        .regex(/^[a-z]/),
+      z.any(),
+    ),
     'z.array.overwrite': z
       .array(z.any())
       .overwrite((list) => list.slice(0, 1))
@@ -312,6 +346,29 @@ const value = fc.letrec((tie) => ({
 })).value;
 
 describe('what a library accepts', () => {
+  const zodLists = z.union([z.array(z.number()), z.array(z.string())]);
+  const zodRecords = z.union([z.record(z.string(), z.number()), z.record(z.string(), z.string())]);
+  const valibotLists = v.union([v.array(v.number()), v.array(v.string())]);
+
+  it.each<readonly [string, SchemaSource, boolean]>([
+    ['lists of zod', z.object({ a: zodLists }), false],
+    ['nested lists of zod', z.object({ a: z.union([z.array(z.boolean()), z.union([z.null(), zodLists])]) }), false],
+    ['records of zod', z.object({ a: zodRecords }), true],
+    ['lists of valibot', toStandardJsonSchema(v.object({ a: valibotLists })), false],
+    ['lists of arktype', type({ a: 'number[] | string[]' }), false],
+    ['records of arktype', type({ a: 'Record<string, number> | Record<string, string>' }), true],
+  ])('is accepted if a later alternative fits all of it: %s (#22)', (_, source, isRecord) => {
+    const { check } = shapeOf(source);
+    const large = fc.array(fc.string({ maxLength: 3 }), { minLength: 600, maxLength: 900, size: 'max' });
+    const property = fc.property(large, (texts) => {
+      const a = isRecord ? Object.fromEntries(texts.map((text, index) => [`k${index}`, text])) : texts;
+      expect(check({ a })).toMatchObject({ ok: true });
+      const neither = isRecord ? { ...a, last: null } : [...texts, null];
+      expect(check({ a: neither })).toMatchObject({ ok: false });
+    });
+    fc.assert(property, { seed: 22, numRuns: 10 });
+  });
+
   it.each(LENIENT)('is accepted, however much of it there is: %s (#22)', (_, source) => {
     const { check } = shapeOf(source);
     const { validate } = source['~standard' as never] as StandardSchemaV1.Props;
