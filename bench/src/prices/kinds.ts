@@ -196,6 +196,7 @@ const WRONG: readonly Kind[] = [
     { name: `wrong dates, ${library}`, message: call(library, { dates: many('x') }) },
   ]),
   { name: 'a text for a slow pattern', message: call('zod', { slow: `${' '.repeat(SIZE)}x` }) },
+  { name: 'a name for a slow pattern', message: call('zod', { named: { ['a'.repeat(SIZE)]: 1 } }) },
   { name: 'items to repair', message: call('lists_coerced', { items: many('{"a":1}') }) },
   { name: 'thousands of tiny objects', message: call('transforms', { converted: many({}) }) },
   { name: 'wrong items to convert', ...INSTANCES, message: call('transforms', { converted: many(LONG_ITEM) }) },

@@ -31,6 +31,7 @@ export const ZOD = z
     urls: z.array(z.url()),
     ids: z.array(z.uuid()),
     slow: z.string().regex(/\s+$/),
+    named: z.record(z.string().regex(/^a*a*a*b$/), z.any()),
     flags: z.array(z.string().regex(/^[a-z]+(?:-[a-z]+)*$/i)),
     scalars: z.array(z.union([z.string(), z.number()])),
     unions: z.array(z.union(KINDS.map((kind) => z.object({ kind: z.literal(kind), value: z.string() })))),
