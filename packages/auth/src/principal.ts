@@ -27,7 +27,8 @@ export function principalOf(claims: Claims, issuer: IssuerSettings): TokenPrinci
     ...(clientId !== undefined && { clientId }),
     kind: isOfClient(claims, clientId) ? 'client' : 'user',
     scopes: scopesIn(claims, issuer.scopeClaims),
-    expiresAt: (exp as number) * 1000,
+    // as long as requests are accepted: otherwise, the streams of a token that only the tolerance admits end at once
+    expiresAt: (exp as number) * 1000 + issuer.clockToleranceMs,
     claims: claims as JsonObject,
   };
 }

@@ -34,7 +34,7 @@ describe('introspection', () => {
       clientId: 'editor',
       kind: 'user',
       scopes: ['mcp'],
-      expiresAt: valid.exp * 1000,
+      expiresAt: valid.exp * 1000 + 5000,
       claims: expect.objectContaining({ username: 'Ada' }),
     });
     // form encoding, then base64 (RFC 6749, section 2.3.1)
@@ -100,7 +100,7 @@ describe('introspection', () => {
     const { known, asked, valid, status, clock } = await open();
     known.set('good', { ...valid, exp: NOW() + 10 });
     await status('good');
-    clock.ahead = 11_000;
+    clock.ahead = 16_000;
     await status('good');
     expect(asked).toHaveLength(2);
   });

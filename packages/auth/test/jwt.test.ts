@@ -47,7 +47,7 @@ describe('a JWT access token', () => {
       clientId: 'editor',
       kind: 'user',
       scopes: ['mcp', 'files:read'],
-      expiresAt: exp * 1000,
+      expiresAt: exp * 1000 + 5000,
       claims: expect.objectContaining({ team: 'blue', sub: 'ada' }),
     });
   });
@@ -172,6 +172,14 @@ describe('a JWT access token', () => {
       expect(found).toEqual(statuses);
     },
   );
+
+  it('keeps its streams open for as long as `clockToleranceMs` admits it (#22)', async () => {
+    const { issuer, enter, clock } = await open({ clockToleranceMs: 300_000 });
+    const exp = NOW() + 200;
+    clock.ahead = 210_000;
+    const entered = await enter(issuer.sign({ aud: AUDIENCE, exp }));
+    expect(entered).toMatchObject({ expiresAt: exp * 1000 + 300_000 });
+  });
 
   it('is tolerated for 5 seconds before `nbf` and after `exp`, to the millisecond', async () => {
     const issuer = await openIssuer();
