@@ -16,7 +16,7 @@ const MAX_STEPS = 50_000_000;
 const ANY = Symbol('any');
 
 /** One character of a name. */
-type Fits = (character: string) => boolean;
+type Fits = (character: string, steps: Steps) => boolean;
 type Name = readonly (Fits | typeof ANY)[];
 type Glob = readonly (Name | typeof ANY)[];
 
@@ -47,7 +47,7 @@ export function matchingAny(patterns: readonly string[]): Matcher {
   const compiled = globs.map(globOf);
   const steps = new Steps();
   const fitsName = (name: Name, text: readonly string[]) =>
-    fitsAll(text, name, (fits, character) => steps.take() && fits(character));
+    fitsAll(text, name, (fits, character) => steps.take() && fits(character, steps));
   return (path) => {
     const names = path.split(sep).map((name) => [...name]);
     return compiled.some((glob) => fitsAll(names, glob, fitsName));
@@ -71,7 +71,8 @@ function fitsAll<Item, Part>(
     else if (back) [at, next] = [(back.at += 1), back.next];
     else return false;
   }
-  return pattern.slice(next).every((part) => part === ANY);
+  // `ANY` is never repeated
+  return next === pattern.length || (pattern[next] === ANY && next === pattern.length - 1);
 }
 
 /** The patterns that the braces of a pattern stand for. */
@@ -80,6 +81,10 @@ function alternativesOf(pattern: string): string[] {
   if (/[?*+@!]\(/.test(pattern)) {
     const remedy = 'Use {a,b} or several patterns instead, and write \\( for a parenthesis.';
     throw new ToolError(`Write ${JSON.stringify(pattern)} without groups such as *(a). ${remedy}`);
+  }
+  if (pattern.startsWith('!') || /(?<!\\)\{[^{},]+\.\.[^{},]+\}|\[\[:/.test(pattern)) {
+    const remedy = 'List them, as in {1,2,3} and [a-zA-Z], and write \\! for a leading exclamation mark.';
+    throw new ToolError(`Write ${JSON.stringify(pattern)} without {1..3}, [[:alpha:]] and a leading !. ${remedy}`);
   }
   if (!isBalanced(pattern)) {
     throw new ToolError(
@@ -115,26 +120,33 @@ const PARTS = /\\.|\[[!^]?\]?[^\]]*\]|[^]/gu;
 function globOf(pattern: string): Glob {
   // at the end, it stands for at least one name: `docs/**` doesn't match `docs`
   const names = pattern.replace(/\/\*\*$/, '/**/*').split('/');
-  return names.map((name) => (name === '**' ? ANY : nameOf(name)));
+  return withoutRepeats(names.map((name) => (name === '**' ? ANY : nameOf(name))));
 }
 
 function nameOf(text: string): Name {
   const parts = text.match(PARTS) ?? [];
-  return parts.map((part): Fits | typeof ANY => {
+  const name = parts.map((part): Fits | typeof ANY => {
     if (part === '*') return ANY;
     if (part === '?') return () => true;
     if (part.length > 1 && part.startsWith('[')) return classOf(part.slice(1, -1));
     const literal = part.startsWith('\\') ? part.slice(1) || part : part;
     return (character) => character === literal;
   });
+  return withoutRepeats(name);
 }
+
+/** A pattern with one `ANY` for several in a row. */
+const withoutRepeats = <Part>(parts: readonly (Part | typeof ANY)[]) =>
+  parts.filter((part, index) => part !== ANY || parts[index - 1] !== ANY);
 
 /** One of some characters, as between the brackets of `[a-z_]` or `[!a-z_]`. */
 function classOf(text: string): Fits {
   const isNegated = /^[!^]/.test(text);
   const ranges = (isNegated ? text.slice(1) : text).match(/[^]-[^]|[^]/gu) ?? [];
-  return (character) =>
+  return (character, steps) =>
     ranges.some((range) =>
-      range.length > 1 ? character >= range.charAt(0) && character <= range.charAt(2) : character === range,
+      steps.take() && range.length > 1
+        ? character >= range.charAt(0) && character <= range.charAt(2)
+        : character === range,
     ) !== isNegated;
 }

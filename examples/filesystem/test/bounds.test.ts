@@ -80,6 +80,17 @@ describe('the patterns of a search', () => {
     }).toThrow('Send fewer or shorter ones');
   });
 
+  it('end a search whose character classes take too many steps (#22)', () => {
+    const matches = matchingAny([`*[${'a'.repeat(900)}]`]);
+    expect(() => {
+      for (let each = 0; each < 1000; each += 1) matches('b'.repeat(255));
+    }).toThrow('Send fewer or shorter ones');
+  });
+
+  it.each(['file{1..3}.txt', '!*.ts', '[[:alpha:]]*'])('say what to send instead of %s (#22)', (pattern) => {
+    expect(() => matchingAny([pattern])).toThrow('List them, as in {1,2,3} and [a-zA-Z]');
+  });
+
   it.each([
     ['*.md', 'b.md', 'docs/b.md'],
     ['**/*.md', 'docs/b.md', 'docs/b.txt'],
