@@ -54,7 +54,9 @@ export function isMcpAnswer({ result }: Json, request: Json): boolean {
   const { method } = request;
   if (!isJson(result)) return false;
   if (method === INITIALIZE) return typeof result['protocolVersion'] === 'string';
-  return isStateless(request) || (isList(method) && Array.isArray(result[LISTS[method]]));
+  // the client alone decides what its request claims to be, so the answer must show it
+  if (isStateless(request)) return typeof result['resultType'] === 'string';
+  return isList(method) && Array.isArray(result[LISTS[method]]);
 }
 
 const COMPLETE = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
