@@ -1,5 +1,8 @@
 import type { Readable } from 'node:stream';
 
+/** The parent when this module loads: the client may be gone before the program's other imports have ended. */
+const ppid = globalThis.process?.ppid;
+
 /**
  * The code of the worker thread, as text, because the package is published as one file. It asks the main thread only
  * when the client seems to be gone: when the parent process has ended, or stdin has. The main thread answers whether
@@ -46,7 +49,6 @@ export interface WatchdogTimes {
  * @returns a function that stops the thread
  */
 export async function startWatchdog(input: Readable, { graceMs, pollMs }: WatchdogTimes): Promise<() => void> {
-  const { ppid } = process;
   const { Worker } = await import('node:worker_threads');
   const workerData = { ppid, graceMs, pollMs };
   // without the options of the process and NODE_OPTIONS, which may load modules that print
