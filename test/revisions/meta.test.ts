@@ -320,7 +320,8 @@ describe('the JSON Schema of a tool', () => {
 
   eachRevision('META-08', 'may use each keyword of 2020-12, for arguments and for results', async (revision) => {
     for (const [value, right, wrong] of KEYWORDS) {
-      for (const dialect of [{}, { $schema: 'https://json-schema.org/draft/2020-12/schema' }]) {
+      // `definitions` is the word of draft-07, and does not choose it
+      for (const dialect of [{}, { $schema: 'https://json-schema.org/draft/2020-12/schema' }, { definitions: {} }]) {
         const schema = { ...dialect, type: 'object', properties: { value } };
         for (const accepts of [takes, gives]) {
           const judged = [

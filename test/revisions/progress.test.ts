@@ -287,6 +287,33 @@ describe('progress without a session', () => {
     }
   });
 
+  inStateless('PROG-11', 'stays on the stream of its own request if others have the same token (#22)', async () => {
+    const [began, go] = [
+      [deferred(), deferred()],
+      [deferred(), deferred()],
+    ];
+    let calls = 0;
+    const work = async (context: Context) => {
+      const n = calls++;
+      context.progress(10 + n);
+      began[n]?.resolve();
+      await go[n]?.promise;
+      context.progress(20 + n);
+    };
+    const server = serverWith({ work });
+    const responses = [];
+    for (const n of [0, 1]) {
+      const client = await RawClient.connect(server, { revision });
+      responses.push(postTo(server, call(client, 1, 'work', { progressToken: 1 })));
+      await began[n]?.promise;
+    }
+    for (const each of go.reverse()) each.resolve();
+    for (const [n, response] of responses.entries()) {
+      const told = (await messagesOf(await response)).map(({ params }) => params?.['progress']);
+      expect(told).toEqual([10 + n, 20 + n, undefined]);
+    }
+  });
+
   inStateless('PROG-11', 'turns the response to a later round into a stream, after the last answer', async () => {
     const work = async (context: Context) => {
       for (const step of [1, 2]) {
