@@ -212,6 +212,30 @@ describe('a resource server', () => {
     expect(texts.join()).not.toContain('offline_access');
   });
 
+  eachRevision('AUTHRS-14', 'nothing asks for offline_access, even if a tool needs it (#22)', async (revision) => {
+    class Mail {
+      @Tool({ description: 'Reads mail', scopes: ['mail', 'offline_access'] })
+      declared() {
+        return 'read';
+      }
+
+      @Tool({ description: 'Reads mail' })
+      required(_input: NoInput, context: Context) {
+        context.requireScopes('mail', 'offline_access');
+        return 'read';
+      }
+    }
+    const mail = new McpServer({ name: 'mail', version: '1.0.0', providers: [Mail] });
+    const { url, close } = await listen(mail, { port: 0, signals: false, auth: server.auth });
+    for (const tool of ['declared', 'required']) {
+      const denied = await ask(revision, { headers: bearer(token()), tool, url });
+      expect([denied.status, challengeOf(denied)]).toEqual([403, expect.stringContaining('mail')]);
+      expect(challengeOf(denied)).not.toContain('offline_access');
+    }
+    await close();
+    await mail.close();
+  });
+
   eachRevision('AUTHRS-15', 'scheme and host of an audience may be in upper case', async (revision) => {
     const aud = server.url.replace('http://', 'HTTP://');
     expect((await ask(revision, { headers: bearer(token({ aud })) })).status).toBe(200);

@@ -151,6 +151,29 @@ describe('a prompt, however it is asked for,', () => {
     await answersAlike(await waysOf(revision, deskOf(outcomes)), probes);
   });
 
+  eachRevisionOf(
+    ['PROMPT-09', 'PROMPT-10', 'PROMPT-11'],
+    'fails rather than send a block that lacks something (#22)',
+    async (revision) => {
+      const blocks = [
+        { type: 'text' },
+        ...['image', 'audio'].flatMap((type) => [
+          { type, data: DATA },
+          { type, mimeType: 'audio/wav' },
+        ]),
+        { type: 'resource' },
+        { type: 'resource', resource: { uri: 'docs://a' } },
+        { type: 'resource', resource: { text: '' } },
+      ];
+      const outcomes = blocks.flatMap((block) => [block, [block], [{ role: 'user', content: block }]]);
+      const ways = await waysOf(revision, deskOf(outcomes.map((outcome) => () => outcome)));
+      const probes = outcomes.flatMap((_outcome, at) =>
+        WHEN.map((name): Probe => [...get(name, { at: `${at}` }), FAILED]),
+      );
+      await answersAlike(ways, probes);
+    },
+  );
+
   eachRevisionOf(['PROMPT-09', 'PROMPT-10', 'PROMPT-11'], 'has one block in each message', async (revision) => {
     const sound = { mimeType: 'audio/wav' };
     const heard = { type: 'audio', ...sound, data: DATA };

@@ -97,10 +97,11 @@ describe.each(Object.keys(HOSTS))('over HTTP/2, %s', (host) => {
     const session = { ...ACCEPT, 'mcp-session-id': String(id) };
     await answerTo(send(client, 'POST', session, { jsonrpc: '2.0', method: 'notifications/initialized' }));
     const params = { name: 'steps', arguments: {}, _meta: { progressToken: 1 } };
-    const [, events] = await answerTo(
+    const [, events, sent] = await answerTo(
       send(client, 'POST', session, { jsonrpc: '2.0', id: 2, method: 'tools/call', params }),
     );
     expect(events.match(/notifications\/progress/g)).toHaveLength(3);
+    expect(sent).toMatchObject({ 'x-accel-buffering': 'no', 'cache-control': 'no-cache, no-transform' });
     expect((await answerTo(send(client, 'DELETE', session)))[0]).toBe(204);
     expect(errors).toEqual([]);
   });
