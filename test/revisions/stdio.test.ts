@@ -298,6 +298,16 @@ describe('a process', () => {
     expect(await closed).toEqual([0, null]);
   });
 
+  inStateless('STDIO-06', 'exits when its stdin ends, even if nobody reads its answers (#22)', async () => {
+    const { child, client } = await run(STATELESS);
+    const exited = once(child, 'exit');
+    child.stdout.pause();
+    // more than the pipe takes
+    void client.send(client.buildMessage('big', 'tools/call', { name: 'big', arguments: { characters: 3_000_000 } }));
+    child.stdin.end();
+    expect(await exited).toEqual([0, null]);
+  });
+
   eachSessionRevision('STDIO-08', 'drains and exits on SIGTERM', async (revision) => {
     const { child, client, closed, said } = await run(revision);
     const answer = client.call('wait', { ms: 50 });
