@@ -255,7 +255,8 @@ describe('sampling', () => {
       [[use, null], undefined],
       [undefined, undefined],
     ] as const) {
-      const options = { capabilities: { sampling: { tools: {} } }, answer: result({ ...SAID, content: given }) };
+      const sampled = result({ ...SAID, content: given, stopReason: 'toolUse' });
+      const options = { capabilities: { sampling: { tools: {} } }, answer: sampled };
       const answered = await ask(revision, sample({ tools }), options);
       const refused = revision === STATELESS ? 'asked again' : 'client error undefined';
       if (seen === undefined) expect([given, answered.said]).toEqual([given, refused]);

@@ -307,3 +307,22 @@ describe('a request of another kind', () => {
     },
   );
 });
+
+describe('a question that is returned after others', () => {
+  eachSessionRevision('LIFE-09', 'is not sent to a client that has not declared it (#22)', async (revision) => {
+    const params = { messages: [{ role: 'user', content: { type: 'text', text: 'Hi' } }], maxTokens: 5 };
+    const handler = (context: Context) => {
+      if (!context.answers) return needInput({ first: { method: 'roots/list' } });
+      return 'second' in context.answers
+        ? 'answered'
+        : needInput({ second: { method: 'sampling/createMessage', params } });
+    };
+    const server = serverWith({ ask: handler });
+    const all = await RawClient.connect(server, { revision, capabilities: CAPABILITIES, answers: ANSWERS });
+    await all.call('ask');
+    expect(all.questions.map(({ method }) => method)).toEqual(['roots/list', 'sampling/createMessage']);
+    const client = await RawClient.connect(server, { revision, capabilities: { roots: {} }, answers: ANSWERS });
+    expect(await client.call('ask')).toMatchObject({ isError: true });
+    expect(client.questions.map(({ method }) => method)).toEqual(['roots/list']);
+  });
+});

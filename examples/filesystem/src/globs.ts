@@ -46,11 +46,11 @@ export function matchingAny(patterns: readonly string[]): Matcher {
   if (globs.length > MAX_ALTERNATIVES) throw tooMany();
   const compiled = globs.map(globOf);
   const steps = new Steps();
-  const fitsName = (name: Name, text: readonly string[]) =>
-    fitsAll(text, name, (fits, character) => steps.take() && fits(character, steps));
+  const characters = { steps, fits: (fits: Fits, character: string) => fits(character, steps) };
+  const names = { steps, fits: (name: Name, text: readonly string[]) => fitsAll(text, name, characters) };
   return (path) => {
-    const names = path.split(sep).map((name) => [...name]);
-    return compiled.some((glob) => fitsAll(names, glob, fitsName));
+    const parts = path.split(sep).map((name) => [...name]);
+    return compiled.some((glob) => fitsAll(parts, glob, names));
   };
 }
 
@@ -60,11 +60,12 @@ const tooMany = () => new ToolError(`Send fewer braces: they stand for more than
 function fitsAll<Item, Part>(
   list: readonly Item[],
   pattern: readonly (Part | typeof ANY)[],
-  fits: (part: Part, item: Item) => boolean,
+  { steps, fits }: { readonly steps: Steps; readonly fits: (part: Part, item: Item) => boolean },
 ): boolean {
   let [at, next] = [0, 0];
   let back: { at: number; readonly next: number } | undefined;
   while (at < list.length) {
+    steps.take();
     const part = pattern[next];
     if (part === ANY) back = { at, next: (next += 1) };
     else if (part !== undefined && fits(part, list[at] as Item)) [at, next] = [at + 1, next + 1];

@@ -80,6 +80,14 @@ describe('the patterns of a search', () => {
     }).toThrow('Send fewer or shorter ones');
   });
 
+  it('end a search whose stars take too many steps (#22)', () => {
+    const matches = matchingAny(Array<string>(100).fill('*/*/*/*/x'));
+    const path = ['a', 'b', 'c', 'd'].map((name) => name.repeat(255)).join('/');
+    expect(() => {
+      for (let each = 0; each < 1000; each += 1) matches(path);
+    }).toThrow('Send fewer or shorter ones');
+  });
+
   it('end a search whose character classes take too many steps (#22)', () => {
     const matches = matchingAny([`*[${'a'.repeat(900)}]`]);
     expect(() => {
