@@ -123,8 +123,10 @@ describe('an anonymous session', () => {
     const again = await getStream(url, { ...session, ...ANN, 'last-event-id': id });
     expect(await heard(again, 3)).toEqual(CHANGED);
     server.notify.resourcesChanged();
-    const next = await again.message();
-    expect(next.message?.method).toBe('notifications/resources/list_changed');
+    let next = await again.message();
+    // changes are announced a moment later, so the prompts may come here
+    if (next.message?.method === CHANGED[1]) next = await again.message();
+    expect(next.message?.method).toBe(CHANGED[2]);
     expect(next.id).not.toContain(id.slice(0, id.lastIndexOf('-')));
   });
 
