@@ -44,6 +44,11 @@ export interface ToolOptions<I = unknown, O = unknown, V = unknown> extends List
   /** Schema of the result. It is published, and the handler's result is validated against it. */
   readonly output?: O;
   /**
+   * What to do with fields of the result that `output` does not have, such as further columns of a database row: fail
+   * the call (`'reject'`, the default) or leave them out (`'drop'`). Fields that `output` leaves open are kept.
+   */
+  readonly extraOutput?: 'reject' | 'drop';
+  /**
    * The text that is sent along with the structured content of `output`: its JSON (`true`), none (`false`), a fixed
    * string, or the result of a function that gets the returned value. Defaults to the server's `text`, or else to the
    * JSON. Clients of revisions without structured content always get the JSON.
@@ -113,7 +118,7 @@ export const ANNOTATIONS = {
 
 /** All options with their types. A missing or unknown name is a compile error. */
 export const OPTIONS = {
-  tool: { ...LISTED, annotations: 'object', coerce: 'boolean', output: true, text: true },
+  tool: { ...LISTED, annotations: 'object', coerce: 'boolean', output: true, extraOutput: 'string', text: true },
   prompt: LISTED,
   resource: {
     ...LISTED,

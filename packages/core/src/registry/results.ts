@@ -10,6 +10,7 @@ import type {
   ReadResourceResult,
 } from '../protocol/model.js';
 import { bytesOf, NotJson, toJsonForm, toJsonText } from '../schema/json-form.js';
+import type { ExtraFields } from '../schema/extra-fields.js';
 import type { Checked, Shape } from '../schema/shape.js';
 import { bytesBlock, contentsOf, isContentBlock, isMeantAsBlock, textOfJson, toContent, toPart } from './blocks.js';
 import { Body, textOrBytes } from './bodies.js';
@@ -37,6 +38,8 @@ export interface ToolEncoding {
   /** The tool, for error messages. */
   readonly where: string;
   readonly output: Shape | undefined;
+  /** Set if fields that the output schema does not have are left out. */
+  readonly extra?: ExtraFields | undefined;
   readonly text: TextOption;
 }
 
@@ -49,11 +52,11 @@ export interface ToolEncoding {
 export function toCallToolResult(value: unknown, encoding: ToolEncoding): CallToolResult | Promise<CallToolResult> {
   if (value instanceof Error) throw value;
   if (value instanceof ToolResult) return explicitResult(value.options, encoding);
-  const { output, where } = encoding;
+  const { output, where, extra } = encoding;
   if (isResult(value, encoding)) return explicitResult(value, encoding);
   if (output === undefined) return { content: sendable(where, () => contentOf(value)) };
   const given = value instanceof Body ? jsonOf(value) : value;
-  const checked = output.checkOutput(given);
+  const checked = output.checkOutput(given, extra);
   const build = (settled: Checked): CallToolResult => {
     const structuredContent = requireOutput(settled, where);
     return { content: fallbackText(structuredContent, given, encoding), structuredContent };
@@ -84,7 +87,9 @@ function sendable<T>(where: string, convert: () => T): T {
 function requireOutput(checked: Checked, where: string): unknown {
   if (checked.ok) return checked.value;
   const list = checked.problems.map(({ path, expected }) => `${path || 'the value'} ${expected}`);
-  throw new Error(`${where} returned a value that does not match its output schema: ${list.join('; ')}`);
+  const hasExtra = checked.problems.some(({ expected }) => expected === 'is not a known field');
+  const hint = hasExtra ? ". To leave out fields that the schema does not have, set `extraOutput: 'drop'`" : '';
+  throw new Error(`${where} returned a value that does not match its output schema: ${list.join('; ')}${hint}`);
 }
 
 const RESULT_FIELDS = new Set(['content', 'structuredContent', 'isError', '_meta', 'resultType']);
@@ -117,7 +122,7 @@ function explicitResult(
   options: ToolResultOptions<unknown>,
   encoding: ToolEncoding,
 ): CallToolResult | Promise<CallToolResult> {
-  const { output, where } = encoding;
+  const { output, where, extra } = encoding;
   const { content, structuredContent, isError, _meta: meta } = options;
   // error data needn't match the schema, so always send it as text too
   const chosen = isError === true ? { where, output, text: true } : encoding;
@@ -128,7 +133,7 @@ function explicitResult(
     ...(meta !== undefined && { _meta: meta }),
   });
   if (output === undefined || isError === true) return build(sendable(where, () => toJsonForm(structuredContent)));
-  const checked = output.checkOutput(structuredContent);
+  const checked = output.checkOutput(structuredContent, extra);
   return checked instanceof Promise
     ? checked.then((settled) => build(requireOutput(settled, where)))
     : build(requireOutput(checked, where));

@@ -5,6 +5,7 @@ import { NeedInput } from '../protocol/input.js';
 import { REVISIONS } from '../protocol/revisions/index.js';
 import type { MirroredArgument } from '../protocol/wire.js';
 import { compileShape, EMPTY_SHAPE, hasObjectRoot } from '../schema/compile.js';
+import { ExtraFields } from '../schema/extra-fields.js';
 import { repairing } from '../schema/repair.js';
 import type { Checked, Problem, Shape } from '../schema/shape.js';
 import { readBody } from './bodies.js';
@@ -66,7 +67,12 @@ export function compileTool(member: Member<'tool'>, { text = true, coerce = fals
     ...guardsOf(member),
     mirrored: mirroredArguments(input.json, where),
     sendsObjects: REVISIONS.map(({ toolResult }) => toolResult(SAMPLE, entry)['structuredContent'] === SAMPLE_OBJECT),
-    run: runnerOf(member, member.host ? deferring(taken) : taken, { where, output, text: textOf(member) ?? text }),
+    run: runnerOf(member, member.host ? deferring(taken) : taken, {
+      where,
+      output,
+      extra: extraOf(member, output),
+      text: textOf(member) ?? text,
+    }),
   };
 }
 
@@ -99,6 +105,22 @@ function textOf({ options: { text, output }, where }: Member<'tool'>): TextOptio
   }
   checkTextOption(text, where);
   return text;
+}
+
+/**
+ * What leaves out extra fields, if the tool asks for it.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION` if `extraOutput` is invalid, or if the tool has no `output`
+ */
+function extraOf(
+  { options: { extraOutput }, where }: Member<'tool'>,
+  output: Shape | undefined,
+): ExtraFields | undefined {
+  if (extraOutput === undefined) return undefined;
+  if (extraOutput !== 'drop' && extraOutput !== 'reject') {
+    throw invalidOption(where, 'extraOutput', `is ${JSON.stringify(extraOutput)}. Use 'reject' or 'drop'`);
+  }
+  if (output !== undefined) return extraOutput === 'drop' ? new ExtraFields(output.json) : undefined;
+  throw invalidOption(where, 'extraOutput', 'is about the fields of `output`, which is missing. Add `output`');
 }
 
 function runnerOf(member: Member, input: Pick<Shape, 'check'>, encoding: ToolEncoding): ToolPlan['run'] {

@@ -9,6 +9,7 @@ import { requireCodeGeneration } from './code-generation.js';
 import { hasTinyObjects, TOO_COMPLEX } from './bounded-work.js';
 import { type Direction, loadTransformer, missingLibrary } from './class-facts.js';
 import type { ClassReading } from './class-model.js';
+import type { ExtraFields } from './extra-fields.js';
 import { readClass } from './from-class.js';
 import { compileHydrator, type Hydrate, instanceCheck, transformerHydrator } from './hydrate.js';
 import { compileRules } from './instance-rules.js';
@@ -40,9 +41,10 @@ function rejectHarmful(value: unknown): Checked {
   return keys === undefined ? passed(value) : failed([{ path: readablePath(keys), expected: 'is not a known field' }]);
 }
 
-function jsonForm(value: unknown): Checked {
+function jsonForm(value: unknown, extra?: ExtraFields): Checked {
   try {
-    return passed(toJsonForm(value));
+    const form = toJsonForm(value);
+    return passed(extra === undefined ? form : extra.drop(form));
   } catch (error) {
     if (error instanceof NotJson) return failed([{ path: '', expected: error.message }]);
     throw error;
@@ -81,7 +83,7 @@ function rawShape(source: JsonObject, where: string): Shape {
   return shape(
     source,
     () => (value) => andThen(inspected(inspect, value), rejectHarmful),
-    (value) => andThen(jsonForm(value), (json) => inspected(inspect, json)),
+    (value, extra) => andThen(jsonForm(value, extra), (json) => inspected(inspect, json)),
   );
 }
 
@@ -106,7 +108,7 @@ function standardShape(source: StandardSchemaV1, where: string, direction: Direc
   return shape(
     json,
     () => (value) => andThen(rejectHarmful(value), guarded),
-    (value) => andThen(andThen(jsonForm(value), guarded), jsonForm),
+    (value, extra) => andThen(andThen(jsonForm(value, extra), guarded), (parsed) => jsonForm(parsed)),
   );
 }
 
@@ -124,16 +126,16 @@ function inputCheck(reading: ClassReading, inspection: Inspection, hydrate: Hydr
 function outputCheck(reading: ClassReading, inspection: () => Inspection, toInstance: Hydrate): Shape['checkOutput'] {
   const { root, needsInstance, needsTransformer, hasDays } = reading;
   const ruled = compileRules(reading);
-  const formOf = (plain: unknown): Checked => {
-    const form = jsonForm(plain);
+  const formOf = (plain: unknown, extra: ExtraFields | undefined): Checked => {
+    const form = jsonForm(plain, extra);
     if (hasDays && form.ok) writeDays(form.value, root);
     return form;
   };
-  return (value) => {
+  return (value, extra) => {
     if (!isObject(value)) return inspected(inspection(), value);
     const instance = value instanceof root.cls || !(needsInstance || needsTransformer) ? value : toInstance(value);
     const plain = needsTransformer ? loadTransformer().instanceToPlain(instance) : instance;
-    const json = andThen(formOf(plain), (form) => inspected(inspection(), form));
+    const json = andThen(formOf(plain, extra), (form) => inspected(inspection(), form));
     return needsInstance ? andThen(json, (form) => andThen(ruled(instance), () => passed(form))) : json;
   };
 }

@@ -2,6 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 
 import type { Class } from '../metadata/store.js';
 import type { JsonObject } from '../protocol/model.js';
+import type { ExtraFields } from './extra-fields.js';
 
 /** A DTO class, a Standard Schema (zod, valibot, arktype …), or a JSON Schema object. */
 export type SchemaSource = Class | StandardSchemaV1 | JsonObject;
@@ -46,8 +47,11 @@ export interface Shape {
    * first.
    */
   checkStrings(value: Readonly<Record<string, unknown>>): Checked | Promise<Checked>;
-  /** Validates a handler's return value, which may contain instances and dates, and returns its JSON form. */
-  checkOutput(value: unknown): Checked | Promise<Checked>;
+  /**
+   * Validates a handler's return value, which may contain instances and dates, and returns its JSON form.
+   * @param extra leaves fields out of the JSON form before it is validated
+   */
+  checkOutput(value: unknown, extra?: ExtraFields): Checked | Promise<Checked>;
 }
 
 /** The type of the first parameter of a handler that takes no arguments but needs the context. */
