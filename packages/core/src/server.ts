@@ -21,6 +21,7 @@ import { Providers, type ProviderSource, requireHooks } from './providers.js';
 import type { Provider } from './registry/plan.js';
 import { type HiddenChanges, type ListName, Registry } from './registry/registry.js';
 import { checkTextOption } from './registry/results.js';
+import { undescribedWarning } from './registry/undescribed.js';
 import { NoInput, type Parsed, type SchemaSource } from './schema/shape.js';
 import { routesOf } from './transports/route.js';
 import { type ClosableHost, HOST, type HostPort, type Transport } from './transports/transport.js';
@@ -242,12 +243,19 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
     if (this.#closed) throw startupError('DECORUM_SERVER_CLOSED');
     await this.#providers.ready();
     await this.#hooks.start();
+    if (!this.#isOpen) this.#warnOfDescriptions();
     // the server may have closed in the meantime
     if (this.#closed) throw startupError('DECORUM_SERVER_CLOSED');
     this.#isOpen = true;
     const transport = create(this.#kernel);
     this.#transports.add(transport);
     return transport;
+  }
+
+  #warnOfDescriptions(): void {
+    if (process.env['NODE_ENV'] === 'production' || process.env['NODE_ENV'] === 'test') return;
+    const warning = undescribedWarning(this.#registry);
+    if (warning !== undefined) this.#reporter.warn({}, warning);
   }
 
   async #close(deadlineMs: number): Promise<void> {
