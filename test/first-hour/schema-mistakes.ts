@@ -45,6 +45,44 @@ export const INPUTS: readonly Mistake[] = [
     'declare a DTO class, or pass `input: MyDto`',
   ],
   [
+    'a DTO that is imported with `type` in the braces, as compilers that know it to be a class emit it',
+    () => {
+      class Shop {
+        @Tool() search(_query: () => void) {}
+      }
+      start(Shop)();
+    },
+    'DECORUM_MISSING_INPUT',
+    'Shop.search',
+    'Write `import { MyDto }` without `type`, or pass `input: MyDto`',
+  ],
+  [
+    'a default value for the input',
+    () => {
+      class Shop {
+        @Tool() search(_query = new Query()) {}
+      }
+      start(Shop)();
+    },
+    'DECORUM_INVALID_PARAMETER',
+    'Shop.search',
+    'Write `search(input: MyDto, ctx: Context)`',
+  ],
+  [
+    'a default value for an input that is taken apart',
+    () => {
+      class Shop {
+        @Tool() search({ text = 'a' }: Query = new Query(), _ctx?: Context) {
+          return text;
+        }
+      }
+      start(Shop)();
+    },
+    'DECORUM_INVALID_PARAMETER',
+    'Shop.search',
+    'Write `search(input: MyDto, ctx: Context)`',
+  ],
+  [
     'a string as parameter',
     () => {
       class Shop {
@@ -318,6 +356,18 @@ export const SCHEMAS: readonly Mistake[] = [
     'DECORUM_INVALID_FIELD',
     'Post.tags',
     'as in @IsString({ each: true })',
+  ],
+  [
+    'a nested object whose type is a type parameter',
+    () => {
+      class Page<T> {
+        @ValidateNested() item!: T;
+      }
+      taking(Page)();
+    },
+    'DECORUM_UNKNOWN_FIELD_TYPE',
+    'Page.item',
+    'name the class with @Type(() => TheClass) from class-transformer',
   ],
   [
     '@IsArray() alone',

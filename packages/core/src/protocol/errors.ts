@@ -10,10 +10,10 @@ const LOST =
 
 /** Types that must be known at startup, with the remedy for each. */
 const UNKNOWN_TYPES = {
-  field: `the type of the field is unknown. ${LOST} add a rule that implies the type, such as @IsString() or @IsInt(), or @Type(() => Number) from class-transformer (@Type(() => Object) accepts anything). This also applies to a field with an initializer, unless you write its type out, as in \`limit: number = 10\`. TypeScript emits no type for \`string | null\` either.`,
+  field: `the type of the field is unknown. ${LOST} add a rule that implies the type, such as @IsString() or @IsInt(), or @Type(() => Number) from class-transformer (@Type(() => Object) accepts anything). This also applies to a field with an initializer, unless you write its type out, as in \`limit: number = 10\`. TypeScript emits no type for \`string | null\` or a type parameter either: for \`T\` of \`Page<T>\`, declare a subclass that sets its type, \`class CityPage extends Page<City> { @ValidateNested() @Type(() => City) item!: City; }\`.`,
   items:
     'the type of the items is unknown, because TypeScript does not emit it. Add a rule for them, such as @IsString({ each: true }). For objects, add @ValidateNested({ each: true }) and @Type(() => Item) from class-transformer. To accept anything, add @Type(() => Object).',
-  object: `the class of the nested object is unknown. TypeScript emits none for interfaces, array items and unions such as \`Item | null\`. For other types: ${LOST} name the class with @Type(() => TheClass) from class-transformer.`,
+  object: `the class of the nested object is unknown. TypeScript emits none for interfaces, array items, unions such as \`Item | null\`, and type parameters: for \`T\` of \`Page<T>\`, declare a subclass that names it, \`class CityPage extends Page<City> { @ValidateNested() @Type(() => City) item!: City; }\`. For other types: ${LOST} name the class with @Type(() => TheClass) from class-transformer.`,
 } as const;
 
 /** Mistakes found at startup. Each message says what is wrong, where, and how to fix it. */

@@ -45,7 +45,12 @@ export const CONTEXT = Symbol.for('decorum:context');
 /** Whether a type is the context class, of this or another copy of the package. Its name may be minified. */
 const isContext = (type: unknown): boolean => typeof type === 'function' && CONTEXT in type;
 
-const isClass = (type: unknown): type is { readonly name: string } => typeof type === 'function' && type !== Object;
+/** Whether an emitted type is a class that compilers know. They emit Function or Object for types imported with `import type`. */
+const isClass = (type: unknown): type is { readonly name: string } =>
+  typeof type === 'function' && type !== Object && type !== Function;
+
+/** A default for the first parameter, in the source of a method. */
+const DEFAULT = /^[^(]*\(\s*(?:[\w$]+|\{(?:[^{}]|\{[^{}]*\})*\})\s*=(?![=>])/;
 
 /**
  * Rejects parameters that handlers never receive.
@@ -65,6 +70,12 @@ export function checkParameters(cls: Class, { kind, key }: { kind: MemberKind; k
   if (length > 1 && isClass(second) && !isContext(second) && !isContext(first)) {
     throw wrong(`the second parameter is a ${second.name}, but handlers receive their context there`);
   }
+  // parameters with defaults don't count
+  if (!isCompletion && length === 0 && DEFAULT.test(Function.prototype.toString.call(method))) {
+    throw wrong(
+      'the first parameter has a default value, which is never used: handlers always receive an object, and its required fields stay required. Remove the default, and decorate the fields that clients may omit with @IsOptional()',
+    );
+  }
   if (length > 2) throw wrong(`it takes ${length} parameters, but handlers receive two`);
 }
 
@@ -80,8 +91,11 @@ function problemOf(type: unknown): string | undefined {
   if (type === undefined) {
     return `its class did not exist yet, because two modules import each other. Move the DTO to a module of its own, or ${NAME_IT}`;
   }
+  if (type === Function) {
+    return `its type was emitted as Function, because its class is imported with \`import type\`, or with \`type\` in the braces. Write \`import { MyDto }\` without \`type\`, or ${NAME_IT}`;
+  }
   if (type === Object) {
-    return `its type was emitted as Object. If it is a class imported with \`import type\`, write \`import { MyDto }\`. If it is an interface, a union or an object type, declare a DTO class, or ${NAME_IT}`;
+    return `its type was emitted as Object. If it is a class imported with \`import type\`, write \`import { MyDto }\` without \`type\`. If it is an interface, a type parameter, a union or an object type, declare a DTO class, or ${NAME_IT}`;
   }
   const primitive = PRIMITIVES.get(type);
   if (primitive !== undefined) {

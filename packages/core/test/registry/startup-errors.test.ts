@@ -282,9 +282,9 @@ describe('a mistake in annotations fails at startup with its place and remedy:',
     expectMistake(mistakeOf(Wrong), 'DECORUM_MISSING_INPUT', 'Wrong.help', 'NoInput');
   });
 
-  it('a parameter with a default and an unknown type', () => {
+  it('a rest parameter of an unknown type', () => {
     class Wrong {
-      help(_input = { id: '' }) {}
+      help(..._inputs: { id: string }[]) {}
     }
     (Tool() as (target: object, key: string, descriptor: PropertyDescriptor) => void)(Wrong.prototype, 'help', {});
     expectMistake(mistakeOf(Wrong), 'DECORUM_MISSING_INPUT', 'Wrong.help', 'input: MyDto');
