@@ -1,7 +1,7 @@
 import type { Claims } from './principal.js';
 import { type Refused, shown } from './reasons.js';
 import type { IssuerSettings } from './settings.js';
-import { canonicalResource } from './urls.js';
+import { canonicalResource, isSlashAway } from './urls.js';
 
 const isTime = (value: unknown): value is number => Number.isFinite(value);
 
@@ -24,7 +24,14 @@ function audienceMistake({ aud }: Claims, { audience, withoutAudience }: IssuerS
   if (aud === undefined && withoutAudience) return undefined;
   const audiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
   const isForUs = audiences.some((each) => typeof each === 'string' && canonicalResource(each) === audience);
-  return isForUs ? undefined : { reason: 'audience', found: `aud is ${shown(aud)}` };
+  if (isForUs) return undefined;
+  const isNear = audiences.some((each) => isSlashAway(each, audience));
+  return {
+    reason: 'audience',
+    found: `aud is ${shown(aud)}`,
+    expected: JSON.stringify(audience),
+    ...(isNear && { remedy: 'Only the slash at the end differs. Write `audience` as in the token.' }),
+  };
 }
 
 function timeMistake({ exp, nbf }: Claims, { clockToleranceMs }: IssuerSettings, now: number): Refused | undefined {

@@ -5,6 +5,16 @@ import { issuerUrlMistake } from './urls.js';
 /** Age at which the metadata of an issuer is fetched again. */
 const FRESH_MS = 60 * 60 * 1000;
 
+/** The metadata at an issuer's URL is that of another issuer. */
+export class OtherIssuerError extends Error {
+  constructor(
+    url: string,
+    readonly named: unknown,
+  ) {
+    super(`${url} names the issuer ${JSON.stringify(named)}`);
+  }
+}
+
 /** The metadata of an issuer (RFC 8414, section 2). */
 export interface IssuerMetadata extends JsonText {
   readonly issuer: string;
@@ -56,7 +66,7 @@ export class Discovery {
         const found = await fetchJson(url, this.platform);
         // byte for byte: otherwise, an issuer could impersonate another (RFC 8414, section 3.3)
         if (found.json['issuer'] === this.issuer) return { ...found, issuer: this.issuer };
-        throw new Error(`${url} names the issuer ${JSON.stringify(found.json['issuer'])}`);
+        throw new OtherIssuerError(url, found.json['issuer']);
       } catch (error) {
         failures.push(error);
       }

@@ -2,7 +2,7 @@ import type { Principal } from '@decorum/core';
 import { isPromise } from '@decorum/core/transport';
 import type { RequestHead } from '@decorum/http';
 
-import { type RefusalReason, type Refused, remedyFor } from './reasons.js';
+import { answerTo, type RefusalReason, type Refused, remedyFor } from './reasons.js';
 
 /** An event for `onEvent`. Never contains tokens or API keys. */
 export interface AuthEvent {
@@ -15,6 +15,8 @@ export interface AuthEvent {
   readonly reason?: RefusalReason | 'no-token';
   /** What was found, such as `typ is "JWT"`. Escaped, because it may come from an attacker. */
   readonly found?: string;
+  /** What this server expects in its place, such as the `audience` option. */
+  readonly expected?: string;
   /** What the operator can do. */
   readonly remedy?: string;
   /** The scopes that the request needs, for `step-up` and `no-token`. */
@@ -33,7 +35,11 @@ const LOG_SPACING_MS = 60_000;
 /** Cap on the shown characters of a value from a client. */
 const MAX_SHOWN = 200;
 
-const printable = (text: string): string => text.slice(0, MAX_SHOWN).replaceAll(/[^\x20-\x7e]/g, '?');
+/** Cap on what is shown of a problem with an issuer, which names several URLs. */
+const MAX_PROBLEM = 600;
+
+/** Escapes a text from elsewhere for the log. */
+export const printable = (text: string, max = MAX_SHOWN): string => text.slice(0, max).replaceAll(/[^\x20-\x7e]/g, '?');
 
 /** Dependencies of a `Reporter`. */
 export interface ReporterParts {
@@ -46,21 +52,36 @@ export interface ReporterParts {
 export class Reporter {
   private readonly logged = new Map<string, number>();
   private readonly logs = new Set<(message: string) => void>();
+  /** Warnings about the configuration, for servers that open later. */
+  private readonly warnings: string[] = [];
 
   constructor(private readonly parts: ReporterParts) {}
 
   /** Adds the log of a server. */
   logTo(warn: (message: string) => void): void {
     this.logs.add(warn);
+    for (const warning of this.warnings) warn(warning);
+  }
+
+  /** Warns about the configuration. */
+  warn(problem: string): void {
+    const warning = printable(problem, MAX_PROBLEM);
+    this.warnings.push(warning);
+    for (const warn of this.logs) warn(warning);
   }
 
   /** Reports refused credentials. */
   denied(refused: Refused, head: RequestHead): void {
-    const { reason } = refused;
-    const found = refused.found === undefined ? undefined : printable(refused.found);
+    const { reason, expected } = refused;
+    const max = answerTo(refused) === 'unavailable' ? MAX_PROBLEM : MAX_SHOWN;
+    const found = refused.found === undefined ? undefined : printable(refused.found, max);
     const remedy = remedyFor(refused);
-    this.log(reason, `Refused credentials: ${found ?? reason}. ${remedy}`);
-    this.emit({ type: 'denied', reason, ...(found !== undefined && { found }), remedy, ...origin(head) });
+    // a mistake that is recognized must not stay unsaid because somebody has sent nonsense before
+    const about = refused.remedy === undefined ? reason : `${reason}: ${remedy}`;
+    const wanted = expected === undefined ? '' : `; expected ${expected}`;
+    this.log(about, `Refused credentials: ${found ?? reason}${wanted}. ${remedy}`);
+    const details = { ...(found !== undefined && { found }), ...(expected !== undefined && { expected }) };
+    this.emit({ type: 'denied', reason, ...details, remedy, ...origin(head) });
   }
 
   /** Reports a request without credentials. It isn't logged, because clients normally start without them. */

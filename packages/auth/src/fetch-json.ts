@@ -3,6 +3,8 @@ export interface Platform {
   /** Milliseconds since the epoch. */
   now(): number;
   fetch(url: string, init: RequestInit): Promise<Response>;
+  /** Whether to fetch the metadata of all issuers when a server opens. Tests must not reach a network unasked. */
+  readonly checksIssuers?: boolean;
 }
 
 /** Time limit for the complete response of an issuer. */
@@ -12,13 +14,15 @@ const TIMEOUT_MS = 5000;
 const MAX_BYTES = 256 * 1024;
 
 /** A response with another status than 200. */
-class StatusError extends Error {
-  /** @param retryAfter the `Retry-After` header (RFC 9110, section 10.2.3); null without one */
-  constructor(
-    message: string,
-    readonly retryAfter: string | null,
-  ) {
-    super(message);
+export class StatusError extends Error {
+  /** The `Retry-After` header (RFC 9110, section 10.2.3); null without one. */
+  readonly retryAfter: string | null;
+  readonly status: number;
+
+  constructor(url: string, { status, headers }: Response) {
+    super(`${url} answered with status ${status}`);
+    this.status = status;
+    this.retryAfter = headers.get('retry-after');
   }
 }
 
@@ -42,23 +46,40 @@ export interface JsonText {
  * Requests a JSON object from an issuer. Redirects are errors: they could lead to an untrusted host.
  * @throws {Error} if the issuer doesn't answer with 200 and a JSON object, in time and within the cap
  */
-export async function fetchJson(url: string, { fetch }: Platform, init: RequestInit = {}): Promise<JsonText> {
+export async function fetchJson(url: string, platform: Platform, init: RequestInit = {}): Promise<JsonText> {
+  return await inTime(async (signal) => {
+    const response = await send(url, platform, { ...init, signal });
+    if (response.status !== 200) {
+      await response.body?.cancel();
+      throw new StatusError(url, response);
+    }
+    const text = await readText(response, url);
+    const json = parseObject(text);
+    if (json === undefined) throw new Error(`${url} sent no JSON object`);
+    return { text, json };
+  });
+}
+
+async function inTime<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(new Error(`no answer within ${TIMEOUT_MS} ms`)), TIMEOUT_MS).unref();
   try {
-    const headers = { accept: 'application/json', ...init.headers };
-    const response = await fetch(url, { ...init, headers, redirect: 'error', signal: controller.signal });
-    if (response.status !== 200) {
-      await response.body?.cancel();
-      const problem = `${url} answered with status ${response.status}`;
-      throw new StatusError(problem, response.headers.get('retry-after'));
-    }
-    const text = await readText(response, url);
-    const json: unknown = JSON.parse(text);
-    if (typeof json !== 'object' || json === null || Array.isArray(json)) throw new Error(`${url} sent no JSON object`);
-    return { text, json: json as JsonText['json'] };
+    return await run(controller.signal);
   } finally {
     clearTimeout(timer);
+  }
+}
+
+async function send(url: string, { fetch }: Platform, init: RequestInit): Promise<Response> {
+  return await fetch(url, { ...init, headers: { accept: 'application/json', ...init.headers }, redirect: 'error' });
+}
+
+function parseObject(text: string): JsonText['json'] | undefined {
+  try {
+    const json: unknown = JSON.parse(text);
+    return typeof json === 'object' && json !== null && !Array.isArray(json) ? (json as JsonText['json']) : undefined;
+  } catch {
+    return undefined;
   }
 }
 

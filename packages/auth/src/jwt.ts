@@ -3,6 +3,7 @@ import { Buffer } from 'node:buffer';
 import { compactVerify } from 'jose';
 
 import { refusedClaims } from './claims.js';
+import { unavailable } from './issuer-problems.js';
 import { type Algorithm, isAlgorithm, type IssuerKey } from './key-set.js';
 import { type Claims, principalOf } from './principal.js';
 import { type Refused, shown } from './reasons.js';
@@ -80,7 +81,7 @@ export async function verifyJwt(jwt: UnverifiedJwt, issuer: IssuerSettings, now:
   const { alg, kid } = jwt.header as { alg: Algorithm; kid?: unknown };
   if (kid !== undefined && typeof kid !== 'string') return { reason: 'key', found: `kid is ${shown(kid)}` };
   const key = await issuer.keys.find({ alg, kid });
-  if (key === 'unavailable') return { reason: 'issuer-unavailable', found: issuer.keys.problem };
+  if (key === 'unavailable') return unavailable(issuer);
   if (key === 'unknown') return { reason: 'key', found: `kid is ${shown(kid)}` };
   if (!(await isSigned(jwt.token, key, alg))) return { reason: 'signature', found: 'the signature does not fit' };
   const principal = principalOf(jwt.claims, issuer);

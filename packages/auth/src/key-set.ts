@@ -99,9 +99,14 @@ export class KeySet {
     });
   }
 
+  /** Why the last attempt to fetch the keys failed; undefined if it succeeded. */
+  get failure(): unknown {
+    return this.keys.failure;
+  }
+
   /** Why the last attempt to fetch the keys failed, for the log. */
   get problem(): string {
-    return problemOf(this.keys.failure);
+    return problemOf(this.failure);
   }
 
   /** The key that a token names. If the key is unknown, the issuer's keys are fetched again, but not too often. */

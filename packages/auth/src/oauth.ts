@@ -16,9 +16,10 @@ import { credentialsOf } from './credentials.js';
 import { documentsOf, metadataUrl } from './documents.js';
 import { Reporter } from './events.js';
 import type { Platform } from './fetch-json.js';
+import { pathProblem, problemWith } from './issuer-problems.js';
 import type { OAuthOptions } from './options.js';
 import { answerTo, isRefused, type Refused, remedyFor } from './reasons.js';
-import type { Settings } from './settings.js';
+import type { IssuerSettings, Settings } from './settings.js';
 import { Verifier } from './verifier.js';
 
 /** Authorization with access tokens and API keys. Pass it as the `auth` option of `listen`, `mcp` and the handlers. */
@@ -35,6 +36,8 @@ export class OAuth<HostRequest = unknown> implements Auth<HostRequest> {
   private readonly verifier: Verifier<HostRequest>;
   private readonly challenges: Challenges;
   private readonly reporter: Reporter;
+  /** Starts the check of the issuers, once. */
+  private checkIssuers: (() => void) | undefined;
 
   /** Internal: use `oauth`. */
   constructor(options: OAuthOptions<HostRequest>, platform: Platform) {
@@ -48,6 +51,11 @@ export class OAuth<HostRequest = unknown> implements Auth<HostRequest> {
     this.challenges = new Challenges(resource && metadataUrl(resource), scopes);
     const { onEvent, reportGranted: reportsGranted = false } = options;
     this.reporter = new Reporter({ onEvent, reportsGranted, now: () => platform.now() });
+    const check = async (issuer: IssuerSettings) => {
+      const problem = await problemWith(issuer);
+      if (problem !== undefined) this.reporter.warn(problem);
+    };
+    if (platform.checksIssuers) this.checkIssuers = () => void Promise.all([...settings.issuers.values()].map(check));
   }
 
   /** Internal: called by the endpoint, before it reads the body. */
@@ -71,8 +79,12 @@ export class OAuth<HostRequest = unknown> implements Auth<HostRequest> {
   }
 
   /** Internal: called by the endpoint when it opens. */
-  opened(warn: (message: string) => void): void {
+  opened(warn: (message: string) => void, path?: string): void {
     this.reporter.logTo(warn);
+    const mistake = pathProblem(this.settings.resource, path);
+    if (mistake !== undefined) warn(mistake);
+    this.checkIssuers?.();
+    this.checkIssuers = undefined;
   }
 
   /**
@@ -98,7 +110,8 @@ export class OAuth<HostRequest = unknown> implements Auth<HostRequest> {
       found = isRefused(holder) ? found : holder;
     }
     if (isRefused(found)) {
-      throw invalid(`is refused: ${found.found ?? found.reason}. ${remedyFor(found).replace(/\.$/, '')}`);
+      const wanted = found.expected === undefined ? '' : `; expected ${found.expected}`;
+      throw invalid(`is refused: ${found.found ?? found.reason}${wanted}. ${remedyFor(found).replace(/\.$/, '')}`);
     }
     const granted = Array.isArray(found.scopes) ? found.scopes : [];
     const missing = this.scopes.find((scope) => !granted.includes(scope));
@@ -119,7 +132,12 @@ export class OAuth<HostRequest = unknown> implements Auth<HostRequest> {
 }
 
 /** The clock and network of this process. */
-const PLATFORM: Platform = { now: () => Date.now(), fetch: (url, init) => fetch(url, init) };
+const PLATFORM: Platform = {
+  now: () => Date.now(),
+  fetch: (url, init) => fetch(url, init),
+  // test runners set it; a test that asks nobody must not fail without a network
+  checksIssuers: process.env['NODE_ENV'] !== 'test',
+};
 
 /**
  * Protects a server with OAuth 2.1: it verifies access tokens, and tells clients where to get one.

@@ -42,6 +42,10 @@ export interface Refused {
   readonly reason: RefusalReason;
   /** What was found, for the log. It may quote the token's header or claims, so it is escaped before it is shown. */
   readonly found?: string | undefined;
+  /** What this server expects in its place. */
+  readonly expected?: string | undefined;
+  /** What the operator can do, if more is known than the reason. */
+  readonly remedy?: string | undefined;
 }
 
 /** Whether credentials were refused. A principal from the application may have a `reason` too. */
@@ -52,7 +56,7 @@ export const isRefused = (result: object): result is Refused =>
 export const answerTo = ({ reason }: Refused): Answer => REASONS[reason][0];
 
 /** What the operator can do about refused credentials. */
-export const remedyFor = ({ reason }: Refused): string => REASONS[reason][1];
+export const remedyFor = ({ reason, remedy }: Refused): string => remedy ?? REASONS[reason][1];
 
 /** A value of a token, for `found`. Anyone can send a value that is nested too deeply to be written. */
 export function shown(value: unknown): string {

@@ -41,3 +41,10 @@ export function canonicalResource(identifier: string): string {
   const origin = `${scheme}://${host}`.toLowerCase() + (port === DEFAULT_PORTS[scheme.toLowerCase()] ? '' : port);
   return path === '/' && query === '' ? origin : origin + path + query;
 }
+
+/** A URL without the slash at its end. */
+export const withoutSlash = (url: string): string => url.replace(/\/$/, '');
+
+/** Whether two identifiers differ, but only by a slash at the end. */
+export const isSlashAway = (one: unknown, other: string): boolean =>
+  typeof one === 'string' && one !== other && withoutSlash(one) === withoutSlash(other);

@@ -8,9 +8,10 @@ import { ApiKeys } from './api-keys.js';
 import { type Credentials, faultIn } from './credentials.js';
 import type { Platform } from './fetch-json.js';
 import { Introspection } from './introspection.js';
+import { foreign } from './issuer-problems.js';
 import { readJwt, type UnverifiedJwt, verifyJwt } from './jwt.js';
 import { deepFreeze } from './principal.js';
-import { answerTo, isRefused, type Refused, shown } from './reasons.js';
+import { answerTo, isRefused, type Refused } from './reasons.js';
 import { RecentDigests } from './recent-digests.js';
 import type { Settings } from './settings.js';
 import { TokenCache } from './token-cache.js';
@@ -18,6 +19,8 @@ import type { Verified } from './verified.js';
 
 /** How long a refusal by an issuer is cached. */
 const REFUSED_MS = 5000;
+
+const UNKNOWN_KEY: Refused = { reason: 'api-key', found: 'an unknown API key' };
 
 /** A token that has to be verified. */
 interface SentToken {
@@ -64,7 +67,7 @@ export class Verifier<HostRequest> {
       const holder = this.apiKeys.find(Buffer.from(digest, 'base64url'));
       if (holder !== undefined) return holder;
     }
-    if (isApiKey) return { reason: 'api-key', found: 'an unknown API key' };
+    if (isApiKey) return UNKNOWN_KEY;
     const known = this.remembered(digest);
     if (known === undefined) return faultIn(text) ?? this.verifyToken({ text, digest, head }, request);
     if (head && recent === undefined) this.recent.set(head, digest);
@@ -91,7 +94,7 @@ export class Verifier<HostRequest> {
     }
     const result = await pending;
     if (!isRefused(result)) return result.principal;
-    return isForOthers(result) ? await this.byApplication(text, request, result) : result;
+    return isForOthers(result) ? await this.byApplication(text, request, this.orUnknownKey(result)) : result;
   }
 
   private async byIssuer(token: SentToken): Promise<Verified | Refused> {
@@ -102,8 +105,9 @@ export class Verifier<HostRequest> {
 
   private async jwt(jwt: UnverifiedJwt): Promise<Verified | Refused> {
     const { iss } = jwt.claims;
-    const issuer = this.settings.issuers.get(iss as string);
-    if (issuer === undefined) return { reason: 'issuer', found: `iss is ${shown(iss)}` };
+    const { issuers } = this.settings;
+    const issuer = issuers.get(iss as string);
+    if (issuer === undefined) return foreign(iss, [...issuers.keys()]);
     return await verifyJwt(jwt, issuer, this.platform.now());
   }
 
@@ -134,6 +138,17 @@ export class Verifier<HostRequest> {
     return verified;
   }
 
+  /** Tells a token that no issuer knows from an API key that nobody knows. */
+  private orUnknownKey(refused: Refused): Refused {
+    const { apiKeys, apiKeyHeader, issuers } = this.settings;
+    if (apiKeys.length === 0 || apiKeyHeader !== undefined) return refused;
+    if (issuers.size === 0) return UNKNOWN_KEY;
+    if (refused.reason === 'unrecognized') return { ...UNKNOWN_KEY, found: 'neither a JWT nor a known API key' };
+    return refused.reason === 'inactive'
+      ? { ...refused, found: `${refused.found}, nor is it a known API key` }
+      : refused;
+  }
+
   private async byApplication(
     token: string,
     request: HostRequest | undefined,
@@ -142,7 +157,13 @@ export class Verifier<HostRequest> {
     const { verify, expand } = this.settings;
     if (verify === undefined) return refused;
     const found = await verify(token, request);
-    if (!found) return { reason: 'verify', found: 'the application does not know it' };
+    if (!found) {
+      const isKey = refused.reason === 'api-key';
+      return {
+        reason: 'verify',
+        found: `${isKey ? 'it is no known API key, and ' : ''}the application does not know it`,
+      };
+    }
     // anything but a list grants nothing
     return Array.isArray(found.scopes) ? { ...found, scopes: expand(found.scopes) } : found;
   }

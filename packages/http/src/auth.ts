@@ -84,6 +84,10 @@ export interface Auth<HostRequest = unknown> {
   readonly documents?: readonly AuthDocument[];
   /** Lower-case names of more headers that hold credentials. They are left out of `ctx.transport.headers`. */
   readonly credentialHeaders?: readonly string[];
-  /** Called when an endpoint opens, with a function that writes a warning to the log of its server. */
-  opened?(warn: (message: string) => void): void;
+  /**
+   * Called when an endpoint opens.
+   * @param warn writes a warning to the log of the endpoint's server
+   * @param path the path that the endpoint serves; undefined if it isn't known, or if the endpoint serves every path
+   */
+  opened?(warn: (message: string) => void, path?: string): void;
 }

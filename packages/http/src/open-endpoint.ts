@@ -28,7 +28,7 @@ export async function openEndpoint<HostRequest>(
   const host = hostOf(server);
   const warn = (message: string) => host.warn(message);
   settings.guard.warn = warn;
-  settings.auth?.opened?.(warn);
+  settings.auth?.opened?.(warn, settings.servedPath);
   requireFreeRoutes(host, settings);
   return await host.open((kernel) => {
     if (!knowsCallers(settings)) requireNoScopes(kernel, '@decorum/http', REMEDY);

@@ -97,6 +97,8 @@ export interface ResolvedOptions<HostRequest>
     Required<EndpointLimits> {
   readonly principal: EndpointOptions<HostRequest>['principal'];
   readonly auth: EndpointOptions<HostRequest>['auth'];
+  /** The path of the endpoint from the root of the origin, as far as the host knows it. */
+  readonly servedPath?: string | undefined;
   readonly sessionStore: SessionStore | undefined;
   /** Lower-case names of the headers that are hidden from handlers. */
   readonly credentials: ReadonlySet<string>;

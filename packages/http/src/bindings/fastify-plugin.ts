@@ -141,7 +141,8 @@ export const mcp: FastifyPluginAsync<McpPluginOptions> = Object.assign(
     const settings = resolveOptions(options);
     requireHosts(app, settings.allowedHosts);
     requireRoutes(app, settings.auth);
-    const { endpoint, detach } = await openEndpoint(options.server, settings);
+    const servedPath = app.prefix + settings.path;
+    const { endpoint, detach } = await openEndpoint(options.server, { ...settings, servedPath });
     app.addHook('preClose', async () => {
       detach();
       const began = performance.now();

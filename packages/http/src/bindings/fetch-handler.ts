@@ -45,7 +45,7 @@ export function fetchHandler(server: Host, options: FetchHandlerOptions = {}): F
   const { path } = options;
   const port = portOf(server);
   requireFreeRoutes(port, settings, path === undefined);
-  const late = new LateEndpoint(server, settings);
+  const late = new LateEndpoint(server, { ...settings, servedPath: path });
   const { report, warn } = port;
   // a wrong `path` shows in the first request
   let mayWarn = path !== undefined;

@@ -93,7 +93,7 @@ export async function listen(server: ClosableHost, options: ListenOptions = {}):
   try {
     // loaded first, because the server may close the endpoint as soon as it is open
     const createApp = await loadFastify();
-    const { endpoint, detach } = await openEndpoint(server, settings, end);
+    const { endpoint, detach } = await openEndpoint(server, { ...settings, servedPath: path }, end);
     const app = createApp(requestTimeoutMs);
     const listener = new ListeningApp(app, endpoint, maxConnectionsPerAddress);
     closeListener = async () => {

@@ -64,7 +64,7 @@ export function nodeHandler(server: Host, options: NodeHandlerOptions = {}): Nod
   const port = portOf(server);
   const { report, warn } = port;
   requireFreeRoutes(port, settings, path === undefined);
-  const late = new LateEndpoint(server, settings);
+  const late = new LateEndpoint(server, { ...settings, servedPath: path });
   let mayWarn = (settings.auth?.documents ?? []).length > 0;
   let mayWarnOfPath = path !== undefined;
   const serve = (request: IncomingMessage, response: ServerResponse, routes?: readonly OwnedRoute[]): void => {

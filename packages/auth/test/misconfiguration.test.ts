@@ -1,0 +1,229 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
+
+import { McpServer } from '@decorum/core';
+import { listen } from '@decorum/http';
+import { fetchHandler } from '@decorum/http/fetch';
+import { afterEach, describe, expect, it } from '@jest/globals';
+
+import { OAuth } from '../src/oauth.js';
+import type { OAuthOptions } from '../src/options.js';
+import { AUDIENCE, createAuth, headWith, openIssuer } from './fixture.js';
+
+const KEY = 'fcde2b2edba56bf408601fb721fe9b5c338d10ee429ea04fae5511b68fbf8fb9';
+const closing: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+/** Opens an `OAuth` that checks its issuers, as in production, and waits for its first warning. */
+async function warningOf(options: Partial<OAuthOptions>): Promise<string> {
+  const platform = { now: () => Date.now(), fetch: (url: string, init: RequestInit) => fetch(url, init) };
+  const auth = new OAuth(
+    { audience: AUDIENCE, allowLoopbackHttp: true, ...options },
+    { ...platform, checksIssuers: true },
+  );
+  return await new Promise((resolve) => auth.opened(resolve));
+}
+
+/** The URL of a server that answers every request with an HTML page. */
+async function startWebsite(): Promise<string> {
+  const server = createServer((_request, response) => response.end('<!doctype html><title>Welcome</title>'));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closing.push(async () => {
+    server.close();
+    await once(server, 'close');
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+describe('when a server opens, the log tells', () => {
+  it('of a slash too many in the issuer, and how to write it (#23)', async () => {
+    const issuer = await openIssuer();
+    const warning = await warningOf({ issuer: `${issuer.url}/` });
+    expect(warning).toContain(`no metadata of ${issuer.url}/`);
+    expect(warning).toContain(`Only the slash at the end differs: write \`issuer: "${issuer.url}"\``);
+  });
+
+  it('of an issuer with another name (#23)', async () => {
+    const issuer = await openIssuer();
+    const url = issuer.url.replace('127.0.0.1', 'localhost');
+    expect(await warningOf({ issuer: url })).toContain(`It must be the same: write \`issuer: "${issuer.url}"\``);
+  });
+
+  it('of a path at which there is no issuer (#23)', async () => {
+    const issuer = await openIssuer();
+    const warning = await warningOf({ issuer: `${issuer.url}/realms/typo` });
+    expect(warning).toContain('/realms/typo/.well-known/openid-configuration answered with status 404');
+    expect(warning).toContain('Check the path of `issuer`');
+  });
+
+  it('of an issuer that cannot be reached (#23)', async () => {
+    const issuer = await openIssuer();
+    const { url } = issuer;
+    await issuer.stop();
+    const warning = await warningOf({ issuer: url });
+    expect(warning).toContain('ECONNREFUSED');
+    expect(warning).toContain('that this server can reach it');
+  });
+
+  it('of a web site where the issuer should be (#23)', async () => {
+    expect(await warningOf({ issuer: await startWebsite() })).toContain('sent no JSON object');
+  });
+
+  it('of metadata without an endpoint that is needed (#23)', async () => {
+    const issuer = await openIssuer();
+    const { introspection_endpoint: _missing, ...metadata } = issuer.metadata;
+    issuer.handlers.set('/.well-known/oauth-authorization-server', (_request, response) =>
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(metadata)),
+    );
+    const introspection = { clientId: 'files', clientSecret: 'hush' };
+    const warning = await warningOf({ issuer: { issuer: issuer.url, introspection } });
+    expect(warning).toContain(`introspection_endpoint of ${issuer.url} must be a URL`);
+  });
+
+  it('nothing if all is well, and asks each issuer once, however many servers open (#23)', async () => {
+    const issuer = await openIssuer();
+    const logged: string[] = [];
+    const platform = { now: () => 0, fetch: (url: string, init: RequestInit) => fetch(url, init), checksIssuers: true };
+    const auth = new OAuth({ issuer: issuer.url, audience: AUDIENCE, allowLoopbackHttp: true }, platform);
+    for (let server = 0; server < 3; server += 1) auth.opened((line) => logged.push(line));
+    while (issuer.requests.length === 0) await setImmediate();
+    await auth.documents.at(-1)?.answer(headWith());
+    expect([issuer.requests, logged]).toEqual([['/.well-known/oauth-authorization-server'], []]);
+  });
+
+  it('also a server that opens after the check has failed (#23)', async () => {
+    const issuer = await openIssuer();
+    const platform = { now: () => 0, fetch: (url: string, init: RequestInit) => fetch(url, init), checksIssuers: true };
+    const auth = new OAuth({ issuer: `${issuer.url}/`, audience: AUDIENCE, allowLoopbackHttp: true }, platform);
+    await new Promise((resolve) => auth.opened(resolve as () => void));
+    const late: string[] = [];
+    auth.opened((line) => late.push(line));
+    expect(late).toEqual([expect.stringContaining('Only the slash at the end differs')]);
+  });
+
+  it('control characters of an issuer only escaped (#23)', async () => {
+    const issuer = await openIssuer();
+    issuer.handlers.set('/.well-known/oauth-authorization-server', (_request, response) =>
+      response.writeHead(200).end(JSON.stringify({ issuer: 'https://evil.example/\u001b[31m\u202e' })),
+    );
+    expect(await warningOf({ issuer: issuer.url })).toMatch(/^[\x20-\x7e]*$/);
+  });
+});
+
+describe('the log names a public URL that is not served', () => {
+  const warningsOf = async (open: (server: McpServer, auth: OAuth) => Promise<unknown>, audience = AUDIENCE) => {
+    const warnings: string[] = [];
+    const warn = (...told: unknown[]) => void warnings.push(String(told.at(-1)));
+    const server = new McpServer({ name: 'test', version: '1.0.0', logger: { warn, error: warn } });
+    closing.push(() => server.close());
+    server.addTool({ name: 'ping' }, () => 'pong');
+    await open(server, createAuth({ issuer: 'https://id.example.com', audience }).auth);
+    return warnings.filter((line) => line.includes('is served at'));
+  };
+
+  it('when `listen` serves another path (#23)', async () => {
+    const warnings = await warningsOf((server, auth) => listen(server, { auth, port: 0, path: '/api' }));
+    expect(warnings).toEqual([expect.stringContaining(`served at "/api", but clients are told "${AUDIENCE}"`)]);
+  });
+
+  it('when a handler has another path (#23)', async () => {
+    const warnings = await warningsOf(async (server, auth) => await fetchHandler(server, { auth, path: '/api' }).ready);
+    expect(warnings).toHaveLength(1);
+  });
+
+  it.each([
+    ['the same path', AUDIENCE],
+    ['a parent of the path, which clients accept', 'https://mcp.example.com'],
+    ['the same path with a slash', `${AUDIENCE}/`],
+  ])('but not for %s (#23)', async (_title, audience) => {
+    expect(await warningsOf((server, auth) => listen(server, { auth, port: 0 }), audience)).toEqual([]);
+  });
+});
+
+describe('the first refused token is logged with what was expected and what came', () => {
+  it('for an `iss` that differs by a slash, once and never with the token (#23)', async () => {
+    const issuer = await openIssuer();
+    const { enter, logged, events } = createAuth({ issuer: issuer.url });
+    const token = issuer.sign({ aud: AUDIENCE, iss: `${issuer.url}/` });
+    for (let request = 0; request < 5; request += 1) await enter(token);
+    expect(logged).toEqual([
+      `Refused credentials: iss is "${issuer.url}/"; expected "${issuer.url}". Only the slash at the end differs. Write \`issuer\` as in the token.`,
+    ]);
+    expect(events[0]).toMatchObject({
+      reason: 'issuer',
+      found: `iss is "${issuer.url}/"`,
+      expected: `"${issuer.url}"`,
+    });
+    expect(JSON.stringify([events, logged])).not.toContain(token.split('.')[2]);
+  });
+
+  it('even if somebody has sent nonsense before (#23)', async () => {
+    const issuer = await openIssuer();
+    const { enter, logged } = createAuth({ issuer: issuer.url });
+    await enter(issuer.sign({ aud: AUDIENCE, iss: 'https://evil.example' }));
+    await enter(issuer.sign({ aud: AUDIENCE, iss: `${issuer.url}/` }));
+    expect(logged).toHaveLength(2);
+  });
+
+  it('for an `aud` that is not ours (#23)', async () => {
+    const issuer = await openIssuer();
+    const { enter, logged } = createAuth({ issuer: issuer.url });
+    await enter(issuer.sign({ aud: 'https://mcp.example.com' }));
+    await enter(issuer.sign({ aud: `${AUDIENCE}/` }));
+    expect(logged).toEqual([
+      expect.stringContaining(`aud is "https://mcp.example.com"; expected "${AUDIENCE}". Have clients ask`),
+      expect.stringContaining(`aud is "${AUDIENCE}/"; expected "${AUDIENCE}". Only the slash at the end differs.`),
+    ]);
+  });
+
+  it('for an issuer whose metadata cannot be used (#23)', async () => {
+    const issuer = await openIssuer();
+    const { enter, logged } = createAuth({ issuer: `${issuer.url}/typo` });
+    await enter(issuer.sign({ aud: AUDIENCE, iss: `${issuer.url}/typo` }));
+    expect(logged).toEqual([expect.stringMatching(/answered with status 404.*Check the path of `issuer`/)]);
+  });
+});
+
+describe('an unknown API key is called one', () => {
+  const apiKeys = { ci: { sha256: KEY } };
+
+  it.each<[string, Partial<OAuthOptions>, string]>([
+    ['without issuers', { apiKeys, audience: undefined as never }, 'an unknown API key'],
+    ['beside an issuer of JWTs', { apiKeys, issuer: 'https://id.example.com' }, 'neither a JWT nor a known API key'],
+  ])('%s (#23)', async (_title, options, found) => {
+    const { enter, events, logged } = createAuth(options);
+    const refusal = await enter('sk-made-up');
+    expect(events).toMatchObject([{ reason: 'api-key', found }]);
+    expect(logged).toEqual([`Refused credentials: ${found}. No entry of \`apiKeys\` has its digest.`]);
+    expect(JSON.stringify(refusal)).not.toMatch(/key/i);
+    expect(JSON.stringify([events, logged])).not.toContain('sk-made-up');
+  });
+
+  it('that looks like a JWT, without issuers (#23)', async () => {
+    const issuer = await openIssuer();
+    const { enter, events } = createAuth({ apiKeys, audience: undefined as never });
+    await enter(issuer.sign({}));
+    expect(events).toMatchObject([{ reason: 'api-key', found: 'an unknown API key' }]);
+  });
+
+  it('that the issuer does not know either (#23)', async () => {
+    const issuer = await openIssuer();
+    issuer.handlers.set('/introspect', (_request, response) => response.writeHead(200).end('{"active":false}'));
+    const introspection = { clientId: 'files', clientSecret: 'hush' };
+    const { enter, events } = createAuth({ apiKeys, issuer: { issuer: issuer.url, introspection } });
+    await enter('sk-made-up');
+    expect(events).toMatchObject([{ reason: 'inactive', found: 'the token is not active, nor is it a known API key' }]);
+  });
+
+  it('that the application does not know either (#23)', async () => {
+    const { enter, events } = createAuth({ apiKeys, audience: undefined as never, verify: () => undefined });
+    await enter('sk-made-up');
+    expect(events).toMatchObject([{ reason: 'verify', found: expect.stringContaining('no known API key') }]);
+  });
+});
