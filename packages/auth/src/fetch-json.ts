@@ -60,6 +60,24 @@ export async function fetchJson(url: string, platform: Platform, init: RequestIn
   });
 }
 
+/** An answer of an issuer with any status. */
+export interface IssuerAnswer {
+  readonly status: number;
+  /** Undefined for anything but a JSON object, such as an HTML page. */
+  readonly json: JsonText['json'] | undefined;
+}
+
+/**
+ * Sends a request to an issuer, and reads the answer with any status: errors of OAuth have a body.
+ * @throws {Error} if the issuer doesn't answer in time and within the cap
+ */
+export async function fetchAnswer(url: string, platform: Platform, init: RequestInit): Promise<IssuerAnswer> {
+  return await inTime(async (signal) => {
+    const response = await send(url, platform, { ...init, signal });
+    return { status: response.status, json: parseObject(await readText(response, url)) };
+  });
+}
+
 async function inTime<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(new Error(`no answer within ${TIMEOUT_MS} ms`)), TIMEOUT_MS).unref();

@@ -1,11 +1,8 @@
-import { Buffer } from 'node:buffer';
-
 import { refusedClaims } from './claims.js';
 import { fetchJson, type Platform, problemOf } from './fetch-json.js';
-import type { IntrospectionOptions } from './options.js';
 import { type Claims, principalOf } from './principal.js';
 import { type Refused, shown } from './reasons.js';
-import type { IssuerSettings } from './settings.js';
+import type { IntrospectionSettings, IssuerSettings } from './settings.js';
 import type { Verified } from './verified.js';
 
 /** How long the response for a valid token is cached by default. */
@@ -17,25 +14,16 @@ const MAX_PENDING = 100;
 /** Cap on those that one address causes. The tokens of others must still get through. */
 const MAX_PENDING_PER_ADDRESS = MAX_PENDING / 4;
 
-/** Form encoding of credentials (RFC 6749, section 2.3.1). */
-const encoded = (text: string) => new URLSearchParams([['', text]]).toString().slice(1);
-
 /** Asks an issuer about tokens that only the issuer can read (RFC 7662). */
 export class Introspection {
-  private readonly authorization: string;
-  private readonly keptMs: number;
   private pending = 0;
   private readonly pendingOf = new Map<string | undefined, number>();
 
   constructor(
     private readonly issuer: IssuerSettings,
-    { clientId, clientSecret, cacheMs = DEFAULT_KEPT_MS }: IntrospectionOptions,
+    private readonly settings: IntrospectionSettings,
     private readonly platform: Platform,
-  ) {
-    const credentials = `${encoded(clientId)}:${encoded(clientSecret)}`;
-    this.authorization = `Basic ${Buffer.from(credentials).toString('base64')}`;
-    this.keptMs = cacheMs;
-  }
+  ) {}
 
   /**
    * Verifies a token.
@@ -59,14 +47,16 @@ export class Introspection {
   }
 
   private async ask(token: string): Promise<Claims> {
-    const { issuer, platform, authorization } = this;
+    const { issuer, platform, settings } = this;
+    const authorization = settings.credentials.basic;
     const url = await issuer.discovery.endpoint('introspection_endpoint');
     const body = new URLSearchParams({ token, token_type_hint: 'access_token' });
     return (await fetchJson(url, platform, { method: 'POST', headers: { authorization }, body })).json;
   }
 
   private judge(claims: Claims): Verified | Refused {
-    const { issuer, platform, keptMs } = this;
+    const { issuer, platform } = this;
+    const { keptMs } = this.settings;
     const { active, iss = issuer.issuer, token_type: type = 'Bearer' } = claims;
     if (active !== true) return { reason: 'inactive', found: 'the token is not active' };
     if (iss !== issuer.issuer) return { reason: 'inactive', found: `iss is ${shown(iss)}` };

@@ -44,8 +44,8 @@ export function foreign(iss: unknown, issuers: readonly string[]): Refused {
 }
 
 /** The endpoints in its metadata that an issuer is used for. */
-function endpointsOf({ introspection }: IssuerSettings): readonly string[] {
-  return ['jwks_uri', ...(introspection ? ['introspection_endpoint'] : [])];
+function endpointsOf({ introspection, client }: IssuerSettings): readonly string[] {
+  return ['jwks_uri', ...(introspection ? ['introspection_endpoint'] : []), ...(client ? ['token_endpoint'] : [])];
 }
 
 /** Fetches the metadata of an issuer. Returns what is wrong with it, if anything. Never rejects. */

@@ -1,12 +1,13 @@
 import { isObject, type OptionTypes, requireKnown } from '@decorum/core/transport';
 
+import { ClientCredentials } from './client-credentials.js';
 import { invalid, requireText, requireTexts } from './check-values.js';
 import { Discovery } from './discovery.js';
 import type { Platform } from './fetch-json.js';
 import { DEFAULT_KEPT_MS } from './introspection.js';
 import { KeySet } from './key-set.js';
 import type { IntrospectionOptions, IssuerOptions, OAuthOptions } from './options.js';
-import type { IssuerSettings } from './settings.js';
+import type { ClientSettings, IntrospectionSettings, IssuerSettings } from './settings.js';
 import { canonicalResource, issuerUrlMistake } from './urls.js';
 
 const ISSUER_OPTIONS: OptionTypes<IssuerOptions> = {
@@ -16,6 +17,9 @@ const ISSUER_OPTIONS: OptionTypes<IssuerOptions> = {
   claims: 'object',
   scopeClaims: 'array',
   withoutAudience: 'boolean',
+  clientId: true,
+  clientSecret: true,
+  exchange: true,
   introspection: {
     clientId: true,
     clientSecret: true,
@@ -62,10 +66,6 @@ function resolveIssuer(where: string, given: unknown, { options, platform }: Sur
     own.audience === undefined ? 'audience' : `${where}.audience`,
     own.audience ?? options.audience,
   );
-  if (introspection !== undefined) {
-    requireText(`${where}.introspection.clientId`, introspection.clientId);
-    requireText(`${where}.introspection.clientSecret`, introspection.clientSecret);
-  }
   requireClaims(`${where}.claims`, claims);
   if (withoutAudience && !Array.isArray(claims['client_id'])) {
     throw invalid(
@@ -73,6 +73,7 @@ function resolveIssuer(where: string, given: unknown, { options, platform }: Sur
       'accepts the tokens of all clients. List yours: `claims: { client_id: […] }`',
     );
   }
+  const client = resolveClient(where, own);
   const discovery = new Discovery(issuer, allowLoopbackHttp, platform);
   return {
     issuer,
@@ -82,10 +83,34 @@ function resolveIssuer(where: string, given: unknown, { options, platform }: Sur
     claims,
     scopeClaims: requireTexts(`${where}.scopeClaims`, scopeClaims),
     clockToleranceMs,
-    introspection,
+    introspection: introspection && resolveIntrospection(`${where}.introspection`, introspection),
+    client,
     discovery,
     keys: new KeySet(discovery, platform),
   };
+}
+
+function resolveIntrospection(where: string, options: IntrospectionOptions): IntrospectionSettings {
+  const { clientId, clientSecret, cacheMs = DEFAULT_KEPT_MS } = options;
+  return { credentials: requireCredentials(where, clientId, clientSecret), keptMs: cacheMs };
+}
+
+function requireCredentials(where: string, clientId: unknown, clientSecret: unknown): ClientCredentials {
+  const id = requireText(`${where}.clientId`, clientId);
+  return new ClientCredentials(id, requireText(`${where}.clientSecret`, clientSecret));
+}
+
+const EXCHANGES: readonly unknown[] = ['token-exchange', 'on-behalf-of'] satisfies ClientSettings['exchange'][];
+
+function resolveClient(where: string, own: IssuerOptions): ClientSettings | undefined {
+  const { clientId, clientSecret, exchange = 'token-exchange' } = own;
+  if (!EXCHANGES.includes(exchange)) {
+    const given = JSON.stringify(exchange);
+    throw invalid(`${where}.exchange`, `is ${given}, but must be 'token-exchange' or 'on-behalf-of'`);
+  }
+  // a variable that is not set is a mistake, but an option that is left out is not
+  if (!('clientId' in own) && !('clientSecret' in own)) return undefined;
+  return { credentials: requireCredentials(where, clientId, clientSecret), exchange };
 }
 
 const mediaType = (type: string): string => type.toLowerCase().replace(/^application\//, '');

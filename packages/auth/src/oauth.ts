@@ -15,6 +15,7 @@ import { resolveOptions } from './check-options.js';
 import { credentialsOf } from './credentials.js';
 import { documentsOf, metadataUrl } from './documents.js';
 import { Reporter } from './events.js';
+import { type ExchangedToken, Exchanger, type ExchangeRequest } from './exchange.js';
 import type { Platform } from './fetch-json.js';
 import { pathProblem, problemWith } from './issuer-problems.js';
 import type { OAuthOptions } from './options.js';
@@ -36,6 +37,7 @@ export class OAuth<HostRequest = unknown> implements Auth<HostRequest> {
   private readonly verifier: Verifier<HostRequest>;
   private readonly challenges: Challenges;
   private readonly reporter: Reporter;
+  private readonly exchanger: Exchanger;
   /** Starts the check of the issuers, once. */
   private checkIssuers: (() => void) | undefined;
 
@@ -51,6 +53,8 @@ export class OAuth<HostRequest = unknown> implements Auth<HostRequest> {
     this.challenges = new Challenges(resource && metadataUrl(resource), scopes);
     const { onEvent, reportGranted: reportsGranted = false } = options;
     this.reporter = new Reporter({ onEvent, reportsGranted, now: () => platform.now() });
+    const { issuers } = settings;
+    this.exchanger = new Exchanger({ issuers, platform, tokenOf: (principal) => this.verifier.tokenOf(principal) });
     const check = async (issuer: IssuerSettings) => {
       const problem = await problemWith(issuer);
       if (problem !== undefined) this.reporter.warn(problem);
@@ -85,6 +89,29 @@ export class OAuth<HostRequest = unknown> implements Auth<HostRequest> {
     if (mistake !== undefined) warn(mistake);
     this.checkIssuers?.();
     this.checkIssuers = undefined;
+  }
+
+  /**
+   * Exchanges the token of a caller for a token of another API, in the name of the same user. The issuer of the token
+   * needs `clientId` and `clientSecret`. Results are cached until shortly before they expire.
+   * @param principal `ctx.principal` itself, not a copy
+   * @throws {ExchangeError} if the caller has no token, or the issuer doesn't exchange it
+   * @example
+   * ```ts
+   * const issuer = { issuer: 'https://id.example.com', clientId: 'files', clientSecret: process.env['SECRET'] ?? '' };
+   * const auth = oauth({ issuer, audience: 'https://mcp.example.com/mcp' });
+   *
+   * class Calendar {
+   *   @Tool() async events(_input: NoInput, ctx: Context) {
+   *     const { accessToken } = await auth.exchange(ctx.principal, { audience: 'https://calendar.example.com' });
+   *     const headers = { authorization: `Bearer ${accessToken}` };
+   *     return await (await fetch('https://calendar.example.com/events', { headers })).json();
+   *   }
+   * }
+   * ```
+   */
+  async exchange(principal: Principal | undefined, request: ExchangeRequest): Promise<ExchangedToken> {
+    return await this.exchanger.exchange(principal, request);
   }
 
   /**

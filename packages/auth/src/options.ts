@@ -26,6 +26,12 @@ export interface IssuerOptions {
   readonly withoutAudience?: boolean;
   /** Asks the issuer about tokens that aren't JWTs. */
   readonly introspection?: IntrospectionOptions;
+  /** This server's client id at the issuer, for `exchange`. Needs `clientSecret`. */
+  readonly clientId?: string;
+  /** This server's client secret at the issuer, for `exchange`. */
+  readonly clientSecret?: string;
+  /** How the issuer exchanges tokens: as in RFC 8693, which is the default, or by the on-behalf-of flow of Entra. */
+  readonly exchange?: 'token-exchange' | 'on-behalf-of';
 }
 
 /** An API key. Only its digest is configured, so the configuration holds no secret. */

@@ -3,7 +3,7 @@ import { requireKnown, startupError } from '@decorum/core/transport';
 import type { IssuerOptions } from './options.js';
 
 /** The issuer options that a preset sets. */
-type Preset = Omit<IssuerOptions, 'introspection'>;
+type Preset = Omit<IssuerOptions, 'introspection' | 'clientId' | 'clientSecret'>;
 
 /** A host name or a path segment, from which presets build URLs. */
 const PLAIN = /^[\w.-]+$/;
@@ -61,6 +61,7 @@ export function entra(options: { readonly tenant: string; readonly version?: 1 |
     issuer: version === 1 ? `https://sts.windows.net/${tenant}/` : `https://login.microsoftonline.com/${tenant}/v2.0`,
     tokenTypes: ['JWT'],
     scopeClaims: ['scp', 'roles'],
+    exchange: 'on-behalf-of',
     // its ID tokens have the same type and audience, but name no client
     claims: { ver: [version === 1 ? '1.0' : '2.0'], tid: [tenant], [version === 1 ? 'appid' : 'azp']: true },
   };

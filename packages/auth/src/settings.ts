@@ -1,6 +1,20 @@
+import type { ClientCredentials } from './client-credentials.js';
 import type { Discovery } from './discovery.js';
 import type { KeySet } from './key-set.js';
-import type { IntrospectionOptions, OAuthOptions } from './options.js';
+import type { OAuthOptions } from './options.js';
+
+/** How an issuer is asked about tokens. */
+export interface IntrospectionSettings {
+  readonly credentials: ClientCredentials;
+  /** How long the response for a valid token is cached, in milliseconds. */
+  readonly keptMs: number;
+}
+
+/** This server as a client of an issuer. */
+export interface ClientSettings {
+  readonly credentials: ClientCredentials;
+  readonly exchange: 'token-exchange' | 'on-behalf-of';
+}
 
 /** An issuer with its options checked and defaults applied. */
 export interface IssuerSettings {
@@ -13,7 +27,9 @@ export interface IssuerSettings {
   readonly claims: Readonly<Record<string, true | readonly string[]>>;
   readonly scopeClaims: readonly string[];
   readonly clockToleranceMs: number;
-  readonly introspection: IntrospectionOptions | undefined;
+  readonly introspection: IntrospectionSettings | undefined;
+  /** How tokens of callers are exchanged; undefined if they aren't. */
+  readonly client: ClientSettings | undefined;
   readonly discovery: Discovery;
   readonly keys: KeySet;
 }

@@ -19,6 +19,11 @@ export class TokenCache<T> {
     return undefined;
   }
 
+  /** Removes all results that have expired. */
+  dropExpired(now: number): void {
+    for (const [digest, { until }] of this.entries) if (now >= until) this.entries.delete(digest);
+  }
+
   set(digest: string, value: T, until: number): void {
     this.entries.delete(digest);
     if (this.entries.size >= this.max) {

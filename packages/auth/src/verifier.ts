@@ -39,6 +39,8 @@ export class Verifier<HostRequest> {
   private readonly recent = new RecentDigests();
   private readonly pending = new Map<string, Promise<Verified | Refused>>();
   private readonly ownScopes = new WeakMap<Principal, readonly string[]>();
+  /** Only of issuers that exchange them. */
+  private readonly tokens = new WeakMap<Principal, string>();
 
   constructor(
     private readonly settings: Settings<HostRequest>,
@@ -79,6 +81,11 @@ export class Verifier<HostRequest> {
     return this.ownScopes.get(principal) ?? principal.scopes;
   }
 
+  /** The token that a principal was made from, if it may be exchanged. */
+  tokenOf(principal: Principal): string | undefined {
+    return this.tokens.get(principal);
+  }
+
   private remembered(digest: string): Principal | undefined {
     const known = this.verified.get(digest, this.platform.now());
     return known?.key?.removed === true ? undefined : known?.principal;
@@ -100,7 +107,7 @@ export class Verifier<HostRequest> {
   private async byIssuer(token: SentToken): Promise<Verified | Refused> {
     const jwt = readJwt(token.text);
     const result = jwt === undefined ? await this.opaque(token) : await this.jwt(jwt);
-    return isRefused(result) ? result : this.remember(result, token.digest);
+    return isRefused(result) ? result : this.remember(result, token);
   }
 
   private async jwt(jwt: UnverifiedJwt): Promise<Verified | Refused> {
@@ -126,10 +133,11 @@ export class Verifier<HostRequest> {
     return result;
   }
 
-  private remember({ principal: found, ...rest }: Verified, digest: string): Verified {
+  private remember({ principal: found, ...rest }: Verified, { text, digest }: SentToken): Verified {
     const { scopes } = found;
     const principal = deepFreeze({ ...found, scopes: this.settings.expand(scopes) });
     this.ownScopes.set(principal, scopes);
+    if (this.settings.issuers.get(found.issuer as string)?.client) this.tokens.set(principal, text);
     const verified = { ...rest, principal };
     const keptMs = Math.min(this.settings.cacheMs, rest.keptMs);
     const now = this.platform.now();

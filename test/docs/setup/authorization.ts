@@ -12,3 +12,5 @@ export async function findUser(
 export const audit = {
   write: (_entry: Pick<AuthEvent, 'type'> & Readonly<Record<string, unknown>>): void => {},
 };
+
+export const eventsOf = async (_accessToken: string): Promise<string[]> => [];
