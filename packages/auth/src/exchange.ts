@@ -169,7 +169,7 @@ function bodyOf({ exchange }: ClientSettings, token: string, request: ExchangeRe
   });
 }
 
-/** Entra takes the audience from the scopes: `https://graph.microsoft.com/User.Read`. */
+/** Entra takes the audience from the scopes, which are URLs below it. */
 function scopesAt(audience: string | undefined, scopes: readonly string[]): readonly string[] {
   if (audience === undefined) return scopes;
   const base = audience.endsWith('/') ? audience : `${audience}/`;

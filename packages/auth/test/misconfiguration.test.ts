@@ -6,9 +6,9 @@ import { setImmediate } from 'node:timers/promises';
 import { McpServer } from '@decorum/core';
 import { listen } from '@decorum/http';
 import { fetchHandler } from '@decorum/http/fetch';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 
-import { OAuth } from '../src/oauth.js';
+import { oauth, OAuth } from '../src/oauth.js';
 import type { OAuthOptions } from '../src/options.js';
 import { AUDIENCE, createAuth, headWith, openIssuer } from './fixture.js';
 
@@ -114,6 +114,14 @@ describe('when a server opens, the log tells', () => {
     );
     expect(await warningOf({ issuer: issuer.url })).toMatch(/^[\x20-\x7e]*$/);
   });
+});
+
+it('a server in a test asks no issuer unless a request needs it (#23)', async () => {
+  const issuer = await openIssuer();
+  const asked = jest.spyOn(globalThis, 'fetch');
+  oauth({ issuer: issuer.url, audience: AUDIENCE, allowLoopbackHttp: true }).opened(() => {});
+  expect(asked).not.toHaveBeenCalled();
+  asked.mockRestore();
 });
 
 describe('the log names a public URL that is not served', () => {
