@@ -13,6 +13,9 @@ const INVALID_TOKEN = 'The access token is not valid or has expired.';
 const INVALID_REQUEST = 'Send one access token, in one Authorization header.';
 const INSUFFICIENT_SCOPE = 'The request needs scopes that the access token does not have.';
 
+/** Without an error, ChatGPT doesn't offer to sign in. OpenAI's documentation shows this one for a missing token too. */
+const SIGN_IN = ['error="insufficient_scope"', 'error_description="Sign in to use this tool."'];
+
 /** Seconds after which a client may try again if the issuer is unavailable. */
 const RETRY_AFTER = '5';
 
@@ -45,8 +48,9 @@ export class Challenges {
    * The challenge for a denied request.
    * @param granted the scopes in the token itself, if there is a token. The application's `verify` may return anything
    */
-  denied({ reason, scopes, inSession }: Denial, granted: readonly string[] | undefined): Challenge {
+  denied({ reason, scopes, inSession, inResult }: Denial, granted: readonly string[] | undefined): Challenge {
     if (reason === 'unauthorized') {
+      if (inResult) return { status: 401, headers: bearer([...this.metadata, ...scopeParam(scopes), ...SIGN_IN]) };
       return { status: 401, headers: bearer([...this.metadata, ...scopeParam(scopes)]) };
     }
     // clients with sessions request exactly these scopes, and would lose the scopes that they have

@@ -30,6 +30,7 @@ const OPTIONS: OptionTypes<OAuthOptions> = {
   verify: 'function',
   cacheMs: [0, MAX_CACHE_MS],
   clockToleranceMs: [0, MAX_TOLERANCE_MS],
+  toolSignIn: 'boolean',
   legacyEndpoints: 'boolean',
   onEvent: 'function',
   reportGranted: 'boolean',
@@ -71,7 +72,14 @@ export function resolveOptions<HostRequest>(
 }
 
 function requireNothingOfIssuers(options: OAuthOptions<never>): void {
-  for (const option of ['audience', 'resource', 'legacyEndpoints', 'cacheMs', 'clockToleranceMs'] as const) {
+  for (const option of [
+    'audience',
+    'resource',
+    'toolSignIn',
+    'legacyEndpoints',
+    'cacheMs',
+    'clockToleranceMs',
+  ] as const) {
     if (options[option] !== undefined) throw invalid(option, 'has no effect without `issuer`. Pass `issuer` too');
   }
 }

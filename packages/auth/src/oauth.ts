@@ -28,6 +28,7 @@ export class OAuth<HostRequest = unknown> implements Auth<HostRequest> {
   readonly scopes: readonly string[];
   readonly documents: readonly AuthDocument[];
   readonly credentialHeaders: readonly string[];
+  readonly toolSignIn: boolean;
   /**
    * A Fastify plugin that serves the documents: `await app.register(auth.routes)`. Register it without a prefix.
    * `listen` registers it itself.
@@ -48,6 +49,7 @@ export class OAuth<HostRequest = unknown> implements Auth<HostRequest> {
     this.scopes = scopes;
     this.documents = documentsOf(settings);
     this.credentialHeaders = apiKeyHeader === undefined ? [] : [apiKeyHeader];
+    this.toolSignIn = options.toolSignIn ?? false;
     this.routes = authRoutes(this);
     this.verifier = new Verifier(settings, platform);
     this.challenges = new Challenges(resource && metadataUrl(resource), scopes);

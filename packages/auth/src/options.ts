@@ -73,6 +73,11 @@ export interface OAuthOptions<HostRequest = unknown> {
    * Milliseconds by which the clocks of an issuer and this server may differ. Defaults to 5 seconds, at most 5 minutes.
    */
   readonly clockToleranceMs?: number;
+  /**
+   * Answers denied tool calls with a result that has the challenge in `_meta`, and adds `securitySchemes` to tools.
+   * ChatGPT signs in that way. Other clients expect a 401 or 403, and don't sign in.
+   */
+  readonly toolSignIn?: boolean;
   /** Redirects `/authorize`, `/token` and `/register` to the first issuer, for old clients that don't read metadata. */
   readonly legacyEndpoints?: boolean;
   /** Called for each denied request and each request that lacks scopes. Values from clients are escaped. */

@@ -36,6 +36,8 @@ export interface Denial {
   readonly principal: Principal | undefined;
   /** Whether the request belongs to a session, or would if the endpoint kept sessions. */
   readonly inSession: boolean;
+  /** Whether the challenge is for the result of a tool, where clients need `error` and `error_description` in it. */
+  readonly inResult?: boolean;
 }
 
 /** Status and headers of the response to a denied request. */
@@ -80,6 +82,11 @@ export interface Auth<HostRequest = unknown> {
    * with `Bearer` and the scopes, or 403 with `Bearer error="insufficient_scope"` and the scopes.
    */
   challenge?(denial: Denial): Challenge;
+  /**
+   * Answers denied tool calls with a result that has the challenge in `_meta`, and lets tools publish which scopes they
+   * need. ChatGPT signs in that way.
+   */
+  readonly toolSignIn?: boolean;
   /** Public documents that tell clients where to get a token (RFC 9728, RFC 8414). */
   readonly documents?: readonly AuthDocument[];
   /** Lower-case names of more headers that hold credentials. They are left out of `ctx.transport.headers`. */

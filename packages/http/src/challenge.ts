@@ -64,7 +64,7 @@ export function challengeTo(denial: Denial, auth: Auth<never> | undefined): Chal
  */
 export function challengeOf(
   { kind, data }: McpError,
-  caller: Pick<Denial, 'principal' | 'inSession'>,
+  caller: Pick<Denial, 'principal' | 'inSession' | 'inResult'>,
   auth: Auth<never> | undefined,
 ): Challenge {
   const { scopes = [] } = (data ?? {}) as Partial<Denial>;
@@ -77,10 +77,11 @@ export function denied(denial: Denial, auth: Auth<never> | undefined): HttpError
   return new DeniedError(denial, challengeTo(denial, auth));
 }
 
-function bearerChallenge({ reason, scopes }: Denial): Challenge {
+function bearerChallenge({ reason, scopes, inResult = false }: Denial): Challenge {
   const needed = scopes.length > 0 ? [`scope="${scopes.join(' ')}"`] : [];
   // a missing token is not an error (RFC 6750, section 3.1)
-  const params = reason === 'unauthorized' ? needed : ['error="insufficient_scope"', ...needed];
+  const params = reason === 'unauthorized' && !inResult ? needed : ['error="insufficient_scope"', ...needed];
+  if (inResult) params.push(`error_description="${MESSAGES[reason]}"`);
   const value = params.length > 0 ? `Bearer ${params.join(', ')}` : 'Bearer';
   return { status: reason === 'unauthorized' ? 401 : 403, headers: { 'www-authenticate': value } };
 }

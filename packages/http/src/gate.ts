@@ -3,7 +3,7 @@ import { type Authorization, hasAll, isPromise, type Kernel } from '@decorum/cor
 
 import type { Auth, RequestHead } from './auth.js';
 import { authenticate } from './authenticate.js';
-import { denied } from './challenge.js';
+import { challengeOf, denied } from './challenge.js';
 import type { PendingCallbacks, Waiting } from './pending-callbacks.js';
 
 /** The parts of an endpoint that a gate needs. */
@@ -22,7 +22,8 @@ export class Gate<HostRequest> {
     readonly auth: Auth<HostRequest>,
     private readonly parts: GateParts,
   ) {
-    this.authorization = { scopes: auth.scopes ?? [] };
+    const { scopes = [], toolSignIn = false } = auth;
+    this.authorization = toolSignIn ? { scopes, toolChallenge: inResult(auth) } : { scopes };
   }
 
   /**
@@ -56,10 +57,16 @@ export class Gate<HostRequest> {
   }
 
   private admit(principal: Principal | undefined, { method, headers }: RequestHead): Principal | undefined {
-    // the kernel judges a POST, so that the challenge names all scopes that the message needs
-    if (principal === undefined || method !== 'POST') {
+    // the kernel judges a POST, so that the challenge names all scopes that the message needs, or is a tool's result
+    if (method !== 'POST' || (principal === undefined && this.auth.toolSignIn !== true)) {
       this.requireBase(principal, headers['mcp-session-id'] !== undefined);
     }
     return principal;
   }
 }
+
+/** Creates the challenges for the results of denied tool calls. */
+const inResult =
+  (auth: Auth<never>): NonNullable<Authorization['toolChallenge']> =>
+  (denial, caller) =>
+    challengeOf(denial, { ...caller, inResult: true }, auth).headers['www-authenticate'];

@@ -1,13 +1,15 @@
 import type { ErrorReporter } from './error-reporter.js';
 import { FAILURES, McpError } from '../protocol/errors.js';
 import type { Conversation, Exchange } from '../protocol/exchange.js';
-import { errorFrame, isObject, isUnanswered, readableId } from '../protocol/jsonrpc.js';
+import { errorFrame, isObject, isUnanswered, readableId, resultFrame } from '../protocol/jsonrpc.js';
 import { LimitError, type LimitHit } from '../protocol/limits.js';
 import type { RequestId } from '../protocol/model.js';
 import { CANCELLATION_ERRORS, type Cancellation, type Reply } from '../protocol/reply.js';
 import type { Wire } from '../protocol/wire.js';
 import { unreadableId } from './batch.js';
 import type { InFlight } from './in-flight.js';
+import type { Results } from './results.js';
+import { signInResult } from './tool-sign-in.js';
 
 /** A message that is not JSON-RPC, or exceeds a limit. */
 interface Malformed {
@@ -16,12 +18,24 @@ interface Malformed {
   readonly wire: Wire;
 }
 
+/** Dependencies of `Failures`. */
+interface FailureParts {
+  readonly reporter: ErrorReporter;
+  readonly results: Results;
+  readonly hit: (hit: LimitHit) => void;
+}
+
 /** Creates the replies to messages that failed. */
 export class Failures {
   constructor(
-    private readonly parts: { readonly reporter: ErrorReporter; readonly hit: (hit: LimitHit) => void },
+    private readonly parts: FailureParts,
     private readonly inFlight: InFlight,
   ) {}
+
+  /** The reply to a request that failed before its handler ran. */
+  before(error: unknown, exchange: Exchange): Reply {
+    return this.signIn(error, exchange) ?? this.reject(error, exchange.id, exchange.wire);
+  }
 
   /** The reply to a request that failed while it ran. A client that cancelled the request gets none. */
   after(failure: Error | Cancellation | unknown, exchange: Exchange): Reply {
@@ -30,6 +44,8 @@ export class Failures {
       const ended = CANCELLATION_ERRORS[cancelled];
       return { text: ended && errorFrame(id, ended), cancelled };
     }
+    const signIn = this.signIn(failure, exchange);
+    if (signIn) return signIn;
     const { reporter, hit } = this.parts;
     if (failure instanceof LimitError) hit(failure.hitBy(exchange.wire));
     const error = reporter.publicError(failure, exchange);
@@ -42,6 +58,13 @@ export class Failures {
       const masked = reporter.publicError(unwritable, exchange);
       return { text: errorFrame(id, masked), failure: masked, ran: true, thrown: unwritable };
     }
+  }
+
+  /** The reply to a denied tool call, if its client signs in by the result. */
+  private signIn(failure: unknown, exchange: Exchange): Reply | undefined {
+    if (!(failure instanceof McpError)) return undefined;
+    const result = signInResult(failure, exchange, this.parts.results);
+    return result === undefined ? undefined : { text: resultFrame(exchange.id, result), denied: failure };
   }
 
   /** The reply to a message that failed before anything ran. */

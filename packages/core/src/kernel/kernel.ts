@@ -56,8 +56,9 @@ export class Kernel {
     this.maxValues = limits.maxValues;
     this.adoptions = new Adoptions(parts);
     this.judge = new Judge(parts);
-    this.failures = new Failures(parts, this.inFlight);
-    const means = { ...parts, members, results: new Results(server) };
+    const results = new Results(server);
+    this.failures = new Failures({ ...parts, results }, this.inFlight);
+    const means = { ...parts, members, results };
     this.extensions = extensionMethods(means);
     this.methods = protocolMethods(means);
     this.sessionMeans = { ...parts, join: (session) => events.join(session) };
@@ -196,7 +197,7 @@ export class Kernel {
       if (inFlight.busy > 0 && conversation !== undefined) inFlight.requireRoom(exchange, conversation);
       if (verdict === undefined) peer.resume?.();
     } catch (error) {
-      return failures.reject(error, id, wire);
+      return failures.before(error, exchange);
     }
     if (peer.endsWithConnection && wire.gone) return { text: undefined, cancelled: 'gone' };
     // handlers may cause another message to be handled synchronously, so restore the previous request afterwards

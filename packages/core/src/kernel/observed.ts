@@ -85,7 +85,7 @@ class Result implements Outcome {
   readonly #text: string | undefined;
 
   constructor(reply: Reply, milliseconds: number, ended: Ended<unknown> | undefined) {
-    const { cancelled, failure } = reply;
+    const { cancelled, failure = reply.denied } = reply;
     this.status = cancelled === undefined ? (failure ? 'error' : statusOf(ended)) : 'cancelled';
     this.code = failure && (reply.code ?? failure.code);
     this.message = failure?.message;

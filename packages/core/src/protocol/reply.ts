@@ -18,6 +18,8 @@ export interface Reply {
   readonly text: string | undefined;
   /** The error, if the response is one. For a batch, the denial of the whole batch: none of its messages has run. */
   readonly failure?: McpError;
+  /** The denial, if the response is a tool's result from which the client can start the sign-in. */
+  readonly denied?: McpError;
   /** The error code that was sent, if it can differ from the code of `failure`. */
   readonly code?: number;
   /** The original error, before masking. Clients must not see it. */

@@ -1,3 +1,4 @@
+import type { McpError } from './errors.js';
 import type { Frame } from './frame.js';
 import type { JsonObject } from './model.js';
 
@@ -56,6 +57,14 @@ export type Access = (principal: Principal | undefined, transport: TransportInfo
 export interface Authorization {
   /** The scopes that every request needs, unless it uses a public member. */
   readonly scopes: readonly string[];
+  /**
+   * The value of `WWW-Authenticate` for a denied tool call. If it is there, tools publish their security schemes, and a
+   * denied call gets a result with this value, unless it is undefined.
+   */
+  toolChallenge?(
+    denial: McpError,
+    caller: { readonly principal: Principal | undefined; readonly inSession: boolean },
+  ): string | undefined;
 }
 
 /** The subject of a request, as named in its params. */

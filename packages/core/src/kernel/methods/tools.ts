@@ -3,10 +3,13 @@ import { excerpt, McpError } from '../../protocol/errors.js';
 import type { Exchange } from '../../protocol/exchange.js';
 import { plainResult, type ResultEnvelope } from '../../protocol/jsonrpc.js';
 import type { CallToolResult, Tool } from '../../protocol/model.js';
+import type { Revision } from '../../protocol/revisions/revision.js';
+import type { Authorization } from '../../protocol/wire.js';
 import { ListPages } from '../../registry/page.js';
 import { errorResult } from '../../registry/results.js';
 import type { ToolPlan } from '../../registry/tool-plan.js';
 import type { Outcome } from '../members.js';
+import { withSecuritySchemes } from '../tool-sign-in.js';
 import type { Method, MethodParts } from './method.js';
 import { pageOf } from './page-of.js';
 
@@ -14,6 +17,18 @@ import { pageOf } from './page-of.js';
 export function toolMethods({ registry, reporter, members, results, ...parts }: MethodParts): Record<string, Method> {
   const { envelopes } = results;
   const pages = new ListPages<Tool>({ ...parts, member: 'tools', encode: (revision, tool) => revision.tool(tool) });
+  const signInPages = new WeakMap<Authorization, ListPages<Tool>>();
+
+  const pagesFor = (authorization: Authorization | undefined): ListPages<Tool> => {
+    if (authorization?.toolChallenge === undefined) return pages;
+    const known = signInPages.get(authorization);
+    if (known) return known;
+    const encode = (revision: Revision, tool: Tool) =>
+      withSecuritySchemes(tool, registry.tools.get(tool.name)?.need, { revision, authorization });
+    const own = new ListPages<Tool>({ ...parts, member: 'tools', encode });
+    signInPages.set(authorization, own);
+    return own;
+  };
 
   /** Shows an error to the model as a result, unless the protocol has a code for it. */
   const shown = (failure: unknown, exchange: Exchange): CallToolResult => {
@@ -34,7 +49,8 @@ export function toolMethods({ registry, reporter, members, results, ...parts }: 
   };
 
   return {
-    'tools/list': (exchange) => pageOf(registry.listed.tools, pages, { exchange, reporter }),
+    'tools/list': (exchange) =>
+      pageOf(registry.listed.tools, pagesFor(exchange.wire.authorization), { exchange, reporter }),
 
     'tools/call'(exchange) {
       const { name, arguments: args } = exchange.params;
