@@ -198,6 +198,15 @@ describe('the first refused token is logged with what was expected and what came
   });
 });
 
+it('a program over stdio is told what its token lacks (#23)', async () => {
+  const issuer = await openIssuer();
+  const { auth } = createAuth({ issuer: issuer.url });
+  const started = auth.principalOf(issuer.sign({ aud: `${AUDIENCE}/` }));
+  await expect(started).rejects.toThrow(
+    `aud is "${AUDIENCE}/"; expected "${AUDIENCE}". Only the slash at the end differs`,
+  );
+});
+
 describe('an unknown API key is called one', () => {
   const apiKeys = { ci: { sha256: KEY } };
 

@@ -54,6 +54,8 @@ interface Sent {
   readonly revision?: string;
   readonly params?: object;
   readonly token?: string | undefined;
+  /** Sends that many of them in a batch. */
+  readonly copies?: number;
 }
 
 interface Result {
@@ -81,7 +83,8 @@ async function serve(auth: Auth<Request>, provider: new () => Files = OpenFiles,
   const handler = fetchHandler(server, { auth, allowedHosts: ['mcp.example.com'], sessions: false });
   await handler.ready;
   closing.push(() => server.close());
-  return async (method: string, { revision = '2025-11-25', params = {}, token }: Sent = {}): Promise<Answer> => {
+  return async (method: string, sent: Sent = {}): Promise<Answer> => {
+    const { revision = '2025-11-25', params = {}, token, copies } = sent;
     const meta = {
       'io.modelcontextprotocol/protocolVersion': revision,
       'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1.0.0' },
@@ -95,8 +98,11 @@ async function serve(auth: Auth<Request>, provider: new () => Files = OpenFiles,
       ...(revision === STATELESS && { 'mcp-method': method, ...(name !== undefined && { 'mcp-name': name }) }),
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
     };
-    const sent = revision === STATELESS ? { ...params, _meta: meta } : params;
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: sent });
+    const whole = revision === STATELESS ? { ...params, _meta: meta } : params;
+    const message = (id: number) => ({ jsonrpc: '2.0', id, method, params: whole });
+    const body = JSON.stringify(
+      copies === undefined ? message(1) : Array.from({ length: copies }, (_, id) => message(id)),
+    );
     const response = await handler(new Request(AUDIENCE, { method: 'POST', headers, body }));
     const { result, error } = (await response.json()) as Pick<Answer, 'result' | 'error'>;
     return { status: response.status, challenge: response.headers.get('www-authenticate'), result, error };
@@ -174,6 +180,17 @@ describe.each(REVISIONS)('with `toolSignIn`, in %s', (revision) => {
 });
 
 describe('with `toolSignIn`', () => {
+  it('a batch still gets a 401 (#23)', async () => {
+    const { send } = await signedIn();
+    const { status, challenge, result, error } = await send(...call('clear', { revision: '2025-03-26', copies: 2 }));
+    expect([status, challenge, result, error?.code]).toEqual([
+      401,
+      `Bearer ${RESOURCE}, scope="mcp files:write"`,
+      undefined,
+      -32600,
+    ]);
+  });
+
   it('an unknown tool is answered like one that needs a token (#23)', async () => {
     const { send } = await signedIn();
     const [known, unknown] = [await send(...call('list')), await send(...call('nothing'))];
