@@ -16,18 +16,28 @@ const INFO = { name: 'test', version: '1.0.0' };
 let issuer: Program;
 let opaque: Program;
 let refreshing: Program;
+let prefixing: Program;
 const open: Served[] = [];
 
 beforeAll(async () => {
-  [issuer, opaque, refreshing] = await Promise.all([startIssuer(), startIssuer('--opaque'), startIssuer('--refresh')]);
+  [issuer, opaque, refreshing, prefixing] = await Promise.all([
+    startIssuer(),
+    startIssuer('--opaque'),
+    startIssuer('--refresh'),
+    startIssuer('--prefix=api://files/'),
+  ]);
 });
 
 afterAll(async () => {
-  await Promise.all([issuer.stop(), opaque.stop(), refreshing.stop(), ...open.map((each) => each.close())]);
+  const issuers = [issuer, opaque, refreshing, prefixing];
+  await Promise.all([...issuers.map((each) => each.stop()), ...open.map((each) => each.close())]);
 });
 
+/** Clients register for the scopes of the first challenge, and the issuer keeps them to it. */
+const OFFER = ['files:write'];
+
 async function served(options: Parameters<typeof serve>[0] = () => ({ issuer: issuer.url })): Promise<Served> {
-  const server = await serve(options);
+  const server = await serve((url) => ({ offer: OFFER, ...options(url) }));
   open.push(server);
   return server;
 }
@@ -61,7 +71,7 @@ async function signIn<T extends Transport>(
 const textOf = (result: unknown): string => (result as { content: { text: string }[] }).content[0]?.text ?? '';
 const call = (name: string) => ({ name, arguments: {} });
 
-async function tellStory(user: User, client: Connected, transport: Transport): Promise<void> {
+async function tellStory(user: User, client: Connected, transport: Transport, prefix = ''): Promise<void> {
   expect(JSON.parse(textOf(await client.callTool(call('whoami'))))).toMatchObject({
     subject: 'alice',
     clientId: user.clientInformation()?.client_id,
@@ -71,11 +81,14 @@ async function tellStory(user: User, client: Connected, transport: Transport): P
   await transport.finishAuth(...user.returned);
   expect(textOf(await client.callTool(call('write')))).toBe('written');
   expect(textOf(await client.callTool(call('whoami')))).toContain('files:write');
-  // SDK 2 adds offline_access, because the issuer knows it
   const asked = user.asked.map((scope) => scope?.replace(' offline_access', ''));
-  expect(asked).toEqual(['mcp', 'mcp files:write']);
+  const all = `${prefix}mcp ${prefix}files:write`;
+  expect(asked).toEqual([all, all]);
   await client.close();
 }
+
+/** A user who grants `files:write` only when a tool needs it. */
+const declining = (prefix = '') => new User(undefined, `${prefix}files:write`);
 
 describe.each([
   ['JWTs', () => ({ issuer: issuer.url })],
@@ -83,7 +96,7 @@ describe.each([
 ])('with %s', (_kind, options) => {
   it('the SDK 1.32 signs in and asks for more scopes', async () => {
     const { url } = await served(options);
-    const user = new User();
+    const user = declining();
     const client = new ClientV1(INFO);
     const create = () => new HttpV1(new URL(url), { authProvider: user });
     const transport = await signIn(user, create, (each) => client.connect(each as never));
@@ -94,7 +107,7 @@ describe.each([
     'the SDK 2.4 signs in and asks for more scopes, with versions %j',
     async (mode) => {
       const { url } = await served(options);
-      const user = new User();
+      const user = declining();
       const client = new ClientV2(INFO, { versionNegotiation: { mode } });
       const create = () => new HttpV2(new URL(url), { authProvider: user });
       const transport = await signIn(user, create, (each) => client.connect(each));
@@ -108,7 +121,7 @@ describe('with refresh tokens', () => {
     'the SDK 2.4 asks the user for more scopes all the same, with versions %j',
     async (mode) => {
       const { url } = await served(() => ({ issuer: refreshing.url }));
-      const user = new User();
+      const user = declining();
       const client = new ClientV2(INFO, { versionNegotiation: { mode } });
       const create = () => new HttpV2(new URL(url), { authProvider: user });
       const transport = await signIn(user, create, (each) => client.connect(each));
@@ -120,24 +133,47 @@ describe('with refresh tokens', () => {
 
   it('the SDK 1.32 only refreshes its token, and gives up without asking endlessly', async () => {
     const { url, ran } = await served(() => ({ issuer: refreshing.url }));
-    const user = new User();
+    const user = declining();
     const client = new ClientV1(INFO);
     const create = () => new HttpV1(new URL(url), { authProvider: user });
     await signIn(user, create, (each) => client.connect(each as never));
     const before = user.tokens();
     await expect(client.callTool(call('write'))).rejects.toThrow('Server returned 403 after trying upscoping');
     expect(user.tokens()?.access_token).not.toBe(before?.access_token);
-    expect([user.asked, ran]).toEqual([['mcp'], []]);
+    expect([user.asked, ran]).toEqual([['mcp files:write'], []]);
     // it can still call what its token allows
     expect(textOf(await client.callTool(call('whoami')))).toContain('alice');
     await client.close();
   });
 });
 
+describe('at an issuer that knows scopes by other names than its tokens, as Entra ID does,', () => {
+  const prefix = 'api://files/';
+  const options = () => ({ issuer: { issuer: prefixing.url, scopePrefix: prefix } });
+
+  it('the SDK 1.32 signs in and asks for more scopes (#23)', async () => {
+    const { url } = await served(options);
+    const user = declining(prefix);
+    const client = new ClientV1(INFO);
+    const create = () => new HttpV1(new URL(url), { authProvider: user });
+    const transport = await signIn(user, create, (each) => client.connect(each as never));
+    await tellStory(user, client, transport, prefix);
+  });
+
+  it('the SDK 2.4 signs in and asks for more scopes (#23)', async () => {
+    const { url } = await served(options);
+    const user = declining(prefix);
+    const client = new ClientV2(INFO, { versionNegotiation: { mode: 'auto' } });
+    const create = () => new HttpV2(new URL(url), { authProvider: user });
+    const transport = await signIn(user, create, (each) => client.connect(each));
+    await tellStory(user, client as never, transport, prefix);
+  });
+});
+
 describe('over HTTP+SSE', () => {
   it('the SDK 1.32 signs in, and a tool that needs more scopes does not run', async () => {
     const { url, ran } = await served();
-    const user = new User();
+    const user = declining();
     let client = new ClientV1(INFO);
     const create = () => new SseV1(new URL(`${url}/sse`), { authProvider: user });
     await signIn(user, create, async (each) => {
@@ -216,7 +252,8 @@ describe('openid-client', () => {
       });
       return tokens.access_token;
     };
-    const token = await tokenFor(param(anonymous, 'scope'));
+    expect(param(anonymous, 'scope')).toBe('mcp files:write');
+    const token = await tokenFor('mcp');
     expect((await post('whoami', token)).status).toBe(200);
     const denied = await post('write', token);
     expect([denied.status, param(denied, 'error'), param(denied, 'scope')]).toEqual([

@@ -160,7 +160,10 @@ describe('with an imitation of Entra', () => {
       sendJson(response, { token_type: 'Bearer', expires_in: 4000, access_token: `${sub} at ${form.get('scope')}` });
     });
     const request = { audience: 'https://graph.microsoft.com', scopes: ['User.Read'] };
-    const { url, call } = await serve({ ...entra({ tenant }), issuer: issuer.url, ...CLIENT }, request);
+    const { url, call } = await serve(
+      { ...entra({ tenant, applicationIdUri: 'api://files' }), issuer: issuer.url, ...CLIENT },
+      request,
+    );
     const claims = { aud: url, ver: '2.0', tid: tenant, azp: 'editor', scp: 'mcp' };
     const token = issuer.sign(claims, { header: { typ: 'JWT' } });
     const refused = await call(token);

@@ -17,9 +17,15 @@ const { values: options } = parseArgs({
     // tokens that only the issuer can read
     opaque: { type: 'boolean', default: false },
     refresh: { type: 'boolean', default: false },
+    // as Entra ID does, knows scopes under this prefix, and puts them in `scp` without it
+    prefix: { type: 'string', default: '' },
   },
 });
-const { resource: defaultResource, scopes, alg, opaque, refresh } = options;
+const { resource: defaultResource, alg, opaque, refresh, prefix } = options;
+const scopes = options.scopes
+  .split(' ')
+  .map((scope) => prefix + scope)
+  .join(' ');
 const SECONDS = 300;
 
 const server = createServer();
@@ -70,6 +76,19 @@ const provider = new Provider(issuer, {
         resourceServer(audience),
     },
   },
+  formats: {
+    customizers: {
+      jwt: (
+        /** @type {unknown} */ _context,
+        /** @type {unknown} */ _token,
+        /** @type {{ payload: { scope?: string, scp?: string } }} */ { payload },
+      ) => {
+        if (prefix === '') return;
+        payload.scp = payload.scope?.replaceAll(prefix, '') ?? '';
+        delete payload.scope;
+      },
+    },
+  },
   clientDefaults: { id_token_signed_response_alg: alg, token_endpoint_auth_method: 'none' },
   enabledJWA: { idTokenSigningAlgValues: [alg] },
   issueRefreshToken: () => refresh,
@@ -112,25 +131,11 @@ async function interact(request, response) {
   );
 }
 
-/**
- * Registers a client for all scopes. SDKs register for the scopes of the first challenge, and request more later.
- * @param {import('node:http').IncomingMessage & { body?: object }} request
- * @param {import('node:http').ServerResponse} response
- */
-async function register(request, response) {
-  let text = '';
-  for await (const chunk of request) text += chunk;
-  const { scope: _scope, ...metadata } = JSON.parse(text);
-  request.body = metadata;
-  answer(request, response);
-}
-
 const answer = provider.callback();
 server.on('request', (request, response) => {
-  const { method, url = '' } = request;
-  const isRegistration = method === 'POST' && url === '/reg';
-  if (!isRegistration && !url.startsWith('/login/')) return answer(request, response);
-  (isRegistration ? register : interact)(request, response).catch((error) => {
+  const { url = '' } = request;
+  if (!url.startsWith('/login/')) return answer(request, response);
+  interact(request, response).catch((error) => {
     response.writeHead(500).end(String(error));
   });
 });

@@ -31,8 +31,14 @@ export class User {
   callback = new URLSearchParams();
   private readonly kept: Kept = {};
 
-  /** @param scope the scope that clients request if they don't read it from challenges */
-  constructor(private readonly scope?: string) {}
+  /**
+   * @param scope the scope that clients request if they don't read it from challenges
+   * @param declined a scope that the user doesn't grant at the first visit
+   */
+  constructor(
+    private readonly scope?: string,
+    private readonly declined?: string,
+  ) {}
 
   /** The code, and the issuer that sent it (RFC 9207). */
   get returned(): [code: string, issuer: string] {
@@ -70,7 +76,11 @@ export class User {
   }
 
   async redirectToAuthorization(url: URL): Promise<void> {
-    this.asked.push(url.searchParams.get('scope'));
+    const scope = url.searchParams.get('scope');
+    this.asked.push(scope);
+    // SDK 2 adds offline_access, because the issuer knows it
+    const granted = scope?.split(' ').filter((each) => this.asked.length > 1 || each !== this.declined);
+    if (granted !== undefined) url.searchParams.set('scope', granted.join(' '));
     this.callback = (await consent(url)).searchParams;
   }
 

@@ -12,6 +12,7 @@ const auth = oauth({
   issuer,
   audience,
   scopes: ['mcp'],
+  offer: ['files:write'],
   hierarchy: { 'files:admin': ['files:write'] },
   // allows an issuer on this machine, for the example
   allowLoopbackHttp: true,

@@ -23,6 +23,7 @@ const OPTIONS: OptionTypes<OAuthOptions> = {
   audience: 'string',
   resource: 'string',
   scopes: 'array',
+  offer: 'array',
   hierarchy: 'object',
   allowLoopbackHttp: 'boolean',
   apiKeys: 'object',
@@ -54,14 +55,18 @@ export function resolveOptions<HostRequest>(
   if (issuers.size === 0 && apiKeys.length === 0 && verify === undefined) {
     throw invalid('issuer', 'is missing. Pass the URL of your authorization server, or `apiKeys`, or `verify`');
   }
-  requireScopes('scopes', scopes);
-  if (scopes.includes(OFFLINE_ACCESS)) {
-    throw invalid('scopes', `contains "${OFFLINE_ACCESS}", which no request needs. Clients ask for it themselves`);
+  const { offer = [] } = options;
+  for (const [option, listed] of Object.entries({ scopes, offer })) {
+    requireScopes(option, listed);
+    if (!listed.includes(OFFLINE_ACCESS)) continue;
+    throw invalid(option, `contains "${OFFLINE_ACCESS}", which no request needs. Clients ask for it themselves`);
   }
   return {
     issuers,
     resource: issuers.size === 0 ? undefined : resolveResource(options),
     scopes: [...new Set(scopes)],
+    offer: [...new Set(offer)].filter((scope) => !scopes.includes(scope)),
+    named: [...scopes, ...offer, ...Object.entries(hierarchy).flat(2)],
     apiKeys,
     apiKeyHeader: resolveHeader(options),
     cacheMs,
@@ -75,6 +80,7 @@ function requireNothingOfIssuers(options: OAuthOptions<never>): void {
   for (const option of [
     'audience',
     'resource',
+    'offer',
     'toolSignIn',
     'legacyEndpoints',
     'cacheMs',

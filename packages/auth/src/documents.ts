@@ -1,7 +1,7 @@
 import type { AuthDocument, DocumentAnswer, RequestHead } from '@decorum/http';
 
 import type { Discovery } from './discovery.js';
-import { OFFLINE_ACCESS } from './challenge.js';
+import { requestedScope } from './scopes.js';
 import type { Settings } from './settings.js';
 
 const RESOURCE_METADATA = '/.well-known/oauth-protected-resource';
@@ -28,10 +28,17 @@ export const metadataUrl = (resource: string): string =>
   `${new URL(resource).origin}${RESOURCE_METADATA}${pathOf(resource)}`;
 
 /** The documents that tell clients where to get a token. URLs in them are never taken from a request. */
-export function documentsOf({ resource, issuers, scopes, legacyEndpoints }: Settings<never>): readonly AuthDocument[] {
+export function documentsOf({
+  resource,
+  issuers,
+  scopes,
+  offer,
+  legacyEndpoints,
+}: Settings<never>): readonly AuthDocument[] {
   const [first] = issuers.values();
   if (resource === undefined || first === undefined) return [];
-  const sent = scopes.filter((scope) => scope !== OFFLINE_ACCESS);
+  // clients ask the first issuer, unless their user chooses another one
+  const sent = [...scopes, ...offer].map((scope) => requestedScope(scope, first.scopePrefix));
   const body = JSON.stringify({
     resource,
     authorization_servers: [...issuers.keys()],

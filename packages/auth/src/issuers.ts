@@ -1,4 +1,4 @@
-import { isObject, type OptionTypes, requireKnown } from '@decorum/core/transport';
+import { isObject, isScope, type OptionTypes, requireKnown } from '@decorum/core/transport';
 
 import { ClientCredentials } from './client-credentials.js';
 import { invalid, requireText, requireTexts } from './check-values.js';
@@ -16,6 +16,7 @@ const ISSUER_OPTIONS: OptionTypes<IssuerOptions> = {
   tokenTypes: 'array',
   claims: 'object',
   scopeClaims: 'array',
+  scopePrefix: 'string',
   withoutAudience: 'boolean',
   clientId: true,
   clientSecret: true,
@@ -67,6 +68,10 @@ function resolveIssuer(where: string, given: unknown, { options, platform }: Sur
     own.audience ?? options.audience,
   );
   requireClaims(`${where}.claims`, claims);
+  const { scopePrefix = '' } = own;
+  if (scopePrefix !== '' && !isScope(scopePrefix)) {
+    throw invalid(`${where}.scopePrefix`, `is "${scopePrefix}", which no scope can begin with (RFC 6749, section 3.3)`);
+  }
   if (withoutAudience && !Array.isArray(claims['client_id'])) {
     throw invalid(
       `${where}.withoutAudience`,
@@ -82,6 +87,7 @@ function resolveIssuer(where: string, given: unknown, { options, platform }: Sur
     tokenTypes: new Set(requireTexts(`${where}.tokenTypes`, tokenTypes).map(mediaType)),
     claims,
     scopeClaims: requireTexts(`${where}.scopeClaims`, scopeClaims),
+    scopePrefix,
     clockToleranceMs,
     introspection: introspection && resolveIntrospection(`${where}.introspection`, introspection),
     client,

@@ -20,6 +20,7 @@ import type { Platform } from './fetch-json.js';
 import { pathProblem, problemWith } from './issuer-problems.js';
 import type { OAuthOptions } from './options.js';
 import { answerTo, isRefused, type Refused, remedyFor } from './reasons.js';
+import { requestedScope } from './scopes.js';
 import type { IssuerSettings, Settings } from './settings.js';
 import { Verifier } from './verifier.js';
 
@@ -52,7 +53,7 @@ export class OAuth<HostRequest = unknown> implements Auth<HostRequest> {
     this.toolSignIn = options.toolSignIn ?? false;
     this.routes = authRoutes(this);
     this.verifier = new Verifier(settings, platform);
-    this.challenges = new Challenges(resource && metadataUrl(resource), scopes);
+    this.challenges = new Challenges(resource && metadataUrl(resource), settings);
     const { onEvent, reportGranted: reportsGranted = false } = options;
     this.reporter = new Reporter({ onEvent, reportsGranted, now: () => platform.now() });
     const { issuers } = settings;
@@ -82,6 +83,12 @@ export class OAuth<HostRequest = unknown> implements Auth<HostRequest> {
     if (reason === 'unauthorized') this.reporter.missing(scopes);
     else this.reporter.stepUp(principal, scopes);
     return this.challenges.denied(denial, principal && this.verifier.scopesOf(principal));
+  }
+
+  /** Internal: the name under which clients request a scope from the first issuer. */
+  requestedScope(scope: string): string {
+    const [first] = this.settings.issuers.values();
+    return requestedScope(scope, first?.scopePrefix ?? '');
   }
 
   /** Internal: called by the endpoint when it opens. */

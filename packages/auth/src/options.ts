@@ -22,6 +22,11 @@ export interface IssuerOptions {
   readonly claims?: Readonly<Record<string, true | readonly string[]>>;
   /** Claims that hold scopes. Defaults to `scope` and `scp`. */
   readonly scopeClaims?: readonly string[];
+  /**
+   * What clients write before a scope when they request it, such as `api://files/`, if tokens contain the scope without
+   * it. Scopes of OpenID Connect and scopes that are URIs get no prefix.
+   */
+  readonly scopePrefix?: string;
   /** Accepts tokens without `aud`. `claims.client_id` must then list the clients whose tokens are for this server. */
   readonly withoutAudience?: boolean;
   /** Asks the issuer about tokens that aren't JWTs. */
@@ -51,6 +56,11 @@ export interface OAuthOptions<HostRequest = unknown> {
   readonly resource?: string;
   /** Scopes that every request needs. */
   readonly scopes?: readonly string[];
+  /**
+   * Scopes that no request needs, but that clients ask for when they sign in, and register for: those of tools. Issuers
+   * that keep clients to the scopes of their registration refuse to grant others later.
+   */
+  readonly offer?: readonly string[];
   /** The scopes that a scope implies: `{ 'files:admin': ['files:write'] }`. */
   readonly hierarchy?: Readonly<Record<string, readonly string[]>>;
   /** Accepts `http` URLs of this machine for `issuer`, its endpoints and `resource`. For development and tests. */

@@ -36,18 +36,31 @@ export function auth0(options: { readonly domain: string }): Preset {
 /** A GUID: tokens never contain the other names of a tenant. */
 const TENANT = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
+/** An Application ID URI: a scheme, and what may stand in a scope. */
+const APPLICATION_ID_URI = /^[a-z][a-z\d+.-]*:\/\/[^\s"\\]*[^\s"\\/]$/i;
+
 /**
  * A Microsoft Entra ID tenant. Scopes also come from the claim `roles`, which clients get instead of scopes.
  * @param options.tenant the directory (tenant) id, a GUID
+ * @param options.applicationIdUri the Application ID URI of your API, such as `api://files`. Clients request its scopes
+ *   under this URI, as in `api://files/mcp`; tokens contain `mcp`
  * @param options.version `requestedAccessTokenVersion` in the manifest of your API. Defaults to 2
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
-export function entra(options: { readonly tenant: string; readonly version?: 1 | 2 }): Preset {
-  requireNames('entra', options, ['tenant', 'version']);
-  const { tenant, version = 2 } = options;
+export function entra(options: {
+  readonly tenant: string;
+  readonly applicationIdUri: string;
+  readonly version?: 1 | 2;
+}): Preset {
+  requireNames('entra', options, ['tenant', 'applicationIdUri', 'version']);
+  const { tenant, applicationIdUri, version = 2 } = options;
   requirePlain('entra', { tenant });
   if (!TENANT.test(tenant)) {
     throw startupError('DECORUM_INVALID_OPTION', 'entra', 'tenant', `is "${tenant}", but must be the directory's GUID`);
+  }
+  if (typeof applicationIdUri !== 'string' || !APPLICATION_ID_URI.test(applicationIdUri)) {
+    const problem = `is ${JSON.stringify(applicationIdUri)}, but must be a URI such as "api://files", without a slash at the end`;
+    throw startupError('DECORUM_INVALID_OPTION', 'entra', 'applicationIdUri', problem);
   }
   if (version !== 1 && version !== 2) {
     throw startupError(
@@ -61,6 +74,7 @@ export function entra(options: { readonly tenant: string; readonly version?: 1 |
     issuer: version === 1 ? `https://sts.windows.net/${tenant}/` : `https://login.microsoftonline.com/${tenant}/v2.0`,
     tokenTypes: ['JWT'],
     scopeClaims: ['scp', 'roles'],
+    scopePrefix: `${applicationIdUri}/`,
     exchange: 'on-behalf-of',
     // its ID tokens have the same type and audience, but name no client
     claims: { ver: [version === 1 ? '1.0' : '2.0'], tid: [tenant], [version === 1 ? 'appid' : 'azp']: true },

@@ -10,6 +10,14 @@ export function scopesIn(claims: Readonly<Record<string, unknown>>, names: reado
   return [...new Set(granted.filter(isScope))];
 }
 
+/** The scopes of OpenID Connect (section 5.4 and 11), which belong to the issuer and not to a resource. */
+const OPENID_SCOPES = new Set(['openid', 'profile', 'email', 'address', 'phone', 'offline_access']);
+
+/** The name under which clients request a scope from an issuer with this prefix. */
+export function requestedScope(scope: string, prefix: string): string {
+  return OPENID_SCOPES.has(scope) || scope.includes('://') ? scope : prefix + scope;
+}
+
 /** The scopes that each scope implies. */
 export type Hierarchy = Readonly<Record<string, readonly string[]>>;
 

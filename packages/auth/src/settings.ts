@@ -26,6 +26,7 @@ export interface IssuerSettings {
   readonly tokenTypes: ReadonlySet<unknown>;
   readonly claims: Readonly<Record<string, true | readonly string[]>>;
   readonly scopeClaims: readonly string[];
+  readonly scopePrefix: string;
   readonly clockToleranceMs: number;
   readonly introspection: IntrospectionSettings | undefined;
   /** How tokens of callers are exchanged; undefined if they aren't. */
@@ -48,6 +49,10 @@ export interface Settings<HostRequest> {
   /** The URL of the MCP endpoint. Undefined without issuers. */
   readonly resource: string | undefined;
   readonly scopes: readonly string[];
+  /** The scopes of the `offer` option that `scopes` lacks. */
+  readonly offer: readonly string[];
+  /** Scopes that the options name, among them those of `hierarchy`. */
+  readonly named: readonly string[];
   readonly apiKeys: readonly KnownApiKey[];
   /** In lower case. */
   readonly apiKeyHeader: string | undefined;

@@ -7,7 +7,7 @@ const METADATA = 'resource_metadata="https://mcp.example.com/.well-known/oauth-p
 const www = (challenge: { headers: Readonly<Record<string, string>> }) => challenge.headers['www-authenticate'];
 
 describe('a challenge', () => {
-  const { auth } = createAuth({ issuer: 'https://id.example.com', scopes: ['mcp'] });
+  const { auth } = createAuth({ issuer: 'https://id.example.com', scopes: ['mcp'], hierarchy: { all: ['x'] } });
   const denial = { reason: 'insufficient-scope', scopes: ['mcp', 'files:write'], inSession: false } as const;
 
   it('to a caller without a token has what the request needs, and no error', () => {
@@ -28,7 +28,7 @@ describe('a challenge', () => {
   it('in a session has those of the token too, but not those that they imply', async () => {
     const issuer = await openIssuer();
     const own = createAuth({ issuer: issuer.url, hierarchy: { other: ['implied'] } });
-    const principal = (await own.enter(issuer.sign({ aud: AUDIENCE, scope: 'other mcp' }))) as Principal;
+    const principal = (await own.enter(issuer.sign({ aud: AUDIENCE, scope: 'role other mcp' }))) as Principal;
     expect(principal.scopes).toContain('implied');
     const challenge = own.auth.challenge({ ...denial, principal, inSession: true });
     expect(www(challenge)).toContain('scope="mcp files:write other"');
@@ -40,12 +40,55 @@ describe('a challenge', () => {
     expect(www(challenge)).toContain('scope="mcp x"');
   });
 
+  it('in a session has those of the token that another operation needs, and none that only the token names (#23)', () => {
+    const { auth: own } = createAuth({ issuer: 'https://id.example.com', scopes: ['mcp'] });
+    const principal = { subject: 'ada', scopes: ['Directory.Read', 'mcp', 'files:read'] };
+    const wanted = (scopes: string[]) => www(own.challenge({ ...denial, scopes, principal, inSession: true }));
+    expect(wanted(['mcp', 'files:write'])).toContain('scope="mcp files:write"');
+    expect(wanted(['mcp', 'files:read'])).toContain('scope="mcp files:read"');
+    expect(wanted(['mcp', 'files:write'])).toContain('scope="mcp files:write files:read"');
+  });
+
+  it('names scopes as clients request them from the issuer of the token (#23)', () => {
+    const { auth: own } = createAuth({
+      issuer: [
+        { issuer: 'https://one.example', scopePrefix: 'api://files/' },
+        { issuer: 'https://two.example', scopePrefix: 'files/' },
+        'https://three.example',
+      ],
+      scopes: ['mcp', 'openid', 'https://example.com/read'],
+      offer: ['mcp', 'files:write'],
+    });
+    const all = (prefix: string) => `scope="${prefix}mcp openid https://example.com/read ${prefix}files:write"`;
+    const denied = (issuer: string | undefined) =>
+      www(
+        own.challenge({
+          ...denial,
+          scopes: ['mcp', 'openid', 'https://example.com/read', 'files:write'],
+          principal: { subject: 'ada', issuer },
+        }),
+      );
+    expect(denied('https://one.example')).toContain(all('api://files/'));
+    expect(denied('https://two.example')).toContain(all('files/'));
+    expect(denied('https://three.example')).toContain(all(''));
+    // of an API key, or of the application
+    expect(denied(undefined)).toContain(all('api://files/'));
+    const anonymous = own.challenge({ ...denial, reason: 'unauthorized', scopes: ['mcp'], principal: undefined });
+    expect(www(anonymous)).toContain('scope="api://files/mcp api://files/files:write"');
+    const [metadata] = own.documents;
+    const { body } = metadata?.answer({ method: 'GET', url: '', headers: {}, authorizations: [] }) as { body: string };
+    expect(JSON.parse(body)).toMatchObject({
+      scopes_supported: ['api://files/mcp', 'openid', 'https://example.com/read', 'api://files/files:write'],
+    });
+  });
+
   it('in a session leaves out what the application calls a scope, but is none', async () => {
     const scopes = ['mcp', 'a b', 'a"b', 'ü', 'line\nbreak', 7] as string[];
     for (const granted of [scopes, 'mcp', 7, null, undefined]) {
       const { auth: own } = createAuth({
         audience: undefined as never,
         verify: () => ({ subject: 'ada', scopes: granted as string[] }),
+        scopes: ['mcp'],
       });
       const principal = (await own.authenticate(bearing('any'), undefined)) as Principal;
       const { headers } = own.challenge({
@@ -63,7 +106,8 @@ describe('a challenge', () => {
 
   it('has at most 4 KiB of scopes, those of the operation first', () => {
     const many = Array.from({ length: 1000 }, (_, n) => `scope-${n}`);
-    const challenge = auth.challenge({ ...denial, principal: { subject: 'ada', scopes: many }, inSession: true });
+    const { auth: own } = createAuth({ issuer: 'https://id.example.com', offer: many });
+    const challenge = own.challenge({ ...denial, principal: { subject: 'ada', scopes: many }, inSession: true });
     const [, scope = ''] = /scope="([^"]*)"/.exec(www(challenge) ?? '') ?? [];
     expect(scope).toMatch(/^mcp files:write scope-0 /);
     expect(scope.length).toBeLessThanOrEqual(4096);

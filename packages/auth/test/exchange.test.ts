@@ -157,7 +157,7 @@ describe('a token exchange', () => {
 });
 
 describe("Entra's on-behalf-of flow", () => {
-  const { exchange } = entra({ tenant: '6babcaad-604b-40ac-a9d7-9fd97c0b779f' });
+  const { exchange } = entra({ tenant: '6babcaad-604b-40ac-a9d7-9fd97c0b779f', applicationIdUri: 'api://files' });
 
   it.each([
     [{ audience: 'https://graph.microsoft.com', scopes: ['User.Read'] }, 'https://graph.microsoft.com/User.Read'],

@@ -100,6 +100,13 @@ describe('oauth fails at startup', () => {
     [{ ...valid, scopes: [''] }, 'which is not a scope'],
     [{ ...valid, scopes: [7] }, '`scopes` must be an array of strings'],
     [{ ...valid, scopes: ['offline_access'] }, 'contains "offline_access", which no request needs'],
+    [{ ...valid, offer: ['files write'] }, '`offer` contains "files write", which is not a scope'],
+    [{ ...valid, offer: ['offline_access'] }, '`offer` contains "offline_access", which no request needs'],
+    [{ apiKeys: {}, offer: ['files:write'] }, '`offer` has no effect without `issuer`'],
+    [
+      { ...valid, issuer: { issuer: 'https://id.example.com', scopePrefix: 'api ' } },
+      '`issuer.scopePrefix` is "api ", which no scope can begin with',
+    ],
     [{ ...valid, hierarchy: { a: 'b' } }, '`hierarchy.a` must be an array of strings'],
     [{ ...valid, hierarchy: { a: ['b c'] } }, '`hierarchy.a` contains "b c"'],
     [{ ...valid, hierarchy: { 'a b': [] } }, '`hierarchy` contains "a b", which is not a scope'],

@@ -52,7 +52,7 @@ describe('presets, with imitations of the providers', () => {
   });
 
   it('entra: version 2 with scopes in `scp` and roles; its ID tokens have the same audience', async () => {
-    const preset = entra({ tenant: TENANT });
+    const preset = entra({ tenant: TENANT, applicationIdUri: 'api://files' });
     expect(preset.issuer).toBe(`https://login.microsoftonline.com/${TENANT}/v2.0`);
     const { enter } = await imitate(preset, 'api-client-id');
     const common = { aud: 'api-client-id', ver: '2.0', tid: TENANT, sub: 'pairwise' };
@@ -69,7 +69,7 @@ describe('presets, with imitations of the providers', () => {
   });
 
   it('entra: version 1 has another issuer and names the client in `appid`', async () => {
-    const preset = entra({ tenant: TENANT, version: 1 });
+    const preset = entra({ tenant: TENANT, applicationIdUri: 'api://files', version: 1 });
     expect(preset.issuer).toBe(`https://sts.windows.net/${TENANT}/`);
     const { enter } = await imitate(preset, 'api://files');
     const claims = { aud: 'api://files', ver: '1.0', tid: TENANT, sub: 's', appid: 'app', scp: 'mcp' };
@@ -117,8 +117,11 @@ describe('presets, with imitations of the providers', () => {
 
   it.each([
     () => auth0({ domain: 'https://tenant.eu.auth0.com/' }),
-    () => entra({ tenant: 'common' }),
-    () => entra({ tenant: TENANT, version: 3 as never }),
+    () => entra({ tenant: 'common', applicationIdUri: 'api://files' }),
+    () => entra({ tenant: TENANT, applicationIdUri: 'api://files', version: 3 as never }),
+    () => entra({ tenant: TENANT } as never),
+    () => entra({ tenant: TENANT, applicationIdUri: 'api://files/' }),
+    () => entra({ tenant: TENANT, applicationIdUri: 'files' }),
     () => keycloak({ url: 'id.example.com', realm: 'staff' }),
     () => keycloak({ url: 'https://id.example.com', realm: '../master' }),
     () => okta({ domain: undefined as never }),
@@ -129,7 +132,7 @@ describe('presets, with imitations of the providers', () => {
 
   it.each([
     () => auth0({ domain: 'tenant.eu.auth0.com', audience: 'files' } as never),
-    () => entra({ tenant: TENANT, versions: 1 } as never),
+    () => entra({ tenant: TENANT, applicationIdUri: 'api://files', versions: 1 } as never),
     () => keycloak({ url: 'https://id.example.com', realm: 'staff', client: 'a' } as never),
     () => okta({ domain: 'example.okta.com', authorisationServer: 'a' } as never),
     () => cognito({ region: 'eu-north-1', userPoolId: 'eu-north-1_Abc', clientIds: ['app'], clientId: 'b' } as never),

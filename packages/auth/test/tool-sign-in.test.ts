@@ -180,6 +180,20 @@ describe.each(REVISIONS)('with `toolSignIn`, in %s', (revision) => {
 });
 
 describe('with `toolSignIn`', () => {
+  it('tools publish scopes by the names that clients request (#23)', async () => {
+    const issuer = await openIssuer();
+    const { auth } = createAuth({
+      issuer: { issuer: issuer.url, scopePrefix: 'api://files/' },
+      scopes: ['mcp'],
+      toolSignIn: true,
+    });
+    const { result } = await (await serve(auth))('tools/list');
+    const clear = result?.tools.find(({ name }) => name === 'clear');
+    expect(clear?.securitySchemes).toEqual([
+      { type: 'oauth2', scopes: ['api://files/mcp', 'api://files/files:write'] },
+    ]);
+  });
+
   it('a batch still gets a 401 (#23)', async () => {
     const { send } = await signedIn();
     const { status, challenge, result, error } = await send(...call('clear', { revision: '2025-03-26', copies: 2 }));

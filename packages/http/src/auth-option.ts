@@ -8,13 +8,15 @@ export function authMistake(auth: unknown): string | undefined {
   if (!isObject(auth) || typeof auth['authenticate'] !== 'function') {
     return 'must be an object with the method `authenticate`, such as `oauth({ issuer, audience })` of @decorum/auth';
   }
-  const { scopes = [], challenge, toolSignIn, opened, documents = [], credentialHeaders = [] } = auth as Partial<Auth>;
+  const { scopes = [], toolSignIn, documents = [], credentialHeaders = [] } = auth as Partial<Auth>;
   if (!isListOf(scopes, isScope)) {
     return 'has `scopes` that are not a list of scope tokens. Write one string for each scope, without spaces and quotes';
   }
-  if (challenge !== undefined && typeof challenge !== 'function') return 'has a `challenge` that is not a function';
+  for (const name of ['challenge', 'requestedScope', 'opened'] as const) {
+    if (auth[name] !== undefined && typeof auth[name] !== 'function')
+      return `has ${name === 'opened' ? 'an' : 'a'} \`${name}\` that is not a function`;
+  }
   if (toolSignIn !== undefined && typeof toolSignIn !== 'boolean') return 'has a `toolSignIn` that is not a boolean';
-  if (opened !== undefined && typeof opened !== 'function') return 'has an `opened` that is not a function';
   if (!isListOf(credentialHeaders, isHeaderName)) {
     return "has `credentialHeaders` that are not a list of header names, such as 'x-my-key'";
   }

@@ -87,6 +87,8 @@ export interface Auth<HostRequest = unknown> {
    * need. ChatGPT signs in that way.
    */
   readonly toolSignIn?: boolean;
+  /** The name under which clients request a scope, for what tools publish. Defaults to the scope itself. */
+  requestedScope?(scope: string): string;
   /** Public documents that tell clients where to get a token (RFC 9728, RFC 8414). */
   readonly documents?: readonly AuthDocument[];
   /** Lower-case names of more headers that hold credentials. They are left out of `ctx.transport.headers`. */

@@ -23,7 +23,8 @@ export class Gate<HostRequest> {
     private readonly parts: GateParts,
   ) {
     const { scopes = [], toolSignIn = false } = auth;
-    this.authorization = toolSignIn ? { scopes, toolChallenge: inResult(auth) } : { scopes };
+    const requestedScope = (scope: string) => auth.requestedScope?.(scope) ?? scope;
+    this.authorization = toolSignIn ? { scopes, toolChallenge: inResult(auth), requestedScope } : { scopes };
   }
 
   /**

@@ -40,7 +40,8 @@ export function withSecuritySchemes(
   need: Need = BASE,
   { revision, authorization }: { readonly revision: Revision; readonly authorization: Authorization },
 ): JsonObject {
-  const scopes = [...new Set([...authorization.scopes, ...need.scopes])];
+  const needed = [...new Set([...authorization.scopes, ...need.scopes])];
+  const scopes = needed.map((scope) => authorization.requestedScope?.(scope) ?? scope);
   const own = need.isPublic ? [{ type: 'noauth' }] : [{ type: 'oauth2', scopes }];
   const { _meta: meta } = tool;
   const { securitySchemes = own } = meta ?? {};

@@ -65,6 +65,8 @@ export interface Authorization {
     denial: McpError,
     caller: { readonly principal: Principal | undefined; readonly inSession: boolean },
   ): string | undefined;
+  /** The name under which clients request a scope. Defaults to the scope itself. */
+  requestedScope?(scope: string): string;
 }
 
 /** The subject of a request, as named in its params. */
