@@ -4,7 +4,7 @@ import { type JsonObject, type McpServer, NoInput, Prompt, Resource, Tool } from
 
 import { RawClient, textOf } from '../support/raw-client.js';
 import { eachRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
-import { serverOf } from './servers.js';
+import { serverOf, serverWith } from './servers.js';
 
 const DRAFT_7 = 'http://json-schema.org/draft-07/schema#';
 const DRAFT_2020 = 'https://json-schema.org/draft/2020-12/schema';
@@ -222,6 +222,46 @@ describe('a schema', () => {
           ];
           expect(code).toEqual([...code.slice(0, 3), 'DECORUM_INVALID_SCHEMA']);
         }
+      }
+    }
+  });
+});
+
+describe('a mistake in a schema', () => {
+  const places: readonly ((part: JsonObject) => JsonObject)[] = [
+    (part) => part,
+    (part) => ({ properties: { a: part } }),
+    (part) => ({ properties: { a: { type: 'array', items: part } } }),
+    (part) => ({ properties: { a: { anyOf: [{ type: 'null' }, part] } } }),
+    (part) => ({ properties: { a: { $ref: '#/$defs/a' } }, $defs: { a: part } }),
+    // no reference leads there
+    (part) => ({ $defs: { a: part } }),
+    (part) => ({ definitions: { a: part } }),
+    (part) => ({ $defs: { a: { type: 'object', properties: { b: part } } } }),
+    (part) => ({ properties: { a: { $defs: { b: part } } } }),
+  ];
+  const mistakes: readonly JsonObject[] = [
+    { type: 'strng' },
+    { minLength: -1 },
+    { enum: 'a' },
+    { required: 'a' },
+    { properties: [] },
+    { requird: ['a'] },
+  ];
+
+  eachRevision('META-12', 'is found at startup wherever it is, in each dialect', async (revision) => {
+    for (const $schema of [undefined, DRAFT_2020, DRAFT_7]) {
+      for (const place of places) {
+        const schemaOf = (part: JsonObject) => ({ ...($schema && { $schema }), type: 'object', ...place(part) });
+        for (const mistake of mistakes) {
+          const start = () => serverWith({ tool: () => '' }, { input: schemaOf(mistake) });
+          expect(start).toThrow('DECORUM_INVALID_SCHEMA');
+        }
+        const client = await RawClient.connect(
+          serverWith({ tool: () => 'taken' }, { input: schemaOf({ title: 'T' }) }),
+          { revision },
+        );
+        expect(textOf(await client.call('tool', {}))).toBe('taken');
       }
     }
   });

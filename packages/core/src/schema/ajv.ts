@@ -222,6 +222,18 @@ function hasNames(schema: JsonObject): boolean {
   return /"\$(?:id|anchor|dynamicAnchor)":|"\$ref":"#"/.test(JSON.stringify(schema));
 }
 
+const DRAFT_07 = 'http://json-schema.org/draft-07/schema';
+const WITH_DEFS = `${DRAFT_07}-with-defs`;
+
+/** Makes draft-07 check `$defs`. The dialect doesn't know that keyword, but references lead there too. */
+function checkDefs(ajv: Ajv): void {
+  if (ajv.opts.defaultMeta === WITH_DEFS) return;
+  const draft = ajv.schemas[DRAFT_07]?.schema as JsonObject & { readonly properties: JsonObject };
+  const $defs = draft.properties['definitions'];
+  ajv.addMetaSchema({ ...draft, $id: WITH_DEFS, properties: { ...draft.properties, $defs } });
+  ajv.opts.defaultMeta = WITH_DEFS;
+}
+
 /**
  * Validates a schema against its dialect, and compiles it.
  * @throws {Error} with the reason if the schema is invalid
@@ -230,6 +242,7 @@ export function compileRaw(schema: JsonObject, dialect: Dialect): Inspection {
   const ajvFor = hasNames(schema) ? createAjv : sharedAjv;
   const own = looksAtOwn(schema);
   const meta = sharedAjv(dialect, 'raw', { all: false, own: false });
+  if (dialect === 'draft-07') checkDefs(meta);
   // ajv knows only one spelling of the dialect's URI
   const { $schema: _dialect, ...keywords } = schema;
   if (!meta.validateSchema(keywords)) {
