@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 
 import { Project } from '../../../test/support/dev-project.js';
 
-/** Files are closed without the knowledge of the process, so that nothing of it ends before it is killed. */
+/** Files are closed without the knowledge of the process, which then waits: a newer Node would abort at their use. */
 const LOSES_PIPES = `
   const { isMainThread } = require('node:worker_threads');
   const { send } = process;
@@ -15,6 +15,7 @@ const LOSES_PIPES = `
     if (message.type !== 'warm') return;
     require('node:fs').writeSync(2, 'lost its pipes');
     for (const fd of [0, 1, 2, 3]) require('node:fs').closeSync(fd);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
   };
 `;
 const RELAY = `
