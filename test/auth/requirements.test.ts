@@ -41,13 +41,16 @@ interface Asked {
   readonly url?: string;
 }
 
-async function post(url: string, message: object, headers: object): Promise<Response> {
+async function send(url: string, body: string, headers: object): Promise<Response> {
   return await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...message }),
+    body,
   });
 }
+
+const post = (url: string, message: object, headers: object): Promise<Response> =>
+  send(url, JSON.stringify({ jsonrpc: '2.0', id: 1, ...message }), headers);
 
 /** Calls a tool in the way of the revision. A session is begun by a caller with a valid token. */
 async function ask(revision: Revision, { headers = {}, tool = 'whoami', query = '', url = server.url }: Asked) {
@@ -92,6 +95,23 @@ describe('a resource server', () => {
 
   eachRevision('AUTH25-08', 'a caller without a token gets 401', async (revision) => {
     expect((await ask(revision, {})).status).toBe(401);
+  });
+
+  eachRevision('AUTH25-08', 'a batch without a token gets 401, wherever its protected call is', async (revision) => {
+    const open = await serve(() => ({ issuer: issuer.url }), { isOpen: true });
+    const hello = { protocolVersion: revision, capabilities: {}, clientInfo: INFO };
+    const begun = await post(open.url, { method: 'initialize', params: hello }, {});
+    const session = { 'mcp-session-id': begun.headers.get('mcp-session-id') ?? '' };
+    const statusOf = async (tools: readonly string[]) => {
+      const batch = tools.map((name, id) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name } }));
+      return (await send(open.url, JSON.stringify(batch), session)).status;
+    };
+    for (const tools of [['about', 'whoami'], ['whoami', 'about'], ['about', 'about', 'write'], ['whoami']]) {
+      expect([tools, await statusOf(tools)]).toEqual([tools, 401]);
+    }
+    expect(open.ran).toEqual([]);
+    expect(await statusOf(['about', 'about'])).toBe(200);
+    await open.close();
   });
 
   eachRevision('AUTH25-09', 'tokens are verified: invalid and expired ones get 401', async (revision) => {
@@ -184,6 +204,23 @@ describe('a resource server', () => {
     for (const each of ['opaque', token({ exp: PAST })]) {
       const answer = await ask(revision, { headers: bearer(each) });
       expect([answer.status, paramOf(answer, 'error')]).toEqual([401, 'invalid_token']);
+    }
+  });
+
+  eachRevision('AUTHRS-08', 'an invalid token gets `invalid_token` for every method and path', async (revision) => {
+    const headers = { accept: 'text/event-stream', 'mcp-protocol-version': revision, 'mcp-session-id': 'any' };
+    for (const each of ['opaque', token({ exp: PAST })]) {
+      for (const [method, path] of [
+        ['GET', ''],
+        ['DELETE', ''],
+        ['POST', ''],
+        ['GET', '/sse'],
+        ['POST', '/messages'],
+      ] as const) {
+        const answer = await fetch(server.url + path, { method, headers: { ...headers, ...bearer(each) } });
+        expect([method, path, answer.status, paramOf(answer, 'error')]).toEqual([method, path, 401, 'invalid_token']);
+        await answer.text();
+      }
     }
   });
 

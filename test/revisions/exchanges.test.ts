@@ -196,6 +196,89 @@ describe('an error', () => {
     });
   }
 
+  inStateless('RPC-29', 'of a closing server has the code of an internal error, over any transport', async () => {
+    for (const [name, transport] of Object.entries(transportsOf(STATELESS))) {
+      const started = deferred();
+      const server = serverWith({
+        async endless() {
+          started.resolve();
+          await new Promise(() => {});
+        },
+      });
+      const client = await RawClient.connect(server, { revision: STATELESS }, transport);
+      void client.send(called('late', 'endless'));
+      await started.promise;
+      await server.close({ deadlineMs: 1 });
+      const { error } = await client.response('late');
+      expect([name, error]).toEqual([name, { code: -32603, message: 'The server is closing.' }]);
+    }
+  });
+
+  inStateless('RPC-29', 'of a server that no longer takes requests is the same', async () => {
+    const [started, go] = [deferred(), deferred()];
+    const server = serverWith({
+      async wait() {
+        started.resolve();
+        await go.promise;
+      },
+    });
+    const client = await RawClient.connect(server, { revision: STATELESS }, overStdio);
+    void client.send(called('in flight', 'wait'));
+    await started.promise;
+    const closed = server.close();
+    const { error } = await answerTo(client, asked('late', 'tools/list'));
+    expect(error).toEqual({ code: -32603, message: 'The server is closing.' });
+    go.resolve();
+    await closed;
+  });
+
+  eachRevision('RPC-09', 'quotes only the start of a value, whatever its type', async (revision) => {
+    class Places {
+      @Prompt()
+      pack({ city }: City) {
+        return city;
+      }
+
+      @Tool()
+      tool({ city }: City) {
+        return city;
+      }
+
+      @Resource('places://{city}')
+      place({ city }: City) {
+        return city;
+      }
+
+      @Completion({ for: 'pack', argument: 'city' })
+      cities() {
+        return [];
+      }
+    }
+    const client = await RawClient.connect(serverOf({ providers: [Places] }), { revision });
+    const long = 'x'.repeat(5000);
+    for (const value of [long, { [long]: long }, [long, long], [{ deep: [long] }], Array(5000).fill(7)]) {
+      const level = client.stateless
+        ? (['tools/list', { _meta: { [`${PREFIX}logLevel`]: value } }] as const)
+        : (['logging/setLevel', { level: value }] as const);
+      for (const [method, params] of [
+        level,
+        ['tools/call', { name: value }],
+        ['prompts/get', { name: value }],
+        ['prompts/get', { name: 'pack', arguments: { city: value } }],
+        ['resources/read', { uri: value }],
+        ['completion/complete', { ref: { type: value } }],
+        ['completion/complete', { ref: { type: 'ref/prompt', name: 'pack' }, argument: { name: value, value } }],
+      ] as const) {
+        const response = await client.request(method, params);
+        expect([method, JSON.stringify(response.error ?? '').length < 1000]).toEqual([method, true]);
+      }
+      const { error, result } = await client.request('tools/call', { name: 'tool', arguments: { [long]: value } });
+      expect(JSON.stringify(error ?? result).length).toBeLessThan(1000);
+      const [method, params] = level;
+      expect((await client.request(method, params)).error).toMatchObject({ code: -32602 });
+    }
+  });
+
   inStateless('RPC-30', 'of an author has its own code outside of that range, whichever member throws it', async () => {
     const capabilities = declares({ extensions: { 'com.example/x': {} } });
     for (const code of [4711, -1, -31_999, -32_100, -32_769]) {

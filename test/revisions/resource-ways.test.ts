@@ -248,7 +248,8 @@ describe('the URI of a resource', () => {
       '//a%2',
       '//a\n',
     ];
-    for (const uri of [...schemes.map((scheme) => `${scheme}//a`), ...paths.map((path) => `docs:${path}`)]) {
+    const fixed = [...schemes.map((scheme) => `${scheme}//a`), ...paths.map((path) => `docs:${path}`)];
+    for (const uri of [...fixed, ...schemes.map((scheme) => `${scheme}//{a}`), '{a}://b', '{+a}']) {
       expect(() => serverOf({ providers: [provide(uri)] })).toThrow('DECORUM_BAD_URI');
       expect(() => serverOf().addProvider(provide(uri))).toThrow('DECORUM_BAD_URI');
     }
@@ -270,6 +271,29 @@ describe('the URI of a resource', () => {
     expect(resources.map(({ uri }) => uri)).toEqual(valid);
     for (const uri of valid) {
       expect(await client.result('resources/read', { uri })).toMatchObject({ contents: [{ uri, text: uri }] });
+    }
+  });
+
+  eachRevision('RES-17', 'of a template may have any scheme that RFC 3986 allows', async (revision) => {
+    const provide = (uri: string) => {
+      class Any {
+        @Resource(uri, { name: uri })
+        any() {
+          return uri;
+        }
+      }
+      return Any;
+    };
+    const schemes = ['a', 'A9', 'x-y', 'x.y', 'x+y', 'x-y.z+1', 'DOCS'];
+    const templates = schemes.map((scheme) => `${scheme}://{name}`);
+    const client = await RawClient.connect(serverOf({ providers: templates.map(provide) }), { revision });
+    const { resourceTemplates } = (await client.result('resources/templates/list')) as {
+      resourceTemplates: JsonObject[];
+    };
+    expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual(templates);
+    for (const template of templates) {
+      const uri = template.replace('{name}', 'b');
+      expect(await client.result('resources/read', { uri })).toMatchObject({ contents: [{ uri, text: template }] });
     }
   });
 });

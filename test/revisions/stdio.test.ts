@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
@@ -209,6 +210,30 @@ describe('a line', () => {
     }
     const answered = (await until(`"${ids.at(-1)}"`)).trimEnd().split('\n');
     expect(answered.map((text) => (JSON.parse(text) as Message).id)).toEqual(['hello', ...ids.slice(4)]);
+    input.end();
+  });
+
+  eachRevision('STDIO-04', 'may be long, in as many pieces as a pipe makes of it', async (revision) => {
+    const echo = serverWith({ echo: (_context, { text }) => createHash('sha256').update(`${text}`).digest('hex') });
+    const { input, until } = await pipe(echo);
+    const { hello, call } = messagesOf(revision);
+    input.write(`${JSON.stringify(hello)}\n`);
+    const KIB = 1024;
+    for (const [round, [kib, piece]] of (
+      [
+        [150, 65],
+        [300, 64],
+        [600, 7],
+        [1024, 400],
+        [2000, 150],
+      ] as const
+    ).entries()) {
+      const text = Array.from({ length: (kib * KIB) / 8 }, (_, at) => `${round}${at}`.padEnd(8, '-')).join('');
+      const { params, ...rest } = call(`${round}`, 'echo');
+      const bytes = Buffer.from(`${JSON.stringify({ ...rest, params: { ...params, arguments: { text } } })}\n`);
+      for (let at = 0; at < bytes.length; at += piece * KIB) input.write(bytes.subarray(at, at + piece * KIB));
+      await until(createHash('sha256').update(text).digest('hex'));
+    }
     input.end();
   });
 

@@ -1,10 +1,11 @@
 // Cancellations that the server sends, and the reasons that clients give for theirs.
-import { describe, expect, jest } from '@jest/globals';
+import { afterEach, describe, expect, jest } from '@jest/globals';
 import { type Context, type JsonObject, NoInput, Prompt, Resource, Tool } from '@decorum/core';
 
 import { transportsOf } from '../support/http-transports.js';
-import { RAW_TRANSPORTS, RawClient } from '../support/raw-client.js';
+import { RAW_TRANSPORTS, RawClient, type RawOptions } from '../support/raw-client.js';
 import { eachRevision, eachRevisionOf, inStateless, STATELESS } from '../support/requirements.js';
+import { listening } from './listening.js';
 import { listen } from './neutral.js';
 import { deferred, serverOf } from './servers.js';
 
@@ -128,6 +129,62 @@ describe('a stateless request', () => {
       await server.close({ deadlineMs: 1 });
       await client.response('kept');
       expect([name, cancelledBy(client).filter((id) => id !== 'kept')]).toEqual([name, []]);
+    }
+  });
+});
+
+/** Handlers that ask with the same key twice. */
+const TWICE: Readonly<Record<string, (context: Context) => Promise<unknown>>> = {
+  async 'in turn'(context) {
+    await context.roots({ key: 'same' });
+    await context.roots({ key: 'same' });
+  },
+  async 'at once'(context) {
+    await Promise.all([context.roots({ key: 'same' }), context.roots({ key: 'same' })]);
+  },
+  async 'after a failure'(context) {
+    await context.roots({ key: 'same' }).catch(() => {});
+    await context.roots({ key: 'same' }).catch(() => {});
+  },
+};
+
+describe('a question whose key was used before', () => {
+  inStateless('CANC-12', 'fails its request, and nothing is cancelled, over any transport', async () => {
+    const answers = { 'roots/list': () => ({ result: { roots: [] } }) };
+    const connection: RawOptions = { revision: STATELESS, capabilities: { roots: {} }, answers };
+    for (const [name, transport] of Object.entries(transportsOf(STATELESS))) {
+      for (const [how, ask] of Object.entries(TWICE)) {
+        const client = await RawClient.connect(serverOf({ providers: [new Asking(ask)] }), connection, transport);
+        await listen(client, { toolsListChanged: true }, 'kept');
+        for (const [method, params] of REQUESTS) {
+          const failed = client.result(method, params).then(({ isError }) => isError);
+          expect([how, await failed.catch(() => true)]).toEqual([how, true]);
+        }
+        await client.settled();
+        const told = client.received.flatMap(({ method }) => method ?? []);
+        expect([name, how, told]).toEqual([name, how, ['notifications/subscriptions/acknowledged']]);
+      }
+    }
+  });
+});
+
+describe('a subscription', () => {
+  afterEach(() => void jest.useRealTimers());
+
+  inStateless('CANC-13', 'ends with a result when the credentials of its connection expire', async () => {
+    for (const [name, transport] of Object.entries(RAW_TRANSPORTS)) {
+      jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
+      const principal = { subject: 'ada', expiresAt: Date.now() + 60_000 };
+      const client = await RawClient.connect(serverOf(), { revision: STATELESS, principal }, transport);
+      for (const id of ['a', 0]) await listening(client, id);
+      const before = client.received.length;
+      jest.advanceTimersByTime(60_000);
+      for (const id of ['a', 0]) {
+        const result = { resultType: 'complete', _meta: { 'io.modelcontextprotocol/subscriptionId': id } };
+        expect([name, await client.response(id)]).toMatchObject([name, { result }]);
+      }
+      expect([name, client.received.length - before]).toEqual([name, 2]);
+      jest.useRealTimers();
     }
   });
 });
