@@ -1,6 +1,6 @@
 /**
  * Checks the README's promise about `npm start`: in a fresh copy of the work tree, with nothing installed or built, it
- * serves MCP within two minutes, and a signal stops it.
+ * serves MCP within two minutes, and a signal stops it. With `--here`, it checks the work tree itself.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -108,9 +108,12 @@ function endGroup(leader) {
   }
 }
 
-const folder = copyWorkTree();
-try {
-  await check(folder);
-} finally {
-  rmSync(folder, { recursive: true, force: true });
+if (process.argv.includes('--here')) await check(ROOT);
+else {
+  const folder = copyWorkTree();
+  try {
+    await check(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
