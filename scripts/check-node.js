@@ -18,6 +18,8 @@ const TESTS = [
   'packages/http/test/fetch-handler',
   'packages/http/test/http2',
   'packages/http/test/node-handler',
+  'packages/http/test/replay',
+  'packages/http/test/resume.test',
   'packages/http/test/streams',
   'packages/cli/test/dev-program',
   'packages/cli/test/register',

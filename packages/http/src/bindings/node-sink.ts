@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 
 import type { Sink, SinkOwner } from '../http-context.js';
 import { leftOn, onSocketClose } from './node-socket.js';
@@ -76,13 +77,16 @@ export class NodeSink implements Sink {
   /**
    * Flushes the headers separately, but in the same packet as the text of this tick. If Node appended the first text to
    * them, every open response would retain the two dozen strings that its headers were concatenated from.
+   *
+   * Corks the socket, because as of Node 22 a corked response sends its end before the text, and may never drain.
    */
   private begin(): void {
     const { response } = this;
+    const { socket } = response;
     this.begun = true;
-    response.cork();
+    socket?.cork();
     response.flushHeaders();
-    process.nextTick(uncork, response);
+    if (socket) process.nextTick(uncork, socket);
   }
 
   /** Tells the owner that the reader has caught up. */
@@ -104,8 +108,8 @@ export class NodeSink implements Sink {
 // shared by all responses, to avoid closures for each
 function ignore(): void {}
 
-function uncork(response: Response): void {
-  response.uncork();
+function uncork(socket: Socket): void {
+  socket.uncork();
 }
 
 function onDrain(this: Response): void {
