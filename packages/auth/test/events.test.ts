@@ -76,7 +76,8 @@ describe('a challenge', () => {
     const anonymous = own.challenge({ ...denial, reason: 'unauthorized', scopes: ['mcp'], principal: undefined });
     expect(www(anonymous)).toContain('scope="api://files/mcp api://files/files:write"');
     const [metadata] = own.documents;
-    const { body } = metadata?.answer({ method: 'GET', url: '', headers: {}, authorizations: [] }) as { body: string };
+    const head = { method: 'GET', url: '', headers: {}, authorizations: [] };
+    const { body } = metadata!.answer(head) as { body: string };
     expect(JSON.parse(body)).toMatchObject({
       scopes_supported: ['api://files/mcp', 'openid', 'https://example.com/read', 'api://files/files:write'],
     });
