@@ -29,7 +29,7 @@ async function warnings(happen: (server: McpServer) => Promise<unknown>): Promis
 /** The errors that a server with these options logs while something happens. */
 async function errors(options: object, happen: (server: McpServer) => Promise<unknown>): Promise<string[]> {
   const logged: string[] = [];
-  const error = (details: { readonly error?: Error }) => void logged.push(details.error?.message ?? '');
+  const error = (details: { readonly err?: Error }) => void logged.push(details.err?.message ?? '');
   await happen(serverOf([Clock], { ...options, logger: { warn() {}, error } }));
   return logged;
 }

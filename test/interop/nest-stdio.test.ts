@@ -20,8 +20,14 @@ describe.each([
   afterAll(() => project.remove());
 
   it.each(['default', 'levels', 'json'])('writes only messages to stdout, with the %s logger', async (mode) => {
-    const stdout = await project.run(process.execPath, ['prints.js', mode], { input: conversation([['now', {}]]) });
-    expect(answers(stdout).map(({ id }) => id)).toEqual([1, 2, 3]);
+    const stdout = await project.run(process.execPath, ['prints.js', mode], {
+      input: conversation([
+        ['now', {}],
+        ['broken', {}],
+      ]),
+    });
+    expect(answers(stdout).map(({ id }) => id)).toEqual([1, 2, 3, 4]);
+    expect(stdout).toContain('Internal error (reference');
     expect(stdout).toContain('"text":"noon"');
     expect(stdout).not.toContain('printed');
   });

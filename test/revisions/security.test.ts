@@ -42,9 +42,9 @@ describe('a failure', () => {
       for (const [index, answer] of told.entries()) {
         const [reference] = /reference (\w+)/.exec(JSON.stringify(answer)) ?? [];
         expect(reference).toBeDefined();
-        const { details } = log.entries[index] as { details: { reference: string; error: Error } };
+        const { details } = log.entries[index] as { details: { reference: string; err: Error } };
         expect(reference).toContain(details.reference);
-        expect(details.error.message).toContain('10.0.0.1');
+        expect(details.err.message).toContain('10.0.0.1');
       }
     },
   );

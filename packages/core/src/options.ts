@@ -6,7 +6,8 @@ import type { ErrorRules } from './kernel/expected.js';
 import { checkExtensions, type Extension } from './kernel/extension.js';
 import { SealedFlows, type SingleUse, claimState } from './kernel/flows.js';
 import { KeyRing, sha256 } from './kernel/key-ring.js';
-import type { ErrorOrigin, ErrorReporter, Logger } from './kernel/error-reporter.js';
+import type { ErrorOrigin, ErrorReporter } from './kernel/error-reporter.js';
+import type { Logger } from './kernel/logger.js';
 import { intercepting, type Interceptor } from './kernel/interceptors.js';
 import type { KernelParts } from './kernel/methods/method.js';
 import { SealedTickets } from './kernel/tickets.js';
@@ -84,7 +85,10 @@ export interface McpServerOptions<E extends readonly object[] = readonly Error[]
    * own clients.
    */
   readonly changeBus?: ChangeBus;
-  /** Receives warnings and masked errors. Defaults to stderr: one line each, or with stack traces on a terminal. */
+  /**
+   * Receives warnings and masked errors: a logger of pino or winston, or any object with their methods. Defaults to
+   * stderr: one line each, or with stack traces on a terminal.
+   */
   readonly logger?: Logger;
   /**
    * Maps classes of expected errors to what clients see: a message, or an `McpError` if you want to choose the code.

@@ -4,8 +4,9 @@ import { hostedProvider, type ServerHost, serverHostOf } from './hosting.js';
 import type { Context } from './kernel/context.js';
 import { MemoryChangeBus } from './kernel/change-bus.js';
 import { Events } from './kernel/events.js';
-import { ErrorReporter, STDERR_LOGGER } from './kernel/error-reporter.js';
+import { ErrorReporter } from './kernel/error-reporter.js';
 import { checkErrorRules } from './kernel/expected.js';
+import { targetOf } from './kernel/judge.js';
 import type { Kernel } from './kernel/kernel.js';
 import { createKernel } from './kernel/observed-kernel.js';
 import type { SealedTickets } from './kernel/tickets.js';
@@ -13,7 +14,7 @@ import { scanMembers } from './metadata/scan.js';
 import { type Notifier, notifierOf } from './notifier.js';
 import { checkServerOptions, kernelOptions, type McpServerOptions } from './options.js';
 import { startupError } from './protocol/errors.js';
-import type { Visit } from './protocol/exchange.js';
+import type { Exchange, Visit } from './protocol/exchange.js';
 import type { Implementation } from './protocol/model.js';
 import type { Account } from './protocol/owner.js';
 import { checkPlugins, hooksOf, observingOf, withPlugins } from './plugins.js';
@@ -89,11 +90,7 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
     checkServerOptions(given);
     const plugins = checkPlugins(given.plugins ?? []);
     const options = withPlugins(given, plugins);
-    this.#reporter = new ErrorReporter(
-      options.logger ?? STDERR_LOGGER,
-      options.onError,
-      checkErrorRules(options.errors),
-    );
+    this.#reporter = reporterOf(options, (exchange) => targetOf(exchange, this.#registry)?.key);
     checkTextOption(options.text, 'McpServer');
     const parts = kernelOptions(options, this.#reporter);
     this.info = parts.server;
@@ -120,6 +117,7 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
       detach: (transport) => void this.#transports.delete(transport),
       report: (error, message) => void this.#reporter.report(error, undefined, message),
       hit: parts.hit,
+      showStacks: () => this.#reporter.showStacks(),
       warn: (message) => this.#reporter.warn({}, message),
     };
     this.notify = notifierOf(this.#events);
@@ -287,3 +285,10 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
 
 /** Stands in for the class in error messages about tools that were added as functions. */
 const ADDED = class addTool {};
+
+function reporterOf(
+  { logger, onError, errors }: McpServerOptions<readonly object[]>,
+  memberOf: (exchange: Exchange) => string | undefined,
+): ErrorReporter {
+  return new ErrorReporter({ logger, onError, rules: checkErrorRules(errors), memberOf });
+}

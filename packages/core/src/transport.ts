@@ -2,6 +2,8 @@
 export { type Provider, SERVER_HOST, type ServerHost } from './hosting.js';
 export type { InFlight } from './kernel/in-flight.js';
 export type { Kernel } from './kernel/kernel.js';
+export { entryOf } from './kernel/stderr-logger.js';
+export { errorFields, isWinston, withErrorFields } from './kernel/logger.js';
 export { excerpt, FAILURES, startupError } from './protocol/errors.js';
 export type { TransientPeer } from './protocol/eras/transient.js';
 export type { SessionLink, SessionOrigin, SessionRecord } from './protocol/eras/session-record.js';

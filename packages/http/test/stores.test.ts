@@ -643,7 +643,7 @@ describe('The log of a store that fails', () => {
     else if (method === 'delete') await fetch(url, { method: 'DELETE', headers: session });
     else await post(url, PING, session);
     await logged;
-    expect(lines[0]).toEqual([`sessionStore.${method} failed`, { reference: expect.any(String), error: FAILURE }]);
+    expect(lines[0]).toEqual([`sessionStore.${method} failed`, { reference: expect.any(String), err: FAILURE }]);
   });
 
   it.each(['append', 'appendBatch', 'read'] as const)('names the event store and `%s` (#22)', async (method) => {
@@ -657,6 +657,6 @@ describe('The log of a store that fails', () => {
     if (method === 'read') await fetch(url, { headers });
     else await (await post(url, call(1, 'steps', {}, { progressToken: 1 }), session)).text();
     await logged;
-    expect(lines[0]).toEqual([`events.${method} failed`, { reference: expect.any(String), error: FAILURE }]);
+    expect(lines[0]).toEqual([`events.${method} failed`, { reference: expect.any(String), err: FAILURE }]);
   });
 });

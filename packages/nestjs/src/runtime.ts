@@ -16,6 +16,7 @@ import {
   rewritePath,
   skipParsers,
 } from './mount-express.js';
+import { serverLogger } from './nest-logger.js';
 import type { SplitOptions } from './options.js';
 import { prefixed } from './path.js';
 
@@ -64,7 +65,8 @@ export class Runtime {
     readonly application: Application,
   ) {
     this.dynamic = new DynamicMembers(application, options.nest.hideGuarded === true);
-    const hosted = { ...options.server, [SERVER_HOST]: this.dynamic };
+    const logger = serverLogger(options.server.logger);
+    const hosted = { ...options.server, logger, [SERVER_HOST]: this.dynamic };
     this.server = new NestServer(hosted as McpServerOptions);
     const { routes } = this.server[HOST];
     requireFree(application.modules, {

@@ -40,7 +40,8 @@ export function wayTo(target: ConnectTarget, way: Way): { readonly open: OpenCar
     requireUnset(way, ['via', 'principal', 'headers'], 'a program');
     return { open: overProgram(target) };
   }
-  hostOf(target, 'connect');
+  // one line per error is for log collectors
+  hostOf(target, 'connect').showStacks?.();
   requireUnset(way, ['headers'], 'a server of this process');
   return { open: openServer(target, way), server: target };
 }

@@ -27,6 +27,11 @@ class Clock implements OnModuleInit {
     return 'noon';
   }
 
+  @Tool({ description: 'Fails' })
+  broken() {
+    throw new Error('printed by the server');
+  }
+
   private print() {
     this.logger.log('text');
     this.own.warn('text');

@@ -1,79 +1,52 @@
 import { randomUUID } from 'node:crypto';
-import { inspect } from 'node:util';
 
 import { McpError, ToolError } from '../protocol/errors.js';
 import { type ErrorRule, expectedError, failureKind } from './expected.js';
 import type { Exchange } from '../protocol/exchange.js';
 import { isPromise } from '../protocol/maybe-promise.js';
 import type { RequestId } from '../protocol/model.js';
+import type { TransportInfo } from '../protocol/wire.js';
+import { detailsFirst, type Logger } from './logger.js';
+import { LONG_STDERR_LOGGER, STDERR_LOGGER } from './stderr-logger.js';
 
-/** Receives messages for the operator. Compatible with Pino's loggers. */
-export interface Logger {
-  /** Optional details, such as the reasons of cancellations. */
-  debug?(details: object, message: string): void;
-  warn(details: object, message: string): void;
-  error(details: object, message: string): void;
-}
-
-/** The origin of an error, for `onError`. */
+/** The origin of an error, for logs and `onError`. Only `reference` is set for errors outside of a request. */
 export interface ErrorOrigin {
   /** A reference that the client sees too. */
   readonly reference: string;
-  /** The MCP method; undefined for errors outside of a request. */
+  /** The MCP method. */
   readonly method?: string;
   readonly requestId?: RequestId;
+  /** The registered name of the tool or prompt, or the registered URI or template. */
+  readonly member?: string;
+  /** The id of the session, if it has one. */
+  readonly session?: string;
+  /** The subject of the caller's principal, if the caller is known. */
+  readonly subject?: string;
+  readonly transport?: TransportInfo['kind'];
 }
 
-// not JSON: errors have causes, and any value may be thrown
-const inOneLine = (details: object) => inspect(details, { breakLength: Infinity, depth: 6 });
-
-/** Cap on the characters of a log entry. An error may quote a client's entire message. */
-const MAX_ENTRY_CHARS = 16_384;
-
-/**
- * Characters that a terminal or viewer would act on, except line feeds and tabs: controls, line separators, and
- * characters that change the text direction (Unicode Bidirectional Algorithm).
- */
-// oxlint-disable-next-line no-control-regex -- matches control characters on purpose
-const ACTIVE = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
-
-const escaped = (active: string) => {
-  const code = active.charCodeAt(0).toString(16);
-  return code.length > 2 ? `\\u${code.padStart(4, '0')}` : `\\x${code.padStart(2, '0')}`;
-};
-
-/** Escapes a text, and truncates it before and after: escaping may make it six times as long. */
-function entryOf(text: string): string {
-  const shown = text.slice(0, MAX_ENTRY_CHARS).replaceAll(ACTIVE, escaped);
-  return Math.max(text.length, shown.length) > MAX_ENTRY_CHARS ? `${shown.slice(0, MAX_ENTRY_CHARS)}…` : shown;
+/** The parts of an `ErrorReporter`. */
+export interface ReporterParts {
+  /** Defaults to stderr. */
+  readonly logger: Logger | undefined;
+  readonly onError: ((error: unknown, origin: ErrorOrigin) => void) | undefined;
+  readonly rules: readonly ErrorRule[];
+  /** The registered name of the member that a request names. */
+  memberOf(exchange: Exchange): string | undefined;
 }
-
-/** Formats details for a terminal: the error below its message, with its stack. */
-function readable({ error, ...details }: { readonly error?: unknown }): string {
-  const known = Object.keys(details).length > 0 ? inspect(details, { breakLength: Infinity }) : '';
-  const stack = error === undefined ? '' : `\n${inspect(error)}`;
-  return (known + stack).replaceAll('\r\n', '\n');
-}
-
-function write(level: string, details: object, message: string): void {
-  const { stderr } = process;
-  const text = `${level} ${message} ${stderr.isTTY ? readable(details) : inOneLine(details)}`;
-  stderr.write(`${entryOf(stderr.isTTY ? text : text.replaceAll('\n', '\\n'))}\n`);
-}
-
-/** Logs to stderr, one line per event; on a terminal, with the stack traces of errors. */
-export const STDERR_LOGGER: Logger = {
-  warn: (details, message) => write('warn', details, message),
-  error: (details, message) => write('error', details, message),
-};
 
 /** Reports errors that clients must not see, and decides what they see instead. */
 export class ErrorReporter {
-  constructor(
-    private readonly logger: Logger,
-    private readonly onError: ((error: unknown, origin: ErrorOrigin) => void) | undefined,
-    private readonly rules: readonly ErrorRule[],
-  ) {}
+  private logger: Logger;
+
+  constructor(private readonly parts: ReporterParts) {
+    this.logger = parts.logger === undefined ? STDERR_LOGGER : detailsFirst(parts.logger);
+  }
+
+  /** Makes the default logger write errors with their stacks, as it does on a terminal. */
+  showStacks(): void {
+    if (this.logger === STDERR_LOGGER) this.logger = LONG_STDERR_LOGGER;
+  }
 
   /**
    * Logs an error and returns a random reference, which the client receives instead of the error.
@@ -81,10 +54,10 @@ export class ErrorReporter {
    */
   report(error: unknown, exchange?: Exchange, message?: string): string {
     const reference = randomUUID().slice(0, 8);
-    const origin = { reference, ...(exchange && { method: exchange.method, requestId: exchange.id }) };
+    const origin = { reference, ...(exchange && this.originOf(exchange)) };
     const where = exchange ? 'an error was masked from the client' : 'an error occurred outside of a request';
-    this.attempt(() => this.logger.error({ ...origin, error }, message ?? where), error);
-    this.attempt(() => this.onError?.(error, origin), error);
+    this.attempt(() => this.logger.error({ ...origin, err: error }, message ?? where), error);
+    this.attempt(() => this.parts.onError?.(error, origin), error);
     return reference;
   }
 
@@ -98,7 +71,7 @@ export class ErrorReporter {
 
   /** Runs the user's logger or `onError`. If it fails, both errors are logged, and the request is still answered. */
   private attempt(step: () => unknown, error: unknown): void {
-    const failed = (failure: unknown) => STDERR_LOGGER.error({ error, failure }, 'the logger or onError failed');
+    const failed = (failure: unknown) => STDERR_LOGGER.error({ err: error, failure }, 'the logger or onError failed');
     try {
       const late = step();
       // an unhandled rejection would be reported too, in an endless loop
@@ -110,15 +83,10 @@ export class ErrorReporter {
 
   /** The error that the client sees: unchanged if meant for clients, by its rule if expected, else a reference. */
   shown(error: unknown, exchange: Exchange): McpError | ToolError {
-    if (error instanceof McpError || error instanceof ToolError) return error;
-    try {
-      const expected = expectedError(error, this.rules);
-      if (expected !== undefined)
-        return typeof expected === 'string' ? new ToolError(expected, { cause: error }) : expected;
-    } catch (failure) {
-      this.report(failure, exchange);
-    }
-    return new ToolError(`Internal error (reference ${this.report(error, exchange)})`);
+    const expected = this.expected(error, exchange);
+    const reference = expected === undefined ? this.report(error, exchange) : undefined;
+    const shown = expected ?? new ToolError(`Internal error (reference ${reference})`);
+    return shown;
   }
 
   /** The error that the client sees, as a protocol error. */
@@ -129,5 +97,31 @@ export class ErrorReporter {
     const { uri } = exchange.params;
     const kind = failureKind(error, uri !== undefined);
     return new McpError(kind, shown.message, kind === 'unknown-resource' ? { uri } : undefined);
+  }
+
+  /** The error that the client sees; undefined for unexpected errors. */
+  private expected(error: unknown, exchange: Exchange): McpError | ToolError | undefined {
+    if (error instanceof McpError || error instanceof ToolError) return error;
+    try {
+      const expected = expectedError(error, this.parts.rules);
+      return typeof expected === 'string' ? new ToolError(expected, { cause: error }) : expected;
+    } catch (failure) {
+      this.report(failure, exchange);
+      return undefined;
+    }
+  }
+
+  private originOf(exchange: Exchange): Omit<ErrorOrigin, 'reference'> {
+    const { method, id, peer, wire } = exchange;
+    const member = this.parts.memberOf(exchange);
+    const subject = wire.principal?.subject;
+    return {
+      method,
+      requestId: id,
+      ...(member !== undefined && { member }),
+      ...(peer.sessionId !== undefined && { session: peer.sessionId }),
+      ...(subject !== undefined && { subject }),
+      transport: wire.kind ?? wire.transport.kind,
+    };
   }
 }

@@ -194,12 +194,14 @@ export class Exchange {
    * @throws {McpError} `invalid-params` if the `_meta` is too long
    */
   release(): void {
-    const { uri, cursor, _meta } = this.params;
+    const { name, uri, cursor, _meta } = this.params;
     if (_meta !== undefined && JSON.stringify(_meta).length > MAX_KEPT_CHARS) {
       const problem = `The "_meta" of a request that asks the client can have at most ${MAX_KEPT_CHARS} characters.`;
       throw new McpError('invalid-params', problem);
     }
-    this.params = { uri, cursor, _meta };
+    // logs name the member, and methods of extensions may have longer names
+    const isShort = typeof name === 'string' && name.length <= MAX_KEPT_CHARS;
+    this.params = { uri, cursor, _meta, ...(isShort && { name }) };
   }
 
   /** Asks the client, through its peer. */

@@ -41,6 +41,8 @@ export interface HostPort {
   report(error: unknown, message?: string): void;
   /** Tells the server's `onLimit` which limit a client has reached. Never throws. */
   hit(hit: LimitHit): void;
+  /** Makes the default logger write errors with their stacks, as it does on a terminal. For tests. */
+  showStacks?(): void;
   /** Logs a warning for the operator. */
   warn(message: string): void;
 }

@@ -1,8 +1,17 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { McpError, McpServer, type McpServerOptions, Prompt, Resource, Tool, ToolError } from '@decorum/core';
+import {
+  connectMemory,
+  McpError,
+  McpServer,
+  type McpServerOptions,
+  Prompt,
+  Resource,
+  Tool,
+  ToolError,
+} from '@decorum/core';
 import { connect } from '@decorum/testing';
 
-import { STDERR_LOGGER } from '../../src/kernel/error-reporter.js';
+import { STDERR_LOGGER } from '../../src/kernel/stderr-logger.js';
 
 class NoteError extends Error {
   constructor(readonly id: string) {
@@ -216,8 +225,14 @@ describe('a masked error, with the default logger', () => {
     const write = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
     process.stderr.isTTY = isTerminal;
     thrown = error;
-    const client = await connect(new McpServer({ name: 'test', version: '1', providers: [Notes] }));
-    await client.callTool('tool');
+    // not through the test kit, which has entries written as on a terminal
+    const server = new McpServer({ name: 'test', version: '1', providers: [Notes] });
+    const { send } = await connectMemory(server, { receive() {} });
+    const meta = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientCapabilities': {},
+    };
+    await send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'tool', _meta: meta } });
     expect(write).toHaveBeenCalledTimes(1);
     return String(write.mock.calls[0]?.[0]);
   };

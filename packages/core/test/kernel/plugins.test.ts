@@ -35,8 +35,8 @@ function serverWith(plugins: readonly Plugin[], options: Partial<McpServerOption
   const logger = {
     warn: () => {},
     error: (details: object) => {
-      const { error } = details as { error: Error };
-      reported.push([error.message, (error.cause as Error | undefined)?.message].filter(Boolean).join(' ← '));
+      const { err } = details as { err: Error };
+      reported.push([err.message, (err.cause as Error | undefined)?.message].filter(Boolean).join(' ← '));
     },
   };
   const server = new McpServer({ name: 'core', version: '1.0.0', logger, plugins, ...options });
