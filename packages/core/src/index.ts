@@ -66,6 +66,7 @@ export {
   TicketError,
   ToolError,
 } from './protocol/errors.js';
+export type { FailureCause } from './protocol/failure-cause.js';
 export type { Extension } from './kernel/extension.js';
 export type { LimitHit, ServerLimits } from './protocol/limits.js';
 export { type InputRequest, InputSignal, NeedInput, needInput } from './protocol/input.js';

@@ -81,9 +81,12 @@ export function sentAttributes(request: ObservedRequest): Attributes {
   return attributes;
 }
 
+type Ended = Pick<Outcome, 'status' | 'code' | 'cause'>;
+
 /** The attributes that describe how a request or question failed; empty if it didn't. */
-export function endAttributes({ status, code }: Pick<Outcome, 'status' | 'code'>, isCaller = false): Attributes {
+export function endAttributes({ status, code, cause }: Ended, isCaller = false): Attributes {
   const attributes: Attributes = {};
+  if (cause !== undefined) attributes[ATTRIBUTE.cause] = cause;
   if (code !== undefined) attributes[ATTRIBUTE.code] = String(code);
   const type = errorType(status, code, isCaller);
   if (type !== undefined) attributes[ATTRIBUTE.errorType] = type;
@@ -91,8 +94,8 @@ export function endAttributes({ status, code }: Pick<Outcome, 'status' | 'code'>
 }
 
 /** The same for the series of questions, without codes that clients invent: each would be a new series. */
-export const askedEndAttributes = ({ status, code }: Pick<Outcome, 'status' | 'code'>): Attributes =>
-  endAttributes({ status, code: CLIENT_CODES.has(code) ? code : undefined }, true);
+export const askedEndAttributes = ({ status, code, cause }: Ended): Attributes =>
+  endAttributes({ status, code: CLIENT_CODES.has(code) ? code : undefined, cause }, true);
 
 function errorType(status: Outcome['status'], code: Outcome['code'], isCaller: boolean): string | undefined {
   if (status === 'cancelled') return VALUE.cancelled;

@@ -27,6 +27,10 @@ export const ATTRIBUTE = {
   protocolVersion: 'network.protocol.version',
   /** Our own: the conventions have no attribute for a call that asks the client and will be repeated. */
   outcome: 'decorum.outcome',
+  /** Our own: `error.type` doesn't tell a bug from an expected error. */
+  cause: 'decorum.cause',
+  /** Our own, only on spans: the reference that the client and the log have. */
+  reference: 'decorum.error.reference',
 } as const;
 
 /** Values of attributes. */

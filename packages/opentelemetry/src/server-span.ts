@@ -10,6 +10,8 @@ import { parentageOf } from './propagation.js';
 export interface End {
   readonly status: Outcome['status'];
   readonly code: Outcome['code'];
+  readonly cause: Outcome['cause'];
+  readonly reference?: string | undefined;
   readonly message?: string | undefined;
   readonly error: unknown;
 }
@@ -18,6 +20,7 @@ export interface End {
 export function endSpan(span: Span, end: End, isCaller = false): void {
   const attributes = endAttributes(end, isCaller);
   span.setAttributes({ ...attributes, [ATTRIBUTE.outcome]: end.status });
+  if (end.reference !== undefined) span.setAttribute(ATTRIBUTE.reference, end.reference);
   try {
     if (attributes[ATTRIBUTE.errorType] !== undefined) fail(span, end);
   } finally {

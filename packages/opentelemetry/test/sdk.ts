@@ -63,7 +63,7 @@ export const CLIENT_SPAN = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId
 export const TRACEPARENT = `00-${CLIENT_SPAN.traceId}-${CLIENT_SPAN.spanId}-01`;
 
 /** Values that differ from run to run, by attribute. */
-const VOLATILE: ReadonlySet<string> = new Set(['mcp.session.id', 'client.port']);
+const VOLATILE: ReadonlySet<string> = new Set(['mcp.session.id', 'client.port', 'decorum.error.reference']);
 
 const shown = (attributes: object) =>
   Object.fromEntries(

@@ -3,7 +3,7 @@ import { Counter, Gauge, Histogram, type Metric, type Registry } from 'prom-clie
 import { BUCKETS, LABEL, METRIC } from './names.js';
 import { RequestMetrics } from './request-metrics.js';
 
-const END = [LABEL.errorType, LABEL.code];
+const END = [LABEL.errorType, LABEL.code, LABEL.decorumCause];
 const ORIGIN = [LABEL.revision, LABEL.transport, LABEL.protocol];
 const buckets = [...BUCKETS];
 
@@ -23,7 +23,7 @@ export class Instruments {
     this.session = new Histogram({ ...METRIC.session, labelNames: [LABEL.server, ...ORIGIN], buckets, registers });
     const asked = [LABEL.server, LABEL.method, ...ORIGIN, ...END];
     this.question = new Histogram({ ...METRIC.question, labelNames: asked, buckets, registers });
-    const counted = [LABEL.server, LABEL.method, LABEL.outcome];
+    const counted = [LABEL.server, LABEL.method, LABEL.outcome, LABEL.cause];
     this.questions = new Counter({ ...METRIC.questions, labelNames: counted, registers });
   }
 }

@@ -1,4 +1,4 @@
-import type { ObservedRequest, Outcome } from '@decorum/core';
+import { McpError, type ObservedRequest, type Outcome } from '@decorum/core';
 
 import { CALLER_ERRORS, CLIENT_CODES, LABEL, OTHER } from './names.js';
 
@@ -13,10 +13,37 @@ export interface Facts {
   readonly transport: string;
   readonly status: Outcome['status'];
   readonly code: Outcome['code'];
+  readonly cause: Outcome['cause'];
 }
 
 /** The method, if the server knows it. */
 export const methodOf = ({ known, method }: ObservedRequest): string => (known ? method : OTHER);
+
+/**
+ * The facts about a request.
+ * @param namesHidden whether labels name members that are hidden from some callers
+ */
+export function factsOf(request: ObservedRequest, outcome: Outcome, namesHidden: boolean): Facts {
+  const { revision, transport, target } = request;
+  const { status, code, cause } = outcome;
+  const facts = { method: methodOf(request), target, revision, transport, status, code, cause };
+  if (namesHidden || !request.targetHidden) return facts;
+  // like an unknown name, so that nobody can probe for a hidden member
+  return { ...facts, target: undefined, cause: publicCause(outcome) };
+}
+
+/** The cause to publish for a hidden member. Callers who lack a scope are told so, but others don't find it. */
+function publicCause({ cause, error }: Outcome): Outcome['cause'] {
+  const kind = error instanceof McpError ? error.kind : undefined;
+  return cause === 'denied' && kind !== 'unauthorized' && kind !== 'insufficient-scope' ? 'not-found' : cause;
+}
+
+/** The labels of the counter of questions, besides its server. */
+export const askedLabels = (method: string, { status, cause }: Pick<Facts, 'status' | 'cause'>): Labels => ({
+  [LABEL.method]: method,
+  [LABEL.outcome]: status,
+  ...(cause !== undefined && { [LABEL.cause]: cause }),
+});
 
 const NETWORK: Readonly<Record<string, string>> = { http: 'tcp', stdio: 'pipe' };
 
@@ -30,18 +57,21 @@ export function originLabels({ revision, transport }: Pick<Facts, 'revision' | '
   };
 }
 
+type Ended = Pick<Facts, 'status' | 'code' | 'cause'>;
+
 /** The labels that describe how something failed; empty if it didn't. */
-export function endLabels({ status, code }: Pick<Facts, 'status' | 'code'>, isCaller = false): Labels {
+export function endLabels({ status, code, cause }: Ended, isCaller = false): Labels {
   const type = errorType(status, code, isCaller);
   return {
     ...(type !== undefined && { [LABEL.errorType]: type }),
     ...(code !== undefined && { [LABEL.code]: String(code) }),
+    ...(cause !== undefined && { [LABEL.decorumCause]: cause }),
   };
 }
 
 /** The same for the series of questions, without codes that clients invent: each would be a new series. */
-export const askedEndLabels = ({ status, code }: Pick<Facts, 'status' | 'code'>): Labels =>
-  endLabels({ status, code: CLIENT_CODES.has(code) ? code : undefined }, true);
+export const askedEndLabels = ({ status, code, cause }: Ended): Labels =>
+  endLabels({ status, code: CLIENT_CODES.has(code) ? code : undefined, cause }, true);
 
 function errorType(status: Facts['status'], code: Facts['code'], isCaller: boolean): string | undefined {
   if (status === 'cancelled') return 'cancelled';
@@ -65,8 +95,9 @@ export function operationLabels(facts: Facts): Labels {
 }
 
 /** The labels of the call counter. */
-export const callLabels = ({ method, target, status }: Facts): Labels => ({
+export const callLabels = ({ method, target, status, cause }: Facts): Labels => ({
   [LABEL.method]: method,
   ...(target !== undefined && { [LABEL.member]: target }),
   [LABEL.outcome]: status,
+  ...(cause !== undefined && { [LABEL.cause]: cause }),
 });

@@ -3,7 +3,7 @@ import { type OptionTypes, requireKnown, requireRoutePath, startupError } from '
 import { collectDefaultMetrics, type OpenMetricsContentType, Registry } from 'prom-client';
 
 import { instrumentsOf } from './instruments.js';
-import { askedEndLabels, methodOf, originLabels } from './labels.js';
+import { askedEndLabels, askedLabels, factsOf, originLabels } from './labels.js';
 import { LABEL } from './names.js';
 
 /** Options of `metrics`. */
@@ -93,20 +93,19 @@ export const metrics = definePlugin((options: MetricsOptions = {}) => {
       servers -= 1;
     },
 
-    ended(request, { status, code, milliseconds }) {
-      const { revision, transport } = request;
-      const method = methodOf(request);
-      // like an unknown name, so that nobody can probe for a hidden member
-      const target = request.targetHidden && !hiddenMembers ? undefined : request.target;
-      requests.observe({ method, target, revision, transport, status, code }, milliseconds / 1000);
+    ended(request, outcome) {
+      requests.observe(factsOf(request, outcome, hiddenMembers), outcome.milliseconds / 1000);
     },
 
     async ask(question, run) {
       const outcome = await run();
-      const labels = { [LABEL.server]: server, [LABEL.method]: question.method };
-      instruments.questions.inc({ ...labels, [LABEL.outcome]: outcome.status });
+      const { method } = question;
+      instruments.questions.inc({ [LABEL.server]: server, ...askedLabels(method, outcome) });
       const more = { ...originLabels(question.request), ...askedEndLabels(outcome) };
-      instruments.question.observe({ ...labels, ...more }, outcome.milliseconds / 1000);
+      instruments.question.observe(
+        { [LABEL.server]: server, [LABEL.method]: method, ...more },
+        outcome.milliseconds / 1000,
+      );
     },
 
     session(info) {

@@ -32,6 +32,10 @@ export const LABEL = {
   code: 'rpc_response_status_code',
   /** Only on `mcp_server_calls_total`: the tool, prompt, resource or template. */
   member: 'member',
+  /** Only on durations, and only of requests that failed: why. */
+  decorumCause: 'decorum_cause',
+  /** The same on the counters. */
+  cause: 'cause',
   /** Only on the counters: `ok`, `tool-error`, `error`, `cancelled` or `input-required`. */
   outcome: 'outcome',
 } as const;

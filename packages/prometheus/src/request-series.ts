@@ -15,9 +15,10 @@ export class Series {
   ) {}
 
   /** Whether a request belongs to this series. */
-  has({ status, code, revision, transport }: Facts): boolean {
+  has({ status, code, cause, revision, transport }: Facts): boolean {
     const mine = this.facts;
-    return mine.status === status && mine.code === code && mine.revision === revision && mine.transport === transport;
+    if (mine.status !== status || mine.code !== code || mine.cause !== cause) return false;
+    return mine.revision === revision && mine.transport === transport;
   }
 
   observe(seconds: number): void {

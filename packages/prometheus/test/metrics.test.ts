@@ -56,9 +56,9 @@ describe('Calls', () => {
     expect(calls).toEqual(
       expect.arrayContaining([
         `mcp_server_calls_total{${labels}="tools/call",member="forecast",outcome="ok"} 2`,
-        `mcp_server_calls_total{${labels}="tools/call",member="forecast",outcome="tool-error"} 1`,
+        `mcp_server_calls_total{${labels}="tools/call",member="forecast",outcome="tool-error",cause="expected"} 1`,
         `mcp_server_calls_total{${labels}="resources/read",member="weather://{city}/today",outcome="ok"} 1`,
-        `mcp_server_calls_total{${labels}="tools/call",outcome="error"} 1`,
+        `mcp_server_calls_total{${labels}="tools/call",outcome="error",cause="not-found"} 1`,
         `mcp_server_calls_total{${labels}="initialize",outcome="ok"} 1`,
       ]),
     );
@@ -97,7 +97,10 @@ describe('Calls', () => {
     const kinds = ['tools/call', 'prompts/get', 'resources/read', '_OTHER', 'tools/list'];
     const lines = linesOf(text, 'mcp_server_calls_total');
     expect(lines).toHaveLength(kinds.length);
-    for (const method of kinds) expect(lines.join()).toContain(`method_name="${method}",outcome="error"} 10000`);
+    for (const method of kinds) {
+      const cause = method === 'tools/list' ? 'invalid-request' : 'not-found';
+      expect(lines.join()).toContain(`method_name="${method}",outcome="error",cause="${cause}"} 10000`);
+    }
     expect(linesOf(text, 'mcp_server_operation_duration_seconds_count')).toHaveLength(kinds.length);
   });
 });
@@ -306,12 +309,13 @@ describe('Members that are hidden from some callers', () => {
     const text = await metricsAfterCalls();
     expect(text).not.toMatch(/purge|office:/);
     expect(text).toContain('member="greet"');
-    expect(text).toContain('mcp_method_name="tools/call",outcome="error"} 2');
+    expect(text).toContain('mcp_method_name="tools/call",outcome="error",cause="not-found"} 2');
   });
 
   it('have names if `hiddenMembers` is true (#22)', async () => {
     const text = await metricsAfterCalls(true);
     expect(text).toContain('member="purge",outcome="ok"} 1');
+    expect(text).toContain('member="purge",outcome="error",cause="denied"} 1');
     expect(text).toContain('member="office://{city}"');
   });
 });

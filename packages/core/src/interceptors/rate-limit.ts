@@ -1,5 +1,6 @@
 import { type Call, type Interceptor, requireCalled } from '../kernel/interceptors.js';
 import { startupError, ToolError } from '../protocol/errors.js';
+import { withFailureCause } from '../protocol/failure-cause.js';
 import { isObject } from '../protocol/jsonrpc.js';
 import { accountOf } from '../protocol/owner.js';
 import { type OptionTypes, requireKnown } from '../protocol/option-names.js';
@@ -73,6 +74,7 @@ async function consume(limiter: RateLimiter, key: string): Promise<void> {
     const wait = isObject(rejection) && !(rejection instanceof Error) ? rejection['msBeforeNext'] : undefined;
     // the limiter's own error is internal: don't expose it to the client
     if (typeof wait !== 'number') throw new Error('The rate limiter failed.', { cause: rejection });
-    throw new ToolError(`Too many calls. Try again in ${Math.max(1, Math.ceil(wait / 1000))} s.`);
+    const problem = `Too many calls. Try again in ${Math.max(1, Math.ceil(wait / 1000))} s.`;
+    throw withFailureCause(new ToolError(problem), 'limit');
   }
 }

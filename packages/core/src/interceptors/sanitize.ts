@@ -1,6 +1,7 @@
 import { type CallResult, type Interceptor, requireCalled } from '../kernel/interceptors.js';
 import { redactSecrets } from '../text/redact.js';
 import { ClientError, McpError, ToolError } from '../protocol/errors.js';
+import { recordedCause, withFailureCause } from '../protocol/failure-cause.js';
 import { isObject } from '../protocol/jsonrpc.js';
 import { type OptionTypes, requireKnown } from '../protocol/option-names.js';
 import type { CallToolResult, ContentBlock, JsonObject } from '../protocol/model.js';
@@ -99,11 +100,13 @@ function cleanError(error: unknown, clean: Clean): unknown {
     const { kind, code, message, data } = error;
     // don't redact the tickets in the URLs that the user must visit
     const sent = kind === 'url-elicitation-required' ? data : clean(asSent(data));
-    return new McpError(kind ?? code, clean(message), sent);
+    return withFailureCause(new McpError(kind ?? code, clean(message), sent), recordedCause(error));
   }
   if (error instanceof ClientError) {
     const { code, data } = error;
-    return new ClientError(clean(error.message), { ...(code !== undefined && { code }), data });
+    const cleaned = new ClientError(clean(error.message), { ...(code !== undefined && { code }), data });
+    return withFailureCause(cleaned, recordedCause(error));
   }
-  return error instanceof ToolError ? new ToolError(clean(error.message), { cause: error }) : error;
+  if (!(error instanceof ToolError)) return error;
+  return withFailureCause(new ToolError(clean(error.message), { cause: error }), recordedCause(error));
 }

@@ -86,6 +86,7 @@ export class ErrorReporter {
     const expected = this.expected(error, exchange);
     const reference = expected === undefined ? this.report(error, exchange) : undefined;
     const shown = expected ?? new ToolError(`Internal error (reference ${reference})`);
+    if (exchange.observation !== undefined) exchange.observation.shown = { error: shown, reference };
     return shown;
   }
 

@@ -71,8 +71,9 @@ export class Failures {
   reject(error: unknown, id: RequestId | null | undefined, wire?: Wire): Reply {
     if (error instanceof LimitError) this.parts.hit(error.hitBy(wire));
     const failure = error instanceof McpError ? error : new McpError('internal-error', 'Internal error');
-    if (failure !== error) this.parts.reporter.report(error);
-    return { text: errorFrame(id, failure), failure, thrown: error };
+    const text = errorFrame(id, failure);
+    if (failure === error) return { text, failure, thrown: error };
+    return { text, failure, thrown: error, reference: this.parts.reporter.report(error) };
   }
 
   /** Rejects a duplicate id without repeating it: the client would take the error for the first request's response. */

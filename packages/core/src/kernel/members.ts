@@ -78,7 +78,10 @@ export class Members {
 
   private admit<R extends CallResult>(exchange: Exchange, invocation: Invocation<R>): Outcome<R> | Promise<Outcome<R>> {
     return andThen(isAdmitted(invocation.access as Access, exchange, this.reporter), (admitted) => {
-      if (!admitted) return invocation.deny();
+      if (!admitted) {
+        if (exchange.observation !== undefined) exchange.observation.isDenied = true;
+        return invocation.deny();
+      }
       // cancelled and answered in the meantime
       return exchange.over ? { kind: 'failed', error: exchange.signal.reason } : this.run(exchange, invocation, true);
     });

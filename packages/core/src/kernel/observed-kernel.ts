@@ -54,6 +54,8 @@ class Running extends Work<Reply, Outcome> implements Observation, Beginning {
   readonly verdict: Beginning['verdict'];
   readonly request: ObservedRequest;
   ended: Ended<unknown> | undefined = undefined;
+  isDenied = false;
+  shown: Observation['shown'] = undefined;
   /** Releases a request that was held in flight. Returns the reply if the request has been answered. */
   private release: (() => Reply | undefined) | undefined = undefined;
 
@@ -83,13 +85,15 @@ class Running extends Work<Reply, Outcome> implements Observation, Beginning {
   protected endOf(reply: Reply, milliseconds: number): Outcome {
     // clients cancel a listen request when they no longer need it
     const isListen = this.exchange.method === LISTEN;
-    return outcomeOf(isListen && reply.cancelled !== undefined ? UNANSWERED : reply, milliseconds, this.ended);
+    return outcomeOf(isListen && reply.cancelled !== undefined ? UNANSWERED : reply, milliseconds, this);
   }
 }
 
 /** A message that runs no member. */
 class Taking extends Work<Reply, Outcome> {
-  protected readonly endOf = outcomeOf;
+  protected endOf(reply: Reply, milliseconds: number): Outcome {
+    return outcomeOf(reply, milliseconds);
+  }
 
   constructor(protected readonly start: () => Reply | Promise<Reply>) {
     super();

@@ -1,8 +1,11 @@
 import { ClientError } from '../protocol/errors.js';
 import type { Exchange } from '../protocol/exchange.js';
 import { InputSignal } from '../protocol/input.js';
+import type { FailureCause } from '../protocol/failure-cause.js';
 import type { JsonObject } from '../protocol/model.js';
 import type { AskedQuestion, Asking, Observation, ObservedQuestion, QuestionOutcome } from '../protocol/observed.js';
+import type { Reply } from '../protocol/reply.js';
+import { questionCauseOf } from './failure-causes.js';
 import { type Hooks, Observers, Work } from './observers.js';
 import { questionMeta } from './question-meta.js';
 
@@ -11,19 +14,28 @@ type Settled = { readonly answer: JsonObject } | { readonly error: unknown };
 class Ended implements QuestionOutcome {
   readonly status: QuestionOutcome['status'];
   readonly code: number | undefined;
+  readonly cause: FailureCause | undefined;
   readonly error: unknown;
   readonly #settled: Settled;
 
   constructor(
     settled: Settled,
     readonly milliseconds: number,
-    isCancelled: boolean,
+    cancelled: Reply['cancelled'],
   ) {
     const error = 'error' in settled ? settled.error : undefined;
     const isSignal = error instanceof InputSignal;
     this.#settled = settled;
-    this.status = isSignal ? 'input-required' : isCancelled ? 'cancelled' : 'error' in settled ? 'error' : 'ok';
+    this.status = isSignal
+      ? 'input-required'
+      : 'answer' in settled
+        ? 'ok'
+        : cancelled === undefined
+          ? 'error'
+          : 'cancelled';
     this.code = error instanceof ClientError ? error.code : undefined;
+    const hasFailed = this.status === 'error' || this.status === 'cancelled';
+    this.cause = hasFailed ? questionCauseOf(error, cancelled) : undefined;
     this.error = isSignal ? undefined : error;
   }
 
@@ -50,7 +62,7 @@ class Sending extends Work<Settled, QuestionOutcome> {
   }
 
   protected endOf(settled: Settled, milliseconds: number): QuestionOutcome {
-    return new Ended(settled, milliseconds, 'error' in settled && this.exchange.cancelled !== undefined);
+    return new Ended(settled, milliseconds, this.exchange.cancelled);
   }
 }
 

@@ -1,12 +1,14 @@
 import { clientOf } from '../protocol/checks.js';
 import { revisionFor } from '../protocol/eras/negotiation.js';
 import type { Exchange } from '../protocol/exchange.js';
+import type { FailureCause } from '../protocol/failure-cause.js';
 import { beginsConversation } from '../protocol/methods.js';
 import type { Implementation, JsonObject } from '../protocol/model.js';
-import { ObservedMessage, type ObservedRequest, type Sent } from '../protocol/observed.js';
+import { type Observation, ObservedMessage, type ObservedRequest, type Sent } from '../protocol/observed.js';
 import type { Reply } from '../protocol/reply.js';
 import { REVISIONS, revisionOf } from '../protocol/revisions/index.js';
 import type { Registry } from '../registry/registry.js';
+import { failureCauseOf } from './failure-causes.js';
 import { targetOf } from './judge.js';
 import type { Outcome as Ended } from './members.js';
 import type { Unopened } from './unopened.js';
@@ -22,6 +24,10 @@ export interface Outcome {
   readonly code: number | undefined;
   /** The message of the JSON-RPC error that the client got. */
   readonly message: string | undefined;
+  /** Why the request failed. Undefined if `status` is `ok` or `input-required`. */
+  readonly cause: FailureCause | undefined;
+  /** The reference that the client and the log have in place of a masked error. Undefined for other errors. */
+  readonly reference: string | undefined;
   /** The error that the handler threw, before masking. */
   readonly error: unknown;
   /** How long the server took, without the plugins. */
@@ -80,16 +86,23 @@ class Result implements Outcome {
   readonly status: Outcome['status'];
   readonly code: number | undefined;
   readonly message: string | undefined;
+  readonly cause: FailureCause | undefined;
+  readonly reference: string | undefined;
   readonly error: unknown;
   readonly milliseconds: number;
   readonly #text: string | undefined;
 
-  constructor(reply: Reply, milliseconds: number, ended: Ended<unknown> | undefined) {
+  constructor(reply: Reply, milliseconds: number, observation: Observation | undefined) {
     const { cancelled, failure = reply.denied } = reply;
-    this.status = cancelled === undefined ? (failure ? 'error' : statusOf(ended)) : 'cancelled';
+    const ended = observation?.ended as Ended<unknown> | undefined;
+    const status = cancelled === undefined ? (failure ? 'error' : statusOf(ended)) : 'cancelled';
+    this.status = status;
     this.code = failure && (reply.code ?? failure.code);
     this.message = failure?.message;
     this.error = failure ? (reply.thrown ?? failure) : ended?.kind === 'failed' ? ended.error : undefined;
+    const hasFailed = status !== 'ok' && status !== 'input-required';
+    this.cause = hasFailed ? failureCauseOf({ reply, error: this.error, observation }) : undefined;
+    this.reference = hasFailed ? (observation?.shown?.reference ?? reply.reference) : undefined;
     this.milliseconds = milliseconds;
     this.#text = failure || cancelled !== undefined ? undefined : reply.text;
   }
@@ -107,6 +120,6 @@ function statusOf(ended: Ended<unknown> | undefined): Outcome['status'] {
 }
 
 /** The outcome of a request, from its reply. */
-export function outcomeOf(reply: Reply, milliseconds: number, ended?: Ended<unknown>): Outcome {
-  return new Result(reply, milliseconds, ended);
+export function outcomeOf(reply: Reply, milliseconds: number, observation?: Observation): Outcome {
+  return new Result(reply, milliseconds, observation);
 }

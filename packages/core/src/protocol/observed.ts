@@ -1,3 +1,5 @@
+import type { McpError, ToolError } from './errors.js';
+import type { FailureCause } from './failure-cause.js';
 import { isObject } from './jsonrpc.js';
 import type { Implementation, JsonObject, RequestId } from './model.js';
 import type { Era, Revision } from './revisions/revision.js';
@@ -137,6 +139,10 @@ export interface Observation {
   readonly request: ObservedRequest;
   /** The outcome of its member. */
   ended: unknown;
+  /** Whether `access` has denied the request. */
+  isDenied: boolean;
+  /** The error that the client sees, and its reference if it hides the original one. */
+  shown: { readonly error: McpError | ToolError; readonly reference: string | undefined } | undefined;
 }
 
 /** A question to the client, as plugins see it. */
@@ -163,6 +169,8 @@ export interface QuestionOutcome {
   readonly status: 'ok' | 'error' | 'cancelled' | 'input-required';
   /** The code of the client's error. */
   readonly code: number | undefined;
+  /** Why it failed: `timeout`, `client`, `cancelled` and so on. Undefined unless `status` is `error` or `cancelled`. */
+  readonly cause: FailureCause | undefined;
   readonly error: unknown;
   readonly milliseconds: number;
   /** A copy of the answer. */

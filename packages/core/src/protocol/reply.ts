@@ -24,6 +24,8 @@ export interface Reply {
   readonly code?: number;
   /** The original error, before masking. Clients must not see it. */
   readonly thrown?: unknown;
+  /** The reference of a masked error, for a request that no handler has got. */
+  readonly reference?: string;
   /** Whether a handler had started before the request failed. */
   readonly ran?: boolean;
   /** Set if the request was cancelled. */

@@ -1,6 +1,7 @@
 import { isObject } from '../protocol/jsonrpc.js';
 import { resourceContents, text, ToolResult, type ToolResultOptions } from '../protocol/content.js';
 import { McpError, startupError } from '../protocol/errors.js';
+import { FAILURE_CAUSE } from '../protocol/failure-cause.js';
 import type {
   CallToolResult,
   ContentBlock,
@@ -18,6 +19,11 @@ import { Body, textOrBytes } from './bodies.js';
 /** A result with an error message. */
 export function errorResult(message: string): CallToolResult {
   return { content: [text(message)], isError: true };
+}
+
+/** A result that lists what is wrong with the arguments. Plugins learn why the call failed. */
+export function invalidArguments(message: string): CallToolResult {
+  return Object.assign(errorResult(message), { [FAILURE_CAUSE]: 'invalid-arguments' });
 }
 
 /** The `text` option: the text that is sent along with structured content. */

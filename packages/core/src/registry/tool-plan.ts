@@ -1,4 +1,5 @@
 import { ToolError } from '../protocol/errors.js';
+import { withFailureCause } from '../protocol/failure-cause.js';
 import { andThen } from '../protocol/maybe-promise.js';
 import type { CallToolResult, JsonObject, Tool } from '../protocol/model.js';
 import { NeedInput } from '../protocol/input.js';
@@ -22,7 +23,7 @@ import {
   type Member,
   type Plan,
 } from './plan.js';
-import { checkTextOption, errorResult, type TextOption, toCallToolResult, type ToolEncoding } from './results.js';
+import { checkTextOption, invalidArguments, type TextOption, toCallToolResult, type ToolEncoding } from './results.js';
 
 /** A compiled tool. */
 export interface ToolPlan extends Plan<Tool> {
@@ -83,7 +84,7 @@ const deferring = (input: Pick<Shape, 'check'>): Pick<Shape, 'check'> => ({
 
 function requireValid(checked: Checked): unknown {
   if (checked.ok) return checked.value;
-  throw new ToolError(listProblems(checked.problems));
+  throw withFailureCause(new ToolError(listProblems(checked.problems)), 'invalid-arguments');
 }
 
 /** The protocol requires `type: 'object'` at the root, which a union or a reference lacks. */
@@ -138,7 +139,7 @@ function runnerOf(member: Member, input: Pick<Shape, 'check'>, encoding: ToolEnc
   };
 
   const call = (checked: Checked, caller: Caller): CallToolResult | Promise<CallToolResult> => {
-    if (!checked.ok) return errorResult(listProblems(checked.problems));
+    if (!checked.ok) return invalidArguments(listProblems(checked.problems));
     const { value: args } = checked;
     const value = methods[key]?.(args, caller) as { readonly then?: unknown } | null | undefined;
     // any thenable: query builders have promises of their own, and proxies of remote calls are functions

@@ -1,6 +1,7 @@
 import { isObject } from '../../protocol/jsonrpc.js';
 import { optionalObject, requireOneOf, requireString, requireUri } from '../../protocol/checks.js';
 import { excerpt, McpError } from '../../protocol/errors.js';
+import { withFailureCause } from '../../protocol/failure-cause.js';
 import type { JsonObject } from '../../protocol/model.js';
 import type { CompleteResult } from '../../registry/completion-plan.js';
 import type { PromptPlan } from '../../registry/prompt-plan.js';
@@ -53,7 +54,7 @@ const findTarget = (registry: Registry, type: string, name: string): PromptPlan 
 function unknownTarget(type: string, name: string): never {
   throw type === 'ref/prompt'
     ? new McpError('unknown-prompt', `Unknown prompt: ${excerpt(name)}`)
-    : new McpError('invalid-params', `Unknown resource template: ${excerpt(name)}`);
+    : withFailureCause(new McpError('invalid-params', `Unknown resource template: ${excerpt(name)}`), 'not-found');
 }
 
 function filledIn(params: JsonObject): Readonly<Record<string, string>> {

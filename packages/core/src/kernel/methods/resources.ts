@@ -66,7 +66,10 @@ export function subscriptionMethods({ registry, reporter }: MethodParts): Record
     async 'resources/subscribe'(exchange) {
       const uri = requireUri(exchange.params);
       const { plan } = registry.match(uri) ?? unknownResource(uri);
-      if (!(await isVisible(plan, exchange, reporter))) unknownResource(uri);
+      if (!(await isVisible(plan, exchange, reporter))) {
+        if (exchange.observation !== undefined) exchange.observation.isDenied = true;
+        unknownResource(uri);
+      }
       await memoryOf(exchange)?.subscribe(uri);
       return EMPTY;
     },

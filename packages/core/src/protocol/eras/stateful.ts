@@ -1,6 +1,7 @@
 import { clientOf, UNKNOWN_CLIENT } from '../checks.js';
 import { ClientError, excerpt, McpError } from '../errors.js';
 import type { Client, Conversation, Exchange, Memory, Tickets } from '../exchange.js';
+import { withFailureCause } from '../failure-cause.js';
 import { notificationFrame, questionFrame } from '../frame.js';
 import { isObject, type JsonRpcResponse } from '../jsonrpc.js';
 import { type LimitHit, MAX_KEPT_CHARS, type ServerLimits } from '../limits.js';
@@ -260,7 +261,10 @@ export class Session implements Conversation, Memory {
       };
       const forget = exchange.onCancel((reason) => stop(reason, 'The request that it belongs to was cancelled.'));
       const ms = question.timeoutMs ?? this.means.questionTimeoutMs;
-      const giveUp = () => stop(new ClientError(`The client did not answer within ${ms} ms.`), 'Timed out.');
+      const giveUp = () => {
+        const late = new ClientError(`The client did not answer within ${ms} ms.`);
+        stop(withFailureCause(late, 'timeout'), 'Timed out.');
+      };
       const timer = setTimeout(giveUp, ms);
       const settle: Waiting = (answer) => {
         clearTimeout(timer);

@@ -1,0 +1,107 @@
+import { ClientError, FAILURES, type FailureKind, McpError } from '../protocol/errors.js';
+import { type FailureCause, recordedCause } from '../protocol/failure-cause.js';
+import { LimitError } from '../protocol/limits.js';
+import type { Observation } from '../protocol/observed.js';
+import type { Reply } from '../protocol/reply.js';
+import type { Outcome as Ended } from './members.js';
+
+const CAUSES: Readonly<Record<FailureKind, FailureCause>> = {
+  'parse-error': 'invalid-request',
+  'invalid-request': 'invalid-request',
+  'method-not-found': 'not-found',
+  'invalid-params': 'invalid-request',
+  'internal-error': 'expected',
+  'unknown-tool': 'not-found',
+  'unknown-prompt': 'not-found',
+  'unknown-resource': 'not-found',
+  'invalid-cursor': 'invalid-request',
+  'invalid-state': 'invalid-request',
+  unauthorized: 'denied',
+  'insufficient-scope': 'denied',
+  'header-mismatch': 'invalid-request',
+  'missing-capability': 'client',
+  'unsupported-version': 'invalid-request',
+  'too-many-requests': 'limit',
+  closing: 'closing',
+  'url-elicitation-required': 'expected',
+};
+
+/** Causes by HTTP status, for errors that frameworks throw to be seen by clients. */
+const STATUS_CAUSES: ReadonlyMap<unknown, FailureCause> = new Map([
+  [400, 'invalid-arguments'],
+  [401, 'denied'],
+  [403, 'denied'],
+  [404, 'not-found'],
+  [408, 'timeout'],
+  [422, 'invalid-arguments'],
+  [429, 'limit'],
+  [504, 'timeout'],
+]);
+
+interface Thrown {
+  readonly name?: unknown;
+  readonly code?: unknown;
+  readonly cause?: unknown;
+  readonly expose?: unknown;
+  readonly status?: unknown;
+  readonly statusCode?: unknown;
+  getStatus?(): unknown;
+}
+
+/** The HTTP status of an error that describes a response. A status of other errors may come from a server they called. */
+function statusOf(error: unknown): unknown {
+  const { expose, status, statusCode, getStatus } = (error ?? {}) as Thrown;
+  return expose === true || typeof getStatus === 'function' ? (status ?? statusCode) : undefined;
+}
+
+/** Whether an error is a timeout: that of `AbortSignal.timeout`, of a library that uses the same name, or of a socket. */
+function isTimeout(error: unknown, isNested = false): boolean {
+  const { name, code, cause } = (error ?? {}) as Thrown;
+  const isOne = name === 'TimeoutError' || code === 'ETIMEDOUT' || /^UND_ERR_\w+_TIMEOUT$/.test(String(code));
+  return isOne || (!isNested && cause !== undefined && isTimeout(cause, true));
+}
+
+/**
+ * Why an error that clients may see was thrown.
+ * @param isInMember whether it was thrown while a member ran: invalid params are then its arguments
+ */
+export function causeOfError(error: unknown, isInMember: boolean): FailureCause {
+  const { cause } = (error ?? {}) as Thrown;
+  const known = recordedCause(error) ?? STATUS_CAUSES.get(statusOf(error) ?? statusOf(cause));
+  if (known !== undefined) return known;
+  if (error instanceof LimitError) return 'limit';
+  if (error instanceof ClientError) return 'client';
+  if (!(error instanceof McpError)) return 'expected';
+  const { kind, code } = error;
+  const isInvalid = kind === 'invalid-params' || (kind === undefined && code === FAILURES['invalid-params']);
+  if (isInvalid && isInMember) return 'invalid-arguments';
+  return kind === undefined ? 'expected' : CAUSES[kind];
+}
+
+/** The facts about a failed request. */
+interface Failed {
+  readonly reply: Reply;
+  /** The original error. */
+  readonly error: unknown;
+  /** Undefined for messages that were not opened. */
+  readonly observation: Observation | undefined;
+}
+
+/** Why a request failed. */
+export function failureCauseOf({ reply, error, observation }: Failed): FailureCause {
+  const { cancelled, failure } = reply;
+  if (cancelled !== undefined) return cancelled === 'closing' ? 'closing' : 'cancelled';
+  if (observation?.isDenied) return 'denied';
+  const reference = observation?.shown?.reference ?? reply.reference;
+  if (reference !== undefined) return isTimeout(error) ? 'timeout' : 'bug';
+  const ended = observation?.ended as Ended<unknown> | undefined;
+  // the result of a tool, not an error
+  if (ended?.kind === 'complete' && failure === undefined) return recordedCause(ended.result) ?? 'expected';
+  return causeOfError(observation?.shown?.error ?? failure, ended !== undefined);
+}
+
+/** Why a question to the client failed. */
+export function questionCauseOf(error: unknown, cancelled: Reply['cancelled']): FailureCause {
+  if (cancelled !== undefined) return cancelled === 'closing' ? 'closing' : 'cancelled';
+  return error instanceof McpError || error instanceof ClientError ? causeOfError(error, false) : 'bug';
+}
