@@ -1,6 +1,7 @@
 import type { ErrorReporter } from './error-reporter.js';
 import { FAILURES, McpError } from '../protocol/errors.js';
 import type { Conversation, Exchange } from '../protocol/exchange.js';
+import { requireFinite } from '../protocol/finite.js';
 import { errorFrame, isObject, isUnanswered, readableId, resultFrame } from '../protocol/jsonrpc.js';
 import { LimitError, type LimitHit } from '../protocol/limits.js';
 import type { RequestId } from '../protocol/model.js';
@@ -52,6 +53,7 @@ export class Failures {
     const code = revision.errorCode(error) ?? FAILURES['internal-error'];
     try {
       const text = errorFrame(id, { code, message: error.message, data: error.data });
+      requireFinite(error.data, text);
       return { text, failure: error, ran: true, code, thrown: failure };
     } catch (unwritable) {
       // the error's data is not JSON

@@ -1,3 +1,4 @@
+import { requireFinite } from '../protocol/finite.js';
 import type { ResultEnvelope } from '../protocol/jsonrpc.js';
 import { andThen } from '../protocol/maybe-promise.js';
 import type { Implementation, JsonObject } from '../protocol/model.js';
@@ -18,9 +19,12 @@ export class Results {
    * Serializes a result.
    * @param result the result as encoded by the revision
    * @param cache the cache hint, if the client may cache it
+   * @throws {NotFinite} if it has a number that JSON lacks
    */
   write(revision: Revision, result: object, cache?: CacheHint): string {
-    return JSON.stringify(revision.complete(result as JsonObject, this.server, cache));
+    const json = JSON.stringify(revision.complete(result as JsonObject, this.server, cache));
+    requireFinite(result, json);
+    return json;
   }
 
   /**

@@ -1,3 +1,4 @@
+import { requireFinite } from './finite.js';
 import type { JsonObject, RequestId } from './model.js';
 
 /**
@@ -29,5 +30,7 @@ export function notificationFrame(method: string, params: JsonObject): Frame {
 
 /** Creates a request from the server. */
 export function questionFrame(id: RequestId, method: string, params: JsonObject): Frame {
-  return { kind: 'question', text: JSON.stringify({ jsonrpc: '2.0', id, method, params }) };
+  const text = JSON.stringify({ jsonrpc: '2.0', id, method, params });
+  requireFinite(params, text);
+  return { kind: 'question', text };
 }

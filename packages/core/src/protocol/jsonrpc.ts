@@ -1,4 +1,5 @@
 import { McpError } from './errors.js';
+import { requireFinite } from './finite.js';
 import { DEFAULT_LIMITS, LimitError } from './limits.js';
 import type { CallToolResult, JsonObject, RequestId } from './model.js';
 
@@ -60,6 +61,7 @@ export interface ResultEnvelope {
  * has these fields sends them the same way.
  * @param sendsObjects whether the revision sends structured objects of this tool unchanged
  * @returns undefined for any other result
+ * @throws {NotFinite} if the structured content has a number that JSON lacks
  */
 export function plainResult(
   result: CallToolResult,
@@ -78,7 +80,10 @@ export function plainResult(
     if (!sendsObjects || !isObject(structuredContent)) return undefined;
     const structured = JSON.stringify(structuredContent) as string | undefined;
     // undefined if its toJSON returns undefined
-    if (structured !== undefined) json += `,"structuredContent":${structured}`;
+    if (structured !== undefined) {
+      requireFinite(structuredContent, structured);
+      json += `,"structuredContent":${structured}`;
+    }
   }
   return isError ? `${json},"isError":true${after}` : json + after;
 }

@@ -1,3 +1,5 @@
+import { NotFinite, requireFinite } from '../protocol/finite.js';
+
 /** Values that are nested deeper are considered circular. */
 const MAX_DEPTH = 400;
 
@@ -162,7 +164,15 @@ export function toJsonText(value: unknown): string {
   const form = needsForm(value) ? toJsonForm(value) : value;
   if (!isWritten(form))
     throw new NotJson(`must not be ${typeof form === 'undefined' ? 'undefined' : `a ${typeof form}`}.`);
-  return JSON.stringify(form);
+  const json = JSON.stringify(form);
+  try {
+    requireFinite(form, json);
+  } catch (error) {
+    throw error instanceof NotFinite
+      ? new NotJson(`must not contain a number that JSON lacks. ${error.message}`)
+      : error;
+  }
+  return json;
 }
 
 function isWritten(value: unknown): boolean {

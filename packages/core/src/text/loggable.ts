@@ -18,6 +18,8 @@ export function loggable(data: unknown): unknown {
 /** Errors serialize as `{}`, and an error's own `toJSON` may reveal more than clients should see. */
 function errorsAsText(this: unknown, key: string, item: unknown): unknown {
   const value = (this as Record<string, unknown>)[key];
+  // JSON would have null
+  if (typeof item === 'number' && !Number.isFinite(item)) return String(item);
   return value instanceof Error ? withoutInternals(`${value.name}: ${value.message}`) : item;
 }
 

@@ -1,6 +1,7 @@
 import { requireString } from '../../protocol/checks.js';
 import { excerpt, McpError } from '../../protocol/errors.js';
 import type { Exchange } from '../../protocol/exchange.js';
+import { NotFinite, requireFinite } from '../../protocol/finite.js';
 import { plainResult, type ResultEnvelope } from '../../protocol/jsonrpc.js';
 import type { CallToolResult, Tool } from '../../protocol/model.js';
 import type { Revision } from '../../protocol/revisions/revision.js';
@@ -39,13 +40,27 @@ export function toolMethods({ registry, reporter, members, results, ...parts }: 
     return errorResult(error.message);
   };
 
-  const write = (outcome: Outcome<CallToolResult>, exchange: Exchange, plan: ToolPlan): string => {
-    const { revision } = exchange;
-    if (outcome.kind === 'input-required') return results.write(revision, outcome.questions);
-    const result = outcome.kind === 'complete' ? outcome.result : shown(outcome.error, exchange);
+  const encode = (result: CallToolResult, { revision }: Exchange, plan: ToolPlan): string => {
     const { rank } = revision;
     const plain = plainResult(result, envelopes[rank] as ResultEnvelope, plan.sendsObjects[rank]);
-    return plain ?? results.write(revision, revision.toolResult(result, plan.entry));
+    if (plain !== undefined) return plain;
+    // some revisions send it only as text
+    const { structuredContent } = result;
+    if (structuredContent !== undefined) requireFinite({ structuredContent }, JSON.stringify(structuredContent));
+    return results.write(revision, revision.toolResult(result, plan.entry));
+  };
+
+  const write = (outcome: Outcome<CallToolResult>, exchange: Exchange, plan: ToolPlan): string => {
+    if (outcome.kind === 'input-required') return results.write(exchange.revision, outcome.questions);
+    const result = outcome.kind === 'complete' ? outcome.result : shown(outcome.error, exchange);
+    try {
+      return encode(result, exchange, plan);
+    } catch (cause) {
+      if (!(cause instanceof NotFinite)) throw cause;
+      const error = new Error(`${plan.where} returned a value that cannot be sent: ${cause.message}`, { cause });
+      if (exchange.observation !== undefined) exchange.observation.ended = { kind: 'failed', error };
+      return encode(shown(error, exchange), exchange, plan);
+    }
   };
 
   return {
