@@ -43,7 +43,7 @@ describe('the server of docs/production.md', () => {
     const line = lines().find((each) => each['reference'] === reference && 'level' in each);
     expect(Object.keys(line ?? {}).sort()).toEqual(Object.keys(logged ?? {}).sort());
     expect(line).toMatchObject({ level: 50, method: 'tools/call', msg: logged?.['msg'] });
-    expect(line?.['error']).toMatchObject({ type: 'Error', message: 'connect ECONNREFUSED 10.0.0.7:5432' });
+    expect(line?.['err']).toMatchObject({ type: 'Error', message: 'connect ECONNREFUSED 10.0.0.7:5432' });
     expect(lines()).toContainEqual({
       captured: 'Error: connect ECONNREFUSED 10.0.0.7:5432',
       reference,
