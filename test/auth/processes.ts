@@ -74,10 +74,19 @@ export interface Served {
   close(): Promise<void>;
 }
 
-/** Serves a few tools on a free port. The audience is the server's URL. */
+interface ServeOptions {
+  /** Whether a member is public. */
+  readonly isOpen?: boolean;
+  /** By default, a free port. */
+  readonly port?: number;
+  /** The clock for tokens and keys. */
+  readonly now?: () => number;
+}
+
+/** Serves a few tools. The audience is the server's URL. */
 export async function serve(
   options: (url: string) => Partial<OAuthOptions>,
-  { isOpen = false }: { readonly isOpen?: boolean } = {},
+  { isOpen = false, port = 0, now }: ServeOptions = {},
 ): Promise<Served> {
   const ran: string[] = [];
   const server = new McpServer({
@@ -86,11 +95,12 @@ export async function serve(
     providers: [isOpen ? new PublicFiles(ran) : new Files(ran)],
     logger: { warn: () => {}, error: () => {} },
   });
-  const http = createServer().listen(0, '127.0.0.1');
+  const http = createServer().listen(port, '127.0.0.1');
   await once(http, 'listening');
   // `oauth` needs the URL, so the port is opened first
   const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
-  const auth = oauth({ audience: url, scopes: ['mcp'], allowLoopbackHttp: true, ...options(url) });
+  const settings = { audience: url, scopes: ['mcp'], allowLoopbackHttp: true, ...options(url) };
+  const auth = now === undefined ? oauth(settings) : new OAuth(settings, { now, fetch: (to, init) => fetch(to, init) });
   const handler = nodeHandler(server, {
     path: '/mcp',
     auth,
@@ -106,8 +116,10 @@ export async function serve(
     async close() {
       await handler.close();
       await server.close();
-      http.closeAllConnections();
+      const closed = once(http, 'close');
       http.close();
+      http.closeAllConnections();
+      await closed;
     },
   };
 }

@@ -3,19 +3,35 @@ type Kept = Record<string, unknown>;
 
 const CALLBACK = 'http://127.0.0.1:33418/callback';
 
-/** Follows an issuer's redirects like a browser, with cookies, up to the client's callback. */
+/** Follows an issuer's redirects like a browser, with cookies and its forms, up to the client's callback. */
 export async function consent(url: URL): Promise<URL> {
   const cookies = new Map<string, string>();
   let next = url;
-  for (let hop = 0; hop < 10; hop++) {
+  let form: URLSearchParams | undefined;
+  for (let hop = 0; hop < 20; hop++) {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const response = await fetch(next, { redirect: 'manual', headers: { cookie } });
+    const response = await fetch(next, {
+      redirect: 'manual',
+      headers: { cookie },
+      ...(form && { method: 'POST', body: form }),
+    });
+    form = undefined;
     for (const line of response.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
       cookies.set(name, value);
     }
     const location = response.headers.get('location');
-    if (location === null) throw new Error(`The issuer answered ${response.status}: ${await response.text()}`);
+    if (location === null) {
+      const page = await response.text();
+      const action = /<form[^>]* action="([^"]+)"/.exec(page)?.[1];
+      const prompt = /name="prompt" value="(\w+)"/.exec(page)?.[1];
+      if (action === undefined || prompt === undefined) {
+        throw new Error(`The issuer answered ${response.status}: ${page}`);
+      }
+      next = new URL(action, next);
+      form = new URLSearchParams({ prompt, login: 'alice', password: 'any' });
+      continue;
+    }
     next = new URL(location, next);
     if (next.href.startsWith(CALLBACK)) return next;
   }
