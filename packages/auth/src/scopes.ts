@@ -13,9 +13,12 @@ export function scopesIn(claims: Readonly<Record<string, unknown>>, names: reado
 /** The scopes of OpenID Connect (section 5.4 and 11), which belong to the issuer and not to a resource. */
 const OPENID_SCOPES = new Set(['openid', 'profile', 'email', 'address', 'phone', 'offline_access']);
 
+/** A scope that is a URI. Others have colons too, such as `files:write`. */
+const URI = /^urn:|:\/\//;
+
 /** The name under which clients request a scope from an issuer with this prefix. */
 export function requestedScope(scope: string, prefix: string): string {
-  return OPENID_SCOPES.has(scope) || scope.includes('://') ? scope : prefix + scope;
+  return OPENID_SCOPES.has(scope) || URI.test(scope) ? scope : prefix + scope;
 }
 
 /** The scopes that each scope implies. */

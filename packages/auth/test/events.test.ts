@@ -56,15 +56,15 @@ describe('a challenge', () => {
         { issuer: 'https://two.example', scopePrefix: 'files/' },
         'https://three.example',
       ],
-      scopes: ['mcp', 'openid', 'https://example.com/read'],
+      scopes: ['mcp', 'openid', 'urn:read'],
       offer: ['mcp', 'files:write'],
     });
-    const all = (prefix: string) => `scope="${prefix}mcp openid https://example.com/read ${prefix}files:write"`;
+    const all = (prefix: string) => `scope="${prefix}mcp openid urn:read ${prefix}files:write"`;
     const denied = (issuer: string | undefined) =>
       www(
         own.challenge({
           ...denial,
-          scopes: ['mcp', 'openid', 'https://example.com/read', 'files:write'],
+          scopes: ['mcp', 'openid', 'urn:read', 'files:write'],
           principal: { subject: 'ada', issuer },
         }),
       );
@@ -79,7 +79,7 @@ describe('a challenge', () => {
     const head = { method: 'GET', url: '', headers: {}, authorizations: [] };
     const { body } = metadata!.answer(head) as { body: string };
     expect(JSON.parse(body)).toMatchObject({
-      scopes_supported: ['api://files/mcp', 'openid', 'https://example.com/read', 'api://files/files:write'],
+      scopes_supported: ['api://files/mcp', 'openid', 'urn:read', 'api://files/files:write'],
     });
   });
 

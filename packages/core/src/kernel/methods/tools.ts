@@ -14,22 +14,26 @@ import { withSecuritySchemes } from '../tool-sign-in.js';
 import type { Method, MethodParts } from './method.js';
 import { pageOf } from './page-of.js';
 
-/** `tools/list` and `tools/call`. */
-export function toolMethods({ registry, reporter, members, results, ...parts }: MethodParts): Record<string, Method> {
-  const { envelopes } = results;
-  const pages = new ListPages<Tool>({ ...parts, member: 'tools', encode: (revision, tool) => revision.tool(tool) });
-  const signInPages = new WeakMap<Authorization, ListPages<Tool>>();
-
-  const pagesFor = (authorization: Authorization | undefined): ListPages<Tool> => {
-    if (authorization?.toolChallenge === undefined) return pages;
-    const known = signInPages.get(authorization);
+/** The pages of `tools/list`. Their tools have security schemes if the transport wants them. */
+function toolPages({ registry, ...parts }: Omit<MethodParts, 'reporter' | 'members' | 'results'>) {
+  const plain = new ListPages<Tool>({ ...parts, member: 'tools', encode: (revision, tool) => revision.tool(tool) });
+  const signIn = new WeakMap<Authorization, ListPages<Tool>>();
+  return (authorization: Authorization | undefined): ListPages<Tool> => {
+    if (authorization?.toolChallenge === undefined) return plain;
+    const known = signIn.get(authorization);
     if (known) return known;
     const encode = (revision: Revision, tool: Tool) =>
       withSecuritySchemes(tool, registry.tools.get(tool.name)?.need, { revision, authorization });
     const own = new ListPages<Tool>({ ...parts, member: 'tools', encode });
-    signInPages.set(authorization, own);
+    signIn.set(authorization, own);
     return own;
   };
+}
+
+/** `tools/list` and `tools/call`. */
+export function toolMethods({ registry, reporter, members, results, ...parts }: MethodParts): Record<string, Method> {
+  const { envelopes } = results;
+  const pagesFor = toolPages({ registry, ...parts });
 
   /** Shows an error to the model as a result, unless the protocol has a code for it. */
   const shown = (failure: unknown, exchange: Exchange): CallToolResult => {
@@ -41,9 +45,6 @@ export function toolMethods({ registry, reporter, members, results, ...parts }: 
   };
 
   const encode = (result: CallToolResult, { revision }: Exchange, plan: ToolPlan): string => {
-    const { rank } = revision;
-    const plain = plainResult(result, envelopes[rank] as ResultEnvelope, plan.sendsObjects[rank]);
-    if (plain !== undefined) return plain;
     // some revisions send it only as text
     const { structuredContent } = result;
     if (structuredContent !== undefined) requireFinite({ structuredContent }, JSON.stringify(structuredContent));
@@ -51,15 +52,14 @@ export function toolMethods({ registry, reporter, members, results, ...parts }: 
   };
 
   const write = (outcome: Outcome<CallToolResult>, exchange: Exchange, plan: ToolPlan): string => {
-    if (outcome.kind === 'input-required') return results.write(exchange.revision, outcome.questions);
+    const { revision } = exchange;
+    if (outcome.kind === 'input-required') return results.write(revision, outcome.questions);
     const result = outcome.kind === 'complete' ? outcome.result : shown(outcome.error, exchange);
+    const envelope = envelopes[revision.rank] as ResultEnvelope;
     try {
-      return encode(result, exchange, plan);
+      return plainResult(result, envelope, plan.sendsObjects[revision.rank]) ?? encode(result, exchange, plan);
     } catch (cause) {
-      if (!(cause instanceof NotFinite)) throw cause;
-      const error = new Error(`${plan.where} returned a value that cannot be sent: ${cause.message}`, { cause });
-      if (exchange.observation !== undefined) exchange.observation.ended = { kind: 'failed', error };
-      return encode(shown(error, exchange), exchange, plan);
+      return encode(shown(unsendable(cause, exchange, plan), exchange), exchange, plan);
     }
   };
 
@@ -85,6 +85,17 @@ export function toolMethods({ registry, reporter, members, results, ...parts }: 
         : write(outcome, exchange, plan);
     },
   };
+}
+
+/**
+ * The error for a result with numbers that JSON lacks.
+ * @throws {unknown} other errors
+ */
+function unsendable(cause: unknown, { observation }: Exchange, { where }: ToolPlan): Error {
+  if (!(cause instanceof NotFinite)) throw cause;
+  const error = new Error(`${where} returned a value that cannot be sent: ${cause.message}`, { cause });
+  if (observation !== undefined) observation.ended = { kind: 'failed', error };
+  return error;
 }
 
 const unknownTool = (name: string) => new McpError('unknown-tool', `Unknown tool: ${excerpt(name)}`);
