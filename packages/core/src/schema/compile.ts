@@ -21,7 +21,7 @@ import { MAX_PROBLEMS, readablePath } from './problems.js';
 import { boundSchema, inspectRaw } from './raw.js';
 import { SchemaKinds } from './schema-kinds.js';
 import type { Checked, Problem, SchemaSource, Shape } from './shape.js';
-import { compileGuard, compileStandard, isStandardSchema, standardJson } from './standard.js';
+import { compileGuard, compileStandard, isStandardSchema, schemaOf, standardJson } from './standard.js';
 import { readStrings, resolve } from './strings.js';
 
 const failed = (problems: readonly Problem[]): Checked => ({ ok: false, problems });
@@ -168,14 +168,15 @@ const compiled = { input: new WeakMap<object, Shape>(), output: new WeakMap<obje
 
 /**
  * Compiles a schema, once per source even if many members share it.
- * @param source a `SchemaSource`; anything else is rejected
+ * @param given a `SchemaSource`; anything else is rejected
  * @param where the schema's owner, such as `Weather.forecast`, for error messages
  * @param direction whether it describes input (the default) or output. A schema with transformations or defaults may
  *   differ between the two
  * @throws {DecorumError} `DECORUM_MISSING_LIBRARY`, `DECORUM_NO_CODE_GENERATION`, `DECORUM_NO_RULES`,
  *   `DECORUM_UNSUPPORTED_RULE`, `DECORUM_UNKNOWN_FIELD_TYPE`, `DECORUM_INVALID_FIELD` or `DECORUM_INVALID_SCHEMA`
  */
-export function compileShape(source: unknown, where: string, direction: Direction = 'input'): Shape {
+export function compileShape(given: unknown, where: string, direction: Direction = 'input'): Shape {
+  const source = schemaOf(given);
   const known = compiled[direction].get(source as object);
   if (known !== undefined) return known;
   const mistake = mistakenSource(source);

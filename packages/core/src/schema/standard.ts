@@ -25,6 +25,12 @@ export function isStandardSchema(value: unknown): value is StandardSchemaV1 {
   return isHolder && '~standard' in value && typeof value['~standard'] === 'object';
 }
 
+/** The Standard Schema of a class that holds one as its static `schema`, as nestjs-zod's do. Otherwise, the source. */
+export function schemaOf(source: unknown): unknown {
+  if (typeof source !== 'function' || isStandardSchema(source) || !('schema' in source)) return source;
+  return isStandardSchema(source.schema) ? source.schema : source;
+}
+
 /** The converter of a Standard Schema, for one direction. */
 function converterOf(source: StandardSchemaV1, direction: Direction): Convert | undefined {
   const { jsonSchema } = source['~standard'] as Partial<StandardJSONSchemaV1.Props>;
