@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { describe, expect, it } from '@jest/globals';
+import swagger from '@fastify/swagger';
 import fastify, { type FastifyInstance } from 'fastify';
 import { mcp, type McpPluginOptions } from '@decorum/http';
 
@@ -284,4 +285,14 @@ describe('the plugin', () => {
     const foreign = { ...headers, host: 'evil.example' };
     expect((await app.inject({ method: 'POST', url: '/mcp', headers: foreign, payload })).statusCode).toBe(403);
   });
+});
+
+it('stays out of the OpenAPI document of @fastify/swagger (#23)', async () => {
+  const app = fastify();
+  await app.register(swagger);
+  app.get('/cities', () => []);
+  await app.register(mcp, { ...create().options, legacySse: true });
+  afterwards(() => app.close());
+  await app.ready();
+  expect(Object.keys(app.swagger().paths ?? {})).toEqual(['/cities']);
 });

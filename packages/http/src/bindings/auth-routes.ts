@@ -8,6 +8,7 @@ import { plainContext } from './fastify-plugin.js';
 import { isFlooding } from './node-answers.js';
 import { NodeHead } from './node-head.js';
 import { routeOf } from './required-routes.js';
+import { UNDOCUMENTED } from './undocumented.js';
 
 const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
@@ -44,7 +45,7 @@ export function authRoutes(auth: Auth<never>, report?: (error: unknown) => void)
           report: report ?? ((error) => request.log.error(error)),
         });
       };
-      app.route({ method: METHODS, url, exposeHeadRoute: false, onRequest, handler: () => {} });
+      app.route({ ...UNDOCUMENTED, method: METHODS, url, exposeHeadRoute: false, onRequest, handler: () => {} });
     }
   };
   return Object.assign(routes, { [Symbol.for('fastify.display-name')]: '@decorum/http auth' });

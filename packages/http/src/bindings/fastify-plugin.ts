@@ -17,6 +17,7 @@ import { type Arrived, NodeBody, TOGETHER } from './node-body.js';
 import { headersOf, NodeHead, withoutClose } from './node-head.js';
 import { NodeSink } from './node-sink.js';
 import { channelOf, clientOn, isUnread, onSocketClose, portAt, versionOf } from './node-socket.js';
+import { UNDOCUMENTED } from './undocumented.js';
 import { addPluginRoutes } from './plugin-routes.js';
 import { requireHosts } from './required-hosts.js';
 import { requireRoutes } from './required-routes.js';
@@ -180,26 +181,26 @@ function addEndpoint(app: FastifyInstance, endpoint: Endpoint<FastifyRequest>): 
       reply,
       principal === undefined ? (request.raw as Authenticated)[PRINCIPAL] : principal(request),
     );
-  app.post(path, (request, reply) => {
+  app.post(path, UNDOCUMENTED, (request, reply) => {
     const { raw: response } = reply;
     const isPipelined = response.socket === null || (request.raw as Arrived)[TOGETHER];
     if (!isPipelined) return endpoint.post(request.body, contextFor(request, reply));
     postInOrder(endpoint, { message: request.body, context: contextFor(request, reply), response });
   });
-  app.get(path, { exposeHeadRoute: false }, async (request, reply) => {
+  app.get(path, { ...UNDOCUMENTED, exposeHeadRoute: false }, async (request, reply) => {
     await endpoint.get(contextFor(request, reply));
     return reply;
   });
-  app.delete(path, async (request, reply) => {
+  app.delete(path, UNDOCUMENTED, async (request, reply) => {
     await endpoint.delete(contextFor(request, reply));
     return reply;
   });
   const preflight = (...args: Parameters<typeof plainContext>) => endpoint.preflight(plainContext(...args));
-  app.options(path, preflight);
+  app.options(path, UNDOCUMENTED, preflight);
   // the guard rejects these methods, but it only runs on routes that exist
-  app.route({ method: ['HEAD', 'PUT', 'PATCH'], url: path, handler: () => {} });
+  app.route({ ...UNDOCUMENTED, method: ['HEAD', 'PUT', 'PATCH'], url: path, handler: () => {} });
   if (legacySse === undefined) return;
-  for (const each of new Set([legacySse.path, legacySse.messagesPath])) app.options(each, preflight);
+  for (const each of new Set([legacySse.path, legacySse.messagesPath])) app.options(each, UNDOCUMENTED, preflight);
   addLegacyRoutes(app, { legacy: endpoint.legacy as LegacySse, contextFor, ...legacySse });
 }
 
@@ -210,11 +211,11 @@ interface LegacyRoutes extends Required<LegacyPaths> {
 
 /** Adds the two routes of HTTP+SSE. */
 function addLegacyRoutes(app: FastifyInstance, { path, messagesPath, legacy, contextFor }: LegacyRoutes): void {
-  app.get(path, { exposeHeadRoute: false }, async (request, reply) => {
+  app.get(path, { ...UNDOCUMENTED, exposeHeadRoute: false }, async (request, reply) => {
     legacy.open(contextFor(request, reply));
     return reply;
   });
-  app.post(messagesPath, async (request, reply) => {
+  app.post(messagesPath, UNDOCUMENTED, async (request, reply) => {
     legacy.post(request.body, contextFor(request, reply), request.raw.url ?? '');
     return reply;
   });

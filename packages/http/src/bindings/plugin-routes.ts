@@ -6,6 +6,7 @@ import type { HttpContext } from '../http-context.js';
 import { serveRoute } from '../routes.js';
 import { isFlooding } from './node-answers.js';
 import { routeOf } from './required-routes.js';
+import { UNDOCUMENTED } from './undocumented.js';
 
 const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
@@ -42,7 +43,7 @@ export async function addPluginRoutes<HostRequest>(
         serveRoute(here, Object.assign(contextFor(request, reply), more), endpoint);
       };
       const method = METHODS.filter((each) => !scope.hasRoute({ method: each, url: scope.prefix + url }));
-      scope.route({ method, url, exposeHeadRoute: false, onRequest, handler: () => {} });
+      scope.route({ ...UNDOCUMENTED, method, url, exposeHeadRoute: false, onRequest, handler: () => {} });
     }
   });
 }

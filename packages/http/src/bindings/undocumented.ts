@@ -1,0 +1,6 @@
+import type { FastifySchema } from 'fastify';
+
+/** Route options that keep a route out of the OpenAPI document of `@fastify/swagger`. */
+export const UNDOCUMENTED: { readonly schema: FastifySchema } = {
+  schema: { hide: true } as FastifySchema & { readonly hide: true },
+};
