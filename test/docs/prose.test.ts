@@ -24,7 +24,7 @@ const FOREIGN = new Set(
       listRoots requestSampling sendLoggingMessage sendResourceListChanged sendResourceUpdated sendToolListChanged`,
     fastify: 'forceCloseConnections inject onSend',
     nest: 'HttpException PartialType Reflector ValidationPipe enableShutdownHooks getClass getHandler setGlobalPrefix',
-    others: 'afterEach consume destination terminationGracePeriodSeconds toStandardJsonSchema',
+    others: 'afterEach consume createZodDto destination terminationGracePeriodSeconds toStandardJsonSchema',
     // of an example in the sentence
     examples: 'Dto Files clean closeShop now',
   }).flatMap((names) => names.split(/\s+/)),
