@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { CommandFailure } from 'create-decorum';
 import type { Class, Node } from 'oxc-parser';
 
-import { importsOf, isCore, namedBy } from './bindings.js';
+import { importedAs, type Imported, importsOf, isCore, namedBy } from './bindings.js';
 import { type ClassInfo, classesOf } from './classes.js';
 import { isTypeScript } from './project.js';
 import { readSource, type Source, walk } from './source.js';
@@ -124,6 +124,11 @@ interface Provided {
   readonly isPrefixed: boolean;
 }
 
+function isNestModule(imports: ReadonlyMap<string, Imported>, node: Node): boolean {
+  const imported = node.type === 'CallExpression' ? importedAs(imports, node.callee) : undefined;
+  return imported?.module === '@nestjs/common' && imported.name === 'Module';
+}
+
 /** The classes in `providers: […]` and `addProvider(…)`. */
 export function providedIn(source: Source): Provided[] {
   const found: Provided[] = [];
@@ -138,7 +143,10 @@ export function providedIn(source: Source): Provided[] {
       if (name !== undefined) found.push({ name, isPrefixed });
     }
   };
+  const imports = importsOf(source);
   walk(source.program, (node) => {
+    // the providers of a Nest module are not those of a server
+    if (node.type === 'Decorator' && isNestModule(imports, node.expression)) return false;
     if (node.type === 'VariableDeclarator' && node.id.type === 'Identifier' && node.init?.type === 'NewExpression') {
       const name = namedBy(node.init);
       if (name !== undefined) variables.set(node.id.name, name);
@@ -146,9 +154,10 @@ export function providedIn(source: Source): Provided[] {
     if (node.type === 'Property' && node.key.type === 'Identifier' && node.key.name === 'providers') {
       if (node.value.type === 'ArrayExpression') for (const each of node.value.elements) add(each);
     }
-    if (node.type !== 'CallExpression' || node.callee.type !== 'MemberExpression') return;
+    if (node.type !== 'CallExpression' || node.callee.type !== 'MemberExpression') return true;
     const { property } = node.callee;
     if (property.type === 'Identifier' && property.name === 'addProvider') add(node.arguments[0] ?? null);
+    return true;
   });
   return found.map(({ name, isPrefixed }) => ({ name: variables.get(name) ?? name, isPrefixed }));
 }
