@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 
 import { CommandFailure, EXIT } from './failure.js';
-import { NEEDS_SHELL, type Installer } from './installers.js';
+import { complaintOf, NEEDS_SHELL, type Installer } from './installers.js';
 import type { Target } from './project-name.js';
 
 /** How many lines of output are shown if an installation fails. */
@@ -86,6 +86,13 @@ function lastLines(output: string): string {
 /** Checks that a package manager is installed, before anything is written. */
 export function requireInstaller({ name, version }: Installer): void {
   if (version !== undefined) return;
+  const complaint = complaintOf(name);
+  if (/homedir|\bHOME\b/.test(complaint)) {
+    throw new CommandFailure(
+      `${complaint}\n\n${name} doesn't start. Set HOME to a folder that you can write to.`,
+      EXIT.environment,
+    );
+  }
   const remedy = name === 'npm' ? 'Install it' : `Run \`npm install -g ${name}\``;
   throw new CommandFailure(
     `${name} isn't installed. ${remedy}, or pass another --package-manager, or --no-install.`,

@@ -35,10 +35,15 @@ export function currentInstaller(): InstallerName {
 /** Whether to start programs through a shell: on Windows, package managers are scripts. */
 export const NEEDS_SHELL = process.platform === 'win32';
 
+const askVersion = (name: InstallerName) => spawnSync(name, ['--version'], { encoding: 'utf8', shell: NEEDS_SHELL });
+
+/** What an installed package manager prints when it doesn't start. */
+export const complaintOf = (name: InstallerName): string => askVersion(name).stderr?.trim() ?? '';
+
 function versionOf(name: InstallerName): string | undefined {
   const current = caller();
   if (current.name === name && current.version !== undefined) return current.version;
-  const { stdout } = spawnSync(name, ['--version'], { encoding: 'utf8', shell: NEEDS_SHELL });
+  const { stdout } = askVersion(name);
   return /^\d+\.\d+\.\d+\S*/m.exec(stdout ?? '')?.[0];
 }
 

@@ -328,6 +328,14 @@ describe('an installation', () => {
     expect(code).toBe(1);
   });
 
+  it('shows what its package manager says if that does not start (#23)', async () => {
+    desk.program('npm', "console.error('A system error occurred: uv_os_homedir returned ENOENT'); process.exit(1);");
+    const { code, stderr } = await desk.run(['weather']);
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/^A system error occurred: uv_os_homedir[^]*\n\nnpm doesn't start\. Set HOME to a folder/);
+    expect(desk.files()).toEqual(['bin/npm']);
+  });
+
   it('needs its package manager, or nothing is created', async () => {
     desk.program('pnpm', 'process.exit(127)');
     expect(await desk.run(['weather', '--pm', 'pnpm'])).toEqual({
