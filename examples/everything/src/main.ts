@@ -7,4 +7,4 @@ const server = createServer();
 
 if (process.argv.includes('--stdio')) await serveStdio(server);
 else
-  console.log(`Serving ${(await listen(server, { port: Number(process.env['PORT'] ?? 3000), legacySse: true })).url}`);
+  console.log(`Serving ${(await listen(server, { port: Number(process.env['PORT'] || 3000), legacySse: true })).url}`);

@@ -15,7 +15,7 @@ app.use(express.json());
 app.get('/', (_request, response) => void response.send('The MCP endpoint is /mcp.'));
 
 await mcp.ready;
-const listener = app.listen(Number(process.env['PORT'] ?? 3000), '127.0.0.1', (error) => {
+const listener = app.listen(Number(process.env['PORT'] || 3000), '127.0.0.1', (error) => {
   if (error) throw error;
   const { port } = listener.address() as AddressInfo;
   console.log(`Serving http://127.0.0.1:${port}/mcp`);

@@ -14,7 +14,7 @@ app.get('/', (c) => c.text('The MCP endpoint is /mcp.'));
 app.all('/mcp', (c) => mcp(c.req.raw, { remoteAddress: getConnInfo(c).remote.address }));
 
 await mcp.ready;
-const options = { port: Number(process.env['PORT'] ?? 3000), hostname: '127.0.0.1' };
+const options = { port: Number(process.env['PORT'] || 3000), hostname: '127.0.0.1' };
 const listener = serve({ fetch: app.fetch, ...options }, ({ port }) => {
   console.log(`Serving http://127.0.0.1:${port}/mcp`);
 });

@@ -5,7 +5,7 @@ import { AppModule } from './app.module.js';
 async function bootstrap() {
   const app = await NestFactory.create(AppModule);
   app.enableShutdownHooks();
-  await app.listen(process.env['PORT'] ?? 3000, '127.0.0.1');
+  await app.listen(process.env['PORT'] || 3000, '127.0.0.1');
   console.log(`Serving ${await app.getUrl()}/mcp`);
 }
 

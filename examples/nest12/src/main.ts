@@ -9,6 +9,6 @@ if (process.argv.includes('--stdio')) {
 } else {
   const app = await NestFactory.create(AppModule, new FastifyAdapter());
   app.enableShutdownHooks();
-  await app.listen(process.env['PORT'] ?? 3000, '127.0.0.1');
+  await app.listen(process.env['PORT'] || 3000, '127.0.0.1');
   console.log(`Serving ${await app.getUrl()}/mcp`);
 }

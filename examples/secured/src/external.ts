@@ -14,8 +14,9 @@ class Whoami {
   }
 }
 
-const { PORT = '3000', ISSUER, AUDIENCE } = process.env;
-const url = `http://127.0.0.1:${PORT}/mcp`;
+const { ISSUER, AUDIENCE } = process.env;
+const port = Number(process.env['PORT'] || 3000);
+const url = `http://127.0.0.1:${port}/mcp`;
 // an identifier that isn't a URL doesn't tell clients where the server is
 const isUrl =
   AUDIENCE === undefined || /^https:\/\/|^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/]|$)/.test(AUDIENCE);
@@ -28,5 +29,5 @@ const auth = oauth({
   allowLoopbackHttp: true,
 });
 const server = new McpServer({ name: 'secured-external', version: '1.0.0', providers: [Whoami] });
-const { url: served } = await listen(server, { auth, port: Number(PORT), legacySse: true });
+const { url: served } = await listen(server, { auth, port, legacySse: true });
 console.log(`Serving ${served}`);

@@ -4,8 +4,8 @@ import { listen } from '@decorum/http';
 
 import { Files } from './files.js';
 
-const { ISSUER: issuer = 'http://127.0.0.1:4000', PORT = '3000', FILES_TOKEN } = process.env;
-const port = Number(PORT);
+const { ISSUER: issuer = 'http://127.0.0.1:4000', FILES_TOKEN } = process.env;
+const port = Number(process.env['PORT'] || 3000);
 const { AUDIENCE: audience = `http://127.0.0.1:${port}/mcp` } = process.env;
 
 const auth = oauth({

@@ -8,5 +8,5 @@ const server = new McpServer({ name: 'weather', version: '1.0.0', providers: [ne
 if (process.argv.includes('--stdio')) await serveStdio(server);
 else {
   const { listen } = await import('@decorum/http');
-  console.log(`Serving ${(await listen(server, { port: Number(process.env['PORT'] ?? 3000) })).url}`);
+  console.log(`Serving ${(await listen(server, { port: Number(process.env['PORT'] || 3000) })).url}`);
 }

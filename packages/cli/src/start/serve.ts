@@ -51,7 +51,7 @@ async function overHttp(server: McpServer, file: string): Promise<void> {
 }
 
 function portOf(text: string): number {
-  const port = text === '' ? 3000 : Number(text);
+  const port = text.trim() === '' ? 3000 : Number(text);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
   throw new CommandFailure(`PORT is "${text}". Set it to a whole number from 0 to 65535.`, EXIT.usage);
 }

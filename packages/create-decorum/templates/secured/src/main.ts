@@ -3,8 +3,9 @@ import { listen } from '@decorum/http';
 
 import { server } from './notes.js';
 
-const { ISSUER, PORT = '3000', HOST = '127.0.0.1', ALLOWED_HOSTS = '' } = process.env;
-const { AUDIENCE = `http://127.0.0.1:${PORT}/mcp` } = process.env;
+const { ISSUER, HOST, ALLOWED_HOSTS = '' } = process.env;
+const port = Number(process.env['PORT'] || 3000);
+const { AUDIENCE = `http://127.0.0.1:${port}/mcp` } = process.env;
 if (!ISSUER) throw new Error('Set ISSUER to the URL of your authorization server: see .env.example.');
 
 const auth = oauth({
@@ -15,8 +16,8 @@ const auth = oauth({
 });
 const { url } = await listen(server, {
   auth,
-  port: Number(PORT),
-  host: HOST,
+  port,
+  host: HOST || '127.0.0.1',
   allowedHosts: ALLOWED_HOSTS.split(',').filter(Boolean),
 });
 console.log(`Serving ${url}`);
