@@ -144,6 +144,15 @@ describe('decorum build', () => {
     });
   });
 
+  it('fails for a program that only exports an object with its server (#23)', async () => {
+    const main = `import { Greeter } from './greeter.js'; export default { server: new Greeter() };`;
+    expect(await build(main)).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^dist\/main\.js creates a server, but neither exports nor serves it\. Export an/),
+    });
+  });
+
   it('builds a program that needs what this machine lacks, and says that its server was not checked', async () => {
     expect(await build(`if (!process.env['ISSUER']) throw new Error('Set ISSUER.');\nexport {};`)).toEqual({
       code: 0,

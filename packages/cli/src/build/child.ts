@@ -46,7 +46,7 @@ function thrown(error: unknown): ThrownError {
 }
 
 process.on('uncaughtException', fail);
-process.on('beforeExit', () => finish(undefined));
+process.on('beforeExit', () => (created.size > 0 ? end({ type: 'unserved' }) : finish(undefined)));
 setTimeout(() => finish(undefined), PATIENCE_MS).unref();
 try {
   const exports = await loadEntry(file);

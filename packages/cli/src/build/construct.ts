@@ -32,6 +32,9 @@ export async function construct(file: string, sources: readonly string[]): Promi
   }
   if (construction.type === 'constructed') return construction;
   if (construction.type === 'nothing') throw new CommandFailure(`${shown(file)} creates no server. ${EXPORT_A_SERVER}`);
+  if (construction.type === 'unserved') {
+    throw new CommandFailure(`${shown(file)} creates a server, but neither exports nor serves it. ${EXPORT_A_SERVER}`);
+  }
   const { error } = construction;
   const rebuilt = Object.assign(new Error(error.message), error);
   const failure = loadFailure({ file, sources }, rebuilt);

@@ -10,6 +10,8 @@ export type Construction =
     }
   /** The program created no server: it has ended, or it is waiting for something. */
   | { readonly type: 'nothing' }
+  /** The program has ended, and neither exports nor serves the server that it created. */
+  | { readonly type: 'unserved' }
   | { readonly type: 'failed'; readonly error: ThrownError };
 
 /** An error that is sent to another process. */
