@@ -12,7 +12,7 @@ let served: Served;
 
 beforeAll(async () => {
   issuer = await startIssuer();
-  served = await serve(() => ({ issuer: issuer.url, toolSignIn: true }), { isOpen: true });
+  served = await serve(() => ({ issuer: issuer.url, toolSignIn: true, offer: ['files:write'] }), { isOpen: true });
 });
 
 afterAll(async () => {
@@ -59,7 +59,8 @@ describe('a client that connects without a token', () => {
     });
     expect(await anonymous.callTool({ name: 'about' })).toMatchObject({ content: [{ text: 'about' }] });
 
-    const user = new User();
+    // the user grants no more than is needed at first
+    const user = new User(undefined, 'files:write');
     await signIn(user, challengeIn(await anonymous.callTool({ name: 'whoami' })));
     await anonymous.close();
     const client = await connect(user);
