@@ -175,7 +175,8 @@ export class HostedProvider implements MemberHost {
   private async run(member: HostedMember, request: object, call: McpExecutionContext): Promise<unknown> {
     this.requirePrepared();
     const handler = this.handlers.get(member) ?? (await this.scopedHandler(member, request));
-    return await handler(request, INERT_RESPONSE, noop, call);
+    const result = await handler(request, INERT_RESPONSE, noop, call);
+    return result === INERT_RESPONSE ? undefined : result;
   }
 
   private async scopedHandler(member: HostedMember, request: object, guardsOnly = false): Promise<Handler> {

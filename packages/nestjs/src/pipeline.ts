@@ -1,10 +1,10 @@
 import type { ContextType, PipeTransform } from '@nestjs/common';
 import type { ContextId, ExternalContextCreator } from '@nestjs/core';
-import { isObservable, Observable } from 'rxjs';
 
 import { errorProxy } from './exceptions.js';
 import { McpExecutionContext } from './execution-context.js';
 import type { Target } from './discovery.js';
+import { settle } from './settle.js';
 
 /** The type of the context that guards and interceptors see. */
 const CONTEXT_TYPE = 'mcp' as ContextType;
@@ -37,25 +37,12 @@ interface Interception {
   intercept(...all: unknown[]): Promise<unknown>;
 }
 
-/** Ends an observable that a method returned when its call is cancelled, because nothing else unsubscribes from it. */
-const untilAborted = (source: Observable<unknown>, signal: AbortSignal): Observable<unknown> =>
-  new Observable((subscriber) => {
-    const abort = () => subscriber.error(signal.reason);
-    signal.addEventListener('abort', abort);
-    if (signal.aborted) abort();
-    else subscriber.add(source.subscribe(subscriber));
-    return () => signal.removeEventListener('abort', abort);
-  });
-
 function interceptionOf(original: Interception): Interception {
   return {
     async intercept(...all) {
-      const { context } = (all[1] as HandlerArguments)[CALL];
+      const call = (all[1] as HandlerArguments)[CALL];
       const next = all.at(-2) as () => Promise<unknown>;
-      const run = async () => {
-        const result = await next();
-        return isObservable(result) && context ? untilAborted(result, context.signal) : result;
-      };
+      const run = async () => settle(await next(), call);
       return await original.intercept(...all.with(all.length - 2, run));
     },
   };

@@ -21,7 +21,7 @@ export function requestOf(transport: TransportInfo, principal: Principal | undef
   return (hostRequest(transport) as object | undefined) ?? new McpRequest(transport, principal);
 }
 
-/** The properties of the inert response, for code that reads from it. */
+/** The properties of the inert response, for code that reads from it. A filter may return it. */
 const READ: Readonly<Record<string, unknown>> = {
   statusCode: 200,
   headersSent: false,
@@ -30,14 +30,16 @@ const READ: Readonly<Record<string, unknown>> = {
   toString: () => '',
 };
 
+/** What promises, observables, streams and schedulers have: Nest and RxJS would wait for the response. */
+const LACKING: ReadonlySet<string> = new Set(['then', 'subscribe', 'lift', 'getReader', 'schedule']);
+
 /**
  * The HTTP response that guards, interceptors and filters get. Everything they do with it is a no-op, because a call's
  * result is only one message of the actual response.
  */
 export const INERT_RESPONSE: object = new Proxy(() => {}, {
   get: (_target, key) => {
-    // not a promise
-    if (typeof key === 'symbol' || key === 'then') return undefined;
+    if (typeof key === 'symbol' || LACKING.has(key)) return undefined;
     return key in READ ? READ[key] : INERT_RESPONSE;
   },
   apply: () => INERT_RESPONSE,

@@ -1,0 +1,123 @@
+import { McpServer, Prompt, Tool } from '@decorum/core';
+import { McpModule } from '@decorum/nestjs';
+import { connect } from '@decorum/testing';
+import { expect, it } from '@jest/globals';
+import {
+  type ArgumentsHost,
+  type CallHandler,
+  type CanActivate,
+  Catch,
+  type ExceptionFilter,
+  type ExecutionContext,
+  Injectable,
+  Module,
+  type NestInterceptor,
+  NotFoundException,
+  type Type,
+  UseFilters,
+  UseGuards,
+  UseInterceptors,
+} from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { of } from 'rxjs';
+
+/** The methods of Express's and Fastify's responses that applications chain. */
+interface Response {
+  status(code: number): Response;
+  code(code: number): Response;
+  header(name: string, value: string): Response;
+  json(body: object): Response;
+  send(body: object): Response;
+}
+
+const responseOf = (host: ArgumentsHost) => host.switchToHttp().getResponse<Response>();
+
+/** What filters return, as applications on Express and Fastify write them. */
+const WAYS: Readonly<Record<string, (response: Response) => unknown>> = {
+  'the response of Express': (response) => response.status(404).json({ message: 'gone' }),
+  'the response of Fastify': (response) => response.code(404).header('x-a', 'b').send({ message: 'gone' }),
+  'a promise of it': async (response) => response.status(404).json({}),
+  'an observable of it': (response) => of(response.status(404)),
+  'the response itself': (response) => response,
+  nothing: (response) => void response.status(404).json({}),
+};
+
+async function called(provider: Type) {
+  class AppModule {}
+  const imports = [McpModule.forRoot({ name: 'shop', version: '1.0.0' })];
+  Module({ imports, providers: [provider] })(AppModule);
+  const app = await NestFactory.createApplicationContext(AppModule, { logger: false, abortOnError: false });
+  const client = await connect(app.get(McpServer));
+  const result = await client.callTool('find');
+  const prompt = client.getPrompt('ask').catch((error: Error) => error.message);
+  const answers = [result, await prompt];
+  await app.close();
+  return answers;
+}
+
+it.each(Object.keys(WAYS))('a filter that returns %s leaves its error to the client (#23)', async (way) => {
+  @Catch(NotFoundException)
+  class Filter implements ExceptionFilter {
+    catch(_error: unknown, host: ArgumentsHost) {
+      return WAYS[way]?.(responseOf(host));
+    }
+  }
+
+  @UseFilters(Filter)
+  @Injectable()
+  class Shop {
+    @Tool() find() {
+      throw new NotFoundException('No such article');
+    }
+    @Prompt() ask(): string {
+      throw new NotFoundException('No such prompt');
+    }
+  }
+  expect(await called(Shop)).toMatchObject([
+    { isError: true, content: [{ text: 'No such article' }] },
+    expect.stringContaining('No such prompt'),
+  ]);
+});
+
+it.each(['the response of Express', 'the response itself'])(
+  'an interceptor that returns %s gives no content (#23)',
+  async (way) => {
+    class Interceptor implements NestInterceptor {
+      intercept(context: ExecutionContext, _next: CallHandler) {
+        return of(WAYS[way]?.(responseOf(context)));
+      }
+    }
+
+    @Injectable()
+    class Shop {
+      @UseInterceptors(Interceptor) @Tool() find() {
+        return 'found';
+      }
+      @Prompt() ask() {
+        return 'asked';
+      }
+    }
+    const [result] = await called(Shop);
+    expect(result).toEqual({ content: [] });
+  },
+);
+
+it('a guard may write to the response, and return what it returns (#23)', async () => {
+  class Guard implements CanActivate {
+    canActivate(context: ExecutionContext) {
+      return responseOf(context).header('x-a', 'b') as unknown as boolean;
+    }
+  }
+
+  @Injectable()
+  class Shop {
+    @UseGuards(Guard) @Tool() find() {
+      return 'found';
+    }
+    @Prompt() ask() {
+      return 'asked';
+    }
+  }
+  const [result] = await called(Shop);
+  expect(result).toMatchObject({ content: [{ text: 'found' }] });
+});
