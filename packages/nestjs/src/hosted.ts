@@ -6,8 +6,9 @@ import type { Target } from './discovery.js';
 import { requireEnhancers } from './enhancers.js';
 import { httpException, PASSED, publicError } from './exceptions.js';
 import { McpExecutionContext, type McpMember } from './execution-context.js';
+import { decoratedParameters } from './parameters.js';
 import { createHandler, type Handler } from './pipeline.js';
-import { INERT_RESPONSE, requestOf } from './request.js';
+import { INERT_RESPONSE, requestFor } from './request.js';
 import { createScoped, isScoped } from './scope.js';
 
 type MemberRecord = ReturnType<typeof scanMembers>[number];
@@ -86,6 +87,11 @@ export class HostedProvider implements MemberHost {
     });
   }
 
+  /** @throws {DecorumError} `DECORUM_INVALID_PARAMETER` for a decorator that has no value in a call over MCP */
+  provides(key: string): readonly number[] {
+    return decoratedParameters(this.target.cls, key);
+  }
+
   /**
    * Finds the enhancers of all members. Call it once the application has created them.
    * @throws {DecorumError} `DECORUM_UNBOUND_ENHANCER`
@@ -141,7 +147,7 @@ export class HostedProvider implements MemberHost {
     );
     let instance: object = this.target.wrapper.instance as object;
     if (this.isScoped && context) {
-      const request = requestOf(context.transport, context.principal);
+      const request = requestFor(context.transport, context.principal);
       ({ instance } = await createScoped(this.target, request, this.nest.creator));
     }
     return (instance as Record<PropertyKey, (...given: unknown[]) => unknown>)[key]?.(...args);
@@ -164,7 +170,7 @@ export class HostedProvider implements MemberHost {
     };
     const args = isText ? { [member.name]: input } : input.args;
     const call = new McpExecutionContext({ member: publicPart(member), arguments: args, context, check, admit });
-    const running = this.run(member, requestOf(context.transport, context.principal), call);
+    const running = this.run(member, requestFor(context.transport, context.principal), call);
     try {
       return await unlessAborted(running, context.signal, () => isAdmitted);
     } catch (error) {
@@ -210,7 +216,7 @@ export class HostedProvider implements MemberHost {
     const context = 'signal' in caller ? caller : undefined;
     const facts = { member: publicPart(member), arguments: undefined, context, check };
     try {
-      const request = requestOf(caller.transport, caller.principal);
+      const request = requestFor(caller.transport, caller.principal);
       const ask = await this.guardsOf(member, request);
       await ask(request, INERT_RESPONSE, noop, new McpExecutionContext(facts));
     } catch (error) {

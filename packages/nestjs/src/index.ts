@@ -1,6 +1,6 @@
 export { McpExecutionContext, type McpMember } from './execution-context.js';
 export { McpModule } from './mcp-module.js';
 export type { McpModuleAsyncOptions, McpModuleOptions, NestHttpOptions, NestOptions } from './options.js';
-export { McpRequest } from './request.js';
+export { McpRequest, requestOf } from './request.js';
 export { type NestStdioOptions, serveNestStdio } from './stdio.js';
 export { getMcpServerToken, InjectMcpServer } from './tokens.js';

@@ -4,6 +4,8 @@ import type { ContextId, ExternalContextCreator } from '@nestjs/core';
 import { errorProxy } from './exceptions.js';
 import { McpExecutionContext } from './execution-context.js';
 import type { Target } from './discovery.js';
+import { decoratedParameters, freePositions, PARAMETER_FACTORY, ROUTE_ARGUMENTS } from './parameters.js';
+import { INERT_RESPONSE } from './request.js';
 import { settle } from './settle.js';
 
 /** The type of the context that guards and interceptors see. */
@@ -26,16 +28,41 @@ const CALL = 3;
 const INPUT = Symbol('input');
 const CONTEXT = Symbol('context');
 
-/** The two parameters of each method. Pipes see the first, with the type "custom": its value is already checked. */
-const PARAMETERS = [
-  { index: 0, type: INPUT, pipes: [], extractValue: (...args: HandlerArguments) => args[CALL] },
-  { index: 1, type: CONTEXT, pipes: [], extractValue: (...args: HandlerArguments) => args[CALL].context },
-];
+/** A parameter, as Nest describes it. Pipes see the type "custom": the value of the input is already checked. */
+interface Parameter {
+  readonly index: number;
+  readonly type: unknown;
+  readonly pipes: readonly unknown[];
+  extractValue(...args: HandlerArguments): unknown;
+}
+
+/** The input and the context, on the positions that no decorator has. */
+function ownParameters(taken: readonly number[]): readonly [input: Parameter, context: Parameter] {
+  const [input, context] = freePositions(taken);
+  return [
+    { index: input, type: INPUT, pipes: [], extractValue: (...args) => args[CALL] },
+    { index: context, type: CONTEXT, pipes: [], extractValue: (...args) => args[CALL].context },
+  ];
+}
 
 /** The part of Nest's creator that runs interceptors. Takes the handler's arguments second, the method last but one. */
 interface Interception {
   intercept(...all: unknown[]): Promise<unknown>;
 }
+
+/** The part of Nest's creator that reads what a guard returned. */
+interface Activation {
+  pickResult(result: unknown): Promise<unknown>;
+}
+
+/** Guards that return the response have answered: over HTTP, nothing could follow. */
+const activationOf = (original: Activation): Activation =>
+  Object.assign(Object.create(original) as Activation, {
+    async pickResult(result: unknown) {
+      const picked = await original.pickResult(result);
+      return picked !== INERT_RESPONSE && picked;
+    },
+  });
 
 function interceptionOf(original: Interception): Interception {
   return {
@@ -52,13 +79,41 @@ interface Metadata {
   readonly type: unknown;
 }
 
+/** The parameters of a method, and their classes. */
+interface Signature {
+  readonly own: readonly Parameter[];
+  readonly paramtypes: readonly unknown[];
+  /** Whether Nest also fills in parameters with decorators. */
+  readonly hasDecorated: boolean;
+}
+
+/** Nest's description of the parameters of a method. */
+interface Described {
+  getParamsMetadata(...args: unknown[]): readonly Parameter[] | null;
+}
+
 /**
  * Nest's creator of external contexts, adapted to the methods of one provider. It looks for guards in the provider's
- * module, which the original would not find for controllers, and uses our `PARAMETERS`.
+ * module, which the original would not find for controllers, and adds the input and the context to the parameters.
  */
-function creatorFor(creator: ExternalContextCreator, moduleKey: string, paramtypes: unknown): ExternalContextCreator {
+function creatorFor(creator: ExternalContextCreator, moduleKey: string, signature: Signature): ExternalContextCreator {
+  const { own, paramtypes, hasDecorated } = signature;
+  const describe = (instance: unknown, key: string) => {
+    const { getParamsMetadata }: Described = creator.getMetadata(
+      instance as never,
+      key,
+      ROUTE_ARGUMENTS,
+      PARAMETER_FACTORY,
+      CONTEXT_TYPE,
+    );
+    const decorated = (...args: unknown[]) => (hasDecorated ? (getParamsMetadata(...args) ?? []) : []);
+    const argsLength = Math.max(paramtypes.length, ...own.map(({ index }) => index + 1));
+    return { argsLength, paramtypes, getParamsMetadata: (...args: unknown[]) => [...decorated(...args), ...own] };
+  };
   const getParamValue = async (value: unknown, metadata: Metadata, pipes: PipeTransform[]): Promise<unknown> => {
     if (metadata.type === CONTEXT) return value;
+    if (metadata.type !== INPUT)
+      return await creator.getParamValue(value, { ...metadata, type: 'custom' } as never, pipes);
     const call = value as McpExecutionContext;
     const input = await McpExecutionContext.inputOf(call);
     const piped: unknown = await creator.getParamValue(input, { ...metadata, type: 'custom' } as never, pipes);
@@ -68,9 +123,10 @@ function creatorFor(creator: ExternalContextCreator, moduleKey: string, paramtyp
   return Object.assign(Object.create(creator) as ExternalContextCreator, {
     getHostModuleKey: () => moduleKey,
     getContextModuleKey: () => moduleKey,
-    getMetadata: () => ({ argsLength: PARAMETERS.length, paramtypes, getParamsMetadata: () => PARAMETERS }),
+    getMetadata: describe,
     getParamValue,
     externalErrorProxy: errorProxy,
+    guardsConsumer: activationOf((creator as unknown as { guardsConsumer: Activation }).guardsConsumer),
     interceptorsConsumer: interceptionOf(
       (creator as unknown as { interceptorsConsumer: Interception }).interceptorsConsumer,
     ),
@@ -79,10 +135,16 @@ function creatorFor(creator: ExternalContextCreator, moduleKey: string, paramtyp
 
 const { getMetadata } = Reflect as unknown as { getMetadata(...of: unknown[]): unknown };
 
-/** The classes of a method's parameters, as the compiler emitted them. An input class in the decorator wins. */
-function typesOf({ cls }: Target, key: string, input: unknown): readonly unknown[] {
-  const [emitted, context] = (getMetadata('design:paramtypes', cls.prototype, key) ?? []) as readonly unknown[];
-  return [typeof input === 'function' && input.prototype !== undefined ? input : emitted, context];
+/**
+ * The parameters of a method, with their classes as the compiler emitted them. An input class in the decorator wins.
+ * @param isWhole whether to fill in parameters with decorators too
+ */
+function signatureOf({ cls }: Target, { key, input }: PipedMember, isWhole: boolean): Signature {
+  const taken = decoratedParameters(cls, key);
+  const own = ownParameters(taken);
+  const paramtypes = [...((getMetadata('design:paramtypes', cls.prototype, key) ?? []) as readonly unknown[])];
+  if (typeof input === 'function' && input.prototype !== undefined) paramtypes[own[0].index] = input;
+  return { own, paramtypes, hasDecorated: isWhole && taken.length > 0 };
 }
 
 /** The parts of a member that the pipeline needs. */
@@ -98,18 +160,14 @@ export interface PipedMember {
 export function createHandler(
   creator: ExternalContextCreator,
   target: Target,
-  {
-    key,
-    input,
-    guardsOnly = false,
-    instance,
-    contextId,
-  }: PipedMember & { readonly instance: object; readonly contextId?: ContextId },
+  member: PipedMember & { readonly instance: object; readonly contextId?: ContextId },
 ): Handler {
+  const { key, guardsOnly = false, instance, contextId } = member;
   const method = (instance as Readonly<Record<string, (...args: unknown[]) => unknown>>)[key];
   if (method === undefined) throw new Error(`The instance of ${target.cls.name} has no method "${key}".`);
-  const types = typesOf(target, key, input);
-  return creatorFor(creator, target.module.token, types).create(
+  // parameters need values that only calls have
+  const signature = signatureOf(target, member, !guardsOnly);
+  return creatorFor(creator, target.module.token, signature).create(
     instance as Record<string, (...args: unknown[]) => unknown>,
     method,
     key,

@@ -17,9 +17,28 @@ export class McpRequest {
 }
 
 /** The Express or Fastify request that a call came with; an `McpRequest` over other transports. */
-export function requestOf(transport: TransportInfo, principal: Principal | undefined): object {
+export function requestFor(transport: TransportInfo, principal: Principal | undefined): object {
   return (hostRequest(transport) as object | undefined) ?? new McpRequest(transport, principal);
 }
+
+/**
+ * The request of Express or Fastify that a call came with, and with it what guards and middleware put there.
+ * @param context the second parameter of a method, or `ctx` of an interceptor of Decorum
+ * @returns undefined over stdio and in memory, where there is no HTTP request
+ * @example
+ * ```ts
+ * import { requestOf } from '@decorum/nestjs';
+ *
+ * class Shop {
+ *   @Tool({ description: 'Tells who is signed in' })
+ *   whoami(_input: NoInput, ctx: Context) {
+ *     return requestOf<{ user?: { name: string } }>(ctx)?.user?.name ?? 'nobody';
+ *   }
+ * }
+ * ```
+ */
+export const requestOf = <R extends object = object>({ transport }: { readonly transport: TransportInfo }) =>
+  hostRequest(transport) as R | undefined;
 
 /** The properties of the inert response, for code that reads from it. A filter may return it. */
 const READ: Readonly<Record<string, unknown>> = {

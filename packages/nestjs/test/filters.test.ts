@@ -102,10 +102,10 @@ it.each(['the response of Express', 'the response itself'])(
   },
 );
 
-it('a guard may write to the response, and return what it returns (#23)', async () => {
+it('a guard that returns the response denies the call, because it has answered (#23)', async () => {
   class Guard implements CanActivate {
     canActivate(context: ExecutionContext) {
-      return responseOf(context).header('x-a', 'b') as unknown as boolean;
+      return responseOf(context).status(401).json({ message: 'no' }) as unknown as boolean;
     }
   }
 
@@ -119,5 +119,5 @@ it('a guard may write to the response, and return what it returns (#23)', async 
     }
   }
   const [result] = await called(Shop);
-  expect(result).toMatchObject({ content: [{ text: 'found' }] });
+  expect(result).toMatchObject({ isError: true, content: [{ text: 'Forbidden resource' }] });
 });

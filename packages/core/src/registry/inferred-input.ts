@@ -13,13 +13,25 @@ const PRIMITIVES: ReadonlyMap<unknown, string> = new Map<unknown, string>([
 
 const NAME_IT = 'pass `input: MyDto`';
 
+/** A method as the class declares it. */
+interface Declared {
+  readonly method: unknown;
+  /** Positions of the parameters that a framework fills in. */
+  readonly provided: readonly number[] | undefined;
+}
+
+/** The emitted classes of a method's parameters, without those that a framework fills in. */
+const ownTypes = (cls: Class, key: string, { provided = [] }: Declared): readonly unknown[] | undefined =>
+  parameterTypes(cls, key)?.filter((_, at) => !provided.includes(at));
+
 /**
  * The class of a method's first parameter, as emitted by the compiler; undefined if the method has no parameters.
  * @throws {DecorumError} `DECORUM_MISSING_INPUT` if no schema can be inferred from it
  */
-export function inferredInput(cls: Class, key: string, method: unknown): unknown {
-  const emitted = parameterTypes(cls, key);
-  if (emitted?.length === 0 && isOverridden(cls, key) && hasParameters(method)) {
+export function inferredInput(cls: Class, key: string, declared: Declared): unknown {
+  const { method } = declared;
+  const emitted = ownTypes(cls, key, declared);
+  if (emitted?.length === 0 && !declared.provided?.length && isOverridden(cls, key) && hasParameters(method)) {
     const problem = 'it overrides a method without parameters, and has no decorator of its own. Decorate it too';
     throw startupError('DECORUM_MISSING_INPUT', `${cls.name}.${key}`, problem);
   }
@@ -54,12 +66,17 @@ const DEFAULT = /^[^(]*\(\s*(?:[\w$]+|\{(?:[^{}]|\{[^{}]*\})*\})\s*=(?![=>])/;
 
 /**
  * Rejects parameters that handlers never receive.
- * @param method the method as the class declares it
  * @throws {DecorumError} `DECORUM_INVALID_PARAMETER`
  */
-export function checkParameters(cls: Class, { kind, key }: { kind: MemberKind; key: string }, method: unknown): void {
-  const [first, second] = parameterTypes(cls, key) ?? [];
-  const { length } = method as { readonly length: number };
+export function checkParameters(
+  cls: Class,
+  { kind, key }: { kind: MemberKind; key: string },
+  declared: Declared,
+): void {
+  const { method, provided = [] } = declared;
+  const [first, second] = ownTypes(cls, key, declared) ?? [];
+  const all = (method as { readonly length: number }).length;
+  const length = all - provided.filter((at) => at < all).length;
   const isCompletion = kind === 'completion';
   const signature = isCompletion ? '(value: string, ctx: CompletionContext)' : '(input: MyDto, ctx: Context)';
   const wrong = (problem: string) =>
@@ -71,7 +88,7 @@ export function checkParameters(cls: Class, { kind, key }: { kind: MemberKind; k
     throw wrong(`the second parameter is a ${second.name}, but handlers receive their context there`);
   }
   // parameters with defaults don't count
-  if (!isCompletion && length === 0 && DEFAULT.test(Function.prototype.toString.call(method))) {
+  if (!isCompletion && all === 0 && DEFAULT.test(Function.prototype.toString.call(method))) {
     throw wrong(
       'the first parameter has a default value, which is never used: handlers always receive an object, and its required fields stay required. Remove the default, and decorate the fields that clients may omit with @IsOptional()',
     );

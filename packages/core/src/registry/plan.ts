@@ -48,6 +48,8 @@ export interface UncheckedInput {
 export interface MemberHost {
   /** Returns a second condition, besides `access`, for seeing and subscribing to a member. Undefined if none. */
   shown?(key: string, kind: MemberKind): Access | undefined;
+  /** Returns the positions of the method's parameters that the framework fills in. By default none. */
+  provides?(key: string): readonly number[];
 }
 
 /** A decorated method, with everything needed to call it. */
@@ -98,7 +100,7 @@ export function memberOf(provider: Provider, record: MemberRecord): Member {
   const methods = instance as Member['methods'];
   if (HOOKS.has(key)) throw startupError('DECORUM_RESERVED_MEMBER', where);
   if (typeof methods[key] !== 'function') throw startupError('DECORUM_NOT_A_METHOD', where, kind);
-  checkParameters(cls, record, declaredMethod({ cls, key, methods }));
+  checkParameters(cls, record, { method: declaredMethod({ cls, key, methods }), provided: host?.provides?.(key) });
   const member = { ...record, cls, prefix, scopes, methods, where, ...(host && { host }) };
   if (member.kind !== 'resource') return member;
   return { ...member, options: { ...member.options, uri: uriPrefix + member.options.uri } };
@@ -110,8 +112,9 @@ export function memberOf(provider: Provider, record: MemberRecord): Member {
  * @throws {DecorumError} `DECORUM_MISSING_INPUT`, and errors in the schema
  */
 export function inputShape(member: ListedMember): Shape | undefined {
-  const { cls, key, where } = member;
-  const source = member.options.input ?? inferredInput(cls, key, declaredMethod(member));
+  const { cls, key, where, host } = member;
+  const declared = { method: declaredMethod(member), provided: host?.provides?.(key) };
+  const source = member.options.input ?? inferredInput(cls, key, declared);
   if (source === undefined || source === NoInput) return undefined;
   const shape = compileShape(source, where);
   if (!(member.kind === 'tool' ? hasObjectRoot : hasFieldsAtRoot)(shape)) {

@@ -1,0 +1,191 @@
+import { Context, McpServer, NoInput, Prompt, Resource, Tool } from '@decorum/core';
+import { McpModule, requestOf } from '@decorum/nestjs';
+import { connect } from '@decorum/testing';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import {
+  BadRequestException,
+  Body,
+  createParamDecorator,
+  type ExecutionContext,
+  Headers,
+  type INestApplication,
+  Injectable,
+  Ip,
+  Module,
+  ParseIntPipe,
+  Query,
+  Req,
+  Res,
+  type Type,
+  UsePipes,
+} from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { IsString } from 'class-validator';
+
+import { json, modernCall, modernHeaders, post } from '../../http/test/fixture.js';
+
+interface Request {
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The user that a guard would have found. */
+const CurrentUser = createParamDecorator((field: string | undefined, context: ExecutionContext) => {
+  const { headers } = context.switchToHttp().getRequest<Request>();
+  const name = headers['x-user'] ?? `nobody in ${context.getType<string>()} ${context.getHandler().name}`;
+  return field === undefined ? { name } : name;
+});
+
+const HeaderOf = createParamDecorator((name: string, context: ExecutionContext) => {
+  return context.switchToHttp().getRequest<Request>().headers[name];
+});
+
+class Query1 {
+  @IsString() text!: string;
+}
+
+interface User {
+  readonly name: string;
+}
+
+@Injectable()
+class Shop {
+  @Tool() find(query: Query1, @CurrentUser() user: User, ctx: Context) {
+    return [query.text, query instanceof Query1, user.name, typeof ctx.log.info].join();
+  }
+
+  @Tool() user(@Headers('X-User') user: string | undefined) {
+    return user ?? 'nobody';
+  }
+
+  @Tool() asked(_input: NoInput, ctx: Context) {
+    return requestOf<Request>(ctx)?.headers['x-user'] ?? 'no request';
+  }
+
+  @Tool() first(@CurrentUser('name') name: string, { text }: Query1) {
+    return `${name} ${text}`;
+  }
+
+  @Tool() whoami(@CurrentUser() { name }: User) {
+    return name;
+  }
+
+  @Tool() number(@HeaderOf('x-count', ParseIntPipe) count: number) {
+    return `${typeof count} ${count}`;
+  }
+
+  @Tool() http(@Req() request: Request, @Headers() headers: Request['headers'], @Ip() ip: string) {
+    return [request.headers['x-user'], headers['x-user'], ip.endsWith('127.0.0.1')].join();
+  }
+
+  @Resource('docs://mine') mine(@CurrentUser('name') name: string) {
+    return name;
+  }
+
+  @Prompt() ask({ text }: Query1, @CurrentUser('name') name: string) {
+    return `${text} ${name}`;
+  }
+}
+
+let app: INestApplication | undefined;
+afterEach(async () => {
+  await app?.close();
+});
+
+async function create(provider: Type, adapter = new ExpressAdapter() as ExpressAdapter | FastifyAdapter) {
+  class AppModule {}
+  Module({ imports: [McpModule.forRoot({ name: 'shop', version: '1.0.0' })], providers: [provider] })(AppModule);
+  app = await NestFactory.create(AppModule, adapter as ExpressAdapter, { logger: false, abortOnError: false });
+  return app;
+}
+
+describe.each([
+  ['Express', () => new ExpressAdapter()],
+  ['Fastify', () => new FastifyAdapter()],
+])('parameters with decorators, on %s', (_name, adapter) => {
+  it('have their values, between the input and the context (#23)', async () => {
+    const served = await create(Shop, adapter());
+    await served.listen(0, '127.0.0.1');
+    const url = `${await served.getUrl()}/mcp`;
+    const call = async (name: string, args = {}) => {
+      const headers = { ...modernHeaders('tools/call', name), 'x-user': 'ada', 'x-count': '7' };
+      const { result } = await json(await post(url, modernCall(1, name, args), headers));
+      return (result as { content: { text: string }[] }).content[0]?.text;
+    };
+    expect(await call('find', { text: 'a' })).toBe('a,true,ada,function');
+    expect(await call('first', { text: 'a' })).toBe('ada a');
+    expect(await call('whoami')).toBe('ada');
+    expect(await call('user')).toBe('ada');
+    expect(await call('asked')).toBe('ada');
+    expect(await call('number')).toBe('number 7');
+    expect(await call('http')).toBe('ada,ada,true');
+    expect(await call('find', { text: 7 })).toContain('text: must be a string');
+  });
+});
+
+it('parameters with decorators have their values over other transports, for all members (#23)', async () => {
+  const client = await connect((await (await create(Shop)).init()).get(McpServer));
+  const { tools } = { tools: await client.listTools() };
+  expect(tools.find(({ name }) => name === 'whoami')?.inputSchema).toMatchObject({ properties: {} });
+  expect(tools.find(({ name }) => name === 'first')?.inputSchema).toMatchObject({ required: ['text'] });
+  expect(await client.callTool('whoami')).toMatchObject({ content: [{ text: 'nobody in mcp whoami' }] });
+  expect(await client.readResource('docs://mine')).toMatchObject({ contents: [{ text: 'nobody in mcp mine' }] });
+  expect(await client.getPrompt('ask', { text: 'a' })).toMatchObject({
+    messages: [{ content: { text: 'a nobody in mcp ask' } }],
+  });
+  expect(await client.callTool('user')).toMatchObject({ content: [{ text: 'nobody' }] });
+  expect(await client.callTool('asked')).toMatchObject({ content: [{ text: 'no request' }] });
+  // no header, so the pipe refuses
+  expect(await client.callTool('number')).toMatchObject({ isError: true });
+});
+
+it('pipes of the method also run for them (#23)', async () => {
+  class Refusing {
+    transform(value: unknown) {
+      if (typeof value === 'string') throw new BadRequestException(`refused ${value}`);
+      return value;
+    }
+  }
+  @Injectable()
+  class Piped {
+    @UsePipes(new Refusing()) @Tool() whoami(@CurrentUser('name') name: string) {
+      return name;
+    }
+  }
+  const client = await connect((await (await create(Piped)).init()).get(McpServer));
+  expect(await client.callTool('whoami')).toMatchObject({
+    isError: true,
+    content: [{ text: 'refused nobody in mcp whoami' }],
+  });
+});
+
+describe('a parameter decorator that has no value over MCP', () => {
+  @Injectable()
+  class WithBody {
+    @Tool() find(@Body() query: Query1) {
+      return query.text;
+    }
+  }
+  @Injectable()
+  class WithQuery {
+    @Tool() find(query: Query1, @Query('page') page: string) {
+      return query.text + page;
+    }
+  }
+  @Injectable()
+  class WithResponse {
+    @Tool() find(query: Query1, @Res() response: object) {
+      return query.text + typeof response;
+    }
+  }
+
+  it.each([
+    [WithBody, 'WithBody.find: @Body of the parameter 1 has no value in a call over MCP'],
+    [WithQuery, 'WithQuery.find: @Query of the parameter 2 has no value'],
+    [WithResponse, 'WithResponse.find: @Res of the parameter 2 has no value in a call over MCP. Return the result'],
+  ])('fails at startup: %p (#23)', async (provider, problem) => {
+    await expect(create(provider).then(async (made) => await made.init())).rejects.toThrow(problem);
+    app = undefined;
+  });
+});
