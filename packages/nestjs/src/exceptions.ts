@@ -61,5 +61,6 @@ export function publicError(error: unknown, kind: McpMember['kind']): unknown {
   const found = httpException(error);
   if (found === undefined || !(found.status < 500)) return error;
   if (kind === 'tool') return new ToolError(found.message, { cause: error });
-  return new McpError('invalid-params', found.message);
+  // plugins tell denials from wrong arguments by the exception
+  return Object.defineProperty(new McpError('invalid-params', found.message), 'cause', { value: error });
 }

@@ -182,7 +182,9 @@ export class HostedProvider implements MemberHost {
     this.requirePrepared();
     const handler = this.handlers.get(member) ?? (await this.scopedHandler(member, request));
     const result = await handler(request, INERT_RESPONSE, noop, call);
-    return result === INERT_RESPONSE ? undefined : result;
+    if (result !== INERT_RESPONSE) return result;
+    const where = `${this.target.cls.name}.${member.key}`;
+    throw new Error(`${where}, or an interceptor of it, returned the HTTP response. Return the result itself.`);
   }
 
   private async scopedHandler(member: HostedMember, request: object, guardsOnly = false): Promise<Handler> {

@@ -80,7 +80,7 @@ it.each(Object.keys(WAYS))('a filter that returns %s leaves its error to the cli
 });
 
 it.each(['the response of Express', 'the response itself'])(
-  'an interceptor that returns %s gives no content (#23)',
+  'an interceptor that returns %s fails the call (#23)',
   async (way) => {
     class Interceptor implements NestInterceptor {
       intercept(context: ExecutionContext, _next: CallHandler) {
@@ -98,7 +98,7 @@ it.each(['the response of Express', 'the response itself'])(
       }
     }
     const [result] = await called(Shop);
-    expect(result).toEqual({ content: [] });
+    expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('Internal error') }] });
   },
 );
 
