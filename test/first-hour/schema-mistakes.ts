@@ -72,8 +72,8 @@ export const INPUTS: readonly Mistake[] = [
     'a default value for an input that is taken apart',
     () => {
       class Shop {
-        @Tool() search({ text = 'a' }: Query = new Query(), _ctx?: Context) {
-          return text;
+        @Tool() search(/* all (of them) */ { text: { length } }: Query = new Query(), _ctx?: Context) {
+          return length;
         }
       }
       start(Shop)();

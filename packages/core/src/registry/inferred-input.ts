@@ -61,8 +61,18 @@ const isContext = (type: unknown): boolean => typeof type === 'function' && CONT
 const isClass = (type: unknown): type is { readonly name: string } =>
   typeof type === 'function' && type !== Object && type !== Function;
 
-/** A default for the first parameter, in the source of a method. */
-const DEFAULT = /^[^(]*\(\s*(?:[\w$]+|\{(?:[^{}]|\{[^{}]*\})*\})\s*=(?![=>])/;
+/** Whether the first parameter has a default value, by the source of the method: `length` only tells that it may. */
+function hasDefault(method: unknown): boolean {
+  const source = Function.prototype.toString.call(method).replaceAll(/\/\*[^]*?\*\/|\/\/.*/g, '');
+  let depth = 0;
+  for (const char of source.slice(source.indexOf('(') + 1)) {
+    if ('([{'.includes(char)) depth += 1;
+    else if (')]}'.includes(char) && --depth < 0) return false;
+    else if (depth === 0 && char === ',') return false;
+    else if (depth === 0 && char === '=') return true;
+  }
+  return false;
+}
 
 /**
  * Rejects parameters that handlers never receive.
@@ -88,7 +98,7 @@ export function checkParameters(
     throw wrong(`the second parameter is a ${second.name}, but handlers receive their context there`);
   }
   // parameters with defaults don't count
-  if (!isCompletion && all === 0 && DEFAULT.test(Function.prototype.toString.call(method))) {
+  if (!isCompletion && all === 0 && hasDefault(method)) {
     throw wrong(
       'the first parameter has a default value, which is never used: handlers always receive an object, and its required fields stay required. Remove the default, and decorate the fields that clients may omit with @IsOptional()',
     );
