@@ -232,7 +232,9 @@ describe('a line', () => {
       const { params, ...rest } = call(`${round}`, 'echo');
       const bytes = Buffer.from(`${JSON.stringify({ ...rest, params: { ...params, arguments: { text } } })}\n`);
       for (let at = 0; at < bytes.length; at += piece * KIB) input.write(bytes.subarray(at, at + piece * KIB));
-      await until(createHash('sha256').update(text).digest('hex'));
+      const digest = createHash('sha256').update(text).digest('hex');
+      const [answer = ''] = (await until(digest)).trimEnd().split('\n').slice(-1);
+      expect(JSON.parse(answer)).toMatchObject({ id: `${round}`, result: { content: [{ text: digest }] } });
     }
     input.end();
   });

@@ -5,7 +5,6 @@ import { expect, it } from '@jest/globals';
 import {
   BadRequestException,
   type CanActivate,
-  ConflictException,
   Injectable,
   InternalServerErrorException,
   Module,
@@ -24,7 +23,6 @@ class Denying implements CanActivate {
 const ERRORS = {
   wrong: () => new BadRequestException('wrong'),
   missing: () => new NotFoundException('missing'),
-  taken: () => new ConflictException('taken'),
   late: () => new RequestTimeoutException('late'),
   failed: () => new InternalServerErrorException('failed'),
   bug: () => new Error('bug'),
