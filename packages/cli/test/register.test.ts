@@ -50,6 +50,34 @@ describe('node --import @decorum/cli/register', () => {
     expect(await run('src/main.ts')).toMatchObject({ code: 0, stdout: 'Hello, Ada!\n' });
   });
 
+  it.each([
+    { imports: { '#app/*': './dist/*' }, specifier: '#app/greeter.js' },
+    { imports: { '#greeter': { types: './x.d.ts', default: './dist/greeter.js' } }, specifier: '#greeter' },
+    { imports: { '#app/*': './src/*.js' }, specifier: '#app/greeter' },
+  ])('resolves $specifier to its source, although package.json names the built file (#23)', async (example) => {
+    project = createProject({
+      'package.json': { type: 'module', imports: example.imports },
+      'tsconfig.json': { compilerOptions: { ...LEGACY, outDir: 'dist' } },
+      'src/main.ts': CALLS.replace('./greeter.js', example.specifier),
+      'src/greeter.ts': GREETER,
+      'dist/greeter.js': `throw new Error('This is the last build.');`,
+    });
+    expect(await run('src/main.ts')).toEqual({ code: 0, stdout: 'Hello, Ada!\n', stderr: '' });
+  });
+
+  it('resolves the imports of a CommonJS package the same way, and leaves other names to Node.js (#23)', async () => {
+    project = createProject({
+      'package.json': { imports: { '#app/*': './dist/*.js', '#rules': 'class-validator' } },
+      'tsconfig.json': { compilerOptions: { ...LEGACY, module: 'commonjs', rootDir: 'src', outDir: 'dist' } },
+      'src/main.ts': `import { Greeter } from '#app/greeter'; import { IsInt } from '#rules'; console.log(Greeter.name, IsInt.name);`,
+      'src/greeter.ts': GREETER,
+    });
+    expect(await run('src/main.ts')).toEqual({ code: 0, stdout: 'Greeter IsInt\n', stderr: '' });
+    project.write({ 'src/main.ts': `import { Greeter } from '#missing'; console.log(Greeter);` });
+    const { code, stderr } = await run('src/main.ts');
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('ERR_PACKAGE_IMPORT_NOT_DEFINED') });
+  });
+
   it('compiles standard decorators if the tsconfig asks for no others', async () => {
     project = createProject({
       'package.json': { type: 'module' },

@@ -1,19 +1,10 @@
 import { statSync } from 'node:fs';
-import { dirname, extname, join, relative, resolve } from 'node:path';
+import { dirname, extname, relative, resolve } from 'node:path';
 
 import { ENTRIES, isFile } from '../entry.js';
-import { projectOf } from '../loader/project.js';
+import { projectOf, rootsOf } from '../loader/project.js';
 
 const COMPILED: Readonly<Record<string, string>> = { '.mts': '.mjs', '.cts': '.cjs' };
-
-/** The folders that may be the root of the sources: from the tsconfig's folder down to the file's. */
-function rootsOf(source: string, folder: string): readonly string[] {
-  const roots = [folder];
-  for (const name of relative(folder, dirname(source)).split(/[\\/]/)) {
-    if (name !== '' && name !== '..') roots.push(join(roots.at(-1) ?? folder, name));
-  }
-  return roots;
-}
 
 /**
  * The JavaScript that tsc wrote for a source file. If there are several candidates, the newest one.
@@ -23,11 +14,8 @@ export function builtFile(source: string): string | undefined {
   const { file: tsconfig, options } = projectOf(source);
   const compiled = source.slice(0, -extname(source).length) + (COMPILED[extname(source)] ?? '.js');
   if (tsconfig === undefined || options.outDir === undefined) return isFile(compiled) ? compiled : undefined;
-  const folder = dirname(tsconfig);
-  // the default of `rootDir` depends on the compiler's version and on all other files
-  const roots = options.rootDir === undefined ? rootsOf(source, folder) : [resolve(folder, options.rootDir)];
-  const outDir = resolve(folder, options.outDir);
-  const [newest] = roots
+  const outDir = resolve(dirname(tsconfig), options.outDir);
+  const [newest] = rootsOf(source)
     .map((root) => resolve(outDir, relative(root, compiled)))
     .filter(isFile)
     .map((file) => ({ file, writtenAt: statSync(file).mtimeMs }))

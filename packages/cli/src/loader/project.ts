@@ -1,4 +1,5 @@
-import { dirname } from 'node:path';
+import { readdirSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
 
 import { createFilesMatcher, createPathsMatcher, getTsconfig, parseTsconfig, type TsConfigResult } from 'get-tsconfig';
 
@@ -28,6 +29,15 @@ export function projectOf(file: string): Project {
   if (!byFolder.has(folder)) byFolder.set(folder, nearestTo(folder));
   const nearest = byFolder.get(folder);
   return nearest === undefined ? DEFAULTS : projectFrom(including(file, nearest));
+}
+
+/** The project that a file belongs to, and those of the other tsconfigs in the same folder. */
+export function projectsOf(file: string): readonly Project[] {
+  const nearest = projectOf(file);
+  if (nearest.file === undefined) return [];
+  const folder = dirname(nearest.file);
+  const others = readdirSync(folder).filter((name) => /^tsconfig\..+\.json$/.test(name));
+  return [nearest, ...others.flatMap((name) => referenced(folder, name) ?? []).map(projectFrom)];
 }
 
 function nearestTo(folder: string): TsConfigResult | undefined {
@@ -71,4 +81,18 @@ function projectFrom(found: TsConfigResult): Project {
   };
   byConfig.set(found.path, project);
   return project;
+}
+
+/** The folders that may be the root of the sources: from the tsconfig's folder down to the file's. */
+export function rootsOf(file: string): readonly string[] {
+  const { file: tsconfig, options } = projectOf(file);
+  if (tsconfig === undefined) return [];
+  const folder = dirname(tsconfig);
+  // the default of `rootDir` depends on the compiler's version and on all other files
+  if (options.rootDir !== undefined) return [resolve(folder, options.rootDir)];
+  const roots = [folder];
+  for (const name of relative(folder, dirname(file)).split(/[\\/]/)) {
+    if (name !== '' && name !== '..') roots.push(join(roots.at(-1) ?? folder, name));
+  }
+  return roots;
 }

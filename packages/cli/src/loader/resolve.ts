@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { extname, isAbsolute, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import { importCandidates } from './package-imports.js';
 import { projectOf } from './project.js';
 
 /** The files that the loader compiles. */
@@ -32,7 +33,8 @@ function fileAt(path: string): string | undefined {
 }
 
 /**
- * The file that TypeScript resolves a specifier to, using the `paths` of the tsconfig.
+ * The file that TypeScript resolves a specifier to, using the `paths` of the tsconfig and the
+ * `imports` of the package.json.
  * @param specifier as it is imported or required
  * @param parent path of the importing file
  * @returns undefined to leave the specifier to Node.js
@@ -41,9 +43,9 @@ export function resolveSource(specifier: string, parent: string): string | undef
   if (!isOwn(parent)) return undefined;
   if (specifier.startsWith('file:')) return fileAt(fileURLToPath(specifier));
   if (/^\.{1,2}(?:\/|$)/.test(specifier) || isAbsolute(specifier)) return fileAt(resolve(parent, '..', specifier));
-  if (/^(?:node|data|https?):|^#/.test(specifier)) return undefined;
-  return projectOf(parent)
-    .candidates(specifier)
-    .map(fileAt)
-    .find((file) => file !== undefined);
+  if (/^(?:node|data|https?):/.test(specifier)) return undefined;
+  const candidates = specifier.startsWith('#')
+    ? importCandidates(specifier, parent)
+    : projectOf(parent).candidates(specifier);
+  return candidates.map(fileAt).find((file) => file !== undefined);
 }
