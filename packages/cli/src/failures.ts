@@ -3,21 +3,28 @@ import { fileURLToPath } from 'node:url';
 
 import { CommandFailure, EXIT } from 'create-decorum';
 
+import { advised } from './advice.js';
 import { shown } from './entry.js';
 import { syntaxErrorIn } from './loader/compile.js';
 import { TYPESCRIPT } from './loader/resolve.js';
 import { isSourceError, printable, type SourceError } from './loader/source-error.js';
 import { memberPlace } from './member.js';
 
-/** Where the project's own code threw an error: `src/main.ts:12:7`. */
-export function placeOf(error: Error): string | undefined {
+/** Where the project's own code threw an error. */
+function frameOf(error: Error): { readonly file: string; readonly at: string } | undefined {
   for (const [, path = '', line, column] of (error.stack ?? '').matchAll(/^ +at (?:.*\()?(.+?):(\d+):(\d+)\)?$/gm)) {
     if (path.startsWith('node:') || /[\\/]node_modules[\\/]/.test(path)) continue;
     const file = path.startsWith('file:') ? fileURLToPath(path) : path;
     if (file.startsWith(OWN)) continue;
-    return `${shown(file)}:${line}:${column}`;
+    return { file, at: `:${line}:${column}` };
   }
   return undefined;
+}
+
+/** Where the project's own code threw an error: `src/main.ts:12:7`. */
+export function placeOf(error: Error): string | undefined {
+  const frame = frameOf(error);
+  return frame && shown(frame.file) + frame.at;
 }
 
 const OWN = fileURLToPath(new URL('../', import.meta.url));
@@ -70,7 +77,8 @@ function describe(program: Program, error: unknown): string {
     if (found) return found.message;
   }
   const name = /^(?:Error|DecorumError)$/.test(error.name) ? '' : `${error.name}: `;
-  return `${placeIn(program, error)}  ${error.message.startsWith(name) ? '' : name}${error.message}`;
+  const message = advised(error.message, { file: frameOf(error)?.file, sources: program.sources });
+  return `${placeIn(program, error)}  ${message.startsWith(name) ? '' : name}${message}`;
 }
 
 function firstSyntaxError(files: Iterable<string>): SourceError | undefined {

@@ -29,20 +29,24 @@ export function memberPlace({ message }: Error, files: Iterable<string>): Place 
     if (!isOwn(file) || !TYPESCRIPT.test(file)) continue;
     const source = readFileSync(file, 'utf8');
     if (cls === '' || !declared.test(source)) continue;
-    const offset = offsetOf(parse(file, source), cls, member);
+    const offset = offsetOf(parse(file, source).program, cls, member);
     if (offset !== undefined) return placeAt(file, source, offset);
   }
   return undefined;
 }
 
-function parse(file: string, source: string): Program {
+/** A parsed source file. */
+export type Parsed = ReturnType<typeof parse>;
+
+/** Parses a source file. */
+export function parse(file: string, source: string) {
   // imported here, because only errors need it
   const { parseSync } = createRequire(import.meta.url)('oxc-parser') as typeof import('oxc-parser');
-  return parseSync(file, source).program;
+  return parseSync(file, source);
 }
 
 function offsetOf(program: Program, name: string, member: string | undefined): number | undefined {
-  const cls = findClass(program, name);
+  const cls = classesIn(program).find(({ id }) => id?.name === name);
   if (cls === undefined || member === undefined) return cls?.start;
   return cls.body.body.map((each) => startOf(each, member)).find((start) => start !== undefined);
 }
@@ -57,13 +61,10 @@ function startOf(element: ClassElement, name: string): number | undefined {
   return decorators.length === 0 ? element.start : key.start;
 }
 
-function findClass(node: unknown, name: string): Class | undefined {
-  if (typeof node !== 'object' || node === null) return undefined;
-  const { type, id } = node as Partial<Class> & { type?: Node['type'] };
-  if ((type === 'ClassDeclaration' || type === 'ClassExpression') && id?.name === name) return node as Class;
-  for (const child of Object.values(node)) {
-    const found = findClass(child, name);
-    if (found !== undefined) return found;
-  }
-  return undefined;
+/** All classes below a node. */
+export function classesIn(node: unknown): readonly Class[] {
+  if (typeof node !== 'object' || node === null) return [];
+  const { type } = node as { type?: Node['type'] };
+  const below = Object.values(node).flatMap(classesIn);
+  return type === 'ClassDeclaration' || type === 'ClassExpression' ? [node as Class, ...below] : below;
 }

@@ -1,6 +1,7 @@
-import { relative } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import { advised } from '../advice.js';
 import { memberPlace } from '../member.js';
 import type { Failure } from './messages.js';
 
@@ -37,5 +38,7 @@ export function describeFailure(failure: Failure, place: Place): string {
   const [, own] = /^(?:\w+: )?(\S+:\d+:\d+) /.exec(message) ?? [];
   if (own !== undefined) return message.slice(message.indexOf(own));
   const at = declarationOf(failure, place) ?? positionIn(stack, place.root);
-  return at === undefined ? message : `${at}  ${message}`;
+  const thrownBy = at?.replace(/:\d+:\d+$/, '');
+  const text = advised(message, { file: thrownBy && resolve(place.root, thrownBy), sources: place.files });
+  return at === undefined ? text : `${at}  ${text}`;
 }

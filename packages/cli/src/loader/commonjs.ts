@@ -3,10 +3,12 @@
  * With those that run in the process, Node.js 22 doesn't link what a CommonJS module requires if a hook supplied the
  * source of that module.
  */
+import { readFileSync } from 'node:fs';
 import Module from 'node:module';
 
 import { compileFile, type OnFile } from './hooks.js';
 import { isOwn, resolveSource } from './resolve.js';
+import { awaitError } from './top-level-await.js';
 
 type Resolve = (request: string, parent: NodeModule | undefined, ...rest: unknown[]) => string;
 
@@ -33,7 +35,11 @@ export function hookRequire(onFile: OnFile): void {
   for (const extension of ['.ts', '.tsx', '.mts', '.cts']) {
     loader['_extensions'][extension] = (module, file) => {
       const { code, format } = compileFile(file, onFile);
-      module['_compile'](code, file, format);
+      try {
+        module['_compile'](code, file, format);
+      } catch (error) {
+        throw awaitError(file, readFileSync(file, 'utf8'), error) ?? error;
+      }
     };
   }
 }
