@@ -17,7 +17,7 @@ export const ENTRIES = ['src/main.ts', 'src/server.ts', 'src/index.ts'];
 
 /** The remedy if an entry has no server. */
 export const EXPORT_A_SERVER =
-  'Export an McpServer, a subclass of it, or a function that returns one, as `server` or `default`.';
+  "Export an McpServer, a subclass of it, or a function that returns one, as `server` or `default`. An object that contains a server doesn't count.";
 
 /** A path as the user would write it. */
 export const shown = (file: string): string => {

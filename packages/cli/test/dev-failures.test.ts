@@ -85,6 +85,19 @@ describe('a program that is broken at its first start', () => {
     await expect(client.request(...call('now'))).resolves.toMatchObject(text('noon'));
   });
 
+  it('is told what to export if it ends by itself, and serves once that is exported (#23)', async () => {
+    const clock = project(MAIN.replace('export const', 'const').concat('\nexport default { server };\n'));
+    const { run, client } = await overHttp(clock);
+    await run.says(
+      /ended before it served anything \(exit code 0\)\. Export an McpServer, .* as `server` or `default`\. An object that contains a server doesn't count\.\n/,
+    );
+    clock.edit('src/main.ts', 'default { server }', 'default server');
+    await client.connect();
+    await run.says(/clock 1\.0\.0/);
+    await expect(client.request(...call('now'))).resolves.toMatchObject(text('noon'));
+    client.close();
+  });
+
   it('does not hold up a client when it never serves', async () => {
     const clock = project(`await new Promise((resolve) => setInterval(resolve, 1e9));`);
     const client = new PipeClient(clock.dev(['--stdio']));

@@ -223,7 +223,7 @@ describe('decorum start explains', () => {
       code: 1,
       stdout: '',
       stderr:
-        'main.ts has ended without serving. Export an McpServer, a subclass of it, or a function that returns one, as `server` or `default`.\n',
+        "main.ts has ended without serving. Export an McpServer, a subclass of it, or a function that returns one, as `server` or `default`. An object that contains a server doesn't count.\n",
     });
   });
 

@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
+import { EXPORT_A_SERVER } from '../entry.js';
 import { lines } from './lines.js';
 import { parse, type Written } from './message.js';
 import type { Asked, ChildMessage, Failure, StartMessage } from './messages.js';
@@ -108,7 +109,9 @@ export class Program {
   }
 
   private async failUnlessStarted(): Promise<void> {
-    const message = `The program ended before it served anything (${await this.ended}).`;
+    const reason = await this.ended;
+    const remedy = reason === 'exit code 0' ? ` ${EXPORT_A_SERVER}` : '';
+    const message = `The program ended before it served anything (${reason}).${remedy}`;
     this.settleStart?.({ message, stack: '', code: undefined });
   }
 
