@@ -6,6 +6,8 @@ import { dirname, join } from 'node:path';
 import { lines } from './lines.js';
 import type { Report } from './report.js';
 
+/** The file of `--incremental` can't be written, such as in a folder of another user. The check itself is complete. */
+const UNSAVED = /^error TS5033:.*\.tsbuildinfo/;
 const DIAGNOSTIC = /^(.+)\((\d+),(\d+)\): error (TS\d+): (.*)$/;
 
 /** With `--incremental`, later checks only look at changes. */
@@ -52,7 +54,9 @@ export class TypeCheck {
     });
     this.running = child;
     const errors: string[] = [];
-    lines(child.stdout, (line) => errors.push(line.replace(DIAGNOSTIC, '$1:$2:$3  $5 [$4]')));
+    lines(child.stdout, (line) => {
+      if (!UNSAVED.test(line)) errors.push(line.replace(DIAGNOSTIC, '$1:$2:$3  $5 [$4]'));
+    });
     child.once('error', () => {});
     child.once('close', () => {
       if (this.running === child) this.print(errors);
