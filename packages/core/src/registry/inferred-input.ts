@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { type Class, lineage, parameterTypes } from '../metadata/store.js';
 import { startupError } from '../protocol/errors.js';
 import type { MemberKind } from '../metadata/records.js';
+import { hasDefault, hasParameters } from './parameters.js';
 
 const PRIMITIVES: ReadonlyMap<unknown, string> = new Map<unknown, string>([
   [String, 'a string'],
@@ -61,19 +62,6 @@ const isContext = (type: unknown): boolean => typeof type === 'function' && CONT
 const isClass = (type: unknown): type is { readonly name: string } =>
   typeof type === 'function' && type !== Object && type !== Function;
 
-/** Whether the first parameter has a default value, by the source of the method: `length` only tells that it may. */
-function hasDefault(method: unknown): boolean {
-  const source = Function.prototype.toString.call(method).replaceAll(/\/\*[^]*?\*\/|\/\/.*/g, '');
-  let depth = 0;
-  for (const char of source.slice(source.indexOf('(') + 1)) {
-    if ('([{'.includes(char)) depth += 1;
-    else if (')]}'.includes(char) && --depth < 0) return false;
-    else if (depth === 0 && char === ',') return false;
-    else if (depth === 0 && char === '=') return true;
-  }
-  return false;
-}
-
 /**
  * Rejects parameters that handlers never receive.
  * @throws {DecorumError} `DECORUM_INVALID_PARAMETER`
@@ -98,20 +86,12 @@ export function checkParameters(
     throw wrong(`the second parameter is a ${second.name}, but handlers receive their context there`);
   }
   // parameters with defaults don't count
-  if (!isCompletion && all === 0 && hasDefault(method)) {
+  if (!isCompletion && hasDefault(method)) {
     throw wrong(
       'the first parameter has a default value, which is never used: handlers always receive an object, and its required fields stay required. Remove the default, and decorate the fields that clients may omit with @IsOptional()',
     );
   }
   if (length > 2) throw wrong(`it takes ${length} parameters, but handlers receive two`);
-}
-
-/**
- * A function's `length` does not count rest parameters or parameters with defaults, so this also looks at the source.
- */
-function hasParameters(method: unknown): boolean {
-  const { length } = method as { length: number };
-  return length > 0 || !/^[^(]*\(\s*\)/.test(Function.prototype.toString.call(method));
 }
 
 function problemOf(type: unknown): string | undefined {
