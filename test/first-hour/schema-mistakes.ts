@@ -406,6 +406,46 @@ export const SCHEMAS: readonly Mistake[] = [
     'remove the initializer and declare the field with `!`',
   ],
   [
+    'an initializer that fails (#23)',
+    () => {
+      const settings: { limits?: { page: number } } = {};
+      class Page {
+        @IsInt() size = settings.limits!.page;
+      }
+      taking(Page)();
+    },
+    'DECORUM_INVALID_FIELD',
+    'Page: `new Page()` fails at ',
+    'Correct the initializer that is there',
+  ],
+  [
+    'a rule on a static field (#23)',
+    () => {
+      class Page {
+        @IsInt() static size: number;
+        @IsInt() page!: number;
+      }
+      class Numbered extends Page {}
+      taking(Numbered)();
+    },
+    'DECORUM_INVALID_FIELD',
+    'Page.size: it is static',
+    'Remove `static`, or its rules',
+  ],
+  [
+    'a rule on a field named by a symbol (#23)',
+    () => {
+      const SIZE = Symbol('size');
+      class Page {
+        @IsInt() [SIZE]!: number;
+      }
+      taking(Page)();
+    },
+    'DECORUM_INVALID_FIELD',
+    'Page.Symbol(size)',
+    'Name it with a string',
+  ],
+  [
     'a pattern that backtracks',
     () => {
       class Slow {

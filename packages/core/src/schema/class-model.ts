@@ -103,16 +103,6 @@ function mapped(items: readonly unknown[], change: (item: unknown) => unknown): 
   return changed;
 }
 
-/** A new instance, to read its initializers; undefined if the constructor needs arguments or throws. */
-export function construct(cls: Class): JsonObject | undefined {
-  if (cls.length > 0) return undefined;
-  try {
-    return new (cls as unknown as new () => JsonObject)();
-  } catch {
-    return undefined;
-  }
-}
-
 /** Whether a value can be published as a default. */
 export function isJson(value: unknown): boolean {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return true;

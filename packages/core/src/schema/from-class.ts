@@ -7,7 +7,8 @@ import { type DecorumError, startupError } from '../protocol/errors.js';
 import type { JsonObject } from '../protocol/model.js';
 import { type Direction, exposureOf, rulesOf, type TypeFact } from './class-facts.js';
 import type { ClassModel, ClassReading, Conversion, FieldModel, Tag, UnionModel } from './class-model.js';
-import { construct, isJson, leavesRoom, objectSchema } from './class-model.js';
+import { isJson, leavesRoom, objectSchema } from './class-model.js';
+import { construct } from './construct.js';
 import { Draft } from './draft.js';
 import { encodedSchema, encodingProblem, ENCODINGS } from './encoded.js';
 import { addForm, checkForm, checkItems, ownSchema, recordProblem } from './field-form.js';
@@ -28,6 +29,7 @@ import {
 import { checkType, isOpen, rejectLacking, rejectUncallable } from './field-type.js';
 import { checkFormInitializer, checkInitializer } from './initializers.js';
 import { admitsNull, hinted, nullable, orNull } from './keywords.js';
+import { rejectLostRules } from './lost-rules.js';
 import { isSameTag, requireDeclared, taggedFields, transformerProblem, unionSchema, variantsOf } from './union.js';
 
 /** The drafts of a field: of its value, or of each item and of the whole list or record. */
@@ -74,6 +76,7 @@ class ClassReader {
     if (known !== undefined) return known;
     const described = scanFields(cls);
     const rules = rulesOf(cls);
+    rejectLostRules(cls, rules.keys());
     const keys = [...new Set([...rules.keys(), ...declaredKeys(described)])];
     const constructed = construct(cls);
     const held = [...described.keys(), ...this.#dataOf(cls, constructed ?? {})];

@@ -271,6 +271,19 @@ describe('a value for a handler', () => {
         throw new Error('never');
       }
     }
+    class Spread {
+      @cv.IsString() declare name: string;
+      constructor(...all: { name: string }[]) {
+        this.name = (all[0] as { name: string }).name;
+      }
+    }
+    class Shape {
+      @cv.IsString() declare name: string;
+      constructor() {
+        if (new.target === Shape) throw new TypeError('Shape is abstract.');
+      }
+    }
+    for (const cls of [Spread, Shape]) expect(valueOf(cls as never, { name: 'a' })).toBeInstanceOf(cls);
     expect(valueOf(Demanding as never, { name: 'a' })).toBeInstanceOf(Demanding);
     expect(valueOf(Abstract, { name: 'a' })).toBeInstanceOf(Abstract);
   });
