@@ -194,6 +194,26 @@ try {
     expect(stderr).not.toContain('loader');
   });
 
+  it.each([
+    ['method', 'async #search() {}', '4:22'],
+    ['field', '#search = 1;', '4:16'],
+  ])('rejects a decorator on a private %s, which the compiler would drop (#23)', async (_, member, place) => {
+    const shop = `const Mark = (_: string) => (..._place: unknown[]) => {};
+export class Shop {
+  // unlike @Mark() #search
+    @Mark('(') ${member}
+}`;
+    project = createProject({ 'package.json': { type: 'module' }, 'main.ts': shop });
+    expect((await run('main.ts')).stderr).toContain(
+      `main.ts:${place}  A private name can't be decorated. Rename #search to search, or remove its decorators.`,
+    );
+    project.write({
+      'main.ts': `class Shop { /* @Mark() #search() {} */ #search() { return 'found'; } find() { return this.#search(); } }
+      console.log(new Shop().find());`,
+    });
+    expect(await run('main.ts')).toEqual({ code: 0, stdout: 'found\n', stderr: '' });
+  });
+
   it('says which tsconfig can not be read', async () => {
     project = createProject({ 'tsconfig.json': { extends: './nothing.json' }, 'main.ts': '' });
     const says = `The tsconfig.json of ${project.folder} can't be read: File './nothing.json' not found.`;

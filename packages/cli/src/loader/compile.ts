@@ -6,6 +6,7 @@ import type { Options } from '@swc/core';
 import type { Format } from './format.js';
 import { softenImports } from './metadata-imports.js';
 import { type Project, projectOf } from './project.js';
+import { privateDecoratorError } from './private-decorators.js';
 import { placeAt, type SourceError, sourceError } from './source-error.js';
 
 /** Loads the compiler and the parser on demand: if the hooks run in a thread, this thread rarely needs them. */
@@ -79,11 +80,14 @@ function swcOptions(file: string, format: Format): Options {
  * @throws {SourceError} for a syntax error
  */
 export function compile(file: string, source: string, format: Format): string {
+  const { options } = projectOf(file);
+  const lost = options.experimentalDecorators === true ? privateDecoratorError(file, source) : undefined;
+  if (lost !== undefined) throw lost;
   try {
     const { transformSync } = require('@swc/core') as typeof import('@swc/core');
     const { code } = transformSync(source, swcOptions(file, format));
     // with verbatimModuleSyntax, users mark type imports themselves
-    const isVerbatim = projectOf(file).options.verbatimModuleSyntax === true;
+    const isVerbatim = options.verbatimModuleSyntax === true;
     return format === 'module' && !isVerbatim ? softenImports(code) : code;
   } catch (error) {
     throw explained(file, source, error as Error);
