@@ -3,13 +3,23 @@ import { DEFAULT_LIMITS, isObject, type OptionTypes, requireKnown, startupError 
 import type { NodeHandlerOptions } from '@decorum/http/node';
 import type { InjectionToken, ModuleMetadata, OptionalFactoryDependency, Type } from '@nestjs/common';
 
+import { callerOf } from './user.js';
+
+/** A function that returns the caller. */
+interface FindsCaller {
+  // method syntax makes the parameter bivariant: the function may declare the type of the request
+  principal(request: object): Principal | undefined;
+}
+
 /** Options of the endpoint in a Nest application. */
 export interface NestHttpOptions extends Omit<NodeHandlerOptions, 'principal'> {
   /**
    * Returns the caller that an earlier middleware or hook has authenticated. Called with the Express or Fastify
-   * request.
+   * request. `'request.user'` is the function that makes the caller of `request.user`: `subject`, `sub`, `id` or
+   * `userId` becomes its subject, `scopes` its scopes, and `exp` (seconds since 1970) its expiry. A guard runs later, so
+   * a user whom a guard finds is not the caller.
    */
-  principal?(request: object): Principal | undefined;
+  readonly principal?: 'request.user' | FindsCaller['principal'];
 }
 
 /** Options that choose what a server serves, and how. */
@@ -63,11 +73,14 @@ const HTTP_OPTIONS: Readonly<Record<Exclude<keyof NestHttpOptions, 'limits'>, tr
   credentialHeaders: true,
 };
 
+/** Options of the endpoint whose caller is found by a function. */
+export type EndpointOptions = Omit<NestHttpOptions, 'principal'> & Partial<FindsCaller>;
+
 /** The options of a module, split by the part that they configure. */
 export interface SplitOptions {
   readonly server: McpServerOptions;
   /** Undefined to serve no HTTP. */
-  readonly http: NestHttpOptions | undefined;
+  readonly http: EndpointOptions | undefined;
   readonly nest: Omit<NestOptions, 'http'>;
 }
 
@@ -144,9 +157,16 @@ export function splitOptions(options: McpModuleOptions): SplitOptions {
   const given = http === false ? undefined : { ...ofHttp, ...http, limits: { ...httpLimits, ...http.limits } };
   return {
     server: { ...ofServer, limits: serverLimits } as unknown as McpServerOptions,
-    http: given,
+    http: given && withCaller(given),
     nest: { ...(include && { include }), ...(exclude && { exclude }), hideGuarded: hideGuarded === true },
   };
+}
+
+function withCaller({ principal, ...http }: NestHttpOptions): EndpointOptions {
+  if (principal === undefined) return http;
+  if (typeof principal === 'string' && principal !== 'request.user')
+    throw invalid('principal', `is ${JSON.stringify(principal)}, but must be "request.user" or a function`);
+  return { ...http, principal: principal === 'request.user' ? callerOf : principal };
 }
 
 const invalid = (option: string, problem: string) =>

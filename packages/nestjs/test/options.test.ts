@@ -40,6 +40,11 @@ it.each([
     /McpModule: .*one of (?=.*version)(?=.*allowedHosts)(?=.*hideGuarded)/,
   ],
   ['a limit outside of `limits` (#22)', { maxSubscriptions: 1 }, /Write `limits: { maxSubscriptions }`/],
+  [
+    'a caller from another place (#23)',
+    { principal: 'req.user' },
+    /`principal` is "req\.user", but must be "request\.user" or a function/,
+  ],
   ['another value than a boolean', { hideGuarded: 'yes' }, /`hideGuarded` is "yes"/],
   ['`http` that is neither false nor an object', { http: null }, /`http` must be false, or an object/],
 ])('rejects %s', async (_what, options, message) => {

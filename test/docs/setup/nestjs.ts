@@ -8,3 +8,8 @@ export class Operations {
 export { Weather } from './weather.js';
 
 export class WeatherApi {}
+
+/** A strategy of passport. */
+export class JwtStrategy {}
+
+export class AuthModule {}

@@ -22,7 +22,8 @@ export const hasParameters = (method: unknown): boolean => lengthOf(method) > 0 
 
 /** Whether the first parameter of a method has a default value: if not, `length` would count it. */
 export function hasDefault(method: unknown): boolean {
-  if (lengthOf(method) > 0) return false;
+  // a name that objects have anyway may belong to another value than a function
+  if (lengthOf(method) !== 0) return false;
   const beginning = beginningOf(method);
   return beginning !== undefined && beginning !== ')' && beginning !== '...';
 }

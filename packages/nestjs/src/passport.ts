@@ -1,0 +1,81 @@
+import type { Principal } from '@decorum/core';
+import { startupError } from '@decorum/core/transport';
+import type { Auth, AuthRefusal } from '@decorum/http';
+
+import { principalOfUser } from './user.js';
+
+/** What passport calls. */
+interface Strategy {
+  authenticate(request: object, options: object): unknown;
+}
+
+/** Options of `passport`. */
+export interface PassportOptions {
+  /** The caller for the user that the strategy found. By default, `subject`, `sub`, `id` or `userId` is its subject. */
+  // method syntax makes the parameters bivariant: a function may declare its own user
+  principal?(user: object, info: unknown): Principal;
+  /** Lower-case names of more headers than `Authorization` in which the strategy looks for credentials. */
+  readonly credentialHeaders?: readonly string[];
+}
+
+/** A strategy's decision about a request. */
+type Decision = Principal | AuthRefusal | undefined;
+
+/**
+ * Lets a strategy of passport authenticate the requests of an endpoint. As passport does, it puts the user into
+ * `request.user`. Only strategies for credentials in the request work, such as those for bearer tokens and API keys, not
+ * those that send the user to another page.
+ * @param strategy an instance of a strategy, such as the provider of a class that extends `PassportStrategy(Strategy)`
+ * @returns the `auth` of an endpoint. Callers whose credentials the strategy rejects get a 401, and those without
+ * credentials too unless they ask for something public
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION` if the strategy has no `authenticate`
+ * @example
+ * ```ts
+ * import { McpModule, passport } from '@decorum/nestjs';
+ * import { Strategy } from 'passport-http-bearer';
+ *
+ * const strategy = new Strategy((token, done) => done(null, token === process.env['TOKEN'] && { id: 'ada' }));
+ * McpModule.forRoot({ name: 'weather', version: '1.0.0', auth: passport(strategy) });
+ * ```
+ */
+export function passport(strategy: object, options: PassportOptions = {}): Auth<object> {
+  if (!('authenticate' in strategy) || typeof strategy.authenticate !== 'function') {
+    const problem = "must be an instance of a strategy, with a method `authenticate`. Inject the strategy's class";
+    throw startupError('DECORUM_INVALID_OPTION', 'passport', 'strategy', problem);
+  }
+  const { credentialHeaders = [], principal = principalOfUser } = options;
+  return {
+    credentialHeaders,
+    authenticate: (head, request) =>
+      new Promise<Decision>((resolve, reject) => {
+        const hasCredentials = head.authorizations.length > 0 || credentialHeaders.some((name) => name in head.headers);
+        const decisions = {
+          success(user: object, info: unknown) {
+            const found = principal(user, info);
+            Object.assign(request, { user });
+            resolve(found);
+          },
+          fail: (challenge: unknown, status: unknown) =>
+            resolve(hasCredentials ? refusal(challenge, status) : undefined),
+          pass: () => resolve(undefined),
+          error: reject,
+          redirect: () => reject(new TypeError(REDIRECTS)),
+        };
+        // passport, too, gives each request an object of its own that inherits from the strategy
+        const running = Object.assign(Object.create(strategy) as Strategy, decisions);
+        Promise.resolve(running.authenticate(request, {})).catch(reject);
+      }),
+  };
+}
+
+const REDIRECTS =
+  'The strategy sends the user to another page, which an MCP client cannot follow. Pass a strategy for tokens or API keys.';
+
+/** The response to credentials that a strategy rejects. Its challenge is a header's value, or an error or text to log. */
+function refusal(challenge: unknown, status: unknown): AuthRefusal {
+  const hasScheme = typeof challenge === 'string' && /^[A-Za-z]+ [\w-]+=/.test(challenge);
+  return {
+    status: typeof status === 'number' && status >= 400 && status < 600 ? status : 401,
+    headers: { 'www-authenticate': hasScheme ? challenge : 'Bearer error="invalid_token"' },
+  };
+}

@@ -1,0 +1,148 @@
+// Strategies of passport as `auth`, and users that are signed in already as the caller.
+import { inspect } from 'node:util';
+
+import { type Context, NoInput, Tool } from '@decorum/core';
+import { McpModule, type McpModuleOptions, passport } from '@decorum/nestjs';
+import { connect } from '@decorum/testing';
+import { afterEach, expect, it } from '@jest/globals';
+import { type INestApplication, Injectable, type LoggerService, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+
+/** What passport gives a strategy. */
+interface Decisions {
+  success(user: object, info?: unknown): void;
+  fail(challenge?: unknown, status?: number): void;
+  pass(): void;
+  redirect(url: string): void;
+  error(error: Error): void;
+}
+
+/** A strategy that decides by the header that is given. */
+class HeaderStrategy {
+  constructor(private readonly decide: (decisions: Decisions, value: string | undefined) => unknown) {}
+
+  authenticate(this: HeaderStrategy & Decisions, request: { readonly headers: Record<string, string> }) {
+    return this.decide(this, request.headers['authorization'] ?? request.headers['x-api-key']);
+  }
+}
+
+@Injectable()
+class Shop {
+  @Tool()
+  whoami(_input: NoInput, { principal }: Context) {
+    return principal ?? 'nobody';
+  }
+}
+
+let app: INestApplication | undefined;
+afterEach(async () => {
+  await app?.close();
+  app = undefined;
+});
+
+/** Starts an application. Resolves with its address and what it logs as errors. */
+async function start(options: Partial<McpModuleOptions>, middleware?: (request: { user?: object }) => void) {
+  class AppModule {}
+  Module({ imports: [McpModule.forRoot({ name: 'shop', version: '1.0.0', ...options })], providers: [Shop] })(
+    AppModule,
+  );
+  const errors: string[] = [];
+  const logger: LoggerService = {
+    log() {},
+    warn() {},
+    error: (...parts) => void errors.push(inspect(parts)),
+  };
+  app = await NestFactory.create(AppModule, { logger });
+  app.use((request: object, _response: object, next: () => void) => {
+    middleware?.(request);
+    next();
+  });
+  await app.listen(0, '127.0.0.1');
+  return { url: `${await app.getUrl()}/mcp`, errors };
+}
+
+async function callerAt(url: string, headers: Record<string, string> = {}): Promise<unknown> {
+  const client = await connect(url, { headers });
+  const { content } = await client.callTool('whoami');
+  await client.close();
+  const { text } = content[0] as { text: string };
+  return text.startsWith('{') ? JSON.parse(text) : text;
+}
+
+async function answerTo(url: string, headers: Record<string, string>) {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+  });
+  return { status: response.status, challenge: response.headers.get('www-authenticate'), body: await response.text() };
+}
+
+const TOKEN = { authorization: 'Bearer secret' };
+
+it.each([
+  ['a string', { id: 'u1' }, { subject: 'u1' }],
+  ['a number, even 0', { id: 0 }, { subject: '0' }],
+  ['the payload of a token', { sub: 'u2', id: 'x', exp: 4e9 }, { subject: 'u2', expiresAt: 4e12 }],
+  ['a user with scopes', { userId: 'u3', scopes: ['read'] }, { subject: 'u3', scopes: ['read'] }],
+])('makes the caller from %s (#23)', async (_what, user, principal) => {
+  const { url } = await start({ auth: passport(new HeaderStrategy((decisions) => decisions.success(user))) });
+  expect(await callerAt(url, TOKEN)).toEqual(principal);
+});
+
+it('lets the application make the caller (#23)', async () => {
+  const strategy = new HeaderStrategy((decisions) => decisions.success({ email: 'ada@example.com' }, { scope: 'all' }));
+  const principal = ({ email }: { email: string }, { scope }: { scope: string }) => ({
+    subject: email,
+    scopes: [scope],
+  });
+  const { url } = await start({ auth: passport(strategy, { principal }) });
+  expect(await callerAt(url, TOKEN)).toEqual({ subject: 'ada@example.com', scopes: ['all'] });
+});
+
+it.each([
+  ['the challenge of the strategy', ['Bearer realm="Shop", error="invalid_token"', 401], 401],
+  ['a challenge in place of an error', [new Error('jwt expired')], 401],
+  ['the status of the strategy', ['Bearer error="invalid_request"', 400], 400],
+  ['401 in place of a status that is no refusal', [undefined, 200], 401],
+])('answers rejected credentials with %s (#23)', async (_what, failure, status) => {
+  const strategy = new HeaderStrategy((decisions) => decisions.fail(...(failure as [unknown, number?])));
+  const { url } = await start({ auth: passport(strategy) });
+  const expected = typeof failure[0] === 'string' ? failure[0] : 'Bearer error="invalid_token"';
+  expect(await answerTo(url, TOKEN)).toMatchObject({ status, challenge: expected });
+});
+
+it('rejects the wrong key of a header that is named, and asks for one if there is none (#23)', async () => {
+  const strategy = new HeaderStrategy((decisions) => decisions.fail());
+  const { url } = await start({ auth: passport(strategy, { credentialHeaders: ['x-api-key'] }) });
+  expect(await answerTo(url, { 'x-api-key': 'wrong' })).toMatchObject({ challenge: 'Bearer error="invalid_token"' });
+  expect(await answerTo(url, {})).toMatchObject({ status: 401, challenge: 'Bearer' });
+});
+
+it.each([
+  ['an error', (decisions: Decisions) => decisions.error(new Error('db=hunter2')), /hunter2/],
+  ['an error that it throws', () => Promise.reject(new Error('db=hunter2')), /hunter2/],
+  ['a redirect', (decisions: Decisions) => decisions.redirect('/login'), /sends the user to another page/],
+  ['a user without an id', (decisions: Decisions) => decisions.success({ name: 'Ada' }), /`subject`, `sub`, `id`/],
+])('masks %s of a strategy, and logs it (#23)', async (_what, decide, logged) => {
+  const { url, errors } = await start({ auth: passport(new HeaderStrategy(decide)) });
+  const { status, body } = await answerTo(url, TOKEN);
+  expect(status).toBe(500);
+  expect(body).not.toMatch(/hunter2|subject/);
+  expect(errors.join()).toMatch(logged);
+});
+
+it('serves a request that is signed in only by middleware, or by nobody (#23)', async () => {
+  const users = [{ id: 'u1' }, null, undefined];
+  for (const [index, caller] of [{ subject: 'u1' }, 'nobody', 'nobody'].entries()) {
+    const { url } = await start({ principal: 'request.user' }, (request) =>
+      Object.assign(request, { user: users[index] }),
+    );
+    expect(await callerAt(url)).toEqual(caller);
+    await app?.close();
+  }
+});
+
+it('rejects what is not a strategy when it is declared (#23)', () => {
+  expect(() => passport(HeaderStrategy)).toThrow(/`strategy` must be an instance/);
+});
