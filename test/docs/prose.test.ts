@@ -23,7 +23,8 @@ const FOREIGN = new Set(
     sdk: `StdioServerTransport createLinkedPair createMcpHandler createMessage disable eventStore getClientCapabilities
       listRoots requestSampling sendLoggingMessage sendResourceListChanged sendResourceUpdated sendToolListChanged`,
     fastify: 'forceCloseConnections inject onSend',
-    nest: 'AuthGuard HttpException PartialType Reflector ValidationPipe enableShutdownHooks getClass getHandler setGlobalPrefix',
+    nest: `AuthGuard HttpException PartialType Reflector ValidationPipe enableShutdownHooks getClass getHandler overrideProvider
+      setGlobalPrefix useValue`,
     others: 'afterEach consume createZodDto destination terminationGracePeriodSeconds toStandardJsonSchema',
     // of an example in the sentence
     examples: 'Dto Files clean closeShop now',

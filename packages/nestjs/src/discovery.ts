@@ -23,29 +23,35 @@ export interface Selection {
 }
 
 /**
- * The class of a provider or controller. If a factory creates an instance for each request, this is the provider's
- * token, if that is a class. Undefined for values without a class.
+ * The classes that may declare the members of a provider, best first: the class of its instance, and its token, which is
+ * all there is if a factory creates an instance for each request. A mock, for example, may have only the token.
  */
-function classOf(wrapper: InstanceWrapper): Class | undefined {
-  const { metatype, isNotMetatype, token } = wrapper;
-  const made = (wrapper.instance as object | null | undefined)?.constructor;
-  const factoryClass = made ?? (wrapper.isDependencyTreeStatic() ? undefined : token);
-  const found: unknown = isNotMetatype ? factoryClass : (metatype ?? made);
-  return typeof found === 'function' && typeof found.prototype === 'object' ? (found as unknown as Class) : undefined;
+function classesOf({ metatype, isNotMetatype, token, instance }: InstanceWrapper): unknown[] {
+  const made = (instance as object | null | undefined)?.constructor;
+  return [isNotMetatype ? made : (metatype ?? made), token];
 }
 
-function isTarget({ wrapper, cls }: { wrapper: InstanceWrapper; cls: Class | undefined }): boolean {
-  if (cls === undefined || wrapper.isAlias || HOST in (cls.prototype as object)) return false;
-  if (typeof wrapper.instance === 'object' && wrapper.instance !== null && HOST in wrapper.instance) return false;
-  return scanMembers(cls).length > 0;
+const isClass = (found: unknown): found is Class =>
+  typeof found === 'function' && typeof found.prototype === 'object' && found.prototype !== null;
+
+/** The class whose members a provider or controller serves, if any. */
+function servedClass(wrapper: InstanceWrapper): Class | undefined {
+  const instance: unknown = wrapper.instance;
+  const hasInstance = typeof instance === 'object' && instance !== null;
+  if (wrapper.isAlias || (hasInstance && HOST in instance)) return undefined;
+  // a factory returned nothing to call
+  if (wrapper.isNotMetatype && !hasInstance && wrapper.isDependencyTreeStatic()) return undefined;
+  const found = classesOf(wrapper).filter(isClass);
+  if (found.some(({ prototype }) => HOST in (prototype as object))) return undefined;
+  return found.find((cls) => scanMembers(cls).length > 0);
 }
 
 function targetsIn(module: Module): Target[] {
   return [module.providers, module.controllers].flatMap((found) => {
     const collection = found as Map<unknown, InstanceWrapper>;
     return [...collection.values()].flatMap((wrapper) => {
-      const cls = classOf(wrapper);
-      return isTarget({ wrapper, cls }) ? [{ cls: cls as Class, module, wrapper, collection }] : [];
+      const cls = servedClass(wrapper);
+      return cls === undefined ? [] : [{ cls, module, wrapper, collection }];
     });
   });
 }

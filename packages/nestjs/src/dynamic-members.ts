@@ -40,8 +40,7 @@ export class DynamicMembers implements ServerHost {
       throw startupError('DECORUM_INVALID_OPTION', cls.name, 'host', problem);
     }
     const members = membersOf(records ?? scanMembers(cls), provider);
-    const keys = members.flatMap(({ key, list }) => [key, ...(typeof list === 'string' ? [list] : [])]);
-    const target = records === undefined ? this.targetOf(provider, keys) : this.targetOfFunctions(cls, instance);
+    const target = records === undefined ? this.targetOf(provider) : this.targetOfFunctions(cls, instance);
     return this.add({ target, members });
   }
 
@@ -74,7 +73,7 @@ export class DynamicMembers implements ServerHost {
   }
 
   /** The target of an instance: that of the module that provides it, if one does. */
-  private targetOf({ cls, instance }: Provider, keys: readonly string[]): Target {
+  private targetOf({ cls, instance }: Provider): Target {
     for (const module of this.application.modules.values()) {
       for (const found of [module.providers, module.controllers]) {
         const collection = found as Map<unknown, InstanceWrapper>;
@@ -82,7 +81,7 @@ export class DynamicMembers implements ServerHost {
         if (wrapper) return { cls, module, wrapper, collection };
       }
     }
-    return this.standIn(cls, instance.constructor === cls ? instance : forwarding(cls, instance, keys));
+    return this.standIn(cls, instance);
   }
 
   /** The target of functions: an instance of a class that has them as methods, so that Nest finds their metadata. */
@@ -99,19 +98,4 @@ export class DynamicMembers implements ServerHost {
     const wrapper = new InstanceWrapper({ token, name: cls.name, host: module, ...made } as never);
     return { cls, module, wrapper, collection: new Map([[token, wrapper]]) };
   }
-}
-
-/**
- * An object for an instance that the server replaces on each call (`scope: 'request'`): it calls the server's object,
- * whose functions have no metadata, but Nest finds the metadata of the class.
- */
-function forwarding(cls: Class, instance: object, keys: readonly string[]): object {
-  const made = Object.create(cls.prototype as object) as object;
-  for (const key of keys) {
-    const declared = (cls.prototype as Methods)[key];
-    if (typeof declared !== 'function') continue;
-    const value = (...args: unknown[]): unknown => (instance as Methods)[key]?.(...args);
-    Object.defineProperty(made, key, { value: Object.setPrototypeOf(value, declared) as unknown });
-  }
-  return made;
 }

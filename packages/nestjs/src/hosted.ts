@@ -1,5 +1,5 @@
 import type { Access, CompletionContext, Context, MemberHost, UncheckedInput } from '@decorum/core';
-import type { Provider, scanMembers } from '@decorum/core/transport';
+import { type Provider, type scanMembers, startupError } from '@decorum/core/transport';
 import type { ApplicationConfig, ExternalContextCreator } from '@nestjs/core';
 
 import type { Target } from './discovery.js';
@@ -107,9 +107,14 @@ export class HostedProvider implements MemberHost {
   /** Creates all handlers at startup, so that mistakes show early. */
   private createHandlers(instance: object): void {
     for (const member of this.members.values()) {
-      const { key } = member;
-      // skipped, because the server rejects the provider
-      if (typeof (instance as Methods)[key] !== 'function') continue;
+      const { key, kind } = member;
+      if (typeof (instance as Methods)[key] !== 'function') {
+        // otherwise skipped, because the server rejects the provider
+        if (instance instanceof this.target.cls) continue;
+        const { name } = this.target.cls;
+        const remedy = `Add it to what stands in for ${name}, such as the mock`;
+        throw startupError('DECORUM_NOT_A_METHOD', `${name}.${key}`, kind, remedy);
+      }
       this.handlers.set(member, createHandler(this.nest.creator, this.target, { ...member, instance }));
     }
   }
@@ -124,7 +129,7 @@ export class HostedProvider implements MemberHost {
     if (members.some((member) => member.key === key)) {
       return async (input: HostedInput | string, context: AnyContext) => await this.call(String(key), input, context);
     }
-    if (key === 'constructor') return value;
+    if (key === 'constructor') return this.target.cls;
     const templates = members.filter(({ list }) => list === key);
     return async (...args: unknown[]) => {
       if (!(await this.mayList(templates, args))) return [];

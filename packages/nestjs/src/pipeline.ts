@@ -147,6 +147,23 @@ function signatureOf({ cls }: Target, { key, input }: PipedMember, isWhole: bool
   return { own, paramtypes, hasDecorated: isWhole && taken.length > 0 };
 }
 
+/** An object, as Nest calls it. */
+type Methods = Record<string, (...args: unknown[]) => unknown>;
+
+/**
+ * An object that calls a method, and on which Nest finds the metadata of the class and of its method. A mock has no
+ * metadata, and neither has the object for instances that the server replaces on each call (`scope: 'request'`).
+ */
+function describedInstance({ cls, isOfFunctions = false }: Target, given: object, key: string): Methods {
+  const instance = given as Methods;
+  const declared = (cls.prototype as Methods)[key];
+  const isDescribed = isOfFunctions || instance.constructor === cls;
+  if (isDescribed || declared === undefined || instance[key] === undefined) return instance;
+  const value = (...args: unknown[]): unknown => instance[key]?.(...args);
+  const described = { value: Object.setPrototypeOf(value, declared) as unknown };
+  return Object.create(cls.prototype as object, { [key]: described }) as Methods;
+}
+
 /** The parts of a member that the pipeline needs. */
 export interface PipedMember {
   readonly key: string;
@@ -162,13 +179,14 @@ export function createHandler(
   target: Target,
   member: PipedMember & { readonly instance: object; readonly contextId?: ContextId },
 ): Handler {
-  const { key, guardsOnly = false, instance, contextId } = member;
-  const method = (instance as Readonly<Record<string, (...args: unknown[]) => unknown>>)[key];
+  const { key, guardsOnly = false, contextId } = member;
+  const instance = describedInstance(target, member.instance, key);
+  const method = instance[key];
   if (method === undefined) throw new Error(`The instance of ${target.cls.name} has no method "${key}".`);
   // parameters need values that only calls have
   const signature = signatureOf(target, member, !guardsOnly);
   return creatorFor(creator, target.module.token, signature).create(
-    instance as Record<string, (...args: unknown[]) => unknown>,
+    instance,
     method,
     key,
     undefined,

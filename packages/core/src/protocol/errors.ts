@@ -16,6 +16,8 @@ const UNKNOWN_TYPES = {
   object: `the class of the nested object is unknown. TypeScript emits none for interfaces, array items, unions such as \`Item | null\`, and type parameters: for \`T\` of \`Page<T>\`, declare a subclass that names it, \`class CityPage extends Page<City> { @ValidateNested() @Type(() => City) item!: City; }\`. For other types: ${LOST} name the class with @Type(() => TheClass) from class-transformer.`,
 } as const;
 
+const UNHIDE = 'Decorate a method, and remove what hides it, such as a field of the same name';
+
 /** Mistakes found at startup. Each message says what is wrong, where, and how to fix it. */
 const STARTUP = {
   DECORUM_UNSUPPORTED_MEMBER: (member: string) =>
@@ -26,8 +28,8 @@ const STARTUP = {
     `${where} has two @${kind} decorators. Merge their options into one.`,
   DECORUM_NOTHING_HIDDEN: (where: string) =>
     `${where} is decorated with @Hidden, but no base class has a decorated member of that name. Correct the name, or remove @Hidden.`,
-  DECORUM_NOT_A_METHOD: (where: string, kind: string) =>
-    `${where} is decorated as a ${kind}, and the provider has no such method. Decorate a method, and remove what hides it, such as a field of the same name.`,
+  DECORUM_NOT_A_METHOD: (where: string, kind: string, remedy = UNHIDE) =>
+    `${where} is decorated as a ${kind}, and the provider has no such method. ${remedy}.`,
   DECORUM_NO_MEMBERS: (cls: string) =>
     `${cls} is a provider without decorated methods. Decorate one with @Tool, @Resource, @Prompt or @Completion, or remove the class from \`providers\`.`,
   DECORUM_BAD_PROVIDER: (found: string, remedy = 'List classes, ready instances, or { provider, prefix }') =>
