@@ -2,6 +2,8 @@ import { dirname, resolve } from 'node:path';
 
 import { CommandFailure, EXIT } from 'create-decorum';
 
+import { sourceFiles, findProject } from '../add/project.js';
+import { findMistakes } from '../check/mistakes.js';
 import { findEntry, isFile, isTypeScript, shown } from '../entry.js';
 import { projectOf } from '../loader/project.js';
 import { sourcesBelow } from '../member.js';
@@ -28,7 +30,7 @@ export async function build(entry: string | undefined): Promise<Built> {
   if (tsconfig === undefined) {
     throw new CommandFailure(`There is no tsconfig.json in ${process.cwd()}. Run this in the project.`, EXIT.usage);
   }
-  await compileProject(tsconfig);
+  await compileAndCheck(source, tsconfig);
   const file = isTypeScript(source) ? builtFile(source) : source;
   if (file === undefined) {
     const remedy = `Let ${shown(tsconfig)} include it, and remove \`noEmit\``;
@@ -37,4 +39,15 @@ export async function build(entry: string | undefined): Promise<Built> {
   const server = await construct(file, sourcesBelow(dirname(tsconfig)));
   if (server) process.stdout.write(`${server.title}   ${shown(file)}\n`);
   return { file, server };
+}
+
+/** Compiles the project, and prints mistakes that only its sources show. */
+async function compileAndCheck(source: string, tsconfig: string): Promise<void> {
+  const compiled = compileProject(tsconfig);
+  // the compiler runs in its own process, so this takes no extra time
+  const entries = isTypeScript(source) ? [source] : sourceFiles(findProject(dirname(tsconfig)));
+  const mistakes = findMistakes(entries);
+  await compiled.finally(() => {
+    for (const { place, text } of mistakes) process.stderr.write(`${place}  warning: ${text}\n`);
+  });
 }
