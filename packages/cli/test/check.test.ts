@@ -1,4 +1,8 @@
 // Mistakes that only the TypeScript source shows.
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 
 import { createProject, type Project, TSCONFIG } from './project.js';
@@ -213,5 +217,92 @@ describe('decorum build looks for DTOs', () => {
       'src/main-dto.ts': `${DTO('Main')} }`,
     };
     expect(await warningsOf(code, files)).toEqual([OPEN_UNIT(field)]);
+  });
+});
+
+describe('decorum build, without running the program', () => {
+  it.each([
+    ['experimental decorators', TSCONFIG],
+    [
+      'standard decorators',
+      {
+        ...TSCONFIG,
+        compilerOptions: {
+          ...TSCONFIG.compilerOptions,
+          experimentalDecorators: undefined,
+          emitDecoratorMetadata: undefined,
+        },
+      },
+    ],
+  ])('warns of a decorated abstract method, with %s (#23)', async (_title, tsconfig) => {
+    const main = `
+      import { Tool } from '@decorum/core';
+      export abstract class Forecasts {
+        @Tool() protected abstract forecast(): string;
+      }`;
+    project = createProject({ 'package.json': { type: 'module' }, 'tsconfig.json': tsconfig, 'src/main.ts': main });
+    expect(await project.decorum(['build'])).toEqual({
+      code: 1,
+      stdout: expect.stringContaining('TS1249'),
+      stderr: expect.stringMatching(
+        /^src\/main\.ts:4:36 {2}warning: Forecasts\.forecast is protected .*\nsrc\/main\.ts:4:36 {2}warning: Forecasts\.forecast is abstract, so @Tool .*\. Move the decorator .*\.\ntsc found errors/,
+      ),
+    });
+  });
+
+  it('checks all sources if the built file is named (#23)', async () => {
+    await warningsOf(`class Weather { @Tool() private forecast() {} }`);
+    expect(await project.decorum(['build', 'dist/main.js'])).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('Weather.forecast is private'),
+    });
+  });
+});
+
+describe('decorum dev', () => {
+  const WEATHER = (member: string) => `
+    import { McpServer, Tool } from '@decorum/core';
+    import { Query } from '~/query';
+    class Weather { @Tool() forecast(query: Query) { return query; } ${member} }
+    export const server = new McpServer({ name: 'weather', version: '1.0.0', providers: [Weather] });`;
+  const MAPPED = { ...TSCONFIG, compilerOptions: { ...TSCONFIG.compilerOptions, paths: { '~/*': ['./src/*'] } } };
+  const FILES = {
+    'package.json': { name: 'weather', version: '1.0.0', type: 'module' },
+    'src/units.ts': UNIT,
+    'src/query.ts': `${DTO('Query')} }`,
+    'src/main.ts': WEATHER(''),
+  };
+
+  it('prints each warning once, and follows edits (#23)', async () => {
+    project = createProject({ ...FILES, 'tsconfig.json': MAPPED });
+    const { child, ended, printed } = project.start(['dev', '--port', '0']);
+    await printed(
+      /\d\d {2}src\/query\.ts:6:\d+ {2}warning: Query\.unit accepts any string, .* Add @IsEnum\(Unit\)\.\n/,
+    );
+    project.write({ 'src/main.ts': WEATHER('@Tool() private alerts() {}') });
+    await printed(/src\/main\.ts:4:\d+ {2}warning: Weather\.alerts is private /);
+    child.kill('SIGTERM');
+    const { stderr } = await ended;
+    expect(stderr.match(/warning: \S+/g)).toEqual(['warning: Query.unit', 'warning: Weather.alerts']);
+  });
+
+  it('says nothing without a tsconfig, or without TypeScript (#23)', async () => {
+    for (const [missing, files] of [
+      ['tsconfig.json', {}],
+      ['node_modules/typescript', { 'tsconfig.json': MAPPED }],
+    ] as const) {
+      project = createProject({
+        ...FILES,
+        ...files,
+        'src/main.ts': WEATHER('@Tool() private alerts() {}').replace('~/query', './query.js'),
+      });
+      rmSync(join(project.folder, missing), { recursive: true, force: true });
+      const { child, ended, printed } = project.start(['dev', '--port', '0']);
+      await printed(/2 tools/);
+      await wait(1000);
+      child.kill('SIGTERM');
+      expect((await ended).stderr).not.toContain('warning');
+      project.remove();
+    }
   });
 });

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { CommandFailure, EXIT } from 'create-decorum';
 
 import { sourceFiles, findProject } from '../add/project.js';
-import { findMistakes } from '../check/mistakes.js';
+import { warningsOf } from '../check/warnings.js';
 import { findEntry, isFile, isTypeScript, shown } from '../entry.js';
 import { projectOf } from '../loader/project.js';
 import { sourcesBelow } from '../member.js';
@@ -41,13 +41,13 @@ export async function build(entry: string | undefined): Promise<Built> {
   return { file, server };
 }
 
-/** Compiles the project, and prints mistakes that only its sources show. */
+/** Compiles the project, and prints warnings about its source. */
 async function compileAndCheck(source: string, tsconfig: string): Promise<void> {
+  const files = isTypeScript(source) ? [source] : sourceFiles(findProject(dirname(tsconfig)));
   const compiled = compileProject(tsconfig);
   // the compiler runs in its own process, so this takes no extra time
-  const entries = isTypeScript(source) ? [source] : sourceFiles(findProject(dirname(tsconfig)));
-  const mistakes = findMistakes(entries);
+  const warnings = warningsOf(files);
   await compiled.finally(() => {
-    for (const { place, text } of mistakes) process.stderr.write(`${place}  warning: ${text}\n`);
+    for (const { line } of warnings) process.stderr.write(`${line}\n`);
   });
 }

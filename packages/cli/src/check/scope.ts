@@ -1,8 +1,16 @@
-import { CommandFailure } from 'create-decorum';
-import type { Class, Node, TSEnumDeclaration, TSTypeAliasDeclaration, VariableDeclarator } from 'oxc-parser';
+import { readFileSync } from 'node:fs';
+
+import {
+  type Class,
+  type Node,
+  parseSync,
+  type TSEnumDeclaration,
+  type TSTypeAliasDeclaration,
+  type VariableDeclarator,
+} from 'oxc-parser';
 
 import { type Imported, importedAs, importsOf } from '../add/bindings.js';
-import { readSource, type Source } from '../add/source.js';
+import type { Source } from '../add/source.js';
 import { isOwn, resolveSource, TYPESCRIPT } from '../loader/resolve.js';
 
 /** A declaration at the top level of a file. */
@@ -121,16 +129,16 @@ export class Scope {
   }
 }
 
-/** Reads a file; undefined if it is not TypeScript, or if it has a syntax error. */
+/** Reads a file; undefined if it is not TypeScript of the project. After a fatal syntax error, it is empty. */
 function read(path: string): Module | undefined {
   if (!TYPESCRIPT.test(path) || !isOwn(path)) return undefined;
-  try {
-    const source = readSource(path);
-    return { source, imports: importsOf(source), declarations: declarationsOf(source) };
-  } catch (error) {
-    if (error instanceof CommandFailure) return undefined;
-    throw error;
-  }
+  const bytes = readFileSync(path, 'utf8');
+  const bom = bytes.startsWith('\uFEFF') ? '\uFEFF' : '';
+  const text = bytes.slice(bom.length);
+  // other errors are the compiler's: one of them is a decorator on an abstract method
+  const { program, comments, module } = parseSync(path, text, { sourceType: 'module' });
+  const source = { path, bom, text, program, comments, module };
+  return { source, imports: importsOf(source), declarations: declarationsOf(source) };
 }
 
 /** The modules that a file imports, also with `import()`. */

@@ -8,6 +8,7 @@ import type { Front } from './front.js';
 import { HttpFront } from './http/front.js';
 import type { StandIn } from './messages.js';
 import { Report } from './report.js';
+import { SourceCheck } from './source-check.js';
 import { StdioFront } from './stdio/front.js';
 import { Supervisor, type SupervisorSettings } from './supervisor.js';
 import { TypeCheck } from './type-check.js';
@@ -53,6 +54,9 @@ function environment(root: string, secret: string): NodeJS.ProcessEnv {
   return { DECORUM_SECRET: secret, ...file, ...process.env, DECORUM_DEV: String(process.pid) };
 }
 
+const allowedHosts = ({ ALLOWED_HOSTS: names = '' }: NodeJS.ProcessEnv): readonly string[] =>
+  names.split(',').flatMap((each) => each.trim() || []);
+
 /** Serves a program and starts it again after edits. Resolves when the process is told to end. */
 export async function dev(options: DevOptions): Promise<void> {
   const entry = findEntry(options.entry);
@@ -62,6 +66,7 @@ export async function dev(options: DevOptions): Promise<void> {
   const secret = randomBytes(32).toString('base64url');
   const env = () => environment(root, secret);
   const types = options.check ? new TypeCheck(root, report) : undefined;
+  const source = new SourceCheck(entry, report);
   const watcher = new Watcher(root, (files) => supervisor.reload(files));
   watcher.add([entry]);
   const settings: SupervisorSettings = {
@@ -83,16 +88,15 @@ export async function dev(options: DevOptions): Promise<void> {
         if (message.type === 'waiting') report.note(`${relative(root, entry)} ${message.problem}`);
       },
     },
-    settled: () => types?.run(),
+    settled() {
+      types?.run();
+      source.run();
+    },
   };
   const supervisor = new Supervisor(settings, report);
   const front = options.stdio
     ? new StdioFront(supervisor, process.stdin, process.stdout)
-    : new HttpFront(
-        supervisor,
-        settings.defaultPort,
-        (env()['ALLOWED_HOSTS'] ?? '').split(',').flatMap((each) => each.trim() || []),
-      );
+    : new HttpFront(supervisor, settings.defaultPort, allowedHosts(env()));
   supervisor.front = front;
   const told = ending(front);
   try {
@@ -101,6 +105,7 @@ export async function dev(options: DevOptions): Promise<void> {
     await told;
   } finally {
     types?.stop();
+    source.stop();
     watcher.close();
     await supervisor.close();
   }

@@ -21,7 +21,7 @@ const OPTIONS = (root: string) => [
 ];
 
 /** The path of the project's `tsc`, if it has TypeScript. */
-function compilerOf(root: string): string | undefined {
+export function compilerOf(root: string): string | undefined {
   try {
     const manifest = createRequire(join(root, 'package.json')).resolve('typescript/package.json');
     const { bin } = JSON.parse(readFileSync(manifest, 'utf8')) as { bin: { tsc: string } };
