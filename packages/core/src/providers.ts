@@ -1,4 +1,5 @@
 import type { Context } from './kernel/context.js';
+import { requireNoArguments } from './metadata/constructor.js';
 import { scanMembers } from './metadata/scan.js';
 import type { Class } from './metadata/store.js';
 import { startupError } from './protocol/errors.js';
@@ -229,23 +230,4 @@ export function requireHooks(instance: object): void {
   const wrong = HOOKS.find((hook) => !['function', 'undefined'].includes(typeof hooks[hook]));
   if (wrong === undefined) return;
   throw invalid(nameOf(instance), wrong, 'is not a method. Make it a method, or rename it');
-}
-
-const sourceOf = (value: unknown): string =>
-  typeof value === 'function' ? Function.prototype.toString.call(value) : '';
-
-/**
- * The class whose constructor runs. A subclass without a constructor runs that of its base class, but has a `length` of
- * 0, whatever the base class takes.
- */
-function constructorOf(cls: Class): Class {
-  const base: unknown = Object.getPrototypeOf(cls);
-  const inherits = cls.length === 0 && !/\bconstructor\s*\(/.test(sourceOf(cls));
-  // built-in bases, such as `Object` and `EventEmitter`, are functions, and their arguments are optional
-  return inherits && sourceOf(base).startsWith('class') ? constructorOf(base as Class) : cls;
-}
-
-function requireNoArguments(cls: Class): void {
-  const { length } = constructorOf(cls);
-  if (length > 0) throw startupError('DECORUM_CONSTRUCTOR_ARGUMENTS', cls.name, length);
 }

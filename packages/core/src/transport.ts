@@ -32,6 +32,7 @@ export { newestOf, revisionOf, REVISIONS, UNDECLARED_REVISION } from './protocol
 export type { Era, Revision } from './protocol/revisions/revision.js';
 export type { Authorization, MirroredArgument, Subject, Wire } from './protocol/wire.js';
 export { type OptionType, type OptionTypes, requireKnown, withDefaults } from './protocol/option-names.js';
+export { requireNoArguments } from './metadata/constructor.js';
 export { scanMembers } from './metadata/scan.js';
 export { inspectRaw } from './schema/raw.js';
 export { isExpiry } from './transports/expiry.js';

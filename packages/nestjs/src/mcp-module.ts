@@ -17,7 +17,7 @@ import { ApplicationConfig, ExternalContextCreator, HttpAdapterHost, ModulesCont
 import type { Module as InternalModule } from '@nestjs/core/injector/module.js';
 
 import { type McpModuleAsyncOptions, type McpModuleOptions, splitOptions } from './options.js';
-import { Runtime } from './runtime.js';
+import { type Application, Runtime } from './runtime.js';
 import { getMcpServerToken } from './tokens.js';
 
 const ASYNC_OPTIONS: OptionTypes<McpModuleAsyncOptions> = {
@@ -37,9 +37,9 @@ const LAST = 1_000_000;
 /**
  * Sets the distances of a server's two modules. Nest sorts modules by their distance from the root: the nearest run
  * their middleware first, and the farthest start first and close last.
- * @returns the module that holds the server
+ * @returns the module that holds the server, and the module that imports `McpModule`
  */
-function place(modules: ModulesContainer, token: symbol): InternalModule {
+function place(modules: ModulesContainer, token: symbol): Pick<Application, 'module' | 'importer'> {
   const all = [...modules.values()];
   const holdsServer = ({ metatype, providers }: InternalModule) => metatype === McpServerModule && providers.has(token);
   // Nest calls this for a provider of the module
@@ -47,7 +47,8 @@ function place(modules: ModulesContainer, token: symbol): InternalModule {
   const outer = all.find(({ metatype, imports }) => metatype === McpModule && imports.has(inner));
   inner.distance = FIRST;
   if (outer) outer.distance = LAST;
-  return inner;
+  const importer = outer && all.find(({ imports }) => imports.has(outer));
+  return { module: inner, importer: importer ?? inner };
 }
 
 /** Internal: holds a server. It starts after all other modules, and closes before them. */
@@ -55,7 +56,7 @@ export class McpServerModule implements OnModuleInit, OnApplicationBootstrap, On
   constructor(private readonly runtime: Runtime) {}
 
   async onModuleInit(): Promise<void> {
-    this.runtime.start();
+    await this.runtime.start();
     await this.runtime.mount();
   }
 
@@ -144,10 +145,10 @@ function moduleOf({ name, imports = [], inject = [], useFactory }: McpModuleAsyn
       ...inject,
     ],
     useFactory: async (...[modules, creator, config, adapterHost, ...injected]: Injected) => {
-      const module = place(modules, token);
+      const places = place(modules, token);
       return new Runtime(splitOptions(await useFactory(...injected)), {
         modules,
-        module,
+        ...places,
         creator,
         config,
         adapterHost,

@@ -8,6 +8,7 @@ import { requireFree } from './conflicts.js';
 import { findTargets, type Target } from './discovery.js';
 import { DynamicMembers } from './dynamic-members.js';
 import { HostedProvider, membersOf } from './hosted.js';
+import { Injection } from './injection.js';
 import {
   type ExpressAdapter,
   matchedPath,
@@ -25,6 +26,8 @@ export interface Application {
   readonly modules: ModulesContainer;
   /** The module that holds the server. */
   readonly module: Module;
+  /** The module that imports `McpModule`. */
+  readonly importer: Module;
   readonly creator: ExternalContextCreator;
   readonly config: ApplicationConfig;
   readonly adapterHost: HttpAdapterHost | undefined;
@@ -57,6 +60,7 @@ interface FastifyApplication {
 export class Runtime {
   readonly server: NestServer;
   private readonly dynamic: DynamicMembers;
+  private readonly injection: Injection;
   private handler: NodeHandler | undefined;
   private served: readonly string[] = [];
 
@@ -66,7 +70,9 @@ export class Runtime {
   ) {
     this.dynamic = new DynamicMembers(application, options.nest.hideGuarded === true);
     const logger = serverLogger(options.server.logger);
-    const hosted = { ...options.server, logger, [SERVER_HOST]: this.dynamic };
+    this.injection = new Injection(application);
+    const { resolve } = this.injection;
+    const hosted = { ...options.server, logger, resolve, [SERVER_HOST]: this.dynamic };
     this.server = new NestServer(hosted as McpServerOptions);
     const { routes } = this.server[HOST];
     requireFree(application.modules, {
@@ -102,7 +108,7 @@ export class Runtime {
   }
 
   /** Finds the members, once all providers and enhancers exist. */
-  start(): void {
+  async start(): Promise<void> {
     const { server, options, application } = this;
     const hidesGuarded = options.nest.hideGuarded === true;
     const targets = findTargets(application.modules, options.nest);
@@ -118,6 +124,7 @@ export class Runtime {
       }
     }
     this.dynamic.start();
+    await this.injection.start();
   }
 
   /** Adds the endpoint to an application on Fastify, before it is ready. */

@@ -39,16 +39,22 @@ const unmarked = (request: object): object =>
     get: (target, key) => (typeof key === 'symbol' ? undefined : (Reflect.get(target, key, target) as unknown)),
   });
 
+/** Creates a context for one call. Its providers can inject the request. */
+export function createContext(request: object, creator: ExternalContextCreator, isDurable = false): ContextId {
+  const contextId = ContextIdFactory.getByRequest(unmarked(request), []);
+  const { payload } = contextId as ContextId & { readonly payload?: object };
+  const provided: unknown = isDurable ? payload : Object.assign(request, payload);
+  creator.registerRequestProvider(provided, contextId);
+  return contextId;
+}
+
 /** Creates the instance for one call. */
 export async function createScoped(
   { wrapper, module, collection, cls }: Target,
   request: object,
   creator: ExternalContextCreator,
 ): Promise<Scoped> {
-  const contextId = ContextIdFactory.getByRequest(unmarked(request), []);
-  const { payload } = contextId as ContextId & { readonly payload?: object };
-  const provided: unknown = wrapper.isDependencyTreeDurable() ? payload : Object.assign(request, payload);
-  creator.registerRequestProvider(provided, contextId);
+  const contextId = createContext(request, creator, wrapper.isDependencyTreeDurable());
   const prototype = Object.create(cls.prototype as object) as object;
   const found = collection as unknown as Parameters<Injector['loadPerContext']>[2];
   const instance = await injector.loadPerContext(prototype, module, found, contextId, wrapper);

@@ -34,8 +34,8 @@ const STARTUP = {
     `${cls} is a provider without decorated methods. Decorate one with @Tool, @Resource, @Prompt or @Completion, or remove the class from \`providers\`.`,
   DECORUM_BAD_PROVIDER: (found: string, remedy = 'List classes, ready instances, or { provider, prefix }') =>
     `\`providers\` contains ${found}. ${remedy}.`,
-  DECORUM_CONSTRUCTOR_ARGUMENTS: (cls: string, count: number) =>
-    `The constructor of ${cls} takes ${count === 1 ? 'an argument' : `${count} arguments`}, but nothing provides ${count === 1 ? 'it' : 'them'}. Pass an instance, \`providers: [new ${cls}(…)]\`, or set \`resolve\` to get instances from a container. If the arguments are optional, give them default values.`,
+  DECORUM_CONSTRUCTOR_ARGUMENTS: (cls: string, count: number, or = 'set `resolve` to get instances from a container') =>
+    `The constructor of ${cls} takes ${count === 1 ? 'an argument' : `${count} arguments`}, but nothing provides ${count === 1 ? 'it' : 'them'}. Pass an instance, \`providers: [new ${cls}(…)]\`, or ${or}. If the arguments are optional, give them default values.`,
   DECORUM_MISSING_INPUT: (where: string, problem: string) =>
     `${where}: no schema can be inferred from the first parameter: ${problem}.`,
   DECORUM_INVALID_PARAMETER: (where: string, problem: string, signature: string) =>
