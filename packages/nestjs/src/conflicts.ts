@@ -13,6 +13,10 @@ interface Claim {
 /** The claims in each application. */
 const claims = new WeakMap<object, readonly Claim[]>();
 
+/** The names of an application's servers. */
+export const serversOf = (modules: ModulesContainer): readonly string[] =>
+  (claims.get(modules) ?? []).map(({ name }) => name);
+
 /**
  * Checks that no other server of the application has this server's name, or any of its paths or routes.
  * @throws {DecorumError} `DECORUM_SERVER_CONFLICT`, `DECORUM_DUPLICATE_ROUTE`

@@ -5,6 +5,8 @@ import type { ModulesContainer } from '@nestjs/core';
 import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
 import type { Module } from '@nestjs/core/injector/module.js';
 
+import { isServedBy, type Named } from './for-mcp-server.js';
+
 /** A provider or controller with decorated members. */
 export interface Target {
   readonly cls: Class;
@@ -16,10 +18,11 @@ export interface Target {
   readonly isOfFunctions?: boolean;
 }
 
-/** The modules to search. */
+/** What a server serves. */
 export interface Selection {
   readonly include?: readonly Type[];
   readonly exclude?: readonly Type[];
+  readonly server: Named;
 }
 
 /**
@@ -57,10 +60,11 @@ function targetsIn(module: Module): Target[] {
 }
 
 /**
- * Finds all providers and controllers with decorated members.
- * @throws {DecorumError} `DECORUM_INVALID_OPTION` for a module that the application does not have
+ * Finds all providers and controllers with decorated members that a server serves.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION` for a module that the application does not have,
+ *   `DECORUM_MISUSED_DECORATOR` for a server that it does not have
  */
-export function findTargets(modules: ModulesContainer, { include, exclude = [] }: Selection): Target[] {
+export function findTargets(modules: ModulesContainer, { include, exclude = [], server }: Selection): Target[] {
   const all = [...modules.values()];
   for (const [option, listed] of Object.entries({ include, exclude })) {
     const isMissing = (type: unknown) => !all.some(({ metatype }) => metatype === type);
@@ -72,7 +76,7 @@ export function findTargets(modules: ModulesContainer, { include, exclude = [] }
         : `lists ${String(missing)} instead of a module. Check that the two files do not import each other`;
     throw startupError('DECORUM_INVALID_OPTION', 'McpModule', option, problem);
   }
-  return all
-    .filter(({ metatype }) => (include ?? [metatype]).includes(metatype) && !exclude.includes(metatype))
-    .flatMap(targetsIn);
+  const isSelected = ({ metatype }: Module) =>
+    (include ?? [metatype]).includes(metatype) && !exclude.includes(metatype);
+  return all.flatMap(targetsIn).filter(({ cls, module }) => isServedBy(cls, server) ?? isSelected(module));
 }

@@ -1,4 +1,5 @@
 export { McpExecutionContext, type McpMember } from './execution-context.js';
+export { ForMcpServer } from './for-mcp-server.js';
 export { McpModule } from './mcp-module.js';
 export type { McpModuleAsyncOptions, McpModuleOptions, NestHttpOptions, NestOptions } from './options.js';
 export { passport, type PassportOptions } from './passport.js';

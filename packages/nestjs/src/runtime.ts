@@ -4,7 +4,7 @@ import type { NodeHandler, NodeHandlerOptions } from '@decorum/http/node';
 import type { ApplicationConfig, ExternalContextCreator, HttpAdapterHost, ModulesContainer } from '@nestjs/core';
 import type { Module } from '@nestjs/core/injector/module.js';
 
-import { requireFree } from './conflicts.js';
+import { requireFree, serversOf } from './conflicts.js';
 import { findTargets, type Target } from './discovery.js';
 import { DynamicMembers } from './dynamic-members.js';
 import { HostedProvider, membersOf } from './hosted.js';
@@ -111,7 +111,8 @@ export class Runtime {
   async start(): Promise<void> {
     const { server, options, application } = this;
     const hidesGuarded = options.nest.hideGuarded === true;
-    const targets = findTargets(application.modules, options.nest);
+    const { modules } = application;
+    const targets = findTargets(modules, { ...options.nest, server: { name: this.name, all: serversOf(modules) } });
     if (targets.length === 0 && !this.dynamic.hasWaiting) throw this.nothing();
     for (const target of targets) {
       try {
