@@ -46,10 +46,13 @@ interface Ended {
   readonly stderr: string;
 }
 
+// pnpm's scripts list packages of this repository in NODE_PATH
+const env = { ...process.env, NODE_PATH: '' };
+
 /** Runs `decorum add …`. */
 const add = (...args: string[]): Promise<Ended> =>
   new Promise((resolve) => {
-    execFile(process.execPath, [DECORUM, 'add', ...args], { cwd: folder }, (error, stdout, stderr) =>
+    execFile(process.execPath, [DECORUM, 'add', ...args], { cwd: folder, env }, (error, stdout, stderr) =>
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
     );
   });

@@ -145,7 +145,7 @@ describe('Checking a schema that reaches the same value by several ways', () => 
         ok: false,
         problems: [{ path: '', expected: 'is too complex to be checked' }],
       });
-      expect(cpuMs() - started).toBeLessThan(60);
+      expect(cpuMs() - started).toBeLessThan(300);
     }
   });
 });
