@@ -51,7 +51,7 @@ export function stringInvoker(member: Member, input: Shape | undefined) {
   const hosted = (args: Strings, caller: Caller): unknown =>
     call({ kind: member.kind, args, check: () => check(args) }, caller);
   if (input === undefined) return member.host ? hosted : call;
-  const nested = [...input.fields.keys()].find((name) => takesObjectsOnly(input.json, name));
+  const nested = [...input.fields.keys()].find((name) => takesObjectsOnly(input.accepted, name));
   if (nested !== undefined) throw startupError('DECORUM_OBJECT_ARGUMENT', member.where, nested);
   if (member.host) return hosted;
   return (strings: Strings, caller: Caller): unknown => {

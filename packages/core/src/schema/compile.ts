@@ -13,7 +13,7 @@ import type { ExtraFields } from './extra-fields.js';
 import { readClass } from './from-class.js';
 import { compileHydrator, type Hydrate, instanceCheck, transformerHydrator } from './hydrate.js';
 import { compileRules } from './instance-rules.js';
-import { published } from './keywords.js';
+import { accepted, published } from './keywords.js';
 import { mistakenSource } from './mistaken-source.js';
 import { harmfulPath, NotJson, toJsonForm } from './json-form.js';
 import { writeDays } from './nested-values.js';
@@ -64,15 +64,20 @@ function fieldsOf(json: JsonObject): Shape['fields'] {
 }
 
 /** Compiles the check on first use, since most listed members are never called. */
-function shape(json: JsonObject, compileCheck: () => Shape['check'], checkOutput: Shape['checkOutput']): Shape {
+function shape(
+  { json, accepted = json }: Pick<Shape, 'json'> & Partial<Shape>,
+  compileCheck: () => Shape['check'],
+  checkOutput: Shape['checkOutput'],
+): Shape {
   const lazy: { -readonly [K in keyof Shape]: Shape[K] } = {
     json,
+    accepted,
     fields: fieldsOf(json),
     check(value) {
       lazy.check = compileCheck();
       return lazy.check(value);
     },
-    checkStrings: (value) => lazy.check(readStrings(json, value)),
+    checkStrings: (value) => lazy.check(readStrings(accepted, value)),
     checkOutput,
   };
   return lazy;
@@ -81,7 +86,7 @@ function shape(json: JsonObject, compileCheck: () => Shape['check'], checkOutput
 function rawShape(source: JsonObject, where: string): Shape {
   const inspect = inspectRaw(source, where);
   return shape(
-    source,
+    { json: source },
     () => (value) => andThen(inspected(inspect, value), rejectHarmful),
     (value, extra) => andThen(jsonForm(value, extra), (json) => inspected(inspect, json)),
   );
@@ -98,7 +103,7 @@ function checkEmpty(value: unknown): Checked {
 }
 
 /** For handlers without arguments. Needs no generated code, which some runtimes forbid. */
-export const EMPTY_SHAPE = shape(NO_FIELDS, () => checkEmpty, checkEmpty);
+export const EMPTY_SHAPE = shape({ json: NO_FIELDS }, () => checkEmpty, checkEmpty);
 
 function standardShape(source: StandardSchemaV1, where: string, direction: Direction): Shape {
   const json = standardJson(source, where, direction);
@@ -106,7 +111,7 @@ function standardShape(source: StandardSchemaV1, where: string, direction: Direc
   let guard: Step | undefined;
   const guarded: Step = (value) => andThen((guard ??= compileGuard(source, json))(value), check);
   return shape(
-    json,
+    { json },
     () => (value) => andThen(rejectHarmful(value), guarded),
     (value, extra) => andThen(andThen(jsonForm(value, extra), guarded), (parsed) => jsonForm(parsed)),
   );
@@ -154,7 +159,8 @@ function classShape(cls: Class, where: string, direction: Direction): Shape {
   const inspection = () => (compiled ??= compileGenerated(reading.schema, reading.mayBacktrack));
   const own = compileHydrator(reading.root);
   const hydrate = reading.needsTransformer ? transformerHydrator(reading.root, reading.models) : own;
-  return shape(json, () => inputCheck(reading, inspection(), hydrate), outputCheck(reading, inspection, own));
+  const schemas = { json, accepted: reading.needsTransformer ? accepted(reading.schema) : json };
+  return shape(schemas, () => inputCheck(reading, inspection(), hydrate), outputCheck(reading, inspection, own));
 }
 
 function build(source: SchemaSource, where: string, direction: Direction): Shape {

@@ -28,7 +28,7 @@ import {
 } from './field-subject.js';
 import { checkType, isOpen, rejectLacking, rejectUncallable } from './field-type.js';
 import { checkFormInitializer, checkInitializer } from './initializers.js';
-import { admitsNull, hinted, nullable, orNull } from './keywords.js';
+import { admitsNull, hinted, nullable, orNull, presented } from './keywords.js';
 import { rejectLostRules } from './lost-rules.js';
 import { isSameTag, requireDeclared, taggedFields, transformerProblem, unionSchema, variantsOf } from './union.js';
 
@@ -141,7 +141,9 @@ class ClassReader {
     const own = isNullable ? orNull(checked) : checked;
     const allowed = isOptional ? nullable(own, this.#direction) : own;
     const isSkipped = form === undefined && (isConditional || exposure.isTransformed);
-    const schema = isSkipped ? hinted(allowed) : allowed;
+    // clients validate results, which a transformation may turn into anything
+    const mayDiffer = isConditional || this.#direction === 'output';
+    const schema = isSkipped ? (mayDiffer ? hinted : presented)(allowed) : allowed;
     const mayBeAbsent = rules.some(isOptionalRule) || initial !== undefined;
     if (isConditional) this.#flags.needsInstance = true;
     if (leavesRoom(schema)) this.#flags.isOpen = true;

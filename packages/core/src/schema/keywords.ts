@@ -6,17 +6,18 @@ import { type Complaints, unlessNull } from './value-rule.js';
 /** Keywords to publish in place of the validated ones; `undefined` omits one. A symbol, because ajv ignores symbols. */
 export const PUBLISHED = Symbol('published');
 
-/** A schema that is published differently from how it is validated. */
-export type Presented = JsonObject & { [PUBLISHED]?: JsonObject };
+/** Keywords of what is accepted, where clients should not know all of it. */
+const ACCEPTED = Symbol('accepted');
 
-/**
- * Publishes a schema as a hint, without validating against it: `@ValidateIf` may skip the rules, and `@Transform` may
- * accept more than the rules do. The empty alternative accepts everything.
- */
-export function hinted(schema: JsonObject): JsonObject {
-  if (Object.keys(schema).length === 0) return {};
-  return { [PUBLISHED]: { anyOf: [schema, {}] } } as Presented;
-}
+/** A schema that is published differently from how it is validated. */
+export type Presented = JsonObject & { [PUBLISHED]?: JsonObject; [ACCEPTED]?: JsonObject };
+
+/** Publishes a schema, but accepts everything. */
+export const presented = (schema: JsonObject): Presented => ({ [PUBLISHED]: schema, [ACCEPTED]: {} });
+
+/** Publishes a schema as a hint, without validating against it. The empty alternative accepts everything. */
+export const hinted = (schema: JsonObject): Presented =>
+  Object.keys(schema).length === 0 ? {} : { [PUBLISHED]: { anyOf: [schema, {}] } };
 
 /** Custom messages of rules, by keyword. A symbol, because symbols are never published. */
 export const MESSAGES = Symbol('messages');
@@ -87,19 +88,28 @@ export function hidesNull(schema: unknown): boolean {
   return typeof schema === 'object' && schema !== null && NULLABLE in schema;
 }
 
+type Slot = typeof PUBLISHED | typeof ACCEPTED;
+
+function presentation(schema: JsonObject, slots: readonly Slot[]): JsonObject {
+  const offer = (value: JsonObject): JsonObject => {
+    const offered: Presented = hidesNull(value) ? withoutNull(value) : value;
+    const instead = offered[slots.find((slot) => slot in offered) ?? PUBLISHED];
+    return instead === undefined ? offered : { ...offered, ...offer(instead) };
+  };
+  const replace = (_key: string, value: unknown): unknown =>
+    typeof value !== 'object' || value === null || Array.isArray(value) ? value : offer(value as JsonObject);
+  // functions in the schema are for ajv only; JSON drops them
+  return JSON.parse(JSON.stringify(schema, replace)) as JsonObject;
+}
+
 /**
  * The schema to publish. A `null` that means "absent" is accepted but not published: forms have no null, and some
  * clients cannot handle a list of types.
  */
-export function published(schema: JsonObject): JsonObject {
-  const offer = (_key: string, value: unknown): unknown => {
-    if (typeof value !== 'object' || value === null) return value;
-    const offered: Presented = hidesNull(value) ? withoutNull(value as JsonObject) : (value as JsonObject);
-    return PUBLISHED in offered ? { ...offered, ...offered[PUBLISHED] } : offered;
-  };
-  // functions in the schema are for ajv only; JSON drops them
-  return JSON.parse(JSON.stringify(schema, offer)) as JsonObject;
-}
+export const published = (schema: JsonObject): JsonObject => presentation(schema, [PUBLISHED]);
+
+/** The published schema, but open where a transformation accepts more than clients should send. */
+export const accepted = (schema: JsonObject): JsonObject => presentation(schema, [ACCEPTED, PUBLISHED]);
 
 /** Whether a generated schema accepts `null`. Objects of a class, which it may refer to, are never `null`. */
 export function admitsNull(schema: JsonObject): boolean {

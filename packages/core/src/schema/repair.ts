@@ -178,8 +178,8 @@ class Repairer {
  * Wraps a check: if the check fails, repairs common mistakes of models and checks again. Valid values are never
  * changed, because they pass the first check.
  */
-export function repairing(shape: Pick<Shape, 'json' | 'check'>): Pick<Shape, 'check'> {
-  const repairer = new Repairer(shape.json);
+export function repairing(shape: Pick<Shape, 'accepted' | 'check'>): Pick<Shape, 'check'> {
+  const repairer = new Repairer(shape.accepted);
   return {
     check: (value) =>
       andThen(shape.check(value), (checked) => {

@@ -35,6 +35,8 @@ export type Checked =
 export interface Shape {
   /** The JSON Schema that clients see. */
   readonly json: JsonObject;
+  /** The same, but open where a transformation accepts more than clients should send. Texts are parsed as it says. */
+  readonly accepted: JsonObject;
   /** Names of the fields at the root, and whether each is required. */
   readonly fields: ReadonlyMap<string, { readonly required: boolean }>;
   /**

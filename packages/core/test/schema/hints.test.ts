@@ -27,16 +27,16 @@ const { json } = compileShape(Order, 'Test.member');
 const good = { by: 'card', card: 1, coupon: 'a', place: point, amount: 1, tags: ['a'] };
 
 describe('a field whose rules may be skipped, or see a transformed value', () => {
-  it('is published with its rules, its type and the empty alternative', () => {
+  it('is published with its rules, and with the empty alternative if they may be skipped (#23)', () => {
     const pointSchema = expect.objectContaining({ type: 'object', required: ['lat', 'lon'] });
     expect(json['properties']).toEqual({
       by: { type: 'string', enum: ['card', 'cash'] },
       card: { anyOf: [{ type: 'integer', minimum: 1 }, {}] },
       coupon: { anyOf: [{ type: 'string', enum: ['a', 'b'] }, {}] },
       place: { anyOf: [pointSchema, {}] },
-      amount: { anyOf: [{ type: 'number' }, {}] },
-      tags: { anyOf: [{ type: 'array', maxItems: 2, items: { type: 'string' } }, {}] },
-      mail: { anyOf: [{ type: 'string', format: 'email' }, {}] },
+      amount: { type: 'number' },
+      tags: { type: 'array', maxItems: 2, items: { type: 'string' } },
+      mail: { type: 'string', format: 'email' },
       flag: { type: 'boolean' },
       anything: {},
     });
@@ -48,27 +48,30 @@ describe('a field whose rules may be skipped, or see a transformed value', () =>
     expect(problemsOf(Order, { ...good, tags: 'a,b,c' })).toEqual([expect.stringMatching(/^tags /)]);
   });
 
-  it('has a published schema that accepts every accepted value', () => {
+  it('has a published schema that accepts every accepted value if its rules may be skipped', () => {
     const fits = new Ajv2020({ strict: false, validateFormats: false }).compile(json);
     const values = [undefined, null, '', '5', 'a,b', 5, 1.5, true, [], ['a', 'b', 'c'], {}, point, 'c'];
-    const fields = ['card', 'coupon', 'place', 'amount', 'tags', 'mail'];
+    const fields = ['card', 'coupon', 'place'];
     let accepted = 0;
     for (const field of fields) {
       for (const value of values) {
         for (const by of ['card', 'cash']) {
           const args = JSON.parse(JSON.stringify({ ...good, by, [field]: value })) as object;
-          if (!check(Order, args).ok || (field === 'mail' && value === null)) continue;
+          if (!check(Order, args).ok) continue;
           accepted += 1;
           expect([args, fits(args)]).toEqual([args, true]);
         }
       }
     }
-    expect(accepted).toBeGreaterThan(40);
+    expect(accepted).toBeGreaterThan(20);
   });
 
-  it('is published the same way for results', () => {
+  it('has the empty alternative in results, which clients validate', () => {
     const { properties } = compileShape(Order, 'Test.member', 'output').json;
-    expect(properties).toMatchObject({ card: { anyOf: [{ type: 'integer', minimum: 1 }, {}] } });
+    expect(properties).toMatchObject({
+      card: { anyOf: [{ type: 'integer', minimum: 1 }, {}] },
+      amount: { anyOf: [{ type: 'number' }, {}] },
+    });
   });
 
   it('gets unchanged text from a prompt or a URI', () => {
