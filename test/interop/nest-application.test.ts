@@ -67,6 +67,13 @@ describe.each([
       expect(await ada.callTool(tool, args)).toMatchObject({ content: [{ text }] });
     });
 
+    it('describes arguments as ApiProperty does (#23)', async () => {
+      const greet = (await ada.listTools()).find(({ name }) => name === 'greet');
+      expect(greet?.inputSchema['properties']).toMatchObject({
+        name: { type: 'string', description: 'Whom to greet', examples: ['Ada'] },
+      });
+    });
+
     it.each([
       ['an exception', 'missing', {}, 'There is no such order.'],
       ['the exception behind a filter that returns the response', 'gone', {}, 'This desk has moved.'],

@@ -13,7 +13,7 @@ import type { ExtraFields } from './extra-fields.js';
 import { readClass } from './from-class.js';
 import { compileHydrator, type Hydrate, instanceCheck, transformerHydrator } from './hydrate.js';
 import { compileRules } from './instance-rules.js';
-import { accepted, published } from './keywords.js';
+import { acceptedBy, published } from './keywords.js';
 import { mistakenSource } from './mistaken-source.js';
 import { harmfulPath, NotJson, toJsonForm } from './json-form.js';
 import { writeDays } from './nested-values.js';
@@ -159,7 +159,7 @@ function classShape(cls: Class, where: string, direction: Direction): Shape {
   const inspection = () => (compiled ??= compileGenerated(reading.schema, reading.mayBacktrack));
   const own = compileHydrator(reading.root);
   const hydrate = reading.needsTransformer ? transformerHydrator(reading.root, reading.models) : own;
-  const schemas = { json, accepted: reading.needsTransformer ? accepted(reading.schema) : json };
+  const schemas = { json, accepted: reading.needsTransformer ? acceptedBy(reading.schema) : json };
   return shape(schemas, () => inputCheck(reading, inspection(), hydrate), outputCheck(reading, inspection, own));
 }
 

@@ -28,7 +28,8 @@ function typeOf(values: readonly Scalar[]): JsonObject {
 /**
  * Matches any of the values. Values other than JSON scalars are dropped, because nothing on the wire can equal them.
  */
-function oneOf(values: readonly unknown[]): JsonObject {
+/** Accepts only the scalars among the values. */
+export function oneOf(values: readonly unknown[]): JsonObject {
   const scalars = [...new Set(values.filter(isScalar))];
   return scalars.length === 0 ? NEVER : { ...typeOf(scalars), enum: scalars };
 }
@@ -39,7 +40,7 @@ function noneOf(values: readonly unknown[]): JsonObject {
 }
 
 /** The values of a TypeScript enum, without the reverse mapping of numeric enums. */
-function enumValues(entity: object): unknown[] {
+export function enumValues(entity: object): unknown[] {
   const table = entity as Record<string, unknown>;
   return Object.entries(table)
     .filter(

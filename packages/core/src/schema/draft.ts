@@ -3,8 +3,8 @@ import type { JsonObject } from '../protocol/model.js';
 import type { Direction, Rule } from './class-facts.js';
 import { isOpen } from './field-type.js';
 import { longestText, TOO_SLOW } from './longest-text.js';
-import { type Mapping, MAPPED, matchesPattern, MAX_COMPARED_ITEMS, runsOn } from './constraints.js';
-import { addKeywords, noteMessage, type Presented, PUBLISHED } from './keywords.js';
+import { type Mapping, MAPPED, matchesPattern, MAX_COMPARED_ITEMS, oneOf, runsOn } from './constraints.js';
+import { addKeywords, isWithin, noteMessage, type Presented, PUBLISHED } from './keywords.js';
 import { complaintsOf, dateComplaints, dayComplaints, isGenuine, messageOf } from './value-rule.js';
 
 /**
@@ -80,6 +80,21 @@ export class Draft {
     }
     this.mayBacktrack = true;
     this.#bounds['maxLength'] = Math.min(longest, Number(this.#bounds['maxLength'] ?? longest));
+  }
+
+  /**
+   * Accepts only these values, unless the rules say which.
+   * @throws {DecorumError} `DECORUM_INVALID_FIELD` if the rules accept none of them
+   */
+  choose(values: readonly unknown[]): void {
+    if ('enum' in this.node || 'const' in this.node) return;
+    const chosen = oneOf(values);
+    const isOpenType = !('type' in this.node && 'type' in chosen);
+    if (!isOpenType && !isWithin(chosen, this.node) && !isWithin(this.node, chosen)) {
+      const problem = `its rules accept the type ${String(this.node['type'])}, but the enum of @ApiProperty has another type`;
+      throw startupError('DECORUM_INVALID_FIELD', this.#where, problem, 'Correct the enum or the rules.');
+    }
+    this.add(chosen);
   }
 
   /** Adds keywords, and the custom message of their rule. */

@@ -6,6 +6,7 @@ import type { JsonObject } from '../protocol/model.js';
 import { type Direction, exposureOf, type Rule, typeFact } from './class-facts.js';
 import { UNSUPPORTED } from './constraints.js';
 import { isListForm } from './field-form.js';
+import type { DocumentedFacts } from './swagger-facts.js';
 import { decoratorOf } from './value-rule.js';
 
 const SCALARS = [String, Number, Boolean, Symbol, BigInt];
@@ -32,7 +33,7 @@ export const isValidateIf = (rule: Rule): boolean =>
 const looksLikeList = (emitted: unknown, rules: readonly Rule[]): boolean =>
   emitted === Array || rules.some(({ each, name }) => each || ABOUT_LISTS.test(name ?? ''));
 
-type Entry = readonly [key: string, rules: readonly Rule[], facts: FieldFacts];
+type Entry = readonly [key: string, rules: readonly Rule[], facts: DocumentedFacts];
 
 /** Fields that need no rule, because they have a form or `@Nullable`. */
 export const declaredKeys = (described: ReadonlyMap<string, FieldFacts>): string[] =>
@@ -91,7 +92,7 @@ const isOnlyAllowed = (rules: readonly Rule[]): boolean =>
   rules.length > 0 && rules.every(({ type }) => type === 'whitelistValidation');
 
 /** Collects the facts about a field from its decorators and TypeScript. */
-export function readSubject(cls: Class, [key, rules, { form, nullable }]: Entry, direction: Direction) {
+export function readSubject(cls: Class, [key, rules, { form, nullable, values }]: Entry, direction: Direction) {
   // type emitted by TypeScript
   const emitted = fieldType(cls, key);
   return {
@@ -100,6 +101,7 @@ export function readSubject(cls: Class, [key, rules, { form, nullable }]: Entry,
     where: `${cls.name}.${key}`,
     rules,
     form,
+    values,
     direction,
     named: typeFact(cls, key),
     exposure: exposureOf(cls, key, direction),

@@ -30,6 +30,7 @@ import { checkType, isOpen, rejectLacking, rejectUncallable } from './field-type
 import { checkFormInitializer, checkInitializer } from './initializers.js';
 import { admitsNull, hinted, nullable, orNull, presented } from './keywords.js';
 import { rejectLostRules } from './lost-rules.js';
+import { documentedSchema, swaggerFacts } from './swagger-facts.js';
 import { isSameTag, requireDeclared, taggedFields, transformerProblem, unionSchema, variantsOf } from './union.js';
 
 /** The drafts of a field: of its value, or of each item and of the whole list or record. */
@@ -91,14 +92,15 @@ class ClassReader {
     const model: ClassModel = { cls, tag, takesNothing: constructed !== undefined, initialized, fields: [] };
     this.#models.push(model);
     for (const key of keys.length > rules.size ? inOrderOf(fresh, keys) : keys) {
-      const subject = readSubject(cls, [key, rules.get(key) ?? [], described.get(key) ?? {}], this.#direction);
+      const facts = { ...swaggerFacts(cls, key), ...described.get(key) };
+      const subject = readSubject(cls, [key, rules.get(key) ?? [], facts], this.#direction);
       this.#noteTransformer(subject);
       if (subject.exposure.isHidden) continue;
       reject(subject, key === tag?.property);
       // a discriminator has one value, so nothing is lost if a getter returns it
       if (this.#direction === 'output' || key !== tag?.property) checkAccessor(subject);
       const initial = initialOf(fresh, subject);
-      const { schema, ...field } = this.#field(subject, described.get(key) ?? {}, initial);
+      const { schema, ...field } = this.#field(subject, facts, initial);
       // an initializer that differs between instances, such as a random id, isn't a default
       if (!isDeepStrictEqual(initial, initialOf(another, subject))) delete schema['default'];
       model.fields.push({ ...field, schema });
@@ -143,7 +145,8 @@ class ClassReader {
     const isSkipped = form === undefined && (isConditional || exposure.isTransformed);
     // clients validate results, which a transformation may turn into anything
     const mayDiffer = isConditional || this.#direction === 'output';
-    const schema = isSkipped ? (mayDiffer ? hinted : presented)(allowed) : allowed;
+    const wanted = () => presented(documentedSchema(subject, allowed));
+    const schema = isSkipped ? (mayDiffer ? hinted(allowed) : wanted()) : allowed;
     const mayBeAbsent = rules.some(isOptionalRule) || initial !== undefined;
     if (isConditional) this.#flags.needsInstance = true;
     if (leavesRoom(schema)) this.#flags.isOpen = true;
@@ -168,7 +171,7 @@ class ClassReader {
 
   /** The schema of a field's value, and how to convert the value. */
   #value(subject: Subject, initial: unknown): { checked: JsonObject; convert: Conversion | undefined } {
-    const { where, rules, form, isList, isRecord } = subject;
+    const { where, rules, form, values, isList, isRecord } = subject;
     if (form !== undefined) checkForm({ ...subject, form });
     const aboutWhole = rules.filter(({ each }) => !each);
     const whole = isList || isRecord ? new Draft(where, aboutWhole) : undefined;
@@ -178,6 +181,7 @@ class ClassReader {
       return { checked: ownSchema(form.schema as JsonObject, where), convert: undefined };
     }
     if (form !== undefined) checkItems({ ...subject, form }, subject);
+    else if (values !== undefined && !subject.exposure.isTransformed) item.choose(values);
     const convert = this.#conversion(subject, item, initial);
     const { to } = convert ?? {};
     const ruled = { item: item.node, list: whole?.node, to, initial };

@@ -52,7 +52,7 @@ function typesIn(schema: JsonObject): unknown[] {
 }
 
 /** Whether `b` allows every type of `a`; `integer` is a kind of `number`. */
-function isWithin(a: JsonObject, b: JsonObject): boolean {
+export function isWithin(a: JsonObject, b: JsonObject): boolean {
   return typesIn(a).every((type) => typesIn(b).includes(type) || (type === 'integer' && typesIn(b).includes('number')));
 }
 
@@ -109,7 +109,7 @@ function presentation(schema: JsonObject, slots: readonly Slot[]): JsonObject {
 export const published = (schema: JsonObject): JsonObject => presentation(schema, [PUBLISHED]);
 
 /** The published schema, but open where a transformation accepts more than clients should send. */
-export const accepted = (schema: JsonObject): JsonObject => presentation(schema, [ACCEPTED, PUBLISHED]);
+export const acceptedBy = (schema: JsonObject): JsonObject => presentation(schema, [ACCEPTED, PUBLISHED]);
 
 /** Whether a generated schema accepts `null`. Objects of a class, which it may refer to, are never `null`. */
 export function admitsNull(schema: JsonObject): boolean {
