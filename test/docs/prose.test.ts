@@ -102,7 +102,7 @@ for (const file of SOURCES) {
   });
 }
 
-/** Decorators of @nestjs/common for parameters. */
+/** Decorators of Nest that the documentation names. */
 const DECORATORS_OF_NEST = new Set('ApiProperty Body Headers HostParam Ip Param Query Req Res Session'.split(' '));
 
 describe('in the prose of the documentation', () => {
