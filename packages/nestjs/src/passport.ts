@@ -51,9 +51,14 @@ export function passport(strategy: object, options: PassportOptions = {}): Auth<
         const hasCredentials = head.authorizations.length > 0 || credentialHeaders.some((name) => name in head.headers);
         const decisions = {
           success(user: object, info: unknown) {
-            const found = principal(user, info);
-            Object.assign(request, { user });
-            resolve(found);
+            try {
+              const found = principal(user, info);
+              Object.assign(request, { user });
+              resolve(found);
+            } catch (error) {
+              // the strategy may call this later, when nothing else would catch it
+              reject(error);
+            }
           },
           fail: (challenge: unknown, status: unknown) =>
             resolve(hasCredentials ? refusal(challenge, status) : undefined),

@@ -90,6 +90,13 @@ it.each([
   expect(await callerAt(url, TOKEN)).toEqual(principal);
 });
 
+it('answers if a strategy decides later for a user without a name (#23)', async () => {
+  const strategy = new HeaderStrategy((decisions) => setImmediate(() => decisions.success({ role: 'admin' })));
+  const { url, errors } = await start({ auth: passport(strategy) });
+  expect(await answerTo(url, { authorization: 'Bearer a' })).toMatchObject({ status: 500 });
+  expect(errors.join()).toContain('The user needs one of `subject`');
+});
+
 it('lets the application make the caller (#23)', async () => {
   const strategy = new HeaderStrategy((decisions) => decisions.success({ email: 'ada@example.com' }, { scope: 'all' }));
   const principal = ({ email }: { email: string }, { scope }: { scope: string }) => ({
