@@ -168,10 +168,19 @@ describe('decorum build, for a served member', () => {
       import { Tool as OtherTool } from './decorators.js';
       class Place { @IsString() city!: string; }
       class Query { @IsOptional() @IsString() city?: string; @v.ValidateIf(() => true) @IsString() region?: string; }
+      class Filled {
+        @IsString() city!: string;
+        @IsString() region!: string;
+        @Allow() anything!: unknown;
+        constructor() { Object.assign(this, { city: 'Oslo' }); this['region'] = 'north'; }
+      }
+      const Caller = () => (_target: object, _key: string, _at: number) => {};
       class Weather {
         private units = 'metric';
         @OtherTool() private forecast() { return this.units; }
         @OtherTool() alerts(query?: Place) { return query; }
+        @Tool() filled(query?: Filled) { return query; }
+        @Tool() mine(@Caller() place?: Place) { return place; }
         @Tool() own(query?: Query) { return this.forecast() + String(query); }
         @Resource('weather://now') now(_?: NoInput, context?: Context) { return String(context !== undefined); }
         @Prompt() ask() { return ''; }

@@ -60,7 +60,7 @@ export function fieldsOf(scope: Scope, cls: Declared<Class>): Field[] {
   return [...found.values()];
 }
 
-/** Rules that leave a field required. Any other decorator may make it optional. */
+/** Rules that leave a field required. Any other decorator may make it optional, and `@Allow` does so on its own. */
 const KEEPS_REQUIRED =
   /^class-validator:(?!(?:IsOptional|ValidateIf|IsEmpty)$)|^@decorum\/core:|^class-transformer:Type$/;
 
@@ -70,13 +70,17 @@ export function requiredFields(scope: Scope, cls: Declared<Class>): string[] {
     const found = constructorOf(node);
     return found ? codeOf(source, found) : '';
   });
-  return fieldsOf(scope, cls)
-    .filter(({ node, rules }) => {
-      const isRuled = rules.length > 0 && rules.every((rule) => rule !== undefined && KEEPS_REQUIRED.test(rule));
-      return isRuled && node.value === null;
-    })
-    .map(({ name }) => name)
-    .filter((name) => !constructors.some((code) => code.includes(`this.${name}`)));
+  return (
+    fieldsOf(scope, cls)
+      .filter(({ node, rules }) => {
+        const isRuled = rules.some((rule) => rule?.startsWith('class-validator:') && rule !== 'class-validator:Allow');
+        const isKept = rules.every((rule) => rule !== undefined && KEEPS_REQUIRED.test(rule));
+        return isRuled && isKept && node.value === null;
+      })
+      .map(({ name }) => name)
+      // a constructor may set a field in many ways: `this.name`, `this['name']`, `Object.assign(this, { name })`
+      .filter((name) => !constructors.some((code) => code.split(/[^\w$]+/).includes(name)))
+  );
 }
 
 /** The classes that types and expressions name, and those that the fields of these classes name. */

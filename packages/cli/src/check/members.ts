@@ -21,6 +21,11 @@ export interface Served {
   readonly input: Node | undefined;
 }
 
+/** Whether a parameter is no input: `this`, or one with a decorator, which a framework fills in. */
+const isProvided = (param: ParamPattern): boolean =>
+  ('decorators' in param && (param.decorators?.length ?? 0) > 0) ||
+  (param.type === 'Identifier' && param.name === 'this');
+
 const DECORATOR = /^@decorum\/core:(Tool|Resource|Prompt|Completion)$/;
 
 /** The served members of a file. */
@@ -38,7 +43,7 @@ function servedOf(scope: Scope, cls: ClassInfo): Served[] {
       const args = expression.type === 'CallExpression' ? expression.arguments : [];
       const { value } = element;
       const params = value && 'params' in value ? value.params : [];
-      const param = params.find((each) => each.type !== 'Identifier' || each.name !== 'this');
+      const param = params.find((each) => !isProvided(each));
       const served = {
         source,
         title: memberTitle(cls, name),
