@@ -61,6 +61,7 @@ export function resolveOptions<HostRequest>(
     if (!listed.includes(OFFLINE_ACCESS)) continue;
     throw invalid(option, `contains "${OFFLINE_ACCESS}", which no request needs. Clients ask for it themselves`);
   }
+  requireShortNames({ scopes, offer }, issuers);
   return {
     issuers,
     resource: issuers.size === 0 ? undefined : resolveResource(options),
@@ -74,6 +75,21 @@ export function resolveOptions<HostRequest>(
     verify,
     expand: expansion(requireHierarchy(hierarchy)),
   };
+}
+
+/** Rejects scopes with the prefix of an issuer: its tokens contain them without it, so every token would lack them. */
+function requireShortNames(
+  listed: Readonly<Record<string, readonly string[]>>,
+  issuers: Settings<never>['issuers'],
+): void {
+  for (const [option, scopes] of Object.entries(listed)) {
+    for (const { issuer, scopePrefix } of issuers.values()) {
+      const long = scopePrefix === '' ? undefined : scopes.find((scope) => scope.startsWith(scopePrefix));
+      if (long === undefined) continue;
+      const short = long.slice(scopePrefix.length);
+      throw invalid(option, `contains "${long}", but tokens of ${issuer} contain "${short}". Write "${short}"`);
+    }
+  }
 }
 
 function requireNothingOfIssuers(options: OAuthOptions<never>): void {

@@ -54,6 +54,7 @@ export class Discovery {
     const metadata = await this.metadata.get();
     if (metadata === undefined) throw new Error(`no metadata of ${this.issuer}`, { cause: this.metadata.failure });
     const url = metadata.json[name];
+    if (url === undefined) throw new Error(`${this.issuer} has no ${name}`);
     const mistake = issuerUrlMistake(url, this.allowLoopbackHttp);
     if (mistake !== undefined) throw new Error(`${name} of ${this.issuer} ${mistake}`);
     return url as string;

@@ -43,9 +43,14 @@ export function foreign(iss: unknown, issuers: readonly string[]): Refused {
   };
 }
 
-/** The endpoints in its metadata that an issuer is used for. */
-function endpointsOf({ introspection, client }: IssuerSettings): readonly string[] {
-  return ['jwks_uri', ...(introspection ? ['introspection_endpoint'] : []), ...(client ? ['token_endpoint'] : [])];
+/** The endpoints in its metadata that an issuer is used for. Without JWTs, an issuer needs no keys (RFC 8414, section 2). */
+function endpointsOf({ introspection, client, discovery }: IssuerSettings): readonly string[] {
+  const hasKeys = discovery.metadata.current?.json['jwks_uri'] !== undefined;
+  return [
+    ...(hasKeys || !introspection ? ['jwks_uri'] : []),
+    ...(introspection ? ['introspection_endpoint'] : []),
+    ...(client ? ['token_endpoint'] : []),
+  ];
 }
 
 /** Fetches the metadata of an issuer. Returns what is wrong with it, if anything. Never rejects. */

@@ -83,7 +83,20 @@ describe('when a server opens, the log tells', () => {
     );
     const introspection = { clientId: 'files', clientSecret: 'hush' };
     const warning = await warningOf({ issuer: { issuer: issuer.url, introspection } });
-    expect(warning).toContain(`introspection_endpoint of ${issuer.url} must be a URL`);
+    expect(warning).toContain(`can't be used: ${issuer.url} has no introspection_endpoint.`);
+  });
+
+  it('nothing of an issuer whose tokens are opaque, and which has no keys (#23)', async () => {
+    const issuer = await openIssuer();
+    const { jwks_uri: _none, ...metadata } = issuer.metadata;
+    issuer.handlers.set('/.well-known/oauth-authorization-server', (_request, response) =>
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(metadata)),
+    );
+    const own = { issuer: issuer.url, introspection: { clientId: 'files', clientSecret: 'hush' } };
+    const other = `${issuer.url}/realms/typo`;
+    // the other issuer is checked last, so its warning is the only one
+    expect(await warningOf({ issuer: [own, other] })).toContain(`no metadata of ${other}`);
+    expect(await warningOf({ issuer: issuer.url })).toContain(`${issuer.url} has no jwks_uri`);
   });
 
   it('nothing if all is well, and asks each issuer once, however many servers open (#23)', async () => {

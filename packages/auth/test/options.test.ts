@@ -107,6 +107,14 @@ describe('oauth fails at startup', () => {
       { ...valid, issuer: { issuer: 'https://id.example.com', scopePrefix: 'api ' } },
       '`issuer.scopePrefix` is "api ", which no scope can begin with',
     ],
+    [
+      { ...valid, issuer: { issuer: ISSUER, scopePrefix: 'api://files/' }, scopes: ['api://files/mcp'] },
+      `\`scopes\` contains "api://files/mcp", but tokens of ${ISSUER} contain "mcp". Write "mcp"`,
+    ],
+    [
+      { ...valid, issuer: { issuer: ISSUER, scopePrefix: 'api://files/' }, offer: ['api://files/write'] },
+      '`offer` contains "api://files/write", but tokens',
+    ],
     [{ ...valid, hierarchy: { a: 'b' } }, '`hierarchy.a` must be an array of strings'],
     [{ ...valid, hierarchy: { a: ['b c'] } }, '`hierarchy.a` contains "b c"'],
     [{ ...valid, hierarchy: { 'a b': [] } }, '`hierarchy` contains "a b", which is not a scope'],
