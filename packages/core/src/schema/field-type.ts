@@ -52,7 +52,10 @@ const LACKING: ReadonlyMap<unknown, string> = new Map<unknown, string>([
   [WeakSet, DATA],
   [Promise, 'Declare the field as the value itself.'],
   [Symbol, 'Declare a string.'],
-  [Function, 'Declare what it returns, or make it a method.'],
+  [
+    Function,
+    'Declare what it returns, or make it a method. If it is a class that is imported with `import type`, or with `type` in the braces, import it without `type`.',
+  ],
   [ArrayBuffer, BYTES],
   [DataView, BYTES],
   [Blob, BYTES],

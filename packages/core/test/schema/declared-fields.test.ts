@@ -233,6 +233,14 @@ describe('a class without any check is an error at startup:', () => {
     expect(mistakeIn(Order)).toMatch(mistake);
     expect(mistakeIn(Order, 'output')).toMatch(mistake);
   });
+
+  it('a class that is imported with `import type`, which compilers emit as Function (#23)', () => {
+    class Order {
+      @cv.ValidateNested() item: unknown;
+    }
+    Reflect.defineMetadata('design:type', Function, Order.prototype, 'item');
+    expect(mistakeIn(Order)).toMatch(/Order\.item: .*`import type`, or with `type` in the braces, import it without/);
+  });
 });
 
 describe('rules that no value satisfies are an error at startup:', () => {
