@@ -168,19 +168,10 @@ describe('decorum build, for a served member', () => {
       import { Tool as OtherTool } from './decorators.js';
       class Place { @IsString() city!: string; }
       class Query { @IsOptional() @IsString() city?: string; @v.ValidateIf(() => true) @IsString() region?: string; }
-      class Filled {
-        @IsString() city!: string;
-        @IsString() region!: string;
-        @Allow() anything!: unknown;
-        constructor() { Object.assign(this, { city: 'Oslo' }); this['region'] = 'north'; }
-      }
-      const Caller = () => (_target: object, _key: string, _at: number) => {};
       class Weather {
         private units = 'metric';
         @OtherTool() private forecast() { return this.units; }
         @OtherTool() alerts(query?: Place) { return query; }
-        @Tool() filled(query?: Filled) { return query; }
-        @Tool() mine(@Caller() place?: Place) { return place; }
         @Tool() own(query?: Query) { return this.forecast() + String(query); }
         @Resource('weather://now') now(_?: NoInput, context?: Context) { return String(context !== undefined); }
         @Prompt() ask() { return ''; }
@@ -189,6 +180,35 @@ describe('decorum build, for a served member', () => {
       }`;
     const decorators = 'export const Tool = () => (_target: object, _key: string) => {};';
     expect(await warningsOf(code, { 'src/decorators.ts': decorators })).toEqual([]);
+  });
+
+  it('says nothing about a parameter whose DTO has only fields that clients may omit (#23)', async () => {
+    const code = `
+      class Query {
+        @Allow() note?: unknown;
+        @Allow() @Describe('Anything') more?: unknown;
+        @IsString() city!: string;
+        @IsString() region!: string;
+        constructor() { Object.assign(this, { city: 'Oslo' }); this['region'] = 'Oslo'; }
+      }
+      ${USES.replace('query:', 'query?:')}`;
+    expect(await warningsOf(code)).toEqual([]);
+  });
+
+  it('takes the first parameter without a decorator for the input, because a framework fills in others (#23)', async () => {
+    const code = `
+      const CurrentUser = () => (_target: object, _key: string, _at: number) => {};
+      class User { @IsString() name!: string; @IsOptional() unit?: Unit; }
+      class Query { @IsInt() days!: number; }
+      // not served here, because only the framework can fill in the users
+      export class Forecasts {
+        @Tool() own(@CurrentUser() user?: User) { return user; }
+        @Tool() forecast(@CurrentUser() user: User, query?: Query) { return [user, query]; }
+      }
+      class Weather { @Tool() now() {} }`;
+    expect(await warningsOf(code)).toEqual([
+      expect.stringMatching(/^Forecasts\.forecast: .* clients must send days of Query\./),
+    ]);
   });
 });
 

@@ -73,9 +73,10 @@ export function requiredFields(scope: Scope, cls: Declared<Class>): string[] {
   return (
     fieldsOf(scope, cls)
       .filter(({ node, rules }) => {
-        const isRuled = rules.some((rule) => rule?.startsWith('class-validator:') && rule !== 'class-validator:Allow');
-        const isKept = rules.every((rule) => rule !== undefined && KEEPS_REQUIRED.test(rule));
-        return isRuled && isKept && node.value === null;
+        const isRuled = rules.length > 0 && rules.every((rule) => rule !== undefined && KEEPS_REQUIRED.test(rule));
+        const [only, ...more] = new Set(rules.filter((rule) => rule?.startsWith('class-validator:')));
+        const isAllowed = only === 'class-validator:Allow' && more.length === 0;
+        return isRuled && !isAllowed && node.value === null;
       })
       .map(({ name }) => name)
       // a constructor may set a field in many ways: `this.name`, `this['name']`, `Object.assign(this, { name })`
