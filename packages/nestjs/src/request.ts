@@ -46,11 +46,15 @@ const READ: Readonly<Record<string, unknown>> = {
   headersSent: false,
   sent: false,
   writableEnded: false,
+  getHeader: () => undefined,
+  hasHeader: () => false,
   toString: () => '',
 };
 
 /** What promises, observables, streams and schedulers have: Nest and RxJS would wait for the response. */
 const LACKING: ReadonlySet<string> = new Set(['then', 'subscribe', 'lift', 'getReader', 'schedule']);
+
+const isLacking = (key: string | symbol): boolean => typeof key === 'symbol' || LACKING.has(key);
 
 /**
  * The HTTP response that guards, interceptors and filters get. Everything they do with it is a no-op, because a call's
@@ -58,9 +62,11 @@ const LACKING: ReadonlySet<string> = new Set(['then', 'subscribe', 'lift', 'getR
  */
 export const INERT_RESPONSE: object = new Proxy(() => {}, {
   get: (_target, key) => {
-    if (typeof key === 'symbol' || LACKING.has(key)) return undefined;
-    return key in READ ? READ[key] : INERT_RESPONSE;
+    if (isLacking(key)) return undefined;
+    return Object.hasOwn(READ, key) ? READ[key as string] : INERT_RESPONSE;
   },
+  // Nest's adapter for Fastify takes a response without `status` for that of Node.js, and wraps it
+  has: (_target, key) => !isLacking(key),
   apply: () => INERT_RESPONSE,
   set: () => true,
 });

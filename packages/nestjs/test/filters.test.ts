@@ -1,7 +1,7 @@
 import { McpServer, Prompt, Tool } from '@decorum/core';
 import { McpModule } from '@decorum/nestjs';
 import { connect } from '@decorum/testing';
-import { expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import {
   type ArgumentsHost,
   type CallHandler,
@@ -18,7 +18,9 @@ import {
   UseGuards,
   UseInterceptors,
 } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
+import { APP_FILTER, BaseExceptionFilter, HttpAdapterHost, NestFactory } from '@nestjs/core';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { of } from 'rxjs';
 
 /** The methods of Express's and Fastify's responses that applications chain. */
@@ -120,4 +122,45 @@ it('a guard that returns the response denies the call, because it has answered (
   }
   const [result] = await called(Shop);
   expect(result).toMatchObject({ isError: true, content: [{ text: 'Forbidden resource' }] });
+});
+
+describe.each([
+  ['Express', () => new ExpressAdapter()],
+  ['Fastify', () => new FastifyAdapter()],
+])('a filter for all exceptions, on %s', (_name, adapter) => {
+  @Injectable()
+  class Shop {
+    @Tool() find() {
+      throw new NotFoundException('No such article');
+    }
+  }
+
+  @Catch()
+  class Everything implements ExceptionFilter {
+    constructor(private readonly host: HttpAdapterHost) {}
+
+    catch(error: NotFoundException, host: ArgumentsHost) {
+      return this.host.httpAdapter.reply(responseOf(host), { message: error.message }, error.getStatus()) as unknown;
+    }
+  }
+
+  @Catch()
+  class Base extends BaseExceptionFilter {}
+
+  it.each([Everything, Base])('leaves its error to the client: %p (#23)', async (useClass) => {
+    class AppModule {}
+    const imports = [McpModule.forRoot({ name: 'shop', version: '1.0.0' })];
+    Module({ imports, providers: [Shop, { provide: APP_FILTER, useClass }] })(AppModule);
+    const app = await NestFactory.create(AppModule, adapter() as ExpressAdapter, { logger: ['warn', 'error'] });
+    const warn = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
+    const print = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+    const client = await connect((await app.init()).get(McpServer));
+    const result = await client.callTool('find');
+    const printed = [...warn.mock.calls, ...print.mock.calls];
+    warn.mockRestore();
+    print.mockRestore();
+    expect(result).toMatchObject({ isError: true, content: [{ text: 'No such article' }] });
+    expect(printed).toEqual([]);
+    await app.close();
+  });
 });
