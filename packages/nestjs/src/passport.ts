@@ -1,5 +1,5 @@
 import type { Principal } from '@decorum/core';
-import { startupError } from '@decorum/core/transport';
+import { type OptionTypes, requireKnown, startupError } from '@decorum/core/transport';
 import type { Auth, AuthRefusal } from '@decorum/http';
 
 import { principalOfUser } from './user.js';
@@ -17,6 +17,8 @@ export interface PassportOptions {
   /** Lower-case names of more headers than `Authorization` in which the strategy looks for credentials. */
   readonly credentialHeaders?: readonly string[];
 }
+
+const OPTIONS: OptionTypes<PassportOptions> = { principal: 'function', credentialHeaders: 'array' };
 
 /** A strategy's decision about a request. */
 type Decision = Principal | AuthRefusal | undefined;
@@ -39,24 +41,26 @@ type Decision = Principal | AuthRefusal | undefined;
  * ```
  */
 export function passport(strategy: object, options: PassportOptions = {}): Auth<object> {
-  if (!('authenticate' in strategy) || typeof strategy.authenticate !== 'function') {
+  if (typeof (strategy as Partial<Strategy> | undefined)?.authenticate !== 'function') {
     const problem = "must be an instance of a strategy, with a method `authenticate`. Inject the strategy's class";
     throw startupError('DECORUM_INVALID_OPTION', 'passport', 'strategy', problem);
   }
+  requireKnown('passport', options, OPTIONS);
   const { credentialHeaders = [], principal = principalOfUser } = options;
   return {
     credentialHeaders,
     authenticate: (head, request) =>
       new Promise<Decision>((resolve, reject) => {
-        const hasCredentials = head.authorizations.length > 0 || credentialHeaders.some((name) => name in head.headers);
+        const hasCredentials =
+          head.authorizations.length > 0 || credentialHeaders.some((name) => name.toLowerCase() in head.headers);
         const decisions = {
           success(user: object, info: unknown) {
+            // a strategy may call this from a callback, where nothing would catch an error
             try {
               const found = principal(user, info);
               Object.assign(request, { user });
               resolve(found);
             } catch (error) {
-              // the strategy may call this later, when nothing else would catch it
               reject(error);
             }
           },
@@ -76,11 +80,18 @@ export function passport(strategy: object, options: PassportOptions = {}): Auth<
 const REDIRECTS =
   'The strategy sends the user to another page, which an MCP client cannot follow. Pass a strategy for tokens or API keys.';
 
-/** The response to credentials that a strategy rejects. Its challenge is a header's value, or an error or text to log. */
+/** A challenge that is a header's value: a scheme with parameters, all in ASCII. */
+const CHALLENGE = /^[A-Za-z]+ [\w-]+=[\t\x20-\x7e]*$/;
+
+/**
+ * The response to credentials that a strategy rejects.
+ * @param challenge a header's value, or an error or text to log. As in passport, a number in its place is the status
+ */
 function refusal(challenge: unknown, status: unknown): AuthRefusal {
-  const hasScheme = typeof challenge === 'string' && /^[A-Za-z]+ [\w-]+=/.test(challenge);
+  const code = typeof challenge === 'number' ? challenge : status;
+  const isChallenge = typeof challenge === 'string' && CHALLENGE.test(challenge);
   return {
-    status: typeof status === 'number' && status >= 400 && status < 600 ? status : 401,
-    headers: { 'www-authenticate': hasScheme ? challenge : 'Bearer error="invalid_token"' },
+    status: typeof code === 'number' && code >= 400 && code < 600 ? code : 401,
+    headers: { 'www-authenticate': isChallenge ? challenge : 'Bearer error="invalid_token"' },
   };
 }
