@@ -1,7 +1,7 @@
 import type { Extension } from './kernel/extension.js';
 import { collect, listOf } from './registry/bodies.js';
-import { drain, isGenerator } from './registry/generators.js';
-import type { Caller, MemberHost, Provider } from './registry/plan.js';
+import { drain, isGenerator, type Reader } from './registry/generators.js';
+import type { MemberHost, Provider } from './registry/plan.js';
 
 export type { Provider } from './registry/plan.js';
 
@@ -46,18 +46,15 @@ export function hostedExtensions(extensions: readonly Extension[], host: ServerH
 const isStream = (value: object): boolean => 'pipe' in value || 'getReader' in value;
 
 /**
- * Runs the generator that a hosted member returned, so that the host sees its result, and the errors of its body.
+ * How to run the generator that a hosted member returned, so that the host sees its result, and the errors of its body.
  * @param value what the member returned
- * @param call the member's kind, and the call's `Context`, which reports the progress that a tool yields
- * @returns the result of a tool, the content of a resource, or the messages of a prompt. Undefined if `value` isn't a
- *   generator of one of these
+ * @param kind the member's kind
+ * @returns a function that resolves with the result of a tool, the content of a resource, or the messages of a prompt. It
+ *   reports the progress that a tool yields. Undefined if `value` isn't a generator of one of these
  */
-export function runGenerator(
-  value: unknown,
-  { kind, context }: { readonly kind: string; readonly context: Caller },
-): Promise<unknown> | undefined {
+export function generatorOf(value: unknown, kind: string): ((caller: Reader) => Promise<unknown>) | undefined {
   if (typeof value !== 'object' || value === null || !isGenerator(value) || isStream(value)) return undefined;
-  if (kind === 'tool') return drain(value, context);
-  if (kind === 'resource') return collect(value, context).then(({ data }) => data);
-  return kind === 'prompt' ? listOf(value, context) : undefined;
+  if (kind === 'tool') return (caller) => drain(value, caller);
+  if (kind === 'resource') return (caller) => collect(value, caller).then(({ data }) => data);
+  return kind === 'prompt' ? (caller) => listOf(value, caller) : undefined;
 }

@@ -1,5 +1,5 @@
 // `@decorum/core/transport`: exports that transport authors need beyond the public API.
-export { type Provider, runGenerator, SERVER_HOST, type ServerHost } from './hosting.js';
+export { generatorOf, type Provider, SERVER_HOST, type ServerHost } from './hosting.js';
 export type { InFlight } from './kernel/in-flight.js';
 export type { Kernel } from './kernel/kernel.js';
 export { entryOf } from './kernel/stderr-logger.js';

@@ -1,5 +1,5 @@
 import type { Context } from '@decorum/core';
-import { runGenerator } from '@decorum/core/transport';
+import { generatorOf } from '@decorum/core/transport';
 import { isObservable, Observable } from 'rxjs';
 
 import type { McpExecutionContext } from './execution-context.js';
@@ -14,6 +14,21 @@ const untilAborted = (source: Observable<unknown>, signal: AbortSignal): Observa
     return () => signal.removeEventListener('abort', abort);
   });
 
+/** Runs a generator until it ends, or until nothing waits for its result, as after an interceptor with a `timeout`. */
+const untilLeft = (run: NonNullable<ReturnType<typeof generatorOf>>, context: Context): Observable<unknown> =>
+  new Observable((subscriber) => {
+    const leaving = new AbortController();
+    const signal = AbortSignal.any([context.signal, leaving.signal]);
+    const show = (result: unknown) => {
+      subscriber.next(result);
+      subscriber.complete();
+    };
+    run({ signal, progress: (...all) => context.progress(...all) }).then(show, (error: unknown) =>
+      subscriber.error(error),
+    );
+    return () => leaving.abort();
+  });
+
 /**
  * Runs the generator that a method returned, so that interceptors see its result, and filters what its body throws.
  * Other values are returned as they are; observables end with their call.
@@ -21,5 +36,6 @@ const untilAborted = (source: Observable<unknown>, signal: AbortSignal): Observa
 export function settle(value: unknown, { context, member }: McpExecutionContext): unknown {
   if (context === undefined) return value;
   if (isObservable(value)) return untilAborted(value, context.signal);
-  return runGenerator(value, { kind: member.kind, context: context as Context }) ?? value;
+  const run = generatorOf(value, member.kind);
+  return run === undefined ? value : untilLeft(run, context as Context);
 }

@@ -20,7 +20,7 @@ import {
 import { APP_INTERCEPTOR, NestFactory, Reflector } from '@nestjs/core';
 import { Exclude } from 'class-transformer';
 import { IsString } from 'class-validator';
-import { finalize, type Observable, tap } from 'rxjs';
+import { finalize, type Observable, tap, timeout } from 'rxjs';
 
 function deferred() {
   let resolve = () => {};
@@ -41,6 +41,12 @@ class Noting implements NestInterceptor {
       tap((value) => told.push(value)),
       finalize(() => told.push('end')),
     );
+  }
+}
+
+class Impatient implements NestInterceptor {
+  intercept(_context: unknown, next: CallHandler): Observable<unknown> {
+    return next.handle().pipe(timeout(20));
   }
 }
 
@@ -97,6 +103,19 @@ class Shop {
       yield 1;
       if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
       yield 2;
+    } finally {
+      returned.resolve();
+    }
+  }
+
+  @UseInterceptors(Impatient)
+  @Tool()
+  async *forever() {
+    try {
+      for (;;) {
+        yield 1;
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      }
     } finally {
       returned.resolve();
     }
@@ -161,6 +180,13 @@ describe('a generator in Nest', () => {
     const controller = new AbortController();
     const call = client.callTool('wait', {}, { signal: controller.signal, onProgress: () => controller.abort() });
     await expect(call).rejects.toThrow('aborted');
+    await returned.promise;
+    await app.close();
+  });
+
+  it('ends when an interceptor no longer waits for it (#23)', async () => {
+    const { app, client } = await started(Shop);
+    expect(await client.callTool('forever')).toMatchObject({ isError: true });
     await returned.promise;
     await app.close();
   });

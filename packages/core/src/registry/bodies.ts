@@ -69,7 +69,7 @@ type AnyIterator = AsyncIterator<unknown, unknown> | Iterator<unknown, unknown>;
  * Reads an iterable, until it ends or the call is aborted.
  * @throws {TypeError} for a generator that returns a value, which would be lost
  */
-export async function listOf(iterable: AsyncIterable<unknown> | Iterable<unknown>, { signal }: Caller) {
+export async function listOf(iterable: AsyncIterable<unknown> | Iterable<unknown>, { signal }: Pick<Caller, 'signal'>) {
   const { [Symbol.asyncIterator]: open = (iterable as Iterable<unknown>)[Symbol.iterator] } = iterable as Partial<
     AsyncIterable<unknown>
   >;
@@ -88,7 +88,10 @@ export async function listOf(iterable: AsyncIterable<unknown> | Iterable<unknown
 }
 
 /** Collects an iterable: joins strings or bytes, and returns other values as a list. */
-export async function collect(iterable: AsyncIterable<unknown> | Iterable<unknown>, caller: Caller): Promise<Body> {
+export async function collect(
+  iterable: AsyncIterable<unknown> | Iterable<unknown>,
+  caller: Pick<Caller, 'signal'>,
+): Promise<Body> {
   const chunks = await listOf(iterable, caller);
   if (chunks.every((chunk) => typeof chunk === 'string')) return new Body(chunks.join(''), undefined);
   const bytes = chunks.flatMap((chunk) => bytesOf(typeof chunk === 'string' ? Buffer.from(chunk) : chunk) ?? []);

@@ -7,6 +7,9 @@ import { bytesOf } from '../schema/json-form.js';
 import { isContentBlock, toContent } from './blocks.js';
 import type { Caller } from './plan.js';
 
+/** The part of a caller that reads a generator. */
+export type Reader = Pick<Caller, 'progress' | 'signal'>;
+
 /** Whether a value is a generator or an async iterable. */
 export function isGenerator(value: object): value is AsyncIterable<unknown> | Generator {
   return Symbol.asyncIterator in value || types.isGeneratorObject(value);
@@ -18,7 +21,7 @@ export function isGenerator(value: object): value is AsyncIterable<unknown> | Ge
  * the content if the generator returns nothing.
  * @throws {TypeError} for any other yielded value, which would be lost
  */
-export async function drain(iterable: AsyncIterable<unknown> | Generator, caller: Caller): Promise<unknown> {
+export async function drain(iterable: AsyncIterable<unknown> | Generator, caller: Reader): Promise<unknown> {
   const isAsync = Symbol.asyncIterator in iterable;
   const generator = isAsync ? iterable[Symbol.asyncIterator]() : iterable;
   const { signal } = caller;
