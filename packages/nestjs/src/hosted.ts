@@ -6,7 +6,7 @@ import type { Target } from './discovery.js';
 import { requireEnhancers } from './enhancers.js';
 import { httpException, PASSED, publicError } from './exceptions.js';
 import { McpExecutionContext, type McpMember } from './execution-context.js';
-import { decoratedParameters } from './parameters.js';
+import { decoratedParameters, requirePlainList } from './parameters.js';
 import { createHandler, type Handler } from './pipeline.js';
 import { INERT_RESPONSE, requestFor } from './request.js';
 import { createScoped, isScoped } from './scope.js';
@@ -94,12 +94,15 @@ export class HostedProvider implements MemberHost {
 
   /**
    * Finds the enhancers of all members. Call it once the application has created them.
-   * @throws {DecorumError} `DECORUM_UNBOUND_ENHANCER`
+   * @throws {DecorumError} `DECORUM_UNBOUND_ENHANCER`, `DECORUM_INVALID_PARAMETER`
    */
   prepare(): void {
     const { target, nest } = this;
     this.isScoped = isScoped(target, nest.config);
-    for (const { key, list } of this.members.values()) requireEnhancers(target, key, list);
+    for (const { key, list } of this.members.values()) {
+      requireEnhancers(target, key, list);
+      requirePlainList(target.cls, list);
+    }
     if (!this.isScoped) this.createHandlers(target.wrapper.instance as object);
     this.isPrepared = true;
   }

@@ -63,6 +63,18 @@ export function decoratedParameters(cls: Class, key: string): readonly number[] 
   });
 }
 
+/**
+ * Rejects decorators on the parameters of a method that lists the resources of a template: it only gets the context.
+ * @throws {DecorumError} `DECORUM_INVALID_PARAMETER`
+ */
+export function requirePlainList(cls: Class, list: unknown): void {
+  if (typeof list !== 'string') return;
+  const [index] = decoratedParameters(cls, list);
+  if (index === undefined) return;
+  const problem = `the decorator of the parameter ${index + 1} has no value, because the method lists resources. Call \`requestOf(ctx)\` instead`;
+  throw startupError('DECORUM_INVALID_PARAMETER', `${cls.name}.${list}`, problem, '(ctx: Context)');
+}
+
 /** The first positions that are free for the input and the context. */
 export function freePositions(taken: readonly number[]): readonly [input: number, context: number] {
   const [input = 0, context = 1] = Array.from({ length: taken.length + 2 }, (_, at) => at).filter(

@@ -180,7 +180,18 @@ describe('a parameter decorator that has no value over MCP', () => {
     }
   }
 
+  @Injectable()
+  class WithList {
+    @Resource('notes://{text}', { list: 'all' }) note({ text }: Query1) {
+      return text;
+    }
+    all(@CurrentUser('name') name: string) {
+      return [`notes://${name}`];
+    }
+  }
+
   it.each([
+    [WithList, 'WithList.all: the decorator of the parameter 1 has no value, because the method lists resources. Call'],
     [WithBody, 'WithBody.find: @Body of the parameter 1 has no value in a call over MCP'],
     [WithQuery, 'WithQuery.find: @Query of the parameter 2 has no value'],
     [WithResponse, 'WithResponse.find: @Res of the parameter 2 has no value in a call over MCP. Return the result'],
