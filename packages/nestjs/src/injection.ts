@@ -1,6 +1,6 @@
 import type { ProviderClass, Resolve } from '@decorum/core';
-import { requireNoArguments } from '@decorum/core/transport';
-import type { Type } from '@nestjs/common';
+import { requireNoArguments, startupError } from '@decorum/core/transport';
+import { Scope, type Type } from '@nestjs/common';
 import { type ContextId, type ExternalContextCreator, ModuleRef } from '@nestjs/core';
 import type { Module } from '@nestjs/core/injector/module.js';
 
@@ -22,6 +22,15 @@ const DEPENDENCIES = ['design:paramtypes', 'self:paramtypes', 'self:properties_m
 const hasDependencies = (cls: ProviderClass): boolean =>
   DEPENDENCIES.some((slot) => ((getMetadata(slot, cls) ?? []) as readonly unknown[]).length > 0);
 
+/** Whether a class asks Nest for an instance of its own for each request. */
+const isOfRequests = (cls: ProviderClass): boolean =>
+  (getMetadata('scope:options', cls) as { readonly scope?: Scope } | undefined)?.scope === Scope.REQUEST;
+
+const ofRequests = (cls: ProviderClass, problem: string) => {
+  const remedy = `Write \`{ provider: ${cls.name}, scope: 'request' }\``;
+  return startupError('DECORUM_INVALID_OPTION', cls.name, 'scope', `${problem}. ${remedy}`);
+};
+
 /** Creates the instances of classes in the server's options and of `addProvider`, with their dependencies. */
 export class Injection {
   /** Instances that wait until the application has all dependencies. Undefined once it has them. */
@@ -35,6 +44,8 @@ export class Injection {
 
   /** The server's `resolve`. */
   readonly resolve: Resolve = (cls, context) => {
+    if (context === undefined && isOfRequests(cls))
+      throw ofRequests(cls, "must be 'request' here too, because the class has the scope of requests");
     if (!hasDependencies(cls)) {
       requireNoArguments(cls, 'decorate it with @Injectable()');
       return new cls();
@@ -58,6 +69,12 @@ export class Injection {
 
   private async create(cls: ProviderClass, contextId?: ContextId): Promise<object> {
     const moduleRef = this.application.importer.providers.get(ModuleRef)?.instance as ModuleRef;
-    return await moduleRef.create(cls as Type<object>, contextId);
+    try {
+      return await moduleRef.create(cls as Type<object>, contextId);
+    } catch (error) {
+      // Nest's message says what to do in code that calls it
+      if ((error as Error | undefined)?.constructor.name !== 'RequestScopedCreateException') throw error;
+      throw ofRequests(cls, "must be 'request', because a dependency of the class has the scope of requests");
+    }
   }
 }

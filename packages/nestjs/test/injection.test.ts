@@ -160,6 +160,29 @@ describe('a class in the options of the server', () => {
     await app.close();
   });
 
+  it.each(['itself', 'a dependency'])('must say so if %s has the scope of requests (#23)', async (which) => {
+    @Injectable({ scope: Scope.REQUEST })
+    class Caller {
+      @Tool() count() {}
+    }
+    @Injectable()
+    class Dependent {
+      constructor(readonly caller: Caller) {}
+      @Tool() sum() {}
+    }
+    const cls = which === 'itself' ? Caller : Dependent;
+    @Module({ providers: [{ provide: Caller, useFactory: () => ({}), scope: Scope.REQUEST }], exports: [Caller] })
+    class CallerModule {}
+    class AppModule {}
+    const imports = [McpModule.forRoot({ name: 'shop', version: '1.0.0', providers: [cls] }), CallerModule];
+    Module({ imports, providers: [Shop] })(AppModule);
+    const starting = NestFactory.createApplicationContext(AppModule, { logger: false, abortOnError: false });
+    await expect(starting).rejects.toMatchObject({
+      code: 'DECORUM_INVALID_OPTION',
+      message: expect.stringContaining(`Write \`{ provider: ${cls.name}, scope: 'request' }\``),
+    });
+  });
+
   it('stops the start if Nest cannot create it (#23)', async () => {
     @Injectable()
     class Unknown {}
