@@ -409,6 +409,22 @@ describe('a field without a rule', () => {
     expect(problemsOf(Fine, { text: 'abc', cache: {} })).toEqual(['cache is not a known field']);
   });
 
+  it('is accepted if it is static, even if another class has a rule on a static field of that name (#23)', () => {
+    class Other {
+      @cv.IsString() static brand = 'other';
+    }
+    class Fine {
+      @cv.IsString() text!: string;
+      static brand = Other.brand;
+    }
+    expect(mistakeIn(Fine)).toBe('none');
+    class Wrong {
+      @cv.IsString() text!: string;
+      @cv.IsString() static brand = 'wrong';
+    }
+    expect(mistakeIn(Wrong)).toContain('Wrong.brand: it is static');
+  });
+
   it('is left out of results if it is excluded', () => {
     class Page {
       @cv.IsString() text = 'abc';
