@@ -411,7 +411,7 @@ describe('a field without a rule', () => {
 
   it('is accepted if it is static, even if another class has a rule on a static field of that name (#23)', () => {
     class Other {
-      @cv.IsString() static brand = 'other';
+      @cv.IsString() static brand: string = 'other';
     }
     class Fine {
       @cv.IsString() text!: string;
@@ -420,7 +420,7 @@ describe('a field without a rule', () => {
     expect(mistakeIn(Fine)).toBe('none');
     class Wrong {
       @cv.IsString() text!: string;
-      @cv.IsString() static brand = 'wrong';
+      @cv.IsString() static brand: string = 'wrong';
     }
     expect(mistakeIn(Wrong)).toContain('Wrong.brand: it is static');
   });
