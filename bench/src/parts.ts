@@ -78,7 +78,7 @@ async function protectedBy(alg: 'RS256' | 'ES256', cacheMs?: number): Promise<Pa
 /** A plugin that does the minimum for each request. */
 const observer = definePlugin(() => ({ name: 'observer', observe: (_request, run) => run() }));
 
-/** All parts: the limits, and Decorum in each of its bindings. */
+/** All parts: the limits, and Decorum in each of its hosts. */
 export const PARTS = {
   limit: ({ list }: PartOptions): Promise<Part> => serveFastify(list),
   'limit again': ({ list }: PartOptions): Promise<Part> => serveFastify(list),

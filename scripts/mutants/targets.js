@@ -27,15 +27,15 @@ export const TARGETS = {
     'packages/http/test/headers.test.ts',
     'packages/http/test/leaks.test.ts',
   ],
-  'packages/http/src/headers.ts': [
+  'packages/http/src/endpoint/headers.ts': [
     'packages/http/test/headers.test.ts',
     'packages/http/test/params.test.ts',
     'packages/http/test/post.test.ts',
     'packages/http/test/node-handler.test.ts',
     'packages/http/test/fetch-handler.test.ts',
   ],
-  'packages/http/src/guard.ts': ['packages/http/test/guard.test.ts', 'packages/http/test/allowed.test.ts'],
-  'packages/http/src/exchange.ts': [
+  'packages/http/src/endpoint/guard.ts': ['packages/http/test/guard.test.ts', 'packages/http/test/allowed.test.ts'],
+  'packages/http/src/exchange/post-exchange.ts': [
     'packages/http/test/exchange.test.ts',
     'packages/http/test/keep-alive.test.ts',
     'packages/http/test/denied.test.ts',
@@ -54,7 +54,7 @@ export const TARGETS = {
     'packages/http/test/fetch-handler.test.ts',
     'packages/http/test/leaks.test.ts',
   ],
-  'packages/http/src/sessions.ts': [
+  'packages/http/src/sessions/sessions.ts': [
     'packages/http/test/session-quotas.test.ts',
     'packages/http/test/stores.test.ts',
     'packages/http/test/adoption.test.ts',

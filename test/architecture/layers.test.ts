@@ -196,16 +196,16 @@ describe('single sources of truth', () => {
     );
   });
 
-  it('only the bindings of http import Fastify and node:http', () => {
+  it('only the hosts of http import Fastify and node:http', () => {
     const unbound = SOURCES.filter(
-      ({ file }) => /^packages\/(?:core|http|auth)\//.test(file) && !file.startsWith('packages/http/src/bindings/'),
+      ({ file }) => /^packages\/(?:core|http|auth)\//.test(file) && !file.startsWith('packages/http/src/hosts/'),
     );
     const bound = unbound.flatMap((source) =>
       source.imports
         .filter(({ specifier }) => /^(?:fastify(?:-plugin)?|node:(?:http2?|https|net|tls))$/.test(specifier))
         .map((each) => place(source, each)),
     );
-    expectNone('The endpoint is independent of the HTTP host. Move the code to packages/http/src/bindings.', bound);
+    expectNone('The endpoint is independent of the HTTP host. Move the code to packages/http/src/hosts.', bound);
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { listen, type ListenOptions } from '@decorum/http';
 import { fetchHandler } from '@decorum/http/fetch';
 
-import { Guard } from '../src/guard.js';
+import { Guard } from '../src/endpoint/guard.js';
 import { afterwards, createServer, type Fields, INITIALIZE, Probe, raw } from './fixture.js';
 
 const BODY = JSON.stringify(INITIALIZE);

@@ -4,8 +4,8 @@ import { setFlagsFromString } from 'node:v8';
 
 import { describe, expect, it } from '@jest/globals';
 
-import { Bodies, type BodyLimits, BodyReader } from '../src/body.js';
-import { closing } from '../src/http-error.js';
+import { Bodies, type BodyLimits, BodyReader } from '../src/endpoint/body.js';
+import { closing } from '../src/endpoint/http-error.js';
 import { afterwards } from './fixture.js';
 
 setFlagsFromString('--expose-gc');

@@ -6,9 +6,9 @@ import type { LimitHit } from '@decorum/core';
 import type { Frame } from '@decorum/core/transport';
 import { describe, expect, it } from '@jest/globals';
 
-import type { Sink } from '../src/http-context.js';
-import { type Reader, SlowReaders } from '../src/readers.js';
-import { EventStream } from '../src/stream.js';
+import type { Sink } from '../src/endpoint/http-context.js';
+import { type Reader, SlowReaders } from '../src/endpoint/slow-readers.js';
+import { EventStream } from '../src/streams/stream.js';
 import { call, modernCall, modernHeaders, post, request } from './fixture.js';
 import { open, start, untilSlow } from './paused.js';
 

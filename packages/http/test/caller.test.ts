@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { addressOf, callerOf } from '../src/caller.js';
+import { addressOf, callerOf } from '../src/endpoint/caller.js';
 
 const named = (remoteAddress: string | undefined, headers = {}) => addressOf({ headers, remoteAddress });
 

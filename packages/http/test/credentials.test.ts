@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 import { describe, expect, it } from '@jest/globals';
 
-import { credentialHeaders } from '../src/credentials.js';
+import { credentialHeaders } from '../src/auth/credentials.js';
 
 describe('the headers that handlers do not see', () => {
   it('are those that docs/http.md lists', () => {

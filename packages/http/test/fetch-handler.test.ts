@@ -165,7 +165,7 @@ describe('fetchHandler', () => {
     expect((await send('OPTIONS', { host: 'localhost:3000' }, { localPort: 3001 })).status).toBe(403);
   });
 
-  it('rejects invalid requests like the other bindings', async () => {
+  it('rejects invalid requests like the other hosts', async () => {
     const { post, send } = create({ limits: { bodyLimit: 500 } });
     expect((await post('{')).status).toBe(400);
     expect((await post('{}', { 'content-type': 'text/plain' })).status).toBe(415);

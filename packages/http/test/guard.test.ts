@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import { connectMemory } from '@decorum/core';
 import { listen } from '@decorum/http';
 
-import { corsHeaders, Guard, isLoopback } from '../src/guard.js';
+import { corsHeaders, Guard, isLoopback } from '../src/endpoint/guard.js';
 import { createServer, type Fields, INITIALIZE, Probe, raw, serve } from './fixture.js';
 
 const BODY = JSON.stringify(INITIALIZE);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 
-import { acceptedBy, decodeHeader } from '../src/headers.js';
+import { acceptedBy, decodeHeader } from '../src/endpoint/headers.js';
 import {
   type Fields,
   json,

@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { MemoryEventStore } from '@decorum/http';
 
-import { EventStream } from '../src/stream.js';
+import { EventStream } from '../src/streams/stream.js';
 import { EventReader } from './events.js';
 import { afterwards, call, openSession, post, serve } from './fixture.js';
 

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { DEFAULT_LIMITS } from '@decorum/core/transport';
 import { describe, expect, it } from '@jest/globals';
 
-import { LISTEN_LIMITS, resolveLimits } from '../src/limits.js';
+import { LISTEN_LIMITS, resolveLimits } from '../src/endpoint/limits.js';
 
 const text = readFileSync(new URL('../../../docs/limits.md', import.meta.url), 'utf8');
 const table = text.slice(text.indexOf('## All limits'), text.indexOf('## What the server keeps'));

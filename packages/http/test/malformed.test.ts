@@ -11,7 +11,7 @@ import fc from 'fast-check';
 
 import { malformedMessages } from '../../../test/support/malformed.js';
 import { malformedTarget, SESSION_MESSAGES, STATELESS_MESSAGES } from '../../../test/support/malformed-target.js';
-import type { ExchangeParts } from '../src/exchange-parts.js';
+import type { ExchangeParts } from '../src/exchange/exchange-parts.js';
 import { afterwards, call, type Fields, json, modernCall, modernHeaders, post, request } from './fixture.js';
 
 setFlagsFromString('--expose-gc');

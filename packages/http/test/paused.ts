@@ -6,7 +6,7 @@ import type { LimitHit } from '@decorum/core';
 import { type HttpOptions, mcp } from '@decorum/http';
 import fastify from 'fastify';
 
-import { leftOn } from '../src/bindings/node-socket.js';
+import { leftOn } from '../src/hosts/node/socket.js';
 import { afterwards, createServer, type Fields, Probe } from './fixture.js';
 
 /** An application that exposes its server-side responses to the test. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { HttpError } from '../src/http-error.js';
-import { PendingCallbacks, type Waiting } from '../src/pending-callbacks.js';
+import { HttpError } from '../src/endpoint/http-error.js';
+import { PendingCallbacks, type Waiting } from '../src/endpoint/pending-callbacks.js';
 
 const never = new Promise<never>(() => {});
 

@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 
 import { cpuMs } from '../../../test/support/cpu.js';
-import type { Sender } from '../src/caller.js';
-import type { Sink } from '../src/http-context.js';
-import { HttpError } from '../src/http-error.js';
-import { PendingCallbacks } from '../src/pending-callbacks.js';
-import { SlowReaders } from '../src/readers.js';
-import { HttpSession, type SessionSettings } from '../src/session.js';
-import { Sessions } from '../src/sessions.js';
-import { StoreCalls } from '../src/store-calls.js';
+import type { Sender } from '../src/endpoint/caller.js';
+import type { Sink } from '../src/endpoint/http-context.js';
+import { HttpError } from '../src/endpoint/http-error.js';
+import { PendingCallbacks } from '../src/endpoint/pending-callbacks.js';
+import { SlowReaders } from '../src/endpoint/slow-readers.js';
+import { HttpSession, type SessionSettings } from '../src/sessions/session.js';
+import { Sessions } from '../src/sessions/sessions.js';
+import { StoreCalls } from '../src/sessions/store-calls.js';
 import { stopClock } from './clock.js';
 import { afterwards, createServer, kernelOf, Probe } from './fixture.js';
 

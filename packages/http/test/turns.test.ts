@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 
-import { Turns } from '../src/turns.js';
+import { Turns } from '../src/endpoint/turns.js';
 import { openSession, post, request, serve } from './fixture.js';
 
 let now = 0;

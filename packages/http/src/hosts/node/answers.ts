@@ -1,0 +1,91 @@
+import { AsyncResource } from 'node:async_hooks';
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+import { isObject } from '@decorum/core/transport';
+
+import type { PostEndpoint } from '../../endpoint/endpoint.js';
+import type { HttpContext } from '../../endpoint/http-context.js';
+import type { Reader, SlowReaders } from '../../endpoint/slow-readers.js';
+import { leftOn, onSocketClose } from './socket.js';
+
+/** Number of requests on each connection that are waiting for the answers to earlier ones. */
+const waiting = new WeakMap<Socket, number>();
+
+/** A connection with more waiting requests is closed. */
+const MAX_WAITING = 16;
+
+/**
+ * Whether to ignore a request that waits for the answers to earlier ones, because its connection has sent too many.
+ * Closes such a connection. Pausing it instead would hide that the client has disconnected.
+ */
+export function isFlooding(response: ServerResponse): boolean {
+  const { socket } = response.req;
+  const count = (waiting.get(socket) ?? 0) + 1;
+  if (count > MAX_WAITING) socket.destroy();
+  // also ignores the rest of the same packet
+  if (socket.destroyed) return true;
+  waiting.set(socket, count);
+  // Node gives the connection to one response after the other
+  response.once('socket', () => waiting.set(socket, (waiting.get(socket) ?? 0) - 1));
+  return false;
+}
+
+/** A POST that arrived together with earlier requests on its connection, or before they were answered. */
+export interface PipelinedPost {
+  readonly message: unknown;
+  readonly context: HttpContext;
+  readonly response: ServerResponse;
+}
+
+/**
+ * Handles a pipelined POST once the client has taken the answers to all earlier requests on the connection. Unsafe
+ * requests must not be handled in parallel (RFC 9112, section 9.3.2), and their answers would pile up. Notifications
+ * and responses don't wait, because an earlier request may need them.
+ */
+export function postInOrder(endpoint: PostEndpoint, { message, context, response }: PipelinedPost): void {
+  const { req, writableEnded } = response;
+  const { socket, httpVersionMajor } = req;
+  // HTTP/2 requests have their own streams; a response that has already ended came from the application
+  if (httpVersionMajor !== 1 || writableEnded || !isAnswered(message)) return endpoint.post(message, context);
+  if (socket.destroyed) return;
+  const release = endpoint.bodies.keepWaiting(context);
+  if (release === undefined) return void socket.destroy();
+  const removeOnClose = onSocketClose(socket, release);
+  const begin = () => {
+    if (socket.destroyed) return;
+    removeOnClose();
+    release();
+    // the application may have answered meanwhile
+    if (!response.writableEnded) endpoint.post(message, context);
+  };
+  const { turns } = endpoint.bodies;
+  if (response.socket !== null) return turns.add(begin);
+  // runs with the `AsyncLocalStorage` of this request
+  const resource = new AsyncResource('Pipelined');
+  response.once('socket', () => resource.runInAsyncScope(() => turns.add(begin)));
+}
+
+/** Whether a message is a request or a batch. */
+function isAnswered(message: unknown): boolean {
+  return Array.isArray(message) || (isObject(message) && 'method' in message && 'id' in message);
+}
+
+/** Counts an answer that has been sent and that the client has not taken yet. */
+export function noteUnread(response: ServerResponse, body: string, readers: SlowReaders): void {
+  const { socket } = response.req;
+  if (socket.destroyed || response.writableFinished) return;
+  const answer: Reader = {
+    backlog: Math.max(response.writableLength, body.length),
+    get left() {
+      return leftOn(socket);
+    },
+    destroy: () => socket.destroy(),
+  };
+  const removeOnClose = onSocketClose(socket, () => readers.forget(answer));
+  response.once('finish', () => {
+    removeOnClose();
+    readers.forget(answer);
+  });
+  readers.note(answer);
+}

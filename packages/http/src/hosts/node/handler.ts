@@ -1,0 +1,104 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+
+import type { Host } from '@decorum/core';
+import { excerpt, type OwnedRoute } from '@decorum/core/transport';
+
+import { documentAt, serveDocument } from '../../auth/documents.js';
+import { LateEndpoint, portOf, requireServer, refusing } from '../../endpoint/late-endpoint.js';
+import { checkOptionNames, type EndpointOptions, requireSentPaths, resolveOptions } from '../../endpoint/options.js';
+import { isServed } from '../../endpoint/pipeline.js';
+import { noEndpoint } from '../../endpoint/http-error.js';
+import { requireFreeRoutes, routesAt, serveRoute } from '../../endpoint/routes.js';
+import { isFlooding } from './answers.js';
+import { NodeContext } from './context.js';
+import { originForm, sentUrl } from './head.js';
+import { serveRequest } from './request-listener.js';
+
+/** Options of the handler for Node. */
+export type NodeHandlerOptions = EndpointOptions<IncomingMessage>;
+
+/** Handles requests from `http.createServer`, `http2.createServer`, Express or Connect. */
+export interface NodeHandler {
+  /** @param next called for requests to other paths; without it, they get a 404 */
+  (
+    request: IncomingMessage | Http2ServerRequest,
+    response: ServerResponse | Http2ServerResponse,
+    next?: (error?: unknown) => void,
+  ): void;
+  /** Resolves when the server has started. Earlier requests wait for it. */
+  readonly ready: Promise<void>;
+  /** Waits for requests in flight and answers new ones with 503. The server itself stays open for other transports. */
+  close(): Promise<void>;
+}
+
+const MOUNTED =
+  'nodeHandler is mounted at a path, so clients may not find the documents of `auth` at the root. Unless something else ' +
+  "serves them, mount it at the root: `app.use(nodeHandler(server, { auth, path: '/mcp' }))`.";
+
+const hiddenPath = (mountedAt: string, path = '') =>
+  `nodeHandler is mounted at a path and has the path "${path}", so a request for "${excerpt(mountedAt)}" is not for it. Leave ` +
+  'out `path`, because the mount point is the path of the endpoint.';
+
+/**
+ * Serves MCP over Streamable HTTP on Node's HTTP server, `http.createServer(nodeHandler(server))`, or in Express,
+ * `app.use('/mcp', nodeHandler(server))`. `ready` rejects with `DECORUM_SERVER_CLOSED` or with the error that one of
+ * the server's hooks has thrown.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ * @example
+ * ```ts
+ * import { nodeHandler } from '@decorum/http/node';
+ * import express from 'express';
+ *
+ * const app = express();
+ * app.use('/mcp', nodeHandler(server));
+ * app.listen(3000, '127.0.0.1');
+ * ```
+ */
+export function nodeHandler(server: Host, options: NodeHandlerOptions = {}): NodeHandler {
+  requireServer(server, 'nodeHandler');
+  checkOptionNames('nodeHandler', options);
+  const settings = resolveOptions(options);
+  requireSentPaths(settings);
+  const { path } = options;
+  const port = portOf(server);
+  const { report, warn } = port;
+  requireFreeRoutes(port, settings, path === undefined);
+  const late = new LateEndpoint(server, { ...settings, servedPath: path });
+  let mayWarn = (settings.auth?.documents ?? []).length > 0;
+  let mayWarnOfPath = path !== undefined;
+  const serve = (request: IncomingMessage, response: ServerResponse, routes?: readonly OwnedRoute[]): void => {
+    const { endpoint } = late;
+    if (endpoint === undefined) {
+      const refuse = refusing(new NodeContext(request, response));
+      late.ready.then(() => serve(request, response, routes), refuse);
+    } else if (routes) serveRoute(routes, new NodeContext(request, response), endpoint);
+    else serveRequest(endpoint, request, response);
+  };
+  const handle = (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void): void => {
+    // Express removes the mount path of a handler from `url`
+    const url = originForm(request.url);
+    const originalUrl = sentUrl(request);
+    const document = documentAt(settings.auth, originalUrl);
+    if (document === undefined && mayWarn && originalUrl !== url) {
+      mayWarn = false;
+      warn(MOUNTED);
+    }
+    const routes = routesAt(port, url) ?? routesAt(port, originalUrl);
+    if (document ?? routes ?? (isServed(settings, path, url) || isServed(settings, path, originalUrl))) {
+      if (response.socket === null && isFlooding(response)) return;
+      if (document === undefined) return serve(request, response, routes);
+      const context = new NodeContext(request, response);
+      serveDocument(document, { head: context.head, responder: context, report });
+      return;
+    }
+    // the request is for the mount point itself, so it isn't meant for another handler
+    if (mayWarnOfPath && originalUrl !== url && isServed(settings, '', url)) {
+      mayWarnOfPath = false;
+      warn(hiddenPath(originalUrl, path));
+    }
+    if (next) next();
+    else new NodeContext(request, response).answer(404, noEndpoint().body());
+  };
+  return Object.assign(handle as NodeHandler, { ready: late.ready, close: () => late.close() });
+}

@@ -1,0 +1,21 @@
+import { ServerResponse } from 'node:http';
+
+import { writeWhole } from './context.js';
+
+/**
+ * A `ServerResponse` that sends headers and body in one write. Writes are the most expensive part of a response.
+ * `listen` and `nodeHandler` do this for their own answers. For other routes, write `http.createServer({
+ * ServerResponse: OneWriteResponse }, handler)` or `fastify({ http: { ServerResponse: OneWriteResponse } })`.
+ */
+export const OneWriteResponse = class OneWriteResponse extends ServerResponse {
+  override end(chunk?: unknown, encoding?: unknown, callback?: () => void): this {
+    const isWhole = typeof chunk === 'string' && chunk !== '' && typeof encoding !== 'string';
+    if (!isWhole || this.socket === null || !this.headersSent || this.chunkedEncoding) {
+      return super.end(chunk as string, encoding as BufferEncoding, callback);
+    }
+    // Node keeps the announced length in this field
+    const { _contentLength: announced } = this as { readonly _contentLength?: number | null };
+    writeWhole(this, chunk, announced ?? Buffer.byteLength(chunk));
+    return super.end(typeof encoding === 'function' ? (encoding as () => void) : callback);
+  }
+} as unknown as typeof ServerResponse;

@@ -1,0 +1,54 @@
+import type { EventLog } from './event-log.js';
+import type { Sink } from '../endpoint/http-context.js';
+import { PAGE, Replay, type Replayed } from './resume.js';
+import { EventStream } from './stream.js';
+import type { StreamSettings } from './stream-settings.js';
+
+/**
+ * A GET stream in place of one that this process doesn't have, because another process had it or because it was given
+ * up. It starts with the stored events of the earlier stream. Its own events get ids of their own: the other process may
+ * still store events of the earlier stream.
+ */
+export class ContinuedStream extends EventStream {
+  private hasBegun = false;
+
+  /** @param earlier the events of the earlier stream */
+  constructor(
+    settings: StreamSettings,
+    log: EventLog,
+    private readonly earlier: EventLog,
+  ) {
+    super(settings, 'g', log);
+  }
+
+  override async resume(after: number, open: () => Sink): Promise<boolean> {
+    if (this.hasBegun) return await super.resume(after, open);
+    const { earlier } = this;
+    this.hasBegun = true;
+    let hasReader = false;
+    this.resuming += 1;
+    try {
+      const page = await earlier.read(after, PAGE);
+      if (page === undefined && !earlier.mayBeUnknown(after)) return false;
+      await this.settings.readers.settled();
+      const sink = open();
+      hasReader = true;
+      sink.own(this);
+      const past: Replayed = {
+        sequence: 0,
+        log: earlier,
+        endsAt: () => false,
+        read: (position, limit) => earlier.read(position, limit),
+        caughtUp: () => this.startReplay(new Replay(this, sink, 0), [], 0),
+        broke: (_sink, error) => this.broke(sink, error),
+      };
+      if (page === undefined) past.caughtUp(sink);
+      else this.startReplay(new Replay(past, sink, after), page, after);
+      return true;
+    } finally {
+      this.resuming -= 1;
+      // without a reader, nobody knows its id, and it must not keep messages for one
+      if (!hasReader) this.ended = true;
+    }
+  }
+}
