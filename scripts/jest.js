@@ -60,6 +60,23 @@ async function causeOf(pid, file) {
 }
 
 /**
+ * Adds to each test the rows of the requirement table that it said it covers (see `test/support/requirements.ts`).
+ * @param {TestFile[]} files
+ * @param {string} marks a file with a line of JSON for each test that covers rows
+ */
+function addRows(files, marks) {
+  if (!existsSync(marks)) return;
+  const lines = readFileSync(marks, 'utf8').trimEnd().split('\n');
+  const rows = new Map();
+  for (const { file, fullName, rows: of } of lines.map((line) => JSON.parse(line))) rows.set(`${file} ${fullName}`, of);
+  for (const { name, assertionResults } of files)
+    for (const test of assertionResults) {
+      const of = rows.get(`${name} ${test.fullName}`);
+      if (of !== undefined) test.rows = of;
+    }
+}
+
+/**
  * Runs jest. Its readable report goes to stderr.
  * @param {readonly string[]} args
  * @param {object} [options]
@@ -71,13 +88,18 @@ async function causeOf(pid, file) {
 export async function runJest(args, { lingerMs = 60_000, program = JEST } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'decorum-jest-'));
   const file = join(folder, 'results.json');
+  const marks = join(folder, 'marks.jsonl');
   const tree = treeOf();
   const report = ['--report-on-signal', `--report-directory=${folder}`, '--report-filename=open.json'];
   const child = spawn(process.execPath, [...report, program, ...args, '--json', `--outputFile=${file}`], {
     cwd: ROOT,
     // with --json, jest writes the JSON to stdout and the readable report to stderr
     stdio: ['ignore', 'ignore', 'inherit'],
-    env: { ...process.env, NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} --experimental-vm-modules`.trim() },
+    env: {
+      ...process.env,
+      NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} --experimental-vm-modules`.trim(),
+      DECORUM_TEST_MARKS: marks,
+    },
   });
   /** @type {NodeJS.Signals[]} */
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
@@ -102,6 +124,7 @@ export async function runJest(args, { lingerMs = 60_000, program = JEST } = {}) 
   clearInterval(watch);
   for (const signal of signals) process.off(signal, forward);
   const results = existsSync(file) ? { ...JSON.parse(readFileSync(file, 'utf8')), tree } : undefined;
+  if (results !== undefined) addRows(results.testResults, marks);
   rmSync(folder, { recursive: true });
   return { code, results, lingered };
 }

@@ -3,7 +3,8 @@
 /**
  * @typedef {{ id: string, group: string, strength: string, revisions: string[], statement: string }} Row
  * @typedef {{ rows: string[], revision?: string, reason: string }} Exemption without `revision`, it holds for all
- * @typedef {{ fullName: string, status: string, failing?: boolean, numPassingAsserts?: number }} Assertion
+ * @typedef {{ fullName: string, status: string, failing?: boolean, numPassingAsserts?: number, rows?: string[] }} Assertion
+ *   `rows` are those that the test says it covers, as `id revision`
  * @typedef {{ name: string, status: string, assertionResults: Assertion[] }} TestFile
  * @typedef {Row & { revision: string, shown: boolean }} Cell a row in one revision
  */
@@ -11,10 +12,11 @@
 /** All revisions, oldest first. */
 export const REVISIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'];
 
-/** A tag as `test/support/requirements.ts` writes it. It starts with an invisible separator, so no other title has one. */
-const TAG = /\u2063\[([A-Z0-9]+-\d+) (\d{4}-\d{2}-\d{2})\]/gu;
-/** Anything that looks like a tag. */
-const LIKENESS = /\[[A-Z0-9]+-\d+ \d{4}-\d{2}-\d{2}\]/gu;
+/** A row in a title, for readers. It counts only if the test says that it covers the row. */
+const TAG = /\[([A-Z0-9]+-\d+ \d{4}-\d{2}-\d{2})\]/gu;
+
+/** @param {string} title */
+const tagsIn = (title) => [...title.matchAll(TAG)].map(([, row]) => /** @type {string} */ (row));
 
 /**
  * Parses the table. Cells with commas are quoted, and quotes in them are doubled.
@@ -35,11 +37,11 @@ export function parseTable(csv) {
  * Why a test doesn't count; undefined if it does. `failing` tests pass because their assertions fail.
  * @param {Assertion} test
  */
-function flawOf({ fullName, status, failing, numPassingAsserts }) {
-  if ((fullName.match(LIKENESS) ?? []).length > [...fullName.matchAll(TAG)].length)
-    return 'spells its tag itself: register it with eachRevision or one of its kin';
+function flawOf({ fullName, status, failing, numPassingAsserts, rows = [] }) {
   if (status !== 'passed') return `is ${status}`;
   if (failing === true) return 'is marked as failing';
+  if (tagsIn(fullName).some((tag) => !rows.includes(tag)))
+    return 'spells its tag itself: register it with eachRevision or one of its kin';
   return numPassingAsserts ? undefined : 'asserts nothing';
 }
 
@@ -47,7 +49,8 @@ function flawOf({ fullName, status, failing, numPassingAsserts }) {
  * The rows that tests cover, as `id revision`. A row is not covered if any of its tests fails, is skipped or asserts
  * nothing. The tests of a file count only if all of them ran and passed.
  * @param {readonly TestFile[]} files
- * @returns {{ shown: Set<string>, flaws: string[] }} `flaws` are tests and files with tags that don't count
+ * @returns {{ shown: Set<string>, flaws: string[] }} `flaws` are tests and files with tags that don't count,
+ *   and names that several tests of a file share
  */
 export function coverage(files) {
   const shown = new Set();
@@ -56,13 +59,15 @@ export function coverage(files) {
   for (const { name, status, assertionResults } of files) {
     if (assertionResults.length === 0) flaws.push(`${name} has no results, so it covers no rows.`);
     const whole = status === 'passed' && assertionResults.every((test) => test.status === 'passed');
+    const names = assertionResults.map(({ fullName }) => fullName);
+    for (const twice of new Set(names.filter((each, at) => names.indexOf(each) !== at)))
+      flaws.push(`${name} has several tests named "${twice}".`);
     const rows = assertionResults.flatMap((test) => {
       const flaw = flawOf(test);
-      const tags = [...test.fullName.matchAll(TAG)].map(([, id, revision]) => `${id} ${revision}`);
-      if (flaw === undefined) return tags;
+      if (flaw === undefined) return test.rows ?? [];
+      const tags = tagsIn(test.fullName);
       for (const tag of tags) broken.add(tag);
-      if (LIKENESS.test(test.fullName)) flaws.push(`"${test.fullName}" ${flaw}.`);
-      LIKENESS.lastIndex = 0;
+      if (tags.length > 0) flaws.push(`"${test.fullName}" ${flaw}.`);
       return [];
     });
     if (whole) for (const row of rows) shown.add(row);

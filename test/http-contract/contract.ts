@@ -1,7 +1,7 @@
 // The base of this suite: serves on each host, and registers tests for each host and revision.
 import { once } from 'node:events';
 
-import { describe, it } from '@jest/globals';
+import { describe } from '@jest/globals';
 import {
   Completion,
   Context,
@@ -16,12 +16,12 @@ import {
 import { afterwards, createServer, Probe } from '../../packages/http/test/fixture.js';
 import { HttpClient } from '../revisions/http-client.js';
 import {
+  itShows,
   type Revision,
   REVISIONS,
   revisionsOf,
   SESSION_REVISIONS,
   type SessionRevision,
-  shows,
   STATELESS,
 } from '../support/requirements.js';
 import { type Hosted, type HostOptions, HOSTS, type HttpHost } from './hosts.js';
@@ -115,12 +115,10 @@ function register<R extends Revision>(revisions: readonly R[], sentence: string,
   const rows = ROWS.exec(sentence)?.[0].match(/[A-Z0-9]+-\d+/g) ?? [];
   const plain = sentence.replace(ROWS, '');
   if (!holds(current, plain)) return;
-  const cases = revisions.map((revision) => {
-    const own = rows.filter((row) => revisionsOf(row, [revision]).length > 0);
-    const name = own.reduce((title, row) => shows(row, revision, title), plain);
-    return [own.length > 0 ? name : `${plain} (${revision})`, revision] as const;
-  });
-  it.each(cases)('%s', (_name, revision) => test(revision));
+  for (const revision of revisions) {
+    const own = rows.filter((row) => revisionsOf(row, [revision]).length > 0).map((row) => [row, revision] as const);
+    itShows(own, own.length > 0 ? plain : `${plain} (${revision})`, () => test(revision));
+  }
 }
 
 /** Registers a test for each of the five revisions. */

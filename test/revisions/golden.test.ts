@@ -1,20 +1,16 @@
 // Golden messages: see `transcript.ts`.
-import { describe, it } from '@jest/globals';
+import { describe } from '@jest/globals';
 
 import { RAW_TRANSPORTS } from '../support/raw-client.js';
-import { REVISIONS, shows } from '../support/requirements.js';
+import { itShows, REVISIONS } from '../support/requirements.js';
 import { golden } from './golden-servers.js';
 import { perform, transcriptsOf } from './transcript.js';
 
-const CASES = REVISIONS.flatMap((revision) =>
-  transcriptsOf(revision).flatMap((transcript) =>
-    Object.entries(RAW_TRANSPORTS).map(([medium, transport]) => ({
-      name: shows(transcript.row, revision, `${transcript.title}, over ${medium}`),
-      run: () => perform(transcript, { server: golden(transcript.server), revision, transport }),
-    })),
-  ),
-);
-
 describe('The golden transcript', () => {
-  it.each(CASES)('$name', ({ run }) => run());
+  for (const revision of REVISIONS)
+    for (const transcript of transcriptsOf(revision))
+      for (const [medium, transport] of Object.entries(RAW_TRANSPORTS))
+        itShows([[transcript.row, revision]], `${transcript.title}, over ${medium}`, () =>
+          perform(transcript, { server: golden(transcript.server), revision, transport }),
+        );
 });

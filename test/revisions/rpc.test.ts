@@ -7,7 +7,13 @@ import { EventReader } from '../../packages/http/test/events.js';
 import { afterwards, json, post } from '../../packages/http/test/fixture.js';
 import { transportsOf, endpointOf } from '../support/http-transports.js';
 import { type Message, RAW_TRANSPORTS, RawClient, textOf } from '../support/raw-client.js';
-import { eachRevision, eachSessionRevision, type Revision, SESSION_REVISIONS, shows } from '../support/requirements.js';
+import {
+  eachRevision,
+  eachSessionRevision,
+  itShows,
+  type Revision,
+  SESSION_REVISIONS,
+} from '../support/requirements.js';
 import { HttpClient } from './http-client.js';
 import { answerTo, echo, probe } from './probes.js';
 import { deferred, serverOf, serverWith } from './servers.js';
@@ -522,8 +528,7 @@ describe('notifications', () => {
     }
   });
 
-  const batchTitle = shows('RPC-10', '2025-03-26', 'are not answered in a batch either');
-  it(`${batchTitle}`, async () => {
+  itShows([['RPC-10', '2025-03-26']], 'are not answered in a batch either', async () => {
     const revision = '2025-03-26';
     const notes = [
       { jsonrpc: '2.0', method: 'notifications/nothing', params: [1] },

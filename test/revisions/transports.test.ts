@@ -10,7 +10,7 @@ import { type Host, type JsonObject, serveStdio } from '@decorum/core';
 import { type Frame, HOST, parseMessage } from '@decorum/core/transport';
 
 import { type Message, overMemory, type RawTransport, RawClient, textOf } from '../support/raw-client.js';
-import { eachRevision, inStateless, shows, STATELESS } from '../support/requirements.js';
+import { eachRevision, inStateless, STATELESS } from '../support/requirements.js';
 import { serverWith } from './servers.js';
 
 describe('a pipe of stateless requests', () => {
@@ -112,12 +112,10 @@ describe('a custom transport', () => {
 });
 
 describe('a transport of messages', () => {
-  const arrays = [
-    [shows('STDIO-13', BATCHES, 'delivers the responses to a batch as one array over a queue'), overQueue],
-    [shows('STDIO-13', BATCHES, 'delivers the responses to a batch as one array over memory'), overMemory],
-  ] as const;
-
-  it.each(arrays)('%s', async (_name, transport) => {
+  it.each([
+    ['a queue', overQueue],
+    ['memory', overMemory],
+  ])('delivers the responses to a batch as one array over %s', async (_name, transport) => {
     const server = serverWith({ now: () => 'now', later: async () => await Promise.resolve('later') });
     const client = await RawClient.connect(server, { revision: BATCHES }, transport);
     const calls = ['now', 'later'].map((name) => client.buildMessage(name, 'tools/call', { name }));

@@ -33,6 +33,20 @@ describe('The run of all tests', () => {
     expect(results).toEqual({ testResults: [], tree: treeOf() });
   });
 
+  it('adds to each test the rows that it said it covers', async () => {
+    const results = {
+      testResults: [{ name: 'a.test.ts', assertionResults: [{ fullName: 'a b' }, { fullName: 'c' }] }],
+    };
+    const mark = { file: 'a.test.ts', fullName: 'a b', rows: ['TOOL-20 2025-06-18'] };
+    const program = join(newFolder(), 'jest.cjs');
+    const write = `require('fs').writeFileSync`;
+    const [text, line] = [results, mark].map((value) => JSON.stringify(JSON.stringify(value)));
+    const out = `process.argv.at(-1).slice('--outputFile='.length)`;
+    writeFileSync(program, `${write}(${out}, ${text}); ${write}(process.env.DECORUM_TEST_MARKS, ${line} + '\\n');`);
+    const { results: { testResults } = {} } = await runJest([], { program });
+    expect(testResults?.[0]?.assertionResults).toEqual([{ fullName: 'a b', rows: mark.rows }, { fullName: 'c' }]);
+  });
+
   it('ends jest if it does not exit after its last test, and names what it holds', async () => {
     const program = jestThat('require("net").createServer().listen(0, "127.0.0.1");');
     const { code, results, lingered } = await runJest([], { program, lingerMs: 0 });

@@ -8,12 +8,16 @@ import {
   parseTable,
   type TestFile,
 } from '../../scripts/requirements-report.js';
-import { shows } from '../support/requirements.js';
 
 const ROW = 'TOOL-20 2025-06-18';
-const TITLE = shows('TOOL-20', '2025-06-18', 'something holds');
-const passed: Assertion = { fullName: TITLE, status: 'passed', failing: false, numPassingAsserts: 1 };
-const other: Assertion = { ...passed, fullName: 'something else' };
+const passed: Assertion = {
+  fullName: `something holds [${ROW}]`,
+  status: 'passed',
+  failing: false,
+  numPassingAsserts: 1,
+  rows: [ROW],
+};
+const other: Assertion = { ...passed, fullName: 'something else', rows: [] };
 const fileOf = (...assertionResults: Assertion[]): TestFile => ({
   name: 'a.test.ts',
   status: assertionResults.every(({ status }) => status === 'passed') ? 'passed' : 'failed',
@@ -32,7 +36,8 @@ describe('A requirement', () => {
     ['failed', { status: 'failed' }],
     ['was skipped', { status: 'pending' }],
     ['is still to be written', { status: 'todo' }],
-    ['spells its tag itself', { fullName: `something holds [${ROW}]` }],
+    ['spells its tag itself', { rows: [] }],
+    ['spells one more tag itself', { fullName: `something holds [${ROW}] [TOOL-21 2025-06-18]` }],
   ])('is not covered by a test that %s', (_how, change) => {
     const { shown, flaws } = coverage([fileOf({ ...passed, ...change })]);
     expect([...shown]).toEqual([]);
@@ -56,6 +61,15 @@ describe('A requirement', () => {
 
   it('is not covered by a file that could not be loaded', () => {
     expect(coverage([fileOf()]).flaws).toEqual(['a.test.ts has no results, so it covers no rows.']);
+  });
+});
+
+describe('A name', () => {
+  it('belongs to one test of a file', () => {
+    expect(coverage([fileOf(passed), fileOf(passed)]).flaws).toEqual([]);
+    expect(coverage([fileOf(passed, other, other)]).flaws).toEqual([
+      'a.test.ts has several tests named "something else".',
+    ]);
   });
 });
 

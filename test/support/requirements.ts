@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { appendFileSync, readFileSync } from 'node:fs';
 
-import { it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 
 /** One row of the requirement table. */
 export interface Requirement {
@@ -63,16 +63,31 @@ function rowOf(id: string): Requirement {
   return row;
 }
 
-/** An invisible separator before the tags that this file writes. The report ignores all other tags. */
-const GENUINE = '\u2063';
+type Test<R> = (revision: R) => void | Promise<void>;
+
+/** The file that collects which test covers which rows. Only `scripts/jest.js` asks for it. */
+const MARKS = process.env['DECORUM_TEST_MARKS'];
 
 /**
- * The name of a test that covers one row in one revision.
- * @throws {Error} if the row doesn't exist or doesn't apply to the revision
+ * Registers a test that covers rows, each in one revision. The title ends with them. The report counts what the test
+ * says when it runs, not its title.
+ * @throws {Error} if a row doesn't exist or doesn't apply to the revision
  */
-export function shows(id: string, revision: string, sentence: string): string {
-  if (!rowOf(id).revisions.includes(revision)) throw new Error(`${id} does not apply to ${revision}.`);
-  return `${sentence} ${GENUINE}[${id} ${revision}]`;
+export function itShows(
+  cells: readonly (readonly [id: string, revision: string])[],
+  sentence: string,
+  test: () => void | Promise<void>,
+): void {
+  for (const [id, revision] of cells) {
+    if (!rowOf(id).revisions.includes(revision)) throw new Error(`${id} does not apply to ${revision}.`);
+  }
+  const rows = cells.map((cell) => cell.join(' '));
+  const tags = rows.map((row) => ` [${row}]`).join('');
+  it(`${sentence}${tags}`, () => {
+    const { testPath: file, currentTestName: fullName } = expect.getState();
+    if (MARKS !== undefined) appendFileSync(MARKS, `${JSON.stringify({ file, fullName, rows })}\n`);
+    return test();
+  });
 }
 
 /** The revisions in `among` that a row applies to. */
@@ -85,15 +100,12 @@ export function revisionsOf<R extends Revision>(id: string, among: readonly R[])
 function register<R extends Revision>(
   id: string,
   sentence: string,
-  { among, test }: { among: readonly R[]; test: (revision: R) => void | Promise<void> },
+  { among, test }: { among: readonly R[]; test: Test<R> },
 ): void {
   const revisions = revisionsOf(id, among);
   if (revisions.length === 0) throw new Error(`${id} applies to none of ${among.join(', ')}.`);
-  const cases = revisions.map((revision) => [shows(id, revision, sentence), revision] as const);
-  it.each(cases)('%s', (_name, revision) => test(revision));
+  for (const revision of revisions) itShows([[id, revision]], sentence, () => test(revision));
 }
-
-type Test<R> = (revision: R) => void | Promise<void>;
 
 /** Registers a test of one row for each revision that it applies to. */
 export function eachRevision(id: string, sentence: string, test: Test<Revision>): void {
@@ -115,10 +127,8 @@ export function inStateless(id: string, sentence: string, test: () => void | Pro
  * the rows that apply to its revision.
  */
 export function eachRevisionOf(ids: readonly string[], sentence: string, test: Test<Revision>): void {
-  const cases = REVISIONS.flatMap((revision) => {
-    const applying = ids.filter((id) => rowOf(id).revisions.includes(revision));
-    const name = applying.reduce((text, id) => shows(id, revision, text), sentence);
-    return applying.length > 0 ? [[name, revision] as const] : [];
-  });
-  it.each(cases)('%s', (_name, revision) => test(revision));
+  for (const revision of REVISIONS) {
+    const cells = ids.filter((id) => rowOf(id).revisions.includes(revision)).map((id) => [id, revision] as const);
+    if (cells.length > 0) itShows(cells, sentence, () => test(revision));
+  }
 }
