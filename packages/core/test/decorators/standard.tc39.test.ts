@@ -5,7 +5,9 @@ import {
   Choices,
   Completion,
   DateOnly,
+  Describe,
   Hidden,
+  McpHeader,
   McpServer,
   Nullable,
   Prompt,
@@ -87,7 +89,8 @@ const connectTo = (cls: new () => object) => connect(new McpServer({ name: 'test
 describe('standard decorators', () => {
   it('serve tools, resources, prompts and completions', async () => {
     const client = await connectTo(Speaker);
-    expect((await client.callTool('say', { text: 'hi' })).content).toEqual([{ type: 'text', text: 'hi' }]);
+    expect((await client.callTool('say', { text: 'HI' })).content).toEqual([{ type: 'text', text: 'HI' }]);
+    expect((await client.callTool('say', { text: 'too long' })).isError).toBe(true);
     expect((await client.readResource('speech://7')).contents).toMatchObject([{ uri: 'speech://7', text: '7' }]);
     expect((await client.getPrompt('ask', { text: 'hi' })).messages).toHaveLength(1);
     const completion = await client.complete({ prompt: 'ask' }, { name: 'text', value: 'a' });
@@ -114,19 +117,70 @@ describe('standard decorators', () => {
     expect(content).toEqual([{ type: 'text', text: '{"words":null,"day":null}' }]);
   });
 
-  it('check arguments', async () => {
-    const client = await connectTo(Speaker);
-    expect((await client.callTool('say', { text: 'too long' })).isError).toBe(true);
-  });
-
   it('are inherited, kept by overrides, and dropped by @Hidden', async () => {
     const client = await connectTo(Shy);
     expect((await client.callTool('say', { text: 'HI' })).content).toEqual([{ type: 'text', text: 'hi' }]);
     await expect(client.readResource('speech://7')).rejects.toMatchObject({ code: -32601 });
   });
+});
 
-  it('do not change the base class', async () => {
-    const client = await connectTo(Speaker);
-    expect((await client.callTool('say', { text: 'HI' })).content).toEqual([{ type: 'text', text: 'HI' }]);
+type Untyped = (...args: unknown[]) => never;
+type Called = (...args: unknown[]) => (...place: unknown[]) => void;
+
+const METHODS = { Tool, Resource, Prompt, Completion, Hidden } as unknown as Record<string, Untyped>;
+const FIELDS = { Describe, McpHeader } as unknown as Record<string, Untyped>;
+const ARGUMENTS: Record<string, unknown[]> = { Resource: ['x://a'], Describe: ['City'], McpHeader: ['City'] };
+
+function expectMisuse(declare: () => unknown, message: RegExp): void {
+  expect(declare).toThrow(expect.objectContaining({ code: 'DECORUM_MISUSED_DECORATOR' }));
+  expect(declare).toThrow(message);
+}
+
+// they don't know the class of a member, so the messages name the member
+describe('misused standard decorators', () => {
+  it.each(Object.entries({ ...METHODS, ...FIELDS }))('need parentheses: @%s', (name, decorator) => {
+    const onMethod = () => {
+      class Shop {
+        @decorator
+        search() {}
+      }
+      return Shop;
+    };
+    const onField = () => {
+      class Shop {
+        @decorator
+        city = '';
+      }
+      return Shop;
+    };
+    if (name in METHODS) expectMisuse(onMethod, new RegExp(`^search: @${name} needs parentheses. Write @${name}\\(`));
+    else expectMisuse(onField, new RegExp(`^city: @${name} needs parentheses. Write @${name}\\(`));
+  });
+
+  it.each(Object.entries({ ...METHODS, ...FIELDS }))('are not allowed on a class: @%s', (name, decorator) => {
+    const message = new RegExp(`^Shop: @${name} is on a class. Write @${name}\\(.*\\) on each (method|field)`);
+    expectMisuse(() => {
+      @((decorator as Called)(...(ARGUMENTS[name] ?? [{}])))
+      class Shop {}
+      return Shop;
+    }, message);
+    expectMisuse(() => {
+      @decorator
+      class Shop {}
+      return Shop;
+    }, message);
+  });
+
+  it.each(Object.entries(FIELDS))('for fields are not allowed on a method: @%s', (name, decorator) => {
+    expectMisuse(
+      () => {
+        class Shop {
+          @((decorator as Called)(...(ARGUMENTS[name] ?? [])))
+          search() {}
+        }
+        return Shop;
+      },
+      new RegExp(`^search: @${name} is for DTO fields, but this is a method`),
+    );
   });
 });

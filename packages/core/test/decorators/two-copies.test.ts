@@ -1,17 +1,19 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { afterAll, expect, it } from '@jest/globals';
 
 const core = fileURLToPath(new URL('../../', import.meta.url));
-// inside the package, so that the copy resolves the same dependencies
-const copy = mkdtempSync(`${core}node_modules/.second-copy-`);
+const copy = mkdtempSync(join(tmpdir(), 'second-copy-'));
 
 afterAll(() => rmSync(copy, { recursive: true }));
 
 it('two copies of the package agree: one decorates, throws and describes, the other serves', () => {
-  cpSync(`${core}dist`, `${copy}/dist`, { recursive: true });
+  for (const part of ['dist', 'package.json']) cpSync(`${core}${part}`, `${copy}/${part}`, { recursive: true });
+  symlinkSync(`${core}node_modules`, `${copy}/node_modules`);
   const script = `
     import * as one from '${core}dist/index.js';
     import * as two from '${copy}/dist/index.js';
