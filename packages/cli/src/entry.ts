@@ -48,6 +48,10 @@ export function findEntry(given: string | undefined, candidates: readonly string
 /** Whether a file has to be compiled as it loads. */
 export const isTypeScript = (file: string): boolean => TYPESCRIPT.test(file);
 
+/** The host names in ALLOWED_HOSTS. */
+export const allowedHostsIn = ({ ALLOWED_HOSTS: names = '' }: NodeJS.ProcessEnv): readonly string[] =>
+  names.split(',').flatMap((each) => each.trim() || []);
+
 type Exports = Readonly<Record<string, unknown>>;
 
 /**

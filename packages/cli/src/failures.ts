@@ -10,20 +10,23 @@ import { TYPESCRIPT } from './loader/resolve.js';
 import { isSourceError, printable, type SourceError } from './loader/source-error.js';
 import { memberPlace } from './member.js';
 
-/** Where the project's own code threw an error. */
-function frameOf(error: Error): { readonly file: string; readonly at: string } | undefined {
+/** Where the project's own code, in the files that `isMeant` accepts, threw an error. */
+function frameOf(
+  error: Error,
+  isMeant = (_file: string) => true,
+): { readonly file: string; readonly at: string } | undefined {
   for (const [, path = '', line, column] of (error.stack ?? '').matchAll(/^ +at (?:.*\()?(.+?):(\d+):(\d+)\)?$/gm)) {
     if (path.startsWith('node:') || /[\\/]node_modules[\\/]/.test(path)) continue;
     const file = path.startsWith('file:') ? fileURLToPath(path) : path;
-    if (file.startsWith(OWN)) continue;
+    if (file.startsWith(OWN) || !isMeant(file)) continue;
     return { file, at: `:${line}:${column}` };
   }
   return undefined;
 }
 
 /** Where the project's own code threw an error: `src/main.ts:12:7`. */
-export function placeOf(error: Error): string | undefined {
-  const frame = frameOf(error);
+function placeOf(error: Error, isMeant?: (file: string) => boolean): string | undefined {
+  const frame = frameOf(error, isMeant);
   return frame && shown(frame.file) + frame.at;
 }
 
@@ -89,10 +92,13 @@ function firstSyntaxError(files: Iterable<string>): SourceError | undefined {
   return undefined;
 }
 
+/** Whether a file is below the working directory. Decorum's own files, which throw startup errors, are elsewhere. */
+const isInside = (file: string): boolean => shown(file) !== file;
+
 function placeIn({ file, sources }: Program, error: Error): string {
   if (!isStartupError(error)) return placeOf(error) ?? shown(unlinkedFile(error) ?? file);
   const place = memberPlace(error, sources);
-  return place === undefined ? shown(file) : printable(place);
+  return place === undefined ? (placeOf(error, isInside) ?? shown(file)) : printable(place);
 }
 
 /** Whether an error is about decorators or options. Works with any copy of @decorum/core. */

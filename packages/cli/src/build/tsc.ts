@@ -7,15 +7,14 @@ import { parseTsconfig } from 'get-tsconfig';
 
 import { isFile, shown } from '../entry.js';
 
-/** The compiler that the project has installed, in its folder or above. */
-function compilerFor(folder: string): string {
+/** The compiler that a project has installed, in its folder or above; undefined if there is none. */
+export function compilerFor(folder: string): string | undefined {
   const manifest = join(folder, 'node_modules/typescript/package.json');
   if (isFile(manifest)) {
     const { bin } = JSON.parse(readFileSync(manifest, 'utf8')) as { bin: { tsc: string } };
     return join(dirname(manifest), bin.tsc);
   }
-  if (dirname(folder) !== folder) return compilerFor(dirname(folder));
-  throw new CommandFailure('TypeScript is not installed here. Run `npm install -D typescript`.', EXIT.environment);
+  return dirname(folder) === folder ? undefined : compilerFor(dirname(folder));
 }
 
 /**
@@ -26,7 +25,11 @@ function compilerFor(folder: string): string {
 export async function compileProject(tsconfig: string): Promise<void> {
   const { references = [] } = parseTsconfig(tsconfig);
   const mode = references.length > 0 ? '-b' : '-p';
-  const child = spawn(process.execPath, [compilerFor(dirname(tsconfig)), mode, tsconfig], {
+  const compiler = compilerFor(dirname(tsconfig));
+  if (compiler === undefined) {
+    throw new CommandFailure('TypeScript is not installed here. Run `npm install -D typescript`.', EXIT.environment);
+  }
+  const child = spawn(process.execPath, [compiler, mode, tsconfig], {
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   const code = await new Promise<number>((resolve, reject) => {

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 
-import { compilerOf } from '../dev/type-check.js';
+import { compilerFor } from '../build/tsc.js';
 import { projectOf } from '../loader/project.js';
 import { findMistakes } from './mistakes.js';
 
@@ -15,7 +15,7 @@ export interface Warning {
 /** Whether a file is in a project that TypeScript checks. Without types, nothing promises more than the rules. */
 function isChecked(file: string): boolean {
   const tsconfig = projectOf(file).file;
-  return tsconfig !== undefined && compilerOf(dirname(tsconfig)) !== undefined;
+  return tsconfig !== undefined && compilerFor(dirname(tsconfig)) !== undefined;
 }
 
 /** The warnings about some files and all files that they import. Never throws: a command must not fail because of it. */

@@ -1,4 +1,6 @@
-import { LISTS } from './answers.js';
+import { newestOf } from '@decorum/core/transport';
+
+import { DISCOVER, LISTS } from './answers.js';
 import { isJson, type Json } from './message.js';
 
 type Method = keyof typeof LISTS;
@@ -8,6 +10,13 @@ export type Lists = Readonly<Record<Method, ReadonlyMap<string, string>>>;
 
 /** Sends a request to a program. Resolves with its response. */
 export type Ask = (method: string, params: Json) => Promise<Json>;
+
+/** What a program serves to a client. */
+export interface Catalog {
+  /** The program's `serverInfo`. */
+  readonly info: Json;
+  readonly lists: Lists;
+}
 
 /** A difference between the lists of two programs. */
 export interface Change {
@@ -35,11 +44,42 @@ async function listOf(ask: Ask, method: Method): Promise<Map<string, string>> {
   return entries;
 }
 
-/** Reads all lists of a program. */
-export async function readLists(ask: Ask): Promise<Lists> {
+async function readLists(ask: Ask): Promise<Lists> {
   const methods = Object.keys(LISTS) as Method[];
   const lists = await Promise.all(methods.map(async (method) => [method, await listOf(ask, method)] as const));
   return Object.fromEntries(lists) as unknown as Lists;
+}
+
+/** The newest revision without sessions. */
+export const STATELESS = newestOf('stateless').id;
+/** The relay, as a client of the programs. */
+export const RELAY = { name: 'decorum-dev', version: '1.0.0' };
+const INFO = 'io.modelcontextprotocol/serverInfo';
+const ENVELOPE = {
+  'io.modelcontextprotocol/protocolVersion': STATELESS,
+  'io.modelcontextprotocol/clientInfo': RELAY,
+  'io.modelcontextprotocol/clientCapabilities': {},
+};
+
+/** A session to read a catalog in, and the result of its `initialize`. */
+export interface Session {
+  readonly ask: Ask;
+  readonly begun: Json;
+}
+
+/**
+ * Reads the catalog of a program without a session if the program supports that, and else in a session.
+ * @param send sends a request without a session
+ * @param begin begins a session, or finds one; undefined if there is none
+ */
+export async function readCatalog(send: Ask, begin: () => Promise<Session | undefined>): Promise<Catalog | undefined> {
+  const ask: Ask = (method, params) => send(method, { ...params, _meta: ENVELOPE });
+  const { result } = await ask(DISCOVER, {});
+  const session = isJson(result) ? { ask, begun: result } : await begin();
+  if (session === undefined) return undefined;
+  const { serverInfo, _meta: meta } = session.begun;
+  const info = serverInfo ?? (isJson(meta) ? meta[INFO] : undefined);
+  return { info: isJson(info) ? info : {}, lists: await readLists(session.ask) };
 }
 
 const KINDS = {

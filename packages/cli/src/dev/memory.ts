@@ -6,10 +6,9 @@ const INITIALIZED = 'notifications/initialized';
 
 /** The messages that set up a client's session, to replay them to the next program. */
 export class Memory {
-  /** The text of `initialize`; undefined before it. */
-  initialize: string | undefined;
   /** Goes up by one with each message that was noted. */
   version = 0;
+  private initialize: Written<Json> | undefined;
   private initialized: Written<Json> | undefined;
   private level: Written<Json> | undefined;
   private readonly subscriptions = new Map<unknown, Written<Json>>();
@@ -25,7 +24,7 @@ export class Memory {
     // a request without an id, or the reverse, is something else
     if (isRequest(written.message) === (method === INITIALIZED)) return false;
     const uri = paramsOf(written.message)['uri'];
-    if (method === INITIALIZE) this.initialize = written.text;
+    if (method === INITIALIZE) this.initialize = written;
     else if (method === INITIALIZED) this.initialized = written;
     else if (method === 'logging/setLevel') this.level = written;
     else if (method === 'resources/subscribe') this.subscriptions.set(uri, written);
@@ -35,10 +34,11 @@ export class Memory {
     return true;
   }
 
-  /** The messages that follow `initialize` in the next program. Requests need new ids. */
+  /** All messages, in their order: `initialize` is the first. Empty before it. Requests need new ids. */
   replay(): Written<Json>[] {
-    const { initialized, level, subscriptions } = this;
-    return initialized ? [initialized, ...(level ? [level] : []), ...subscriptions.values()] : [];
+    const { initialize, initialized, level, subscriptions } = this;
+    const more = initialized ? [initialized, level, ...subscriptions.values()] : [];
+    return initialize ? [initialize, ...more.filter((each) => each !== undefined)] : [];
   }
 
   /** Whether the client wants log messages of level `error`. */

@@ -66,9 +66,12 @@ export const request = (id: Id, method: string, params: Json = {}): Json => ({ j
 /** A notification. */
 export const notification = (method: string, params: Json = {}): Json => ({ jsonrpc: '2.0', method, params });
 
-/** The response to a request that the program can't answer. */
+/** The response to a request that no program answers. */
 export const failure = (id: unknown, message: string): Json => ({
   jsonrpc: '2.0',
   id,
   error: { code: -32_603, message },
 });
+
+/** The response to a request whose program has ended. */
+export const endedFailure = (id: unknown, reason: string): Json => failure(id, `The program has ended: ${reason}.`);

@@ -27,24 +27,15 @@ export interface Asked {
   readonly host: string | undefined;
 }
 
-/** Why a program doesn't start. */
-export interface Failure {
-  readonly message: string;
-  /** With positions in the sources. */
-  readonly stack: string;
-  /** The code of a `DecorumError` or of a system error. */
-  readonly code: string | undefined;
-}
-
 /** A message from a child process to the relay. */
 export type ChildMessage =
   | { readonly type: 'warm' }
   | { readonly type: 'files'; readonly urls: readonly string[] }
   | { readonly type: 'packages'; readonly names: readonly string[] }
   | { readonly type: 'serving'; readonly port?: number; readonly asked?: Asked }
-  | { readonly type: 'also'; readonly port: number; readonly asked: Asked }
   | { readonly type: 'waiting'; readonly problem: string }
-  | { readonly type: 'failed'; readonly failure: Failure };
+  /** The program doesn't start. */
+  | { readonly type: 'failed'; readonly problem: string };
 
 /** A message from the relay to a child process. */
 export type ParentMessage =

@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 import { EXPORT_A_SERVER } from '../entry.js';
+import { inTime } from './in-time.js';
 import { lines } from './lines.js';
 import { parse, type Written } from './message.js';
-import type { Asked, ChildMessage, Failure, StartMessage } from './messages.js';
+import type { Asked, ChildMessage, StartMessage } from './messages.js';
 
 /** How to run all processes of a program. */
 export interface ProgramSettings {
@@ -28,15 +28,12 @@ export interface ProgramEvents {
   readonly message: (program: Program, written: Written) => void;
   /** The program has loaded more files. */
   readonly loaded: (program: Program) => void;
-  readonly told: (program: Program, message: ChildMessage) => void;
+  /** The program has loaded and doesn't serve yet. */
+  readonly waiting: (problem: string) => void;
 }
 
 /** A program that could not be started. */
-export class StartFailure extends Error {
-  constructor(readonly failure: Failure) {
-    super(failure.message);
-  }
-}
+export class StartFailure extends Error {}
 
 const REGISTER = new URL('../register.js', import.meta.url).href;
 const WATCHDOG = new URL('child/watchdog.js', import.meta.url).href;
@@ -63,7 +60,7 @@ export class Program {
   isStandIn = false;
   private readonly child: ChildProcess;
   private readonly warm: Promise<void>;
-  private settleStart: ((failure?: Failure) => void) | undefined;
+  private settleStart: ((problem?: string) => void) | undefined;
 
   constructor(
     { entry, transport, env, packages }: ProgramSettings,
@@ -96,10 +93,10 @@ export class Program {
     await this.warm;
     this.isStandIn = message.standIn !== undefined;
     const started = new Promise<void>((resolve, reject) => {
-      this.settleStart = (failure) => {
+      this.settleStart = (problem) => {
         this.settleStart = undefined;
-        if (failure) reject(new StartFailure(failure));
-        else resolve();
+        if (problem === undefined) resolve();
+        else reject(new StartFailure(problem));
       };
     });
     void this.failUnlessStarted();
@@ -111,8 +108,7 @@ export class Program {
   private async failUnlessStarted(): Promise<void> {
     const reason = await this.ended;
     const remedy = reason === 'exit code 0' ? ` ${EXPORT_A_SERVER}` : '';
-    const message = `The program ended before it served anything (${reason}).${remedy}`;
-    this.settleStart?.({ message, stack: '', code: undefined });
+    this.settleStart?.(`The program ended before it served anything (${reason}).${remedy}`);
   }
 
   /** Writes a message to the program's stdin. */
@@ -143,12 +139,12 @@ export class Program {
     else if (message.type === 'files') {
       for (const url of message.urls) this.files.add(fileURLToPath(url.replace(/[?#].*$/, '')));
       this.events.loaded(this);
-    } else if (message.type === 'failed') this.settleStart?.(message.failure);
+    } else if (message.type === 'failed') this.settleStart?.(message.problem);
     else if (message.type === 'serving') {
       this.port = message.port;
       this.asked = message.asked;
       this.settleStart?.();
-    } else this.events.told(this, message);
+    } else if (message.type === 'waiting') this.events.waiting(message.problem);
   }
 
   /** Reads a line of stdout. A program may print other text first, even on the line of a message. */
@@ -167,7 +163,7 @@ export class Program {
     const closed = new Promise((resolve) => this.child.once('close', resolve));
     const exited = once(this.child, 'exit').then(async ([code, signal]) => {
       // wait for its last output, but not for long: its own child processes may keep stdout open
-      await Promise.race([closed, wait(REST_MS, undefined, { ref: false })]);
+      await inTime(closed, REST_MS);
       return typeof signal === 'string' ? `signal ${signal}` : `exit code ${code}`;
     });
     const reason = await Promise.race([failed, exited]);

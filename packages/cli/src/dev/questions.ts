@@ -1,11 +1,11 @@
 import { textAt, withText } from './json-text.js';
-import { type Json, paramsOf, type Written } from './message.js';
+import { isRequest, isResponse, type Json, paramsOf, type Written } from './message.js';
 import type { Program } from './program.js';
 
 const TOKEN = ['params', '_meta', 'progressToken'];
 
 /** A request from a program to the client. */
-export interface Question {
+interface Question {
   readonly program: Program;
   /** The id that the program has given it, as JSON. */
   readonly id: string;
@@ -13,23 +13,32 @@ export interface Question {
   readonly token: string | undefined;
 }
 
+/** A client's message, and the program that it is for. */
+export interface Addressed {
+  readonly program: Program;
+  readonly text: string;
+}
+
 /** Pending questions from all programs to one client. Programs may use the same ids, so the client gets new ones. */
 export class Questions {
   private readonly open = new Map<string, Question>();
   private asked = 0;
 
-  /** The text of a program's request with a unique id. */
-  ask(program: Program, text: string): string {
-    const id = `dev-${++this.asked}`;
-    const token = textAt(text, TOKEN);
-    this.open.set(id, { program, id: textAt(text, ['id']) ?? 'null', token });
-    const renamed = withText(text, ['id'], JSON.stringify(id));
-    return token === undefined ? renamed : withText(renamed, TOKEN, JSON.stringify(id));
+  /** The text of a program's request or notification, with the ids that the client knows. */
+  toClient(program: Program, { message, text }: Written<Json>): string {
+    if (isRequest(message)) return this.ask(program, text);
+    return message['method'] === 'notifications/cancelled' ? this.cancel(program, text) : text;
   }
 
-  /** The question that a client's response answers. */
-  answeredBy({ id }: Json): Question | undefined {
-    return this.open.get(String(id));
+  /** The text of a client's response or progress, as the program that asked understands it; undefined for all others. */
+  toProgram({ message, text }: Written<Json>): Addressed | undefined {
+    const isAnswer = isResponse(message);
+    if (!isAnswer && message['method'] !== 'notifications/progress') return undefined;
+    const question = this.open.get(String(isAnswer ? message['id'] : paramsOf(message)['progressToken']));
+    if (question === undefined) return undefined;
+    const { program, id, token = 'null' } = question;
+    const renamed = isAnswer ? withText(text, ['id'], id) : withText(text, ['params', 'progressToken'], token);
+    return { program, text: renamed };
   }
 
   /** Removes the question that a client's response has answered. */
@@ -37,28 +46,23 @@ export class Questions {
     this.open.delete(String(id));
   }
 
-  /** The question that the client reports progress on. */
-  progress(message: Json): Question | undefined {
-    return this.open.get(String(paramsOf(message)['progressToken']));
+  /** Forgets the questions of a program that has ended. */
+  forget(program: Program): void {
+    for (const [id, each] of this.open) if (each.program === program) this.open.delete(id);
   }
 
-  /** A program's cancellation, with the id that the client knows. */
-  cancel(program: Program, text: string): string {
+  private ask(program: Program, text: string): string {
+    const id = `dev-${++this.asked}`;
+    const token = textAt(text, TOKEN);
+    this.open.set(id, { program, id: textAt(text, ['id']) ?? 'null', token });
+    const renamed = withText(text, ['id'], JSON.stringify(id));
+    return token === undefined ? renamed : withText(renamed, TOKEN, JSON.stringify(id));
+  }
+
+  private cancel(program: Program, text: string): string {
     const path = ['params', 'requestId'];
     const asked = textAt(text, path);
     const [id] = [...this.open].find(([, each]) => each.program === program && each.id === asked) ?? [];
     return id === undefined ? text : withText(text, path, JSON.stringify(id));
   }
-
-  /** Forgets the questions of a program that has ended. */
-  forget(program: Program): void {
-    for (const [id, each] of this.open) if (each.program === program) this.open.delete(id);
-  }
-}
-
-/** The text of a client's message about a question, as the program that asked understands it. */
-export function forAsker({ message, text }: Written<Json>, { id, token }: Question): string {
-  return message['method'] === undefined
-    ? withText(text, ['id'], id)
-    : withText(text, ['params', 'progressToken'], token ?? 'null');
 }

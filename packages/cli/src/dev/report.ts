@@ -1,4 +1,4 @@
-import type { About, Adoption } from './front.js';
+import type { About, Migration } from './frontend.js';
 import type { Lists } from './lists.js';
 
 const KINDS = [
@@ -23,17 +23,17 @@ const time = (): string => new Date().toTimeString().slice(0, 8);
 
 /** Formats the output of `decorum dev` itself. It goes to stderr: over stdio, stdout carries messages. */
 export class Report {
-  constructor(private readonly write: (text: string) => void) {}
+  constructor(readonly write: (text: string) => void) {}
 
-  serving({ name, version, lists, place }: About, entry: string): void {
-    const title = name === undefined ? entry : `${name}${version === undefined ? '' : ` ${version}`}`;
-    this.line([title, ...(lists ? [contents(lists)] : []), place]);
+  serving({ catalog, place }: About, entry: string): void {
+    const { name = entry, version = '' } = catalog?.info ?? {};
+    this.line([`${String(name)} ${String(version)}`.trimEnd(), ...(catalog ? [contents(catalog.lists)] : []), place]);
   }
 
-  reloaded(files: readonly string[], ms: number, { changes, told }: Adoption): void {
+  reloaded(files: readonly string[], ms: number, { changes, notified }: Migration): void {
     const shown = changes.slice(0, MAX_CHANGES).map(({ sign, kind, name }) => `${sign} ${kind} ${name}`);
     if (changes.length > MAX_CHANGES) shown.push(`and ${changes.length - MAX_CHANGES} more`);
-    const reached = told > 0 ? [`${counted(told, 'client')} told`] : [];
+    const reached = notified > 0 ? [`${counted(notified, 'client')} told`] : [];
     this.line([`${time()}  ${files.join(', ')}  ${Math.round(ms)} ms`, ...shown, ...reached]);
   }
 

@@ -2,9 +2,10 @@ import { Worker } from 'node:worker_threads';
 
 import type { Warning } from '../check/warnings.js';
 import type { Report } from './report.js';
+import type { Check } from './supervisor.js';
 
 /** Prints warnings about the source after each edit. The program doesn't wait for the check. */
-export class SourceCheck {
+export class SourceCheck implements Check {
   private running: Worker | undefined;
   /** The warnings of the last check. They aren't printed again after every edit. */
   private known: ReadonlySet<string> = new Set();
@@ -14,7 +15,6 @@ export class SourceCheck {
     private readonly report: Report,
   ) {}
 
-  /** Starts a new check. A check that is still running is abandoned. */
   run(): void {
     this.stop();
     const worker = new Worker(new URL('../check/thread.js', import.meta.url), { workerData: this.entry });

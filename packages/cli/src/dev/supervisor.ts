@@ -1,12 +1,12 @@
 import { basename, relative } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 
-import type { Front, Stage } from './front.js';
-import { describeFailure } from './locate.js';
+import type { ActiveProgram } from './active-program.js';
+import type { Frontend, Migration } from './frontend.js';
+import { inTime } from './in-time.js';
 import type { StandIn, StartMessage } from './messages.js';
-import { Program, type ProgramEvents, type ProgramSettings, StartFailure } from './program.js';
+import { Program, type ProgramSettings, StartFailure } from './program.js';
 import type { Report } from './report.js';
-import { isSetting } from './watcher.js';
+import { isSetting, Watcher } from './watcher.js';
 
 /** How to run and replace programs. */
 export interface SupervisorSettings extends Omit<ProgramSettings, 'packages'> {
@@ -16,21 +16,34 @@ export interface SupervisorSettings extends Omit<ProgramSettings, 'packages'> {
   readonly drainMs: number;
   readonly defaultPort: number;
   readonly standIn: StandIn;
-  readonly events: ProgramEvents;
-  /** Called when a program serves, or when it fails to start. */
-  readonly settled: () => void;
+}
+
+/** A check of the sources, which programs don't wait for. */
+export interface Check {
+  /** Starts a new check. A check that is still running is abandoned. */
+  run(): void;
+  stop(): void;
+}
+
+/** What the supervisor works with. */
+interface Parts {
+  readonly active: ActiveProgram;
+  readonly frontend: Frontend;
+  readonly report: Report;
+  /** Run when a program serves, and when one fails to start. */
+  readonly checks: readonly Check[];
 }
 
 const FIRST_START_MS = 3000;
 const LOOP_MS = 5000;
 const PATIENCE_MS = 5000;
-const ALWAYS_ANSWERED = new Set(['initialize', 'ping', 'server/discover', 'logging/setLevel', 'subscriptions/listen']);
 
 /** Keeps one program serving: starts the next one after an edit, and restarts one that has died. */
-export class Supervisor implements Stage {
-  current: Program | undefined;
-  front!: Front;
+export class Supervisor {
+  private readonly watcher: Watcher;
+  /** The warm process for the next start. */
   private spare: Program | undefined;
+  /** The files that have changed since the last start; undefined if there is nothing to start. */
   private changed: Set<string> | undefined;
   /** Packages to load before the entry. */
   private readonly packages = new Set<string>();
@@ -39,40 +52,41 @@ export class Supervisor implements Stage {
   private closing = false;
   /** When a restarted program began to serve; `-Infinity` after an edit. */
   private restartedAt = Number.NEGATIVE_INFINITY;
-  /** Why no program serves, as clients are told. */
-  private problem: string | undefined;
-  private hasServed = false;
-  private readonly waiting: ((program: Program) => void)[] = [];
+  /** Replaced programs that finish their requests in flight. */
   private readonly retiring = new Set<Promise<void>>();
 
   constructor(
     private readonly settings: SupervisorSettings,
-    private readonly report: Report,
-  ) {}
-
-  serving(): Promise<Program> {
-    if (this.current) return Promise.resolve(this.current);
-    return new Promise((resolve) => this.waiting.push(resolve));
-  }
-
-  refusal(method = ''): string | undefined {
-    if (!this.current?.isStandIn || ALWAYS_ANSWERED.has(method)) return undefined;
-    if (!this.hasServed && method.endsWith('/list')) return undefined;
-    return this.problem === undefined ? 'The program is still starting.' : `The program has ended: ${this.problem}`;
+    private readonly parts: Parts,
+  ) {
+    this.watcher = new Watcher(settings.root, (files) => this.reload(files));
+    this.watcher.add([settings.entry]);
   }
 
   /** Starts the program for the first time. Resolves when clients get answers. */
   async start(): Promise<void> {
+    const { active } = this.parts;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => void this.substitute(() => this.hasServed).catch(reject), FIRST_START_MS);
+      timer = setTimeout(() => void this.substitute(() => active.hasServed).catch(reject), FIRST_START_MS);
     });
     this.changed = new Set();
     await Promise.race([this.work(), late]).finally(() => clearTimeout(timer));
   }
 
+  async close(): Promise<void> {
+    const { frontend, active, checks } = this.parts;
+    this.closing = true;
+    for (const check of checks) check.stop();
+    this.watcher.close();
+    this.spare?.kill();
+    this.starting?.program.kill();
+    await frontend.close(this.settings.drainMs);
+    await Promise.all([active.current?.stop(), this.spare?.ended, ...this.retiring]);
+  }
+
   /** Starts the program again, because files have changed. */
-  reload(files: readonly string[]): void {
+  private reload(files: readonly string[]): void {
     if (this.closing) return;
     this.changed ??= new Set();
     for (const file of files) this.changed.add(file);
@@ -83,14 +97,6 @@ export class Supervisor implements Stage {
     setTimeout(() => this.changed && starting.program.kill(), Math.max(0, PATIENCE_MS - waited)).unref();
   }
 
-  async close(): Promise<void> {
-    this.closing = true;
-    this.spare?.kill();
-    this.starting?.program.kill();
-    await this.front.close(this.settings.drainMs);
-    await Promise.all([this.current?.stop(), this.spare?.ended, ...this.retiring]);
-  }
-
   private async work(): Promise<void> {
     if (this.busy) return;
     this.busy = true;
@@ -98,7 +104,7 @@ export class Supervisor implements Stage {
       while (this.changed && !this.closing) {
         const files = [...this.changed];
         this.changed = undefined;
-        await this.turn(files);
+        await this.replace(files);
       }
     } finally {
       this.busy = false;
@@ -106,87 +112,93 @@ export class Supervisor implements Stage {
   }
 
   /** Starts a program and, if it serves, moves all clients to it. */
-  private async turn(files: readonly string[]): Promise<void> {
+  private async replace(files: readonly string[]): Promise<void> {
+    const { active, frontend, report } = this.parts;
     const began = performance.now();
     const program = this.takeSpare(files);
     this.starting = { program, began };
     // the next program needs the debugger's port
-    this.current?.tell({ type: 'inspect', address: undefined });
+    active.current?.tell({ type: 'inspect', address: undefined });
     try {
       await program.start(this.message());
     } catch (error) {
       program.kill();
       if (!(error instanceof StartFailure)) throw error;
-      if (!this.closing) await this.failed(error, program);
+      if (!this.closing) await this.failed(error.message);
       return;
     } finally {
       this.starting = undefined;
     }
     if (this.closing) return void program.stop();
     for (const name of program.packages) this.packages.add(name);
-    await this.front.open(program).catch((error: unknown) => {
+    await frontend.open(program).catch((error: unknown) => {
       program.kill();
       throw error;
     });
-    const isFirst = !this.hasServed;
+    const isFirst = !active.hasServed;
     const isRestart = !isFirst && files.length === 0;
-    this.hasServed = true;
-    this.problem = undefined;
+    active.hasServed = true;
+    active.problem = undefined;
     void program.ended.then((reason) => this.died(program, reason));
     this.restartedAt = isRestart ? performance.now() : Number.NEGATIVE_INFINITY;
-    const adoption = await this.adopt(program);
+    const migration = await this.migrate(program);
     if (program.hasEnded) void this.died(program, await program.ended);
-    else if (isFirst) this.report.serving(await this.front.about(program), this.nameOf(this.settings.entry));
-    else if (!isRestart) this.report.reloaded(files.map(this.nameOf), performance.now() - began, adoption);
-    this.settings.settled();
+    else if (isFirst) report.serving(await frontend.about(program), this.nameOf(this.settings.entry));
+    else if (!isRestart) report.reloaded(files.map(this.nameOf), performance.now() - began, migration);
+    this.check();
     this.prepare();
   }
 
-  private async adopt(program: Program) {
-    const before = this.current;
-    const adoption = await this.front.adopt(program, () => {
-      this.current = program;
-      for (const resolve of this.waiting.splice(0)) resolve(program);
-    });
+  private async migrate(program: Program): Promise<Migration> {
+    const { active, frontend } = this.parts;
+    const before = active.current;
+    const migration = await frontend.migrate(program, () => active.activate(program));
     if (before) this.retire(before);
-    return adoption;
+    return migration;
   }
 
   /** Lets a program finish its requests in flight, then ends it. */
   private retire(program: Program): void {
+    const { frontend } = this.parts;
     const end = async () => {
-      const timer = new AbortController();
-      const late = wait(this.settings.drainMs, 'late' as const, { signal: timer.signal, ref: false }).catch(
-        () => 'late',
-      );
-      const how = await Promise.race([this.front.idle(program), program.ended, late]);
-      timer.abort();
-      if (how === 'late') this.front.lost(program, 'it was replaced, and the call took too long');
+      const isIdle = Promise.race([frontend.idle(program), program.ended]).then(() => true);
+      const isInTime = await inTime(isIdle, this.settings.drainMs);
+      if (!isInTime) frontend.fail(program, 'it was replaced, and the call took too long');
       await program.stop();
-      this.front.lost(program, 'it was replaced');
+      frontend.fail(program, 'it was replaced');
     };
     const retired = end().finally(() => this.retiring.delete(retired));
     this.retiring.add(retired);
   }
 
-  private async failed({ failure }: StartFailure, { files }: Program): Promise<void> {
-    const text = describeFailure(failure, { root: this.settings.root, files });
-    const serves = this.current !== undefined && !this.current.isStandIn;
-    this.report.problem(text, serves ? 'still serving what ran before' : 'waiting for an edit');
-    this.front.log(text);
-    this.settings.settled();
-    if (serves) this.inspect(this.current);
+  private async failed(problem: string): Promise<void> {
+    const { active, frontend, report } = this.parts;
+    const serves = active.current !== undefined && !active.current.isStandIn;
+    report.problem(problem, serves ? 'still serving what ran before' : 'waiting for an edit');
+    frontend.log(problem);
+    this.check();
+    if (serves) active.current?.tell({ type: 'inspect', address: this.settings.inspect });
     else {
-      this.problem = text;
+      active.problem = problem;
       await this.substitute();
     }
     this.prepare();
   }
 
+  private check(): void {
+    for (const check of this.parts.checks) check.run();
+  }
+
+  /** Starts the warm process for the next edit. */
+  private prepare(): void {
+    if (this.closing || (this.spare && !this.spare.hasEnded)) return;
+    this.spare = this.spawn();
+  }
+
   /** Starts a stand-in, so that clients can connect while no program serves. */
   private async substitute(isLate = () => false): Promise<void> {
     if (this.closing || this.isServing()) return;
-    await this.front.open(undefined);
+    await this.parts.frontend.open(undefined);
     const program = this.takeSpare([]);
     try {
       await program.start({ ...this.message(), inspect: undefined, standIn: this.settings.standIn });
@@ -195,30 +207,27 @@ export class Supervisor implements Stage {
     }
     // the program may have started in the meantime
     if (this.isServing() || this.closing || isLate()) return void program.stop();
-    await this.adopt(program);
-  }
-
-  private inspect(program: Program | undefined): void {
-    program?.tell({ type: 'inspect', address: this.settings.inspect });
+    await this.migrate(program);
   }
 
   private isServing(): boolean {
-    return this.current?.hasEnded === false;
+    return this.parts.active.current?.hasEnded === false;
   }
 
   private async died(program: Program, reason: string): Promise<void> {
-    const wasServing = program === this.current && !this.closing;
+    const { active, frontend, report } = this.parts;
+    const wasServing = program === active.current && !this.closing;
     // the client's next request must not go to it
-    if (wasServing) this.current = undefined;
-    this.front.lost(program, reason);
+    if (wasServing) active.current = undefined;
+    frontend.fail(program, reason);
     if (!wasServing) return;
     const isLoop = performance.now() - this.restartedAt < LOOP_MS;
-    this.problem = `${reason}.`;
+    active.problem = `${reason}.`;
     if (!isLoop) {
-      this.report.problem(`The program has ended: ${reason}.`, 'starting it again');
+      report.problem(`The program has ended: ${reason}.`, 'starting it again');
       return this.restart();
     }
-    this.report.problem(`The program has ended again: ${reason}.`, 'waiting for an edit');
+    report.problem(`The program has ended again: ${reason}.`, 'waiting for an edit');
     await this.substitute();
     this.prepare();
   }
@@ -232,7 +241,7 @@ export class Supervisor implements Stage {
 
   private message(): StartMessage {
     const { transport, args, inspect, defaultPort } = this.settings;
-    const publicPort = this.front.port;
+    const publicPort = this.parts.frontend.port;
     return { type: 'start', transport, args, inspect, defaultPort, publicPort, standIn: undefined };
   }
 
@@ -246,15 +255,18 @@ export class Supervisor implements Stage {
     return this.spawn();
   }
 
-  /** Starts the warm process for the next edit. */
-  private prepare(): void {
-    if (this.closing || (this.spare && !this.spare.hasEnded)) return;
-    this.spare = this.spawn();
-  }
-
   private spawn(): Program {
-    const { settings, packages } = this;
-    return new Program({ ...settings, packages: [...packages] }, settings.events);
+    const { settings, packages, parts } = this;
+    const { frontend, report } = parts;
+    return new Program(
+      { ...settings, packages: [...packages] },
+      {
+        printed: report.write,
+        message: (program, written) => frontend.receive(program, written),
+        loaded: (program) => this.watcher.add(program.files, program.startedAt),
+        waiting: (problem) => report.note(`${this.nameOf(settings.entry)} ${problem}`),
+      },
+    );
   }
 
   private readonly nameOf = (file: string): string => relative(this.settings.root, file);

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 
+import { compilerFor } from '../build/tsc.js';
 import { lines } from './lines.js';
 import type { Report } from './report.js';
+import type { Check } from './supervisor.js';
 
 /** The file of `--incremental` can't be written, such as in a folder of another user. The check itself is complete. */
 const UNSAVED = /^error TS5033:.*\.tsbuildinfo/;
@@ -20,19 +20,8 @@ const OPTIONS = (root: string) => [
   join(root, 'node_modules/.cache/decorum/dev.tsbuildinfo'),
 ];
 
-/** The path of the project's `tsc`, if it has TypeScript. */
-export function compilerOf(root: string): string | undefined {
-  try {
-    const manifest = createRequire(join(root, 'package.json')).resolve('typescript/package.json');
-    const { bin } = JSON.parse(readFileSync(manifest, 'utf8')) as { bin: { tsc: string } };
-    return join(dirname(manifest), bin.tsc);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Prints the project's type errors after each edit. The program doesn't wait for the check. */
-export class TypeCheck {
+export class TypeCheck implements Check {
   private running: ChildProcess | undefined;
   private hadErrors = false;
 
@@ -41,10 +30,9 @@ export class TypeCheck {
     private readonly report: Report,
   ) {}
 
-  /** Starts a new check. A check that is still running is abandoned. */
   run(): void {
     this.stop();
-    const compiler = compilerOf(this.root);
+    const compiler = compilerFor(this.root);
     if (compiler === undefined) {
       return this.report.note('--check finds no TypeScript in this project. Run: npm install --save-dev typescript');
     }

@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url';
 import type { McpServer } from '@decorum/core';
 import { CommandFailure, EXIT } from 'create-decorum';
 
+import { allowedHostsIn } from '../entry.js';
 import { loadFailure, type Program } from '../failures.js';
 
 /** The transport of a server. */
@@ -40,8 +41,8 @@ async function overStdio(server: McpServer, file: string): Promise<void> {
 
 async function overHttp(server: McpServer, file: string): Promise<void> {
   const { listen } = await packageFor<typeof import('@decorum/http')>(file, '@decorum/http');
-  const { PORT = '', HOST = '', ALLOWED_HOSTS = '' } = process.env;
-  const allowedHosts = ALLOWED_HOSTS.split(',').flatMap((each) => each.trim() || []);
+  const { PORT = '', HOST = '' } = process.env;
+  const allowedHosts = allowedHostsIn(process.env);
   const { url } = await listen(server, {
     port: portOf(PORT),
     host: HOST || '127.0.0.1',

@@ -14,8 +14,8 @@ export interface Moving {
   readonly defaultPort: number;
   /** Called before a server listens. */
   readonly asking: () => void;
-  /** Called once a server listens. The first one is the program's main server. */
-  readonly listening: (port: number, asked: Asked, isFirst: boolean) => void;
+  /** Called once the first server listens: the program's main server. */
+  readonly listening: (port: number, asked: Asked) => void;
 }
 
 /** The TCP options in the arguments of `listen`; undefined for a path, a handle or a file descriptor. */
@@ -43,7 +43,7 @@ export function moveServers(moving: Moving): void {
     moving.asking();
     const believed = (isFirst ? moving.publicPort : undefined) ?? (asked.port || moving.defaultPort);
     believe(this, believed);
-    this.once('listening', () => moving.listening(realPortOf(this), { ...asked, port: believed }, isFirst));
+    if (isFirst) this.once('listening', () => moving.listening(realPortOf(this), { ...asked, port: believed }));
     const callback = args.find((each) => typeof each === 'function') as Callback | undefined;
     return listen.call(this, { ...options, host: '127.0.0.1', port: 0, ipv6Only: false }, callback);
   } as typeof listen;

@@ -9,16 +9,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
 
 import { exportedServer, loadEntry } from '../../entry.js';
+import { loadFailure } from '../../failures.js';
 import { installLoader } from '../../loader/install.js';
-import type { ChildMessage, ParentMessage, StandIn, StartMessage } from '../messages.js';
+import type { Asked, ChildMessage, ParentMessage, StandIn, StartMessage } from '../messages.js';
 import { serveHttp, servePipe } from './exported.js';
-import { failureOf } from './failure.js';
 import { moveServers } from './listening.js';
 import { coreOf, warmUp } from './warm.js';
 
 const PATIENCE_MS = 3000;
 
-const [entryUrl = '', transport = 'http', ...packages] = process.argv.splice(2);
+const [entryUrl = '', given, ...packages] = process.argv.splice(2);
+const transport = given === 'stdio' ? 'stdio' : 'http';
 const entry = fileURLToPath(entryUrl);
 const toParent = process.send?.bind(process);
 // hide the IPC channel from the program
@@ -52,7 +53,7 @@ function sendFiles(): void {
 const { port1: loaded, port2 } = new MessageChannel();
 register('./hooks.js', { parentURL: import.meta.url, data: { port: port2, entry: entryUrl }, transferList: [port2] });
 
-function isServing(port?: number, asked?: Extract<ChildMessage, { type: 'serving' }>['asked']): void {
+function isServing(port?: number, asked?: Asked): void {
   if (serving) return;
   serving = true;
   process.off('uncaughtException', fail);
@@ -66,19 +67,18 @@ function fail(error: unknown): void {
   sendFiles();
   const done = () => process.exit(1);
   if (!toParent || !process.connected) return done();
-  toParent({ type: 'failed', failure: failureOf(error) } satisfies ChildMessage, undefined, undefined, done);
+  const { message: problem } = loadFailure({ file: entry, sources: installLoader().files() }, error);
+  toParent({ type: 'failed', problem } satisfies ChildMessage, undefined, undefined, done);
 }
 
 /** Reports when a stdio program begins to read stdin. The returned function tells whether it reads stdin now. */
 function watchStdin(): () => boolean {
   const reads = () => ['data', 'readable'].some((event) => process.stdin.listenerCount(event) > 0);
   process.stdin.on('newListener', (event) => {
-    if (transportOf() === 'stdio' && (event === 'data' || event === 'readable')) setImmediate(isServing);
+    if (transport === 'stdio' && (event === 'data' || event === 'readable')) setImmediate(isServing);
   });
   return reads;
 }
-
-const transportOf = (): 'stdio' | 'http' => (transport === 'stdio' ? 'stdio' : 'http');
 
 /** Opens the debugger once the previous program has closed its own. Without an address, closes it. */
 async function inspect(address: string | undefined): Promise<void> {
@@ -93,7 +93,7 @@ async function inspect(address: string | undefined): Promise<void> {
 async function standIn({ name, version }: StandIn, port: number): Promise<void> {
   const { McpServer } = await coreOf();
   const server = new McpServer({ name, version });
-  await (transportOf() === 'stdio' ? servePipe(server) : serveHttp(server, port));
+  await (transport === 'stdio' ? servePipe(server) : serveHttp(server, port));
 }
 
 async function run(message: StartMessage, readsStdin: () => boolean): Promise<void> {
@@ -104,31 +104,29 @@ async function run(message: StartMessage, readsStdin: () => boolean): Promise<vo
     publicPort,
     defaultPort,
     asking: () => (moved += 1),
-    listening(port, asked, isFirst) {
-      if (!isFirst) send({ type: 'also', port, asked });
-      else if (transportOf() === 'http') isServing(port, asked);
+    listening(port, asked) {
+      if (transport === 'http') isServing(port, asked);
     },
   });
   if (message.standIn) return standIn(message.standIn, defaultPort);
   const exports = await loadEntry(entry, message.args);
   sendFiles();
-  const servesItself = () => (transportOf() === 'stdio' ? readsStdin() : moved > 0);
+  const servesItself = () => (transport === 'stdio' ? readsStdin() : moved > 0);
   if (servesItself()) return;
   const server = await exportedServer(exports);
   if (servesItself()) return;
   if (server === undefined) return wait(readsStdin);
-  await (transportOf() === 'stdio' ? servePipe(server) : serveHttp(server, defaultPort));
+  await (transport === 'stdio' ? servePipe(server) : serveHttp(server, defaultPort));
 }
 
 /** Gives a program without an exported server time to start its own, then reports the problem. */
 function wait(readsStdin: () => boolean): void {
   const timer = setTimeout(() => {
     if (serving) return;
-    const other = transportOf() === 'http' && readsStdin() ? ' It reads stdin: run `decorum dev --stdio`.' : '';
-    send({
-      type: 'waiting',
-      problem: `exports no server and ${transportOf() === 'http' ? 'listens to no port' : 'does not read stdin'} yet.${other || ' Export it as `server`.'}`,
-    });
+    const missing = transport === 'http' ? 'listens to no port' : 'does not read stdin';
+    const isForStdio = transport === 'http' && readsStdin();
+    const remedy = isForStdio ? 'It reads stdin: run `decorum dev --stdio`.' : 'Export it as `server`.';
+    send({ type: 'waiting', problem: `exports no server and ${missing} yet. ${remedy}` });
   }, PATIENCE_MS);
   timer.unref();
 }
@@ -141,6 +139,6 @@ process.on('message', (message: ParentMessage) => {
   process.channel?.unref();
   run(message, readsStdin).catch(fail);
 });
-await warmUp(entry, transportOf(), packages);
+await warmUp(entry, transport, packages);
 sendFiles();
 send({ type: 'warm' });

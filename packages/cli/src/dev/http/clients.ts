@@ -1,23 +1,25 @@
-import type { About, Adoption } from '../front.js';
+import type { About, Migration } from '../frontend.js';
 import { inTime } from '../in-time.js';
 import { ALL_CHANGED, type Change, differences, notificationsOf } from '../lists.js';
 import type { Program } from '../program.js';
+import { type Caller, Catalogs, keyOfCaller } from './catalogs.js';
 import type { Exchange } from './exchange.js';
 import type { Guard } from './guard.js';
-import type { ListenStream } from './listen-stream.js';
+import type { ListenStream } from './held-stream.js';
 import type { HttpSession } from './session.js';
-import { type Caller, keyOfView, Views } from './views.js';
 
 const MAX_SESSIONS = 200;
-/** Where a program may serve MCP. Looked at when it serves for the first time: an edit repeats nothing elsewhere. */
+/** Where a program may serve MCP. Tried when it serves for the first time: an edit repeats nothing elsewhere. */
 const USUAL_PATHS = ['/mcp', '/'];
+
+type ChangesFor = (caller?: Caller) => Promise<readonly Change[] | undefined>;
 
 /** All clients over HTTP: their sessions, streams and requests in flight. */
 export class Clients {
   readonly sessions = new Map<string, HttpSession>();
   readonly listens = new Set<ListenStream>();
   readonly exchanges = new Set<Exchange>();
-  private readonly views = new Views();
+  private readonly catalogs = new Catalogs();
   /** The last program that wasn't a stand-in. Clients know its lists. */
   private known: Program | undefined;
 
@@ -25,7 +27,7 @@ export class Clients {
 
   /** Records that a program has answered a client as MCP. */
   serves({ path, headers }: Caller): void {
-    this.views.serves(path);
+    this.catalogs.serves(path);
     this.guard.accept(headers);
   }
 
@@ -37,84 +39,71 @@ export class Clients {
     if (idle && idle !== session) this.sessions.delete(idle.id);
   }
 
+  /** Records that a running program has changed its lists. */
   changed(program: Program): void {
-    this.views.forget(program);
+    this.catalogs.forget(program);
   }
 
   async about(program: Program, origin: string): Promise<About> {
-    const view = await this.views.of(program, undefined, USUAL_PATHS);
-    const { name, version } = view?.about ?? {};
-    return {
-      name: typeof name === 'string' ? name : undefined,
-      version: typeof version === 'string' ? version : undefined,
-      lists: view?.lists,
-      place: `${origin}${view?.path ?? ''}`,
-    };
+    const catalog = await this.catalogs.of(program, undefined, USUAL_PATHS);
+    return { catalog, place: `${origin}${catalog?.path ?? ''}` };
   }
 
   /** Begins all sessions in a program. The returned function moves streams to it and tells clients what has changed. */
-  async move(next: Program): Promise<() => Promise<Adoption>> {
+  async move(next: Program): Promise<() => Promise<Migration>> {
     const before = this.known;
     // a stand-in only says that the program has ended: clients keep the lists that they know
     const isQuiet = next.isStandIn && before !== undefined;
     if (!isQuiet) this.known = next;
-    const sessions = [...this.sessions.values()];
-    await inTime(Promise.all(sessions.map((session) => session.idIn(next).catch(() => undefined))));
+    await this.inAllSessions((session) => session.idIn(next).catch(() => {}));
     return async () => {
-      await inTime(Promise.all([...this.sessions.values()].map((session) => session.catchUp(next))));
+      await this.inAllSessions((session) => session.catchUp(next));
       const pushes = [...this.sessions.values()].flatMap(({ streams }) => [...streams]);
       await inTime(Promise.all([...pushes, ...this.listens].map((each) => each.reopen(next))));
-      return this.tell(isQuiet ? async () => [] : await this.compare(before, next));
+      const changes = isQuiet ? async () => [] : this.changesSince(before, next);
+      await Promise.all([undefined, ...this.sessions.values(), ...this.listens].map(changes));
+      return this.notify(changes);
     };
+  }
+
+  private async inAllSessions(run: (session: HttpSession) => Promise<unknown>): Promise<void> {
+    await inTime(Promise.all([...this.sessions.values()].map(run)));
   }
 
   /** A function that finds the changes for a client, or for nobody in particular; undefined if they can't be known. */
-  private async compare(
-    before: Program | undefined,
-    next: Program,
-  ): Promise<(caller?: Caller) => Promise<readonly Change[] | undefined>> {
-    const changes = async (caller: Caller | undefined) => {
+  private changesSince(before: Program | undefined, next: Program): ChangesFor {
+    const all = new Map<string, Promise<readonly Change[] | undefined>>();
+    const changesFor: ChangesFor = async (caller) => {
       if (before === undefined) return [];
-      const both = Promise.all([this.views.of(before, caller), this.views.of(next, caller)]);
+      const both = Promise.all([this.catalogs.of(before, caller), this.catalogs.of(next, caller)]);
       const [old, now] = (await inTime(both)) ?? [];
       return old && now && differences(old.lists, now.lists);
     };
-    const all = new Map<string, Promise<readonly Change[] | undefined>>();
-    const of = (caller?: Caller) => {
-      const key = keyOfView(caller);
-      const known = all.get(key) ?? changes(caller);
-      all.set(key, known);
-      return known;
+    return (caller) => {
+      const key = keyOfCaller(caller);
+      const changes = all.get(key) ?? changesFor(caller);
+      all.set(key, changes);
+      return changes;
     };
-    await Promise.all([undefined, ...this.sessions.values(), ...this.listens].map(of));
-    return of;
   }
 
-  private async tell(changesFor: (caller?: Caller) => Promise<readonly Change[] | undefined>): Promise<Adoption> {
-    let told = 0;
+  private async notify(changesFor: ChangesFor): Promise<Migration> {
+    let notified = 0;
     const all = new Map<string, Change>();
-    const note = (changes: readonly Change[] | undefined) => {
+    const methodsFor = async (caller?: Caller) => {
+      const changes = await changesFor(caller);
       for (const change of changes ?? []) all.set(`${change.sign}${change.kind}${change.name}`, change);
       return changes ? notificationsOf(changes) : ALL_CHANGED;
     };
-    note((await changesFor()) ?? []);
+    await methodsFor();
     for (const session of this.sessions.values()) {
-      const methods = note(await changesFor(session));
-      if (session.memory.joined && tellSession(session, methods)) told += 1;
+      const methods = await methodsFor(session);
+      if (session.memory.joined && session.notify(methods)) notified += 1;
     }
     for (const listen of this.listens) {
-      const methods = note(await changesFor(listen));
-      if (methods.map((method) => listen.notify(method)).includes(true)) told += 1;
+      const methods = await methodsFor(listen);
+      if (methods.map((method) => listen.notify(method)).includes(true)) notified += 1;
     }
-    return { changes: [...all.values()], told };
+    return { changes: [...all.values()], notified };
   }
-}
-
-function tellSession(session: HttpSession, methods: readonly string[]): boolean {
-  const [stream] = session.streams;
-  for (const method of methods) {
-    if (stream) stream.notify(method);
-    else session.untold.add(method);
-  }
-  return stream !== undefined && methods.length > 0;
 }

@@ -1,17 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { setTimeout as wait } from 'node:timers/promises';
 
 import { INITIALIZE, LISTEN } from '@decorum/core/transport';
 
+import type { ActiveProgram } from '../active-program.js';
 import { isMcpAnswer, isStateless } from '../answers.js';
-import type { Flights } from '../flights.js';
-import type { Stage } from '../front.js';
+import type { InFlight } from '../in-flight.js';
+import { inTime } from '../in-time.js';
 import {
   failure,
   isJson,
   isRequest,
-  isResponse,
   isSingle,
   type Json,
   keyOf,
@@ -21,14 +20,14 @@ import {
   type Written,
 } from '../message.js';
 import type { Program } from '../program.js';
-import { forAsker } from '../questions.js';
-import { Bodies } from './bodies.js';
+import type { Addressed } from '../questions.js';
+import { Bodies, type Unread } from './bodies.js';
 import type { Clients } from './clients.js';
 import { Exchange } from './exchange.js';
-import { type Incoming, proxy } from './incoming.js';
-import { HttpSession, NotAccepted, SESSION, withoutQuery } from './session.js';
+import type { Incoming } from './incoming.js';
+import { HttpSession, NotAccepted, withoutQuery } from './session.js';
 import { Streams } from './streams.js';
-import { send } from './upstream.js';
+import { send, SESSION } from './upstream.js';
 
 const ENDING_MS = 1000;
 
@@ -38,10 +37,11 @@ interface Target {
   readonly program: Program;
 }
 
-/** Who sent a message that a program has accepted, and the response; undefined if it isn't a request. */
-interface Acceptance extends Target {
-  readonly answer: Json | undefined;
-}
+/** The status and the answer for a body that was not read. */
+const REFUSALS: Readonly<Record<Unread, readonly [number, object]>> = {
+  busy: [503, failure(undefined, 'Too many bodies are arriving.')],
+  'too large': [413, failure(undefined, 'The body is too large.')],
+};
 
 const isJsonBody = (incoming: Incoming): boolean => /^application\/json\b/i.test(incoming.header('content-type') ?? '');
 
@@ -51,17 +51,19 @@ const isRefused = (error: unknown): boolean => (error as NodeJS.ErrnoException).
 const needsNoSession = (message: Message): boolean =>
   isJson(message) && (message['method'] === INITIALIZE || isStateless(message));
 
+const idOf = (message: Message): unknown => (isJson(message) && isRequest(message) ? message['id'] : undefined);
+
 /** Routes each client request to the right program. */
 export class Router {
   private readonly bodies = new Bodies();
   private readonly streams: Streams;
 
   constructor(
-    private readonly stage: Stage,
+    private readonly active: ActiveProgram,
     private readonly clients: Clients,
-    private readonly flights: Flights,
+    private readonly inFlight: InFlight,
   ) {
-    this.streams = new Streams(stage, clients, flights);
+    this.streams = new Streams(active, clients, inFlight);
   }
 
   async route(incoming: Incoming): Promise<void> {
@@ -76,7 +78,7 @@ export class Router {
 
   /** The program for a request; undefined if the request must not have one, or if its client has left. */
   private async serving(incoming: Incoming): Promise<Program | undefined> {
-    const program = this.stage.current ?? (await this.stage.serving());
+    const program = await this.active.serving();
     if (incoming.gone.aborted) return undefined;
     if (!program.isStandIn || incoming.isTrusted) return program;
     incoming.reject();
@@ -92,11 +94,14 @@ export class Router {
   private async post(incoming: Incoming, session: HttpSession | undefined): Promise<void> {
     const body = isJsonBody(incoming) ? await this.bodies.read(incoming.request, incoming.gone) : undefined;
     // without a session, nothing in it has to be changed, and a program may accept more
-    if (session && (body === 'too large' || body === 'busy')) return this.refuseBody(incoming, body);
+    if (session && typeof body === 'string') return incoming.answerInPlace(...REFUSALS[body]);
     const { written, bytes } = typeof body === 'object' ? body : {};
     if (written && session && isSingle(written) && !isRequest(written.message)) {
-      const target = this.targetOf(written, session);
-      if (target) return this.forward(incoming, target.written, { session, program: target.program });
+      const addressed = this.addressOf(written, session);
+      if (addressed) {
+        const { program, text } = addressed;
+        return this.forward(incoming, { message: written.message, text }, { session, program });
+      }
     }
     const program = await this.serving(incoming);
     if (program === undefined) return;
@@ -110,7 +115,6 @@ export class Router {
     const problem = this.absence(incoming);
     if (problem === undefined || incoming.method === 'OPTIONS') return this.proxy(incoming, target, bytes);
     incoming.answerInPlace(503, { error: problem });
-    incoming.discard();
   }
 
   /**
@@ -118,13 +122,7 @@ export class Router {
    * answer would be about a session that the client doesn't need.
    */
   private absence(incoming: Incoming): string | undefined {
-    return incoming.header(SESSION) === undefined ? this.stage.refusal() : undefined;
-  }
-
-  private refuseBody(incoming: Incoming, why: 'too large' | 'busy'): void {
-    const [status, problem] = why === 'busy' ? [503, 'Too many bodies are arriving.'] : [413, 'The body is too large.'];
-    incoming.answerInPlace(status, failure(undefined, problem));
-    incoming.discard();
+    return incoming.header(SESSION) === undefined ? this.active.refusal() : undefined;
   }
 
   /**
@@ -132,134 +130,101 @@ export class Router {
    * @param bytes its body, if that was read
    */
   private async proxy(incoming: Incoming, { session, program }: Target, bytes?: Buffer): Promise<void> {
-    const release = this.flights.take(program);
-    incoming.gone.addEventListener('abort', release, { once: true });
+    void incoming.over.then(this.inFlight.begin(program));
     try {
-      const id = await session?.idIn(program, incoming.headers);
-      await proxy(incoming, program, { id, bytes });
+      await incoming.proxy(program, await session?.idIn(program, incoming.headers), bytes);
     } catch (error) {
-      if (error instanceof NotAccepted) return incoming.refused(error);
+      if (error instanceof NotAccepted) return incoming.answerLike(error.answered);
       incoming.answerInPlace(502, { error: 'The program did not respond.' });
-      incoming.discard();
     }
   }
 
-  private dispatch(incoming: Incoming, written: Written, { session, program }: Target): Promise<void> {
-    const absence = needsNoSession(written.message) ? undefined : this.absence(incoming);
-    if (!isSingle(written)) {
-      if (absence !== undefined) return this.refuse(incoming, written.message, { problem: absence, status: 503 });
-      return this.forward(incoming, written, { session, program });
-    }
+  private async dispatch(incoming: Incoming, written: Written, { session, program }: Target): Promise<void> {
     const { message } = written;
-    const refusal = isRequest(message) ? this.stage.refusal(String(message['method'])) : undefined;
-    if (refusal !== undefined) return this.refuse(incoming, message, { problem: refusal });
-    if (absence !== undefined) return this.refuse(incoming, message, { problem: absence, status: 503 });
-    if (message['method'] === LISTEN) return this.streams.listen(incoming, written, program);
-    return this.forward(incoming, written, { session: isStateless(message) ? undefined : session, program });
+    const refusal = isJson(message) && isRequest(message) ? this.active.refusal(String(message['method'])) : undefined;
+    if (refusal !== undefined) return incoming.answerInPlace(200, failure(idOf(message), refusal));
+    const absence = needsNoSession(message) ? undefined : this.absence(incoming);
+    if (absence !== undefined) return incoming.answerInPlace(503, failure(idOf(message), absence));
+    if (isSingle(written) && written.message['method'] === LISTEN)
+      return this.streams.listen(incoming, written, program);
+    const isOutside = isJson(message) && isStateless(message);
+    return this.forward(incoming, written, { session: isOutside ? undefined : session, program });
   }
 
-  /** Finds the program for a response, or a notification about a request, and puts the program's ids into its text. */
-  private targetOf(
-    written: Written<Json>,
-    session: HttpSession,
-  ): { written: Written<Json>; program: Program } | undefined {
-    const { message } = written;
-    const { questions } = session;
-    const isProgress = message['method'] === 'notifications/progress';
-    if (isResponse(message) || isProgress) {
-      const question = isProgress ? questions.progress(message) : questions.answeredBy(message);
-      return question && { written: { message, text: forAsker(written, question) }, program: question.program };
-    }
-    if (message['method'] !== 'notifications/cancelled') return undefined;
-    const program = session.inFlight.get(keyOf(paramsOf(message)['requestId']));
-    return program && { written, program };
+  /** The program that a client's response is for, or a notification about a request; undefined for other messages. */
+  private addressOf(written: Written<Json>, { questions, inFlight }: HttpSession): Addressed | undefined {
+    const { message, text } = written;
+    if (message['method'] !== 'notifications/cancelled') return questions.toProgram(written);
+    const program = inFlight.get(keyOf(paramsOf(message)['requestId']));
+    return program && { program, text };
   }
 
   private async forward(incoming: Incoming, written: Written, { session, program }: Target): Promise<void> {
-    const release = this.flights.take(program);
-    const requests = messagesOf(written).filter(({ message }) => isRequest(message));
-    const landings = session ? requests.map(({ message }) => session.flies(message['id'], program)) : [];
-    const begins = isSingle(written) && written.message['method'] === INITIALIZE && !session;
-    let begun: HttpSession | undefined;
-    const exchange = new Exchange(incoming, program, {
-      written,
-      questions: session?.questions,
-      sessionHeader: (headers) => {
-        begun = begins ? this.begin(incoming, written, { program, headers }) : undefined;
-        const { id } = session ?? begun ?? {};
-        return id === undefined ? {} : { [SESSION]: id };
-      },
-      accepted: (message, answer) => {
-        if (begun && answer && isMcpAnswer(answer, message.message)) this.clients.add(begun);
-        this.accepted(incoming, message, { session, program, answer });
-      },
-    });
+    const exchange = this.exchange(incoming, written, { session, program });
     this.clients.exchanges.add(exchange);
-    try {
-      const id = await session?.idIn(program, incoming.headers);
-      await this.exchange(exchange, incoming, { text: written.text, id });
-      await exchange.over;
-    } catch (error) {
-      if (error instanceof NotAccepted) incoming.refused(error);
-      else if (isRefused(error) && !incoming.gone.aborted) exchange.withdraw();
-      else if (!incoming.gone.aborted) await exchange.failWhenKnown();
-    } finally {
-      this.clients.exchanges.delete(exchange);
-      for (const land of landings) land();
-      release();
+    const ends = [this.inFlight.begin(program), () => this.clients.exchanges.delete(exchange)];
+    for (const { message } of messagesOf(written)) {
+      if (session && isRequest(message)) ends.push(session.begin(message['id'], program));
     }
-    if (!exchange.isWithdrawn) return;
+    try {
+      const own = await session?.idIn(program, incoming.headers);
+      const { path, headers, gone: signal } = incoming;
+      // without sessions, clients cancel a request by disconnecting
+      const sent = { method: 'POST', path, headers, session: own, body: written.text, signal };
+      await exchange.answer(await send(program, sent));
+      return await incoming.over;
+    } catch (error) {
+      if (error instanceof NotAccepted) return incoming.answerLike(error.answered);
+      if (incoming.gone.aborted) return;
+      if (!isRefused(error)) return await exchange.failWhenKnown();
+    } finally {
+      for (const end of ends) end();
+    }
     // the program ended before it got the request, so the next program may get it
-    const reason = await Promise.race([program.ended, wait(ENDING_MS, undefined, { ref: false })]);
-    if (reason === undefined)
-      return this.refuse(incoming, written.message, { problem: 'The program no longer listens.' });
+    const reason = await inTime(program.ended, ENDING_MS);
+    if (reason === undefined) {
+      return incoming.answerInPlace(200, failure(idOf(written.message), 'The program no longer listens.'));
+    }
     const next = await this.serving(incoming);
     if (next) await this.dispatch(incoming, written, { session, program: next });
   }
 
-  /** Records what is known of a client once a program has accepted its message. Rejected messages are never repeated. */
-  private accepted(incoming: Incoming, written: Written<Json>, { session, program, answer }: Acceptance): void {
-    const { message } = written;
-    if (session) {
-      const affects = session.accept(written, incoming.headers);
-      const { current } = this.stage;
-      // the session may have moved in the meantime
-      if (affects && current && current !== program) void session.repeat(current, written).catch(() => {});
-    }
-    if (answer && !program.isStandIn && (session || isMcpAnswer(answer, message))) this.clients.serves(incoming);
-  }
-
-  private async refuse(
-    incoming: Incoming,
-    message: Message,
-    { problem, status = 200 }: { readonly problem: string; readonly status?: number },
-  ): Promise<void> {
-    const id = isJson(message) && isRequest(message) ? message['id'] : undefined;
-    incoming.answerInPlace(status, failure(id, problem));
-  }
-
-  private async exchange(
-    exchange: Exchange,
-    incoming: Incoming,
-    { text, id }: { text: string; id: string | undefined },
-  ): Promise<void> {
-    const { 'accept-encoding': _encoding, ...headers } = incoming.headers;
-    const received = await send(exchange.program, {
-      method: 'POST',
-      path: incoming.path,
-      headers: { ...headers, ...(id !== undefined && { [SESSION]: id }) },
-      body: text,
-      // without sessions, clients cancel a request by disconnecting
-      signal: incoming.gone,
+  private exchange(incoming: Incoming, written: Written, { session, program }: Target): Exchange {
+    const begins = isSingle(written) && written.message['method'] === INITIALIZE && !session;
+    let begun: HttpSession | undefined;
+    return new Exchange(incoming, program, {
+      written,
+      questions: session?.questions,
+      sessionFor: (headers) => {
+        begun = begins ? this.begin(incoming, written, { program, headers }) : undefined;
+        return (session ?? begun)?.id;
+      },
+      accepted: (message, answer) => {
+        const isMcp = answer !== undefined && isMcpAnswer(answer, message.message);
+        if (begun && isMcp) this.clients.add(begun);
+        if (session) this.accept(incoming, message, { session, program });
+        if (answer && !program.isStandIn && (session || isMcp)) this.clients.serves(incoming);
+      },
     });
-    await exchange.answer(received);
+  }
+
+  /** Records a message that a program has accepted. Rejected messages are never repeated. */
+  private accept(
+    incoming: Incoming,
+    written: Written<Json>,
+    { session, program }: { readonly session: HttpSession; readonly program: Program },
+  ): void {
+    const affects = session.accept(written, incoming.headers);
+    const { current } = this.active;
+    // the session may have moved in the meantime
+    if (affects && current && current !== program) void session.repeat(current, written).catch(() => {});
   }
 
   /** A session that a program begins. The client keeps its first id. */
   private begin(
     incoming: Incoming,
     written: Written<Json>,
-    { program, headers }: { program: Program; headers: IncomingHttpHeaders },
+    { program, headers }: { readonly program: Program; readonly headers: IncomingHttpHeaders },
   ): HttpSession | undefined {
     const given = headers[SESSION];
     if (typeof given !== 'string') return undefined;

@@ -1,16 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-import { Memory } from '../memory.js';
 import { withText } from '../json-text.js';
+import { Memory } from '../memory.js';
 import { isJson, isRequest, isResponse, type Json, keyOf, type Written } from '../message.js';
 import type { Program } from '../program.js';
 import { Questions } from '../questions.js';
-import { type Answered, converse, endToEnd } from './upstream.js';
-
-/** The header with the session id. */
-export const SESSION = 'mcp-session-id';
-/** The headers of the relay's own messages. */
-export const POSTED = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+import { type Answered, converse, endToEnd, SESSION } from './upstream.js';
 
 let count = 0;
 /** An id for one of the relay's own requests, as JSON. */
@@ -34,10 +29,10 @@ export function lasting(headers: IncomingHttpHeaders): IncomingHttpHeaders {
 /** A path without its query, which may say what to do. */
 export const withoutQuery = (path: string): string => path.replace(/[?#].*$/, '');
 
-/** A stream that a session's client holds open. */
-export interface SessionStream {
+/** A stream that a client holds open. */
+export interface Stream {
   reopen(program: Program): Promise<void>;
-  notify(method: string, params?: Json): void;
+  notify(method: string, params?: Json): boolean;
   end(): void;
 }
 
@@ -47,9 +42,9 @@ export class HttpSession {
   readonly questions = new Questions();
   /** The programs of the client's requests in flight, by request id. */
   readonly inFlight = new Map<string, Program>();
-  readonly streams = new Set<SessionStream>();
+  readonly streams = new Set<Stream>();
   /** Notifications that the client hasn't received, because it had no stream open. */
-  readonly untold = new Set<string>();
+  readonly missed = new Set<string>();
   private readonly ids = new Map<Program, Promise<string>>();
   /** The version of the memory that was replayed to each program. */
   private readonly replayed = new Map<Program, number>();
@@ -97,11 +92,19 @@ export class HttpSession {
   }
 
   /** Sends a message to a program that has not received it. */
-  async repeat(program: Program, { message, text }: Written<Json>): Promise<void> {
-    const id = await this.idIn(program);
-    const sent = isRequest(message) ? withText(text, ['id'], ownId()) : text;
-    const { 'accept-encoding': _encoding, ...headers } = this.headers;
-    await this.tell(program, sent, { ...headers, [SESSION]: id });
+  async repeat(program: Program, written: Written<Json>): Promise<void> {
+    const session = await this.idIn(program);
+    await this.tell(program, written, { headers: this.headers, session });
+  }
+
+  /** Sends notifications, now or once the client has a stream open. Returns whether it has one and gets any. */
+  notify(methods: readonly string[]): boolean {
+    const [stream] = this.streams;
+    for (const method of methods) {
+      if (stream) stream.notify(method);
+      else this.missed.add(method);
+    }
+    return stream !== undefined && methods.length > 0;
   }
 
   /** Forgets a program that has ended. */
@@ -112,7 +115,7 @@ export class HttpSession {
   }
 
   /** Records a request that is in flight until the returned function is called. */
-  flies(id: unknown, program: Program): () => void {
+  begin(id: unknown, program: Program): () => void {
     const key = keyOf(id);
     this.inFlight.set(key, program);
     return () => {
@@ -121,22 +124,27 @@ export class HttpSession {
   }
 
   private async replay(program: Program, headers: IncomingHttpHeaders): Promise<string> {
+    const [initialize, ...more] = this.memory.replay();
     this.replayed.set(program, this.memory.version);
     const own = lasting(headers);
-    const begun = await this.tell(program, withText(this.memory.initialize ?? '{}', ['id'], ownId()), own);
-    const id = begun.headers[SESSION];
+    const begun = await this.tell(program, initialize as Written<Json>, { headers: own });
+    const session = begun.headers[SESSION];
     const result = begun.message?.['result'];
-    if (typeof id !== 'string' || !isJson(result)) throw new NotAccepted(begun);
+    if (typeof session !== 'string' || !isJson(result)) throw new NotAccepted(begun);
     this.headers = headers;
     const version = result['protocolVersion'];
-    const more = { ...own, [SESSION]: id, ...(typeof version === 'string' && { 'mcp-protocol-version': version }) };
-    for (const { message, text } of this.memory.replay()) {
-      await this.tell(program, isRequest(message) ? withText(text, ['id'], ownId()) : text, more);
-    }
-    return id;
+    const withVersion = { ...own, ...(typeof version === 'string' && { 'mcp-protocol-version': version }) };
+    for (const each of more) await this.tell(program, each, { headers: withVersion, session });
+    return session;
   }
 
-  private tell(program: Program, body: string, headers: IncomingHttpHeaders): Promise<Answered> {
-    return converse(program, { method: 'POST', path: this.path, headers: { ...headers, ...POSTED }, body });
+  /** Sends a client's message once more. A request gets an id of the relay's own. */
+  private tell(
+    program: Program,
+    { message, text }: Written<Json>,
+    more: { readonly headers: IncomingHttpHeaders; readonly session?: string },
+  ): Promise<Answered> {
+    const body = isRequest(message) ? withText(text, ['id'], ownId()) : text;
+    return converse(program, { path: this.path, body, ...more });
   }
 }

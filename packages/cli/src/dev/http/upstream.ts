@@ -9,24 +9,22 @@ export interface Sent {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
+  /** The session's id in this program. */
+  readonly session?: string | undefined;
   /** A client's request is streamed. */
-  readonly body?: string | Buffer | IncomingMessage;
+  readonly body?: string | Buffer | IncomingMessage | undefined;
   /** Aborts the request. */
   readonly signal?: AbortSignal;
+  /** Whether the response is passed on as is. Any other is read here, so it must not be compressed. */
+  readonly isProxied?: true;
 }
 
+/** The header with the session id. */
+export const SESSION = 'mcp-session-id';
+
 // RFC 9110, section 7.6.1, plus `content-length`, which is set anew
-const HOP_BY_HOP = [
-  'connection',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'expect',
-  'content-length',
-];
+const HOP_BY_HOP =
+  'connection,keep-alive,proxy-connection,te,trailer,transfer-encoding,upgrade,expect,content-length'.split(',');
 
 /** The headers that may be forwarded. */
 export function endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders {
@@ -44,12 +42,14 @@ function bodyHeaders(body: Sent['body']): IncomingHttpHeaders {
 }
 
 /** The headers for a program. A stand-in has no hosts of its own, so it gets only what the relay's guard allows. */
-function headersFor({ asked, isStandIn }: Program, headers: IncomingHttpHeaders): IncomingHttpHeaders {
+function headersFor({ asked, isStandIn }: Program, sent: Sent): IncomingHttpHeaders {
   // the address that the program believes it listens on
   const host = `127.0.0.1:${asked?.port}`;
-  const kept = { host, ...endToEnd(headers) };
-  if (!isStandIn) return kept;
-  const { origin: _origin, ...rest } = kept;
+  const headers: IncomingHttpHeaders = { host, ...endToEnd(sent.headers), ...bodyHeaders(sent.body) };
+  if (sent.session !== undefined) headers[SESSION] = sent.session;
+  if (!sent.isProxied) delete headers['accept-encoding'];
+  if (!isStandIn) return headers;
+  const { origin: _origin, ...rest } = headers;
   return { ...rest, host };
 }
 
@@ -63,24 +63,18 @@ export interface Received {
  * Sends a request to a program. Each request has its own connection: a program may close an idle one at any time, and
  * the request would be lost.
  */
-export function send(program: Program, { method, path, headers, body, signal }: Sent): Promise<Received> {
+export function send(program: Program, sent: Sent): Promise<Received> {
+  const { method, path, body, signal } = sent;
   return new Promise((resolve, reject) => {
-    const sent = request({
-      host: '127.0.0.1',
-      port: program.port,
-      method,
-      path,
-      agent: false,
-      ...(signal && { signal }),
-      headers: { ...headersFor(program, headers), ...bodyHeaders(body) },
-    });
-    sent.on('error', reject);
-    sent.on('response', (response) => {
+    const target = { host: '127.0.0.1', port: program.port, method, path, headers: headersFor(program, sent) };
+    const outgoing = request({ ...target, agent: false, ...(signal && { signal }) });
+    outgoing.on('error', reject);
+    outgoing.on('response', (response) => {
       response.on('error', () => {});
-      resolve({ response, abandon: () => sent.destroy() });
+      resolve({ response, abandon: () => outgoing.destroy() });
     });
-    if (body instanceof IncomingMessage) body.pipe(sent);
-    else sent.end(body);
+    if (body instanceof IncomingMessage) body.pipe(outgoing);
+    else outgoing.end(body);
   });
 }
 
@@ -104,14 +98,17 @@ export interface Answered {
   readonly body: string;
 }
 
-/** Sends one of the relay's own messages, and waits for the response. */
-export async function converse(program: Program, sent: Sent): Promise<Answered> {
-  const { response, abandon } = await send(program, sent);
-  const { statusCode: status = 0, headers } = response;
+const POSTED = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+
+/** Posts one of the relay's own messages, and waits for the response. */
+export async function converse(program: Program, sent: Omit<Sent, 'method'>): Promise<Answered> {
+  const headers = { ...sent.headers, ...POSTED };
+  const { response, abandon } = await send(program, { ...sent, method: 'POST', headers });
+  const answered = { status: response.statusCode ?? 0, headers: response.headers };
   if (!isEventStream(response)) {
     const body = (await readBody(response)).toString();
     const message = parse(body);
-    return { status, headers, body, message: isJson(message) ? message : undefined };
+    return { ...answered, body, message: isJson(message) ? message : undefined };
   }
   const message = await new Promise<Json | undefined>((resolve) => {
     readEvents(response, ({ data = '' }) => {
@@ -121,5 +118,5 @@ export async function converse(program: Program, sent: Sent): Promise<Answered> 
     response.once('close', () => resolve(undefined));
   });
   abandon();
-  return { status, headers, body: '', message };
+  return { ...answered, body: '', message };
 }

@@ -1,14 +1,15 @@
 import { INITIALIZE } from '@decorum/core/transport';
 
-import { Flights } from '../flights.js';
-import { failure, isJson, type Json, keyOf } from '../message.js';
+import { InFlight } from '../in-flight.js';
+import { endedFailure, isJson, type Json, keyOf } from '../message.js';
 import type { Program } from '../program.js';
 
 /** A client's request in flight. */
 interface Call {
   readonly program: Program;
   readonly message: Json;
-  readonly land: () => void;
+  /** Ends counting it. */
+  readonly end: () => void;
 }
 
 /** The id in a line that is no valid message, as a key. */
@@ -23,7 +24,7 @@ function idIn(text: string): string | undefined {
 
 /** The client's requests in flight over stdio. Each gets one response at most, and none after it was cancelled. */
 export class Calls {
-  private readonly flights = new Flights();
+  private readonly inFlight = new InFlight();
   private readonly calls = new Map<string, Call>();
   /** The ids in lines that are no valid messages: a program may answer them all the same. */
   private readonly invalid = new Set<string>();
@@ -33,8 +34,8 @@ export class Calls {
     const other = this.calls.get(key);
     // the program rejects an id that is in use, without saying which
     if (other?.program === program) return;
-    other?.land();
-    this.calls.set(key, { program, message, land: this.flights.take(program) });
+    other?.end();
+    this.calls.set(key, { program, message, end: this.inFlight.begin(program) });
   }
 
   /** Expects a response to a line that is no valid message. */
@@ -53,7 +54,7 @@ export class Calls {
     const call = this.calls.get(key);
     if (call?.program !== program) return undefined;
     this.calls.delete(key);
-    call.land();
+    call.end();
     return call.message;
   }
 
@@ -68,33 +69,26 @@ export class Calls {
     // clients can't cancel it (MCP, "Cancellation"), so the program answers
     if (!call || call.message['method'] === INITIALIZE) return;
     this.calls.delete(key);
-    call.land();
+    call.end();
   }
 
-  /** Removes the requests of a program. Returns their responses. */
-  fail(program: Program, problem: string): Json[] {
-    const lost = [...this.calls].filter(([, call]) => call.program === program);
-    return lost.map(([key, { message, land }]) => {
+  /** Removes the requests of a program, or of all. Returns their responses. */
+  fail(program: Program | undefined, problem: string): Json[] {
+    const lost = [...this.calls].filter(([, call]) => program === undefined || call.program === program);
+    return lost.map(([key, { message, end }]) => {
       this.calls.delete(key);
-      land();
-      return failure(message['id'], `The program has ended: ${problem}.`);
+      end();
+      return endedFailure(message['id'], problem);
     });
-  }
-
-  /** Removes all requests. Returns their responses. */
-  failAll(problem: string): Json[] {
-    return [...new Set([...this.calls.values()].map(({ program }) => program))].flatMap((each) =>
-      this.fail(each, problem),
-    );
   }
 
   /** Resolves when a program has no requests in flight. */
   idle(program: Program): Promise<void> {
-    return this.flights.idle(program);
+    return this.inFlight.idle(program);
   }
 
   /** Resolves when no requests are in flight. */
   allIdle(): Promise<void> {
-    return this.flights.allIdle();
+    return this.inFlight.allIdle();
   }
 }

@@ -1,19 +1,7 @@
-import { newestOf } from '@decorum/core/transport';
-
-import { DISCOVER } from '../answers.js';
-import { type Ask, type Lists, readLists } from '../lists.js';
+import { type Catalog, readCatalog } from '../lists.js';
 import { withText } from '../json-text.js';
-import { type Id, isJson, isRequest, type Json, notification, request, type Written } from '../message.js';
+import { isRequest, type Json, request, type Written } from '../message.js';
 import type { Program } from '../program.js';
-
-const OWN = 'decorum-dev-';
-const CLIENT = { name: 'decorum-dev', version: '1.0.0' };
-const STATELESS = newestOf('stateless').id;
-const ENVELOPE = {
-  'io.modelcontextprotocol/protocolVersion': STATELESS,
-  'io.modelcontextprotocol/clientInfo': CLIENT,
-  'io.modelcontextprotocol/clientCapabilities': {},
-};
 
 /** Sends a program the relay's own requests, over the same stdin and stdout as the client's messages. */
 export class Link {
@@ -23,7 +11,6 @@ export class Link {
   hasSession = false;
   /** `list_changed` notifications that the program sent before clients were moved to it. */
   readonly early = new Set<string>();
-  about: Json = {};
 
   constructor(readonly program: Program) {
     void this.abandon();
@@ -34,14 +21,9 @@ export class Link {
     for (const resolve of this.waiting.values()) resolve({});
   }
 
-  /** Sends one of the relay's own requests. Resolves with an empty object if the program ends. */
-  ask(method: string, params: Json): Promise<Json> {
-    return this.repeat(JSON.stringify(request(0, method, params)));
-  }
-
-  /** Sends a request with an id of the relay's own. */
+  /** Sends a request with an id of the relay's own. Resolves with an empty object if the program ends. */
   private repeat(text: string): Promise<Json> {
-    const id = `${OWN}${this.program.number}-${++this.asked}`;
+    const id = `decorum-dev-${this.program.number}-${++this.asked}`;
     return new Promise((resolve) => {
       if (this.program.hasEnded) return resolve({});
       this.waiting.set(id, resolve);
@@ -60,30 +42,20 @@ export class Link {
 
   /**
    * Begins the client's session as it began in the previous program.
-   * @param initialize the text of the client's `initialize`
+   * @param messages see `Memory.replay`
    */
-  async begin(initialize: string, replay: readonly Written<Json>[]): Promise<void> {
+  async begin([initialize, ...more]: readonly Written<Json>[]): Promise<void> {
+    if (initialize === undefined) return;
     this.hasSession = true;
-    await this.repeat(initialize);
+    await this.repeat(initialize.text);
     await Promise.all(
-      replay.map(({ message, text }) => (isRequest(message) ? this.repeat(text) : this.program.write(text))),
+      more.map(({ message, text }) => (isRequest(message) ? this.repeat(text) : this.program.write(text))),
     );
   }
 
-  /** Reads the program's lists without a session, or else in the client's session. Undefined if that hasn't begun. */
-  async lists(): Promise<Lists | undefined> {
-    const stateless: Ask = (method, params) => this.ask(method, { ...params, _meta: ENVELOPE });
-    const { result } = await stateless(DISCOVER, {});
-    if (isJson(result)) {
-      const meta = isJson(result['_meta']) ? result['_meta'] : {};
-      const info = meta['io.modelcontextprotocol/serverInfo'];
-      if (isJson(info)) this.about = info;
-      return readLists(stateless);
-    }
-    return this.hasSession ? readLists((method, params) => this.ask(method, params)) : undefined;
+  /** Reads the program's catalog without a session, or else in the client's session. Undefined if that hasn't begun. */
+  catalog(): Promise<Catalog | undefined> {
+    const ask = (method: string, params: Json) => this.repeat(JSON.stringify(request(0, method, params)));
+    return readCatalog(ask, async () => (this.hasSession ? { ask, begun: {} } : undefined));
   }
 }
-
-/** `notifications/cancelled` for a request, as text. */
-export const cancelled = (requestId: Id): string =>
-  JSON.stringify(notification('notifications/cancelled', { requestId, reason: 'The program was replaced.' }));

@@ -1,17 +1,17 @@
 import type { Program } from './program.js';
 
 /** Counts the requests that each program has in flight. */
-export class Flights {
+export class InFlight {
   private readonly counts = new Map<Program, number>();
   private readonly waiting = new Map<Program, (() => void)[]>();
 
   /** Counts one more request until the returned function is called. */
-  take(program: Program): () => void {
+  begin(program: Program): () => void {
     this.counts.set(program, (this.counts.get(program) ?? 0) + 1);
-    let taken = true;
+    let isCounted = true;
     return () => {
-      if (!taken) return;
-      taken = false;
+      if (!isCounted) return;
+      isCounted = false;
       const left = (this.counts.get(program) ?? 1) - 1;
       if (left > 0) return void this.counts.set(program, left);
       this.counts.delete(program);

@@ -1,17 +1,17 @@
 import type { Readable, Writable } from 'node:stream';
-import { setTimeout as wait } from 'node:timers/promises';
 
 import { INITIALIZE, LISTEN } from '@decorum/core/transport';
 
+import type { ActiveProgram } from '../active-program.js';
 import { adapt } from '../answers.js';
-import type { About, Adoption, Front, Stage } from '../front.js';
+import type { About, Frontend, Migration } from '../frontend.js';
 import { inTime } from '../in-time.js';
 import { lines } from '../lines.js';
-import { ALL_CHANGED, differences, type Lists, notificationsOf } from '../lists.js';
+import { ALL_CHANGED, type Catalog, differences, notificationsOf } from '../lists.js';
 import { Memory } from '../memory.js';
 import {
+  endedFailure,
   failure,
-  type Id,
   isJson,
   isRequest,
   isResponse,
@@ -25,14 +25,14 @@ import {
   type Written,
 } from '../message.js';
 import type { Program } from '../program.js';
-import { forAsker, Questions } from '../questions.js';
+import { Questions } from '../questions.js';
 import { acknowledgeLists, ACKNOWLEDGED, changeFor, isListChange, subscriptionOf } from '../subscriptions.js';
 import { Backlog, cancelledBy } from './backlog.js';
 import { Calls } from './calls.js';
-import { cancelled, Link } from './link.js';
+import { Link } from './link.js';
 
 /** The client over stdio. The relay owns stdin and stdout; programs come and go behind it. */
-export class StdioFront implements Front {
+export class StdioFrontend implements Frontend {
   readonly port = undefined;
   private readonly memory = new Memory();
   private readonly questions = new Questions();
@@ -41,61 +41,63 @@ export class StdioFront implements Front {
   private readonly listens = new Map<string, Written<Json> & { program: Program; acknowledged: boolean }>();
   private readonly links = new Map<Program, Link>();
   private readonly backlog = new Backlog();
-  /** The lists that the client may know. */
-  private known: Promise<Lists | undefined> | undefined;
+  /** The catalog that the client may know. */
+  private known: Promise<Catalog | undefined> | undefined;
   /** Whether the program has changed its lists since they were read. */
   private isStale = false;
   /** Resolves when the client has closed stdin and a program has received everything that the client sent. */
-  readonly left: Promise<void>;
+  readonly disconnected: Promise<void>;
   private closing = false;
 
   constructor(
-    private readonly stage: Stage,
+    private readonly active: ActiveProgram,
     private readonly input: Readable,
     private readonly output: Writable,
   ) {
     lines(input, (line) => this.take(line));
-    this.left = this.whenLeft();
+    this.disconnected = this.whenDisconnected();
     output.on('error', () => {});
   }
 
-  async adopt(next: Program, switchOver: () => void): Promise<Adoption> {
+  async migrate(next: Program, activate: () => void): Promise<Migration> {
     const link = this.linkTo(next);
-    const before = this.stage.current;
+    const before = this.active.current;
     const isFirst = this.known === undefined;
     // a stand-in only says that the program has ended: the client keeps the lists that it knows
     const isQuiet = next.isStandIn && !isFirst;
-    const version = await inTime(this.begin(link));
-    if (version !== this.memory.version) await inTime(this.begin(link));
-    if (this.isStale && before) this.known = this.linkTo(before).lists();
-    switchOver();
+    const { version } = this.memory;
+    await inTime(link.begin(this.memory.replay()));
+    // the client has changed its session in the meantime
+    if (version !== this.memory.version) await inTime(link.begin(this.memory.replay()));
+    if (this.isStale && before) this.known = this.linkTo(before).catalog();
+    activate();
     this.moveListens(link, before);
     for (const line of this.backlog.take()) this.take(line);
-    if (isQuiet) return { changes: [], told: 0 };
+    if (isQuiet) return { changes: [], notified: 0 };
     const known = this.known;
-    this.known = link.lists();
+    this.known = link.catalog();
     this.isStale = false;
-    if (isFirst) return { changes: [], told: 0 };
-    const [old, lists] = (await inTime(Promise.all([known, this.known]))) ?? [];
-    const changes = old && lists ? differences(old, lists) : undefined;
+    if (isFirst) return { changes: [], notified: 0 };
+    const [old, now] = (await inTime(Promise.all([known, this.known]))) ?? [];
+    const changes = old && now ? differences(old.lists, now.lists) : undefined;
     const methods = new Set([...(changes ? notificationsOf(changes) : ALL_CHANGED), ...link.early]);
-    return { changes: changes ?? [], told: this.tell(methods) };
+    return { changes: changes ?? [], notified: this.notify(methods) };
   }
 
   async open(): Promise<void> {}
 
-  hear(program: Program, written: Written): void {
+  receive(program: Program, written: Written): void {
     const link = this.linkTo(program);
     if (this.closing) return;
     if (!isSingle(written)) return this.answerBatch(program, written);
-    const { message, text } = written;
+    const { message } = written;
     if (link.takes(message)) return;
     if (message['method'] === undefined) return this.answer(program, written);
-    if (isRequest(message)) return this.write(this.questions.ask(program, text));
+    if (isRequest(message)) return this.write(this.questions.toClient(program, written));
     this.announce(link, written);
   }
 
-  lost(program: Program, problem: string): void {
+  fail(program: Program, problem: string): void {
     for (const each of this.calls.fail(program, problem)) this.send(each);
     this.questions.forget(program);
     if (program.hasEnded) this.links.delete(program);
@@ -105,15 +107,8 @@ export class StdioFront implements Front {
     return this.calls.idle(program);
   }
 
-  async about(program: Program): Promise<About> {
-    const lists = await this.known;
-    const { name, version } = this.linkTo(program).about;
-    return {
-      name: typeof name === 'string' ? name : undefined,
-      version: typeof version === 'string' ? version : undefined,
-      lists,
-      place: 'stdio',
-    };
+  async about(): Promise<About> {
+    return { catalog: await this.known, place: 'stdio' };
   }
 
   log(text: string): void {
@@ -122,30 +117,23 @@ export class StdioFront implements Front {
   }
 
   async close(drainMs: number): Promise<void> {
-    await Promise.race([this.calls.allIdle(), wait(drainMs, undefined, { ref: false })]);
-    for (const each of this.calls.failAll('it was told to')) this.send(each);
-    for (const { id } of this.backlog.requests()) this.send(failure(id, 'The program has ended: it was told to.'));
+    await inTime(this.calls.allIdle(), drainMs);
+    const waiting = this.backlog.requests().map(({ id }) => endedFailure(id, 'it was told to'));
+    for (const each of [...this.calls.fail(undefined, 'it was told to'), ...waiting]) this.send(each);
     this.closing = true;
     this.input.destroy();
     await new Promise((resolve) => this.output.write('', resolve));
   }
 
-  private async whenLeft(): Promise<void> {
+  private async whenDisconnected(): Promise<void> {
     await new Promise((resolve) => this.input.once('close', resolve).once('end', resolve));
-    if (!this.backlog.isEmpty) await inTime(this.stage.serving());
+    if (!this.backlog.isEmpty) await inTime(this.active.serving());
   }
 
   private linkTo(program: Program): Link {
     const link = this.links.get(program) ?? new Link(program);
     this.links.set(program, link);
     return link;
-  }
-
-  /** Begins the client's session, if it has one, in a program. Returns the version of the memory that was replayed. */
-  private async begin(link: Link): Promise<number> {
-    const { version, initialize } = this.memory;
-    if (initialize) await link.begin(initialize, this.memory.replay());
-    return version;
   }
 
   /** Sends one of the relay's own messages. */
@@ -158,7 +146,7 @@ export class StdioFront implements Front {
   }
 
   private take(text: string): void {
-    const program = this.stage.current;
+    const program = this.active.current;
     if (program === undefined) return this.backlog.add(text);
     const message = parse(text);
     if (isJson(message)) return this.route({ message, text }, program);
@@ -179,12 +167,12 @@ export class StdioFront implements Front {
   private route(written: Written<Json>, program: Program): void {
     const { message, text } = written;
     if (isResponse(message)) {
-      const question = this.questions.answeredBy(message);
+      const addressed = this.questions.toProgram(written);
       this.questions.close(message);
-      return question?.program.write(forAsker(written, question));
+      return addressed?.program.write(addressed.text);
     }
     if (!isRequest(message)) return this.pass(written, program);
-    const refusal = this.stage.refusal(String(message['method']));
+    const refusal = this.active.refusal(String(message['method']));
     if (refusal !== undefined) return this.send(failure(message['id'], refusal));
     this.memory.note(written);
     if (message['method'] === INITIALIZE) this.linkTo(program).hasSession = true;
@@ -204,8 +192,8 @@ export class StdioFront implements Front {
       this.listens.delete(key);
       return program.write(text);
     }
-    const question = message['method'] === 'notifications/progress' && this.questions.progress(message);
-    if (question) return question.program.write(forAsker(written, question));
+    const addressed = this.questions.toProgram(written);
+    if (addressed) return addressed.program.write(addressed.text);
     this.memory.note(written);
     if (message['id'] !== undefined) this.calls.expect(text);
     current.write(text);
@@ -230,10 +218,11 @@ export class StdioFront implements Front {
   }
 
   /** Passes on a program's notification. */
-  private announce(link: Link, { message, text }: Written<Json>): void {
+  private announce(link: Link, written: Written<Json>): void {
     const { program } = link;
+    const { message, text } = written;
     const { method } = message;
-    const isCurrent = program === this.stage.current;
+    const isCurrent = program === this.active.current;
     if (isListChange(method) && !isCurrent) return void link.early.add(String(method));
     if (isListChange(method)) this.isStale = true;
     if (method === ACKNOWLEDGED) {
@@ -247,7 +236,7 @@ export class StdioFront implements Front {
     const listen = this.listens.get(key);
     if (listen && listen.program !== program) return;
     this.listens.delete(key);
-    this.write(this.questions.cancel(program, text));
+    this.write(this.questions.toClient(program, written));
   }
 
   /** Moves the client's subscriptions to the next program. */
@@ -255,22 +244,27 @@ export class StdioFront implements Front {
     for (const listen of this.listens.values()) {
       listen.program = link.program;
       link.program.write(listen.text);
-      if (before && !before.hasEnded) before.write(cancelled(listen.message['id'] as Id));
+      if (before && !before.hasEnded) before.write(cancellationOf(listen.message));
     }
   }
 
-  /** Tells the client that its lists have changed. Returns the number of clients told. */
-  private tell(methods: Iterable<string>): number {
-    let told = 0;
+  /** Tells the client that its lists have changed. Returns the number of clients that were notified. */
+  private notify(methods: Iterable<string>): number {
+    let notified = 0;
     for (const method of methods) {
       const changes = [...this.listens.values()].map(({ message }) => changeFor(message, method));
       if (this.memory.joined) changes.push(notification(method));
       for (const change of changes) {
         if (change === undefined) continue;
         this.send(change);
-        told = 1;
+        notified = 1;
       }
     }
-    return told;
+    return notified;
   }
+}
+
+/** `notifications/cancelled` for a request, as text. */
+function cancellationOf({ id: requestId }: Json): string {
+  return JSON.stringify(notification('notifications/cancelled', { requestId, reason: 'The program was replaced.' }));
 }

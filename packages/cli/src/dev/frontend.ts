@@ -1,40 +1,38 @@
-import type { Change, Lists } from './lists.js';
+import type { Catalog, Change } from './lists.js';
 import type { Written } from './message.js';
 import type { Program } from './program.js';
 
-/** A program as the relay's clients see it. */
+/** What is printed of a program. */
 export interface About {
-  readonly name: string | undefined;
-  readonly version: string | undefined;
-  readonly lists: Lists | undefined;
+  readonly catalog: Catalog | undefined;
   /** Where clients connect. */
   readonly place: string;
 }
 
 /** The result of moving all clients to another program. */
-export interface Adoption {
+export interface Migration {
   readonly changes: readonly Change[];
   /** The number of clients that were notified of changes. */
-  readonly told: number;
+  readonly notified: number;
 }
 
-/** The clients of the relay, over one transport. They stay connected while programs come and go. */
-export interface Front {
+/** The side of the relay that clients connect to, over one transport. They stay connected while programs come and go. */
+export interface Frontend {
   /** The port that clients use, if there is one. */
   readonly port: number | undefined;
   /** Resolves when the client over stdio has disconnected; never resolves over HTTP. */
-  readonly left: Promise<void>;
+  readonly disconnected: Promise<void>;
   /** Lets clients connect where the program asked to serve. */
   open(program: Program | undefined): Promise<void>;
   /** Handles a message, or a batch, that the program has written to stdout. */
-  hear(program: Program, written: Written): void;
+  receive(program: Program, written: Written): void;
   /**
    * Moves all clients to a program.
-   * @param switchOver sends new requests to `next`; called when its sessions are ready, before clients are notified
+   * @param activate sends new requests to `next`; called when its sessions are ready, before clients are notified
    */
-  adopt(next: Program, switchOver: () => void): Promise<Adoption>;
-  /** Fails the requests that the program had in flight. */
-  lost(program: Program, problem: string): void;
+  migrate(next: Program, activate: () => void): Promise<Migration>;
+  /** Fails the requests that the program has in flight. */
+  fail(program: Program, problem: string): void;
   /** Resolves when the program has no requests in flight. */
   idle(program: Program): Promise<void>;
   /** Describes a program. */
@@ -43,14 +41,4 @@ export interface Front {
   log(text: string): void;
   /** Waits up to `drainMs` for requests in flight, then disconnects the clients. */
   close(drainMs: number): Promise<void>;
-}
-
-/** The programs, as a front sees them. */
-export interface Stage {
-  /** The program that serves new requests. */
-  readonly current: Program | undefined;
-  /** Resolves with the current program, once there is one. */
-  serving(): Promise<Program>;
-  /** Why a method, or anything that isn't MCP, can't be called now; undefined if it can. */
-  refusal(method?: string): string | undefined;
 }

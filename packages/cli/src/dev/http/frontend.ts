@@ -1,11 +1,12 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as wait } from 'node:timers/promises';
 
 import { CommandFailure, EXIT } from 'create-decorum';
 
-import { Flights } from '../flights.js';
-import type { About, Adoption, Front, Stage } from '../front.js';
+import type { ActiveProgram } from '../active-program.js';
+import type { About, Frontend, Migration } from '../frontend.js';
+import { InFlight } from '../in-flight.js';
+import { inTime } from '../in-time.js';
 import type { Program } from '../program.js';
 import { Clients } from './clients.js';
 import { Guard } from './guard.js';
@@ -13,27 +14,27 @@ import { Incoming } from './incoming.js';
 import { Router } from './router.js';
 
 /** The clients over HTTP. The relay owns the port; programs come and go behind it. */
-export class HttpFront implements Front {
+export class HttpFrontend implements Frontend {
   private readonly server: Server;
   private readonly guard: Guard;
   private readonly clients: Clients;
-  private readonly flights = new Flights();
+  private readonly inFlight = new InFlight();
   private readonly router: Router;
   private host = '127.0.0.1';
   /** The port that clients use, once the relay listens. */
   port: number | undefined;
 
-  readonly left = new Promise<void>(() => {});
+  readonly disconnected = new Promise<void>(() => {});
 
   constructor(
-    stage: Stage,
+    active: ActiveProgram,
     private readonly defaultPort: number,
     /** Host names that the user allows. */
     allowedHosts: readonly string[],
   ) {
     this.guard = new Guard(allowedHosts);
     this.clients = new Clients(this.guard);
-    this.router = new Router(stage, this.clients, this.flights);
+    this.router = new Router(active, this.clients, this.inFlight);
     // streams stay open for as long as clients like
     this.server = createServer({ requestTimeout: 0, headersTimeout: 60_000 }, (request, response) => {
       const incoming = new Incoming(request, response, this.guard);
@@ -67,21 +68,21 @@ export class HttpFront implements Front {
     await this.listen(program?.asked?.port ?? this.defaultPort, program?.asked?.host);
   }
 
-  hear(): void {}
+  receive(): void {}
 
-  async adopt(next: Program, switchOver: () => void): Promise<Adoption> {
-    const tell = await this.clients.move(next);
-    switchOver();
-    return await tell();
+  async migrate(next: Program, activate: () => void): Promise<Migration> {
+    const notify = await this.clients.move(next);
+    activate();
+    return await notify();
   }
 
-  lost(program: Program, problem: string): void {
+  fail(program: Program, problem: string): void {
     for (const exchange of this.clients.exchanges) if (exchange.program === program) exchange.fail(problem);
     for (const session of this.clients.sessions.values()) session.forget(program);
   }
 
   idle(program: Program): Promise<void> {
-    return this.flights.idle(program);
+    return this.inFlight.idle(program);
   }
 
   about(program: Program): Promise<About> {
@@ -99,11 +100,11 @@ export class HttpFront implements Front {
 
   async close(drainMs: number): Promise<void> {
     const closed = new Promise((resolve) => this.server.close(resolve));
-    await Promise.race([this.flights.allIdle(), wait(drainMs, undefined, { ref: false })]);
+    await inTime(this.inFlight.allIdle(), drainMs);
     for (const { streams } of this.clients.sessions.values()) for (const stream of streams) stream.end();
     for (const stream of this.clients.listens) stream.end();
     this.server.closeIdleConnections();
-    await Promise.race([closed, wait(100, undefined, { ref: false })]);
+    await inTime(closed, 100);
     this.server.closeAllConnections();
   }
 }
