@@ -1,5 +1,3 @@
-export { type TemplateValue, UriTemplate } from '@decorum/uri-template';
-
 export { ArrayOf, type ItemType } from './decorators/array-of.js';
 export { Choices, type TitledChoices } from './decorators/choices.js';
 export { Completion } from './decorators/completion.js';
@@ -61,7 +59,6 @@ export {
   DecorumError,
   type FailureKind,
   McpError,
-  STARTUP_ERROR_CODES,
   type StartupErrorCode,
   TicketError,
   ToolError,
@@ -108,7 +105,6 @@ export type { Jsonified } from './schema/json-form.js';
 export { type Accepted, NoInput, type Parsed, type SchemaSource } from './schema/shape.js';
 export type { McpServerOptions } from './options.js';
 export { definePlugin, type Plugin } from './plugin.js';
-export type { PluginDefinition } from './plugins.js';
 export type { ProviderClass, ProviderEntry, ProviderSource, Resolve } from './providers.js';
 export type { MemberHost, UncheckedInput } from './registry/plan.js';
 export type { ListingMode, ListName } from './registry/registry.js';
