@@ -4,7 +4,7 @@
  * @type {Readonly<Record<string, readonly string[]>>}
  */
 export const TARGETS = {
-  'packages/core/src/kernel/flows.ts': [
+  'packages/core/src/kernel/request-states.ts': [
     'packages/core/test/kernel/sealed.test.ts',
     'packages/core/test/kernel/replay.test.ts',
   ],

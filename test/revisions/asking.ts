@@ -1,4 +1,4 @@
-import { ClientError, type Context, type JsonObject, McpError } from '@decorum/core';
+import { QuestionError, type Context, type JsonObject, McpError } from '@decorum/core';
 
 import { type Answer, RawClient, textOf } from '../support/raw-client.js';
 import type { Revision } from '../support/requirements.js';
@@ -23,7 +23,7 @@ export const outcome =
     try {
       return JSON.stringify(await question(context));
     } catch (error) {
-      if (error instanceof ClientError) return `client error ${String(error.code)}`;
+      if (error instanceof QuestionError) return `client error ${String(error.code)}`;
       if (error instanceof McpError) return `mcp error ${error.kind}`;
       return `${(error as Error).name}: ${(error as Error).message}`;
     }

@@ -30,7 +30,7 @@ export class Bank {
   readonly visits: Visit[] = [];
   readonly server: McpServer;
 
-  constructor(options: { readonly secret?: string | string[]; readonly flowTtlMs?: number } = {}) {
+  constructor(options: { readonly secret?: string | string[]; readonly requestStateTtlMs?: number } = {}) {
     const url = (visit: Visit) => {
       this.visits.push(visit);
       return page(visit);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import {
-  ClientError,
+  QuestionError,
   Completion,
   Context,
   type JsonObject,
@@ -580,7 +580,7 @@ describe('a ping', () => {
             await context.ping();
             // the client answers every other ping
             const lost = await context.ping({ timeoutMs: 10 }).catch((error: unknown) => error);
-            if (!(lost instanceof ClientError)) return `The client seems to be there in round ${round}.`;
+            if (!(lost instanceof QuestionError)) return `The client seems to be there in round ${round}.`;
           }
           return 'lost twice';
         },

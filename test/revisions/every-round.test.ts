@@ -378,7 +378,7 @@ describe('the state of each round of each kind of request', () => {
           now.mockRestore();
         }
       },
-      { flowTtlMs: 1000 },
+      { requestStateTtlMs: 1000 },
     );
   });
 

@@ -310,7 +310,7 @@ describe('a question to the client', () => {
           return (await QUESTIONS.sample(context)).text;
         },
       },
-      { flowTtlMs: 1 },
+      { requestStateTtlMs: 1 },
     );
     const client = await RawClient.connect(server, { revision: STATELESS, capabilities: CAPABILITIES });
     const { inputRequests, requestState } = await client.call('sample');

@@ -1,9 +1,9 @@
 // What one session or connection may have open: calls, questions, subscriptions and messages of a batch.
 import { describe, expect, it } from '@jest/globals';
 import {
-  ClientError,
+  QuestionError,
   type JsonObject,
-  type LimitHit,
+  type ReachedLimit,
   type McpServer,
   type McpServerOptions,
   Resource,
@@ -24,8 +24,8 @@ const PLACES = REVISIONS.flatMap((revision) =>
 
 /** The names of the limits that clients of a server reach. */
 function counting(options: Partial<McpServerOptions>) {
-  const hits: LimitHit[] = [];
-  return { hits, options: { ...options, onLimit: (hit: LimitHit) => void hits.push(hit) } };
+  const hits: ReachedLimit[] = [];
+  return { hits, options: { ...options, onLimit: (hit: ReachedLimit) => void hits.push(hit) } };
 }
 
 interface Place {
@@ -126,7 +126,7 @@ function asking(limits: McpServerOptions['limits']) {
     {
       ask: async (ctx) => {
         const said = await ctx.roots().catch((error: unknown) => error);
-        return said instanceof ClientError ? said.message : 'answered';
+        return said instanceof QuestionError ? said.message : 'answered';
       },
     },
     options,

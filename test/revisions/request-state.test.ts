@@ -83,7 +83,7 @@ describe('the state', () => {
 
   inStateless('MRTR-09', 'is valid for one user, one request and a limited time', async () => {
     const { server, client, requestState, retry, effects } = await startCall(
-      { flowTtlMs: 60_000 },
+      { requestStateTtlMs: 60_000 },
       { principal: { subject: 'ada' } },
       overHttp,
     );
@@ -181,7 +181,7 @@ describe('the state', () => {
 
   inStateless('SEC-10', 'is random, expires, and can be opened only for its user', async () => {
     const { client, server, requestState, retry } = await startCall(
-      { flowTtlMs: 1000 },
+      { requestStateTtlMs: 1000 },
       { principal: { subject: 'ada' } },
     );
     const others = await Promise.all(Array.from({ length: 50 }, () => begin(client, 'pay', { amount: 7 })));

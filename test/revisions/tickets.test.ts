@@ -171,7 +171,7 @@ describe('server.openTicket', () => {
   });
 
   it('rejects an expired ticket', async () => {
-    const bank = new Bank({ flowTtlMs: 1000 });
+    const bank = new Bank({ requestStateTtlMs: 1000 });
     const ticket = await ticketOf(bank, WITHOUT, ADA);
     const now = Date.now();
     jest.spyOn(Date, 'now').mockReturnValue(now + 1001);

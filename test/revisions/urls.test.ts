@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ClientError, type Context, McpError, NoInput, Prompt, Resource, sanitize, Tool } from '@decorum/core';
+import { QuestionError, type Context, McpError, NoInput, Prompt, Resource, sanitize, Tool } from '@decorum/core';
 
 import { transportsOf } from '../support/http-transports.js';
 import { RawClient, textOf } from '../support/raw-client.js';
@@ -22,7 +22,7 @@ const requireUrl = async (context: Context) => {
     await context.requireUrl({ message: 'Link', url: 'https://bank.example/connect' });
     return 'resolved';
   } catch (error) {
-    if (error instanceof ClientError) return `client error: ${error.message}`;
+    if (error instanceof QuestionError) return `client error: ${error.message}`;
     if (error instanceof McpError && error.kind === 'missing-capability') return 'missing-capability';
     throw error;
   }

@@ -7,7 +7,7 @@ import {
   type McpServer,
   type ObservedQuestion,
   type ObservedRequest,
-  type Outcome,
+  type RequestOutcome,
   type QuestionOutcome,
   type SessionInfo,
   Tool,
@@ -19,7 +19,7 @@ export const around = new AsyncLocalStorage<ObservedRequest>();
 /** A request and its outcome. */
 export interface Seen {
   readonly request: ObservedRequest;
-  outcome?: Outcome;
+  outcome?: RequestOutcome;
 }
 
 /** The records of a witness. */

@@ -1,4 +1,4 @@
-import { ClientError, type Context, McpServer, serveStdio } from '@decorum/core';
+import { QuestionError, type Context, McpServer, serveStdio } from '@decorum/core';
 
 import { FileSystem } from './file-system.js';
 import { AccessDenied, Sandbox } from './sandbox.js';
@@ -10,7 +10,7 @@ const defaults = await Sandbox.of(places);
 async function sandboxFor(ctx: Context | undefined): Promise<Sandbox> {
   if (!ctx?.client.capabilities.roots) return defaults;
   const roots = await ctx.roots().catch((error: unknown) => {
-    if (!(error instanceof ClientError)) throw error;
+    if (!(error instanceof QuestionError)) throw error;
     console.error(`The client didn’t list its roots: ${error.message}`);
     return [];
   });

@@ -19,12 +19,12 @@ export { type Change, type ChangeBus, MemoryChangeBus } from './kernel/change-bu
 export { ClientLog } from './kernel/client-log.js';
 export { CompletionContext } from './kernel/completion-context.js';
 export { Context } from './kernel/context.js';
-export { MemorySingleUse, type SingleUse } from './kernel/flows.js';
+export { MemorySingleUse, type SingleUse } from './kernel/request-states.js';
 export type { ErrorRule, ErrorRules, PublicError } from './kernel/expected.js';
 export type { ErrorOrigin } from './kernel/error-reporter.js';
 export type { Logger } from './kernel/logger.js';
 export type { Call, CallResult, Interceptor } from './kernel/interceptors.js';
-export type { Outcome } from './kernel/observed.js';
+export type { RequestOutcome } from './kernel/observed.js';
 export type { SessionInfo } from './kernel/observed-sessions.js';
 export type { ObservedQuestion, ObservedRequest, QuestionOutcome } from './protocol/observed.js';
 export type {
@@ -55,7 +55,7 @@ export {
   user,
 } from './protocol/content.js';
 export {
-  ClientError,
+  QuestionError,
   DecorumError,
   type FailureKind,
   McpError,
@@ -65,10 +65,10 @@ export {
 } from './protocol/errors.js';
 export type { FailureCause } from './protocol/failure-cause.js';
 export type { Extension } from './kernel/extension.js';
-export type { LimitHit, ServerLimits } from './protocol/limits.js';
+export type { ReachedLimit, ServerLimits } from './protocol/limits.js';
 export { type InputRequest, InputSignal, NeedInput, needInput } from './protocol/input.js';
 export type { CacheHint } from './protocol/revisions/revision.js';
-export type { Client, Visit } from './protocol/exchange.js';
+export type { Client, UrlElicitation } from './protocol/exchange.js';
 export type {
   Annotations,
   AudioContent,

@@ -4,7 +4,7 @@ import { hostedExtensions, serverHostOf } from './hosting.js';
 import type { ChangeBus } from './kernel/change-bus.js';
 import type { ErrorRules } from './kernel/expected.js';
 import { checkExtensions, type Extension } from './kernel/extension.js';
-import { SealedFlows, type SingleUse, claimState } from './kernel/flows.js';
+import { SealedStates, type SingleUse, claimState } from './kernel/request-states.js';
 import { KeyRing, sha256 } from './kernel/key-ring.js';
 import type { ErrorOrigin, ErrorReporter } from './kernel/error-reporter.js';
 import type { Logger } from './kernel/logger.js';
@@ -16,7 +16,13 @@ import type { ProviderSource, Resolve } from './providers.js';
 import { startupError } from './protocol/errors.js';
 import { isObject } from './protocol/jsonrpc.js';
 import { type Implementation, type JsonObject, LOG_LEVELS, type LogLevel } from './protocol/model.js';
-import { DEFAULT_LIMITS, LIMIT_RANGES, type LimitHit, limitReporter, type ServerLimits } from './protocol/limits.js';
+import {
+  DEFAULT_LIMITS,
+  LIMIT_RANGES,
+  type ReachedLimit,
+  limitReporter,
+  type ServerLimits,
+} from './protocol/limits.js';
 import { type OptionTypes, withDefaults, requireKnown } from './protocol/option-names.js';
 import type { CacheHint } from './protocol/revisions/revision.js';
 import { checkCache, checkIcons } from './registry/plan.js';
@@ -64,7 +70,7 @@ export interface McpServerOptions<E extends readonly object[] = readonly Error[]
    * Milliseconds within which clients of stateless revisions must answer a question, and users must visit a URL with
    * a ticket. Defaults to 10 minutes.
    */
-  readonly flowTtlMs?: number;
+  readonly requestStateTtlMs?: number;
   /**
    * Makes every state of a stateless request valid for one use only, so effects of `ctx.once` run at most once, even if
    * the client repeats a request. A client whose connection drops has to start over.
@@ -108,7 +114,7 @@ export interface McpServerOptions<E extends readonly object[] = readonly Error[]
   /**
    * Called each time a client reaches a limit of the server or of one of its transports, for example to count the hits.
    */
-  readonly onLimit?: (hit: LimitHit) => void;
+  readonly onLimit?: (hit: ReachedLimit) => void;
 }
 
 const DAY_MS = 86_400_000;
@@ -130,7 +136,7 @@ const OPTIONS: OptionTypes<McpServerOptions> = {
   logLevel: true,
   questionTimeoutMs: [1, DAY_MS],
   secret: true,
-  flowTtlMs: [1, DAY_MS],
+  requestStateTtlMs: [1, DAY_MS],
   singleUse: true,
   interceptors: true,
   plugins: 'array',
@@ -156,7 +162,7 @@ export function kernelOptions(
 ): Omit<KernelParts, 'registry' | 'reporter' | 'events'> {
   const warn = (message: string) => reporter.warn({}, message);
   const { instructions, experimental, pageSize = 1000, logLevel = 'info', listing = 'all', singleUse } = options;
-  const { questionTimeoutMs = 600_000, flowTtlMs = 600_000, cache = { ttlMs: 0, scope: 'private' } } = options;
+  const { questionTimeoutMs = 600_000, requestStateTtlMs = 600_000, cache = { ttlMs: 0, scope: 'private' } } = options;
   const { secret = secretsOfEnvironment() } = options;
   const secrets = secret === undefined ? [randomBytes(32).toString('hex')] : [secret].flat();
   checkSecrets(secrets, options.secret === undefined);
@@ -173,7 +179,7 @@ export function kernelOptions(
     isKnown = true;
   };
   const keysFor = (purpose: string) => secrets.map((text) => derive(text, `${purpose} ${server.name}`));
-  const ringFor = (purpose: string) => new KeyRing(keysFor(purpose), flowTtlMs, warnOnce);
+  const ringFor = (purpose: string) => new KeyRing(keysFor(purpose), requestStateTtlMs, warnOnce);
   return {
     server,
     instructions,
@@ -187,7 +193,7 @@ export function kernelOptions(
     limits: withDefaults(DEFAULT_LIMITS, options.limits),
     hit: limitReporter(options.onLimit, (error) => void reporter.report(error)),
     cursorKeys: keysFor('cursors'),
-    flows: new SealedFlows(ringFor('flows'), singleUse, warn),
+    requestStates: new SealedStates(ringFor('flows'), singleUse, warn),
     tickets: new SealedTickets(ringFor('tickets')),
   };
 }

@@ -1,6 +1,6 @@
 import type { Extension } from './kernel/extension.js';
 import type { Interceptor } from './kernel/interceptors.js';
-import type { Outcome } from './kernel/observed.js';
+import type { RequestOutcome } from './kernel/observed.js';
 import type { Observing } from './kernel/observed-kernel.js';
 import type { SessionInfo } from './kernel/observed-sessions.js';
 import { startupError } from './protocol/errors.js';
@@ -33,14 +33,14 @@ export interface PluginDefinition<Server = never> {
    * @param run handles the request, on the first call. Call `run` before you await anything, because the request waits
    *   until then. If `observe` ends without calling `run`, the request is handled at that point
    */
-  observe?(request: ObservedRequest, run: () => Promise<Outcome>): unknown;
+  observe?(request: ObservedRequest, run: () => Promise<RequestOutcome>): unknown;
   /**
    * Called when a request or notification has been handled, before the response is sent. It costs less than `observe`,
    * which gets a promise. If it throws, the error is reported once, and the response is sent anyway.
    * @param request the request or notification. Its arguments may be undefined by now
    * @param outcome how the request ended
    */
-  ended?(request: ObservedRequest, outcome: Outcome): unknown;
+  ended?(request: ObservedRequest, outcome: RequestOutcome): unknown;
   /**
    * Wraps every question that a handler asks the client. Set keys of `question.meta` to send them as `_meta`. If `ask`
    * throws, the error is reported once, and the question is asked anyway.

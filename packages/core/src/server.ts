@@ -14,7 +14,7 @@ import { scanMembers } from './metadata/scan.js';
 import { type Notifier, notifierOf } from './notifier.js';
 import { checkServerOptions, kernelOptions, type McpServerOptions } from './options.js';
 import { startupError } from './protocol/errors.js';
-import type { Exchange, Visit } from './protocol/exchange.js';
+import type { Exchange, UrlElicitation } from './protocol/exchange.js';
 import type { Implementation } from './protocol/model.js';
 import type { Account } from './protocol/owner.js';
 import { checkPlugins, hooksOf, observingOf, withPlugins } from './plugins.js';
@@ -224,7 +224,7 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
    * @returns the question that the ticket belongs to
    * @throws {TicketError} if the ticket was tampered with, has expired, or was issued to another principal
    */
-  openTicket(ticket: string, user: Account | undefined): Visit {
+  openTicket(ticket: string, user: Account | undefined): UrlElicitation {
     return this.#tickets.open(ticket, user);
   }
 

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import type { LimitHit } from '@decorum/core';
+import type { ReachedLimit } from '@decorum/core';
 import type { Frame } from '@decorum/core/transport';
 import { describe, expect, it } from '@jest/globals';
 
@@ -19,7 +19,7 @@ function createSlow(backlog: number, limits: { maxBufferedBytes: number; maxTota
   const { maxBufferedBytes, maxTotalBufferedBytes = MIB } = limits;
   const hits: string[] = [];
   const written: string[] = [];
-  const hit = ({ limit }: LimitHit) => void hits.push(limit);
+  const hit = ({ limit }: ReachedLimit) => void hits.push(limit);
   const readers = new SlowReaders({ maxTotalBufferedBytes, readerTimeoutMs: 1000 }, hit);
   const stream = new EventStream({ open: new Set(), ending: new Set(), maxBufferedBytes, readers, hit });
   const sink: Sink & { slow: boolean } = {
@@ -113,7 +113,7 @@ describe('a stream with a slow reader', () => {
 
 describe('slow readers', () => {
   it('stay up to `maxTotalBufferedBytes`; one byte beyond, the one with the largest backlog is disconnected', () => {
-    const hits: LimitHit[] = [];
+    const hits: ReachedLimit[] = [];
     const readers = new SlowReaders({ maxTotalBufferedBytes: 1000, readerTimeoutMs: 1000 }, (hit) => hits.push(hit));
     const dropped: string[] = [];
     const reader = (name: string, backlog: number): Reader => ({ backlog, left: 1, destroy: () => dropped.push(name) });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
 import { describe, expect, it } from '@jest/globals';
-import type { LimitHit } from '@decorum/core';
+import type { ReachedLimit } from '@decorum/core';
 import { listen, type ListenLimits, type ListenOptions, mcp } from '@decorum/http';
 import { nodeHandler } from '@decorum/http/node';
 import fastify from 'fastify';
@@ -15,7 +15,7 @@ const TYPE = { 'content-type': 'application/json' };
 
 /** Serves with limits, and keeps every hit. */
 async function serveLimited(limits: ListenLimits, options: ListenOptions = {}) {
-  const hits: LimitHit[] = [];
+  const hits: ReachedLimit[] = [];
   const probe = new Probe();
   const { server } = createServer(probe, { onLimit: (hit) => void hits.push(hit) });
   const { url, port } = await listen(server, { port: 0, limits, ...options });
@@ -199,7 +199,7 @@ describe('a limit of an endpoint', () => {
   });
 
   it('is reported by other hosts too', async () => {
-    const hits: LimitHit[] = [];
+    const hits: ReachedLimit[] = [];
     const { server } = createServer(new Probe(), { onLimit: (hit) => void hits.push(hit) });
     const app = fastify();
     await app.register(mcp, { server, limits: { bodyLimit: 10 } });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 
 import { describe, expect, it } from '@jest/globals';
-import type { LimitHit } from '@decorum/core';
+import type { ReachedLimit } from '@decorum/core';
 import type { EndpointLimits } from '@decorum/http';
 import { fetchHandler } from '@decorum/http/fetch';
 
@@ -14,7 +14,7 @@ const HEADERS = modernHeaders('subscriptions/listen');
 
 /** A handler for web requests from any address. */
 async function startFetch(limits: EndpointLimits) {
-  const hits: LimitHit[] = [];
+  const hits: ReachedLimit[] = [];
   const { server } = createServer(new Probe(), { onLimit: (hit) => void hits.push(hit) });
   const handler = fetchHandler(server, { limits });
   afterwards(() => server.close());

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 
 import { describe, expect, it } from '@jest/globals';
-import { type LimitHit, Resource, type ServerLimits } from '@decorum/core';
+import { type ReachedLimit, Resource, type ServerLimits } from '@decorum/core';
 import { listen } from '@decorum/http';
 
 import { afterwards, call, createServer, json, modern, modernHeaders, openSession, post, Probe } from './fixture.js';
@@ -15,9 +15,9 @@ class Pages {
 }
 
 async function serveLimited(limits: ServerLimits = {}) {
-  const hits: LimitHit[] = [];
+  const hits: ReachedLimit[] = [];
   const probe = new Probe();
-  const options = { limits, providers: [probe, new Pages()], onLimit: (hit: LimitHit) => void hits.push(hit) };
+  const options = { limits, providers: [probe, new Pages()], onLimit: (hit: ReachedLimit) => void hits.push(hit) };
   const { server } = createServer(probe, options);
   server.addTool({ name: 'count', input: { type: 'object' } }, (input: object) => Object.keys(input).length);
   const { url } = await listen(server, { port: 0 });

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import type { ServerResponse } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 
-import type { JsonObject, LimitHit } from '@decorum/core';
+import type { JsonObject, ReachedLimit } from '@decorum/core';
 import { listen } from '@decorum/http';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 
@@ -69,7 +69,7 @@ describe('answers that nobody reads', () => {
   });
 
   it('count over `listen` too, which writes them without the reply of Fastify', async () => {
-    const hits: LimitHit[] = [];
+    const hits: ReachedLimit[] = [];
     const { server } = createServer(new Probe(), { onLimit: (hit) => void hits.push(hit) });
     server.addTool({ name: 'large', description: 'Says a lot' }, () => 'x'.repeat(20 * MIB));
     const { url, close } = await listen(server, { port: 0, limits: { maxTotalBufferedBytes: 30 * MIB } });

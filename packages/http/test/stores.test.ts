@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 
 import { describe, expect, it, jest } from '@jest/globals';
-import type { Context, LimitHit } from '@decorum/core';
+import type { Context, ReachedLimit } from '@decorum/core';
 import {
   type KeptSession,
   listen,
@@ -470,7 +470,7 @@ describe('a session store that fails', () => {
   });
 
   it('keeps no session that its client does not know of', async () => {
-    const hits: LimitHit[] = [];
+    const hits: ReachedLimit[] = [];
     const { server } = createServer(new Probe(), { onLimit: (hit) => void hits.push(hit) });
     const { url } = await listen(server, { port: 0, sessionStore: broken('set'), limits: { maxSessions: 1 } });
     afterwards(() => server.close());

@@ -2,7 +2,7 @@
 import { connect, type Socket } from 'node:net';
 import * as timers from 'node:timers';
 
-import type { LimitHit } from '@decorum/core';
+import type { ReachedLimit } from '@decorum/core';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { FastifyInstance } from 'fastify';
 
@@ -53,7 +53,7 @@ function pass(ms: number): void {
 }
 
 async function serveLimited(limits?: Limits) {
-  const hits: LimitHit[] = [];
+  const hits: ReachedLimit[] = [];
   const { server } = createServer(new Probe(), { onLimit: (hit) => void hits.push(hit) });
   now = 0;
   const { port } = await listen(server, { port: 0, ...(limits && { limits }) });

@@ -106,7 +106,7 @@ const SERVER_OPTIONS: Readonly<Record<Exclude<keyof McpServerOptions, 'resolve' 
   logLevel: true,
   questionTimeoutMs: true,
   secret: true,
-  flowTtlMs: true,
+  requestStateTtlMs: true,
   singleUse: true,
   interceptors: true,
   plugins: true,

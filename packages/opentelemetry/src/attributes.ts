@@ -1,5 +1,5 @@
 import type { Attributes } from '@opentelemetry/api';
-import type { ObservedRequest, Outcome } from '@decorum/core';
+import type { ObservedRequest, RequestOutcome } from '@decorum/core';
 
 import {
   ATTRIBUTE,
@@ -81,7 +81,7 @@ export function sentAttributes(request: ObservedRequest): Attributes {
   return attributes;
 }
 
-type Ended = Pick<Outcome, 'status' | 'code' | 'cause'>;
+type Ended = Pick<RequestOutcome, 'status' | 'code' | 'cause'>;
 
 /** The attributes that describe how a request or question failed; empty if it didn't. */
 export function endAttributes({ status, code, cause }: Ended, isCaller = false): Attributes {
@@ -97,7 +97,11 @@ export function endAttributes({ status, code, cause }: Ended, isCaller = false):
 export const askedEndAttributes = ({ status, code, cause }: Ended): Attributes =>
   endAttributes({ status, code: CLIENT_CODES.has(code) ? code : undefined, cause }, true);
 
-function errorType(status: Outcome['status'], code: Outcome['code'], isCaller: boolean): string | undefined {
+function errorType(
+  status: RequestOutcome['status'],
+  code: RequestOutcome['code'],
+  isCaller: boolean,
+): string | undefined {
   if (status === 'cancelled') return VALUE.cancelled;
   if (status === 'tool-error') return VALUE.toolError;
   if (status !== 'error') return undefined;

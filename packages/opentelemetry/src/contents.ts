@@ -1,5 +1,5 @@
 import type { Attributes } from '@opentelemetry/api';
-import type { JsonObject, ObservedRequest, Outcome } from '@decorum/core';
+import type { JsonObject, ObservedRequest, RequestOutcome } from '@decorum/core';
 
 import { cut } from './attributes.js';
 import { ATTRIBUTE, PROMPT_METHOD, TOOL_METHOD } from './names.js';
@@ -37,7 +37,7 @@ function variables(args: JsonObject, maxChars: number): Attributes {
 }
 
 /** The result of a successful tool call. */
-export function resultAttributes(method: string, outcome: Outcome, { results, maxChars }: Contents): Attributes {
+export function resultAttributes(method: string, outcome: RequestOutcome, { results, maxChars }: Contents): Attributes {
   if (!results || method !== TOOL_METHOD || outcome.status !== 'ok' || outcome.result === undefined) return {};
   return { [ATTRIBUTE.result]: cut(JSON.stringify(outcome.result), maxChars) };
 }

@@ -1,5 +1,5 @@
 import { context, type Span, SpanKind, SpanStatusCode, trace, type Tracer } from '@opentelemetry/api';
-import type { ObservedRequest, Outcome } from '@decorum/core';
+import type { ObservedRequest, RequestOutcome } from '@decorum/core';
 
 import { commonAttributes, endAttributes, type Named, sentAttributes, spanName } from './attributes.js';
 import { argumentAttributes, type Contents, resultAttributes } from './contents.js';
@@ -8,9 +8,9 @@ import { parentageOf } from './propagation.js';
 
 /** How a request or question has ended. */
 export interface End {
-  readonly status: Outcome['status'];
-  readonly code: Outcome['code'];
-  readonly cause: Outcome['cause'];
+  readonly status: RequestOutcome['status'];
+  readonly code: RequestOutcome['code'];
+  readonly cause: RequestOutcome['cause'];
   readonly reference?: string | undefined;
   readonly message?: string | undefined;
   readonly error: unknown;
@@ -44,9 +44,9 @@ export interface SpanMeans {
 /** Runs a request inside a span of its own. */
 export async function inServerSpan(
   request: ObservedRequest,
-  run: () => Promise<Outcome>,
+  run: () => Promise<RequestOutcome>,
   { tracer, named, contents }: SpanMeans,
-): Promise<Outcome> {
+): Promise<RequestOutcome> {
   const { parent, links } = parentageOf(request.meta);
   const attributes = { ...commonAttributes(named, request), ...sentAttributes(request) };
   const span = tracer.startSpan(spanName(named), { kind: SpanKind.SERVER, attributes, links }, parent);

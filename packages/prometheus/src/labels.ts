@@ -1,4 +1,4 @@
-import { McpError, type ObservedRequest, type Outcome } from '@decorum/core';
+import { McpError, type ObservedRequest, type RequestOutcome } from '@decorum/core';
 
 import { CALLER_ERRORS, CLIENT_CODES, LABEL, OTHER } from './names.js';
 
@@ -11,9 +11,9 @@ export interface Facts {
   readonly target: string | undefined;
   readonly revision: string | undefined;
   readonly transport: string;
-  readonly status: Outcome['status'];
-  readonly code: Outcome['code'];
-  readonly cause: Outcome['cause'];
+  readonly status: RequestOutcome['status'];
+  readonly code: RequestOutcome['code'];
+  readonly cause: RequestOutcome['cause'];
 }
 
 /** The method, if the server knows it. */
@@ -23,7 +23,7 @@ export const methodOf = ({ known, method }: ObservedRequest): string => (known ?
  * The facts about a request.
  * @param namesHidden whether labels name members that are hidden from some callers
  */
-export function factsOf(request: ObservedRequest, outcome: Outcome, namesHidden: boolean): Facts {
+export function factsOf(request: ObservedRequest, outcome: RequestOutcome, namesHidden: boolean): Facts {
   const { revision, transport, target } = request;
   const { status, code, cause } = outcome;
   const facts = { method: methodOf(request), target, revision, transport, status, code, cause };
@@ -33,7 +33,7 @@ export function factsOf(request: ObservedRequest, outcome: Outcome, namesHidden:
 }
 
 /** The cause to publish for a hidden member. Callers who lack a scope are told so, but others don't find it. */
-function publicCause({ cause, error }: Outcome): Outcome['cause'] {
+function publicCause({ cause, error }: RequestOutcome): RequestOutcome['cause'] {
   const kind = error instanceof McpError ? error.kind : undefined;
   return cause === 'denied' && kind !== 'unauthorized' && kind !== 'insufficient-scope' ? 'not-found' : cause;
 }

@@ -1,6 +1,6 @@
 import { type CallResult, type Interceptor, requireCalled } from '../kernel/interceptors.js';
 import { redactSecrets } from '../text/redact.js';
-import { ClientError, McpError, ToolError } from '../protocol/errors.js';
+import { QuestionError, McpError, ToolError } from '../protocol/errors.js';
 import { recordedCause, withFailureCause } from '../protocol/failure-cause.js';
 import { isObject } from '../protocol/jsonrpc.js';
 import { type OptionTypes, requireKnown } from '../protocol/option-names.js';
@@ -102,9 +102,9 @@ function cleanError(error: unknown, clean: Clean): unknown {
     const sent = kind === 'url-elicitation-required' ? data : clean(asSent(data));
     return withFailureCause(new McpError(kind ?? code, clean(message), sent), recordedCause(error));
   }
-  if (error instanceof ClientError) {
+  if (error instanceof QuestionError) {
     const { code, data } = error;
-    const cleaned = new ClientError(clean(error.message), { ...(code !== undefined && { code }), data });
+    const cleaned = new QuestionError(clean(error.message), { ...(code !== undefined && { code }), data });
     return withFailureCause(cleaned, recordedCause(error));
   }
   if (!(error instanceof ToolError)) return error;

@@ -1,14 +1,15 @@
 import { belongsToSession, type Conversation } from '../protocol/exchange.js';
 import { McpError } from '../protocol/errors.js';
 import { isObject, type JsonRpcMessage } from '../protocol/jsonrpc.js';
-import { LimitError } from '../protocol/limits.js';
+import { McpLimitError } from '../protocol/limits.js';
 import { beginsConversation } from '../protocol/methods.js';
 import type { Reply } from '../protocol/reply.js';
 
 /** The error that rejects an invalid batch; undefined if the batch is valid. */
 export function batchFault(batch: readonly unknown[], maxBatch: number): McpError | undefined {
   if (batch.length === 0) return invalid('The batch is empty.');
-  if (batch.length > maxBatch) return new LimitError('maxBatch', `A batch can contain at most ${maxBatch} messages.`);
+  if (batch.length > maxBatch)
+    return new McpLimitError('maxBatch', `A batch can contain at most ${maxBatch} messages.`);
   if (batch.some((message) => Array.isArray(message))) return invalid('A batch cannot contain another batch.');
   if (batch.some(beginsConversation)) return invalid('A batch cannot contain "initialize".');
   // messages outside a session have headers of their own, which a batch cannot carry

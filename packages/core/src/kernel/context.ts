@@ -6,6 +6,7 @@ import type { JsonObject, RequestId, Root } from '../protocol/model.js';
 import { denialOf, isScope } from '../protocol/scopes.js';
 import type { Principal, TransportInfo } from '../protocol/wire.js';
 import { CONTEXT } from '../registry/inferred-input.js';
+import { COLLECT } from '../registry/plan.js';
 import { type Jsonified, jsonRoundTrip } from '../schema/json-form.js';
 import type { Parsed, SchemaSource } from '../schema/shape.js';
 import { ClientLog } from './client-log.js';
@@ -34,6 +35,9 @@ import {
 /** Number of failed questions after which a handler is paused: endless retries would starve the event loop. */
 const MANY_FAILURES = 100;
 const PAUSE_MS = 10;
+
+/** The key of the method that claims a request's state. A symbol, so that it isn't offered to handlers. */
+export const CLAIM: unique symbol = Symbol('claim');
 
 /** Prefix for the framework's own effect keys, which handlers never use. */
 const PRIVATE = '\0';
@@ -65,8 +69,8 @@ export class Context {
     return this.#state;
   }
 
-  /** Internal: sends the requests passed to `needInput` to the client. */
-  async collect({ requests, state }: NeedInput): Promise<void> {
+  /** Sends the requests passed to `needInput` to the client. */
+  async [COLLECT]({ requests, state }: NeedInput): Promise<void> {
     // all or nothing: if the client cannot answer one of the requests, send none
     const checked = Object.entries(requests).map(([key, request]) => ({ key, ...checkRequest(request) }));
     for (const request of checked) requireDeclared(this.#exchange, request);
@@ -81,10 +85,10 @@ export class Context {
   }
 
   /**
-   * Internal: marks the request's state as used, if states are single-use.
+   * Marks the request's state as used, if states are single-use.
    * @throws {McpError} `invalid-state` if the state was used before
    */
-  async claim(): Promise<void> {
+  async [CLAIM](): Promise<void> {
     await this.#exchange.peer.claim?.();
     this.#exchange.signal.throwIfAborted();
   }
@@ -172,7 +176,7 @@ export class Context {
    * Asks the user to fill in a form for a DTO or schema. Never ask for passwords, keys or payment data.
    * @throws {McpError} `missing-capability` if the client has no elicitation
    * @throws {ToolError} if the answer does not match the schema
-   * @throws {ClientError} if the client does not answer
+   * @throws {QuestionError} if the client does not answer
    */
   elicit<S extends SchemaSource>(source: S, options: ElicitOptions): Promise<ElicitResult<Parsed<S>>> {
     return this.#handled(elicit(this.#exchange, source, options));
@@ -196,7 +200,7 @@ export class Context {
    * `elicitUrl`, and the promise resolves when the user agrees to open the URL. Check before and after the call whether
    * you have what you need. Handle credentials as described at `elicitUrl`.
    * @throws {McpError} `url-elicitation-required`, which you must not catch, and `missing-capability`
-   * @throws {ClientError} if the user does not agree
+   * @throws {QuestionError} if the user does not agree
    */
   requireUrl(options: ElicitUrlOptions): Promise<void> {
     return this.#handled(requireUrl(this.#exchange, options));
@@ -214,7 +218,7 @@ export class Context {
   /**
    * Generates a message with the client's model. Deprecated by the specification in 2026-07-28.
    * @throws {McpError} `missing-capability` if the client has no sampling
-   * @throws {ClientError} if the client does not answer
+   * @throws {QuestionError} if the client does not answer
    */
   sample(options: SampleOptions): Promise<SampleResult> {
     return this.#handled(sample(this.#exchange, options));
@@ -224,7 +228,7 @@ export class Context {
    * The directories and files that the client works in. This is guidance, not permission. Deprecated by the
    * specification in 2026-07-28.
    * @throws {McpError} `missing-capability` if the client has no roots
-   * @throws {ClientError} if the client does not answer
+   * @throws {QuestionError} if the client does not answer
    */
   roots(options: QuestionOptions = {}): Promise<readonly Root[]> {
     return this.#handled(roots(this.#exchange, options));
@@ -272,7 +276,7 @@ export class Context {
 
   /**
    * Checks whether the client still responds, in revisions that have `ping`.
-   * @throws {ClientError} if it does not answer in time
+   * @throws {QuestionError} if it does not answer in time
    */
   async ping(options: Pick<QuestionOptions, 'timeoutMs'> = {}): Promise<void> {
     await this.#handled(ping(this.#exchange, options));

@@ -1,9 +1,9 @@
-import { ClientError, FAILURES, type FailureKind, McpError } from '../protocol/errors.js';
+import { QuestionError, FAILURES, type FailureKind, McpError } from '../protocol/errors.js';
 import { type FailureCause, recordedCause } from '../protocol/failure-cause.js';
-import { LimitError } from '../protocol/limits.js';
+import { McpLimitError } from '../protocol/limits.js';
 import type { Observation } from '../protocol/observed.js';
 import type { Reply } from '../protocol/reply.js';
-import type { Outcome as Ended } from './members.js';
+import type { Outcome } from './members.js';
 
 const CAUSES: Readonly<Record<FailureKind, FailureCause>> = {
   'parse-error': 'invalid-request',
@@ -69,8 +69,8 @@ export function causeOfError(error: unknown, isInMember: boolean): FailureCause 
   const { cause } = (error ?? {}) as Thrown;
   const known = recordedCause(error) ?? STATUS_CAUSES.get(statusOf(error) ?? statusOf(cause));
   if (known !== undefined) return known;
-  if (error instanceof LimitError) return 'limit';
-  if (error instanceof ClientError) return 'client';
+  if (error instanceof McpLimitError) return 'limit';
+  if (error instanceof QuestionError) return 'client';
   if (!(error instanceof McpError)) return 'expected';
   const { kind, code } = error;
   const isInvalid = kind === 'invalid-params' || (kind === undefined && code === FAILURES['invalid-params']);
@@ -94,7 +94,7 @@ export function failureCauseOf({ reply, error, observation }: Failed): FailureCa
   if (observation?.isDenied) return 'denied';
   const reference = observation?.shown?.reference ?? reply.reference;
   if (reference !== undefined) return isTimeout(error) ? 'timeout' : 'bug';
-  const ended = observation?.ended as Ended<unknown> | undefined;
+  const ended = observation?.ended as Outcome<unknown> | undefined;
   // the result of a tool, not an error
   if (ended?.kind === 'complete' && failure === undefined) return recordedCause(ended.result) ?? 'expected';
   return causeOfError(observation?.shown?.error ?? failure, ended !== undefined);
@@ -103,5 +103,5 @@ export function failureCauseOf({ reply, error, observation }: Failed): FailureCa
 /** Why a question to the client failed. */
 export function questionCauseOf(error: unknown, cancelled: Reply['cancelled']): FailureCause {
   if (cancelled !== undefined) return cancelled === 'closing' ? 'closing' : 'cancelled';
-  return error instanceof McpError || error instanceof ClientError ? causeOfError(error, false) : 'bug';
+  return error instanceof McpError || error instanceof QuestionError ? causeOfError(error, false) : 'bug';
 }

@@ -3,7 +3,7 @@ import { FAILURES, McpError } from '../protocol/errors.js';
 import type { Conversation, Exchange } from '../protocol/exchange.js';
 import { requireFinite } from '../protocol/finite.js';
 import { errorFrame, isObject, isUnanswered, readableId, resultFrame } from '../protocol/jsonrpc.js';
-import { LimitError, type LimitHit } from '../protocol/limits.js';
+import { McpLimitError, type ReachedLimit } from '../protocol/limits.js';
 import type { RequestId } from '../protocol/model.js';
 import { CANCELLATION_ERRORS, type Cancellation, type Reply } from '../protocol/reply.js';
 import type { Wire } from '../protocol/wire.js';
@@ -23,7 +23,7 @@ interface Malformed {
 interface FailureParts {
   readonly reporter: ErrorReporter;
   readonly results: Results;
-  readonly hit: (hit: LimitHit) => void;
+  readonly hit: (hit: ReachedLimit) => void;
 }
 
 /** Creates the replies to messages that failed. */
@@ -48,7 +48,7 @@ export class Failures {
     const signIn = this.signIn(failure, exchange);
     if (signIn) return signIn;
     const { reporter, hit } = this.parts;
-    if (failure instanceof LimitError) hit(failure.hitBy(exchange.wire));
+    if (failure instanceof McpLimitError) hit(failure.hitBy(exchange.wire));
     const error = reporter.publicError(failure, exchange);
     const code = revision.errorCode(error) ?? FAILURES['internal-error'];
     try {
@@ -71,7 +71,7 @@ export class Failures {
 
   /** The reply to a message that failed before anything ran. */
   reject(error: unknown, id: RequestId | null | undefined, wire?: Wire): Reply {
-    if (error instanceof LimitError) this.parts.hit(error.hitBy(wire));
+    if (error instanceof McpLimitError) this.parts.hit(error.hitBy(wire));
     const failure = error instanceof McpError ? error : new McpError('internal-error', 'Internal error');
     const text = errorFrame(id, failure);
     if (failure === error) return { text, failure, thrown: error };

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers';
 
 import { McpError } from '../protocol/errors.js';
 import type { Exchange } from '../protocol/exchange.js';
-import { LimitError } from '../protocol/limits.js';
+import { McpLimitError } from '../protocol/limits.js';
 import type { RequestId } from '../protocol/model.js';
 import type { Cancellation } from '../protocol/reply.js';
 
@@ -77,13 +77,13 @@ export class InFlight {
 
   /**
    * Rejects a request beyond its conversation's cap. Methods that are always allowed, such as `ping`, are exempt.
-   * @throws {LimitError}
+   * @throws {McpLimitError}
    */
   requireRoom({ revision, method }: Exchange, conversation: object): void {
     const calls = this.byConversation.get(conversation);
     if (calls === undefined || calls.running < this.maxOpenCalls || revision.methods.get(method)?.early) return;
     const problem = `At most ${this.maxOpenCalls} requests can be in flight at once. Wait for one to end.`;
-    throw new LimitError('maxOpenCalls', problem, 'too-many-requests');
+    throw new McpLimitError('maxOpenCalls', problem, 'too-many-requests');
   }
 
   /** The requests in flight of a conversation. */

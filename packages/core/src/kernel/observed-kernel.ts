@@ -8,9 +8,9 @@ import type { Reply } from '../protocol/reply.js';
 import type { Wire } from '../protocol/wire.js';
 import { Kernel } from './kernel.js';
 import type { CallResult } from './interceptors.js';
-import { type Invocation, Members, type Outcome as Ended } from './members.js';
+import { type Invocation, Members, type Outcome } from './members.js';
 import type { KernelParts } from './methods/method.js';
-import { knownMethods, observedExchange, observedMessage, type Outcome, outcomeOf } from './observed.js';
+import { knownMethods, observedExchange, observedMessage, type RequestOutcome, outcomeOf } from './observed.js';
 import { askingOf } from './observed-questions.js';
 import { ObservedSessions, type SessionHook } from './observed-sessions.js';
 import { type Hooks, Observers, Work } from './observers.js';
@@ -22,20 +22,20 @@ class ObservedMembers extends Members {
     exchange: Exchange,
     invocation: Invocation<R>,
     mayRun?: boolean,
-  ): Ended<R> | Promise<Ended<R>> {
+  ): Outcome<R> | Promise<Outcome<R>> {
     const ended = super.run(exchange, invocation, mayRun);
     return ended instanceof Promise ? ended.then((late) => note(exchange, late)) : note(exchange, ended);
   }
 }
 
-function note<R>(exchange: Exchange, ended: Ended<R>): Ended<R> {
+function note<R>(exchange: Exchange, ended: Outcome<R>): Outcome<R> {
   (exchange.observation as Observation).ended = ended;
   return ended;
 }
 
 /** The plugin functions for requests, questions and sessions. */
 export interface Observing {
-  readonly requests: Hooks<ObservedRequest, Outcome>;
+  readonly requests: Hooks<ObservedRequest, RequestOutcome>;
   readonly questions: Hooks<ObservedQuestion, QuestionOutcome>;
   readonly sessions: readonly SessionHook[];
 }
@@ -49,11 +49,11 @@ interface Beginning {
 const UNANSWERED: Reply = { text: undefined };
 
 /** Runs a request. */
-class Running extends Work<Reply, Outcome> implements Observation, Beginning {
+class Running extends Work<Reply, RequestOutcome> implements Observation, Beginning {
   readonly conversation: Conversation | undefined;
   readonly verdict: Beginning['verdict'];
   readonly request: ObservedRequest;
-  ended: Ended<unknown> | undefined = undefined;
+  ended: Outcome<unknown> | undefined = undefined;
   isDenied = false;
   shown: Observation['shown'] = undefined;
   /** Releases a request that was held in flight. Returns the reply if the request has been answered. */
@@ -82,7 +82,7 @@ class Running extends Work<Reply, Outcome> implements Observation, Beginning {
     return this.release?.() ?? this.kernel.serve(this);
   }
 
-  protected endOf(reply: Reply, milliseconds: number): Outcome {
+  protected endOf(reply: Reply, milliseconds: number): RequestOutcome {
     // clients cancel a listen request when they no longer need it
     const isListen = this.exchange.method === LISTEN;
     return outcomeOf(isListen && reply.cancelled !== undefined ? UNANSWERED : reply, milliseconds, this);
@@ -90,8 +90,8 @@ class Running extends Work<Reply, Outcome> implements Observation, Beginning {
 }
 
 /** A message that runs no member. */
-class Taking extends Work<Reply, Outcome> {
-  protected endOf(reply: Reply, milliseconds: number): Outcome {
+class Taking extends Work<Reply, RequestOutcome> {
+  protected endOf(reply: Reply, milliseconds: number): RequestOutcome {
     return outcomeOf(reply, milliseconds);
   }
 
@@ -102,7 +102,7 @@ class Taking extends Work<Reply, Outcome> {
 
 /** A kernel that runs plugins around each message. */
 class ObservedKernel extends Kernel {
-  private readonly observers: Observers<ObservedRequest, Outcome>;
+  private readonly observers: Observers<ObservedRequest, RequestOutcome>;
   private readonly sessions: ObservedSessions;
   private readonly knownMethods: ReadonlySet<string>;
 

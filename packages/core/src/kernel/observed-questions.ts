@@ -1,4 +1,4 @@
-import { ClientError } from '../protocol/errors.js';
+import { QuestionError } from '../protocol/errors.js';
 import type { Exchange } from '../protocol/exchange.js';
 import { InputSignal } from '../protocol/input.js';
 import type { FailureCause } from '../protocol/failure-cause.js';
@@ -33,7 +33,7 @@ class Ended implements QuestionOutcome {
         : cancelled === undefined
           ? 'error'
           : 'cancelled';
-    this.code = error instanceof ClientError ? error.code : undefined;
+    this.code = error instanceof QuestionError ? error.code : undefined;
     const hasFailed = this.status === 'error' || this.status === 'cancelled';
     this.cause = hasFailed ? questionCauseOf(error, cancelled) : undefined;
     this.error = isSignal ? undefined : error;

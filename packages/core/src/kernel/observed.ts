@@ -10,11 +10,11 @@ import { REVISIONS, revisionOf } from '../protocol/revisions/index.js';
 import type { Registry } from '../registry/registry.js';
 import { failureCauseOf } from './failure-causes.js';
 import { targetOf } from './judge.js';
-import type { Outcome as Ended } from './members.js';
+import type { Outcome } from './members.js';
 import type { Unopened } from './unopened.js';
 
 /** How a request ended. Changing this object has no effect on the answer. */
-export interface Outcome {
+export interface RequestOutcome {
   /**
    * `tool-error` is a result with `isError`, `error` a JSON-RPC error. `input-required` ends a round in which a handler
    * has asked the client.
@@ -82,8 +82,8 @@ export function knownMethods(extended: Iterable<string>): ReadonlySet<string> {
   return new Set([...REVISIONS.flatMap(({ methods }) => [...methods.keys()]), ...NOTIFICATIONS, ...extended]);
 }
 
-class Result implements Outcome {
-  readonly status: Outcome['status'];
+class Result implements RequestOutcome {
+  readonly status: RequestOutcome['status'];
   readonly code: number | undefined;
   readonly message: string | undefined;
   readonly cause: FailureCause | undefined;
@@ -94,7 +94,7 @@ class Result implements Outcome {
 
   constructor(reply: Reply, milliseconds: number, observation: Observation | undefined) {
     const { cancelled, failure = reply.denied } = reply;
-    const ended = observation?.ended as Ended<unknown> | undefined;
+    const ended = observation?.ended as Outcome<unknown> | undefined;
     const status = cancelled === undefined ? (failure ? 'error' : statusOf(ended)) : 'cancelled';
     this.status = status;
     this.code = failure && (reply.code ?? failure.code);
@@ -112,7 +112,7 @@ class Result implements Outcome {
   }
 }
 
-function statusOf(ended: Ended<unknown> | undefined): Outcome['status'] {
+function statusOf(ended: Outcome<unknown> | undefined): RequestOutcome['status'] {
   if (ended === undefined) return 'ok';
   if (ended.kind === 'input-required') return 'input-required';
   const isError = ended.kind === 'failed' || (ended.result as { readonly isError?: unknown } | undefined)?.isError;
@@ -120,6 +120,6 @@ function statusOf(ended: Ended<unknown> | undefined): Outcome['status'] {
 }
 
 /** The outcome of a request, from its reply. */
-export function outcomeOf(reply: Reply, milliseconds: number, observation?: Observation): Outcome {
+export function outcomeOf(reply: Reply, milliseconds: number, observation?: Observation): RequestOutcome {
   return new Result(reply, milliseconds, observation);
 }

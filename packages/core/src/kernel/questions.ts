@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { isObject } from '../protocol/jsonrpc.js';
-import { ClientError, McpError, ToolError } from '../protocol/errors.js';
+import { QuestionError, McpError, ToolError } from '../protocol/errors.js';
 import type { Exchange } from '../protocol/exchange.js';
 import { type InputRequest, usesTools } from '../protocol/input.js';
 import type { ClientCapabilities, JsonObject, Root } from '../protocol/model.js';
@@ -106,10 +106,10 @@ export async function elicit<S extends SchemaSource>(
   throw new ToolError(`The answer to "${message}" does not match the requested schema: ${problems}`);
 }
 
-/** @throws {ClientError} for an invalid answer */
+/** @throws {QuestionError} for an invalid answer */
 function elicited(answer: JsonObject): Elicited {
   if (isElicited(answer)) return answer;
-  throw new ClientError('The client returned an invalid elicitation result: its `action` is unknown.');
+  throw new QuestionError('The client returned an invalid elicitation result: its `action` is unknown.');
 }
 
 /** Checks each answer only once, because its rules may have side effects. */
@@ -177,7 +177,7 @@ export async function requireUrl(exchange: Exchange, options: ElicitUrlOptions):
     throw error;
   }
   const { action } = await elicitUrl(exchange, options, visit);
-  if (action !== 'accept') throw new ClientError('The user did not agree to open the required URL.');
+  if (action !== 'accept') throw new QuestionError('The user did not agree to open the required URL.');
 }
 
 /** Asks the user to confirm. */
@@ -205,7 +205,7 @@ export async function sample(exchange: Exchange, options: SampleOptions): Promis
   const answer = await exchange.ask({ ...question, fits: isSampled });
   const wrong = wrongInSample(answer, exchange.revision);
   if (wrong !== undefined) {
-    throw new ClientError(`The client returned an invalid sampling result: \`${wrong}\` is missing or invalid.`);
+    throw new QuestionError(`The client returned an invalid sampling result: \`${wrong}\` is missing or invalid.`);
   }
   const { role, content, model, stopReason } = answer as unknown as SampleResult;
   const blocks = [content].flat();
@@ -219,7 +219,7 @@ export async function roots(exchange: Exchange, options: QuestionOptions): Promi
   requireCapability(exchange, 'roots');
   const answer = await exchange.ask({ ...options, method: 'roots/list', params: {}, fits: listsRoots });
   if (listsRoots(answer)) return answer.roots;
-  throw new ClientError(
+  throw new QuestionError(
     'The client returned an invalid list of roots: each root needs a `uri` that starts with "file://".',
   );
 }

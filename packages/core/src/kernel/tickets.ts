@@ -1,5 +1,5 @@
 import { TicketError } from '../protocol/errors.js';
-import type { Tickets, Visit } from '../protocol/exchange.js';
+import type { Tickets, UrlElicitation } from '../protocol/exchange.js';
 import { type Account, accountOf } from '../protocol/owner.js';
 import type { KeyRing } from './key-ring.js';
 
@@ -7,7 +7,7 @@ import type { KeyRing } from './key-ring.js';
 export class SealedTickets implements Tickets {
   constructor(private readonly keys: KeyRing) {}
 
-  issue(visit: Visit): string {
+  issue(visit: UrlElicitation): string {
     const { subject, issuer } = visit;
     const account = subject === undefined ? undefined : { subject, issuer };
     return this.keys.seal(JSON.stringify(visit), bindingOf(account));
@@ -17,11 +17,11 @@ export class SealedTickets implements Tickets {
    * Opens a ticket, if it was issued to this account.
    * @throws {TicketError}
    */
-  open(ticket: string, account: Account | undefined): Visit {
+  open(ticket: string, account: Account | undefined): UrlElicitation {
     const isNobody = account?.subject === '';
     const visit = isNobody ? undefined : this.keys.open(ticket, bindingOf(account));
     if (visit === undefined) throw new TicketError();
-    return JSON.parse(visit) as Visit;
+    return JSON.parse(visit) as UrlElicitation;
   }
 }
 

@@ -148,7 +148,7 @@ export type FailureKind = keyof typeof FAILURES;
 const DECORUM_ERROR = Symbol.for('decorum:error');
 const MCP_ERROR = Symbol.for('decorum:mcp-error');
 const TOOL_ERROR = Symbol.for('decorum:tool-error');
-const CLIENT_ERROR = Symbol.for('decorum:client-error');
+const QUESTION_ERROR = Symbol.for('decorum:question-error');
 const TICKET_ERROR = Symbol.for('decorum:ticket-error');
 
 function branded(value: unknown, brand: symbol): boolean {
@@ -255,23 +255,23 @@ export class ToolError extends Error {
  * The client failed to answer a question: it responded with an error, sent an invalid answer, or timed out. Handlers
  * may catch it. Otherwise its message goes to the model, as with any `ToolError`.
  */
-export class ClientError extends ToolError {
+export class QuestionError extends ToolError {
   /** The code of the client's error, if it sent one. */
   readonly code: number | undefined;
   /** The data of the client's error. */
   readonly data: unknown;
-  readonly [CLIENT_ERROR] = true;
+  readonly [QUESTION_ERROR] = true;
 
   constructor(message: string, error: { readonly code?: number; readonly data?: unknown } = {}) {
     super(message);
-    this.name = 'ClientError';
+    this.name = 'QuestionError';
     this.code = error.code;
     this.data = error.data;
   }
 
   /** Also recognizes errors from another copy of this package. */
   static override [Symbol.hasInstance](value: unknown): boolean {
-    return this === ClientError ? branded(value, CLIENT_ERROR) : isMade(this, value);
+    return this === QuestionError ? branded(value, QUESTION_ERROR) : isMade(this, value);
   }
 }
 

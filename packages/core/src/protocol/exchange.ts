@@ -1,5 +1,5 @@
 import { Effects } from './effects.js';
-import { ClientError, McpError } from './errors.js';
+import { QuestionError, McpError } from './errors.js';
 import { notificationFrame } from './frame.js';
 import { isObject, isRequestId, type JsonRpcMessage, type JsonRpcRequest, type JsonRpcResponse } from './jsonrpc.js';
 import { MAX_KEPT_CHARS } from './limits.js';
@@ -20,7 +20,7 @@ export interface Client {
 }
 
 /** A user's visit to a URL. It tells the page which question and which user the visit belongs to. */
-export interface Visit {
+export interface UrlElicitation {
   /** The id of the question, for `server.notify.elicitationCompleted`. */
   readonly id: string;
   /** The subject of the principal that started the request; undefined for anonymous callers. */
@@ -33,7 +33,7 @@ export interface Visit {
 
 /** Seals visits for use in URLs. */
 export interface Tickets {
-  issue(visit: Visit): string;
+  issue(visit: UrlElicitation): string;
 }
 
 /** State that a session keeps for its client. Methods resolve once the change is saved. */
@@ -206,7 +206,7 @@ export class Exchange {
 
   /** Asks the client, through its peer. */
   async ask(question: Question): Promise<JsonObject> {
-    if (this.closed) throw new ClientError('The request has ended, so the client can no longer be asked.');
+    if (this.closed) throw new QuestionError('The request has ended, so the client can no longer be asked.');
     return await this.peer.ask(question, this);
   }
 

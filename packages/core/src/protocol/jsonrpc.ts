@@ -1,6 +1,6 @@
 import { McpError } from './errors.js';
 import { requireFinite } from './finite.js';
-import { DEFAULT_LIMITS, LimitError } from './limits.js';
+import { DEFAULT_LIMITS, McpLimitError } from './limits.js';
 import type { CallToolResult, JsonObject, RequestId } from './model.js';
 
 /** A JSON-RPC notification: a request without a response. */
@@ -154,8 +154,9 @@ export function checkMessage(message: unknown, limits = DEFAULT_LIMITS): asserts
   if (params !== undefined && !isObject(params)) throw new McpError('invalid-params', 'The params are not an object.');
   const { maxDepth, maxValues } = limits;
   const left = checkValues(message, maxDepth, maxValues);
-  if (left === TOO_DEEP) throw new LimitError('maxDepth', `The message is nested more than ${maxDepth} levels deep.`);
-  if (left < 0) throw new LimitError('maxValues', `The message has more than ${maxValues} values.`);
+  if (left === TOO_DEEP)
+    throw new McpLimitError('maxDepth', `The message is nested more than ${maxDepth} levels deep.`);
+  if (left < 0) throw new McpLimitError('maxValues', `The message has more than ${maxValues} values.`);
 }
 
 const TOO_DEEP = Number.NEGATIVE_INFINITY;

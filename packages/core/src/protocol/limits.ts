@@ -45,7 +45,7 @@ export const LIMIT_RANGES: Readonly<Record<keyof ServerLimits, readonly [min: nu
 export const MAX_KEPT_CHARS = 8192;
 
 /** A limit that a client has reached, for `onLimit`. */
-export interface LimitHit {
+export interface ReachedLimit {
   /** The name of the limit's option, such as `maxSessions`. */
   readonly limit: string;
   /** The client's IP address, or the one that a trusted proxy reports; undefined if it is unknown. */
@@ -55,7 +55,7 @@ export interface LimitHit {
 }
 
 /** Rejects a message that exceeds a limit. The kernel reports it to `onLimit`. */
-export class LimitError extends McpError {
+export class McpLimitError extends McpError {
   /** @param limit the name of the limit's option */
   constructor(
     readonly limit: string,
@@ -66,7 +66,7 @@ export class LimitError extends McpError {
   }
 
   /** The hit to report, with what the transport knows about the client. */
-  hitBy(wire?: Wire): LimitHit {
+  hitBy(wire?: Wire): ReachedLimit {
     return { limit: this.limit, principal: wire?.principal, remoteAddress: wire?.transport.remoteAddress };
   }
 }
@@ -76,21 +76,21 @@ const MAX_SUBSCRIBED_CHARS = 65_536;
 
 /**
  * Rejects too many subscriptions.
- * @throws {LimitError} `invalid-params`
+ * @throws {McpLimitError} `invalid-params`
  */
 export function requireFew(uris: readonly string[], max: number): void {
   let left = MAX_SUBSCRIBED_CHARS;
   for (const uri of uris) left -= uri.length;
   if (uris.length <= max && left >= 0) return;
   const problem = `Subscribe to at most ${max} resources, whose URIs have at most ${MAX_SUBSCRIBED_CHARS} characters.`;
-  throw new LimitError('maxSubscriptions', problem, 'invalid-params');
+  throw new McpLimitError('maxSubscriptions', problem, 'invalid-params');
 }
 
 /** Wraps the user's `onLimit`: if it fails, the error is reported, and the request is still answered. */
 export function limitReporter(
-  onLimit: ((hit: LimitHit) => unknown) | undefined,
+  onLimit: ((hit: ReachedLimit) => unknown) | undefined,
   report: (error: unknown) => void,
-): (hit: LimitHit) => void {
+): (hit: ReachedLimit) => void {
   return (hit) => {
     try {
       const late = onLimit?.(hit);

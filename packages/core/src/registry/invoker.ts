@@ -3,7 +3,7 @@ import { NeedInput } from '../protocol/input.js';
 import { andThen, isPromise } from '../protocol/maybe-promise.js';
 import type { Checked, Shape } from '../schema/shape.js';
 import { takesObjectsOnly } from '../schema/strings.js';
-import type { Caller, Member } from './plan.js';
+import { type Caller, COLLECT, type Member } from './plan.js';
 
 /** Cap on how many times a handler may return `needInput` before it returns a result. */
 const MAX_ROUNDS = 10;
@@ -16,7 +16,7 @@ export function repeaterOf({ methods, key, where }: Member) {
   return async (needed: NeedInput, input: unknown, caller: Caller): Promise<unknown> => {
     let value: unknown = needed;
     for (let round = 1; round <= MAX_ROUNDS; round++) {
-      await caller.collect(value as NeedInput);
+      await caller[COLLECT](value as NeedInput);
       value = await methods[key]?.(input, caller);
       if (!(value instanceof NeedInput)) return value;
     }

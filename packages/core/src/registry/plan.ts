@@ -71,6 +71,9 @@ export interface Plan<Entry> extends Listed<Entry> {
   readonly where: string;
 }
 
+/** The key of the method that sends the requests of `needInput`. A symbol, so that it isn't offered to handlers. */
+export const COLLECT: unique symbol = Symbol('collect');
+
 /** The part of a handler's context that plans use. The kernel passes a full `Context`. */
 export interface Caller {
   /** Reports progress. */
@@ -78,7 +81,7 @@ export interface Caller {
   /** Aborts when the result is no longer needed. */
   readonly signal: AbortSignal;
   /** Asks the client for the input that a handler needs before the handler runs again. */
-  collect(needed: NeedInput): Promise<void>;
+  [COLLECT](needed: NeedInput): Promise<void>;
 }
 
 /** Creates the error for an invalid option. */

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 
 import { McpError } from '../protocol/errors.js';
-import { LimitError } from '../protocol/limits.js';
+import { McpLimitError } from '../protocol/limits.js';
 
 /** Receives the lines that a `LineReader` reads. */
 export interface LineSink {
@@ -105,6 +105,6 @@ export class LineReader {
   }
 
   private rejectLength(): void {
-    this.sink.unreadable(new LimitError('maxMessageBytes', `The message is longer than ${this.limit} bytes.`));
+    this.sink.unreadable(new McpLimitError('maxMessageBytes', `The message is longer than ${this.limit} bytes.`));
   }
 }

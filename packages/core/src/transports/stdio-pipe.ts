@@ -6,7 +6,7 @@ import type { McpError } from '../protocol/errors.js';
 import type { Session } from '../protocol/eras/stateful.js';
 import type { Frame } from '../protocol/frame.js';
 import { errorFrame, parseMessage } from '../protocol/jsonrpc.js';
-import { LimitError } from '../protocol/limits.js';
+import { McpLimitError } from '../protocol/limits.js';
 import type { Reply } from '../protocol/reply.js';
 import type { Principal, Wire } from '../protocol/wire.js';
 import { Expiry } from './expiry.js';
@@ -152,7 +152,7 @@ export class StdioPipe implements LineSink, Transport {
   }
 
   unreadable(error: McpError): void {
-    if (error instanceof LimitError) this.host.hit({ limit: error.limit });
+    if (error instanceof McpLimitError) this.host.hit({ limit: error.limit });
     this.outbox.write(errorFrame(this.session.revision.unreadableId, error));
   }
 

@@ -1,6 +1,6 @@
 import type { Kernel } from '../kernel/kernel.js';
 import { startupError } from '../protocol/errors.js';
-import type { LimitHit } from '../protocol/limits.js';
+import type { ReachedLimit } from '../protocol/limits.js';
 import { isScope } from '../protocol/scopes.js';
 import type { Principal } from '../protocol/wire.js';
 import { isExpiry } from './expiry.js';
@@ -40,7 +40,7 @@ export interface HostPort {
    */
   report(error: unknown, message?: string): void;
   /** Tells the server's `onLimit` which limit a client has reached. Never throws. */
-  hit(hit: LimitHit): void;
+  hit(hit: ReachedLimit): void;
   /** Makes the default logger write errors with their stacks, as it does on a terminal. For tests. */
   showStacks?(): void;
   /** Logs a warning for the operator. */

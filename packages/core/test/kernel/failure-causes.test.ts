@@ -1,7 +1,7 @@
 // Why requests fail, as plugins learn it.
 import { describe, expect, it } from '@jest/globals';
 import {
-  ClientError,
+  QuestionError,
   Completion,
   Context,
   type FailureCause,
@@ -9,7 +9,7 @@ import {
   McpError,
   McpServer,
   NoInput,
-  type Outcome,
+  type RequestOutcome,
   type Plugin,
   Prompt,
   type QuestionOutcome,
@@ -98,7 +98,7 @@ class Desk {
 }
 
 async function observed(options: ConnectOptions = {}, interceptors: readonly Interceptor[] = []) {
-  const outcomes: Outcome[] = [];
+  const outcomes: RequestOutcome[] = [];
   const questions: QuestionOutcome[] = [];
   const plugin: Plugin = {
     name: 'observer',
@@ -117,7 +117,7 @@ async function observed(options: ConnectOptions = {}, interceptors: readonly Int
   const client = await connect(server, options);
   const last = async (request: Promise<unknown>) => {
     const shown = await request.catch((error: unknown) => (error as Error).message);
-    const { status, cause, reference } = outcomes.at(-1) as Outcome;
+    const { status, cause, reference } = outcomes.at(-1) as RequestOutcome;
     // the reference is the one that the client gets
     if (reference !== undefined) expect(JSON.stringify(shown)).toContain(`reference ${reference}`);
     return [status, cause, reference !== undefined] as const;
@@ -200,7 +200,7 @@ describe('The cause of an error that a tool throws', () => {
       'timeout',
     ],
     ['a timeout of a socket', () => Object.assign(new Error('late'), { code: 'ETIMEDOUT' }), 'timeout'],
-    ['an answer of the client', () => new ClientError('The client answered with an error.'), 'client'],
+    ['an answer of the client', () => new QuestionError('The client answered with an error.'), 'client'],
   ])('is known for %s (#23)', async (_title, error, cause) => {
     const { client, last } = await observed();
     thrown = error();

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import {
   type Call,
   type CallToolResult,
-  ClientError,
+  QuestionError,
   Completion,
   type Context,
   embedded,
@@ -561,7 +561,7 @@ describe('sanitize', () => {
     const errors: unknown[] = [];
     const thrown = [
       new ToolError('token=abc123\u0007'),
-      new ClientError('no answer\u0007', { code: 7 }),
+      new QuestionError('no answer\u0007', { code: 7 }),
       new McpError(-31000, 'token=abc123\u0007', { password: 'x', list: ['\u0007'] }),
       new Error('token=abc123'),
     ];

@@ -7,7 +7,7 @@ import {
   McpError,
   McpServer,
   NoInput,
-  type Outcome,
+  type RequestOutcome,
   Prompt,
   Resource,
   text,
@@ -87,7 +87,7 @@ class Stats {
 
 async function open(options: ConnectOptions = {}) {
   const logged: string[] = [];
-  const outcomes: Outcome[] = [];
+  const outcomes: RequestOutcome[] = [];
   const messageOf = (error: unknown) => {
     const { message, cause } = error as Error;
     return cause instanceof Error ? `${message} ${cause.message}` : message;

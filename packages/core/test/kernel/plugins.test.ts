@@ -10,7 +10,7 @@ import {
   type McpServerOptions,
   McpServer,
   type ObservedRequest,
-  type Outcome,
+  type RequestOutcome,
   type Plugin,
   type Principal,
   Resource,
@@ -154,10 +154,10 @@ describe('`observe`', () => {
   ];
 
   it.each(MISBEHAVING)('that %s changes nothing', async (_what, observe, problem) => {
-    const outcomes: Outcome[] = [];
+    const outcomes: RequestOutcome[] = [];
     const outer = definePlugin(() => ({
       name: 'outer',
-      observe: async (_request: ObservedRequest, run: () => Promise<Outcome>) => outcomes.push(await run()),
+      observe: async (_request: ObservedRequest, run: () => Promise<RequestOutcome>) => outcomes.push(await run()),
     }));
     const { server, runs, reported } = serverWith([outer(), plugin({ observe }), outer2(late)]);
     const client = await clientOf(server);
@@ -336,10 +336,10 @@ describe('`ended`', () => {
   });
 
   it('gets the outcome that observers get, also of a request that one of them delays', async () => {
-    const outcomes: [Outcome[], Outcome[]] = [[], []];
+    const outcomes: [RequestOutcome[], RequestOutcome[]] = [[], []];
     const delays = definePlugin(() => ({
       name: 'delays',
-      async observe({ method }: ObservedRequest, run: () => Promise<Outcome>) {
+      async observe({ method }: ObservedRequest, run: () => Promise<RequestOutcome>) {
         if (method === 'tools/call') await turn();
         outcomes[0].push(await run());
       },

@@ -454,7 +454,7 @@ describe('requestState', () => {
   });
 
   it('expires', async () => {
-    const client = await stateless(serverOf({ flowTtlMs: 1 }));
+    const client = await stateless(serverOf({ requestStateTtlMs: 1 }));
     const { requestState } = await call(client, 'stubborn');
     const later = Date.now() + 2;
     while (Date.now() < later);

@@ -7,7 +7,7 @@ import {
   McpServer,
   type McpServerOptions,
   NoInput,
-  type Outcome,
+  type RequestOutcome,
   Resource,
 } from '@decorum/core';
 import { connect } from '@decorum/testing';
@@ -131,7 +131,7 @@ describe('a state', () => {
 
   it('that would be too large is an internal error to plugins as well', async () => {
     const seen: unknown[] = [];
-    const ended = (_request: unknown, { error }: Outcome) => void seen.push(error);
+    const ended = (_request: unknown, { error }: RequestOutcome) => void seen.push(error);
     const plugin = definePlugin(() => ({ name: 'seen', ended }));
     const { call } = await node({ plugins: [plugin()] });
     const { requestState } = await call('tell');

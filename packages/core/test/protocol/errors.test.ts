@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { ClientError, McpError, ToolError } from '../../src/index.js';
+import { QuestionError, McpError, ToolError } from '../../src/index.js';
 
 describe('the subclass of an error that a user writes', () => {
   class PaymentError extends ToolError {}
@@ -8,7 +8,7 @@ describe('the subclass of an error that a user writes', () => {
 
   it('is distinguished from its base and from other subclasses', () => {
     expect(new ToolError('No')).not.toBeInstanceOf(PaymentError);
-    expect(new ClientError('No')).not.toBeInstanceOf(PaymentError);
+    expect(new QuestionError('No')).not.toBeInstanceOf(PaymentError);
     expect(new McpError('invalid-params', 'No')).not.toBeInstanceOf(QuotaError);
   });
 
@@ -16,6 +16,6 @@ describe('the subclass of an error that a user writes', () => {
     const error = new PaymentError('No');
     expect(error).toBeInstanceOf(PaymentError);
     expect(error).toBeInstanceOf(ToolError);
-    expect(error).not.toBeInstanceOf(ClientError);
+    expect(error).not.toBeInstanceOf(QuestionError);
   });
 });

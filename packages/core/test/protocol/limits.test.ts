@@ -1,5 +1,12 @@
 import { DEFAULT_LIMITS, HOST, type Kernel } from '@decorum/core/transport';
-import { type LimitHit, McpServer, type McpServerOptions, NoInput, serveStdio, type StdioOptions } from '@decorum/core';
+import {
+  type ReachedLimit,
+  McpServer,
+  type McpServerOptions,
+  NoInput,
+  serveStdio,
+  type StdioOptions,
+} from '@decorum/core';
 import { afterEach, describe, expect, it } from '@jest/globals';
 
 import { cpuMs } from '../../../../test/support/cpu.js';
@@ -110,8 +117,8 @@ describe('The limits of a server', () => {
 
   it('apply to batches', async () => {
     const initialize = { protocolVersion: '2025-03-26', capabilities: {}, clientInfo: { name: 'a', version: '1' } };
-    const hits: LimitHit[] = [];
-    const onLimit = (hit: LimitHit) => void hits.push(hit);
+    const hits: ReachedLimit[] = [];
+    const onLimit = (hit: ReachedLimit) => void hits.push(hit);
     const server = new McpServer({ name: 'limits', version: '1.0.0', limits: { maxBatch: 2 }, onLimit });
     servers.push(server);
     const { client } = await openPipe(server);
@@ -128,7 +135,10 @@ describe('The limits of a server', () => {
 
   it('are reported to `onLimit` when a client reaches them', async () => {
     const hits: string[] = [];
-    const options = { limits: { maxValues: 200, maxDepth: 10 }, onLimit: ({ limit }: LimitHit) => hits.push(limit) };
+    const options = {
+      limits: { maxValues: 200, maxDepth: 10 },
+      onLimit: ({ limit }: ReachedLimit) => hits.push(limit),
+    };
     const client = await open(options, { limits: { maxMessageBytes: 10_000 } });
     client.send(callOf(200, 1), deepCall(10, 2));
     await client.response(2);
@@ -145,7 +155,7 @@ describe('The limits of a server', () => {
   it('still answer if `onLimit` fails, and its error is reported', async () => {
     const errors: unknown[] = [];
     const failures = [new Error('at once'), new Error('later')];
-    const onLimit = ({ limit }: LimitHit) => {
+    const onLimit = ({ limit }: ReachedLimit) => {
       if (limit === 'maxDepth') return Promise.reject(failures[1] as Error);
       throw failures[0] as Error;
     };

@@ -2,7 +2,7 @@
 import { PassThrough, Writable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 
-import { type LimitHit, McpServer, Resource, serveStdio, type StdioLimits } from '@decorum/core';
+import { type ReachedLimit, McpServer, Resource, serveStdio, type StdioLimits } from '@decorum/core';
 import { afterEach, describe, expect, it } from '@jest/globals';
 
 import { ENVELOPE, openPipe } from './pipe-client.js';
@@ -21,7 +21,7 @@ afterEach(async () => {
 });
 
 function createServer() {
-  const hits: LimitHit[] = [];
+  const hits: ReachedLimit[] = [];
   const server = new McpServer({
     name: 'limits',
     version: '1.0.0',

@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 
-import { Context, type LimitHit, McpServer, type McpServerOptions, NoInput, serveStdio, Tool } from '@decorum/core';
+import { Context, type ReachedLimit, McpServer, type McpServerOptions, NoInput, serveStdio, Tool } from '@decorum/core';
 import { HOST } from '@decorum/core/transport';
 import { IsInt, IsString } from 'class-validator';
 
@@ -189,7 +189,7 @@ describe('Writing over stdio', () => {
   });
 
   it('[STDIO-16] drops progress and logs for a reader that is slow, holds requests back, and drops no response', async () => {
-    const hits: LimitHit[] = [];
+    const hits: ReachedLimit[] = [];
     const { server } = serverOf({ onLimit: (hit) => hits.push(hit) });
     const [input, output] = [new PassThrough({ highWaterMark: 1024 }), new PassThrough({ highWaterMark: 1024 })];
     const connection = await serveStdio(server, { input, output, limits: { maxPendingChars: 50_000 } });

@@ -1,6 +1,6 @@
 import { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } from 'node:timers';
 
-import type { HostPort, LimitHit } from '@decorum/core';
+import type { HostPort, ReachedLimit } from '@decorum/core';
 import { type Kernel, revisionOf } from '@decorum/core/transport';
 
 import { type Answer, errorAnswer } from './answer.js';
@@ -71,7 +71,7 @@ export class Endpoint<HostRequest> {
     private readonly host: HostPort,
   ) {
     const report: Report = (error, message) => host.report(error instanceof MaskedError ? error.cause : error, message);
-    const hit = (limitHit: LimitHit) => host.hit(limitHit);
+    const hit = (limitHit: ReachedLimit) => host.hit(limitHit);
     const { maxBufferedBytes, retryMs, keepAliveMs, sessions: keepsSessions, legacySse, credentials } = settings;
     this.guard = settings.guard;
     this.gate = settings.auth && new Gate(settings.auth, { kernel, pending: this.pending });
@@ -152,7 +152,7 @@ export class Endpoint<HostRequest> {
    * Encodes an error that a step has thrown, and reports it if it is a bug or a limit.
    * @param client the known facts about the client
    */
-  errorResponse(error: unknown, client: Omit<LimitHit, 'limit'>): Answer {
+  errorResponse(error: unknown, client: Omit<ReachedLimit, 'limit'>): Answer {
     if (error instanceof LimitError) this.host.hit(error.hitBy(client));
     const answer = errorAnswer(error, (bug) => this.host.report(bug));
     // otherwise a kept-alive connection would delay the server's shutdown
@@ -160,7 +160,7 @@ export class Endpoint<HostRequest> {
   }
 
   /** Reports a limit that a client has reached. */
-  hit(hit: LimitHit): void {
+  hit(hit: ReachedLimit): void {
     this.host.hit(hit);
   }
 

@@ -1,4 +1,4 @@
-import type { LimitHit, RequestId } from '@decorum/core';
+import type { ReachedLimit, RequestId } from '@decorum/core';
 import { errorFrame, FAILURES } from '@decorum/core/transport';
 
 import type { AnswerHeaders } from './http-context.js';
@@ -44,7 +44,7 @@ export class LimitError extends HttpError {
   }
 
   /** The hit to report, with what is known about the client. */
-  hitBy({ principal, remoteAddress }: Omit<LimitHit, 'limit'>): LimitHit {
+  hitBy({ principal, remoteAddress }: Omit<ReachedLimit, 'limit'>): ReachedLimit {
     return { limit: this.limit, principal, remoteAddress };
   }
 }

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers';
 
-import type { LimitHit } from '@decorum/core';
+import type { ReachedLimit } from '@decorum/core';
 
 import type { EndpointLimits } from './limits.js';
 
@@ -46,7 +46,7 @@ export class SlowReaders {
 
   constructor(
     private readonly limits: Limits,
-    private readonly hit: (hit: LimitHit) => void,
+    private readonly hit: (hit: ReachedLimit) => void,
   ) {}
 
   /** Whether a droppable message for a slow reader has to be dropped, to leave room for others. */

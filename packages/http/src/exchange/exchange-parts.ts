@@ -1,4 +1,4 @@
-import type { LimitHit } from '@decorum/core';
+import type { ReachedLimit } from '@decorum/core';
 import { type Kernel, REVISIONS } from '@decorum/core/transport';
 
 import type { Bodies } from '../endpoint/body.js';
@@ -30,7 +30,7 @@ export interface ExchangeParts {
   /** Reports errors that must not reach clients. */
   readonly report: (error: unknown) => void;
   /** Reports a limit that a client has reached. */
-  readonly hit: (hit: LimitHit) => void;
+  readonly hit: (hit: ReachedLimit) => void;
   /** Requests are rejected; responses and notifications still pass. */
   stopped: boolean;
   /** Everything is rejected. */

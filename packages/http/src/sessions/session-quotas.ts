@@ -1,4 +1,4 @@
-import type { LimitHit } from '@decorum/core';
+import type { ReachedLimit } from '@decorum/core';
 
 import { callerOf, type Sender } from '../endpoint/caller.js';
 import { LimitError } from '../endpoint/http-error.js';
@@ -14,7 +14,7 @@ export interface SessionLimits {
   /** Cap on the concurrent sessions of one principal. */
   readonly maxSessionsPerPrincipal: number;
   /** Reports a limit that a client has reached. */
-  readonly hit: (hit: LimitHit) => void;
+  readonly hit: (hit: ReachedLimit) => void;
 }
 
 /** The part of a session that quotas use. */

@@ -8,7 +8,7 @@ import {
   type SessionOrigin,
   type Wire,
 } from '@decorum/core/transport';
-import type { LimitHit, Principal, TransportInfo } from '@decorum/core';
+import type { ReachedLimit, Principal, TransportInfo } from '@decorum/core';
 
 import type { Sender } from '../endpoint/caller.js';
 import { type HttpError, LimitError } from '../endpoint/http-error.js';
@@ -49,7 +49,7 @@ export interface SessionSettings extends SessionLimits {
   /** Reports errors from the stores. */
   readonly report: Report;
   /** Reports a limit that a client has reached. */
-  readonly hit: (hit: LimitHit) => void;
+  readonly hit: (hit: ReachedLimit) => void;
 }
 
 /** Kind of a stream: `g` (GET) carries messages that belong to no request, `p` (POST) those of one request. */

@@ -1,4 +1,4 @@
-import type { LimitHit } from '@decorum/core';
+import type { ReachedLimit } from '@decorum/core';
 
 import type { Sink } from '../endpoint/http-context.js';
 import type { SlowReaders } from '../endpoint/slow-readers.js';
@@ -20,7 +20,7 @@ export interface StreamSettings {
   /** The readers that are behind. */
   readonly readers: SlowReaders;
   /** Reports a limit that a client has reached. */
-  readonly hit: (hit: LimitHit) => void;
+  readonly hit: (hit: ReachedLimit) => void;
   /** Called when `ending` becomes empty. */
   delivered?: (() => void) | undefined;
 }

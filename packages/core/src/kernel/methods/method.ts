@@ -2,8 +2,8 @@ import type { Exchange } from '../../protocol/exchange.js';
 import type { Implementation, JsonObject, LogLevel } from '../../protocol/model.js';
 import type { Asking } from '../../protocol/observed.js';
 import type { Registry } from '../../registry/registry.js';
-import type { Flows } from '../../protocol/eras/stateless.js';
-import type { LimitHit, ServerLimits } from '../../protocol/limits.js';
+import type { RequestStates } from '../../protocol/eras/stateless.js';
+import type { ReachedLimit, ServerLimits } from '../../protocol/limits.js';
 import type { CacheHint } from '../../protocol/revisions/revision.js';
 import type { Events } from '../events.js';
 import type { Extension } from '../extension.js';
@@ -23,7 +23,7 @@ export interface KernelParts {
   readonly registry: Registry;
   readonly reporter: ErrorReporter;
   readonly events: Events;
-  readonly flows: Flows;
+  readonly requestStates: RequestStates;
   readonly tickets: SealedTickets;
   readonly extensions: readonly Extension[];
   /** Capabilities that no specification defines. */
@@ -42,7 +42,7 @@ export interface KernelParts {
   readonly questionTimeoutMs: number;
   readonly limits: Required<ServerLimits>;
   /** Reports a limit that a client has reached. */
-  readonly hit: (hit: LimitHit) => void;
+  readonly hit: (hit: ReachedLimit) => void;
   /** Runs plugins around questions to clients; undefined without such plugins. */
   readonly asking?: Asking | undefined;
 }

@@ -19,7 +19,7 @@ export interface Journal {
 }
 
 /** Seals journals into `requestState`, for one request of one principal. */
-export interface FlowSeal {
+export interface StateSeal {
   /** @throws {McpError} `internal-error` if the journal is too large */
   seal(journal: Journal): string;
   /** Identifies a question, to match answers with the right one. */
@@ -55,7 +55,7 @@ export class Round {
    * @param journal the journal of earlier rounds; undefined in the first round, and if the client sends no state
    */
   constructor(
-    private readonly seal: FlowSeal,
+    private readonly seal: StateSeal,
     private readonly given: JsonObject,
     journal: Journal | undefined,
   ) {

@@ -1,10 +1,10 @@
 import { clientOf, UNKNOWN_CLIENT } from '../checks.js';
-import { ClientError, excerpt, McpError } from '../errors.js';
+import { QuestionError, excerpt, McpError } from '../errors.js';
 import type { Client, Conversation, Exchange, Memory, Tickets } from '../exchange.js';
 import { withFailureCause } from '../failure-cause.js';
 import { notificationFrame, questionFrame } from '../frame.js';
 import { isObject, type JsonRpcResponse } from '../jsonrpc.js';
-import { type LimitHit, MAX_KEPT_CHARS, type ServerLimits } from '../limits.js';
+import { type ReachedLimit, MAX_KEPT_CHARS, type ServerLimits } from '../limits.js';
 import type { JsonObject, LogLevel, Root } from '../model.js';
 import type { Asking } from '../observed.js';
 import { newestOf, revisionOf } from '../revisions/index.js';
@@ -23,7 +23,7 @@ export interface SessionMeans {
   readonly tickets: Tickets;
   readonly limits: Required<ServerLimits>;
   /** Reports a limit that the client has reached. */
-  readonly hit: (hit: LimitHit) => void;
+  readonly hit: (hit: ReachedLimit) => void;
   /** Starts notifying the session of changes. */
   readonly join: (session: Session) => void;
   /** Runs plugins around questions; undefined without such plugins. */
@@ -212,7 +212,7 @@ export class Session implements Conversation, Memory {
 
   /** Rejects all pending questions: the client is gone. */
   close(): void {
-    for (const settle of this.waiting?.values() ?? []) settle({ error: new ClientError('The session has ended.') });
+    for (const settle of this.waiting?.values() ?? []) settle({ error: new QuestionError('The session has ended.') });
   }
 
   /**
@@ -252,7 +252,7 @@ export class Session implements Conversation, Memory {
     const { limits, hit } = this.means;
     if (waiting.size >= limits.maxQuestions) {
       hit({ limit: 'maxQuestions', principal: wire.principal, remoteAddress: wire.transport.remoteAddress });
-      throw new ClientError(`The client has not answered ${limits.maxQuestions} other questions.`);
+      throw new QuestionError(`The client has not answered ${limits.maxQuestions} other questions.`);
     }
     return new Promise<JsonObject>((resolve, reject) => {
       const stop = (error: Error, reason: string) => {
@@ -262,7 +262,7 @@ export class Session implements Conversation, Memory {
       const forget = exchange.onCancel((reason) => stop(reason, 'The request that it belongs to was cancelled.'));
       const ms = question.timeoutMs ?? this.means.questionTimeoutMs;
       const giveUp = () => {
-        const late = new ClientError(`The client did not answer within ${ms} ms.`);
+        const late = new QuestionError(`The client did not answer within ${ms} ms.`);
         stop(withFailureCause(late, 'timeout'), 'Timed out.');
       };
       const timer = setTimeout(giveUp, ms);
@@ -279,9 +279,9 @@ export class Session implements Conversation, Memory {
   }
 }
 
-function clientError(error: JsonRpcResponse['error']): ClientError {
+function clientError(error: JsonRpcResponse['error']): QuestionError {
   // checkMessage has validated only the outer structure of the response
   if (!isObject(error) || !Number.isSafeInteger(error.code))
-    return new ClientError('The client sent an invalid answer.');
-  return new ClientError(`The client answered with an error: ${excerpt(error.message)}`, error);
+    return new QuestionError('The client sent an invalid answer.');
+  return new QuestionError(`The client answered with an error: ${excerpt(error.message)}`, error);
 }

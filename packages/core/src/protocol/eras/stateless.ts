@@ -1,6 +1,6 @@
 import { clientOf, optionalObject, requireOneOf } from '../checks.js';
 import type { Effects } from '../effects.js';
-import { ClientError, excerpt, McpError } from '../errors.js';
+import { QuestionError, excerpt, McpError } from '../errors.js';
 import { type Client, type Exchange, type Peer, REVISION_KEY, type Tickets } from '../exchange.js';
 import { InputSignal } from '../input.js';
 import { isObject, type JsonRpcRequest } from '../jsonrpc.js';
@@ -11,7 +11,7 @@ import { ownerOf } from '../owner.js';
 import { REVISION_BY_ID, REVISION_IDS } from '../revisions/index.js';
 import type { Question, Revision } from '../revisions/revision.js';
 import type { MirroredArgument, Wire } from '../wire.js';
-import { type FlowSeal, type Journal, Round } from './replay.js';
+import { type StateSeal, type Journal, Round } from './replay.js';
 
 const PREFIX = 'io.modelcontextprotocol/';
 const CAPABILITIES = `${PREFIX}clientCapabilities`;
@@ -19,7 +19,7 @@ const INFO = `${PREFIX}clientInfo`;
 const LOG_LEVEL = `${PREFIX}logLevel`;
 
 /** The request that a state is bound to. The state cannot be used for any other request. */
-export interface FlowBinding {
+export interface StateBinding {
   /** The caller, as `ownerOf` names it; null if anonymous. */
   readonly principal: string | null;
   readonly method: string;
@@ -29,10 +29,10 @@ export interface FlowBinding {
 }
 
 /** Lets the client hold the state of a request between its rounds. */
-export interface Flows {
-  bind(binding: FlowBinding): FlowSeal;
+export interface RequestStates {
+  bind(binding: StateBinding): StateSeal;
   /** @throws {McpError} `invalid-state` for a state that was altered, has expired, or belongs to another request */
-  open(requestState: unknown, binding: FlowBinding): Journal;
+  open(requestState: unknown, binding: StateBinding): Journal;
   /**
    * Marks a state as used, if states are single-use.
    * @throws {McpError} `invalid-state` if the state was used before
@@ -42,7 +42,7 @@ export interface Flows {
 
 /** Dependencies for handling requests without a session. */
 export interface StatelessMeans {
-  readonly flows: Flows;
+  readonly requestStates: RequestStates;
   readonly tickets: Tickets;
   /** Runs plugins around questions; undefined without such plugins. */
   readonly asking?: Asking | undefined;
@@ -88,7 +88,7 @@ class Envelope implements Peer {
     const encoded = this.revision.question(question);
     if (encoded === undefined) {
       // not missing-capability: no capability that the client could declare would help
-      throw new ClientError(`The protocol revision of the client has no "${question.method}".`);
+      throw new QuestionError(`The protocol revision of the client has no "${question.method}".`);
     }
     const round = this.round();
     try {
@@ -119,7 +119,7 @@ class Envelope implements Peer {
   async claim(): Promise<void> {
     const requestState = this.request.params?.['requestState'];
     // methods that cannot ask ignore the state, so don't claim it
-    if (typeof requestState === 'string' && this.traits?.asks) await this.means.flows.claim?.(requestState);
+    if (typeof requestState === 'string' && this.traits?.asks) await this.means.requestStates.claim?.(requestState);
   }
 
   checkArguments(mirrored: readonly MirroredArgument[], args: JsonObject): void {
@@ -144,13 +144,13 @@ class Envelope implements Peer {
   private round(): Round {
     if (this.current) return this.current;
     const { method, params = {} } = this.request;
-    if (!this.traits?.asks) throw new ClientError(`Handlers of "${method}" cannot ask the client.`);
-    const { wire, flows } = this.means;
+    if (!this.traits?.asks) throw new QuestionError(`Handlers of "${method}" cannot ask the client.`);
+    const { wire, requestStates } = this.means;
     const { arguments: args = {}, requestState } = params;
     const target = String(params[this.traits.subject ?? 'name']);
     const binding = { principal: ownerOf(wire.principal) ?? null, method, target, args };
-    const journal = requestState === undefined ? undefined : flows.open(requestState, binding);
-    this.current = new Round(flows.bind(binding), optionalObject(params, 'inputResponses') ?? {}, journal);
+    const journal = requestState === undefined ? undefined : requestStates.open(requestState, binding);
+    this.current = new Round(requestStates.bind(binding), optionalObject(params, 'inputResponses') ?? {}, journal);
     return this.current;
   }
 }
@@ -186,5 +186,11 @@ export function openStateless(request: JsonRpcRequest, wire: Wire, means: Statel
     const param = revision.methods.get(request.method)?.subject;
     wire.checkRouting(request.method, param && { param, value: (request.params as JsonObject)[param] });
   }
-  return new Envelope(request, { revision, wire, flows: means.flows, tickets: means.tickets, asking: means.asking });
+  return new Envelope(request, {
+    revision,
+    wire,
+    requestStates: means.requestStates,
+    tickets: means.tickets,
+    asking: means.asking,
+  });
 }

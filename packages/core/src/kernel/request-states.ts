@@ -1,7 +1,8 @@
-import type { FlowSeal, Journal } from '../protocol/eras/replay.js';
-import type { FlowBinding, Flows } from '../protocol/eras/stateless.js';
+import type { StateSeal, Journal } from '../protocol/eras/replay.js';
+import type { StateBinding, RequestStates } from '../protocol/eras/stateless.js';
 import { McpError } from '../protocol/errors.js';
 import { requireKnown } from '../protocol/option-names.js';
+import { CLAIM } from './context.js';
 import type { Interceptor } from './interceptors.js';
 import { canonical, type KeyRing, sha256 } from './key-ring.js';
 
@@ -56,7 +57,7 @@ export class MemorySingleUse implements SingleUse {
  * interceptor doesn't use up its state, so the client can retry.
  */
 export const claimState: Interceptor = async ({ ctx }, next) => {
-  await ctx.claim();
+  await ctx[CLAIM]();
   return await next();
 };
 
@@ -64,7 +65,7 @@ export const claimState: Interceptor = async ({ ctx }, next) => {
 const MAX_STATE_BYTES = 64 * 1024;
 
 /** Seals the journal of a request between its rounds: AES-256-GCM, bound to the request, for a limited time. */
-export class SealedFlows implements Flows {
+export class SealedStates implements RequestStates {
   /**
    * @param keys the key ring; its `ttlMs` limits how long a client may take for one round
    * @param singleUse set if states are single-use
@@ -76,14 +77,14 @@ export class SealedFlows implements Flows {
     private readonly warn: (message: string) => void,
   ) {}
 
-  bind(binding: FlowBinding): FlowSeal {
+  bind(binding: StateBinding): StateSeal {
     return {
       seal: (journal) => this.seal(journal, binding),
       digest: (question) => sha256(canonical(question)).toString('base64url', 0, 16),
     };
   }
 
-  open(requestState: unknown, binding: FlowBinding): Journal {
+  open(requestState: unknown, binding: StateBinding): Journal {
     const journal = this.keys.open(requestState, binding);
     if (journal !== undefined) return JSON.parse(journal) as Journal;
     throw new McpError('invalid-state', 'The requestState is invalid for this request, or has expired.');
@@ -96,7 +97,7 @@ export class SealedFlows implements Flows {
     throw new McpError('invalid-state', 'The requestState has been used before.');
   }
 
-  private seal(journal: Journal, binding: FlowBinding): string {
+  private seal(journal: Journal, binding: StateBinding): string {
     const text = JSON.stringify(journal);
     const bytes = Buffer.byteLength(text);
     if (bytes > MAX_STATE_BYTES) {
