@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs';
 
 import * as core from '@decorum/core';
+import { STARTUP_ERROR_CODES } from '@decorum/core/transport';
 import * as http from '@decorum/http';
 import { McpModule } from '@decorum/nestjs';
 import { describe, expect, it } from '@jest/globals';
@@ -45,7 +46,7 @@ describe('docs/errors.md', () => {
 
   it('describes every startup error, in the order of the table', () => {
     // if this fails, add or remove the section: what the error means, what to do, and code that causes it
-    expect(sections.map(codeOf)).toEqual(core.STARTUP_ERROR_CODES);
+    expect(sections.map(codeOf)).toEqual(STARTUP_ERROR_CODES);
   });
 
   // test/packaging runs the examples that need libraries to be missing, or another runtime

@@ -4,7 +4,7 @@ export type { InFlight } from './kernel/in-flight.js';
 export type { Kernel } from './kernel/kernel.js';
 export { entryOf } from './kernel/stderr-logger.js';
 export { errorFields, isWinston, withErrorFields } from './kernel/logger.js';
-export { excerpt, FAILURES, startupError } from './protocol/errors.js';
+export { excerpt, FAILURES, STARTUP_ERROR_CODES, startupError } from './protocol/errors.js';
 export type { TransientPeer } from './protocol/eras/transient.js';
 export type { SessionLink, SessionOrigin, SessionRecord } from './protocol/eras/session-record.js';
 export type { Session } from './protocol/eras/stateful.js';
