@@ -209,6 +209,28 @@ describe('single sources of truth', () => {
   });
 });
 
+describe('hosts of http', () => {
+  const SRC = 'packages/http/src/';
+  /** Files with steps of a request. */
+  const STEPS =
+    /^(?:endpoint\/(?:guard|routes|body|endpoint)|auth\/(?:authenticate|challenge|gate)|(?:exchange|sessions|streams)\/.+)\.ts$/;
+
+  it('take no step of a request themselves: they call `admit` and `receive` of the pipeline', () => {
+    const hosts = SOURCES.filter(({ file }) => file.startsWith(`${SRC}hosts/`));
+    const taken = hosts.flatMap((source) =>
+      source.imports
+        .filter(({ file, typesOnly }) => !typesOnly && file?.startsWith(SRC) && STEPS.test(file.slice(SRC.length)))
+        // each host extends the reader of bodies
+        .filter(({ file }) => !(source.file.endsWith('body.ts') && file === `${SRC}endpoint/body.ts`))
+        .map((each) => place(source, each)),
+    );
+    expectNone(
+      'Call `admit` or `receive` of packages/http/src/endpoint/pipeline.ts, and put the decision there.',
+      taken,
+    );
+  });
+});
+
 describe('packages', () => {
   it('are all listed in DIRECTION', () => {
     expect(Object.keys(DIRECTION).sort()).toEqual(PACKAGES);

@@ -4,7 +4,8 @@ import { describe, expect, it } from '@jest/globals';
 import { connectMemory } from '@decorum/core';
 import { listen } from '@decorum/http';
 
-import { corsHeaders, Guard, isLoopback } from '../src/endpoint/guard.js';
+import { isLoopback } from '../src/endpoint/allowed.js';
+import { corsHeaders, Guard } from '../src/endpoint/guard.js';
 import { createServer, type Fields, INITIALIZE, Probe, raw, serve } from './fixture.js';
 
 const BODY = JSON.stringify(INITIALIZE);

@@ -1,9 +1,10 @@
 import type { Principal } from '@decorum/core';
-import { isExpiry, isObject, isPromise } from '@decorum/core/transport';
+import { isObject, isPromise } from '@decorum/core/transport';
 
 import type { Auth, AuthRefusal, RequestHead } from './auth.js';
 import type { AnswerHeaders } from '../endpoint/http-context.js';
 import { HttpError, MaskedError } from '../endpoint/http-error.js';
+import { isPrincipal } from './principal.js';
 
 /** A rejection by `Auth.authenticate`, with the application's own body if there is one. */
 class AuthError extends HttpError {
@@ -46,37 +47,6 @@ export function authenticate<HostRequest>(
   return Promise.resolve(result).then(principalFrom, (error: unknown) => {
     throw new MaskedError(error);
   });
-}
-
-/**
- * Wraps the `principal` option to check its result. Unchecked, a promise or an invalid principal would count as an
- * anonymous caller.
- * @throws {HttpError} 401 if the principal's credentials have expired: nobody else has checked that
- * @throws {MaskedError} for anything but a principal or undefined
- */
-export function checkedPrincipal<HostRequest>(principal: (request: HostRequest) => Principal | undefined) {
-  return (request: HostRequest): Principal | undefined => {
-    const found = principal(request);
-    if (found === undefined) return found;
-    if (isPrincipal(found)) {
-      if (found.expiresAt === undefined || Date.now() < found.expiresAt) return found;
-      throw new HttpError(401, 'The credentials have expired.', { 'www-authenticate': 'Bearer error="invalid_token"' });
-    }
-    const problem = '`principal` must return a principal with a `subject`, or undefined for an anonymous caller.';
-    throw new MaskedError(new TypeError(isPromise(found) ? `${problem} Use \`auth\` for promises.` : problem));
-  };
-}
-
-const isPrincipal = (found: unknown): found is Principal =>
-  isObject(found) && typeof found['subject'] === 'string' && found['subject'] !== '' && hasExpiry(found);
-
-function hasExpiry({ expiresAt }: { readonly expiresAt?: unknown }): boolean {
-  if (isExpiry(expiresAt)) return true;
-  throw new MaskedError(
-    new TypeError(
-      '`expiresAt` of a principal is a number of milliseconds since 1970. Multiply the `exp` of a token by 1000.',
-    ),
-  );
 }
 
 /** A valid header name (RFC 9110, section 5.1). Node throws on other names when the response is written. */

@@ -3,6 +3,11 @@ import { startupError } from '@decorum/core/transport';
 /** Host names of this machine. */
 export const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
+/** Whether a listen address is reachable only from this machine. */
+export function isLoopback(host: string): boolean {
+  return LOOPBACK.has(host) || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
 const HOST = /^(\[[0-9a-f:.]+\]|[^\s/:@[\]?#*]+)(:\d+)?$/i;
 
 const ORIGIN = /^([a-z][a-z0-9+.-]*):\/\/([^\s/?#@*]+)$/i;

@@ -13,11 +13,6 @@ export interface GuardOptions {
 const ALLOWED_HEADER =
   /^(content-type|accept|authorization|last-event-id|mcp-(session-id|protocol-version|method|name|param-[!#$%&'*+.^_`|~0-9a-z-]+))$/i;
 
-/** Whether a listen address is reachable only from this machine. */
-export function isLoopback(host: string): boolean {
-  return LOOPBACK.has(host) || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
-}
-
 /** Cap on logged values, so that a client can't flood the log by sending different values. */
 const MAX_LOGGED = 20;
 

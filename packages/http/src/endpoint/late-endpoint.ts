@@ -1,37 +1,24 @@
 import { clearTimeout, setTimeout } from 'node:timers';
 
 import { DecorumError, type Host } from '@decorum/core';
-import { type HostPort, hostOf, startupError } from '@decorum/core/transport';
+import { type HostPort, hostOf, type OwnedRoute, startupError } from '@decorum/core/transport';
 
 import { errorAnswer } from './answer.js';
-import type { Endpoint } from './endpoint.js';
 import type { Responder } from './http-context.js';
 import { closing } from './http-error.js';
 import { type Opened, openEndpoint } from './open-endpoint.js';
-import type { ResolvedOptions } from './options.js';
-
-/**
- * Throws unless `server` is a server. A common mistake is to pass `nodeHandler` itself to a framework instead of
- * `nodeHandler(server)`; the framework then calls it with a request.
- * @param where name of the function that creates the handler
- * @throws {DecorumError} `DECORUM_INVALID_OPTION`
- */
-export function requireServer(server: Host, where: string): void {
-  const isRequest = typeof server === 'object' && server !== null && 'headers' in server && 'method' in server;
-  if (!isRequest) return void hostOf(server, where);
-  const problem = `is a request. Call \`${where}\` once with the server, and pass on its result: \`${where}(server)\``;
-  throw startupError('DECORUM_INVALID_OPTION', where, 'server', problem);
-}
-
-/** Lets a handler report errors and warnings to the application, and find the routes of plugins. */
-export function portOf(server: Host): Pick<HostPort, 'report' | 'warn' | 'routes'> {
-  const host = hostOf(server);
-  const { routes } = host;
-  return { report: (error) => host.report(error), warn: (message) => host.warn(message), routes };
-}
+import {
+  checkOptionNames,
+  type EndpointOptions,
+  type ResolvedOptions,
+  requireSentPaths,
+  resolveOptions,
+} from './options.js';
+import type { Pipeline } from './pipeline.js';
+import { requireFreeRoutes } from './routes.js';
 
 /** Answers a request that waited for the server to start, after the start has failed. */
-export const refusing = (context: Pick<Responder, 'answer' | 'drop'>) => (error: unknown) => {
+const refusing = (context: Pick<Responder, 'answer' | 'drop'>) => (error: unknown) => {
   const isClosed = error instanceof DecorumError && error.code === 'DECORUM_SERVER_CLOSED';
   const { status, body, headers } = errorAnswer(isClosed ? closing() : undefined, () => {});
   try {
@@ -42,23 +29,50 @@ export const refusing = (context: Pick<Responder, 'answer' | 'drop'>) => (error:
   }
 };
 
+/**
+ * Throws unless `server` is a server. A common mistake is to pass `nodeHandler` itself to a framework instead of
+ * `nodeHandler(server)`; the framework then calls it with a request.
+ * @param where name of the function that creates the handler
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ */
+function requireServer(server: Host, where: string): void {
+  const isRequest = typeof server === 'object' && server !== null && 'headers' in server && 'method' in server;
+  if (!isRequest) return void hostOf(server, where);
+  const problem = `is a request. Call \`${where}\` once with the server, and pass on its result: \`${where}(server)\``;
+  throw startupError('DECORUM_INVALID_OPTION', where, 'server', problem);
+}
+
+/** How a function creates a handler. */
+interface Creation {
+  /** Its name. */
+  readonly where: 'nodeHandler' | 'fetchHandler';
+  /** Whether callers may come with each request. */
+  readonly callersByRequest?: boolean;
+}
+
 /** The endpoint of a handler. The handler exists immediately; the endpoint is opened when its server has started. */
 export class LateEndpoint<HostRequest> {
-  /** The endpoint, once its server has started. */
-  endpoint: Endpoint<HostRequest> | undefined;
+  /** The pipeline of the endpoint, once its server has started. */
+  pipeline: Pipeline<HostRequest> | undefined;
   /** Resolves when the server has started. */
   readonly ready: Promise<void>;
+  readonly settings: ResolvedOptions<HostRequest>;
+  private readonly host: HostPort;
   private opened: Opened<HostRequest> | undefined;
   private closed: Promise<void> | undefined;
   /** Fails a start that is still in progress. */
   private giveUp!: () => void;
   private hasGivenUp = false;
 
-  constructor(
-    server: Host,
-    private readonly settings: ResolvedOptions<HostRequest>,
-  ) {
-    const host = hostOf(server);
+  /** @throws {DecorumError} `DECORUM_INVALID_OPTION` or `DECORUM_DUPLICATE_ROUTE` */
+  constructor(server: Host, options: EndpointOptions<HostRequest>, { where, ...more }: Creation) {
+    requireServer(server, where);
+    checkOptionNames(where, options);
+    const { path } = options;
+    this.settings = { ...resolveOptions(options), ...more, servedPath: path };
+    requireSentPaths(this.settings);
+    this.host = hostOf(server);
+    requireFreeRoutes(this.host, this.settings, path === undefined);
     this.ready = new Promise((resolve, reject) => {
       this.giveUp = () => {
         this.hasGivenUp = true;
@@ -67,7 +81,47 @@ export class LateEndpoint<HostRequest> {
       this.start(server).then(resolve, reject);
     });
     // programs that don't await `ready` see the error in the log, and their clients get a 500
-    this.ready.catch((error: unknown) => host.report(error));
+    this.ready.catch((error: unknown) => this.host.report(error));
+  }
+
+  /** Reports an error to the application. */
+  readonly report = (error: unknown): void => this.host.report(error);
+
+  /** Tells the application about a likely mistake. */
+  warn(message: string): void {
+    this.host.warn(message);
+  }
+
+  /** The plugin routes at the path of a URL; undefined if there are none. */
+  routesAt(url: string): readonly OwnedRoute[] | undefined {
+    const { routes } = this.host;
+    if (routes.length === 0) return undefined;
+    const [path] = url.split('?', 1);
+    const found = routes.filter((route) => route.path === path);
+    return found.length === 0 ? undefined : found;
+  }
+
+  /**
+   * Whether the endpoint serves a URL. Compares the exact spelling, as Express does. Otherwise, another spelling could
+   * bypass middleware mounted at the same path.
+   * @param url path and query of the request
+   * @param path path of the endpoint; undefined if it serves every path
+   */
+  serves(url: string, path = this.settings.servedPath): boolean {
+    if (path === undefined) return true;
+    const [found] = url.split('?', 1);
+    if (found === path || (path === '' && found === '/')) return true;
+    const { legacySse } = this.settings;
+    return legacySse !== undefined && (found === legacySse.path || found === legacySse.messagesPath);
+  }
+
+  /** Serves a request once the server has started. */
+  serve<Context extends Pick<Responder, 'answer' | 'drop'>>(
+    context: Context,
+    run: (pipeline: Pipeline<HostRequest>, context: Context) => void,
+  ): void {
+    if (this.pipeline !== undefined) return run(this.pipeline, context);
+    this.ready.then(() => this.serve(context, run), refusing(context));
   }
 
   /** Closes the endpoint, but not its server. */
@@ -79,10 +133,10 @@ export class LateEndpoint<HostRequest> {
     const opened = await openEndpoint(server, this.settings);
     if (this.hasGivenUp) {
       opened.detach();
-      return await opened.endpoint.close(0);
+      return await opened.pipeline.endpoint.close(0);
     }
     this.opened = opened;
-    this.endpoint = opened.endpoint;
+    this.pipeline = opened.pipeline;
   }
 
   /** Gives up on a start that takes longer than `closeDeadlineMs`, because its hooks may never end. */
@@ -93,10 +147,8 @@ export class LateEndpoint<HostRequest> {
     await this.ready.catch(() => {});
     clearTimeout(timer);
     if (this.opened === undefined) return;
-    const { endpoint, detach } = this.opened;
-    const left = () => Math.max(0, closeDeadlineMs - (performance.now() - began));
+    const { pipeline, detach } = this.opened;
     detach();
-    await endpoint.close(left());
-    await endpoint.delivered(left());
+    await pipeline.endpoint.drain(Math.max(0, closeDeadlineMs - (performance.now() - began)));
   }
 }

@@ -3,13 +3,14 @@ import { hostOf, requireNoScopes, type Transport } from '@decorum/core/transport
 
 import { Endpoint, knowsCallers } from './endpoint.js';
 import type { ResolvedOptions } from './options.js';
+import { Pipeline } from './pipeline.js';
 import { requireFreeRoutes } from './routes.js';
 
 const REMEDY = 'Pass `auth`, such as `oauth({ issuer, audience })` of @decorum/auth';
 
 /** An endpoint that is open on a server. */
 export interface Opened<HostRequest> extends Transport {
-  readonly endpoint: Endpoint<HostRequest>;
+  readonly pipeline: Pipeline<HostRequest>;
   /** Unregisters the endpoint from the server. Call it before closing the endpoint on its own. */
   detach(): void;
 }
@@ -34,7 +35,7 @@ export async function openEndpoint<HostRequest>(
     if (!knowsCallers(settings)) requireNoScopes(kernel, '@decorum/http', REMEDY);
     const endpoint = new Endpoint(kernel, settings, host);
     const opened: Opened<HostRequest> = {
-      endpoint,
+      pipeline: new Pipeline(endpoint),
       stop: () => endpoint.stop(),
       async close() {
         // the server has already waited for requests in flight

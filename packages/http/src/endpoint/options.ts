@@ -5,7 +5,7 @@ import { type OptionTypes, requireKnown, startupError } from '@decorum/core/tran
 
 import type { Auth } from '../auth/auth.js';
 import { authMistake } from '../auth/auth-option.js';
-import { checkedPrincipal } from '../auth/authenticate.js';
+import { checkedPrincipal } from '../auth/principal.js';
 import { credentialHeaders, isHeaderName } from '../auth/credentials.js';
 import { Guard } from './guard.js';
 import { type EndpointLimits, LIMIT_RANGES, MAX_TIMER_MS, resolveLimits } from './limits.js';

@@ -14,3 +14,9 @@ export function sentPath(path: string): string {
   const { pathname } = new URL(`http://localhost${path.replaceAll(/%(?![\da-f]{2})/gi, '%25')}`);
   return normalEncoding(pathname);
 }
+
+/** Whether the path of a URL is `path`, in any percent-encoding. */
+export function isAt(path: string, url: string): boolean {
+  const [found = ''] = url.split(/[?#]/, 1);
+  return found === path || (found.includes('%') && normalEncoding(found) === path);
+}

@@ -1,18 +1,28 @@
-import type { Principal } from '@decorum/core';
-import { isPromise } from '@decorum/core/transport';
+import { isPromise, type OwnedRoute } from '@decorum/core/transport';
 
 import type { RequestHead } from '../auth/auth.js';
+import { isAnswered } from '../exchange/exchange-parts.js';
+import { PostExchange } from '../exchange/post-exchange.js';
+import { endSession, openStream } from '../exchange/session-requests.js';
 import type { Bodies, BodyReceiver } from './body.js';
-import type { HttpContext } from './http-context.js';
-import type { Endpoint, PostEndpoint } from './endpoint.js';
-import { corsHeaders } from './guard.js';
+import type { Endpoint } from './endpoint.js';
+import { corsHeaders, preflightHeaders } from './guard.js';
 import { expectsBody } from './headers.js';
-import type { ResolvedOptions } from './options.js';
+import type { HttpContext } from './http-context.js';
 import { HttpError, MaskedError } from './http-error.js';
-import { normalEncoding } from './paths.js';
+import type { LegacyPaths } from './options.js';
+import { serveRoute } from './routes.js';
 
-/** A request whose body has not been read yet. */
-export interface UnreadContext extends HttpContext {
+/** A POST that has to wait for the answers to earlier requests on its connection. */
+export interface PipelinedPost {
+  readonly bodies: Bodies;
+  /** Handles it. */
+  begin(): void;
+}
+
+/** A request at the start of the pipeline. */
+export interface PipelineContext<HostRequest> extends HttpContext {
+  readonly request: HostRequest;
   /** Path and query. */
   readonly url: string;
   /** The part of the request that `auth` gets. */
@@ -21,130 +31,140 @@ export interface UnreadContext extends HttpContext {
   readonly hasBody: boolean;
   /** The `Vary` header that the response already has. */
   readonly vary: string | undefined;
+  /** The plugin routes that the request is for; undefined if it is for the endpoint. */
+  readonly routes?: readonly OwnedRoute[] | undefined;
+  /** Whether it arrived together with earlier requests on its connection, or before they were answered. */
+  readonly isPipelined: boolean;
+  /** Whether the request is for one of the endpoint's paths. */
+  isAt(path: string): boolean;
+  /** Begins a pipelined POST when it is its turn. */
+  postpone(post: PipelinedPost): void;
   /** Reads the body. */
   read(bodies: Bodies, receiver: BodyReceiver): void;
-  /** Handles a POST once the client has taken the answers to all earlier requests on the connection. */
-  post(endpoint: PostEndpoint, message: unknown): void;
 }
 
 /**
- * Whether the endpoint serves a URL. Compares the exact spelling, as Express does. Otherwise, another spelling could
- * bypass middleware mounted at the same path.
- * @param path path of the endpoint; undefined if it serves every path
- * @param url path and query of the request
+ * The steps of every request: `admit`, then the body, then `receive`. Hosts with a hook for each step call these two
+ * themselves; `run` calls them for all others. All decisions are made here, and none in the hosts.
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports
  */
-export function isServed({ legacySse }: ResolvedOptions<never>, path: string | undefined, url: string): boolean {
-  if (path === undefined) return true;
-  const [found] = url.split('?', 1);
-  if (found === path || (path === '' && found === '/')) return true;
-  return legacySse !== undefined && (found === legacySse.path || found === legacySse.messagesPath);
-}
+export class Pipeline<HostRequest> {
+  constructor(readonly endpoint: Endpoint<HostRequest>) {}
 
-/** Whether the path of a URL is `path`, in any percent-encoding. */
-export function isAt(path: string, url: string): boolean {
-  const [found = ''] = url.split(/[?#]/, 1);
-  return found === path || (found.includes('%') && normalEncoding(found) === path);
-}
-
-/** Answers a request with an error that a step has thrown. Never throws. */
-export function answerError<HostRequest>(
-  endpoint: Endpoint<HostRequest>,
-  context: Pick<HttpContext, 'remoteAddress' | 'answer' | 'drop'> & { readonly principal?: Principal | undefined },
-  error: unknown,
-): void {
-  try {
-    const { status, body, headers } = endpoint.errorResponse(error, context);
-    context.answer(status, body, headers);
-  } catch (unsent) {
-    // something else has already answered, such as the application's timeout
-    endpoint.errorResponse(new MaskedError(unsent), context);
-    context.drop();
-  }
-}
-
-/**
- * Runs one request through all steps of an endpoint, for hosts without hooks for these steps: guard → authenticate →
- * body → admit → dispatch → answer. It runs synchronously unless a step returns a promise.
- */
-export class Pipeline<HostRequest> implements BodyReceiver {
-  constructor(
-    private readonly endpoint: Endpoint<HostRequest>,
-    private readonly context: UnreadContext,
-    private readonly request: HostRequest,
-  ) {}
-
-  /** Answers the request. Never throws. */
-  run(): void {
-    try {
-      this.guard();
-      const principal = this.authenticate();
-      if (isPromise(principal)) this.readAfter(principal);
-      else this.read(principal);
-    } catch (error) {
-      this.fail(error);
-    }
-  }
-
-  /** Continues once the caller is authenticated. Never throws. */
-  readAfter(principal: Promise<Principal | undefined>): void {
-    void principal.then((found) => this.read(found)).catch((error: unknown) => this.fail(error));
-  }
-
-  /** Continues with the parsed body. Never throws. */
-  body(failure: unknown, message?: unknown): void {
-    if (failure !== null) return this.fail(failure);
-    try {
-      const answered = this.dispatch(message);
-      if (answered) void answered.catch((error: unknown) => this.fail(error));
-    } catch (error) {
-      this.fail(error);
-    }
-  }
-
-  private fail(error: unknown): void {
-    answerError(this.endpoint, this.context, error);
-  }
-
-  private guard(): void {
-    const { endpoint, context } = this;
-    const { method, headers } = context;
-    endpoint.guard.check(headers, context.localPort);
+  /**
+   * Everything that comes before the body: checks `Host` and `Origin`, adds the CORS headers, rejects unsupported
+   * methods, and authenticates the caller.
+   * @returns a promise if authentication takes longer
+   * @throws {HttpError} 401, 403, 405 or the refusal of `auth`
+   */
+  admit(context: PipelineContext<HostRequest>): void | Promise<void> {
+    const { settings, gate } = this.endpoint;
+    const { headers, method } = context;
+    settings.guard.check(headers, context.localPort);
     if (headers.origin !== undefined) context.preset(corsHeaders(headers.origin, context.vary));
-    endpoint.requireMethod(method);
-  }
-
-  private authenticate(): Principal | undefined | Promise<Principal | undefined> {
-    const { endpoint, context, request } = this;
-    return endpoint.gate?.enter(context.head, request, context);
-  }
-
-  private read(principal: Principal | undefined): void {
-    const { context, endpoint } = this;
-    if (endpoint.gate) context.principal = principal;
-    if (expectsBody(context, context.hasBody)) context.read(endpoint.bodies, this);
-    else this.body(null);
-  }
-
-  private dispatch(message: unknown): void | Promise<void> {
-    const { endpoint, context, request } = this;
-    const { method } = context;
-    const { principal, legacySse } = endpoint.settings;
-    if (method === 'OPTIONS') return endpoint.preflight(context);
-    if (principal !== undefined) context.principal = principal(request);
-    if (legacySse !== undefined) {
-      const path = [legacySse.path, legacySse.messagesPath].find((each) => isAt(each, context.url));
-      if (path !== undefined) return this.dispatchLegacy(path, message);
+    // plugin routes need no credentials
+    if (context.routes !== undefined) return;
+    if (method !== 'POST' && method !== 'GET' && method !== 'DELETE' && method !== 'OPTIONS') {
+      throw methodNotAllowed(settings.sessions ? 'GET, POST, DELETE' : 'POST');
     }
-    if (method === 'POST') return context.post(endpoint, message);
-    return method === 'GET' ? endpoint.get(context) : endpoint.delete(context);
+    if (gate === undefined) return;
+    const found = gate.enter(context.head, context.request, context);
+    if (isPromise(found)) return found.then((principal) => void (context.principal = principal));
+    context.principal = found;
   }
 
-  private dispatchLegacy(path: string, message: unknown): void {
-    const { endpoint, context } = this;
-    const { path: streamPath, messagesPath } = endpoint.settings.legacySse ?? {};
-    if (path === streamPath && context.method === 'GET') return endpoint.legacy?.open(context);
-    if (path === messagesPath && context.method === 'POST') return endpoint.legacy?.post(message, context, context.url);
-    const allow = [...(path === streamPath ? ['GET'] : []), ...(path === messagesPath ? ['POST'] : [])].join(', ');
-    throw new HttpError(405, `Method not allowed. Use ${allow}.`, { allow });
+  /**
+   * Handles an admitted request: the only table of paths and methods.
+   * @param message the parsed body; undefined if there is none
+   * @throws {HttpError} 4xx or 503
+   */
+  receive(context: PipelineContext<HostRequest>, message: unknown): void | Promise<void> {
+    const { settings, parts } = this.endpoint;
+    const { method, routes } = context;
+    if (routes !== undefined) return serveRoute(routes, context, parts);
+    if (method === 'OPTIONS') return this.preflight(context);
+    if (settings.principal !== undefined) context.principal = settings.principal(context.request);
+    if (settings.legacySse !== undefined) {
+      const { path, messagesPath } = settings.legacySse;
+      if (context.isAt(path) || context.isAt(messagesPath)) {
+        return this.receiveLegacy(context, message, settings.legacySse);
+      }
+    }
+    if (method === 'GET') return openStream(context, parts);
+    if (method === 'DELETE') return endSession(context, parts);
+    const exchange = new PostExchange(message, context, parts);
+    if (!context.isPipelined || !isAnswered(message)) return exchange.run();
+    context.postpone({ bodies: parts.bodies, begin: () => exchange.run() });
   }
+
+  /** Takes a request through all steps, synchronously unless a step returns a promise. Never throws. */
+  run(context: PipelineContext<HostRequest>): void {
+    try {
+      const waiting = this.admit(context);
+      if (waiting === undefined) this.read(context);
+      else this.readAfter(waiting, context);
+    } catch (error) {
+      this.fail(context, error);
+    }
+  }
+
+  /** Continues with the body once the caller is authenticated. Never throws. */
+  readAfter(admitted: Promise<void>, context: PipelineContext<HostRequest>): void {
+    void admitted.then(() => this.read(context)).catch((error: unknown) => this.fail(context, error));
+  }
+
+  /**
+   * Continues with the parsed body. Never throws.
+   * @param failure why there is none, or null
+   */
+  readonly proceed = (context: PipelineContext<HostRequest>, failure: unknown, message?: unknown): void => {
+    if (failure !== null) return this.fail(context, failure);
+    try {
+      const answered = this.receive(context, message);
+      if (answered !== undefined) void answered.catch((error: unknown) => this.fail(context, error));
+    } catch (error) {
+      this.fail(context, error);
+    }
+  };
+
+  /** Answers a request with an error that a step has thrown. Never throws. */
+  fail(context: HttpContext, error: unknown): void {
+    const { endpoint } = this;
+    try {
+      const { status, body, headers } = endpoint.errorResponse(error, context);
+      context.answer(status, body, headers);
+    } catch (unsent) {
+      // something else has already answered, such as the application's timeout
+      endpoint.errorResponse(new MaskedError(unsent), context);
+      context.drop();
+    }
+  }
+
+  private read(context: PipelineContext<HostRequest>): void {
+    const isRead = context.routes === undefined && expectsBody(context, context.hasBody);
+    if (!isRead) return this.proceed(context, null);
+    const body = (failure: unknown, message?: unknown) => this.proceed(context, failure, message);
+    context.read(this.endpoint.parts.bodies, { body });
+  }
+
+  private preflight(context: HttpContext): void {
+    const { 'access-control-request-headers': requested } = context.headers;
+    context.answer(204, undefined, preflightHeaders(requested, this.endpoint.settings.auth?.credentialHeaders));
+  }
+
+  private receiveLegacy(
+    context: PipelineContext<HostRequest>,
+    message: unknown,
+    { path, messagesPath }: Required<LegacyPaths>,
+  ): void {
+    const { legacy } = this.endpoint;
+    const [isStream, takesMessages] = [context.isAt(path), context.isAt(messagesPath)];
+    if (isStream && context.method === 'GET') return legacy?.open(context);
+    if (takesMessages && context.method === 'POST') return legacy?.post(message, context, context.url);
+    throw methodNotAllowed([...(isStream ? ['GET'] : []), ...(takesMessages ? ['POST'] : [])].join(', '));
+  }
+}
+
+function methodNotAllowed(allow: string): HttpError {
+  return new HttpError(405, `Method not allowed. Use ${allow}.`, { allow });
 }

@@ -2,21 +2,10 @@ import type { RouteAnswer, RouteRequest } from '@decorum/core';
 import { type HostPort, isPromise, type OwnedRoute, startupError } from '@decorum/core/transport';
 
 import { areHeaders, lowerCased } from '../auth/authenticate.js';
-import type { Endpoint } from './endpoint.js';
-import { corsHeaders } from './guard.js';
+import type { ExchangeParts } from '../exchange/exchange-parts.js';
 import { HttpError, MaskedError } from './http-error.js';
 import { type HttpRequest, type Responder, transportInfo } from './http-context.js';
 import type { ResolvedOptions } from './options.js';
-import { answerError } from './pipeline.js';
-
-/** The plugin routes at the path of a URL; undefined if there are none. */
-export function routesAt({ routes }: Pick<HostPort, 'routes'>, url: string): readonly OwnedRoute[] | undefined {
-  if (routes.length === 0) return undefined;
-  const query = url.indexOf('?');
-  const path = query === -1 ? url : url.slice(0, query);
-  const found = routes.filter((route) => route.path === path);
-  return found.length === 0 ? undefined : found;
-}
 
 /**
  * Rejects plugin routes at paths that belong to the endpoint.
@@ -45,41 +34,34 @@ export function requireFreeRoutes(
   }
 }
 
-/** A request to a route. */
-export interface RouteContext extends HttpRequest, Pick<Responder, 'preset' | 'answer' | 'drop'> {
+/** A request to a route, and the means to answer it. */
+export interface RouteContext extends HttpRequest, Pick<Responder, 'answer'> {
   /** Path and query. */
   readonly url: string;
-  /** The `Vary` header that the response already has. */
-  readonly vary: string | undefined;
 }
 
 /**
- * Answers a request to the routes of one path, after the guard. The request needs no credentials, and its body isn't
- * read. Never throws.
+ * Answers a request to the routes of one path. The request needs no credentials, and its body isn't read.
+ * @throws {HttpError} 405
+ * @throws {MaskedError} if the route fails
  */
-export function serveRoute<HostRequest>(
+export function serveRoute(
   routes: readonly OwnedRoute[],
   context: RouteContext,
-  endpoint: Endpoint<HostRequest>,
-): void {
-  const fail = (error: unknown) => answerError(endpoint, context, error);
+  parts: ExchangeParts,
+): void | Promise<void> {
+  const route = routeFor(routes, context.method);
+  const failed = (cause: unknown): never => {
+    throw new MaskedError(new Error(`The plugin "${route.plugin}" failed in its route ${nameOf(route)}.`, { cause }));
+  };
   try {
-    const { headers } = context;
-    endpoint.guard.check(headers, context.localPort);
-    if (headers.origin !== undefined) context.preset(corsHeaders(headers.origin, context.vary));
-    const route = routeFor(routes, context.method);
-    const send = (answer: RouteAnswer) => sendAnswer(context, answer);
-    const failed = (cause: unknown) =>
-      fail(new MaskedError(new Error(`The plugin "${route.plugin}" failed in its route ${nameOf(route)}.`, { cause })));
-    try {
-      const answer = route.handle(requestOf(context, endpoint));
-      if (isPromise(answer)) void Promise.resolve(answer).then(send).catch(failed);
-      else send(answer);
-    } catch (error) {
-      failed(error);
-    }
+    const answer = route.handle(requestOf(context, parts));
+    if (!isPromise(answer)) return sendAnswer(context, answer);
+    return Promise.resolve(answer)
+      .then((late) => sendAnswer(context, late))
+      .catch(failed);
   } catch (error) {
-    fail(error);
+    return failed(error);
   }
 }
 
@@ -92,18 +74,18 @@ function routeFor(routes: readonly OwnedRoute[], method: string): OwnedRoute {
   throw new HttpError(405, `Method not allowed. Use ${allow}.`, { allow });
 }
 
-function requestOf<HostRequest>(context: RouteContext, endpoint: Endpoint<HostRequest>): RouteRequest {
+function requestOf(context: RouteContext, parts: ExchangeParts): RouteRequest {
   const { method, url, remoteAddress } = context;
-  const { headers = {} } = transportInfo(context, endpoint.settings.credentials);
+  const { headers = {} } = transportInfo(context, parts.credentials);
   return {
     method,
     url,
     headers,
     remoteAddress,
     get closing() {
-      return endpoint.stopped;
+      return parts.stopped;
     },
-    report: (error) => void endpoint.errorResponse(new MaskedError(error), {}),
+    report: (error) => parts.report(error),
   };
 }
 

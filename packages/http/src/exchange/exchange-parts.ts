@@ -5,6 +5,7 @@ import type { Bodies } from '../endpoint/body.js';
 import type { Gate } from '../auth/gate.js';
 import type { ListenStreams } from '../streams/listen-streams.js';
 import type { Sessions } from '../sessions/sessions.js';
+import type { StoreCalls } from '../sessions/store-calls.js';
 import type { StreamSettings } from '../streams/stream-settings.js';
 
 /** The values of `MCP-Protocol-Version` for which session ids are ignored, even the ids of existing sessions. */
@@ -18,6 +19,7 @@ export interface ExchangeParts {
   readonly sessions: Sessions;
   readonly bodies: Bodies;
   readonly streams: StreamSettings;
+  readonly stores: StoreCalls;
   readonly listenStreams: ListenStreams;
   /** The `authenticate` step; undefined without the option `auth`. */
   readonly gate: Gate<never> | undefined;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { posix } from 'node:path';
 
-import type { McpError, Principal, TransportInfo } from '@decorum/core';
+import type { Principal } from '@decorum/core';
 import {
   type Authorization,
   belongsToSession,
@@ -15,8 +15,6 @@ import {
   type Wire,
 } from '@decorum/core/transport';
 
-import { internalError } from '../endpoint/answer.js';
-import { challengeOf } from '../auth/challenge.js';
 import {
   type AnswerHeaders,
   type HttpContext,
@@ -32,6 +30,7 @@ import { closing, HttpError, noSession, streamNotAccepted } from '../endpoint/ht
 import type { HttpSession } from '../sessions/session.js';
 import { EventStream } from '../streams/stream.js';
 import type { StreamSettings } from '../streams/stream-settings.js';
+import { Post } from './post.js';
 
 /** The query parameter with the key of a session. The official servers use the same name. */
 const KEY = 'sessionId';
@@ -162,17 +161,20 @@ interface Posted {
 }
 
 /** One POST. It gets a 202 once its caller is found to be authorized. The kernel's reply goes to the stream. */
-class LegacyPost implements Wire {
+class LegacyPost extends Post implements Wire {
   readonly principal: Principal | undefined;
   readonly authorization: Authorization | undefined;
   readonly owner: ExchangeParts;
+  protected readonly inSession = true;
+  protected hasResponded = false;
+  /** Nothing more may be sent to the stream. */
   private done = false;
-  private hasResponded = false;
 
   constructor(
     private readonly posted: Posted,
-    private readonly parts: ExchangeParts,
+    protected readonly parts: ExchangeParts,
   ) {
+    super();
     this.owner = parts;
     this.principal = posted.context.principal;
     this.authorization = parts.gate?.authorization;
@@ -196,15 +198,11 @@ class LegacyPost implements Wire {
   admitted(): void {
     if (this.hasResponded) return;
     this.hasResponded = true;
-    this.posted.context.answer(202);
+    this.context.answer(202);
   }
 
-  get kind() {
-    return 'http' as const;
-  }
-
-  get transport(): TransportInfo {
-    return transportInfo(this.posted.context, this.parts.credentials);
+  protected override get context(): HttpContext {
+    return this.posted.context;
   }
 
   send(frame: Frame): void {
@@ -216,29 +214,16 @@ class LegacyPost implements Wire {
     if (!this.hasResponded && failure !== undefined) {
       if (isDenial(failure)) return this.deny(failure, reply);
       // without a valid message there is no id, so the client couldn't match an error on the stream to its POST
-      if (isInvalidMessage(reply)) return this.reject(400, text ?? errorFrame(undefined, failure));
+      if (isInvalidMessage(reply)) return this.answer(400, text ?? errorFrame(undefined, failure));
     }
     this.admitted();
     if (text !== undefined) this.send({ kind: 'response', text });
     this.done = true;
   }
 
-  private deny(failure: McpError, { text, parts }: Reply): void {
-    const caller = { principal: this.principal, inSession: true };
-    const { status, headers } = challengeOf(failure, caller, this.parts.gate?.auth);
-    this.reject(status, (parts ? undefined : text) ?? errorFrame(undefined, failure), headers);
-  }
-
-  private reject(status: number, text: string, headers?: AnswerHeaders): void {
+  protected override answer(status: number, text?: string, headers?: AnswerHeaders): void {
     this.done = this.hasResponded = true;
-    this.posted.context.answer(status, text, headers);
-  }
-
-  private fail(error: unknown): void {
-    this.parts.report(error);
-    if (!this.hasResponded) return this.reject(500, internalError());
-    this.done = true;
-    this.posted.context.drop();
+    this.context.answer(status, text, headers);
   }
 }
 

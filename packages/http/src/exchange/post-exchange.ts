@@ -1,4 +1,4 @@
-import type { JsonObject, McpError, Principal, TransportInfo } from '@decorum/core';
+import type { JsonObject, Principal, RequestId } from '@decorum/core';
 import {
   type Authorization,
   beginsConversation,
@@ -21,10 +21,9 @@ import {
   type Wire,
 } from '@decorum/core/transport';
 
-import { cancelsBatch, internalError, statusOf } from '../endpoint/answer.js';
+import { cancelsBatch, statusOf } from '../endpoint/answer.js';
 import { addressOf } from '../endpoint/caller.js';
-import { challengeOf } from '../auth/challenge.js';
-import { type AnswerHeaders, type HttpContext, STREAM_HEADERS, transportInfo } from '../endpoint/http-context.js';
+import { type AnswerHeaders, type HttpContext, STREAM_HEADERS } from '../endpoint/http-context.js';
 import {
   acceptedBy,
   type Accepted,
@@ -34,14 +33,14 @@ import {
   USUAL_ACCEPT,
   versionMismatch,
 } from '../endpoint/headers.js';
-import { closing, HttpError, LimitError, noSession, sessionEnded, sessionIdMissing } from '../endpoint/http-error.js';
+import { closing, HttpError, noSession, sessionEnded, sessionIdMissing } from '../endpoint/http-error.js';
 import { type ExchangeParts, isAnswered, isRequest, judges, SESSIONLESS } from './exchange-parts.js';
 import type { HttpSession } from '../sessions/session.js';
 import { EventStream } from '../streams/stream.js';
+import { Post } from './post.js';
 
 /** One POST and its response: JSON, or a stream if other messages are sent before the JSON-RPC response. */
-export class PostExchange implements Wire {
-  readonly kind = 'http';
+export class PostExchange extends Post implements Wire {
   readonly principal: Principal | undefined;
   readonly authorization: Authorization | undefined;
   readonly declaredVersion: string | undefined;
@@ -60,7 +59,7 @@ export class PostExchange implements Wire {
   private freeBody: (() => void) | undefined;
   /** Frees the place of a `subscriptions/listen` request. */
   private endListening: (() => void) | undefined;
-  private done = false;
+  protected hasResponded = false;
   private isAdmitted = false;
   /** The exchange was already in flight at an earlier keep-alive tick. */
   private sawTick = false;
@@ -68,9 +67,11 @@ export class PostExchange implements Wire {
   /** @param body the parsed JSON */
   constructor(
     private body: unknown,
-    private readonly context: HttpContext,
-    private readonly parts: ExchangeParts,
+    protected readonly context: HttpContext,
+    protected readonly parts: ExchangeParts,
   ) {
+    super();
+    context.readers = parts.streams.readers;
     this.owner = parts;
     this.principal = context.principal;
     this.authorization = parts.gate?.authorization;
@@ -159,10 +160,6 @@ export class PostExchange implements Wire {
     this.transient = this.parts.kernel.openTransient(revision);
   }
 
-  get transport(): TransportInfo {
-    return transportInfo(this.context, this.parts.credentials);
-  }
-
   /** Whether no client is waiting for a plain response. The session knows whether a client reads a stream. */
   get gone(): boolean {
     return this.stream !== undefined || this.context.gone;
@@ -196,7 +193,7 @@ export class PostExchange implements Wire {
 
   /** Turns the response into a stream at the second tick, because proxies cut silent connections. */
   keepAlive(): void {
-    if (this.done || this.stream !== undefined || this.accepted === 'json') return;
+    if (this.hasResponded || this.stream !== undefined || this.accepted === 'json') return;
     // the request may still be denied, with a status of its own
     if (!this.isAdmitted && judges(this.parts)) return;
     try {
@@ -209,7 +206,7 @@ export class PostExchange implements Wire {
   }
 
   closeStream(retryMs = this.parts.retryMs): void {
-    if (!this.done && this.session) this.openStream().pause(retryMs);
+    if (!this.hasResponded && this.session) this.openStream().pause(retryMs);
   }
 
   /** Shares a new session with other processes before answering. Drops it if its `initialize` failed. */
@@ -227,24 +224,17 @@ export class PostExchange implements Wire {
     const { text, parts } = reply;
     const cancelled = parts ? parts.find(cancelsBatch)?.cancelled : reply.cancelled;
     if (cancelled !== undefined) return this.answerCancelled(cancelled, text);
-    const { sessionless, body } = this;
+    const { sessionless } = this;
     if (reply.failure !== undefined && isDenial(reply.failure)) return this.deny(reply.failure, reply);
     const status =
       reply.failure === undefined && parts === undefined
         ? 200
-        : statusOf(reply, { sessionless, hasId: readableId(body) !== undefined });
+        : statusOf(reply, { sessionless, hasId: this.id !== undefined });
     if (text !== undefined && this.accepted === 'stream' && status === 200) this.openStream();
     const headers = this.started || this.parts.stopped ? this.headers : undefined;
     // JSON-RPC never answers a notification, not even an invalid one, but HTTP has to
     if (text === undefined && reply.failure) this.answer(status, errorFrame(undefined, reply.failure), headers);
     else this.answer(text === undefined ? 202 : status, text, headers);
-  }
-
-  /** A denied batch gets one error, because none of its messages has run. */
-  private deny(failure: McpError, { text, parts: all }: Reply): void {
-    const inSession = this.session !== this.started || this.transient !== undefined;
-    const { status, headers } = challengeOf(failure, { principal: this.principal, inSession }, this.parts.gate?.auth);
-    this.answer(status, (all ? undefined : text) ?? errorFrame(undefined, failure), { ...this.headers, ...headers });
   }
 
   private answerCancelled(why: Cancellation, text: string | undefined): void {
@@ -253,8 +243,8 @@ export class PostExchange implements Wire {
     this.answer(status, text, headers);
   }
 
-  private answer(status: number, text?: string, headers?: AnswerHeaders): void {
-    this.done = true;
+  protected override answer(status: number, text?: string, headers?: AnswerHeaders): void {
+    this.hasResponded = true;
     this.removeOnClose?.();
     this.freeBody?.();
     this.endListening?.();
@@ -264,21 +254,21 @@ export class PostExchange implements Wire {
     this.session?.closeStream(this.stream);
   }
 
-  /** Answers with an error, or drops the connection if it's too late for that. */
-  private fail(error: unknown): void {
+  protected override fail(error: unknown): void {
     // the client never learns the id of the session
-    if (this.started && !this.done) this.parts.sessions.end(this.started);
-    if (error instanceof HttpError) {
-      if (error instanceof LimitError) this.parts.hit(error.hitBy(this.context));
-      return this.answer(error.status, error.body(readableId(this.body)), error.headers);
-    }
-    this.parts.report(error);
-    // sending the response has failed
-    if (this.done) return this.context.drop();
-    this.answer(500, internalError(readableId(this.body)));
+    if (this.started && !this.hasResponded) this.parts.sessions.end(this.started);
+    super.fail(error);
   }
 
-  private get headers(): AnswerHeaders {
+  protected override get id(): RequestId | undefined {
+    return readableId(this.body);
+  }
+
+  protected override get inSession(): boolean {
+    return this.session !== this.started || this.transient !== undefined;
+  }
+
+  protected override get headers(): AnswerHeaders {
     return {
       // otherwise a kept-alive connection would be cut between two requests when the server closes
       ...(this.parts.stopped && { connection: 'close' }),

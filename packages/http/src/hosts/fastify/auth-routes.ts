@@ -4,13 +4,10 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest 
 import type { Auth } from '../../auth/auth.js';
 import { authMistake } from '../../auth/auth-option.js';
 import { serveDocument } from '../../auth/documents.js';
-import { plainContext } from './plugin.js';
 import { isFlooding } from '../node/answers.js';
-import { NodeHead } from '../node/head.js';
+import { FastifyContext } from './context.js';
 import { routeOf } from './required-routes.js';
-import { UNDOCUMENTED } from './undocumented.js';
-
-const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
+import { METHODS, UNDOCUMENTED } from './undocumented.js';
 
 /**
  * A Fastify plugin that serves the documents of `auth`: `app.register(authRoutes(auth))`. Register it without a prefix,
@@ -39,11 +36,9 @@ export function authRoutes(auth: Auth<never>, report?: (error: unknown) => void)
       // before the body is read, because none is expected
       const onRequest = (request: FastifyRequest, reply: FastifyReply, _done: () => void): void => {
         if (reply.raw.socket === null && isFlooding(reply.raw)) return;
-        serveDocument(document, {
-          head: new NodeHead(request.raw, request),
-          responder: plainContext(request, reply),
-          report: report ?? ((error) => request.log.error(error)),
-        });
+        const context = new FastifyContext(request, reply);
+        const log = report ?? ((error: unknown) => request.log.error(error));
+        serveDocument(document, { head: context.head, responder: context, report: log });
       };
       app.route({ ...UNDOCUMENTED, method: METHODS, url, exposeHeadRoute: false, onRequest, handler: () => {} });
     }

@@ -1,21 +1,11 @@
 import { type OwnedRoute, startupError } from '@decorum/core/transport';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-import type { Endpoint } from '../../endpoint/endpoint.js';
-import type { HttpContext } from '../../endpoint/http-context.js';
-import { serveRoute } from '../../endpoint/routes.js';
+import type { Pipeline } from '../../endpoint/pipeline.js';
 import { isFlooding } from '../node/answers.js';
+import { FastifyContext } from './context.js';
 import { routeOf } from './required-routes.js';
-import { UNDOCUMENTED } from './undocumented.js';
-
-const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
-
-/** The routes of plugins, and the endpoint that serves them. */
-export interface PluginRoutes<HostRequest> {
-  readonly routes: readonly OwnedRoute[];
-  readonly endpoint: Endpoint<HostRequest>;
-  readonly contextFor: (request: FastifyRequest, reply: FastifyReply) => HttpContext;
-}
+import { METHODS, UNDOCUMENTED } from './undocumented.js';
 
 /**
  * Adds the routes of plugins to an application, in a scope of their own, because they need no credentials.
@@ -23,7 +13,8 @@ export interface PluginRoutes<HostRequest> {
  */
 export async function addPluginRoutes<HostRequest>(
   app: FastifyInstance,
-  { routes, endpoint, contextFor }: PluginRoutes<HostRequest>,
+  pipeline: Pipeline<HostRequest>,
+  routes: readonly OwnedRoute[],
 ): Promise<void> {
   if (routes.length === 0) return;
   await app.register(async (scope) => {
@@ -38,9 +29,10 @@ export async function addPluginRoutes<HostRequest>(
       // before the body is read, because none is expected
       const onRequest = (request: FastifyRequest, reply: FastifyReply, _done: () => void): void => {
         if (reply.raw.socket === null && isFlooding(reply.raw)) return;
-        const vary = reply.getHeader('vary');
-        const more = { url: request.raw.url ?? '', vary: vary === undefined ? undefined : String(vary) };
-        serveRoute(here, Object.assign(contextFor(request, reply), more), endpoint);
+        const context = new FastifyContext(request, reply);
+        context.routes = here;
+        // no step looks at the host's request: a route needs no caller
+        (pipeline as Pipeline<unknown>).run(context);
       };
       const method = METHODS.filter((each) => !scope.hasRoute({ method: each, url: scope.prefix + url }));
       scope.route({ ...UNDOCUMENTED, method, url, exposeHeadRoute: false, onRequest, handler: () => {} });

@@ -1,7 +1,7 @@
 import { startupError } from '@decorum/core/transport';
 import type { FastifyInstance } from 'fastify';
 
-import { isLoopback } from '../../endpoint/guard.js';
+import { isLoopback } from '../../endpoint/allowed.js';
 
 /** Servers that are about to be closed. */
 const unsafe = new WeakSet<object>();

@@ -4,3 +4,6 @@ import type { FastifySchema } from 'fastify';
 export const UNDOCUMENTED: { readonly schema: FastifySchema } = {
   schema: { hide: true } as FastifySchema & { readonly hide: true },
 };
+
+/** The HTTP methods that applications serve. */
+export const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];

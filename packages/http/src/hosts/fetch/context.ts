@@ -4,8 +4,8 @@ import type { RequestHead } from '../../auth/auth.js';
 import type { Bodies, BodyReceiver } from '../../endpoint/body.js';
 import { announcesBody } from '../../endpoint/headers.js';
 import { type AnswerHeaders, type Headers, JSON_TYPE, type Sink } from '../../endpoint/http-context.js';
-import type { UnreadContext } from '../../endpoint/pipeline.js';
-import type { PostEndpoint } from '../../endpoint/endpoint.js';
+import { isAt } from '../../endpoint/paths.js';
+import type { PipelineContext, PipelinedPost } from '../../endpoint/pipeline.js';
 import type { SlowReaders } from '../../endpoint/slow-readers.js';
 import { FetchBody } from './body.js';
 import { FetchSink } from './sink.js';
@@ -33,13 +33,16 @@ function addressOf(request: Request, info: ConnectionInfo): string | undefined {
 }
 
 /** A web `Request` and the means to resolve its `Response`. */
-export class FetchContext implements UnreadContext {
+export class FetchContext implements PipelineContext<Request> {
   readonly headers: Headers;
   readonly url: string;
   readonly localPort: number | undefined;
   readonly remoteAddress: string | undefined;
   readonly vary: undefined;
+  /** The host manages connections. */
+  readonly isPipelined = false;
   principal: Principal | undefined;
+  routes: PipelineContext<Request>['routes'];
   /** Unused: the host doesn't report when a client has taken a complete answer. */
   readers: SlowReaders | undefined;
   private always: AnswerHeaders | undefined;
@@ -80,9 +83,12 @@ export class FetchContext implements UnreadContext {
     return this.request.signal.aborted;
   }
 
-  /** The host manages connections. */
-  post(endpoint: PostEndpoint, message: unknown): void {
-    endpoint.post(message, this);
+  postpone({ begin }: PipelinedPost): void {
+    begin();
+  }
+
+  isAt(path: string): boolean {
+    return isAt(path, this.url);
   }
 
   onClose(callback: () => void): () => void {

@@ -1,14 +1,12 @@
 import type { Host } from '@decorum/core';
 import { excerpt } from '@decorum/core/transport';
 
-import { internalError } from '../../endpoint/answer.js';
-import { checkedPrincipal } from '../../auth/authenticate.js';
+import { checkedPrincipal } from '../../auth/principal.js';
 import { documentAt, serveDocument } from '../../auth/documents.js';
-import { LateEndpoint, portOf, requireServer, refusing } from '../../endpoint/late-endpoint.js';
-import { checkOptionNames, type EndpointOptions, requireSentPaths, resolveOptions } from '../../endpoint/options.js';
-import { isServed, Pipeline } from '../../endpoint/pipeline.js';
+import { internalError } from '../../endpoint/answer.js';
 import { HttpError, MaskedError, noEndpoint } from '../../endpoint/http-error.js';
-import { requireFreeRoutes, routesAt, serveRoute } from '../../endpoint/routes.js';
+import { LateEndpoint } from '../../endpoint/late-endpoint.js';
+import type { EndpointOptions } from '../../endpoint/options.js';
 import { type ConnectionInfo, FetchContext } from './context.js';
 
 /** Options of the handler for web requests. */
@@ -38,30 +36,22 @@ export interface FetchHandler {
  * ```
  */
 export function fetchHandler(server: Host, options: FetchHandlerOptions = {}): FetchHandler {
-  requireServer(server, 'fetchHandler');
-  checkOptionNames('fetchHandler', options);
-  const settings = { ...resolveOptions(options), callersByRequest: true };
-  requireSentPaths(settings);
+  const late = new LateEndpoint(server, options, { where: 'fetchHandler', callersByRequest: true });
+  const { report, settings } = late;
   const { path } = options;
-  const port = portOf(server);
-  requireFreeRoutes(port, settings, path === undefined);
-  const late = new LateEndpoint(server, { ...settings, servedPath: path });
-  const { report, warn } = port;
   // a wrong `path` shows in the first request
   let mayWarn = path !== undefined;
-  const serve = (context: FetchContext, request: Request): void => {
+  const serve = (context: FetchContext): void => {
     const document = documentAt(settings.auth, context.url);
     if (document) return serveDocument(document, { head: context.head, responder: context, report });
-    const routes = routesAt(port, context.url);
-    if (!routes && !isServed(settings, path, context.url)) {
-      if (mayWarn) warn(unserved(context.url, path));
+    context.routes = late.routesAt(context.url);
+    if (context.routes ?? late.serves(context.url)) {
       mayWarn = false;
-      return context.answer(404, noEndpoint().body());
+      return late.serve(context, (pipeline) => pipeline.run(context));
     }
+    if (mayWarn) late.warn(unserved(context.url, path));
     mayWarn = false;
-    if (late.endpoint && routes) return serveRoute(routes, context, late.endpoint);
-    if (late.endpoint) return new Pipeline(late.endpoint, context, request).run();
-    late.ready.then(() => serve(context, request), refusing(context));
+    context.answer(404, noEndpoint().body());
   };
   const identify = checkedPrincipal<ConnectionInfo>(({ principal }) => {
     if (principal === undefined || (settings.auth ?? settings.principal) === undefined) return principal;
@@ -78,7 +68,7 @@ export function fetchHandler(server: Host, options: FetchHandlerOptions = {}): F
         report(error instanceof MaskedError ? error.cause : error);
         return context.answer(500, internalError());
       }
-      serve(context, request);
+      serve(context);
     });
   return Object.assign(handle, { ready: late.ready, close: () => late.close() });
 }

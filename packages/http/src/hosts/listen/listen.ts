@@ -13,8 +13,7 @@ import {
 } from '@decorum/core/transport';
 import type { FastifyInstance } from 'fastify';
 
-import type { Endpoint } from '../../endpoint/endpoint.js';
-import { isLoopback } from '../../endpoint/guard.js';
+import { isLoopback } from '../../endpoint/allowed.js';
 import { noEndpoint } from '../../endpoint/http-error.js';
 import { LISTEN_LIMITS, LISTEN_RANGES, type ListenLimits } from '../../endpoint/limits.js';
 import { openEndpoint } from '../../endpoint/open-endpoint.js';
@@ -25,8 +24,9 @@ import {
   requireSentPaths,
   resolveOptions,
 } from '../../endpoint/options.js';
+import type { Pipeline } from '../../endpoint/pipeline.js';
 import { authRoutes } from '../fastify/auth-routes.js';
-import { plainContext, sendError } from '../fastify/plugin.js';
+import { FastifyContext } from '../fastify/context.js';
 import { checkingInterval, ListeningApp } from './listening-app.js';
 import { isFlooding } from '../node/answers.js';
 import { addPluginRoutes } from '../fastify/plugin-routes.js';
@@ -99,22 +99,22 @@ export async function listen(server: ClosableHost, options: ListenOptions = {}):
   try {
     // loaded first, because the server may close the endpoint as soon as it is open
     const createApp = await loadFastify();
-    const { endpoint, detach } = await openEndpoint(server, { ...settings, servedPath: path }, end);
+    const { pipeline, detach } = await openEndpoint(server, { ...settings, servedPath: path }, end);
     const app = createApp(requestTimeoutMs);
-    const listener = new ListeningApp(app, endpoint, maxConnectionsPerAddress);
+    const listener = new ListeningApp(app, pipeline.endpoint, maxConnectionsPerAddress);
     closeListener = async () => {
       detach();
       await listener.close();
       ignoreSignals();
     };
-    addEndpoint(app, endpoint);
-    await addPluginRoutes(app, { routes, endpoint, contextFor: plainContext });
+    addEndpoint(app, pipeline);
+    await addPluginRoutes(app, pipeline, routes);
     if (settings.auth) await app.register(authRoutes(settings.auth, report));
     app.setNotFoundHandler((_request, { raw }) => {
       if (raw.socket === null && isFlooding(raw)) return;
       throw noEndpoint();
     });
-    app.setErrorHandler((error, _request, reply) => sendError(endpoint.errorResponse(error, {}), reply));
+    app.setErrorHandler((error, request, reply) => pipeline.fail(new FastifyContext(request, reply), error));
     await listener.listen(port, host);
     const close = async () => await end();
     if (signals) ignoreSignals = endOnSignal(() => endProcess(server, close, closeDeadlineMs));
@@ -199,9 +199,9 @@ async function loadFastify(): Promise<(requestTimeoutMs: number) => FastifyInsta
 }
 
 /** Puts an endpoint before the routes of its application. */
-function addEndpoint({ server }: FastifyInstance, endpoint: Endpoint<IncomingMessage>): void {
+function addEndpoint({ server }: FastifyInstance, pipeline: Pipeline<IncomingMessage>): void {
   const [otherwise] = server.listeners('request') as RequestListener[];
-  server.removeAllListeners('request').on('request', requestListener(endpoint, otherwise as RequestListener));
+  server.removeAllListeners('request').on('request', requestListener(pipeline, otherwise as RequestListener));
 }
 
 /** Replaces the wildcard addresses, because clients can't connect to them on every system. */

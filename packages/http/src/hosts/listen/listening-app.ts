@@ -100,8 +100,7 @@ export class ListeningApp {
     const { app, endpoint } = this;
     const deadlineMs = endpoint.settings.closeDeadlineMs;
     const began = performance.now();
-    await endpoint.close();
-    await endpoint.delivered(Math.max(0, deadlineMs - (performance.now() - began)));
+    await endpoint.drain();
     if (this.lastEventAt !== undefined) await this.closePort();
     const { servers } = this;
     const closeAll = () => servers.forEach((server) => server.closeAllConnections());

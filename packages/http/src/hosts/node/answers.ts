@@ -2,10 +2,8 @@ import { AsyncResource } from 'node:async_hooks';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-import { isObject } from '@decorum/core/transport';
-
-import type { PostEndpoint } from '../../endpoint/endpoint.js';
 import type { HttpContext } from '../../endpoint/http-context.js';
+import type { PipelinedPost } from '../../endpoint/pipeline.js';
 import type { Reader, SlowReaders } from '../../endpoint/slow-readers.js';
 import { leftOn, onSocketClose } from './socket.js';
 
@@ -31,44 +29,32 @@ export function isFlooding(response: ServerResponse): boolean {
   return false;
 }
 
-/** A POST that arrived together with earlier requests on its connection, or before they were answered. */
-export interface PipelinedPost {
-  readonly message: unknown;
-  readonly context: HttpContext;
-  readonly response: ServerResponse;
-}
-
 /**
- * Handles a pipelined POST once the client has taken the answers to all earlier requests on the connection. Unsafe
+ * Holds a pipelined POST until the client has taken the answers to all earlier requests on the connection. Unsafe
  * requests must not be handled in parallel (RFC 9112, section 9.3.2), and their answers would pile up. Notifications
  * and responses don't wait, because an earlier request may need them.
  */
-export function postInOrder(endpoint: PostEndpoint, { message, context, response }: PipelinedPost): void {
+export function postInOrder({ bodies, begin }: PipelinedPost, context: HttpContext, response: ServerResponse): void {
   const { req, writableEnded } = response;
   const { socket, httpVersionMajor } = req;
   // HTTP/2 requests have their own streams; a response that has already ended came from the application
-  if (httpVersionMajor !== 1 || writableEnded || !isAnswered(message)) return endpoint.post(message, context);
+  if (httpVersionMajor !== 1 || writableEnded) return begin();
   if (socket.destroyed) return;
-  const release = endpoint.bodies.keepWaiting(context);
+  const release = bodies.keepWaiting(context);
   if (release === undefined) return void socket.destroy();
   const removeOnClose = onSocketClose(socket, release);
-  const begin = () => {
+  const start = () => {
     if (socket.destroyed) return;
     removeOnClose();
     release();
     // the application may have answered meanwhile
-    if (!response.writableEnded) endpoint.post(message, context);
+    if (!response.writableEnded) begin();
   };
-  const { turns } = endpoint.bodies;
-  if (response.socket !== null) return turns.add(begin);
+  const { turns } = bodies;
+  if (response.socket !== null) return turns.add(start);
   // runs with the `AsyncLocalStorage` of this request
   const resource = new AsyncResource('Pipelined');
-  response.once('socket', () => resource.runInAsyncScope(() => turns.add(begin)));
-}
-
-/** Whether a message is a request or a batch. */
-function isAnswered(message: unknown): boolean {
-  return Array.isArray(message) || (isObject(message) && 'method' in message && 'id' in message);
+  response.once('socket', () => resource.runInAsyncScope(() => turns.add(start)));
 }
 
 /** Counts an answer that has been sent and that the client has not taken yet. */

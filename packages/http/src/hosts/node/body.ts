@@ -10,11 +10,7 @@ const READER = Symbol('reader');
 /** Bytes that the connection had received when the last body began. */
 const READ = Symbol('bytes read');
 
-/** Set on a request that arrived together with an earlier one on its connection. */
-export const TOGETHER = Symbol('together');
-
-/** A request whose body is or was read. */
-export type Arrived = IncomingMessage & { [TOGETHER]?: boolean; readonly socket: Socket & { [READ]?: number } };
+type CountedSocket = Socket & { [READ]?: number };
 
 type Source = Readable & { [READER]?: NodeBody };
 
@@ -28,19 +24,25 @@ export interface NodeBodySource {
   readonly request?: { readonly ip?: string | undefined };
 }
 
+/** The parts of a request that reading its body needs. */
+interface BodyHead extends Pick<HttpRequest, 'method' | 'headers'> {
+  /** Set if the request arrived together with an earlier one on its connection. */
+  isPipelined: boolean;
+}
+
 /** Reads the body of a Node request. */
 export class NodeBody extends BodyReader {
   private readonly source: Source;
-  readonly raw: Arrived;
+  readonly raw: IncomingMessage;
   private readonly host: NodeBodySource['request'];
 
   constructor(
     { bodies, raw, payload = raw, request }: NodeBodySource,
-    head: Pick<HttpRequest, 'method' | 'headers'>,
+    private readonly head: BodyHead,
     receiver: BodyReceiver,
   ) {
     super(bodies, head, receiver);
-    this.raw = raw as Arrived;
+    this.raw = raw;
     this.source = payload;
     this.host = request;
   }
@@ -53,10 +55,10 @@ export class NodeBody extends BodyReader {
   read(): void {
     const { source } = this;
     if (!this.begin()) return;
-    const { raw } = this;
-    const { bytesRead } = raw.socket;
-    if (raw.socket[READ] === bytesRead && bytesRead > 0) raw[TOGETHER] = true;
-    raw.socket[READ] = bytesRead;
+    const socket: CountedSocket = this.raw.socket;
+    const { bytesRead } = socket;
+    if (socket[READ] === bytesRead && bytesRead > 0) this.head.isPipelined = true;
+    socket[READ] = bytesRead;
     source[READER] = this;
     source.on('data', onData);
     source.on('end', onEnd);

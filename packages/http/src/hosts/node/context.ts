@@ -5,45 +5,49 @@ import type { Principal } from '@decorum/core';
 
 import type { RequestHead } from '../../auth/auth.js';
 import type { Bodies, BodyReceiver } from '../../endpoint/body.js';
-import type { PostEndpoint } from '../../endpoint/endpoint.js';
 import { announcesBody } from '../../endpoint/headers.js';
 import { type AnswerHeaders, type Headers, JSON_TYPE, type Sink } from '../../endpoint/http-context.js';
-import type { UnreadContext } from '../../endpoint/pipeline.js';
+import { isAt } from '../../endpoint/paths.js';
+import type { PipelineContext, PipelinedPost } from '../../endpoint/pipeline.js';
 import { type SlowReaders, UNCOUNTED_BYTES } from '../../endpoint/slow-readers.js';
 import { noteUnread, postInOrder } from './answers.js';
-import { type Arrived, NodeBody, TOGETHER } from './body.js';
+import { NodeBody } from './body.js';
 import { NodeHead, type NodeRequest, originForm, streamHeaders, withoutClose } from './head.js';
 import { NodeSink } from './sink.js';
 import { channelOf, isUnread, onSocketClose, portAt, versionOf } from './socket.js';
 import { isTaken, takeBody } from './parsed-body.js';
 
-/** A Node request and its response. */
-export class NodeContext implements UnreadContext {
+/** A Node request and its response. Frameworks have a request of their own, which `HostRequest` is then. */
+export class NodeContext<
+  HostRequest extends { readonly ip?: string | undefined } = NodeRequest,
+> implements PipelineContext<HostRequest> {
   readonly headers: Headers;
+  readonly method: string;
   principal: Principal | undefined;
   readers: SlowReaders | undefined;
-  /** Whether the body is known to be read completely. */
-  isRead = false;
+  routes: PipelineContext<HostRequest>['routes'];
+  isPipelined: boolean;
 
   constructor(
-    readonly request: NodeRequest,
-    private readonly response: ServerResponse,
+    readonly raw: NodeRequest,
+    protected readonly response: ServerResponse,
+    readonly request: HostRequest,
   ) {
-    this.headers = request.httpVersionMajor === 1 ? (request.headers as Headers) : streamHeaders(request);
+    this.headers = raw.httpVersionMajor === 1 ? (raw.headers as Headers) : streamHeaders(raw);
+    this.method = raw.method ?? '';
     this.principal = undefined;
     this.readers = undefined;
-  }
-
-  get method(): string {
-    return this.request.method ?? '';
+    this.routes = undefined;
+    // Node gives the connection to one response after the other
+    this.isPipelined = response.socket === null;
   }
 
   get url(): string {
-    return originForm(this.request.url);
+    return originForm(this.raw.url);
   }
 
   get head(): RequestHead {
-    return new NodeHead(this.request, this.request);
+    return new NodeHead(this.raw, this.request);
   }
 
   get hasBody(): boolean {
@@ -56,40 +60,41 @@ export class NodeContext implements UnreadContext {
   }
 
   get localPort(): number | undefined {
-    return this.request.socket.localPort;
+    return this.raw.socket.localPort;
   }
 
   get remoteAddress(): string | undefined {
-    return this.request.ip ?? this.request.socket.remoteAddress;
+    return this.request.ip ?? this.raw.socket.remoteAddress;
   }
 
   get remotePort(): number | undefined {
-    return portAt(this.remoteAddress, this.request.socket);
+    return portAt(this.remoteAddress, this.raw.socket);
   }
 
   get httpVersion(): string {
-    return versionOf(this.request);
+    return versionOf(this.raw);
   }
 
   get gone(): boolean {
-    return channelOf(this.request).destroyed;
+    return channelOf(this.raw).destroyed;
   }
 
-  post(endpoint: PostEndpoint, message: unknown): void {
-    const { response } = this;
-    const isPipelined = response.socket === null || (this.request as Arrived)[TOGETHER];
-    if (isPipelined) postInOrder(endpoint, { message, context: this, response });
-    else endpoint.post(message, this);
+  postpone(post: PipelinedPost): void {
+    postInOrder(post, this, this.response);
+  }
+
+  isAt(path: string): boolean {
+    return isAt(path, this.url);
   }
 
   onClose(callback: () => void): () => void {
-    return onSocketClose(channelOf(this.request), callback);
+    return onSocketClose(channelOf(this.raw), callback);
   }
 
   read(bodies: Bodies, receiver: BodyReceiver): void {
-    const { request } = this;
-    if (isTaken(request)) takeBody({ bodies, request, remoteAddress: this.remoteAddress }, this, receiver);
-    else new NodeBody({ bodies, raw: request, request }, this, inScope(receiver)).read();
+    const { raw, request } = this;
+    if (isTaken(raw)) takeBody({ bodies, request: raw, remoteAddress: this.remoteAddress }, this, receiver);
+    else new NodeBody({ bodies, raw, request }, this, inScope(receiver)).read();
   }
 
   preset(headers: AnswerHeaders): void {
@@ -97,10 +102,10 @@ export class NodeContext implements UnreadContext {
   }
 
   answer(status: number, body?: string, headers?: AnswerHeaders): void {
-    const { request, response } = this;
+    const { raw, response } = this;
     // without this header, Node would wait for the rest of the body
-    if (!this.isRead && isUnread(request)) response.setHeader('connection', 'close');
-    if (request.httpVersionMajor !== 1) return this.answerStream(status, body, headers);
+    if (!raw.readableEnded && isUnread(raw)) response.setHeader('connection', 'close');
+    if (raw.httpVersionMajor !== 1) return this.answerStream(status, body, headers);
     if (body === undefined) {
       // without a length, Node would send an empty chunk
       response.writeHead(status, status === 204 ? headers : { 'content-length': 0, ...headers });
@@ -116,13 +121,13 @@ export class NodeContext implements UnreadContext {
   }
 
   open(headers: AnswerHeaders): Sink {
-    const close = !this.isRead && isUnread(this.request) ? { connection: 'close' } : undefined;
-    const all = { ...headers, ...close };
-    return new NodeSink(this.response.writeHead(200, this.request.httpVersionMajor === 1 ? all : withoutClose(all)));
+    const { raw, response } = this;
+    const all = isUnread(raw) ? { ...headers, connection: 'close' } : headers;
+    return new NodeSink(response.writeHead(200, raw.httpVersionMajor === 1 ? all : withoutClose(all)));
   }
 
   drop(): void {
-    channelOf(this.request).destroy();
+    channelOf(this.raw).destroy();
   }
 
   /** Nothing to do: the host does not keep the body. */

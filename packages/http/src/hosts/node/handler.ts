@@ -2,18 +2,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 
 import type { Host } from '@decorum/core';
-import { excerpt, type OwnedRoute } from '@decorum/core/transport';
+import { excerpt } from '@decorum/core/transport';
 
 import { documentAt, serveDocument } from '../../auth/documents.js';
-import { LateEndpoint, portOf, requireServer, refusing } from '../../endpoint/late-endpoint.js';
-import { checkOptionNames, type EndpointOptions, requireSentPaths, resolveOptions } from '../../endpoint/options.js';
-import { isServed } from '../../endpoint/pipeline.js';
 import { noEndpoint } from '../../endpoint/http-error.js';
-import { requireFreeRoutes, routesAt, serveRoute } from '../../endpoint/routes.js';
+import { LateEndpoint } from '../../endpoint/late-endpoint.js';
+import type { EndpointOptions } from '../../endpoint/options.js';
 import { isFlooding } from './answers.js';
 import { NodeContext } from './context.js';
-import { originForm, sentUrl } from './head.js';
-import { serveRequest } from './request-listener.js';
+import { type NodeRequest, originForm, sentUrl } from './head.js';
+import { serve } from './request-listener.js';
 
 /** Options of the handler for Node. */
 export type NodeHandlerOptions = EndpointOptions<IncomingMessage>;
@@ -56,25 +54,11 @@ const hiddenPath = (mountedAt: string, path = '') =>
  * ```
  */
 export function nodeHandler(server: Host, options: NodeHandlerOptions = {}): NodeHandler {
-  requireServer(server, 'nodeHandler');
-  checkOptionNames('nodeHandler', options);
-  const settings = resolveOptions(options);
-  requireSentPaths(settings);
+  const late = new LateEndpoint(server, options, { where: 'nodeHandler' });
+  const { report, settings } = late;
   const { path } = options;
-  const port = portOf(server);
-  const { report, warn } = port;
-  requireFreeRoutes(port, settings, path === undefined);
-  const late = new LateEndpoint(server, { ...settings, servedPath: path });
   let mayWarn = (settings.auth?.documents ?? []).length > 0;
   let mayWarnOfPath = path !== undefined;
-  const serve = (request: IncomingMessage, response: ServerResponse, routes?: readonly OwnedRoute[]): void => {
-    const { endpoint } = late;
-    if (endpoint === undefined) {
-      const refuse = refusing(new NodeContext(request, response));
-      late.ready.then(() => serve(request, response, routes), refuse);
-    } else if (routes) serveRoute(routes, new NodeContext(request, response), endpoint);
-    else serveRequest(endpoint, request, response);
-  };
   const handle = (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void): void => {
     // Express removes the mount path of a handler from `url`
     const url = originForm(request.url);
@@ -82,23 +66,23 @@ export function nodeHandler(server: Host, options: NodeHandlerOptions = {}): Nod
     const document = documentAt(settings.auth, originalUrl);
     if (document === undefined && mayWarn && originalUrl !== url) {
       mayWarn = false;
-      warn(MOUNTED);
+      late.warn(MOUNTED);
     }
-    const routes = routesAt(port, url) ?? routesAt(port, originalUrl);
-    if (document ?? routes ?? (isServed(settings, path, url) || isServed(settings, path, originalUrl))) {
+    const routes = late.routesAt(url) ?? late.routesAt(originalUrl);
+    if (document ?? routes ?? (late.serves(url) || late.serves(originalUrl))) {
       if (response.socket === null && isFlooding(response)) return;
-      if (document === undefined) return serve(request, response, routes);
-      const context = new NodeContext(request, response);
-      serveDocument(document, { head: context.head, responder: context, report });
-      return;
+      const context = new NodeContext<NodeRequest>(request, response, request);
+      context.routes = routes;
+      if (document === undefined) return late.serve(context, serve);
+      return serveDocument(document, { head: context.head, responder: context, report });
     }
     // the request is for the mount point itself, so it isn't meant for another handler
-    if (mayWarnOfPath && originalUrl !== url && isServed(settings, '', url)) {
+    if (mayWarnOfPath && originalUrl !== url && late.serves(url, '')) {
       mayWarnOfPath = false;
-      warn(hiddenPath(originalUrl, path));
+      late.warn(hiddenPath(originalUrl, path));
     }
     if (next) next();
-    else new NodeContext(request, response).answer(404, noEndpoint().body());
+    else new NodeContext<NodeRequest>(request, response, request).answer(404, noEndpoint().body());
   };
   return Object.assign(handle as NodeHandler, { ready: late.ready, close: () => late.close() });
 }
