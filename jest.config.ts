@@ -31,10 +31,11 @@ const config: Config = {
   moduleNameMapper: {
     '^(\\.{1,2}/.*)\\.js$': '$1',
     '^@decorum/core/transport$': '<rootDir>/packages/core/src/transport.ts',
+    '^@decorum/schema/internal$': '<rootDir>/packages/schema/src/internal.ts',
     '^@decorum/http/(node|fetch)$': '<rootDir>/packages/http/src/$1.ts',
     '^@decorum/example-weather/(.*)$': '<rootDir>/examples/weather/src/$1.ts',
     '^@decorum/testing/(jest|vitest)$': '<rootDir>/packages/testing/src/$1.ts',
-    '^@decorum/(auth|core|http|nestjs|opentelemetry|prometheus|testing|uri-template)$':
+    '^@decorum/(auth|core|http|nestjs|opentelemetry|prometheus|schema|testing|uri-template)$':
       '<rootDir>/packages/$1/src/index.ts',
   },
   testTimeout: 20_000,

@@ -44,9 +44,10 @@ async function bundled(folder) {
         name: 'keep-commonjs',
         resolveId(source, importer = '') {
           if (!source.endsWith('.cjs')) return null;
-          const file = join(dirname(importer), source);
-          const path = relative(join(folder, 'src'), file);
-          files.set(path, readFileSync(file, 'utf8'));
+          const path = relative(join(folder, 'src'), join(dirname(importer), source));
+          // tsc copies no types that are written by hand
+          for (const copied of [path, path.replace(/cjs$/, 'd.cts')])
+            files.set(copied, readFileSync(join(folder, 'src', copied), 'utf8'));
           return { id: `./${path}`, external: 'relative' };
         },
       },

@@ -103,7 +103,7 @@ export async function build(only = '.') {
  */
 function copyPackages(program) {
   const modules = join(program, 'dist/node_modules/@decorum');
-  for (const name of ['core', 'http', 'nestjs', 'uri-template']) {
+  for (const name of ['core', 'http', 'nestjs', 'schema', 'uri-template']) {
     rmSync(join(modules, name), { recursive: true, force: true });
     for (const part of ['package.json', 'dist']) {
       cpSync(join(ROOT, 'packages', name, part), join(modules, name, part), { recursive: true });

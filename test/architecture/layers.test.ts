@@ -12,10 +12,9 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
   text: [],
   metadata: ['protocol'],
-  decorators: ['metadata', 'protocol', 'schema (types)'],
-  schema: ['metadata', 'protocol'],
-  registry: ['schema', 'metadata', 'protocol'],
-  kernel: ['registry', 'schema', 'protocol', 'text'],
+  decorators: ['metadata', 'protocol'],
+  registry: ['metadata', 'protocol'],
+  kernel: ['registry', 'protocol', 'text'],
   transports: ['kernel', 'protocol'],
   interceptors: ['kernel', 'protocol', 'text'],
   'hooks.ts': [],
@@ -34,15 +33,13 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'transports',
     'kernel',
     'registry',
-    'schema',
     'metadata',
     'protocol',
-    'schema (types)',
     'decorators (types)',
   ],
   'plugin.ts': ['server.ts', 'plugins.ts', 'protocol'],
   'health.ts': ['plugin.ts', 'transports', 'protocol'],
-  'transport.ts': ['hosting.ts', 'transports', 'kernel', 'schema', 'metadata', 'protocol'],
+  'transport.ts': ['hosting.ts', 'transports', 'kernel', 'metadata', 'protocol'],
   'index.ts': [
     'server.ts',
     'health.ts',
@@ -56,11 +53,30 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'transports',
     'kernel',
     'registry',
-    'schema',
     'metadata',
     'protocol',
   ],
 };
+
+/** The folders and root files of schema, lowest first. Each may import those before it. */
+const SCHEMA_LAYERS = [
+  'values',
+  'errors.ts',
+  'options.ts',
+  'metadata',
+  'json-schema',
+  'patterns',
+  'decorators',
+  'shape.ts',
+  'rules',
+  'validation',
+  'standard',
+  'dto',
+  'mistaken-source.ts',
+  'compile.ts',
+  'index.ts',
+  'internal.ts',
+];
 
 /** Parts of protocol that never import each other. */
 const APART: readonly (readonly [from: string, to: string])[] = [
@@ -71,7 +87,8 @@ const APART: readonly (readonly [from: string, to: string])[] = [
 /** The sibling entries that each package may import. */
 const DIRECTION: Readonly<Record<string, readonly string[]>> = {
   'uri-template': [],
-  core: ['@decorum/uri-template'],
+  schema: [],
+  core: ['@decorum/schema', '@decorum/schema/internal', '@decorum/uri-template'],
   http: ['@decorum/core', '@decorum/core/transport'],
   auth: ['@decorum/core', '@decorum/core/transport', '@decorum/http'],
   opentelemetry: ['@decorum/core', '@decorum/core/transport'],
@@ -90,6 +107,7 @@ const ENTRIES = new Set([
   '@decorum/core/transport',
   '@decorum/http/node',
   '@decorum/http/fetch',
+  '@decorum/schema/internal',
   '@decorum/testing/jest',
   '@decorum/testing/vitest',
 ]);
@@ -125,10 +143,14 @@ describe('layers of core', () => {
     );
   });
 
-  it('leave protocol pure: it imports neither packages nor Node', () => {
+  it('leave protocol pure: it imports neither Node nor packages, except schema', () => {
     const impure = core
       .filter(({ file }) => layerOf(file) === 'protocol')
-      .flatMap((source) => source.imports.filter(({ file }) => file === undefined).map((each) => place(source, each)));
+      .flatMap((source) =>
+        source.imports
+          .filter(({ file, specifier }) => file === undefined && specifier !== '@decorum/schema/internal')
+          .map((each) => place(source, each)),
+      );
     expectNone('protocol/ must not import packages or Node modules. Pass dependencies as parameters.', impure);
   });
 
@@ -145,6 +167,33 @@ describe('layers of core', () => {
         .map((each) => place(source, each)),
     );
     expectNone('Eras may import revisions and exchanges, but not the other way round. Reverse the import.', joined);
+  });
+});
+
+describe('layers of schema', () => {
+  const folder = 'packages/schema/src/';
+  const rankOf = (file: string) => SCHEMA_LAYERS.indexOf(file.slice(folder.length).split('/')[0] as string);
+  const schema = SOURCES.filter(({ file }) => file.startsWith(folder));
+
+  it('are all listed, and import only downward', () => {
+    const wrong = schema.flatMap((source) =>
+      source.imports
+        .filter(({ file }) => file !== undefined && file.startsWith(folder) && rankOf(file) > rankOf(source.file))
+        .map((each) => place(source, each)),
+    );
+    const unknown = schema.filter(({ file }) => rankOf(file) === -1).map(({ file }) => file);
+    expectNone('Add the layer to SCHEMA_LAYERS, or move the code to the layer that has its dependencies.', [
+      ...unknown,
+      ...wrong,
+    ]);
+  });
+
+  it('know nothing about MCP', () => {
+    const found = schema.filter(({ text }) => /mcp|modelcontextprotocol|json-?rpc/i.test(text));
+    expectNone(
+      'The schema package works without MCP. Let core pass in what it needs.',
+      found.map(({ file }) => file),
+    );
   });
 });
 
@@ -244,7 +293,7 @@ describe('packages', () => {
         .map((each) => `${place(source, each)} (may import: ${allowed.join(', ') || 'no sibling'})`);
     });
     expectNone(
-      'auth may import http and core, http may import core, testing may import core and load http on demand, and core imports none of them. Move the code, or export it from the package below.',
+      'auth may import http and core, http may import core, testing may import core and load http on demand, core may import schema, and schema imports none of them. Move the code, or export it from the package below.',
       wrong,
     );
   });

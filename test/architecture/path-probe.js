@@ -138,7 +138,7 @@ function sourceFinder(bundle) {
 const ran = {};
 for (const { url, functions } of result) {
   const called = functions.filter(({ ranges }) => (ranges[0]?.count ?? 0) > 0);
-  if (called.length === 0 || !/packages\/(?:core|http)\/dist\//.test(url)) continue;
+  if (called.length === 0 || !/packages\/(?:core|http|schema)\/dist\//.test(url)) continue;
   const sourceOf = sourceFinder(fileURLToPath(url));
   for (const { functionName, ranges } of called) {
     (ran[sourceOf(ranges[0]?.startOffset ?? 0)] ??= []).push(functionName || '(anonymous)');

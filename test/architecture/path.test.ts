@@ -7,12 +7,12 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 
 import { ROOT } from './source.js';
 
-/** Caps on the files and functions of core and http that one warm `tools/call` runs. Lower them when you can. */
+/** Caps on the files and functions of schema, core and http that one warm `tools/call` runs. Lower them when you can. */
 const WAYS = [
-  { transport: 'http', era: 'stateful', files: 16, functions: 64 },
-  { transport: 'http', era: 'stateless', files: 18, functions: 74 },
-  { transport: 'stdio', era: 'stateful', files: 11, functions: 41 },
-  { transport: 'stdio', era: 'stateless', files: 12, functions: 45 },
+  { transport: 'http', era: 'stateful', files: 17, functions: 64 },
+  { transport: 'http', era: 'stateless', files: 19, functions: 74 },
+  { transport: 'stdio', era: 'stateful', files: 12, functions: 41 },
+  { transport: 'stdio', era: 'stateless', files: 13, functions: 45 },
 ] as const;
 
 /** The files linked in the table of ARCHITECTURE.md about one call, or in the text beside it. */

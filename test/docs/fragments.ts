@@ -90,6 +90,7 @@ function exportsOf(file: string): string[] {
 
 /** Our entries, by import specifier. */
 const ENTRIES: Readonly<Record<string, string>> = {
+  '@decorum/schema': 'packages/schema/src/index.ts',
   '@decorum/uri-template': 'packages/uri-template/src/index.ts',
   '@decorum/testing': 'packages/testing/src/index.ts',
   '@decorum/testing/jest': 'packages/testing/src/jest.ts',

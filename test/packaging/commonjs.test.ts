@@ -5,7 +5,18 @@ import { compiled, createProject, type Project } from './project.js';
 // compilers and servers run in separate processes
 jest.setTimeout(60_000);
 
-const ENTRIES = ['auth', 'core', 'core/transport', 'http', 'http/fetch', 'http/node', 'testing', 'uri-template'];
+const ENTRIES = [
+  'auth',
+  'core',
+  'core/transport',
+  'http',
+  'http/fetch',
+  'http/node',
+  'schema',
+  'schema/internal',
+  'testing',
+  'uri-template',
+];
 
 describe('a CommonJS program', () => {
   let project: Project;

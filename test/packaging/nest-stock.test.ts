@@ -9,7 +9,7 @@ import { statuses } from './project.js';
 // package managers, compilers and test runners run in separate processes
 jest.setTimeout(180_000);
 
-const PACKAGES = ['core', 'http', 'nestjs', 'testing', 'uri-template'].map((name) => `@decorum/${name}`);
+const PACKAGES = ['core', 'http', 'nestjs', 'schema', 'testing', 'uri-template'].map((name) => `@decorum/${name}`);
 
 /** `extension` is how relative imports end, `json` asks the test command for a report. */
 const STOCK = [

@@ -1,6 +1,6 @@
 import { clearTimeout, setTimeout } from 'node:timers';
+import { requireKnown } from '@decorum/schema/internal';
 
-import { requireKnown } from './protocol/option-names.js';
 import { startupError } from './protocol/errors.js';
 import { definePlugin } from './plugin.js';
 import { requireRoutePath, type RouteAnswer, type RouteRequest } from './transports/route.js';

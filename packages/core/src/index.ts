@@ -1,16 +1,31 @@
-export { ArrayOf, type ItemType } from './decorators/array-of.js';
-export { Choices, type TitledChoices } from './decorators/choices.js';
+export {
+  type Accepted,
+  ArrayOf,
+  Choices,
+  type Class,
+  DateOnly,
+  DecorumError,
+  Describe,
+  type FieldDecorator,
+  type FieldDescription,
+  type ItemType,
+  type Jsonified,
+  type JsonObject,
+  NoInput,
+  Nullable,
+  type Parsed,
+  RecordOf,
+  Schema,
+  type SchemaSource,
+  type StartupErrorCode,
+  type TitledChoices,
+} from '@decorum/schema';
 export { Completion } from './decorators/completion.js';
-export { DateOnly } from './decorators/date-only.js';
-export { Describe, type FieldDecorator } from './decorators/describe.js';
 export { Hidden } from './decorators/hidden.js';
 export type { MemberDecorator, Method } from './decorators/member-decorator.js';
 export { McpHeader } from './decorators/mcp-header.js';
-export { Nullable } from './decorators/nullable.js';
 export { Prompt, type PromptOptions } from './decorators/prompt.js';
-export { RecordOf } from './decorators/record-of.js';
 export { Resource, type ResourceOptions } from './decorators/resource.js';
-export { Schema } from './decorators/schema.js';
 export { Tool, type ToolMethod, type ToolOptions } from './decorators/tool.js';
 export { health, type HealthCheck, type HealthOptions } from './health.js';
 export { rateLimit, type RateLimiter, type RateLimitOptions } from './interceptors/rate-limit.js';
@@ -38,8 +53,7 @@ export type {
 } from './kernel/question-options.js';
 export type { ElicitResult, ElicitUrlResult, SampleResult } from './kernel/questions.js';
 export type { CompletionOptions } from './metadata/member-options.js';
-export type { CompletionValues, FieldDescription, ResourceListing } from './metadata/records.js';
-export type { Class } from './metadata/store.js';
+export type { CompletionValues, ResourceListing } from './metadata/records.js';
 export {
   assistant,
   audio,
@@ -54,15 +68,7 @@ export {
   type ToolResultOptions,
   user,
 } from './protocol/content.js';
-export {
-  QuestionError,
-  DecorumError,
-  type FailureKind,
-  McpError,
-  type StartupErrorCode,
-  TicketError,
-  ToolError,
-} from './protocol/errors.js';
+export { QuestionError, type FailureKind, McpError, TicketError, ToolError } from './protocol/errors.js';
 export type { FailureCause } from './protocol/failure-cause.js';
 export type { Extension } from './kernel/extension.js';
 export type { ReachedLimit, ServerLimits } from './protocol/limits.js';
@@ -81,7 +87,6 @@ export type {
   Icon,
   ImageContent,
   Implementation,
-  JsonObject,
   LogLevel,
   Prompt as PromptEntry,
   PromptMessage,
@@ -101,8 +106,6 @@ export type {
 export type { Account } from './protocol/owner.js';
 export type { Access, Principal, RequestHeaders, TransportInfo } from './protocol/wire.js';
 export type { CompleteResult } from './registry/completion-plan.js';
-export type { Jsonified } from './schema/json-form.js';
-export { type Accepted, NoInput, type Parsed, type SchemaSource } from './schema/shape.js';
 export type { McpServerOptions } from './options.js';
 export { definePlugin, type Plugin } from './plugin.js';
 export type { ProviderClass, ProviderEntry, ProviderSource, Resolve } from './providers.js';

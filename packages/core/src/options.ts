@@ -1,4 +1,5 @@
 import { hkdfSync, randomBytes } from 'node:crypto';
+import { isObject, type JsonObject, type OptionTypes, requireKnown, withDefaults } from '@decorum/schema/internal';
 
 import { hostedExtensions, serverHostOf } from './hosting.js';
 import type { ChangeBus } from './kernel/change-bus.js';
@@ -14,8 +15,7 @@ import { SealedTickets } from './kernel/tickets.js';
 import type { PluginDefinition } from './plugins.js';
 import type { ProviderSource, Resolve } from './providers.js';
 import { startupError } from './protocol/errors.js';
-import { isObject } from './protocol/jsonrpc.js';
-import { type Implementation, type JsonObject, LOG_LEVELS, type LogLevel } from './protocol/model.js';
+import { type Implementation, LOG_LEVELS, type LogLevel } from './protocol/model.js';
 import {
   DEFAULT_LIMITS,
   LIMIT_RANGES,
@@ -23,7 +23,6 @@ import {
   limitReporter,
   type ServerLimits,
 } from './protocol/limits.js';
-import { type OptionTypes, withDefaults, requireKnown } from './protocol/option-names.js';
 import type { CacheHint } from './protocol/revisions/revision.js';
 import { checkCache, checkIcons } from './registry/plan.js';
 import type { ListingMode } from './registry/registry.js';

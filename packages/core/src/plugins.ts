@@ -1,12 +1,12 @@
+import { isPromise, type OptionTypes, requireKnown } from '@decorum/schema/internal';
+
 import type { Extension } from './kernel/extension.js';
 import type { Interceptor } from './kernel/interceptors.js';
 import type { RequestOutcome } from './kernel/observed.js';
 import type { Observing } from './kernel/observed-kernel.js';
 import type { SessionInfo } from './kernel/observed-sessions.js';
 import { startupError } from './protocol/errors.js';
-import { isPromise } from './protocol/maybe-promise.js';
 import type { ObservedQuestion, ObservedRequest, QuestionOutcome } from './protocol/observed.js';
-import { type OptionTypes, requireKnown } from './protocol/option-names.js';
 import type { ProviderSource } from './providers.js';
 import { checkRoutes, type Route } from './transports/route.js';
 

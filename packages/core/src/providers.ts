@@ -1,10 +1,9 @@
+import { andThen, type Class, isPromise, requireKnown } from '@decorum/schema/internal';
+
 import type { Context } from './kernel/context.js';
 import { requireNoArguments } from './metadata/constructor.js';
 import { scanMembers } from './metadata/scan.js';
-import type { Class } from './metadata/store.js';
 import { startupError } from './protocol/errors.js';
-import { andThen, isPromise } from './protocol/maybe-promise.js';
-import { requireKnown } from './protocol/option-names.js';
 import { type MemberHost, type Provider, requireScopes } from './registry/plan.js';
 import { HOST } from './transports/transport.js';
 

@@ -1,3 +1,5 @@
+import { NoInput, type Parsed, type SchemaSource } from '@decorum/schema/internal';
+
 import type { ToolMethod, ToolOptions } from './decorators/tool.js';
 import { Hooks } from './hooks.js';
 import { hostedProvider, type ServerHost, serverHostOf } from './hosting.js';
@@ -23,7 +25,6 @@ import type { Provider } from './registry/plan.js';
 import { type HiddenChanges, type ListName, Registry } from './registry/registry.js';
 import { checkTextOption } from './registry/results.js';
 import { undescribedWarning } from './registry/undescribed.js';
-import { NoInput, type Parsed, type SchemaSource } from './schema/shape.js';
 import { routesOf } from './transports/route.js';
 import { type ClosableHost, HOST, type HostPort, type Transport } from './transports/transport.js';
 

@@ -1,10 +1,21 @@
 // `@decorum/core/transport`: exports that transport authors need beyond the public API.
+export {
+  andThen,
+  excerpt,
+  inspectRaw,
+  isObject,
+  isPromise,
+  type OptionType,
+  type OptionTypes,
+  requireKnown,
+  withDefaults,
+} from '@decorum/schema/internal';
 export { generatorOf, type Provider, SERVER_HOST, type ServerHost } from './hosting.js';
 export type { InFlight } from './kernel/in-flight.js';
 export type { Kernel } from './kernel/kernel.js';
 export { entryOf } from './kernel/stderr-logger.js';
 export { errorFields, isWinston, withErrorFields } from './kernel/logger.js';
-export { excerpt, FAILURES, STARTUP_ERROR_CODES, startupError } from './protocol/errors.js';
+export { FAILURES, STARTUP_ERROR_CODES, startupError } from './protocol/errors.js';
 export type { TransientPeer } from './protocol/eras/transient.js';
 export type { SessionLink, SessionOrigin, SessionRecord } from './protocol/eras/session-record.js';
 export type { Session } from './protocol/eras/stateful.js';
@@ -14,7 +25,6 @@ export type { Frame, FrameKind } from './protocol/frame.js';
 export {
   checkMessage,
   errorFrame,
-  isObject,
   type JsonRpcMessage,
   type JsonRpcNotification,
   type JsonRpcRequest,
@@ -26,15 +36,12 @@ export { DEFAULT_LIMITS } from './protocol/limits.js';
 export { beginsConversation, INITIALIZE, LISTEN } from './protocol/methods.js';
 export { accountOf, ownerOf } from './protocol/owner.js';
 export { hasAll, isDenial, isScope } from './protocol/scopes.js';
-export { andThen, isPromise } from './protocol/maybe-promise.js';
 export type { Cancellation, Reply } from './protocol/reply.js';
 export { newestOf, revisionOf, REVISIONS, UNDECLARED_REVISION } from './protocol/revisions/index.js';
 export type { Era, Revision } from './protocol/revisions/revision.js';
 export type { Authorization, MirroredArgument, Subject, Wire } from './protocol/wire.js';
-export { type OptionType, type OptionTypes, requireKnown, withDefaults } from './protocol/option-names.js';
 export { requireNoArguments } from './metadata/constructor.js';
 export { scanMembers } from './metadata/scan.js';
-export { inspectRaw } from './schema/raw.js';
 export { isExpiry } from './transports/expiry.js';
 export { closeForGood, endOnSignal } from './transports/process-end.js';
 export { guardProcess } from './transports/process-guard.js';

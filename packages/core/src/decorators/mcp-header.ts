@@ -1,4 +1,4 @@
-import { type FieldDecorator, fieldDecorator } from './describe.js';
+import { type FieldDecorator, fieldDecorator } from '@decorum/schema/internal';
 
 /**
  * Mirrors an input field of a tool in the `Mcp-Param-{name}` request header, so a proxy can route requests without
@@ -21,7 +21,7 @@ export function McpHeader(name: string, ...rest: unknown[]): FieldDecorator {
   return fieldDecorator([name, ...rest], {
     decorator: 'McpHeader',
     example: "@McpHeader('Region')",
-    facts: { header: name },
+    facts: { keywords: { 'x-mcp-header': name } },
     needsArgument: true,
   });
 }

@@ -1,7 +1,8 @@
+import { rejectArgument, rejectBare, rejectPlace, type Usage } from '@decorum/schema/internal';
+
 import type { MemberOptions } from '../metadata/member-options.js';
 import type { MemberKind } from '../metadata/records.js';
 import { memberWriter } from '../metadata/store.js';
-import { rejectArgument, rejectBare, rejectPlace, type Usage } from './misuse.js';
 
 /** Any handler method. */
 export type Method = (...args: never[]) => unknown;

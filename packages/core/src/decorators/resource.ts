@@ -1,5 +1,6 @@
+import type { Parsed, SchemaSource } from '@decorum/schema/internal';
+
 import type { ResourceOptions as Options } from '../metadata/member-options.js';
-import type { Parsed, SchemaSource } from '../schema/shape.js';
 import { type MemberDecorator, memberDecorator, type Method } from './member-decorator.js';
 
 /** Options of `@Resource`. */

@@ -1,8 +1,9 @@
+import type { Accepted, Parsed, SchemaSource } from '@decorum/schema/internal';
+
 import type { ToolOptions as Options } from '../metadata/member-options.js';
 import type { ToolResult } from '../protocol/content.js';
 import type { NeedInput } from '../protocol/input.js';
 import type { CallToolResult } from '../protocol/model.js';
-import type { Accepted, Parsed, SchemaSource } from '../schema/shape.js';
 import { type MemberDecorator, memberDecorator, type Method } from './member-decorator.js';
 
 /** Options of `@Tool`. */

@@ -1,9 +1,9 @@
+import { isObject, type OptionTypes, requireKnown } from '@decorum/schema/internal';
+
 import { type Call, type Interceptor, requireCalled } from '../kernel/interceptors.js';
 import { startupError, ToolError } from '../protocol/errors.js';
 import { withFailureCause } from '../protocol/failure-cause.js';
-import { isObject } from '../protocol/jsonrpc.js';
 import { accountOf } from '../protocol/owner.js';
-import { type OptionTypes, requireKnown } from '../protocol/option-names.js';
 
 /** A limiter, such as one from `rate-limiter-flexible`. */
 export interface RateLimiter {

@@ -1,10 +1,10 @@
+import { isObject, type JsonObject, type OptionTypes, requireKnown } from '@decorum/schema/internal';
+
 import { type CallResult, type Interceptor, requireCalled } from '../kernel/interceptors.js';
 import { redactSecrets } from '../text/redact.js';
 import { QuestionError, McpError, ToolError } from '../protocol/errors.js';
 import { recordedCause, withFailureCause } from '../protocol/failure-cause.js';
-import { isObject } from '../protocol/jsonrpc.js';
-import { type OptionTypes, requireKnown } from '../protocol/option-names.js';
-import type { CallToolResult, ContentBlock, JsonObject } from '../protocol/model.js';
+import type { CallToolResult, ContentBlock } from '../protocol/model.js';
 import { withoutHidden } from './hidden-text.js';
 
 /** Options of `sanitize`. */

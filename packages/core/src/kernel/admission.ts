@@ -1,5 +1,6 @@
+import { andThen, isPromise } from '@decorum/schema/internal';
+
 import type { Exchange } from '../protocol/exchange.js';
-import { andThen, isPromise } from '../protocol/maybe-promise.js';
 import { denialOf } from '../protocol/scopes.js';
 import type { Access, Wire } from '../protocol/wire.js';
 import type { Admits, Condition } from '../registry/listing.js';

@@ -1,5 +1,6 @@
-import { isObject } from '../protocol/jsonrpc.js';
-import type { JsonObject, Root } from '../protocol/model.js';
+import { isObject, type JsonObject } from '@decorum/schema/internal';
+
+import type { Root } from '../protocol/model.js';
 import type { Revision } from '../protocol/revisions/revision.js';
 
 // Validation of the client's answers (MCP, `CreateMessageResult`, `ListRootsResult`, `ElicitResult`).

@@ -1,6 +1,8 @@
+import { isObject } from '@decorum/schema/internal';
+
 import { belongsToSession, type Conversation } from '../protocol/exchange.js';
 import { McpError } from '../protocol/errors.js';
-import { isObject, type JsonRpcMessage } from '../protocol/jsonrpc.js';
+import type { JsonRpcMessage } from '../protocol/jsonrpc.js';
 import { McpLimitError } from '../protocol/limits.js';
 import { beginsConversation } from '../protocol/methods.js';
 import type { Reply } from '../protocol/reply.js';

@@ -1,14 +1,19 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import {
+  type Jsonified,
+  type JsonObject,
+  jsonRoundTrip,
+  type Parsed,
+  type SchemaSource,
+} from '@decorum/schema/internal';
 
 import type { Client, Exchange } from '../protocol/exchange.js';
 import type { NeedInput } from '../protocol/input.js';
-import type { JsonObject, RequestId, Root } from '../protocol/model.js';
+import type { RequestId, Root } from '../protocol/model.js';
 import { denialOf, isScope } from '../protocol/scopes.js';
 import type { Principal, TransportInfo } from '../protocol/wire.js';
 import { CONTEXT } from '../registry/inferred-input.js';
 import { COLLECT } from '../registry/plan.js';
-import { type Jsonified, jsonRoundTrip } from '../schema/json-form.js';
-import type { Parsed, SchemaSource } from '../schema/shape.js';
 import { ClientLog } from './client-log.js';
 import type {
   ConfirmOptions,

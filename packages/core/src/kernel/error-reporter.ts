@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { isPromise } from '@decorum/schema/internal';
 
 import { McpError, ToolError } from '../protocol/errors.js';
 import { type ErrorRule, expectedError, failureKind } from './expected.js';
 import type { Exchange } from '../protocol/exchange.js';
-import { isPromise } from '../protocol/maybe-promise.js';
 import type { RequestId } from '../protocol/model.js';
 import type { TransportInfo } from '../protocol/wire.js';
 import { detailsFirst, type Logger } from './logger.js';

@@ -1,5 +1,5 @@
-import { andThen } from '../protocol/maybe-promise.js';
-import type { JsonObject } from '../protocol/model.js';
+import { andThen, type JsonObject } from '@decorum/schema/internal';
+
 import type { Condition } from '../registry/listing.js';
 import type { HiddenChanges, ListName } from '../registry/registry.js';
 import { meetsAll, type Reader } from './admission.js';

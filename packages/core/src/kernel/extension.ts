@@ -1,7 +1,6 @@
+import { isObject, type JsonObject, type OptionTypes, requireKnown } from '@decorum/schema/internal';
+
 import { startupError } from '../protocol/errors.js';
-import { isObject } from '../protocol/jsonrpc.js';
-import type { JsonObject } from '../protocol/model.js';
-import { type OptionTypes, requireKnown } from '../protocol/option-names.js';
 import { REVISIONS } from '../protocol/revisions/index.js';
 import type { Context } from './context.js';
 

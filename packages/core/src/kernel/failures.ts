@@ -1,8 +1,9 @@
+import { isObject, requireFinite } from '@decorum/schema/internal';
+
 import type { ErrorReporter } from './error-reporter.js';
 import { FAILURES, McpError } from '../protocol/errors.js';
 import type { Conversation, Exchange } from '../protocol/exchange.js';
-import { requireFinite } from '../protocol/finite.js';
-import { errorFrame, isObject, isUnanswered, readableId, resultFrame } from '../protocol/jsonrpc.js';
+import { errorFrame, isUnanswered, readableId, resultFrame } from '../protocol/jsonrpc.js';
 import { McpLimitError, type ReachedLimit } from '../protocol/limits.js';
 import type { RequestId } from '../protocol/model.js';
 import { CANCELLATION_ERRORS, type Cancellation, type Reply } from '../protocol/reply.js';

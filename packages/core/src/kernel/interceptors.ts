@@ -1,6 +1,7 @@
+import { isObject, type JsonObject } from '@decorum/schema/internal';
+
 import { startupError } from '../protocol/errors.js';
-import { isObject } from '../protocol/jsonrpc.js';
-import type { CallToolResult, GetPromptResult, JsonObject, ReadResourceResult } from '../protocol/model.js';
+import type { CallToolResult, GetPromptResult, ReadResourceResult } from '../protocol/model.js';
 import type { CompleteResult } from '../registry/completion-plan.js';
 import type { Context } from './context.js';
 

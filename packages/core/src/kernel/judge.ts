@@ -1,9 +1,8 @@
+import { andThen, isObject, isPromise, type JsonObject } from '@decorum/schema/internal';
+
 import type { McpError } from '../protocol/errors.js';
 import type { Exchange } from '../protocol/exchange.js';
-import { isObject } from '../protocol/jsonrpc.js';
 import { MAX_KEPT_CHARS, type ServerLimits } from '../protocol/limits.js';
-import { andThen, isPromise } from '../protocol/maybe-promise.js';
-import type { JsonObject } from '../protocol/model.js';
 import { BASE, denialOf, type Need, OPEN } from '../protocol/scopes.js';
 import type { Wire } from '../protocol/wire.js';
 import type { Listed } from '../registry/page.js';

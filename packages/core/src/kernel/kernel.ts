@@ -1,11 +1,12 @@
-import { excerpt, McpError } from '../protocol/errors.js';
+import { andThen, excerpt, isObject, isPromise } from '@decorum/schema/internal';
+
+import { McpError } from '../protocol/errors.js';
 import { TransientPeer } from '../protocol/eras/transient.js';
 import type { SessionLink, SessionOrigin } from '../protocol/eras/session-record.js';
 import { Session, type SessionMeans } from '../protocol/eras/stateful.js';
 import { openStateless } from '../protocol/eras/stateless.js';
 import { belongsToSession, type Conversation, Exchange, type Peer } from '../protocol/exchange.js';
 import {
-  isObject,
   checkMessage,
   isUnanswered,
   type JsonRpcNotification,
@@ -13,7 +14,6 @@ import {
   resultFrame,
   readableId,
 } from '../protocol/jsonrpc.js';
-import { andThen, isPromise } from '../protocol/maybe-promise.js';
 import { beginsConversation } from '../protocol/methods.js';
 import type { RequestId } from '../protocol/model.js';
 import type { Reply } from '../protocol/reply.js';

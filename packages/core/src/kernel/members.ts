@@ -1,8 +1,7 @@
+import { andThen, isObject, type JsonObject } from '@decorum/schema/internal';
+
 import { McpError } from '../protocol/errors.js';
 import type { Exchange } from '../protocol/exchange.js';
-import { isObject } from '../protocol/jsonrpc.js';
-import { andThen } from '../protocol/maybe-promise.js';
-import type { JsonObject } from '../protocol/model.js';
 import type { Access, MirroredArgument } from '../protocol/wire.js';
 import { isAdmitted } from './admission.js';
 import { Context } from './context.js';

@@ -1,7 +1,8 @@
+import { andThen } from '@decorum/schema/internal';
+
 import type { Session } from '../protocol/eras/stateful.js';
 import type { Conversation, Exchange } from '../protocol/exchange.js';
 import type { JsonRpcNotification } from '../protocol/jsonrpc.js';
-import { andThen } from '../protocol/maybe-promise.js';
 import { beginsConversation, LISTEN } from '../protocol/methods.js';
 import type { Observation, ObservedQuestion, ObservedRequest, QuestionOutcome } from '../protocol/observed.js';
 import type { Reply } from '../protocol/reply.js';

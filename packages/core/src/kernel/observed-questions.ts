@@ -1,8 +1,9 @@
+import type { JsonObject } from '@decorum/schema/internal';
+
 import { QuestionError } from '../protocol/errors.js';
 import type { Exchange } from '../protocol/exchange.js';
 import { InputSignal } from '../protocol/input.js';
 import type { FailureCause } from '../protocol/failure-cause.js';
-import type { JsonObject } from '../protocol/model.js';
 import type { AskedQuestion, Asking, Observation, ObservedQuestion, QuestionOutcome } from '../protocol/observed.js';
 import type { Reply } from '../protocol/reply.js';
 import { questionCauseOf } from './failure-causes.js';

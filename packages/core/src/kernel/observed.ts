@@ -1,9 +1,11 @@
+import type { JsonObject } from '@decorum/schema/internal';
+
 import { clientOf } from '../protocol/checks.js';
 import { revisionFor } from '../protocol/eras/negotiation.js';
 import type { Exchange } from '../protocol/exchange.js';
 import type { FailureCause } from '../protocol/failure-cause.js';
 import { beginsConversation } from '../protocol/methods.js';
-import type { Implementation, JsonObject } from '../protocol/model.js';
+import type { Implementation } from '../protocol/model.js';
 import { type Observation, ObservedMessage, type ObservedRequest, type Sent } from '../protocol/observed.js';
 import type { Reply } from '../protocol/reply.js';
 import { REVISIONS, revisionOf } from '../protocol/revisions/index.js';

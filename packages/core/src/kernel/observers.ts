@@ -1,4 +1,4 @@
-import { isPromise } from '../protocol/maybe-promise.js';
+import { isPromise } from '@decorum/schema/internal';
 
 /** A function that wraps work. It gets the subject of the work, and a function that runs the work. */
 export type Around<Subject, End> = (subject: Subject, run: () => Promise<End>) => unknown;

@@ -1,6 +1,7 @@
+import type { JsonObject } from '@decorum/schema/internal';
+
 import { MAX_KEPT_CHARS } from '../protocol/limits.js';
 import { isReservedKey } from '../protocol/meta-keys.js';
-import type { JsonObject } from '../protocol/model.js';
 import { isTraceKey, isTraceValue } from '../registry/trace-meta.js';
 
 /** `prefix/name` or `name` (MCP, "_meta"). */

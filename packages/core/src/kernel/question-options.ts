@@ -1,6 +1,7 @@
+import { type JsonObject, type OptionTypes, requireKnown } from '@decorum/schema/internal';
+
 import { startupError } from '../protocol/errors.js';
-import type { ContentBlock, JsonObject } from '../protocol/model.js';
-import { type OptionTypes, requireKnown } from '../protocol/option-names.js';
+import type { ContentBlock } from '../protocol/model.js';
 
 /** Options of every question to the client. */
 export interface QuestionOptions {

@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { admitsNull, isObject, type JsonObject, withoutNull } from '@decorum/schema/internal';
 
 import type { InputRequest } from '../protocol/input.js';
-import { isObject } from '../protocol/jsonrpc.js';
-import type { JsonObject } from '../protocol/model.js';
 import { pick } from '../protocol/revisions/fields.js';
-import { admitsNull, withoutNull } from '../schema/keywords.js';
 import { SECRET_FIELD } from '../text/redact.js';
 import { isRole, wrongInBlock } from './answers.js';
 

@@ -1,10 +1,17 @@
 import { randomUUID } from 'node:crypto';
+import {
+  compileShape,
+  isObject,
+  type JsonObject,
+  type Parsed,
+  type SchemaSource,
+  type Shape,
+} from '@decorum/schema/internal';
 
-import { isObject } from '../protocol/jsonrpc.js';
 import { QuestionError, McpError, ToolError } from '../protocol/errors.js';
 import type { Exchange } from '../protocol/exchange.js';
 import { type InputRequest, usesTools } from '../protocol/input.js';
-import type { ClientCapabilities, JsonObject, Root } from '../protocol/model.js';
+import type { ClientCapabilities, Root } from '../protocol/model.js';
 import { type Elicited, isElicited, listsRoots, wrongInSample } from './answers.js';
 import {
   type ConfirmOptions,
@@ -16,8 +23,6 @@ import {
   type SampleOptions,
 } from './question-options.js';
 import { blanksOf, checkConversation, checkPreferences, formOf, visitable } from './question-rules.js';
-import { compileShape } from '../schema/compile.js';
-import type { Parsed, SchemaSource, Shape } from '../schema/shape.js';
 
 /** The user's response: accepted (with validated content), declined, or dismissed. */
 export type ElicitResult<T> =

@@ -1,7 +1,8 @@
+import { requireKnown } from '@decorum/schema/internal';
+
 import type { StateSeal, Journal } from '../protocol/eras/replay.js';
 import type { StateBinding, RequestStates } from '../protocol/eras/stateless.js';
 import { McpError } from '../protocol/errors.js';
-import { requireKnown } from '../protocol/option-names.js';
 import { CLAIM } from './context.js';
 import type { Interceptor } from './interceptors.js';
 import { canonical, type KeyRing, sha256 } from './key-ring.js';

@@ -1,7 +1,7 @@
-import { requireFinite } from '../protocol/finite.js';
+import { andThen, type JsonObject, requireFinite } from '@decorum/schema/internal';
+
 import type { ResultEnvelope } from '../protocol/jsonrpc.js';
-import { andThen } from '../protocol/maybe-promise.js';
-import type { Implementation, JsonObject } from '../protocol/model.js';
+import type { Implementation } from '../protocol/model.js';
 import { REVISIONS } from '../protocol/revisions/index.js';
 import type { CacheHint, Revision } from '../protocol/revisions/revision.js';
 import type { Outcome } from './members.js';

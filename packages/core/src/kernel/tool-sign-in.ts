@@ -1,6 +1,8 @@
+import type { JsonObject } from '@decorum/schema/internal';
+
 import type { McpError } from '../protocol/errors.js';
 import type { Exchange } from '../protocol/exchange.js';
-import type { CallToolResult, JsonObject, Tool } from '../protocol/model.js';
+import type { CallToolResult, Tool } from '../protocol/model.js';
 import type { Revision } from '../protocol/revisions/revision.js';
 import { BASE, isDenial, type Need } from '../protocol/scopes.js';
 import type { Authorization } from '../protocol/wire.js';

@@ -1,5 +1,6 @@
+import type { Class } from '@decorum/schema/internal';
+
 import { startupError } from '../protocol/errors.js';
-import type { Class } from './store.js';
 
 const sourceOf = (value: unknown): string =>
   typeof value === 'function' ? Function.prototype.toString.call(value) : '';

@@ -1,5 +1,6 @@
-import type { Annotations, Icon, JsonObject, ToolAnnotations } from '../protocol/model.js';
-import type { OptionTypes } from '../protocol/option-names.js';
+import type { JsonObject, OptionTypes } from '@decorum/schema/internal';
+
+import type { Annotations, Icon, ToolAnnotations } from '../protocol/model.js';
 import type { CacheHint } from '../protocol/revisions/revision.js';
 import type { Access } from '../protocol/wire.js';
 

@@ -18,36 +18,6 @@ interface RecordOf<Kind extends MemberKind> {
  */
 export type MemberRecord<Kind extends MemberKind = MemberKind> = { [K in Kind]: RecordOf<K> }[Kind];
 
-/** The options of `@Describe`. */
-export interface FieldDescription {
-  readonly title?: string;
-  readonly description?: string;
-  readonly examples?: readonly unknown[];
-}
-
-/** A decorator that sets the form of a field. `kind` is the decorator's name. */
-export type FieldForm =
-  | { readonly kind: 'ArrayOf' | 'RecordOf'; readonly of: unknown }
-  | { readonly kind: 'Choices'; readonly titles: unknown; readonly each: boolean }
-  | { readonly kind: 'DateOnly'; readonly each: boolean }
-  | { readonly kind: 'Schema'; readonly schema: unknown };
-
-/**
- * Facts from the decorators of a field: `@Describe`, `@McpHeader` (`header`), `@Nullable`, and at most one `FieldForm`
- * (`form`).
- */
-export interface FieldFacts extends FieldDescription {
-  readonly header?: string;
-  readonly nullable?: true;
-  readonly form?: FieldForm;
-}
-
-/** A field decorator's record. */
-export interface FieldRecord {
-  readonly key: string;
-  readonly facts: FieldFacts;
-}
-
 /**
  * Return type of completion methods. If there are more than 100 values, only the first 100 are sent, and the client is
  * told that there are more.

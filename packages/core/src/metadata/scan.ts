@@ -1,6 +1,8 @@
+import { type Class, lineage } from '@decorum/schema/internal';
+
 import { startupError } from '../protocol/errors.js';
-import type { FieldFacts, MemberRecord } from './records.js';
-import { type Class, declaredFields, declaredMembers, lineage } from './store.js';
+import type { MemberRecord } from './records.js';
+import { declaredMembers } from './store.js';
 
 /**
  * The decorated members of a class, base classes first, in order of declaration. Decorating a member again in a
@@ -33,30 +35,4 @@ function dropMembers(merged: Map<string, MemberRecord>, cls: Class, key: string)
   const dropped = [...merged].filter(([, record]) => record.key === key);
   if (dropped.length === 0) throw startupError('DECORUM_NOTHING_HIDDEN', `${cls.name}.${key}`);
   for (const [id] of dropped) merged.delete(id);
-}
-
-/**
- * Facts from the field decorators of a class, merged with those of its base classes.
- * @throws {DecorumError} `DECORUM_INVALID_FIELD` for a field with two forms
- */
-export function scanFields(cls: Class): Map<string, FieldFacts> {
-  const merged = new Map<string, FieldFacts>();
-  for (const ancestor of lineage(cls)) {
-    const forms = new Map<string, string>();
-    const described = new Set<string>();
-    for (const { key, facts } of declaredFields(ancestor)) {
-      if (facts.description !== undefined) {
-        if (described.has(key)) throw startupError('DECORUM_DECORATED_TWICE', `${ancestor.name}.${key}`, 'Describe');
-        described.add(key);
-      }
-      const [kind, other] = [facts.form?.kind, forms.get(key)];
-      if (kind !== undefined && other !== undefined) {
-        const problem = `@${kind} and @${other} both define the field`;
-        throw startupError('DECORUM_INVALID_FIELD', `${ancestor.name}.${key}`, problem, 'Keep one of them.');
-      }
-      if (kind !== undefined) forms.set(key, kind);
-      merged.set(key, { ...merged.get(key), ...facts });
-    }
-  }
-  return merged;
 }

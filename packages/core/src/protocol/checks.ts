@@ -1,8 +1,9 @@
-import { excerpt, McpError } from './errors.js';
+import { excerpt, isObject, type JsonObject } from '@decorum/schema/internal';
+
+import { McpError } from './errors.js';
 import type { Client } from './exchange.js';
-import { isObject } from './jsonrpc.js';
 import { MAX_KEPT_CHARS } from './limits.js';
-import type { ClientCapabilities, Implementation, JsonObject } from './model.js';
+import type { ClientCapabilities, Implementation } from './model.js';
 
 /**
  * Reads a required string from the params.

@@ -1,10 +1,11 @@
+import type { JsonObject } from '@decorum/schema/internal';
+
 import type {
   AudioContent,
   BlockOptions,
   ContentBlock,
   EmbeddedResource,
   ImageContent,
-  JsonObject,
   PromptMessage,
   ResourceContents,
   ResourceLink,

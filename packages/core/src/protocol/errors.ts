@@ -1,31 +1,22 @@
+import {
+  branded,
+  errorsOf,
+  isMade,
+  type MessageTable,
+  SCHEMA_ERRORS,
+  type StartupErrorCode,
+} from '@decorum/schema/internal';
+
 /**
- * The two tables in this file list Decorum's startup errors and protocol errors. `docs/errors.md` describes each row,
- * and a test keeps the page and the tables in sync.
+ * The two tables in this file list the startup errors and protocol errors of the server and its transports. The schema
+ * package has those of DTOs and options. `docs/errors.md` describes each row, and a test keeps the page in sync.
  */
-
 const quoted = (names: Iterable<string>): string => [...names].map((name) => `"${name}"`).join(', ') || 'none';
-
-const LOST =
-  'Its class was evaluated before @decorum/core, or your compiler emits no type metadata (esbuild, tsx). Import @decorum/core first, or';
-
-/** Types that must be known at startup, with the remedy for each. */
-const UNKNOWN_TYPES = {
-  field: `the type of the field is unknown. ${LOST} add a rule that implies the type, such as @IsString() or @IsInt(), or @Type(() => Number) from class-transformer (@Type(() => Object) accepts anything). This also applies to a field with an initializer, unless you write its type out, as in \`limit: number = 10\`. TypeScript emits no type for \`string | null\` or a type parameter either: for \`T\` of \`Page<T>\`, declare a subclass that sets its type, \`class CityPage extends Page<City> { @ValidateNested() @Type(() => City) item!: City; }\`.`,
-  items:
-    'the type of the items is unknown, because TypeScript does not emit it. Add a rule for them, such as @IsString({ each: true }). For objects, add @ValidateNested({ each: true }) and @Type(() => Item) from class-transformer. To accept anything, add @Type(() => Object).',
-  object: `the class of the nested object is unknown. TypeScript emits none for interfaces, array items, unions such as \`Item | null\`, and type parameters: for \`T\` of \`Page<T>\`, declare a subclass that names it, \`class CityPage extends Page<City> { @ValidateNested() @Type(() => City) item!: City; }\`. For other types: ${LOST} name the class with @Type(() => TheClass) from class-transformer.`,
-} as const;
 
 const UNHIDE = 'Decorate a method, and remove what hides it, such as a field of the same name';
 
 /** Mistakes found at startup. Each message says what is wrong, where, and how to fix it. */
-const STARTUP = {
-  DECORUM_UNSUPPORTED_MEMBER: (member: string) =>
-    `"${member}" cannot be decorated: it is static, private, or named by a symbol. Decorate a public instance method or field with a plain name.`,
-  DECORUM_MISUSED_DECORATOR: (where: string, decorator: string, problem: string) =>
-    `${where}: @${decorator} ${problem}.`,
-  DECORUM_DECORATED_TWICE: (where: string, kind: string) =>
-    `${where} has two @${kind} decorators. Merge their options into one.`,
+const MESSAGES = {
   DECORUM_NOTHING_HIDDEN: (where: string) =>
     `${where} is decorated with @Hidden, but no base class has a decorated member of that name. Correct the name, or remove @Hidden.`,
   DECORUM_NOT_A_METHOD: (where: string, kind: string, remedy = UNHIDE) =>
@@ -66,20 +57,6 @@ const STARTUP = {
     `${where}: the required DTO field "${field}" is not a variable of the template, so no URI can provide it. Variables: ${quoted(known)}. Add it to the template or mark it @IsOptional().`,
   DECORUM_OBJECT_ARGUMENT: (where: string, field: string) =>
     `${where}: the argument "${field}" takes objects, but prompt and template arguments are strings. Move its fields to the DTO itself, or accept the object as JSON text: \`${field}: string\`.`,
-  DECORUM_INVALID_OPTION: (where: string, option: string, problem: string) => `${where}: \`${option}\` ${problem}.`,
-  DECORUM_MISSING_LIBRARY: (where: string, library: string, remedy: string) =>
-    `${where} needs ${library}, which could not be loaded. ${remedy}.`,
-  DECORUM_NO_CODE_GENERATION: (where: string) =>
-    `${where}: this runtime forbids generated code, which checks DTO classes and JSON Schemas. Pass a Standard Schema, such as one of zod, or choose another runtime.`,
-  DECORUM_NO_RULES: (where: string, what: 'class' | 'field') =>
-    what === 'class'
-      ? `${where} has no class-validator rules, so its fields are unknown. Decorate them, for example with @IsString().`
-      : `${where} has no class-validator rule, so it would be rejected as an unknown field. Decorate it, for example with @IsString() or @Allow(). If it is internal, make it private (\`#name\`), or decorate it with @Exclude() from class-transformer.`,
-  DECORUM_UNSUPPORTED_RULE: (where: string, rule: string, remedy: string) =>
-    `${where}: the rule @${rule} is not supported. ${remedy}`,
-  DECORUM_UNKNOWN_FIELD_TYPE: (where: string, what: keyof typeof UNKNOWN_TYPES) => `${where}: ${UNKNOWN_TYPES[what]}`,
-  DECORUM_INVALID_FIELD: (where: string, problem: string, remedy: string) => `${where}: ${problem}. ${remedy}`,
-  DECORUM_INVALID_SCHEMA: (where: string, reason: string) => `${where}: the schema cannot be used: ${reason}.`,
   DECORUM_INVALID_HEADER: (where: string, header: string, problem: string) =>
     `${where}: the header "${header}" ${problem}. Give @McpHeader (x-mcp-header) a unique token, and put it on a string, integer or boolean property.`,
   DECORUM_RESERVED_MEMBER: (where: string) =>
@@ -104,15 +81,21 @@ const STARTUP = {
   DECORUM_UNBOUND_ENHANCER: (where: string, enhancer: string, remedy: string) =>
     `${where}: Nest would not run ${enhancer}. ${remedy}.`,
   DECORUM_SERVER_CLOSED: () => 'The server is closed. Create a new one to serve again.',
-} satisfies Record<string, (...args: never[]) => string>;
+} satisfies MessageTable;
 
-type StartupTable = typeof STARTUP;
+type CoreErrors = typeof MESSAGES;
 
-/** A stable code for each mistake found at startup. */
-export type StartupErrorCode = keyof StartupTable;
+declare module '@decorum/schema/internal' {
+  interface StartupErrors extends CoreErrors {}
+}
 
-/** All startup codes, in the order of the docs. */
-export const STARTUP_ERROR_CODES = Object.keys(STARTUP) as readonly StartupErrorCode[];
+const ALL = { ...SCHEMA_ERRORS, ...MESSAGES };
+
+/** Creates the error for one row of the startup table. An error among the arguments becomes its cause. */
+export const startupError = errorsOf(ALL);
+
+/** All startup codes. */
+export const STARTUP_ERROR_CODES = Object.keys(ALL) as readonly StartupErrorCode[];
 
 /** Failures while handling a message, with their codes in the newest revision (JSON-RPC 2.0, section 5.1; MCP). */
 export const FAILURES = {
@@ -145,43 +128,10 @@ export const FAILURES = {
 export type FailureKind = keyof typeof FAILURES;
 
 // Registered symbols: errors from another copy of this package are recognized too.
-const DECORUM_ERROR = Symbol.for('decorum:error');
 const MCP_ERROR = Symbol.for('decorum:mcp-error');
 const TOOL_ERROR = Symbol.for('decorum:tool-error');
 const QUESTION_ERROR = Symbol.for('decorum:question-error');
 const TICKET_ERROR = Symbol.for('decorum:ticket-error');
-
-function branded(value: unknown, brand: symbol): boolean {
-  return typeof value === 'object' && value !== null && brand in value;
-}
-
-/** Plain `instanceof`, for users' subclasses, which inherit `Symbol.hasInstance` from their base. */
-const isMade = (cls: object, value: unknown): boolean => Function.prototype[Symbol.hasInstance].call(cls, value);
-
-/** A mistake in decorators or options, found at startup. */
-export class DecorumError extends Error {
-  readonly code: StartupErrorCode;
-  readonly [DECORUM_ERROR] = true;
-
-  /** Internal: use `startupError` to create one from the table. */
-  constructor(code: StartupErrorCode, message: string, options?: ErrorOptions) {
-    super(`${message} [${code}]`, options);
-    this.name = 'DecorumError';
-    this.code = code;
-  }
-
-  /** Also recognizes errors from another copy of this package. */
-  static override [Symbol.hasInstance](value: unknown): boolean {
-    return this === DecorumError ? branded(value, DECORUM_ERROR) : isMade(this, value);
-  }
-}
-
-/** Creates the error for one row of the startup table. An error among the arguments becomes its cause. */
-export function startupError<C extends StartupErrorCode>(code: C, ...args: Parameters<StartupTable[C]>): DecorumError {
-  const cause = (args as readonly unknown[]).find((value) => value instanceof Error);
-  const message = (STARTUP[code] as (...values: unknown[]) => string)(...args);
-  return new DecorumError(code, message, cause ? { cause } : undefined);
-}
 
 /**
  * A JSON-RPC error. When a handler throws one, the client receives its code, message and data unchanged. Don't put
@@ -291,10 +241,4 @@ export class TicketError extends Error {
   static override [Symbol.hasInstance](value: unknown): boolean {
     return this === TicketError ? branded(value, TICKET_ERROR) : isMade(this, value);
   }
-}
-
-/** At most 150 characters of client input, for an error message. */
-export function excerpt(input: unknown): string {
-  const text = typeof input === 'string' ? input : (JSON.stringify(input) ?? typeof input);
-  return text.length > 150 ? `${text.slice(0, 150)}…` : text;
 }

@@ -1,9 +1,11 @@
+import { isObject, type JsonObject } from '@decorum/schema/internal';
+
 import { Effects } from './effects.js';
 import { QuestionError, McpError } from './errors.js';
 import { notificationFrame } from './frame.js';
-import { isObject, isRequestId, type JsonRpcMessage, type JsonRpcRequest, type JsonRpcResponse } from './jsonrpc.js';
+import { isRequestId, type JsonRpcMessage, type JsonRpcRequest, type JsonRpcResponse } from './jsonrpc.js';
 import { MAX_KEPT_CHARS } from './limits.js';
-import { type ClientCapabilities, type Implementation, type JsonObject, LOG_LEVELS, type LogLevel } from './model.js';
+import { type ClientCapabilities, type Implementation, LOG_LEVELS, type LogLevel } from './model.js';
 import type { RequestId } from './model.js';
 import type { Observation } from './observed.js';
 import { ProgressTemplate } from './progress-template.js';

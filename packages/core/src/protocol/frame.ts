@@ -1,5 +1,6 @@
-import { requireFinite } from './finite.js';
-import type { JsonObject, RequestId } from './model.js';
+import { type JsonObject, requireFinite } from '@decorum/schema/internal';
+
+import type { RequestId } from './model.js';
 
 /**
  * How to treat a frame if the reader is slow: `progress` and `log` may be dropped, a repeated `change` is coalesced,

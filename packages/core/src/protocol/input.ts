@@ -1,5 +1,4 @@
-import { isObject } from './jsonrpc.js';
-import type { JsonObject } from './model.js';
+import { isObject, type JsonObject } from '@decorum/schema/internal';
 
 /** A request to the client, as the specification defines it. */
 export interface InputRequest {

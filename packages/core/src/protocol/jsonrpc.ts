@@ -1,7 +1,8 @@
+import { isObject, type JsonObject, requireFinite } from '@decorum/schema/internal';
+
 import { McpError } from './errors.js';
-import { requireFinite } from './finite.js';
 import { DEFAULT_LIMITS, McpLimitError } from './limits.js';
-import type { CallToolResult, JsonObject, RequestId } from './model.js';
+import type { CallToolResult, RequestId } from './model.js';
 
 /** A JSON-RPC notification: a request without a response. */
 export interface JsonRpcNotification {
@@ -25,11 +26,6 @@ export interface JsonRpcResponse {
 
 /** Any JSON-RPC message that has passed `checkMessage`. */
 export type JsonRpcMessage = JsonRpcRequest | JsonRpcNotification | JsonRpcResponse;
-
-/** Whether a value is an object, but not an array or null. */
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** Above this length, `JSON.stringify` is faster, because it scans many characters at a time. */
 const SHORT_TEXT = 40;

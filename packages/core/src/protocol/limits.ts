@@ -1,5 +1,6 @@
+import { isPromise } from '@decorum/schema/internal';
+
 import { type FailureKind, McpError } from './errors.js';
-import { isPromise } from './maybe-promise.js';
 import type { Principal, Wire } from './wire.js';
 
 /** A server's limits for each client. */

@@ -3,8 +3,7 @@
  * fields that exist only on the wire. `revisions/` translates it to each revision's wire format.
  */
 
-/** A JSON object of unknown content. */
-export type JsonObject = Record<string, unknown>;
+import type { JsonObject } from '@decorum/schema/internal';
 
 /** A request id or progress token: a string or an integer (JSON-RPC 2.0, section 4). */
 export type RequestId = string | number;

@@ -1,7 +1,8 @@
+import { isObject, type JsonObject } from '@decorum/schema/internal';
+
 import type { McpError, ToolError } from './errors.js';
 import type { FailureCause } from './failure-cause.js';
-import { isObject } from './jsonrpc.js';
-import type { Implementation, JsonObject, RequestId } from './model.js';
+import type { Implementation, RequestId } from './model.js';
 import type { Era, Revision } from './revisions/revision.js';
 import type { Principal, RequestHeaders, TransportInfo, Wire } from './wire.js';
 

@@ -1,6 +1,7 @@
+import type { JsonObject } from '@decorum/schema/internal';
+
 import type { McpError } from './errors.js';
 import type { Frame } from './frame.js';
-import type { JsonObject } from './model.js';
 
 /** An authenticated caller. */
 export interface Principal {

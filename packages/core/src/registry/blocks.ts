@@ -1,7 +1,7 @@
+import { bytesOf, isObject, type JsonObject, NotJson, toJsonText } from '@decorum/schema/internal';
+
 import { audio, base64, embedded, image, PART_OF_MESSAGE, text } from '../protocol/content.js';
-import { isObject } from '../protocol/jsonrpc.js';
-import type { ContentBlock, JsonObject, ResourceContents } from '../protocol/model.js';
-import { bytesOf, NotJson, toJsonText } from '../schema/json-form.js';
+import type { ContentBlock, ResourceContents } from '../protocol/model.js';
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 const hasData = ({ data, mimeType }: JsonObject) => isText(data) && isText(mimeType);

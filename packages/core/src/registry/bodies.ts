@@ -1,4 +1,5 @@
-import { bytesOf } from '../schema/json-form.js';
+import { bytesOf } from '@decorum/schema/internal';
+
 import type { Caller } from './plan.js';
 
 /** The content of a value that had to be read asynchronously. */

@@ -1,7 +1,8 @@
+import { requireKnown } from '@decorum/schema/internal';
+
 import { ANNOTATIONS, OPTIONS } from '../metadata/member-options.js';
 import type { MemberRecord } from '../metadata/records.js';
 import { startupError } from '../protocol/errors.js';
-import { requireKnown } from '../protocol/option-names.js';
 
 const isNames = (value: unknown): boolean =>
   value !== '' && [value].flat().length > 0 && [value].flat().every((name) => typeof name === 'string');

@@ -1,7 +1,6 @@
+import { andThen, isObject, type JsonObject } from '@decorum/schema/internal';
+
 import { startupError } from '../protocol/errors.js';
-import { isObject } from '../protocol/jsonrpc.js';
-import { andThen } from '../protocol/maybe-promise.js';
-import type { JsonObject } from '../protocol/model.js';
 import { invoker } from './invoker.js';
 import { type Caller, type Member } from './plan.js';
 

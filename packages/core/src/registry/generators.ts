@@ -1,9 +1,8 @@
 import { setImmediate as letOthersRun } from 'node:timers/promises';
 import { types } from 'node:util';
+import { bytesOf, isObject } from '@decorum/schema/internal';
 
 import type { ContentBlock } from '../protocol/model.js';
-import { isObject } from '../protocol/jsonrpc.js';
-import { bytesOf } from '../schema/json-form.js';
 import { isContentBlock, toContent } from './blocks.js';
 import type { Caller } from './plan.js';
 

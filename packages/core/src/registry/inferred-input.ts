@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
+import { type Class, lineage, parameterTypes } from '@decorum/schema/internal';
 
-import { type Class, lineage, parameterTypes } from '../metadata/store.js';
 import { startupError } from '../protocol/errors.js';
 import type { MemberKind } from '../metadata/records.js';
 import { hasDefault, hasParameters } from './parameters.js';

@@ -1,8 +1,7 @@
+import { andThen, type Checked, isPromise, type Shape, takesObjectsOnly } from '@decorum/schema/internal';
+
 import { McpError, startupError } from '../protocol/errors.js';
 import { NeedInput } from '../protocol/input.js';
-import { andThen, isPromise } from '../protocol/maybe-promise.js';
-import type { Checked, Shape } from '../schema/shape.js';
-import { takesObjectsOnly } from '../schema/strings.js';
 import { type Caller, COLLECT, type Member } from './plan.js';
 
 /** Cap on how many times a handler may return `needInput` before it returns a result. */

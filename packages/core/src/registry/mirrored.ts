@@ -1,8 +1,7 @@
+import { isObject, type JsonObject, NAMED, VALUES } from '@decorum/schema/internal';
+
 import { startupError } from '../protocol/errors.js';
-import { isObject } from '../protocol/jsonrpc.js';
-import type { JsonObject } from '../protocol/model.js';
 import type { MirroredArgument } from '../protocol/wire.js';
-import { NAMED, VALUES } from '../schema/raw-keywords.js';
 
 const KEYWORD = 'x-mcp-header';
 const TYPES: readonly unknown[] = ['string', 'integer', 'boolean'];

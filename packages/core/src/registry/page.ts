@@ -1,7 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { JsonObject } from '@decorum/schema/internal';
 
 import { McpError } from '../protocol/errors.js';
-import type { Implementation, JsonObject } from '../protocol/model.js';
+import type { Implementation } from '../protocol/model.js';
 import type { CacheHint, Revision } from '../protocol/revisions/revision.js';
 import type { Need } from '../protocol/scopes.js';
 import type { Access } from '../protocol/wire.js';

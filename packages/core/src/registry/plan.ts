@@ -1,16 +1,25 @@
+import {
+  type Class,
+  compileShape,
+  excerpt,
+  hasFieldsAtRoot,
+  hasObjectRoot,
+  type JsonObject,
+  NoInput,
+  type OptionTypes,
+  requireKnown,
+  type Shape,
+} from '@decorum/schema/internal';
+
 import type { MemberKind, MemberRecord } from '../metadata/records.js';
-import type { Class } from '../metadata/store.js';
-import { excerpt, startupError } from '../protocol/errors.js';
+import { startupError } from '../protocol/errors.js';
 import type { NeedInput } from '../protocol/input.js';
 import { isReservedKey } from '../protocol/meta-keys.js';
-import type { Icon, JsonObject, Prompt } from '../protocol/model.js';
-import { type OptionTypes, requireKnown } from '../protocol/option-names.js';
+import type { Icon, Prompt } from '../protocol/model.js';
 import { pick } from '../protocol/revisions/fields.js';
 import { isScope, type Need, OPEN } from '../protocol/scopes.js';
 import type { CacheHint } from '../protocol/revisions/revision.js';
 import type { Access } from '../protocol/wire.js';
-import { compileShape, hasFieldsAtRoot, hasObjectRoot } from '../schema/compile.js';
-import { NoInput, type Shape } from '../schema/shape.js';
 import { checkOptions } from './check-options.js';
 import { checkParameters, inferredInput } from './inferred-input.js';
 import type { Listed } from './page.js';

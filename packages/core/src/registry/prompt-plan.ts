@@ -1,7 +1,7 @@
+import { andThen, type JsonObject, type Shape } from '@decorum/schema/internal';
+
 import { McpError } from '../protocol/errors.js';
-import { andThen } from '../protocol/maybe-promise.js';
-import type { GetPromptResult, JsonObject, Prompt, PromptArgument } from '../protocol/model.js';
-import type { Shape } from '../schema/shape.js';
+import type { GetPromptResult, Prompt, PromptArgument } from '../protocol/model.js';
 import { listOf, readBody } from './bodies.js';
 import type { Completable } from './completion-plan.js';
 import { isGenerator } from './generators.js';

@@ -1,12 +1,10 @@
 import { UriTemplate } from '@decorum/uri-template';
+import { andThen, excerpt, isObject, type Shape } from '@decorum/schema/internal';
 
 import type { ResourceListing } from '../metadata/records.js';
-import { excerpt, startupError } from '../protocol/errors.js';
-import { isObject } from '../protocol/jsonrpc.js';
-import { andThen } from '../protocol/maybe-promise.js';
+import { startupError } from '../protocol/errors.js';
 import type { ReadResourceResult, Resource, ResourceTemplate } from '../protocol/model.js';
 import type { CacheHint } from '../protocol/revisions/revision.js';
-import type { Shape } from '../schema/shape.js';
 import type { Completable } from './completion-plan.js';
 import { stringInvoker } from './invoker.js';
 import {

@@ -1,4 +1,15 @@
-import { isObject } from '../protocol/jsonrpc.js';
+import {
+  bytesOf,
+  type Checked,
+  type ExtraFields,
+  isObject,
+  type JsonObject,
+  NotJson,
+  type Shape,
+  toJsonForm,
+  toJsonText,
+} from '@decorum/schema/internal';
+
 import { resourceContents, text, ToolResult, type ToolResultOptions } from '../protocol/content.js';
 import { McpError, startupError } from '../protocol/errors.js';
 import { FAILURE_CAUSE } from '../protocol/failure-cause.js';
@@ -6,13 +17,9 @@ import type {
   CallToolResult,
   ContentBlock,
   GetPromptResult,
-  JsonObject,
   PromptMessage,
   ReadResourceResult,
 } from '../protocol/model.js';
-import { bytesOf, NotJson, toJsonForm, toJsonText } from '../schema/json-form.js';
-import type { ExtraFields } from '../schema/extra-fields.js';
-import type { Checked, Shape } from '../schema/shape.js';
 import { bytesBlock, contentsOf, isContentBlock, isMeantAsBlock, textOfJson, toContent, toPart } from './blocks.js';
 import { Body, textOrBytes } from './bodies.js';
 

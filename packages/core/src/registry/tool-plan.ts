@@ -1,14 +1,22 @@
+import {
+  andThen,
+  type Checked,
+  compileShape,
+  EMPTY_SHAPE,
+  ExtraFields,
+  hasObjectRoot,
+  type JsonObject,
+  type Problem,
+  repairing,
+  type Shape,
+} from '@decorum/schema/internal';
+
 import { ToolError } from '../protocol/errors.js';
 import { withFailureCause } from '../protocol/failure-cause.js';
-import { andThen } from '../protocol/maybe-promise.js';
-import type { CallToolResult, JsonObject, Tool } from '../protocol/model.js';
+import type { CallToolResult, Tool } from '../protocol/model.js';
 import { NeedInput } from '../protocol/input.js';
 import { REVISIONS } from '../protocol/revisions/index.js';
 import type { MirroredArgument } from '../protocol/wire.js';
-import { compileShape, EMPTY_SHAPE, hasObjectRoot } from '../schema/compile.js';
-import { ExtraFields } from '../schema/extra-fields.js';
-import { repairing } from '../schema/repair.js';
-import type { Checked, Problem, Shape } from '../schema/shape.js';
 import { readBody } from './bodies.js';
 import { drain, isGenerator } from './generators.js';
 import { mirroredArguments } from './mirrored.js';

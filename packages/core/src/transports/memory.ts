@@ -1,7 +1,8 @@
+import { type OptionTypes, requireKnown } from '@decorum/schema/internal';
+
 import { errorFrame, type JsonRpcMessage, parseMessage } from '../protocol/jsonrpc.js';
 import { McpError, startupError } from '../protocol/errors.js';
 import type { Frame } from '../protocol/frame.js';
-import { type OptionTypes, requireKnown } from '../protocol/option-names.js';
 import type { Principal, Wire } from '../protocol/wire.js';
 import { Expiry } from './expiry.js';
 import { type Host, hostOf, requirePrincipal, type Transport } from './transport.js';

@@ -1,6 +1,6 @@
+import { isObject, requireKnown } from '@decorum/schema/internal';
+
 import { startupError } from '../protocol/errors.js';
-import { isObject } from '../protocol/jsonrpc.js';
-import { requireKnown } from '../protocol/option-names.js';
 import type { RequestHeaders } from '../protocol/wire.js';
 
 /** A request to a route of a plugin. Its body isn't read. */

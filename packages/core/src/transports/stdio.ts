@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
+import { type OptionTypes, requireKnown, withDefaults } from '@decorum/schema/internal';
 
 import { startupError } from '../protocol/errors.js';
-import { type OptionTypes, requireKnown, withDefaults } from '../protocol/option-names.js';
 import { closeInTime, endOnSignal, endProcess } from './process-end.js';
 import { guardProcess } from './process-guard.js';
 import { type StdioLimits, type StdioOptions, StdioPipe } from './stdio-pipe.js';

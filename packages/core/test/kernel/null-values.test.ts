@@ -1,5 +1,3 @@
-import 'reflect-metadata';
-
 import { describe, expect, it } from '@jest/globals';
 import { type Context, McpServer, NoInput, Nullable, Prompt, Tool } from '@decorum/core';
 import { connect } from '@decorum/testing';

@@ -1,6 +1,3 @@
-// required by tsyringe
-import 'reflect-metadata';
-
 import { describe, expect, it, jest } from '@jest/globals';
 import {
   Completion,

@@ -2,6 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 
 import { schemaOf } from '../../../../test/support/schemas.js';
+import type { JsonObject } from '@decorum/schema';
 import type { Revision as Id } from '../../../../test/support/requirements.js';
 import type {
   Annotations,
@@ -10,7 +11,6 @@ import type {
   GetPromptResult,
   Icon,
   Implementation,
-  JsonObject,
   Prompt,
   PromptArgument,
   PromptMessage,

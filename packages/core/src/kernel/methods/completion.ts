@@ -1,8 +1,8 @@
-import { isObject } from '../../protocol/jsonrpc.js';
+import { excerpt, isObject, type JsonObject } from '@decorum/schema/internal';
+
 import { optionalObject, requireOneOf, requireString, requireUri } from '../../protocol/checks.js';
-import { excerpt, McpError } from '../../protocol/errors.js';
+import { McpError } from '../../protocol/errors.js';
 import { withFailureCause } from '../../protocol/failure-cause.js';
-import type { JsonObject } from '../../protocol/model.js';
 import type { CompleteResult } from '../../registry/completion-plan.js';
 import type { PromptPlan } from '../../registry/prompt-plan.js';
 import type { Registry, ResourceMatch } from '../../registry/registry.js';

@@ -1,5 +1,6 @@
+import { isObject } from '@decorum/schema/internal';
+
 import { McpError } from '../../protocol/errors.js';
-import { isObject } from '../../protocol/jsonrpc.js';
 import { Context } from '../context.js';
 import type { Method, MethodParts } from './method.js';
 

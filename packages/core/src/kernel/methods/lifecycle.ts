@@ -1,5 +1,6 @@
+import { andThen } from '@decorum/schema/internal';
+
 import { requireOneOf } from '../../protocol/checks.js';
-import { andThen } from '../../protocol/maybe-promise.js';
 import { LOG_LEVELS, type ServerCapabilities } from '../../protocol/model.js';
 import { REVISION_IDS } from '../../protocol/revisions/index.js';
 import type { Registry } from '../../registry/registry.js';

@@ -1,8 +1,9 @@
+import type { JsonObject } from '@decorum/schema/internal';
+
 import { optionalObject } from '../../protocol/checks.js';
 import { McpError } from '../../protocol/errors.js';
 import type { Exchange } from '../../protocol/exchange.js';
 import { requireFew } from '../../protocol/limits.js';
-import type { JsonObject } from '../../protocol/model.js';
 import type { ListName } from '../../registry/registry.js';
 import type { Listener } from '../events.js';
 import { isVisible } from '../admission.js';

@@ -1,5 +1,7 @@
+import type { JsonObject } from '@decorum/schema/internal';
+
 import type { Exchange } from '../../protocol/exchange.js';
-import type { Implementation, JsonObject, LogLevel } from '../../protocol/model.js';
+import type { Implementation, LogLevel } from '../../protocol/model.js';
 import type { Asking } from '../../protocol/observed.js';
 import type { Registry } from '../../registry/registry.js';
 import type { RequestStates } from '../../protocol/eras/stateless.js';

@@ -1,5 +1,7 @@
+import { excerpt } from '@decorum/schema/internal';
+
 import { requireString } from '../../protocol/checks.js';
-import { excerpt, McpError } from '../../protocol/errors.js';
+import { McpError } from '../../protocol/errors.js';
 import type { Prompt } from '../../protocol/model.js';
 import { ListPages } from '../../registry/page.js';
 import type { Method, MethodParts } from './method.js';

@@ -1,6 +1,7 @@
+import { andThen, excerpt } from '@decorum/schema/internal';
+
 import { requireUri } from '../../protocol/checks.js';
-import { excerpt, McpError } from '../../protocol/errors.js';
-import { andThen } from '../../protocol/maybe-promise.js';
+import { McpError } from '../../protocol/errors.js';
 import type { ReadResourceResult, Resource, ResourceTemplate } from '../../protocol/model.js';
 import { ListPages } from '../../registry/page.js';
 import { NO_CACHE } from '../../registry/resource-plan.js';

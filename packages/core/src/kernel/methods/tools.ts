@@ -1,7 +1,8 @@
+import { excerpt, NotFinite, requireFinite } from '@decorum/schema/internal';
+
 import { requireString } from '../../protocol/checks.js';
-import { excerpt, McpError } from '../../protocol/errors.js';
+import { McpError } from '../../protocol/errors.js';
 import type { Exchange } from '../../protocol/exchange.js';
-import { NotFinite, requireFinite } from '../../protocol/finite.js';
 import { plainResult, type ResultEnvelope } from '../../protocol/jsonrpc.js';
 import type { CallToolResult, Tool } from '../../protocol/model.js';
 import type { Revision } from '../../protocol/revisions/revision.js';

@@ -1,6 +1,7 @@
+import type { JsonObject } from '@decorum/schema/internal';
+
 import { requireString } from '../checks.js';
 import { McpError } from '../errors.js';
-import type { JsonObject } from '../model.js';
 import { newestOf, revisionOf } from '../revisions/index.js';
 import type { Revision } from '../revisions/revision.js';
 

@@ -1,7 +1,7 @@
+import { isObject, type JsonObject } from '@decorum/schema/internal';
+
 import { type Effect, Effects } from '../effects.js';
 import { InputSignal } from '../input.js';
-import { isObject } from '../jsonrpc.js';
-import type { JsonObject } from '../model.js';
 import type { Question } from '../revisions/revision.js';
 
 /** An answer with the digest of its question. */

@@ -1,11 +1,13 @@
+import { excerpt, isObject, type JsonObject } from '@decorum/schema/internal';
+
 import { clientOf, UNKNOWN_CLIENT } from '../checks.js';
-import { QuestionError, excerpt, McpError } from '../errors.js';
+import { QuestionError, McpError } from '../errors.js';
 import type { Client, Conversation, Exchange, Memory, Tickets } from '../exchange.js';
 import { withFailureCause } from '../failure-cause.js';
 import { notificationFrame, questionFrame } from '../frame.js';
-import { isObject, type JsonRpcResponse } from '../jsonrpc.js';
+import type { JsonRpcResponse } from '../jsonrpc.js';
 import { type ReachedLimit, MAX_KEPT_CHARS, type ServerLimits } from '../limits.js';
-import type { JsonObject, LogLevel, Root } from '../model.js';
+import type { LogLevel, Root } from '../model.js';
 import type { Asking } from '../observed.js';
 import { newestOf, revisionOf } from '../revisions/index.js';
 import type { Question, Revision } from '../revisions/revision.js';

@@ -1,11 +1,13 @@
+import { excerpt, isObject, type JsonObject } from '@decorum/schema/internal';
+
 import { clientOf, optionalObject, requireOneOf } from '../checks.js';
 import type { Effects } from '../effects.js';
-import { QuestionError, excerpt, McpError } from '../errors.js';
+import { QuestionError, McpError } from '../errors.js';
 import { type Client, type Exchange, type Peer, REVISION_KEY, type Tickets } from '../exchange.js';
 import { InputSignal } from '../input.js';
-import { isObject, type JsonRpcRequest } from '../jsonrpc.js';
+import type { JsonRpcRequest } from '../jsonrpc.js';
 import { INITIALIZE, type MethodTraits } from '../methods.js';
-import { type JsonObject, LOG_LEVELS, type LogLevel } from '../model.js';
+import { LOG_LEVELS, type LogLevel } from '../model.js';
 import type { Asking } from '../observed.js';
 import { ownerOf } from '../owner.js';
 import { REVISION_BY_ID, REVISION_IDS } from '../revisions/index.js';

@@ -1,7 +1,8 @@
+import type { JsonObject } from '@decorum/schema/internal';
+
 import { UNKNOWN_CLIENT } from '../checks.js';
 import { McpError } from '../errors.js';
 import type { Conversation, Tickets } from '../exchange.js';
-import type { JsonObject } from '../model.js';
 import { newestOf } from '../revisions/index.js';
 import type { Revision } from '../revisions/revision.js';
 import { agreedRevision } from './negotiation.js';

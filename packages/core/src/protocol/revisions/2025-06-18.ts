@@ -1,5 +1,7 @@
+import type { JsonObject } from '@decorum/schema/internal';
+
 import { usesTools } from '../input.js';
-import type { ContentBlock, JsonObject, Tool } from '../model.js';
+import type { ContentBlock, Tool } from '../model.js';
 import { revision20251125 } from './2025-11-25.js';
 import { allowed, allowList, allowOnly } from './allow-list.js';
 import { encodeMessages } from './fields.js';

@@ -1,7 +1,8 @@
-import { isObject } from '../jsonrpc.js';
+import { isObject, type JsonObject } from '@decorum/schema/internal';
+
 import type { FailureKind } from '../errors.js';
 import { methodsOf } from '../methods.js';
-import type { JsonObject, Tool } from '../model.js';
+import type { Tool } from '../model.js';
 import { revision20260728 } from './2026-07-28.js';
 import { allowList, allowOnly } from './allow-list.js';
 import { verbatim } from './fields.js';

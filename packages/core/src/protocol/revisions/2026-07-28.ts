@@ -1,6 +1,7 @@
+import type { JsonObject } from '@decorum/schema/internal';
+
 import { FAILURES } from '../errors.js';
 import { methodsOf } from '../methods.js';
-import type { JsonObject } from '../model.js';
 import { allowList, allowOnly } from './allow-list.js';
 import { verbatim } from './fields.js';
 import { FIELDS_20260728 } from './model-fields.js';

@@ -1,4 +1,6 @@
-import type { ContentBlock, JsonObject, PromptMessage } from '../model.js';
+import type { JsonObject } from '@decorum/schema/internal';
+
+import type { ContentBlock, PromptMessage } from '../model.js';
 
 /** Picks the given fields of an object, except undefined ones. */
 export function pick(object: object, fields: readonly string[]): JsonObject {

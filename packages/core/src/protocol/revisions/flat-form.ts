@@ -1,5 +1,5 @@
-import { isObject } from '../jsonrpc.js';
-import type { JsonObject } from '../model.js';
+import { isObject, type JsonObject } from '@decorum/schema/internal';
+
 import { pick } from './fields.js';
 import type { EncodedQuestion } from './revision.js';
 

@@ -1,3 +1,5 @@
+import type { JsonObject } from '@decorum/schema/internal';
+
 import type { McpError } from '../errors.js';
 import type { ResultEnvelope } from '../jsonrpc.js';
 import type { MethodTraits } from '../methods.js';
@@ -5,7 +7,6 @@ import type {
   CallToolResult,
   GetPromptResult,
   Implementation,
-  JsonObject,
   Prompt,
   ReadResourceResult,
   Resource,

@@ -1,0 +1,13 @@
+export { ArrayOf, type ItemType } from './decorators/array-of.js';
+export { Choices, type TitledChoices } from './decorators/choices.js';
+export { DateOnly } from './decorators/date-only.js';
+export { Describe, type FieldDecorator } from './decorators/describe.js';
+export { Nullable } from './decorators/nullable.js';
+export { RecordOf } from './decorators/record-of.js';
+export { Schema } from './decorators/schema.js';
+export { DecorumError, type StartupErrorCode, type StartupErrors } from './errors.js';
+export type { FieldDescription } from './metadata/records.js';
+export type { Class } from './metadata/store.js';
+export { type Accepted, NoInput, type Parsed, type SchemaSource } from './shape.js';
+export type { JsonObject } from './values/json.js';
+export type { Jsonified } from './values/json-form.js';

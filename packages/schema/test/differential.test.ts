@@ -1,0 +1,281 @@
+import 'reflect-metadata';
+
+import { describe, expect, it } from '@jest/globals';
+import { plainToInstance, Type } from 'class-transformer';
+import * as cv from 'class-validator';
+import fc from 'fast-check';
+
+import type { Class } from '../src/metadata/store.js';
+import { compileShape } from '../src/compile.js';
+import { RUN } from '../src/rules/constraints.js';
+
+/**
+ * Checks the promise "a DTO class is the schema": for every value, the compiled shape and class-validator's own
+ * `validateSync(plainToInstance(…))` must agree.
+ */
+
+function dtoWith(...decorators: PropertyDecorator[]): Class {
+  class Dto {
+    // any type, even in lists: some of these rules don't restrict it
+    @Type(() => Object) x?: unknown;
+  }
+  for (const decorate of decorators) decorate(Dto.prototype, 'x');
+  return Dto;
+}
+
+/** Some rules throw on odd input (half a surrogate pair in an e-mail address), which counts as invalid. */
+function theirVerdict(cls: Class, plain: object): boolean {
+  try {
+    return cv.validateSync(plainToInstance(cls as new () => object, plain)).length === 0;
+  } catch {
+    return false;
+  }
+}
+
+function ourVerdict(cls: Class, plain: object): boolean {
+  const checked = compileShape(cls, 'Test.x').check(plain);
+  if (checked instanceof Promise) throw new Error('a synchronous rule gave a promise');
+  return checked.ok;
+}
+
+enum Colour {
+  Red = 'red',
+  Blue = 'blue',
+}
+
+const UUID = '11111111-1111-4111-8111-111111111111';
+
+const TEXTS = `
+  a ab abc ABC abcdef A1 0 -0 7 007 1.5 .5 1e3 true false yes 1 ❤️ ❤️❤️ 👍🏽 😀 😀😀 é ＡＢ __proto__ toString ${UUID}
+  ${UUID.toUpperCase()} urn:uuid:${UUID} ${UUID.replace('4', '1')} ${UUID.replace('4', '7')} 507f1f77bcf86cd799439011
+  00000000-0000-0000-0000-000000000000 ffffffff-ffff-ffff-ffff-ffffffffffff 0x1F 0h1f 1G #fff #ffff abcd #abcdeg 0o17 18
+  12:30 1230 24:00 0B1 a@b.de ü@b.de a@b http://a.de a.de 127.0.0.1 ::1 2026-01-31 2026-01-31T12:00:00Z 2026-W05 red blue
+  Red x.y x+y xxy {} [1] eyJ.eyJ.x 192.168.0.1 4111111111111111 MQ== 65535 50.1,8.6 EUR DE DEU de 276 #000 rgb(0,0,0) 1.2.3
+`
+  .trim()
+  .split(/\s+/);
+
+const ODD_TEXTS = ['', ' ', '\uFE0F', '\uD83D', 'a\u0000b', 'a\nb', 'line\n', `${UUID}\n`, ' 1', 'hsl(1, 2%, 3%)'];
+const SCALARS = [
+  [
+    0,
+    -0,
+    1,
+    2,
+    3,
+    5,
+    6,
+    9,
+    10,
+    11,
+    12,
+    -1,
+    -2,
+    -6,
+    0.1,
+    0.5,
+    1.5,
+    2.25,
+    9.75,
+    10.001,
+    1e21,
+    1e22,
+    3e300,
+    -1e22,
+    2 ** 53,
+  ],
+  [null, true, false],
+].flat();
+const COMPOUNDS = [
+  [{}, { a: 1 }, { a: null }, [], [null], [''], ['a'], ['a', 'a'], ['a', 'b'], [1, 1], [1, '1'], [0, -0], [1, 2, 3]],
+  [
+    [1, 2, 3, 4],
+    [{ a: 1 }, { a: 1 }],
+    [[], []],
+    ['a', 'b', 'c', 'd'],
+    ['x', null],
+    [true, 1],
+  ],
+].flat();
+
+/** Edge cases of the rules. */
+const EDGES: readonly unknown[] = [TEXTS, ODD_TEXTS, SCALARS, COMPOUNDS].flat();
+
+/** class-transformer skips keys of `Object.prototype`, and we reject keys that could pollute a prototype. */
+function isOrdinary(value: unknown): boolean {
+  return Object.getOwnPropertyNames(Object.prototype).every((name) => !JSON.stringify(value).includes(`"${name}":`));
+}
+
+const anything = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom(...EDGES) },
+  { weight: 1, arbitrary: fc.string({ unit: 'grapheme', maxLength: 8 }) },
+  {
+    weight: 1,
+    arbitrary: fc.string({
+      unit: fc.constantFrom('a', 'F', '0', '9', '-', ' ', '.', '\uFE0F', '😀', '@', '#'),
+      maxLength: 12,
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.oneof(fc.integer({ min: -20, max: 20 }), fc.double({ noNaN: true, noDefaultInfinity: true })),
+  },
+  { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 2 }).filter(isOrdinary) },
+  { weight: 1, arbitrary: fc.array(fc.constantFrom(...EDGES), { maxLength: 5 }) },
+);
+
+/** Finds a value on which the two disagree. */
+function disagreement(...decorators: PropertyDecorator[]): unknown {
+  const cls = dtoWith(...decorators);
+  const agreeOn = (value: unknown): boolean => {
+    // values from the wire never share objects
+    const x: unknown = typeof value === 'object' ? JSON.parse(JSON.stringify(value)) : value;
+    return ourVerdict(cls, { x }) === theirVerdict(cls, { x });
+  };
+  const edge = EDGES.find((x) => !agreeOn(x));
+  if (edge !== undefined) return { x: edge, ours: ourVerdict(cls, { x: edge }) };
+  const { counterexample } = fc.check(fc.property(anything, agreeOn), { numRuns: 300 });
+  return counterexample ?? undefined;
+}
+
+type Rows = Readonly<Record<string, () => PropertyDecorator[]>>;
+
+const ONE_RULE: Rows = {
+  'Equals a string': () => [cv.Equals('abc')],
+  'Equals null': () => [cv.Equals(null)],
+  'NotEquals a number': () => [cv.NotEquals(1)],
+  'NotEquals an object': () => [cv.NotEquals({})],
+  IsEmpty: () => [cv.IsEmpty()],
+  IsNotEmpty: () => [cv.IsNotEmpty()],
+  'IsIn mixed values': () => [cv.IsIn(['a', 1, null, true])],
+  'IsIn objects': () => [cv.IsIn([{}, 'a'])],
+  IsNotIn: () => [cv.IsNotIn(['a', 1, null])],
+  'IsEnum of strings': () => [cv.IsEnum(Colour)],
+  'IsEnum of an object': () => [cv.IsEnum({ A: 'a', One: 1, Yes: true })],
+  IsBoolean: () => [cv.IsBoolean()],
+  IsString: () => [cv.IsString()],
+  IsInt: () => [cv.IsInt()],
+  IsNumber: () => [cv.IsNumber()],
+  'IsNumber with options': () => [cv.IsNumber({ allowNaN: true, maxDecimalPlaces: 1 })],
+  Min: () => [cv.Min(2)],
+  Max: () => [cv.Max(-1.5)],
+  IsPositive: () => [cv.IsPositive()],
+  IsNegative: () => [cv.IsNegative()],
+  'IsDivisibleBy 3': () => [cv.IsDivisibleBy(3)],
+  'IsDivisibleBy -2': () => [cv.IsDivisibleBy(-2)],
+  'IsDivisibleBy 2.5': () => [cv.IsDivisibleBy(2.5)],
+  MinLength: () => [cv.MinLength(2)],
+  MaxLength: () => [cv.MaxLength(2)],
+  Length: () => [cv.Length(1, 3)],
+  'Length without an end': () => [cv.Length(2)],
+  'Matches anchored': () => [cv.Matches(/^[A-Z]{2}\d{4}$/)],
+  'Matches unanchored': () => [cv.Matches(/b|é/)],
+  'Matches any two units': () => [cv.Matches(/^..$/)],
+  'Matches a negated class': () => [cv.Matches(/^[^a]$/)],
+  'Matches case-insensitively': () => [cv.Matches(/^ABC$/i)],
+  'Matches globally': () => [cv.Matches(/a/g)],
+  'Matches across lines': () => [cv.Matches(/^line$/m)],
+  'Matches Unicode': () => [cv.Matches(/^.$/u)],
+  'Matches a string': () => [cv.Matches('^a', 'i')],
+  'Matches what `u` forbids': () => [cv.Matches(String.raw`^[a\-\_]+$`)],
+  Contains: () => [cv.Contains('x.y')],
+  'Contains nothing': () => [cv.Contains('')],
+  NotContains: () => [cv.NotContains('a')],
+  'NotContains nothing': () => [cv.NotContains('')],
+  ...Object.fromEntries(
+    [undefined, '1', '4', 4, '7', 'nil', 'max', 'loose', 'all', 'nonsense'].map((v) => [
+      `IsUUID ${v}`,
+      () => [cv.IsUUID(v as '4')],
+    ]),
+  ),
+  IsAlpha: () => [cv.IsAlpha()],
+  'IsAlpha in German': () => [cv.IsAlpha('de-DE')],
+  IsAlphanumeric: () => [cv.IsAlphanumeric()],
+  IsAscii: () => [cv.IsAscii()],
+  IsHexadecimal: () => [cv.IsHexadecimal()],
+  IsMongoId: () => [cv.IsMongoId()],
+  IsHexColor: () => [cv.IsHexColor()],
+  IsOctal: () => [cv.IsOctal()],
+  IsMilitaryTime: () => [cv.IsMilitaryTime()],
+  IsBooleanString: () => [cv.IsBooleanString()],
+  IsObject: () => [cv.IsObject()],
+  IsNotEmptyObject: () => [cv.IsNotEmptyObject()],
+  'IsNotEmptyObject without nulls': () => [cv.IsNotEmptyObject({ nullable: false })],
+  IsArray: () => [cv.IsArray()],
+  ArrayContains: () => [cv.ArrayContains(['a'])],
+  'ArrayContains objects': () => [cv.ArrayContains([{}])],
+  'ArrayContains nothing': () => [cv.ArrayContains([])],
+  ArrayNotContains: () => [cv.ArrayNotContains(['a', 1])],
+  'ArrayNotContains objects': () => [cv.ArrayNotContains([{}])],
+  ArrayNotEmpty: () => [cv.ArrayNotEmpty()],
+  ArrayMinSize: () => [cv.ArrayMinSize(2)],
+  ArrayMaxSize: () => [cv.ArrayMaxSize(1)],
+  ArrayUnique: () => [cv.ArrayUnique()],
+  'ArrayUnique by': () => [cv.ArrayUnique((item: unknown) => typeof item)],
+  IsDefined: () => [cv.IsDefined()],
+  Allow: () => [cv.Allow()],
+};
+
+const SEVERAL: Rows = {
+  'a string and a length': () => [cv.IsString(), cv.MinLength(2), cv.MaxLength(3), cv.Length(1, 2)],
+  'two patterns': () => [cv.Matches(/a/), cv.Matches(/b/), cv.MaxLength(500)],
+  'two enums': () => [cv.IsIn(['a', 'b']), cv.IsIn(['b', 'c', 1])],
+  'an integer and a number': () => [cv.IsInt(), cv.IsNumber(), cv.Min(1), cv.IsPositive(), cv.Max(10)],
+  'two types': () => [cv.IsIn(['a', 1]), cv.IsString()],
+  'a non-empty string': () => [cv.IsNotEmpty(), cv.IsString()],
+  'a non-empty enum': () => [cv.IsNotEmpty(), cv.IsIn(['', 'a', null, 1])],
+  'not empty and not a': () => [cv.IsNotEmpty(), cv.NotEquals('a'), cv.IsNotIn(['b'])],
+  'an optional string': () => [cv.IsOptional(), cv.IsString(), cv.MinLength(2)],
+  'an optional enum': () => [cv.IsOptional(), cv.IsIn(['a', 1])],
+  'an optional constant': () => [cv.IsOptional(), cv.Equals('a')],
+  'an optional anything but a': () => [cv.IsOptional(), cv.NotEquals('a')],
+  'an optional non-empty value': () => [cv.IsOptional(), cv.IsNotEmpty()],
+  'an optional e-mail address': () => [cv.IsOptional(), cv.IsEmail()],
+  'an optional, defined string': () => [cv.IsOptional(), cv.IsDefined(), cv.IsString()],
+  'an optional pair of patterns': () => [cv.IsOptional(), cv.Matches(/a/), cv.Matches(/b/)],
+  'an optional array': () => [cv.IsOptional(), cv.IsArray(), cv.ArrayMaxSize(2), cv.ArrayUnique()],
+  'an array of strings': () => [cv.IsArray(), cv.IsString({ each: true }), cv.MaxLength(1, { each: true })],
+  'an array of non-empty values': () => [cv.IsArray(), cv.IsNotEmpty({ each: true })],
+  'an array of defined values': () => [cv.IsArray(), cv.IsDefined({ each: true })],
+  'an array of unique strings': () => [cv.IsArray(), cv.ArrayUnique(), cv.IsString({ each: true })],
+  'an array of addresses': () => [cv.IsArray(), cv.IsEmail({}, { each: true })],
+  'an array without a': () => [cv.IsArray(), cv.NotEquals('a', { each: true }), cv.ArrayNotEmpty()],
+  'an object in an object': () => [cv.IsObject(), cv.IsNotEmptyObject()],
+  'a rule of a group': () => [cv.IsString({ groups: ['create'] }), cv.MaxLength(2, { groups: ['update'] })],
+  'a rule that is always on': () => [cv.IsString({ always: true })],
+  'a condition on the value': () => [cv.ValidateIf((_, x) => x !== 'a'), cv.IsInt()],
+  'a condition on one rule': () => [
+    cv.IsString(),
+    cv.MinLength(3, { validateIf: (_: object, x: unknown) => x !== 'a' }),
+  ],
+};
+
+const RUN_WITH_ARGUMENTS: Rows = {
+  IsByteLength: () => [cv.IsByteLength(1, 3)],
+  IsHash: () => [cv.IsHash('crc32')],
+  IsIdentityCard: () => [cv.IsIdentityCard('any' as 'ES')],
+  IsPassportNumber: () => [cv.IsPassportNumber('DE')],
+  IsPostalCode: () => [cv.IsPostalCode('any')],
+  IsTaxId: () => [cv.IsTaxId('en-US')],
+  'IsPhoneNumber in a region': () => [cv.IsPhoneNumber('DE')],
+  IsInstance: () => [cv.IsInstance(Date)],
+};
+
+const WITHOUT_ARGUMENTS = Object.values(RUN)
+  .flat()
+  .filter((name) => !(name in RUN_WITH_ARGUMENTS) && !/^Valida|Date$/.test(name));
+
+describe('a DTO agrees with class-validator on', () => {
+  it.each(Object.entries({ ...ONE_RULE, ...RUN_WITH_ARGUMENTS }))('@%s', (_, decorators) => {
+    expect(disagreement(...decorators())).toBeUndefined();
+  });
+
+  it.each(Object.entries(SEVERAL))('%s', (_, decorators) => {
+    expect(disagreement(...decorators())).toBeUndefined();
+  });
+
+  it.each(WITHOUT_ARGUMENTS)('@%s', (name) => {
+    const decorate = (cv as unknown as Record<string, () => PropertyDecorator>)[name];
+    expect(disagreement(...(decorate ? [decorate()] : []))).toBeUndefined();
+  });
+});

@@ -1,0 +1,69 @@
+import { Type } from 'class-transformer';
+import * as cv from 'class-validator';
+
+import { Describe } from '../src/decorators/describe.js';
+import { compileShape } from '../src/compile.js';
+import type { Checked, SchemaSource } from '../src/shape.js';
+
+/** A flat DTO. */
+export class Query {
+  @Describe({ title: 'City', description: 'City, for example "Oslo"', examples: ['Oslo'] })
+  @cv.IsString()
+  @cv.MaxLength(80)
+  city!: string;
+
+  @cv.IsOptional()
+  @cv.IsIn(['metric', 'imperial'])
+  units?: 'metric' | 'imperial' = 'metric';
+}
+
+export class Point {
+  @cv.IsNumber() lat!: number;
+  @cv.IsNumber() lon!: number;
+
+  sum(): number {
+    return this.lat + this.lon;
+  }
+}
+
+export class Trip {
+  @cv.ValidateNested({ each: true }) @Type(() => Point) stops!: Point[];
+  @cv.ValidateNested() start!: Point;
+  @cv.IsOptional() @cv.ValidateNested() end?: Point;
+  @cv.IsOptional() @cv.IsDate() when?: Date;
+  @cv.IsOptional() @cv.IsArray() @cv.IsDate({ each: true }) reminders?: Date[];
+}
+
+export class Tree {
+  @cv.IsString() name!: string;
+  @cv.IsOptional() @cv.ValidateNested({ each: true }) @Type(() => Tree) children?: Tree[];
+}
+
+export const check = (source: SchemaSource, value: unknown): Checked => {
+  const checked = compileShape(source, 'Test.member').check(value);
+  if (checked instanceof Promise) throw new Error('unexpected promise');
+  return checked;
+};
+
+export const valueOf = <T>(source: SchemaSource, value: unknown): T => {
+  const checked = check(source, value);
+  if (!checked.ok) throw new Error(JSON.stringify(checked.problems));
+  return checked.value as T;
+};
+
+export const problemsOf = (source: SchemaSource, value: unknown): string[] => {
+  const checked = check(source, value);
+  return checked.ok ? [] : checked.problems.map(({ path, expected }) => `${path} ${expected}`.trim());
+};
+
+export const point = { lat: 1, lon: 2 };
+
+/** The startup error of a schema, or `none`. */
+export const mistakeIn = (source: SchemaSource, direction: 'input' | 'output' = 'input'): string => {
+  try {
+    compileShape(source, 'Test.member', direction);
+    return 'none';
+  } catch (error) {
+    return (error as Error).message;
+  }
+};

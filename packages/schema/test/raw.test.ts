@@ -1,0 +1,273 @@
+import { createRequire } from 'node:module';
+
+import { describe, expect, it } from '@jest/globals';
+
+import type { JsonObject } from '../src/values/json.js';
+import { BOUNDED_FORMATS } from '../src/validation/ajv.js';
+import { longestText } from '../src/patterns/longest-text.js';
+import { compileShape, hasObjectRoot } from '../src/compile.js';
+import { mistakenSource } from '../src/mistaken-source.js';
+import { nestedObject } from './nested-object.js';
+import { cpuMs } from '../../../test/support/cpu.js';
+
+const problemsOf = (schema: JsonObject, value: unknown): string[] => {
+  const checked = compileShape(schema, 'Test.member').check(value);
+  if (checked instanceof Promise) throw new Error('unexpected promise');
+  return checked.ok ? [] : checked.problems.map(({ path, expected }) => `${path} ${expected}`.trim());
+};
+
+describe('a JSON Schema', () => {
+  it('is published as it is', () => {
+    const schema = {
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      $anchor: 'root',
+      type: 'object',
+      properties: { a: { type: 'string', 'x-hint': 1 }, b: { $ref: '#/$defs/b' } },
+      if: { required: ['a'] },
+      // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+      then: { required: ['b'] },
+      else: { maxProperties: 1 },
+      $defs: { b: { $anchor: 'b', type: 'integer' } },
+      'x-vendor': { anything: true },
+    };
+    const before = structuredClone(schema);
+    expect(compileShape(schema, 'Test.member').json).toBe(schema);
+    expect(problemsOf(schema, { a: 'x' })).toEqual(['b is required']);
+    expect(problemsOf(schema, { a: 'x', b: 1 })).toEqual([]);
+    expect(problemsOf(schema, { b: 1.5, c: 1 })).toEqual(['must have at most 1 field', 'b must be an integer']);
+    expect(schema).toEqual(before);
+  });
+
+  it('passes the value itself to the handler', () => {
+    const value = { a: 1 };
+    expect(compileShape({ type: 'object', properties: { b: { default: 1 } } }, 'Test.member').check(value)).toEqual({
+      ok: true,
+      value: { a: 1 },
+    });
+    expect((compileShape({ type: 'object' }, 'Test.member').check(value) as { value: unknown }).value).toBe(value);
+  });
+
+  it('may use draft-07', () => {
+    const schema = {
+      $schema: 'http://json-schema.org/draft-07/schema#',
+      type: 'object',
+      definitions: { a: { type: 'string' } },
+      properties: { list: { items: [{ $ref: '#/definitions/a' }], additionalItems: false } },
+      dependencies: { list: ['other'] },
+    };
+    expect(problemsOf(schema, { list: ['x', 1] })).toEqual(['other is required', 'list has too many items']);
+  });
+
+  it.each([
+    ['http://json-schema.org/draft-04/schema#'],
+    ['https://json-schema.org/draft/2019-09/schema'],
+    ['https://example.com/my-dialect'],
+  ])('of dialect %s is rejected by name', ($schema) => {
+    expect(() => compileShape({ $schema, type: 'object' }, 'Test.member')).toThrow(
+      expect.objectContaining({ code: 'DECORUM_INVALID_SCHEMA', message: expect.stringContaining($schema) }),
+    );
+  });
+
+  it.each([
+    ['a keyword of the wrong kind', { type: 'object', required: 'a' }, /required/],
+    ['an unknown type', { type: 'text' }, /type/],
+    ['a reference to another document', { $ref: 'https://example.com/schema.json' }, /example\.com.*is not fetched/],
+    ['a reference to nothing', { $ref: '#/$defs/missing' }, /missing/],
+    ['a pattern that is none', { type: 'string', pattern: '(' }, /pattern|regular expression/i],
+    ['a pattern of exponential time', { type: 'string', pattern: '^(a+)+$' }, /exponential/],
+    ['such a pattern for names', { patternProperties: { '^(a|a)*$': {} } }, /exponential/],
+    [
+      'a pattern that is none, in a field (#22)',
+      { properties: { list: { items: { properties: { a: { pattern: '(' } } } } } },
+      /the pattern \( of `list\[\]\.a` is not a regular expression \(Unterminated group\)\. Correct it\./,
+    ],
+    [
+      'a pattern of exponential time, in a field (#22)',
+      { properties: { a: { anyOf: [{}, { pattern: '^(a+)+$' }] } } },
+      /of `a` can take exponential time.* Rewrite it: neither/,
+    ],
+    [
+      'such a pattern for names, in a field (#22)',
+      { properties: { a: { patternProperties: { '^(a|a)*$': {} } } } },
+      /the pattern \S+ of `a` can take exponential/,
+    ],
+    [
+      'such a pattern in a definition (#22)',
+      { $defs: { City: { pattern: '^(a+)+$' } }, $ref: '#/$defs/City' },
+      /of `\$defs\.City` can take/,
+    ],
+    ['endless depth', nestedObject(100, 'not'), /64 levels/],
+    ['endless width', { enum: Array.from({ length: 20_000 }, () => ({})) }, /parts/],
+  ])('with %s is rejected at startup', (_, schema, message) => {
+    expect(() => compileShape(schema as JsonObject, 'Test.member')).toThrow(
+      expect.objectContaining({ code: 'DECORUM_INVALID_SCHEMA', message: expect.stringMatching(message) }),
+    );
+  });
+
+  it('may share its `$id` and its anchors with another schema', () => {
+    const make = (type: string): JsonObject => ({
+      $id: 'https://example.com/tool',
+      type: 'object',
+      properties: { a: { $ref: '#thing' }, b: { $ref: 'https://example.com/inner' } },
+      $defs: { thing: { $anchor: 'thing', type }, inner: { $id: 'https://example.com/inner', type } },
+    });
+    expect(problemsOf(make('string'), { a: 'x', b: 'x' })).toEqual([]);
+    expect(problemsOf(make('integer'), { a: 'x', b: 'x' })).toEqual(['a must be an integer', 'b must be an integer']);
+  });
+
+  it('is compiled once even if each call creates the same schema', () => {
+    const started = cpuMs();
+    for (let i = 0; i < 2000; i++) {
+      const schema = { type: 'object', properties: { fresh: { type: 'string', maxLength: 3 } } };
+      expect(problemsOf(schema, { fresh: i % 2 ? 'abc' : 'abcd' })).toHaveLength(i % 2 ? 0 : 1);
+    }
+    expect(cpuMs() - started).toBeLessThan(1000);
+  });
+
+  it.each([
+    ['#', {}],
+    ['https://example.com/node', { $id: 'https://example.com/node' }],
+    ['#', { $schema: 'http://json-schema.org/draft-07/schema#' }],
+  ])('may refer to itself by %p', ($ref, more) => {
+    const node = { ...more, type: 'object', properties: { value: { type: 'number' }, next: { $ref } } };
+    expect(problemsOf(node, { value: 1, next: { next: { value: 2 } } })).toEqual([]);
+    expect(problemsOf(node, { value: 1, next: { next: { value: 'two' } } })).toEqual([
+      'next.next.value must be a number',
+    ]);
+  });
+
+  it.each(['propertyOrder', 'exactProperties', 'uniqueItemProperties', 'sample', 'length', 'errorMessage', 'tsType'])(
+    'may have the keyword %p of another tool',
+    (keyword) => {
+      const schema = { type: 'object', properties: { a: { type: 'string', [keyword]: 'x' } } };
+      expect(problemsOf(schema, { a: 'x' })).toEqual([]);
+    },
+  );
+
+  it.each([
+    { additionalProperties: true },
+    { propertyNames: { pattern: '^[ab]$' } },
+    { unevaluatedProperties: { type: 'string' } },
+  ])('may require a field that it allows without naming it: %p', (open) => {
+    const schema = { type: 'object', properties: { a: {} }, required: ['b'], ...open };
+    expect(problemsOf(schema, { b: 'x' })).toEqual([]);
+    expect(problemsOf(schema, {})).toEqual(['b is required']);
+  });
+
+  it('may have any type at the root', () => {
+    const list = compileShape({ type: 'array', items: { type: 'integer' } }, 'Test.member');
+    expect([hasObjectRoot(list), hasObjectRoot(compileShape({ type: 'object' }, 'Test.member'))]).toEqual([
+      false,
+      true,
+    ]);
+    expect(list.checkOutput([1, 2])).toEqual({ ok: true, value: [1, 2] });
+    expect(list.checkOutput(new Set([1]))).toEqual({ ok: true, value: [1] });
+    expect(list.checkOutput(new Map([['a', 1]]))).toMatchObject({ ok: false });
+  });
+
+  it('sees own properties only', () => {
+    expect(problemsOf({ type: 'object', required: ['toString', 'constructor'] }, {})).toEqual([
+      'toString is required',
+      'constructor is required',
+    ]);
+    expect(problemsOf({ type: 'object' }, JSON.parse('{ "a": { "__proto__": 1 } }'))).toEqual([
+      'a.__proto__ is not a known field',
+    ]);
+    expect(problemsOf({ type: 'object' }, JSON.parse('{ "a/b": { "__proto__": 1 } }'))).toEqual([
+      '["a/b"].__proto__ is not a known field',
+    ]);
+  });
+
+  it('checks formats', () => {
+    const schema = { type: 'object', properties: { at: { format: 'date-time' }, odd: { format: 'no-such-format' } } };
+    expect(problemsOf(schema, { at: 'yesterday', odd: 'x' })).toEqual(['at must be a valid date-time']);
+  });
+
+  it('compares unique items in linear time', () => {
+    const unique = { type: 'array', uniqueItems: true };
+    const items = Array.from({ length: 20_000 }, (_, n) => ({ n, text: 'x' }));
+    const started = cpuMs();
+    expect(problemsOf(unique, items)).toEqual([]);
+    expect(problemsOf(unique, [...items, { text: 'x', n: 7 }])).toEqual(['must not have the same item twice']);
+    expect(cpuMs() - started).toBeLessThan(1000);
+    expect(problemsOf(unique, [1, '1', true, null, [1], ['1'], { a: 1, b: 2 }])).toEqual([]);
+    expect(
+      problemsOf(unique, [
+        { a: 1, b: { c: 1, d: 2 } },
+        { b: { d: 2, c: 1 }, a: 1 },
+      ]),
+    ).toHaveLength(1);
+  });
+
+  it('rejects long strings for patterns that may backtrack', () => {
+    const quadratic = { type: 'string', pattern: 'a+$' };
+    expect(problemsOf(quadratic, 'a'.repeat(1000))).toEqual([]);
+    const started = cpuMs();
+    expect(problemsOf(quadratic, `${'a'.repeat(1_000_000)}!`)).toHaveLength(1);
+    expect(cpuMs() - started).toBeLessThan(200);
+  });
+
+  it('limits the length of formats that may backtrack', () => {
+    const { fullFormats } = createRequire(import.meta.url)('ajv-formats/dist/formats') as { fullFormats: object };
+    const risky = Object.entries(fullFormats)
+      .filter(([, format]) => format instanceof RegExp && longestText(format.source, format.flags) < Infinity)
+      .map(([name]) => name);
+    expect([...BOUNDED_FORMATS].toSorted()).toEqual(risky.toSorted());
+    expect(problemsOf({ format: 'hostname' }, 'a.de')).toEqual([]);
+    expect(problemsOf({ format: 'hostname' }, 'a.'.repeat(1000))).toHaveLength(1);
+  });
+
+  it('parses text as its types', () => {
+    const schema = {
+      type: 'object',
+      properties: { n: { $ref: '#/$defs/n' }, either: { anyOf: [{ type: 'integer' }, { type: 'boolean' }] }, free: {} },
+      $defs: { n: { type: ['integer', 'null'] } },
+    };
+    const read = (value: Record<string, string>): unknown => compileShape(schema, 'Test.member').checkStrings(value);
+    expect(read({ n: '5', either: 'false', free: '1', extra: '2' })).toEqual({
+      ok: true,
+      value: { n: 5, either: false, free: '1', extra: '2' },
+    });
+    expect(read({ n: 'x' })).toEqual({ ok: false, problems: [{ path: 'n', expected: 'must be an integer or null' }] });
+  });
+
+  it('reports the problems of each branch of a union', () => {
+    const union = { oneOf: [{ type: 'string' }, { type: 'object', required: ['a'] }] };
+    expect(problemsOf(union, {})).toEqual(['a is required']);
+    expect(problemsOf(union, 5)).toEqual(['must have exactly one of the allowed forms']);
+  });
+});
+
+describe('a schema source', () => {
+  it.each([[class Dto {}], [{ type: 'object' }], [Object.create(null)], [{ '~standard': {} }]])(
+    'can be %p',
+    (value) => {
+      expect(mistakenSource(value)).toBeUndefined();
+    },
+  );
+
+  const field = { '~standard': { vendor: 'zod' } };
+  const dto = 'Declare a DTO class';
+  it.each([
+    [Object, dto],
+    [String, dto],
+    [Array, dto],
+    [Promise, dto],
+    [() => 1, 'Pass the class itself: `MyDto`, not `() => MyDto`'],
+    [undefined, 'Pass `MyDto`'],
+    [null, 'Pass `MyDto`'],
+    ['text', 'Pass `MyDto`'],
+    [[], 'Pass `MyDto`'],
+    [new (class Dto {})(), 'Pass the class itself: `Dto`'],
+    [
+      new (class ZodObject {
+        parse() {}
+      })(),
+      'Upgrade its library',
+    ],
+    [{ city: field }, 'Wrap it: z.object({ … })'],
+    [{ city: { '~standard': { vendor: 'acme' } } }, 'Wrap it: the object schema of acme'],
+  ])('cannot be %p, and the error says what to pass', (value, remedy) => {
+    expect(mistakenSource(value)).toContain(remedy);
+  });
+});
