@@ -1,13 +1,33 @@
-import { readFileSync } from 'node:fs';
+// `_meta`, icons, annotations and titles.
+import { describe, expect, it } from '@jest/globals';
+import {
+  type Context,
+  definePlugin,
+  type JsonObject,
+  NoInput,
+  Prompt,
+  Resource,
+  text,
+  Tool,
+  toolResult,
+  user,
+} from '@decorum/core';
 
-import { describe, expect } from '@jest/globals';
-import { type Context, type JsonObject, NoInput, Prompt, Resource, text, Tool, toolResult, user } from '@decorum/core';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import { IsEmail, IsInt, IsOptional, IsString, Matches, Min } from 'class-validator';
-
+import { cpuMs } from '../support/cpu.js';
+import { transportsOf } from '../support/http-transports.js';
 import { RawClient, textOf } from '../support/raw-client.js';
-import { eachRevision, eachSessionRevision, type Revision } from '../support/requirements.js';
+import {
+  eachRevision,
+  eachRevisionOf,
+  eachSessionRevision,
+  inStateless,
+  type Revision,
+  STATELESS,
+} from '../support/requirements.js';
+import { answerTo, asked, declares } from '../support/stateless-post.js';
 import { golden } from './golden-servers.js';
+import { ASKING, membersOf, RUNNING } from './members.js';
+import { ANSWERS } from './rounds.js';
 import { serverOf, serverWith } from './servers.js';
 
 const LISTS = ['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'] as const;
@@ -29,7 +49,8 @@ function metasOf(value: unknown): JsonObject[] {
   return [...(own ? [own] : []), ...Object.values(value).flatMap(metasOf)];
 }
 
-const SERVER_INFO = 'io.modelcontextprotocol/serverInfo';
+const ours = (name: string) => `io.modelcontextprotocol/${name}`;
+const SERVER_INFO = ours('serverInfo');
 
 /** The `_meta` objects with keys that are not the protocol's. */
 const authored = (value: unknown) =>
@@ -41,31 +62,7 @@ const identityOf = ({ serverInfo, _meta: meta }: JsonObject) => serverInfo ?? (m
 const LABEL = '[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?';
 const META_KEY = new RegExp(`^(?:${LABEL}(?:\\.${LABEL})*/)?(?:[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?)?$`);
 
-/** Creates a class with one tool, prompt and resource with these options. */
-function provider(options: object) {
-  class Provider {
-    @Tool(options)
-    tool() {}
-
-    @Prompt(options)
-    prompt() {
-      return '';
-    }
-
-    @Resource('docs://one', options)
-    resource() {
-      return '';
-    }
-
-    @Resource('docs://{name}', options)
-    template(_input: NoInput) {
-      return '';
-    }
-  }
-  return Provider;
-}
-
-/** Creates classes with one member each. Options that are invalid are so for each kind. */
+/** Classes with one member each, with these options. */
 function providersOf(options: object) {
   class WithTool {
     @Tool(options)
@@ -99,60 +96,110 @@ function refused(options: object, ...words: readonly string[]) {
   }
 }
 
-describe('_meta', () => {
-  eachRevision('META-01', 'is passed to handlers with all keys, including reserved ones', async (revision) => {
-    const server = serverWith({ see: ({ meta }) => JSON.stringify(meta) });
-    const client = await RawClient.connect(server, { revision });
-    const meta = { 'io.modelcontextprotocol/unheard-of': { deep: [null] }, 'example.com/x': 1 };
-    const params = { name: 'see', _meta: meta };
-    const sent = client.buildMessage('x', 'tools/call', params).params?.['_meta'];
-    expect(JSON.parse(textOf(await client.result('tools/call', params)) as string)).toEqual(sent);
-    expect(sent).toMatchObject(meta);
-  });
+/** Expects that members of all kinds can have this `_meta`, and that it is listed. */
+async function accepted(revision: Revision, meta: JsonObject) {
+  const client = await RawClient.connect(serverOf({ providers: providersOf({ _meta: meta }) }), { revision });
+  for (const method of LISTS) {
+    const [entry] = listed(await client.result(method));
+    // the first of these revisions have none in lists
+    if (revision >= '2025-06-18') expect(entry).toMatchObject({ _meta: meta });
+  }
+}
 
-  eachRevision('META-01', 'is passed to every kind of handler, also after a question', async (revision) => {
-    const SAMPLED = { role: 'assistant', model: 'm', content: { type: 'text', text: 'Ho' } };
+describe('the `_meta` of a request', () => {
+  /** The protocol's own keys, but for those that a request has in the revision. */
+  const reservedOf = (revision: Revision): readonly string[] => [
+    ...['related-task', 'subscriptionId', 'serverInfo', 'unheard-of'].map(ours),
+    'modelcontextprotocol.io/x',
+    'mcp.dev/x',
+    ...(revision === STATELESS ? [] : ['logLevel', 'clientInfo', 'clientCapabilities'].map(ours)),
+  ];
+
+  eachRevision(
+    'META-01',
+    'is passed to handlers of all kinds, and its reserved keys mean nothing',
+    async (revision) => {
+      for (const [name, transport] of Object.entries(transportsOf(revision))) {
+        const seen: unknown[] = [];
+        const see = ({ meta, log }: Context) => {
+          log.debug('seen');
+          seen.push(meta);
+          return 'seen';
+        };
+        const server = serverOf({ providers: [membersOf(see)], logLevel: 'error' });
+        const client = await RawClient.connect(server, { revision }, transport);
+        const plain: JsonObject[] = [];
+        for (const [method, params] of RUNNING) plain.push(await client.result(method, params));
+        seen.length = 0;
+        for (const value of ['', 'debug', 0, null, false, [], { a: [{}] }]) {
+          const meta = { ...Object.fromEntries(reservedOf(revision).map((key) => [key, value])), 'example.com/x': 1 };
+          const expected = client.buildMessage('x', 'tools/call', { _meta: meta }).params?.['_meta'];
+          for (const [index, [method, params]] of RUNNING.entries()) {
+            const result = await client.result(method, { ...params, _meta: meta });
+            expect([name, method, value, result]).toEqual([name, method, value, plain[index]]);
+          }
+          expect([name, seen.splice(0)]).toEqual([name, RUNNING.map(() => expected)]);
+        }
+        expect([name, client.received.filter(({ method }) => method !== undefined)]).toEqual([name, []]);
+      }
+    },
+  );
+
+  eachRevision('META-01', 'is passed to handlers also after a question', async (revision) => {
+    let seen: unknown[] = [];
     const see = async (context: Context) => {
-      const before = JSON.stringify(context.meta);
+      seen.push(context.meta);
       await context.sample({ messages: 'Hi', maxTokens: 1 });
-      return JSON.stringify([before, JSON.stringify(context.meta)]);
+      seen.push(context.meta);
+      return 'seen';
     };
-    class Seeing {
-      @Tool()
-      tool(_input: NoInput, context: Context) {
-        return see(context);
-      }
-
-      @Prompt()
-      prompt(_input: NoInput, context: Context) {
-        return see(context);
-      }
-
-      @Resource('meta://seen')
-      resource(_input: NoInput, context: Context) {
-        return see(context);
-      }
-    }
-    const client = await RawClient.connect(serverOf({ providers: [Seeing] }), {
-      revision,
-      capabilities: { sampling: {} },
-      answers: { 'sampling/createMessage': () => ({ result: SAMPLED }) },
-    });
-    const meta = { 'io.modelcontextprotocol/unheard-of': { deep: [null] }, 'mcp.dev/x': null, '': false };
-    for (const [method, params] of [
-      ['tools/call', { name: 'tool' }],
-      ['prompts/get', { name: 'prompt' }],
-      ['resources/read', { uri: 'meta://seen' }],
-    ] as const) {
+    const options = { revision, capabilities: { sampling: {} }, answers: ANSWERS };
+    const client = await RawClient.connect(serverOf({ providers: [membersOf(see)] }), options);
+    const meta = { [ours('unheard-of')]: { deep: [null] }, 'mcp.dev/x': null, '': false };
+    for (const [method, params] of ASKING) {
+      seen = [];
       const sent = client.buildMessage('x', method, { _meta: meta }).params?.['_meta'];
-      const result = await client.result(method, { ...params, _meta: meta });
-      const [, seen = '[]'] = /"text":("(?:[^"\\]|\\.)*")/.exec(JSON.stringify(result)) ?? [];
-      const metas = JSON.parse(JSON.parse(seen) as string) as string[];
-      expect([method, metas.map((each) => JSON.parse(each) as unknown)]).toEqual([method, [sent, sent]]);
+      await client.result(method, { ...params, _meta: meta });
+      // without a session, the handler runs twice
+      expect([method, seen]).toEqual([method, seen.map(() => sent)]);
+      expect(seen).toHaveLength(client.stateless ? 3 : 2);
     }
   });
+});
 
-  eachRevision('META-02', 'has valid keys in all places', async (revision) => {
+const RESERVED = [
+  'modelcontextprotocol.io/x',
+  'modelcontextprotocol.io/',
+  'mcp.dev/x',
+  'mcp.mcp/x',
+  'io.modelcontextprotocol/x',
+  'io.mcp/',
+  'com.mcp.tools/x',
+  // reserved only by 2025-06-18: any number of labels before, and one after
+  'com.example.mcp.dev/x',
+  'a.b.c.modelcontextprotocol.d.e/x',
+];
+const FREE = [
+  'mcp/x',
+  'modelcontextprotocol/x',
+  'com.example.mcp/x',
+  'com.mcpx/x',
+  'x-mcp.dev/x',
+  'mcp.dev',
+  'com.example/mcp.dev',
+];
+
+/** Keys with a wrong prefix, and keys with a wrong name. */
+const WRONG = [
+  ...'1com com.1example com- -com com. .com com..x com.-x c_m cöm com.example/a com.example/'.split(' '),
+  '',
+  'com example',
+].map((prefix) => `${prefix}/x`);
+const WRONG_NAMES = ['-x', 'x-', '_x', 'x_', '.x', 'x.', 'x y', 'ü', 'x\n', ' x', 'x:y'];
+const RIGHT = ['x', '0', 'X', 'a-b_c.d', 'a--b', 'com/', 'c/x', 'C0m.ex-ample/X', 'com.example/0', 'a.b.c.d.e/f'];
+
+describe('a key in `_meta`', () => {
+  eachRevision('META-02', 'is valid in all places', async (revision) => {
     const client = await RawClient.connect(golden('contents'), { revision });
     await client.call('everything');
     await client.call('complete');
@@ -165,22 +212,142 @@ describe('_meta', () => {
     const keys = metasOf([client.received, await entries(revision)]).flatMap((meta) => Object.keys(meta));
     expect(keys.length).toBeGreaterThan(5);
     for (const key of keys) expect(key).toMatch(META_KEY);
-    for (const key of ['-bad key/ !', '', '1.example/x', 'com.example-/x', 'a/b/c', 'a b', '_x', 'com..example/x']) {
-      refused({ _meta: { [key]: 1 } }, 'has the key');
-    }
   });
 
-  eachRevision('META-03', 'cannot have reserved keys', async (revision) => {
-    // 2025-06-18 reserves different prefixes than later revisions, and a server serves all revisions
-    for (const prefix of ['modelcontextprotocol.io', 'mcp.dev', 'io.modelcontextprotocol', 'io.mcp', 'com.mcp.tools']) {
-      refused({ _meta: { [`${prefix}/x`]: 1 } }, `${prefix}/x`);
-    }
-    refused({ _meta: { 'example.com/x': 1, 'api.modelcontextprotocol.org/': 1 } }, 'api.modelcontextprotocol.org/');
-    const server = serverOf({ providers: [provider({ _meta: { 'com.example.mcp/x': 1 } })] });
-    const client = await RawClient.connect(server, { revision });
-    expect(authored(await client.result('tools/list'))).toEqual([{ 'com.example.mcp/x': 1 }]);
+  eachRevisionOf(
+    ['META-02', 'META-03'],
+    'of a member follows the grammar and has no prefix that any revision reserves',
+    async (revision) => {
+      for (const key of [...WRONG, ...WRONG_NAMES, ...WRONG_NAMES.map((name) => `com.example/${name}`)]) {
+        refused({ _meta: { 'com.example/fine': 1, [key]: 1 } }, `has the key "${key}"`);
+      }
+      for (const key of RESERVED) {
+        refused({ _meta: { 'com.example/fine': 1, [key]: 1 } }, `has the key "${key}", which is reserved`);
+      }
+      await accepted(revision, Object.fromEntries([...RIGHT, ...FREE].map((key) => [key, null])));
+    },
+  );
+});
+
+/** Examples of https://www.w3.org/TR/trace-context/ and https://www.w3.org/TR/baggage/. */
+const TRACE = {
+  traceparent: '00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01',
+  tracestate: 'vendor=a, t61rcwkgmze@rojo=00f067aa0ba902b7',
+  baggage: 'userId=alice,serverNode=DF%2028;ttl=1',
+};
+const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
+const SPAN = '00f067aa0ba902b7';
+const WELL_FORMED: readonly JsonObject[] = [
+  { traceparent: `00-${TRACE_ID}-${SPAN}-01` },
+  { traceparent: `01-${TRACE_ID}-${SPAN}-ff` },
+  { tracestate: 'rojo=00f067aa0ba902b7, congo=t61rcWkgMzE,tenant@system=1' },
+  { tracestate: '' },
+  { tracestate: 'a=1,,b=2' },
+  { tracestate: Array.from({ length: 32 }, (_member, at) => `k${at}=1`).join() },
+  { baggage: 'userId=alice,serverNode=DF%2028,isProduction=false' },
+  { baggage: 'key1 = value1;property1;property2=x, key2=value2' },
+  { 'example.com/traceparent': 'whatever' },
+];
+const MALFORMED: readonly JsonObject[] = [
+  { traceparent: 'nonsense' },
+  { traceparent: 1 },
+  { traceparent: `00-${TRACE_ID.toUpperCase()}-${SPAN}-01` },
+  { traceparent: `00-${'0'.repeat(32)}-${SPAN}-01` },
+  { traceparent: `00-${TRACE_ID}-${'0'.repeat(16)}-01` },
+  { traceparent: `ff-${TRACE_ID}-${SPAN}-01` },
+  { traceparent: `00-${TRACE_ID}-${SPAN}` },
+  { traceparent: `00-${TRACE_ID}-${SPAN}-01\n` },
+  { tracestate: '=' },
+  { tracestate: 'Rojo=1' },
+  { tracestate: 'a=1,a=2' },
+  { tracestate: 'a=b=c' },
+  { tracestate: Array.from({ length: 33 }, (_member, at) => `k${at}=1`).join() },
+  { tracestate: ['a=1'] },
+  { baggage: '' },
+  { baggage: 'no baggage' },
+  { baggage: 'key=a b' },
+  { baggage: 'key=a,' },
+  { baggage: 'key=a\n' },
+  { baggage: { key: 'a' } },
+];
+
+describe('the trace context in `_meta`', () => {
+  eachRevisionOf(['META-25', 'TRACE-01'], 'is sent as W3C writes it, or not at all', async (revision) => {
+    for (const meta of MALFORMED) refused({ _meta: meta }, 'DECORUM_INVALID_OPTION', Object.keys(meta)[0] as string);
+    for (const meta of WELL_FORMED) await accepted(revision, meta);
   });
 
+  eachRevisionOf(
+    ['META-25', 'TRACE-01'],
+    'of the client is passed on as it is, and fails for none',
+    async (revision) => {
+      const server = serverWith({ see: ({ meta }) => JSON.stringify(meta) });
+      const client = await RawClient.connect(server, { revision });
+      for (const meta of [TRACE, ...MALFORMED]) {
+        const { isError, ...result } = await client.result('tools/call', { name: 'see', _meta: meta });
+        expect(isError).toBeUndefined();
+        expect(JSON.parse(textOf(result) as string)).toMatchObject(meta);
+        // the keys of the request are not echoed
+        expect(metasOf(result).flatMap((own) => Object.keys(own))).not.toContain(Object.keys(meta)[0]);
+      }
+    },
+  );
+
+  it('names the place and the key', () => {
+    expect(() => serverOf({ providers: providersOf({ _meta: { traceparent: 'nonsense' } }) })).toThrow(
+      /^WithTool\.\w+: `_meta` has a "traceparent" that is not in its W3C format\. Correct or remove it\. \[DECORUM_INVALID_OPTION\]$/,
+    );
+  });
+
+  it('is parsed in linear time', () => {
+    const begun = cpuMs();
+    for (const each of ['a=1;', ',', ' ', 'a=b;c=d', 'a@', 'a=; ', 'a\t']) {
+      for (const key of ['traceparent', 'tracestate', 'baggage']) {
+        const meta = { [key]: `x${each.repeat(100_000)}"` };
+        expect(() => serverOf({ providers: providersOf({ _meta: meta }) })).toThrow('W3C');
+      }
+    }
+    expect(cpuMs() - begun).toBeLessThan(2000);
+  });
+});
+
+/** The `_meta` of all questions of a server whose plugin sets it. */
+async function metaOfQuestions(revision: Revision, meta: JsonObject) {
+  const setting = definePlugin(() => ({
+    name: 'setting',
+    async ask(question, run) {
+      Object.assign(question.meta, meta);
+      await run();
+    },
+  }));
+  const tool = async (context: Context) => {
+    await context.sample({ messages: 'Hi', maxTokens: 1 });
+    await context.roots();
+    return 'asked';
+  };
+  const options = { revision, capabilities: { sampling: {}, roots: {} }, answers: ANSWERS };
+  const client = await RawClient.connect(serverWith({ tool }, { plugins: [setting()] }), options);
+  expect(textOf(await client.call('tool'))).toBe('asked');
+  return client.questions.map(({ params }) => params['_meta']);
+}
+
+describe('a key that a plugin sets in the `_meta` of a question', () => {
+  eachRevisionOf(['META-02', 'META-03'], 'is sent if it is valid and not reserved', async (revision) => {
+    const wrong = [...WRONG, ...WRONG_NAMES, ...RESERVED, 'progressToken'];
+    const right = Object.fromEntries([...FREE, ...RIGHT].filter((key) => !key.endsWith('/')).map((key) => [key, 0]));
+    const all = { ...Object.fromEntries(wrong.map((key) => [key, 1])), ...right };
+    expect(await metaOfQuestions(revision, all)).toEqual([right, right]);
+  });
+
+  eachRevisionOf(['META-25', 'TRACE-01'], 'is no trace context of a form that W3C does not know', async (revision) => {
+    const { baggage: _baggage, ...sent } = TRACE;
+    expect(await metaOfQuestions(revision, { ...TRACE, baggage: 'no baggage' })).toEqual([sent, sent]);
+    const wrong = { traceparent: '00-0-0-01', tracestate: 'A=1', baggage: '', 'com.example/x': 1 };
+    expect(await metaOfQuestions(revision, wrong)).toEqual([{ 'com.example/x': 1 }, { 'com.example/x': 1 }]);
+  });
+});
+
+describe('the `_meta` of a result', () => {
   eachRevision('META-05', 'is sent wherever the author sets it', async (revision) => {
     const [forecast, , prompt, resource, template] = await entries(revision);
     for (const entry of [forecast, prompt, resource, template]) {
@@ -191,31 +358,31 @@ describe('_meta', () => {
     expect(authored(await client.call('complete'))).toHaveLength(1);
     expect(authored(await client.result('prompts/get', { name: 'conversation' }))).toHaveLength(1);
     expect(authored(await client.result('resources/read', { uri: 'docs://folder' }))).toHaveLength(1);
-    const ours = { 'example.com/ours': { deep: [0, null, ''] } };
-    const contents = [{ uri: 'docs://a', text: 'a', _meta: ours }];
-    const block = text('a', { _meta: ours });
+    const own = { 'example.com/ours': { deep: [0, null, ''] } };
+    const contents = [{ uri: 'docs://a', text: 'a', _meta: own }];
+    const block = text('a', { _meta: own });
     class Marked {
       @Tool()
       tool() {
-        return toolResult({ content: [block], _meta: ours });
+        return toolResult({ content: [block], _meta: own });
       }
 
       @Prompt()
       prompt() {
-        return { messages: [user(block)], _meta: ours };
+        return { messages: [user(block)], _meta: own };
       }
 
       @Resource('docs://a')
       resource() {
-        return { contents, _meta: ours };
+        return { contents, _meta: own };
       }
     }
     const marking = await RawClient.connect(serverOf({ providers: [Marked] }), { revision });
     const called = await marking.call('tool');
-    expect(called).toMatchObject({ _meta: ours, content: [{ _meta: ours }] });
+    expect(called).toMatchObject({ _meta: own, content: [{ _meta: own }] });
     const prompted = await marking.result('prompts/get', { name: 'prompt' });
-    expect(prompted).toMatchObject({ _meta: ours, messages: [{ content: { _meta: ours } }] });
-    expect(await marking.result('resources/read', { uri: 'docs://a' })).toMatchObject({ _meta: ours, contents });
+    expect(prompted).toMatchObject({ _meta: own, messages: [{ content: { _meta: own } }] });
+    expect(await marking.result('resources/read', { uri: 'docs://a' })).toMatchObject({ _meta: own, contents });
   });
 
   eachSessionRevision('META-06', 'is on results only, not on the objects in them', async (revision) => {
@@ -226,286 +393,70 @@ describe('_meta', () => {
     expect(metasOf(await client.result('resources/read', { uri: 'docs://folder' }))).toEqual([]);
   });
 
-  /** Examples of https://www.w3.org/TR/trace-context/ and https://www.w3.org/TR/baggage/. */
-  const TRACE = {
-    traceparent: '00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01',
-    tracestate: 'vendor=a, t61rcwkgmze@rojo=00f067aa0ba902b7',
-    baggage: 'userId=alice,serverNode=DF%2028;ttl=1',
-  };
-  const MALFORMED = {
-    traceparent: ['', 'nonsense', `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`, TRACE.traceparent.toUpperCase(), 1],
-    tracestate: ['=', 'a=1,a=2', 'UPPER=1', {}],
-    baggage: ['', 'no baggage', 'a=b c', ['a=b']],
-  };
-
-  for (const id of ['META-25', 'TRACE-01']) {
-    eachRevision(id, 'has no trace context of a form that W3C does not know', async (revision) => {
-      for (const [key, values] of Object.entries(MALFORMED)) {
-        for (const value of values) refused({ _meta: { [key]: value } }, 'DECORUM_INVALID_OPTION', key);
+  inStateless('META-22', 'is that of the server, whatever a handler returns', async () => {
+    const forged = { [ours('serverInfo')]: { name: 'forged', version: '0' }, 'com.example/x': 1 };
+    const right = { [ours('serverInfo')]: { name: 'revisions', version: '1.0.0' } };
+    class Forging {
+      @Tool()
+      tool() {
+        return toolResult({ content: [text('a')], _meta: forged });
       }
-      const client = await RawClient.connect(serverOf({ providers: [provider({ _meta: TRACE })] }), { revision });
-      for (const method of LISTS) expect(authored(await client.result(method))).toEqual([TRACE]);
-    });
 
-    eachRevision(id, 'brings the trace context of the client as it is, and fails for none', async (revision) => {
-      const server = serverWith({ see: ({ meta }) => JSON.stringify(meta) });
-      const client = await RawClient.connect(server, { revision });
-      const malformed = Object.entries(MALFORMED).flatMap(([key, values]) => values.map((value) => ({ [key]: value })));
-      for (const meta of [TRACE, ...malformed]) {
-        const { isError, ...result } = await client.result('tools/call', { name: 'see', _meta: meta });
-        expect(isError).toBeUndefined();
-        expect(JSON.parse(textOf(result) as string)).toMatchObject(meta);
-        // the keys of the request are not echoed
-        expect(metasOf(result).flatMap((own) => Object.keys(own))).not.toContain(Object.keys(meta)[0]);
+      @Tool()
+      fails() {
+        return toolResult({ content: [text('a')], isError: true, _meta: forged });
       }
-    });
-  }
-});
 
-/** Whether a tool with this schema accepts the arguments. */
-async function takes(revision: Revision, input: JsonObject, args: JsonObject): Promise<boolean> {
-  const client = await RawClient.connect(serverWith({ tool: () => 'taken' }, { input }), { revision });
-  return (await client.call('tool', args))['isError'] !== true;
-}
+      @Tool({ output: { type: 'object' } })
+      structured() {
+        return { _meta: forged };
+      }
 
-/** Whether a tool with this output schema may return the value. */
-async function gives(revision: Revision, output: JsonObject, value: unknown): Promise<boolean> {
-  const client = await RawClient.connect(serverWith({ tool: () => value }, { output }), { revision });
-  return (await client.call('tool'))['isError'] !== true;
-}
+      @Prompt()
+      prompt() {
+        return { messages: [], _meta: forged };
+      }
 
-describe('the JSON Schema of a tool', () => {
-  eachRevision('META-07', 'is 2020-12 by default', async (revision) => {
-    const pair = { type: 'array', prefixItems: [{ type: 'integer' }, { type: 'string' }], items: false };
-    const schema = { type: 'object', properties: { pair } };
-    expect(await takes(revision, schema, { pair: [1, 'a'] })).toBe(true);
-    expect(await takes(revision, schema, { pair: ['a', 1] })).toBe(false);
-    expect(await takes(revision, schema, { pair: [1, 'a', 2] })).toBe(false);
-    expect(await gives(revision, schema, { pair: [1, 'a'] })).toBe(true);
-    expect(await gives(revision, schema, { pair: [1, 'a', 2] })).toBe(false);
-  });
-
-  eachRevision('META-08', 'may use keywords of 2020-12', async (revision) => {
-    const named = { properties: { name: { type: 'string' } }, required: ['name'] };
-    const schema = { type: 'object', allOf: [named], unevaluatedProperties: false };
-    expect(await takes(revision, schema, { name: 'Ada' })).toBe(true);
-    expect(await takes(revision, schema, { name: 'Ada', age: 36 })).toBe(false);
-    const tree = {
-      $id: 'https://example.com/tree',
-      $dynamicAnchor: 'node',
-      type: 'object',
-      properties: { children: { type: 'array', items: { $dynamicRef: '#node' } }, value: { type: 'integer' } },
-    };
-    expect(await takes(revision, tree, { children: [{ value: 1, children: [] }] })).toBe(true);
-    expect(await takes(revision, tree, { children: [{ value: 'one' }] })).toBe(false);
-  });
-
-  /** Properties with keywords of 2020-12: values that match, and values that do not. */
-  const KEYWORDS: readonly (readonly [schema: JsonObject, right: unknown, wrong: unknown])[] = [
-    [{ prefixItems: [{ type: 'integer' }] }, [1], ['one']],
-    [{ prefixItems: [{ type: 'integer' }], items: { type: 'string' } }, [1, 'two'], [1, 2]],
-    [{ allOf: [{ prefixItems: [{ type: 'integer' }] }], unevaluatedItems: false }, [1], [1, 2]],
-    [{ contains: { type: 'integer' }, minContains: 2, maxContains: 2 }, [1, 2, 'three'], [1, 'two']],
-    [{ contains: { type: 'integer' }, minContains: 0, maxContains: 1 }, ['one'], [1, 2]],
-    [
-      { properties: { a: {} }, unevaluatedProperties: { type: 'string' } },
-      { a: 1, b: 'b' },
-      { a: 1, b: 2 },
-    ],
-    [{ dependentRequired: { card: ['name'] } }, { card: 1, name: 'Ada' }, { card: 1 }],
-    [{ dependentSchemas: { card: { required: ['name'] } } }, { card: 1, name: 'Ada' }, { card: 1 }],
-    [{ $defs: { one: { $anchor: 'one', const: 1 } }, $ref: '#/properties/value/$defs/one' }, 1, 2],
-    [{ $ref: '#/properties/value/$defs/one', minimum: 5, $defs: { one: { type: 'integer' } } }, 7, 3],
-  ];
-
-  eachRevision('META-08', 'may use each keyword of 2020-12, for arguments and for results', async (revision) => {
-    for (const [value, right, wrong] of KEYWORDS) {
-      // `definitions` is the word of draft-07, and does not choose it
-      for (const dialect of [{}, { $schema: 'https://json-schema.org/draft/2020-12/schema' }, { definitions: {} }]) {
-        const schema = { ...dialect, type: 'object', properties: { value } };
-        for (const accepts of [takes, gives]) {
-          const judged = [
-            await accepts(revision, schema, { value: right }),
-            await accepts(revision, schema, { value: wrong }),
-          ];
-          expect([value, judged]).toEqual([value, [true, false]]);
-        }
+      @Resource('docs://one')
+      async resource() {
+        return { contents: [{ uri: 'docs://one', text: 'a' }], _meta: forged };
       }
     }
-  });
-
-  eachRevision('META-09', 'may be draft-07', async (revision) => {
-    const pair = { type: 'array', items: [{ type: 'integer' }, { type: 'string' }], additionalItems: false };
-    const schema = { $schema: 'http://json-schema.org/draft-07/schema#', type: 'object', properties: { pair } };
-    expect(await takes(revision, schema, { pair: [1, 'a'] })).toBe(true);
-    expect(await takes(revision, schema, { pair: ['a', 1] })).toBe(false);
-    expect(await takes(revision, schema, { pair: [1, 'a', 2] })).toBe(false);
-    expect(await gives(revision, schema, { pair: [1, 'a'] })).toBe(true);
-    expect(await gives(revision, schema, { pair: ['a', 1] })).toBe(false);
-    expect(await gives(revision, schema, { pair: [1, 'a', 2] })).toBe(false);
-  });
-
-  eachRevision('META-09', 'may be draft-07, and refer to itself', async (revision) => {
-    const pair = { type: 'array', items: [{ type: 'integer' }, { type: 'string' }], additionalItems: false };
-    const named = { $id: 'https://example.com/pairs', properties: { pair, next: { $ref: '#/properties/pair' } } };
-    const recursive = { properties: { pair, next: { $ref: '#' } } };
-    for (const [keywords, nextOf] of [
-      [named, (value: unknown) => value],
-      [recursive, (value: unknown) => ({ pair: value })],
-    ] as const) {
-      const schema = { $schema: 'http://json-schema.org/draft-07/schema#', type: 'object', ...keywords };
-      const judged = (value: unknown) =>
-        Promise.all([takes(revision, schema, { pair: value }), takes(revision, schema, { next: nextOf(value) })]);
-      expect(await judged([1, 'a'])).toEqual([true, true]);
-      expect(await judged(['a', 1])).toEqual([false, false]);
-      expect(await judged([1, 'a', 2])).toEqual([false, false]);
-    }
-  });
-
-  eachRevision('META-10', 'cannot use an unsupported dialect', (revision) => {
-    for (const dialect of [
-      'http://json-schema.org/draft-04/schema#',
-      'http://json-schema.org/draft-06/schema#',
-      'https://json-schema.org/draft/2019-09/schema',
-      'https://example.com/a-dialect-of-our-own',
-    ]) {
-      const schema = { $schema: dialect, type: 'object', properties: {} };
-      for (const schemas of [{ input: schema }, { output: schema }]) {
-        const start = () => serverWith({ [revision]: () => '' }, schemas);
-        expect(start).toThrow('DECORUM_INVALID_SCHEMA');
-        expect(start).toThrow('not supported');
-        expect(start).toThrow(dialect);
+    const id = 'com.example/forging';
+    const methods = { 'forging/get': () => ({ _meta: forged }), 'forging/none': async () => ({}) };
+    const server = serverOf({ providers: [Forging], extensions: [{ id, methods }] });
+    for (const transport of Object.values(transportsOf(STATELESS))) {
+      const client = await RawClient.connect(server, { revision: STATELESS }, transport);
+      for (const [method, params] of [
+        ['tools/call', { name: 'tool' }],
+        ['tools/call', { name: 'fails' }],
+        ['tools/call', { name: 'structured' }],
+        ['prompts/get', { name: 'prompt' }],
+        ['resources/read', { uri: 'docs://one' }],
+        ['resources/list', {}],
+        ['tools/list', {}],
+      ] as const) {
+        expect([method, await client.result(method, params)]).toMatchObject([method, { _meta: right }]);
       }
     }
-  });
-
-  eachRevision('META-10', 'is validated by its dialect, or by 2020-12 if it names none', async (revision) => {
-    const first = [{ type: 'integer' }];
-    const draft7 = { type: 'array', items: first, additionalItems: false };
-    const draft2020 = { type: 'array', prefixItems: first, items: false };
-    const wrong = { pair: ['a', 'b'] };
-    const judged = (properties: JsonObject, $schema?: string) =>
-      takes(revision, { ...($schema !== undefined && { $schema }), type: 'object', properties }, wrong);
-    const [DRAFT_7, DRAFT_2020] = [
-      'http://json-schema.org/draft-07/schema#',
-      'https://json-schema.org/draft/2020-12/schema',
-    ];
-    expect(await judged({ pair: draft7 }, DRAFT_7)).toBe(false);
-    expect(await judged({ pair: draft2020 }, DRAFT_2020)).toBe(false);
-    expect(await judged({ pair: draft2020 })).toBe(false);
-    // a keyword of the other dialect is ignored or an error
-    expect(await judged({ pair: { type: 'array', prefixItems: first } }, DRAFT_7)).toBe(true);
-    for (const $schema of [DRAFT_2020, undefined]) {
-      await expect(judged({ pair: draft7 }, $schema)).rejects.toThrow('DECORUM_INVALID_SCHEMA');
+    for (const method of Object.keys(methods)) {
+      const message = asked(method, method, {}, declares({ extensions: { [id]: {} } }));
+      expect(await answerTo(server, message)).toMatchObject([200, { id: method, result: { _meta: right } }]);
     }
   });
-
-  eachRevision('META-11', 'has exactly the documented dialects', async (revision) => {
-    const page = readFileSync(new URL('../../docs/schemas.md', import.meta.url), 'utf8');
-    const [, ...documented] = /The dialect is (\S+), or (\S+) if `\$schema` says so\./.exec(page) ?? [];
-    const dialects = {
-      'draft-04': 'http://json-schema.org/draft-04/schema#',
-      'draft-06': 'http://json-schema.org/draft-06/schema#',
-      'draft-07': 'http://json-schema.org/draft-07/schema#',
-      '2019-09': 'https://json-schema.org/draft/2019-09/schema',
-      '2020-12': 'https://json-schema.org/draft/2020-12/schema',
-    };
-    const supported: string[] = [];
-    for (const [dialect, $schema] of Object.entries(dialects)) {
-      const schema = { $schema, type: 'object', properties: { name: { type: 'string' } } };
-      const [right, wrong] = [{ name: 'Ada' }, { name: 7 }].map((args) => takes(revision, schema, args));
-      const judged = await Promise.allSettled([right, wrong]);
-      if (judged.every(({ status }) => status === 'rejected')) continue;
-      expect(judged).toMatchObject([{ value: true }, { value: false }]);
-      supported.push(dialect);
-    }
-    expect(supported.sort()).toEqual(documented.sort());
-  });
-
-  eachRevision('META-12', 'is valid in its dialect, whatever its source', async (revision) => {
-    class Dto {
-      @IsString()
-      @Matches(/^[a-z]+$/)
-      name!: string;
-
-      @IsOptional()
-      @IsInt()
-      @Min(1)
-      count?: number;
-
-      @IsEmail()
-      mail!: string;
-    }
-    const server = serverWith({ dto: () => '' }, { input: Dto });
-    server.addTool({ name: 'none', input: NoInput, output: { type: 'array', items: { type: 'string' } } }, () => []);
-    const client = await RawClient.connect(server, { revision });
-    const { tools } = (await client.result('tools/list')) as { tools: JsonObject[] };
-    const published = [...tools, ...(await entries(revision))].flatMap(({ inputSchema, outputSchema }) =>
-      [inputSchema, outputSchema].filter((schema) => schema !== undefined),
-    );
-    expect(published.length).toBeGreaterThan(5);
-    const ajv = new Ajv2020({ strict: false });
-    for (const schema of published) expect([schema, ajv.validateSchema(schema as JsonObject)]).toEqual([schema, true]);
-  });
-
-  eachRevision(
-    'META-12',
-    'has references that lead to the same place as in the schema of the author',
-    async (revision) => {
-      if (revision < '2025-06-18') return;
-      const words = { type: 'string' };
-      const items = (ref: string) => ({ type: 'array', items: { $ref: ref } });
-      const ref = { $ref: '#/items' };
-      const recursive = { anyOf: [words, items('#')] };
-      const outputs: readonly (readonly [output: JsonObject, right: unknown, wrong: unknown])[] = [
-        [items('#'), [[], [[]]], [['a']]],
-        [recursive, ['a', ['b']], [1]],
-        [{ ...items('#/$defs/a'), $defs: { a: words } }, ['a'], [1]],
-        [{ ...items('#/definitions/a'), definitions: { a: words } }, ['a'], [1]],
-        [{ ...items('#/$defs/a'), $defs: { a: { anyOf: [words, { $ref: '#' }] } } }, ['a', ['b']], [1]],
-        [{ anyOf: [words, { type: 'array', items: { $ref: '#/anyOf/0' } }] }, ['a'], [1]],
-        [{ $id: 'https://example.com/a', ...items('#/$defs/a'), $defs: { a: words } }, ['a'], [1]],
-        [{ ...items('#a'), $defs: { a: { $anchor: 'a', ...words } } }, ['a'], [1]],
-        // data and names that look like references
-        [{ type: 'array', items: { enum: [ref, { $defs: ref }] } }, [ref], [{ $ref: '#/properties/result/items' }]],
-        [{ type: 'array', items: { type: 'object', properties: { $ref: words } } }, [{ $ref: '#' }], [{ $ref: 1 }]],
-        [{ type: 'object', properties: { a: { $ref: '#' } }, additionalProperties: false }, { a: {} }, { a: { b: 1 } }],
-      ];
-      for (const [output, right, wrong] of outputs) {
-        const client = await RawClient.connect(serverWith({ tool: () => right }, { output }), { revision });
-        const { tools } = (await client.result('tools/list')) as { tools: [{ outputSchema: JsonObject }] };
-        const check = new Ajv2020({ strict: false }).compile(tools[0].outputSchema);
-        const { structuredContent: sent } = await client.call('tool');
-        const isWrapped = JSON.stringify(sent) !== JSON.stringify(right);
-        expect([output, sent, check(sent)]).toEqual([output, isWrapped ? { result: right } : right, true]);
-        expect([output, check(isWrapped ? { result: wrong } : wrong)]).toEqual([output, false]);
-      }
-    },
-  );
 });
 
 describe('icons, annotations and titles', () => {
   const icon = { src: 'data:image/png;base64,UE5H', mimeType: 'image/png', sizes: ['any'], theme: 'dark' } as const;
 
   eachRevision('META-26', 'icons are sent for the server and for every list entry', async (revision) => {
-    const server = serverOf({ providers: [provider({ icons: [icon] })], icons: [icon] });
-    const client = await RawClient.connect(server, { revision, begins: false });
-    expect(identityOf(await client.begin())).toMatchObject({ icons: [icon] });
-    for (const method of LISTS) {
-      expect(listed(await client.result(method))).toMatchObject([{ icons: [icon] }]);
+    const full = { ...icon, sizes: ['16x16', '32x32'], theme: 'light' } as const;
+    for (const icons of [[icon], [{ src: 'https://example.com/i' }, full, icon]]) {
+      const server = serverOf({ providers: providersOf({ icons }), icons });
+      const client = await RawClient.connect(server, { revision, begins: false });
+      expect(identityOf(await client.begin())).toHaveProperty('icons', icons);
+      for (const method of LISTS) expect(listed(await client.result(method))[0]?.['icons']).toEqual(icons);
     }
-    // several, with few and with all fields
-    const icons = [
-      { src: 'https://example.com/i' },
-      { ...icon, sizes: ['16x16', '32x32'], theme: 'light' },
-      icon,
-    ] as const;
-    const several = await RawClient.connect(serverOf({ providers: [provider({ icons })], icons }), {
-      revision,
-      begins: false,
-    });
-    expect(identityOf(await several.begin())).toHaveProperty('icons', icons);
-    for (const method of LISTS) expect(listed(await several.result(method))[0]?.['icons']).toEqual(icons);
   });
 
   eachRevision('META-27', 'icons have https, http or data URLs', async (revision) => {
@@ -521,57 +472,39 @@ describe('icons, annotations and titles', () => {
     expect(identityOf(await client.begin())).toHaveProperty('icons');
   });
 
-  eachRevision('META-28', 'annotations have an audience and a priority', async (revision) => {
+  eachRevision('META-28', 'annotations have a known audience and a priority from 0 to 1', async (revision) => {
     const annotations = { audience: ['assistant'], priority: 1 } as const;
-    class Annotated {
-      @Resource('docs://one', { annotations })
-      one() {
-        return '';
-      }
-
-      @Tool()
-      say() {
-        return text('Hello', { annotations });
-      }
-    }
-    const client = await RawClient.connect(serverOf({ providers: [Annotated] }), { revision });
+    const [, , Annotated] = providersOf({ annotations }) as [object, object, new () => object];
+    const server = serverOf({ providers: [Annotated] });
+    server.addTool({ name: 'say', input: NoInput }, () => text('Hello', { annotations }));
+    const client = await RawClient.connect(server, { revision });
     expect(await client.result('resources/list')).toMatchObject({ resources: [{ annotations }] });
     expect(await client.call('say')).toMatchObject({ content: [{ annotations }] });
     const wrong = [2, -0.1, 1.01, Number.NaN].map((priority) => ({ priority }));
     for (const invalid of [...wrong, { audience: ['user', 'nobody'] }, { audience: 'user' }]) {
-      const [, , ...resources] = providersOf({ annotations: invalid });
-      for (const cls of resources) {
+      for (const cls of providersOf({ annotations: invalid }).slice(2)) {
         expect(() => serverOf({ providers: [cls] })).toThrow(Object.keys(invalid)[0]);
       }
     }
   });
 
-  /** The annotations of a resource, a template and one block of each kind. */
-  const allAnnotations = async (revision: Revision) => {
-    const [, , , resource, template] = await entries(revision);
-    const client = await RawClient.connect(golden('contents'), { revision });
-    const { content } = await client.call('everything');
-    const annotated = [resource, template, ...(content as JsonObject[])].filter((each) => each?.['annotations']);
-    expect(annotated.length).toBeGreaterThan(5);
-    return annotated.map((each) => each?.['annotations']);
-  };
-
-  eachRevision(
-    'META-28',
+  eachRevisionOf(
+    ['META-28', 'META-29'],
     'annotations are sent with resources, templates and blocks of all kinds',
     async (revision) => {
-      for (const annotations of await allAnnotations(revision)) {
-        expect(annotations).toMatchObject({ audience: ['user'], priority: 0.5 });
-        if (revision < '2025-06-18') expect(annotations).not.toHaveProperty('lastModified');
+      const [, , , resource, template] = await entries(revision);
+      const client = await RawClient.connect(golden('contents'), { revision });
+      const { content } = await client.call('everything');
+      const annotated = [resource, template, ...(content as JsonObject[])].flatMap(
+        (each) => each?.['annotations'] ?? [],
+      );
+      expect(annotated.length).toBeGreaterThan(5);
+      const lastModified = revision >= '2025-06-18' && { lastModified: '2025-01-12T15:00:58Z' };
+      for (const annotations of annotated) {
+        expect(annotations).toEqual({ audience: ['user'], priority: 0.5, ...lastModified });
       }
     },
   );
-
-  eachRevision('META-29', 'annotations have a time of the last change', async (revision) => {
-    for (const annotations of await allAnnotations(revision)) {
-      expect(annotations).toMatchObject({ lastModified: '2025-01-12T15:00:58Z' });
-    }
-  });
 
   eachRevision(
     'META-30',

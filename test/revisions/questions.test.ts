@@ -1,84 +1,81 @@
-// Questions to the client: roots, sampling and elicitation.
+// Questions to the client for roots and samples, whether a handler asks them or returns them.
 import { readFileSync } from 'node:fs';
 
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect } from '@jest/globals';
 import { audio, type Context, image, type JsonObject, link, needInput, text, user } from '@decorum/core';
 
 import { type Answer, RawClient, textOf } from '../support/raw-client.js';
 import {
   eachRevision,
+  eachRevisionOf,
   eachSessionRevision,
   inStateless,
   type Revision,
-  REVISIONS,
   STATELESS,
 } from '../support/requirements.js';
 import { ask, outcome } from './asking.js';
 import { deferred, type Handler, serverWith } from './servers.js';
 
 const SAID = { role: 'assistant', model: 'm-1', content: { type: 'text', text: 'Ho' } };
-
-/** The paragraphs of a page that say what is deprecated, and since when. */
-const deprecations = (page: string, since: string) =>
-  readFileSync(new URL(`../../docs/${page}.md`, import.meta.url), 'utf8')
-    .split('\n\n')
-    .filter((paragraph) => paragraph.includes('deprecate') && paragraph.includes(since))
-    .join('\n\n');
+const HOME = { roots: [{ uri: 'file:///home/ada', name: 'Home' }] };
+const HI = { messages: [{ role: 'user', content: { type: 'text', text: 'Hi' } }], maxTokens: 5 };
 
 const result =
   (value: object): Answer =>
   () => ({ result: value });
 const sample =
-  (options: Partial<Parameters<Context['sample']>[0]> = {}) =>
+  (options: object = {}) =>
   (context: Context) =>
     context.sample({ messages: 'Hi', maxTokens: 5, ...options });
 const roots = (context: Context) => context.roots();
 
+/** What the handler learns if an answer is invalid. */
+const refusal = (revision: Revision) => (revision === STATELESS ? 'asked again' : 'client error undefined');
+
+/** The number of questions that a client with these capabilities gets if a handler returns one. */
+async function returnedCount(
+  revision: Revision,
+  [method, params]: readonly [string, object?],
+  capabilities: JsonObject,
+) {
+  const requests = { question: { method, ...(params && { params }) } } as never;
+  const asking: Handler = (context) => (context.answers ? 'answered' : needInput(requests));
+  const answers = { 'sampling/createMessage': result(SAID), 'roots/list': result(HOME) };
+  const client = await RawClient.connect(serverWith({ asking }), { revision, capabilities, answers });
+  const { isError = false } = await client.call('asking').catch(() => ({ isError: true }));
+  expect(isError).toBe(client.questions.length === 0);
+  return client.questions.length;
+}
+
+/** The numbers of questions that a client gets if a handler asks for a sample, and if it returns the question. */
+async function sampleCounts(revision: Revision, options: object, capabilities: JsonObject) {
+  const { questions } = await ask(revision, sample(options), { capabilities, answer: result(SAID) });
+  const returned = await returnedCount(revision, ['sampling/createMessage', { ...HI, ...options }], capabilities);
+  return [questions.length, returned];
+}
+
 describe('roots', () => {
-  const HOME = { roots: [{ uri: 'file:///home/ada', name: 'Home' }] };
+  const able = { roots: {} };
 
   eachSessionRevision('ROOT-01', 'are requested only if the client has declared them', async (revision) => {
     const { said, questions } = await ask(revision, roots, { capabilities: { sampling: {} }, answer: result(HOME) });
-    expect(said).toBe('mcp error missing-capability');
-    expect(questions).toEqual([]);
+    expect([said, questions]).toEqual(['mcp error missing-capability', []]);
+    expect(await returnedCount(revision, ['roots/list'], { sampling: {}, elicitation: {} })).toBe(0);
+    expect(await returnedCount(revision, ['roots/list'], able)).toBe(1);
   });
 
-  eachSessionRevision('ROOT-01', 'are not requested by a returned question either', async (revision) => {
-    const asking: Handler = (context) =>
-      context.answers ? 'answered' : needInput({ where: { method: 'roots/list' } });
+  eachSessionRevision('ROOT-03', 'are kept only by clients that report changes, until they do', async (revision) => {
     const answers = { 'roots/list': result(HOME) };
-    for (const [capabilities, count] of [
-      [{ sampling: {}, elicitation: {} }, 0],
-      [{ roots: {} }, 1],
-    ] as const) {
-      const client = await RawClient.connect(serverWith({ asking }), { revision, capabilities, answers });
-      const { isError = false } = await client.call('asking');
-      expect([isError, client.questions.length]).toEqual([count === 0, count]);
-    }
-  });
-
-  eachSessionRevision('ROOT-03', 'are requested again when the client reports a change', async (revision) => {
-    const server = serverWith({ ask: outcome(roots) });
-    const answers = { 'roots/list': result(HOME) };
-    const client = await RawClient.connect(server, {
-      revision,
-      capabilities: { roots: { listChanged: true } },
-      answers,
-    });
-    for (let call = 0; call < 3; call += 1) expect(textOf(await client.call('ask'))).toBe(JSON.stringify(HOME.roots));
-    expect(client.of('roots/list')).toHaveLength(1);
-    await client.notify('notifications/roots/list_changed');
-    await client.call('ask');
-    expect(client.of('roots/list')).toHaveLength(2);
-  });
-
-  eachSessionRevision('ROOT-03', 'are requested each time if the client does not report changes', async (revision) => {
-    for (const declared of [{}, { listChanged: false }]) {
-      const answers = { 'roots/list': result(HOME) };
+    for (const declared of [{ listChanged: true }, {}, { listChanged: false }] as { listChanged?: boolean }[]) {
       const options = { revision, capabilities: { roots: declared }, answers };
       const client = await RawClient.connect(serverWith({ ask: outcome(roots) }), options);
-      for (let call = 0; call < 2; call += 1) await client.call('ask');
-      expect([declared, client.of('roots/list').length]).toEqual([declared, 2]);
+      for (let call = 0; call < 3; call += 1) {
+        expect(textOf(await client.call('ask'))).toBe(JSON.stringify(HOME.roots));
+      }
+      expect([declared, client.of('roots/list').length]).toEqual([declared, declared.listChanged ? 1 : 3]);
+      await client.notify('notifications/roots/list_changed');
+      await client.call('ask');
+      expect([declared, client.of('roots/list').length]).toEqual([declared, declared.listChanged ? 2 : 4]);
     }
   });
 
@@ -102,22 +99,26 @@ describe('roots', () => {
     expect(client.of('roots/list')).toHaveLength(2);
   });
 
-  eachSessionRevision('ROOT-04', 'may be unavailable, and the handler learns it', async (revision) => {
-    const capabilities = { roots: {} };
-    const refuse: Answer = () => ({ error: { code: -32601, message: 'Roots not supported' } });
-    expect(await ask(revision, roots, { capabilities, answer: refuse })).toMatchObject({ said: 'client error -32601' });
+  eachRevision('ROOT-04', 'may be unavailable, and the handler learns it', async (revision) => {
     for (const wrong of [{}, { roots: 'none' }, { roots: null }, { roots: {} }, { roots: [null] }, { root: [] }]) {
-      const { said } = await ask(revision, roots, { capabilities, answer: result(wrong) });
-      expect([wrong, said]).toEqual([wrong, 'client error undefined']);
+      const { said } = await ask(revision, roots, { capabilities: able, answer: result(wrong) });
+      expect([wrong, said]).toEqual([wrong, refusal(revision)]);
     }
-    expect(await ask(revision, roots, { capabilities })).toMatchObject({ said: 'client error undefined' });
+    expect(await ask(revision, roots, { capabilities: able, answer: result({ roots: [] }) })).toMatchObject({
+      said: '[]',
+    });
+    expect(await ask(revision, roots, { capabilities: {} })).toMatchObject({ said: 'mcp error missing-capability' });
+    if (revision === STATELESS) return;
+    const refuse: Answer = () => ({ error: { code: -32601, message: 'Roots not supported' } });
+    expect(await ask(revision, roots, { capabilities: able, answer: refuse })).toMatchObject({
+      said: 'client error -32601',
+    });
+    expect(await ask(revision, roots, { capabilities: able })).toMatchObject({ said: 'client error undefined' });
   });
 
   eachRevision('ROOT-05', 'are files', async (revision) => {
-    const capabilities = { roots: {} };
-    expect(await ask(revision, roots, { capabilities, answer: result(HOME) })).toMatchObject({
-      said: JSON.stringify(HOME.roots),
-    });
+    const said = JSON.stringify(HOME.roots);
+    expect(await ask(revision, roots, { capabilities: able, answer: result(HOME) })).toMatchObject({ said });
     for (const uri of [
       'https://example.com',
       'home/ada',
@@ -129,68 +130,67 @@ describe('roots', () => {
       7,
       undefined,
     ]) {
-      for (const wrong of [[{ uri }], [...HOME.roots, { uri }], [{ uri }, ...HOME.roots]]) {
-        const { said } = await ask(revision, roots, { capabilities, answer: result({ roots: wrong }) });
-        expect([wrong, said]).toEqual([wrong, revision === STATELESS ? 'asked again' : 'client error undefined']);
+      const wrong = [[{ uri }], [...HOME.roots, { uri }], [{ uri }, ...HOME.roots]];
+      for (const given of uri === 'file:ada' ? wrong : wrong.slice(0, 1)) {
+        const asked = await ask(revision, roots, { capabilities: able, answer: result({ roots: given }) });
+        expect([given, asked.said]).toEqual([given, refusal(revision)]);
       }
     }
-  });
-
-  inStateless('ROOT-04', 'may be unavailable, and the handler learns it or the client is asked again', async () => {
-    expect(await ask(STATELESS, roots, { capabilities: {} })).toMatchObject({ said: 'mcp error missing-capability' });
-    for (const wrong of [{}, { roots: 'none' }, { roots: null }, { roots: {} }, { roots: [null] }, { root: [] }]) {
-      const { said } = await ask(STATELESS, roots, { capabilities: { roots: {} }, answer: result(wrong) });
-      expect([wrong, said]).toEqual([wrong, 'asked again']);
-    }
-    const none = await ask(STATELESS, roots, { capabilities: { roots: {} }, answer: result({ roots: [] }) });
-    expect(none).toMatchObject({ said: '[]' });
   });
 });
 
 describe('sampling', () => {
   const capabilities = { sampling: {} };
-
-  eachSessionRevision('SAMP-01', 'is requested only if the client has declared it', async (revision) => {
-    const { said, questions } = await ask(revision, sample(), { capabilities: { roots: {} }, answer: result(SAID) });
-    expect(said).toBe('mcp error missing-capability');
-    expect(questions).toEqual([]);
+  const TOOLS = { sampling: { tools: {} } };
+  const HERE = { type: 'text', text: 'Here' };
+  const useOf = (id: string) => ({ type: 'tool_use', id, name: 'weather', input: {} });
+  const outcomeOf = (toolUseId: string) => ({ type: 'tool_result', toolUseId, content: [HERE] });
+  const turn = (role: unknown, ...content: unknown[]) => ({
+    role,
+    content: content.length === 1 ? content[0] : content,
   });
 
-  eachRevision('SAMP-02', 'has tools only if the client has declared support', async (revision) => {
-    const tools = [{ name: 'weather', inputSchema: { type: 'object' } }];
-    for (const options of [{ tools }, { toolChoice: { mode: 'auto' } }, { tools: [] }]) {
+  /** All parameters about tools. */
+  const WITH_TOOLS: readonly JsonObject[] = [
+    { tools: [{ name: 'weather', inputSchema: { type: 'object' } }] },
+    { tools: [] },
+    { toolChoice: { mode: 'auto' } },
+    { messages: [turn('assistant', [useOf('1')]), turn('user', outcomeOf('1'))] },
+  ];
+
+  eachRevisionOf(['SAMP-01', 'SAMP-02', 'SAMP-03'], 'has only what the client has declared', async (revision) => {
+    if (revision !== STATELESS)
+      expect(await sampleCounts(revision, {}, { roots: {}, elicitation: {} })).toEqual([0, 0]);
+    expect(await sampleCounts(revision, {}, capabilities)).toEqual([1, 1]);
+    expect(await sampleCounts(revision, { includeContext: 'none' }, capabilities)).toEqual([1, 1]);
+    const contexts = ['thisServer', 'allServers'].map((includeContext) => ({ includeContext }));
+    for (const options of [...WITH_TOOLS, ...contexts]) {
       const refused = await ask(revision, sample(options), { capabilities, answer: result(SAID) });
       expect(refused).toMatchObject({ said: 'mcp error missing-capability', questions: [] });
+      expect(await returnedCount(revision, ['sampling/createMessage', { ...HI, ...options }], capabilities)).toBe(0);
     }
-    const declared = { sampling: { tools: {} } };
-    const { questions } = await ask(revision, sample({ tools }), { capabilities: declared, answer: result(SAID) });
-    expect(questions).toMatchObject([{ params: { tools } }]);
+    // older revisions have no tools, whatever the client declares
+    const count = revision >= '2025-11-25' ? 1 : 0;
+    for (const options of WITH_TOOLS) {
+      expect([options, await sampleCounts(revision, options, TOOLS)]).toEqual([options, [count, count]]);
+    }
   });
 
-  eachRevision('SAMP-03', 'includes context only if the client has declared support', async (revision) => {
-    for (const includeContext of ['thisServer', 'allServers'] as const) {
-      const refused = await ask(revision, sample({ includeContext }), { capabilities, answer: result(SAID) });
-      expect(refused).toMatchObject({ said: 'mcp error missing-capability', questions: [] });
-    }
-    const { questions } = await ask(revision, sample({ includeContext: 'none' }), {
-      capabilities,
-      answer: result(SAID),
-    });
-    expect(questions).toHaveLength(1);
-  });
-
-  eachRevision('SAMP-04', 'has messages, a token limit, and valid preferences', async (revision) => {
+  eachRevision('SAMP-04', 'has messages, a token limit, and priorities from 0 to 1', async (revision) => {
     const modelPreferences = { hints: [{ name: 'a' }, { name: 'b' }], intelligencePriority: 0 };
-    const { said, questions } = await ask(revision, sample({ modelPreferences }), {
-      capabilities,
-      answer: result(SAID),
-    });
-    expect(JSON.parse(said)).toMatchObject({ text: 'Ho', model: 'm-1' });
-    const messages = [{ role: 'user', content: { type: 'text', text: 'Hi' } }];
-    expect(questions).toMatchObject([{ params: { messages, maxTokens: 5, modelPreferences } }]);
-    for (const costPriority of [2, -1]) {
-      const wrong = sample({ modelPreferences: { costPriority } });
-      expect((await ask(revision, wrong, { capabilities, answer: result(SAID) })).questions).toEqual([]);
+    const asked = await ask(revision, sample({ modelPreferences }), { capabilities, answer: result(SAID) });
+    expect(JSON.parse(asked.said)).toMatchObject({ text: 'Ho', model: 'm-1' });
+    expect(asked.questions).toMatchObject([{ params: { ...HI, modelPreferences } }]);
+    for (const name of ['costPriority', 'speedPriority', 'intelligencePriority']) {
+      for (const value of [0, 0.5, 1, 1.01, -0.01, Number.NaN, '1']) {
+        const count = typeof value === 'number' && value >= 0 && value <= 1 ? 1 : 0;
+        const counts = await sampleCounts(revision, { modelPreferences: { [name]: value } }, capabilities);
+        expect([name, value, counts]).toEqual([name, value, [count, count]]);
+      }
+    }
+    const odd = [undefined, null, '5'].map((maxTokens) => ({ maxTokens }));
+    for (const params of [...odd, ...[undefined, null, 'Hi', {}].map((messages) => ({ messages }))]) {
+      expect(await returnedCount(revision, ['sampling/createMessage', { ...HI, ...params }], capabilities)).toBe(0);
     }
   });
 
@@ -264,160 +264,96 @@ describe('sampling', () => {
     }
   });
 
-  const TOOLS = { sampling: { tools: {} } };
-  const use = (id: string) => ({ type: 'tool_use', id, name: 'weather', input: {} });
-  const given = (toolUseId: string) => ({ type: 'tool_result', toolUseId, content: [{ type: 'text', text: '21' }] });
-  const converse = (...contents: (readonly ['user' | 'assistant', readonly object[]])[]) =>
-    sample({ messages: contents.map(([role, content]) => ({ role, content })) as never, tools: [] });
-
-  /** All parameters about tools. */
-  const WITH_TOOLS: readonly JsonObject[] = [
-    { tools: [{ name: 'weather', inputSchema: { type: 'object' } }] },
-    { tools: [] },
-    { toolChoice: { mode: 'auto' } },
-    {
-      messages: [
-        { role: 'assistant', content: [use('1')] },
-        { role: 'user', content: given('1') },
-      ],
-    },
-  ];
-  const HI = { messages: [{ role: 'user', content: { type: 'text', text: 'Hi' } }], maxTokens: 5 };
-  const returned = (params: JsonObject): Handler => {
-    const requests = {
-      first: { method: 'roots/list' },
-      second: { method: 'sampling/createMessage', params: { ...HI, ...params } },
-    } as const;
-    return (context) => (context.answers ? 'answered' : needInput(requests));
-  };
-
-  /** The number of questions that a client gets if a handler returns one with these parameters. */
-  const countOf = async (revision: Revision, params: JsonObject, declared: JsonObject): Promise<number> => {
-    const requests = { say: { method: 'sampling/createMessage', params: { ...HI, ...params } } } as const;
-    const server = serverWith({ ask: (context) => (context.answers ? 'answered' : needInput(requests)) });
-    const answers = { 'sampling/createMessage': result(SAID) };
-    const client = await RawClient.connect(server, { revision, capabilities: declared, answers });
-    const { isError = false } = await client.call('ask').catch(() => ({ isError: true }));
-    expect(isError).toBe(client.questions.length === 0);
-    return client.questions.length;
-  };
-
-  eachSessionRevision('SAMP-01', 'is returned as a question only if the client has declared it', async (revision) => {
-    expect(await countOf(revision, {}, { roots: {}, elicitation: {} })).toBe(0);
-    expect(await countOf(revision, {}, capabilities)).toBe(1);
-  });
-
-  eachRevision('SAMP-04', 'has priorities from 0 to 1, whichever way the handler asks', async (revision) => {
-    for (const name of ['costPriority', 'speedPriority', 'intelligencePriority']) {
-      for (const [value, count] of [
-        [0, 1],
-        [0.5, 1],
-        [1, 1],
-        [1.01, 0],
-        [-0.01, 0],
-        [Number.NaN, 0],
-        ['1', 0],
-      ] as const) {
-        const modelPreferences = { [name]: value };
-        const options = { capabilities, answer: result(SAID) };
-        const { questions } = await ask(revision, sample({ modelPreferences }), options);
-        const returnedCount = await countOf(revision, { modelPreferences }, capabilities);
-        expect([name, value, questions.length, returnedCount]).toEqual([name, value, count, count]);
+  eachRevisionOf(
+    ['SAMP-07', 'SAMP-08'],
+    'has the result of each use of a tool, in a message of its own',
+    async (revision) => {
+      const picture = { type: 'image', data: 'AAAA', mimeType: 'image/png' };
+      const uses = (...ids: string[]) => turn('assistant', ...ids.map(useOf));
+      const results = (...ids: string[]) => turn('user', ...ids.map(outcomeOf));
+      const mixed = [HERE, picture, useOf('2')].flatMap((other) => [
+        turn('user', outcomeOf('1'), other),
+        turn('user', other, outcomeOf('1')),
+      ]);
+      for (const messages of [
+        [uses('1'), results('1')],
+        [uses('1', '2', '10'), results('10', '2', '1')],
+        [turn('user', HERE), uses('1'), results('1'), uses('2'), results('2'), turn('assistant', HERE)],
+        [turn('assistant', HERE, useOf('1')), results('1')],
+        [uses('1'), results('1'), uses('1'), results('1')],
+      ]) {
+        expect([messages, await sampleCounts(revision, { messages }, TOOLS)]).toEqual([messages, [1, 1]]);
       }
-    }
-  });
+      for (const messages of [
+        [uses('1')],
+        [uses('1'), turn('user', HERE)],
+        [uses('1'), results('2')],
+        [uses('1'), results('1 ')],
+        [uses('a'), results('A')],
+        [uses('1'), results('1', '1')],
+        [uses('1'), results('1', '2')],
+        [uses('1', '2'), results('1', '1')],
+        [uses('1', '2'), results('1'), results('2')],
+        [uses('1'), turn('user', HERE), results('1')],
+        [uses('1'), turn('assistant', HERE), results('1')],
+        [uses('1'), results('1'), uses('2')],
+        [uses('1'), results('1'), uses('2'), turn('user', HERE)],
+        [uses('1'), results('1'), results('1')],
+        [results('1')],
+        [turn('user', HERE), results('1')],
+        [turn('user', HERE, useOf('1'))],
+        ...mixed.map((message) => [uses('1'), message]),
+        [uses('1'), results('1'), uses('1'), mixed[0]],
+        [uses('1'), mixed[0], turn('user', HERE)],
+      ]) {
+        expect([messages, await sampleCounts(revision, { messages }, TOOLS)]).toEqual([messages, [0, 0]]);
+      }
+    },
+  );
 
-  eachRevision('SAMP-07', 'has only valid messages in a returned question too', async (revision) => {
-    const message = (role: string, ...content: object[]) => ({ role, content });
-    const words = text('Here');
-    for (const [messages, count] of [
-      [[message('assistant', use('1')), message('user', given('1'))], 1],
-      [[message('assistant', use('1')), message('user', words, given('1'))], 0],
-      [[message('assistant', use('1')), message('user', given('1'), words)], 0],
-      [[message('assistant', use('1')), message('user', words)], 0],
-      [[message('assistant', use('1'))], 0],
-      [[message('user', given('1'))], 0],
-      [[message('user', { type: 'video', data: 'AA==' })], 0],
-    ] as const) {
-      expect([messages, await countOf(revision, { messages }, TOOLS)]).toEqual([messages, count]);
-    }
-  });
-
-  eachRevision('SAMP-02', 'has no tool results if the client does not support tools', async (revision) => {
-    for (const options of WITH_TOOLS) {
-      const refused = await ask(revision, sample(options), { capabilities, answer: result(SAID) });
-      expect(refused).toMatchObject({ said: 'mcp error missing-capability', questions: [] });
-    }
-  });
-
-  eachSessionRevision('SAMP-05', 'has no tool fields, whatever the client declares', async (revision) => {
-    for (const options of WITH_TOOLS) {
-      const refused = await ask(revision, sample(options), { capabilities: TOOLS, answer: result(SAID) });
-      expect([options, refused.said, refused.questions]).toEqual([options, 'mcp error missing-capability', []]);
-    }
-    const { questions } = await ask(revision, sample(), { capabilities: TOOLS, answer: result(SAID) });
-    expect(questions).toHaveLength(1);
-  });
-
-  it.each(REVISIONS)('has tools in a returned question only if the revision has them: %s', async (revision) => {
-    for (const options of WITH_TOOLS) {
-      const errors: unknown[] = [];
-      const server = serverWith({ ask: returned(options) }, { onError: (error) => void errors.push(error) });
-      const answers = { 'sampling/createMessage': result(SAID), 'roots/list': result({ roots: [] }) };
-      const client = await RawClient.connect(server, { revision, capabilities: { ...TOOLS, roots: {} }, answers });
-      const { content } = await client.call('ask');
-      const has = revision >= '2025-11-25';
-      expect(client.questions).toHaveLength(has ? 2 : 0);
-      expect(content).toMatchObject([{ text: has ? 'answered' : expect.stringContaining('sampling/createMessage') }]);
-    }
-  });
-
-  eachRevision('SAMP-07', 'has only tool results in a message that contains any', async (revision) => {
-    const right = converse(['assistant', [use('1')]], ['user', [given('1')]]);
-    expect((await ask(revision, right, { capabilities: TOOLS, answer: result(SAID) })).questions).toHaveLength(1);
-    const wrong = converse(['assistant', [use('1')]], ['user', [{ type: 'text', text: 'Here' }, given('1')]]);
-    expect((await ask(revision, wrong, { capabilities: TOOLS, answer: result(SAID) })).questions).toEqual([]);
-  });
-
-  eachRevision('SAMP-08', 'has a result for every tool use before anything else', async (revision) => {
-    const right = converse(['assistant', [use('1'), use('2')]], ['user', [given('2'), given('1')]]);
-    expect((await ask(revision, right, { capabilities: TOOLS, answer: result(SAID) })).questions).toHaveLength(1);
-    const words = [{ type: 'text', text: 'So?' }];
-    for (const wrong of [
-      converse(['assistant', [use('1'), use('2')]], ['user', [given('1')]]),
-      converse(['assistant', [use('1')]], ['user', words]),
-      converse(['user', [given('1')]]),
-      converse(['assistant', [use('1')]]),
-      converse(['assistant', [use('1')]], ['user', [given('1')]], ['assistant', [use('2')]]),
-      converse(['assistant', [use('1')]], ['user', words], ['user', [given('1')]]),
-    ]) {
-      expect((await ask(revision, wrong, { capabilities: TOOLS, answer: result(SAID) })).questions).toEqual([]);
-    }
-  });
-
-  eachRevision('SAMP-10', 'has only blocks of known kinds', async (revision) => {
-    const kinds = [
-      { type: 'video', data: 'AA==' },
-      { type: 'text' },
-      { type: 'text', text: 7 },
-      { type: 'image', data: 'AA==' },
-      { type: 'image', mimeType: 'image/png' },
-      { type: 'audio', data: 'AA==' },
-      { type: 'audio', mimeType: 'audio/wav' },
-      link('docs://a', { name: 'a' }),
-      [
-        { type: 'text', text: 'a' },
-        { type: 'image', data: 'AA==' },
-      ],
-      {},
-      'text',
-      null,
-      undefined,
+  eachRevision('SAMP-10', 'has messages of known roles with valid blocks, wherever they are', async (revision) => {
+    const fine = turn('user', HERE);
+    expect(await sampleCounts(revision, { messages: [fine, turn('assistant', HERE), fine] }, TOOLS)).toEqual([1, 1]);
+    expect(await sampleCounts(revision, { messages: [turn('user', { ...HERE, text: '' })] }, TOOLS)).toEqual([1, 1]);
+    const odd = [
+      ...['system', 'User', '', undefined, ['user']].map((role) => turn(role, HERE)),
+      ...[
+        { type: 'video', data: 'AA==' },
+        { type: 'constructor' },
+        { type: ['text'], text: 'Hi' },
+        { type: 'text' },
+        { type: 'text', text: 7 },
+        {},
+        'text',
+        null,
+        undefined,
+        ...['image', 'audio'].flatMap((type) => [
+          { type, data: 'AA==' },
+          { type, mimeType: 'a/b' },
+        ]),
+        { type: 'image', data: 'no base64', mimeType: 'image/png' },
+        { type: 'audio', data: 'AAA', mimeType: 'audio/wav' },
+        { type: 'resource', resource: { uri: 'a://b', text: '' } },
+        link('docs://a', { name: 'a' }),
+      ].map((content) => turn('user', content)),
+      turn('user', HERE, { type: 'text', text: null }),
+      turn('user', HERE, null),
     ];
-    for (const content of kinds) {
-      const messages = [{ role: 'user', content }] as never;
-      const { questions } = await ask(revision, sample({ messages }), { capabilities, answer: result(SAID) });
-      expect([content, questions]).toEqual([content, []]);
+    for (const [at, message] of odd.entries()) {
+      const messages = [[message], [fine, message], [message, fine]][at % 3];
+      expect([messages, await sampleCounts(revision, { messages }, TOOLS)]).toEqual([messages, [0, 0]]);
+    }
+    // uses and results of tools have all their fields
+    const { name: _name, ...nameless } = useOf('1');
+    for (const [used, returned] of [
+      [{ ...useOf('1'), input: undefined }, outcomeOf('1')],
+      [{ ...useOf('1'), input: 'a' }, outcomeOf('1')],
+      [nameless, outcomeOf('1')],
+      [useOf('1'), { ...outcomeOf('1'), content: undefined }],
+      [useOf('1'), { ...outcomeOf('1'), content: '21' }],
+    ]) {
+      const messages = [turn('assistant', used), turn('user', returned)];
+      expect([messages, await sampleCounts(revision, { messages }, TOOLS)]).toEqual([messages, [0, 0]]);
     }
   });
 
@@ -459,24 +395,26 @@ describe('sampling', () => {
 });
 
 describe('deprecated features', () => {
-  for (const [id, what] of [
-    ['ROOT-08', 'roots'],
-    ['SAMP-15', 'sampling'],
-  ] as const) {
-    inStateless(
-      id,
-      `is left to handlers: nothing else asks for ${what}, and the pages for authors say so`,
-      async () => {
-        const client = await RawClient.connect(serverWith({ work: () => 'done' }), {
-          revision: STATELESS,
-          capabilities: { roots: {}, sampling: { tools: {}, context: {} } },
-        });
-        expect(textOf(await client.call('work'))).toBe('done');
-        for (const method of ['server/discover', 'tools/list']) await client.result(method);
-        expect(client.questions).toEqual([]);
+  /** The paragraphs of a page that say what is deprecated, and since when. */
+  const deprecations = (page: string, since: string) =>
+    readFileSync(new URL(`../../docs/${page}.md`, import.meta.url), 'utf8')
+      .split('\n\n')
+      .filter((paragraph) => paragraph.includes('deprecate') && paragraph.includes(since))
+      .join('\n\n');
+
+  eachRevisionOf(
+    ['ROOT-08', 'SAMP-15'],
+    'are left to handlers: nothing else asks for them, and the pages for authors say so',
+    async () => {
+      const capabilities = { roots: {}, sampling: { tools: {}, context: {} } };
+      const client = await RawClient.connect(serverWith({ work: () => 'done' }), { revision: STATELESS, capabilities });
+      expect(textOf(await client.call('work'))).toBe('done');
+      for (const method of ['server/discover', 'tools/list']) await client.result(method);
+      expect(client.questions).toEqual([]);
+      for (const what of ['roots', 'sampling']) {
         expect(deprecations('handlers', '2026-07-28')).toContain(what);
         expect(deprecations('revisions/2026-07-28', 'in this revision')).toContain(what);
-      },
-    );
-  }
+      }
+    },
+  );
 });

@@ -1,57 +1,71 @@
-// What one session or connection may have open: calls, questions, subscriptions and messages of a batch.
+// What one session or connection may have open: calls, questions and subscriptions.
 import { describe, expect, it } from '@jest/globals';
-import {
-  QuestionError,
-  type JsonObject,
-  type ReachedLimit,
-  type McpServer,
-  type McpServerOptions,
-  Resource,
-} from '@decorum/core';
+import { QuestionError, type ReachedLimit, type McpServerOptions, Resource } from '@decorum/core';
 
 import { transportsOf } from '../support/http-transports.js';
-import { type Message, RawClient, type RawOptions, type RawTransport, textOf } from '../support/raw-client.js';
-import { REVISIONS, type Revision, SESSION_REVISIONS, STATELESS } from '../support/requirements.js';
+import {
+  type Message,
+  overMemory,
+  RawClient,
+  type RawOptions,
+  type RawTransport,
+  textOf,
+} from '../support/raw-client.js';
+import { REVISIONS, type Revision, STATELESS } from '../support/requirements.js';
 import { listen } from './neutral.js';
-import { deferred, serverOf, serverWith } from './servers.js';
+import { deferred, serverWith } from './servers.js';
 
 const ADA = { subject: 'ada' };
 
-/** The revisions over all transports that have a connection or session to count for. */
-const PLACES = REVISIONS.flatMap((revision) =>
-  Object.entries(transportsOf(revision)).map(([name, transport]) => ({ revision, name, transport })),
-).filter(({ revision, name }) => revision !== STATELESS || name === 'memory' || name === 'stdio');
-
-/** The names of the limits that clients of a server reach. */
-function counting(options: Partial<McpServerOptions>) {
-  const hits: ReachedLimit[] = [];
-  return { hits, options: { ...options, onLimit: (hit: ReachedLimit) => void hits.push(hit) } };
-}
-
 interface Place {
   readonly revision: Revision;
+  readonly name: string;
   readonly transport: RawTransport;
 }
 
-const connect = (server: McpServer, { revision, transport }: Place, more: Partial<RawOptions> = {}) =>
-  RawClient.connect(server, { revision, ...more }, transport);
+/** Each transport of one revision with sessions, one of each other revision, and the connections without a session. */
+const PLACES: readonly Place[] = REVISIONS.flatMap((revision, index) =>
+  Object.entries(transportsOf(revision)).map(([name, transport], at) => ({ revision, name, transport, at, index })),
+).filter(({ revision, name, at, index }) =>
+  revision === STATELESS ? name === 'memory' || name === 'stdio' : revision === '2025-11-25' || at === index % 3,
+);
+const DEFAULTS: readonly Place[] = (['2025-11-25', STATELESS] as const).map((revision) => ({
+  revision,
+  name: 'memory',
+  transport: overMemory,
+}));
+const withSession = ({ revision }: Place) => revision !== STATELESS;
 
-/** A server whose tool `wait` ends when the test says so, and ignores cancellation. */
-function waiting(limits: McpServerOptions['limits']) {
-  const { hits, options } = counting({ ...(limits && { limits }) });
+class Pages {
+  @Resource('x://{+page}', { input: { type: 'object', properties: { page: { type: 'string' } } } })
+  page() {
+    return '';
+  }
+}
+
+/** A server whose handlers wait and ask, and a way to connect to it. */
+function open({ revision, transport }: Place, limits: McpServerOptions['limits'] = {}) {
+  const hits: ReachedLimit[] = [];
   const begun: (() => void)[] = [];
   const server = serverWith(
     {
+      // ends when the test says so, and ignores cancellation
       wait: () => {
         const { promise, resolve } = deferred<string>();
         begun.push(() => resolve('done'));
         return promise;
       },
       now: () => 'now',
+      ask: async (ctx) => {
+        const said = await ctx.roots().catch((error: unknown) => error);
+        return said instanceof QuestionError ? said.message : 'answered';
+      },
     },
-    options,
+    { limits, providers: [Pages], onLimit: (hit) => void hits.push(hit) },
   );
-  return { server, hits, begun };
+  const connect = (more: Partial<RawOptions> = {}) =>
+    RawClient.connect(server, { revision, capabilities: { roots: {} }, ...more }, transport);
+  return { server, hits, begun, connect };
 }
 
 const callWait = (client: RawClient, id: number) => client.request('tools/call', { name: 'wait' }, id);
@@ -64,24 +78,21 @@ async function until(fits: () => boolean): Promise<void> {
 
 describe.each(PLACES)('open calls ($revision, $name)', (place) => {
   it('are as many as `maxOpenCalls`, in each session or connection', async () => {
-    const { server, hits, begun } = waiting({ maxOpenCalls: 3 });
-    const [client, other] = [await connect(server, place), await connect(server, place)];
+    const { connect, hits, begun } = open(place, { maxOpenCalls: 3 });
+    const [client, other] = [await connect(), await connect()];
     const answers = [1, 2, 3].map((id) => callWait(client, id));
     await until(() => begun.length === 3);
     expect(hits).toEqual([]);
-    const { id, error } = await callWait(client, 4);
-    expect([id, error]).toEqual([
-      4,
-      { code: -32603, message: 'At most 3 requests can be in flight at once. Wait for one to end.' },
-    ]);
+    const message = 'At most 3 requests can be in flight at once. Wait for one to end.';
+    expect(await callWait(client, 4)).toMatchObject({ id: 4, error: { code: -32603, message } });
     expect(hits).toMatchObject([{ limit: 'maxOpenCalls' }]);
     expect(begun).toHaveLength(3);
     // nothing else is lost
-    const fine = other.request('tools/call', { name: 'wait' }, 1);
+    const fine = callWait(other, 1);
     await until(() => begun.length === 4);
     if (!client.stateless) expect(await client.result('ping')).toEqual({});
     begun[0]?.();
-    expect(textOf((await answers[0])?.result as JsonObject)).toBe('done');
+    expect(textOf((await answers[0])?.result ?? {})).toBe('done');
     expect(textOf(await client.call('now'))).toBe('now');
     for (const end of begun) end();
     for (const answer of [...answers, fine]) expect((await answer).result).toBeDefined();
@@ -89,8 +100,8 @@ describe.each(PLACES)('open calls ($revision, $name)', (place) => {
   });
 
   it('count until their handlers end, even if the client has cancelled them', async () => {
-    const { server, hits, begun } = waiting({ maxOpenCalls: 2 });
-    const client = await connect(server, place);
+    const { connect, hits, begun } = open(place, { maxOpenCalls: 2 });
+    const client = await connect();
     for (const id of [1, 2]) void client.send(client.buildMessage(id, 'tools/call', { name: 'wait' }));
     await until(() => begun.length === 2);
     for (const id of [1, 2]) await client.notify('notifications/cancelled', { requestId: id });
@@ -106,10 +117,10 @@ describe.each(PLACES)('open calls ($revision, $name)', (place) => {
   });
 });
 
-describe('open calls', () => {
-  it.each(SESSION_REVISIONS)('are 100 by default (%s)', async (revision) => {
-    const { server, hits, begun } = waiting(undefined);
-    const client = await connect(server, { revision, transport: transportsOf(revision)['memory'] as RawTransport });
+describe.each(DEFAULTS)('by default ($revision)', (place) => {
+  it('100 calls may be open', async () => {
+    const { connect, hits, begun } = open(place);
+    const client = await connect();
     const answers = Array.from({ length: 100 }, (_, id) => callWait(client, id));
     await until(() => begun.length === 100);
     expect((await callWait(client, 100)).error).toMatchObject({ code: -32603 });
@@ -117,68 +128,49 @@ describe('open calls', () => {
     for (const end of begun) end();
     for (const answer of answers) expect((await answer).result).toBeDefined();
   });
+
+  it('1,000 resources may be followed', async () => {
+    const { connect, hits } = open(place);
+    expect(await follow(await connect(), uris(1000))).toBe(undefined);
+    expect(hits).toEqual([]);
+    expect(await follow(await connect(), uris(1001))).toMatchObject({ code: -32602 });
+    expect(hits).toMatchObject([{ limit: 'maxSubscriptions' }]);
+  });
 });
 
-/** A server whose tool asks its client for roots. */
-function asking(limits: McpServerOptions['limits']) {
-  const { hits, options } = counting({ ...(limits && { limits }) });
-  const server = serverWith(
-    {
-      ask: async (ctx) => {
-        const said = await ctx.roots().catch((error: unknown) => error);
-        return said instanceof QuestionError ? said.message : 'answered';
-      },
-    },
-    options,
-  );
-  return { hits, server };
-}
-
 describe('questions', () => {
-  it.each(SESSION_REVISIONS)('that the client has not answered are 100 by default (%s)', async (revision) => {
+  it('that the client has not answered are 100 by default', async () => {
     // the default of `maxOpenCalls` is the same
-    const { hits, server } = asking({ maxOpenCalls: 200 });
-    const transport = transportsOf(revision)['memory'] as RawTransport;
-    const client = await connect(server, { revision, transport }, { capabilities: { roots: {} } });
+    const { connect, hits } = open(DEFAULTS[0] as Place, { maxOpenCalls: 200 });
+    const client = await connect();
     for (let id = 1; id <= 100; id += 1) void client.request('tools/call', { name: 'ask' }, id);
-    await until(() => client.received.filter(({ method }) => method === 'roots/list').length === 100);
+    await until(() => client.of('roots/list').length === 100);
     expect(hits).toEqual([]);
     expect(textOf(await client.call('ask'))).toBe('The client has not answered 100 other questions.');
     expect(hits).toMatchObject([{ limit: 'maxQuestions' }]);
   });
+
+  it.each(PLACES.filter(withSession))(
+    'that the client has not answered are as many as `maxQuestions` ($revision, $name)',
+    async (place) => {
+      const { connect, hits } = open(place, { maxQuestions: 3 });
+      const client = await connect({ principal: ADA });
+      const answers = [1, 2, 3].map((id) => client.request('tools/call', { name: 'ask' }, id));
+      const asked = () => client.of('roots/list');
+      await until(() => asked().length === 3);
+      expect(hits).toEqual([]);
+      expect(textOf(await client.call('ask'))).toBe('The client has not answered 3 other questions.');
+      expect(hits).toMatchObject([{ limit: 'maxQuestions', ...(place.name !== 'stdio' && { principal: ADA }) }]);
+      const reply = ({ id }: Message) => client.send({ jsonrpc: '2.0', id, result: { roots: [] } });
+      await reply(asked()[0] as Message);
+      await client.find(({ result }) => result?.['content'] !== undefined && textOf(result) === 'answered');
+      const fourth = client.request('tools/call', { name: 'ask' }, 4);
+      await until(() => asked().length === 4);
+      for (const question of asked().slice(1)) await reply(question);
+      for (const answer of [...answers, fourth]) expect(textOf((await answer).result ?? {})).toBe('answered');
+    },
+  );
 });
-
-describe.each(PLACES.filter(({ revision }) => revision !== STATELESS))('questions ($revision, $name)', (place) => {
-  it('that the client has not answered are as many as `maxQuestions`', async () => {
-    const { hits, server } = asking({ maxQuestions: 3 });
-    const client = await connect(server, place, { capabilities: { roots: {} }, principal: ADA });
-    const answers = [1, 2, 3].map((id) => client.request('tools/call', { name: 'ask' }, id));
-    const asked = () => client.received.filter(({ method }) => method === 'roots/list');
-    await until(() => asked().length === 3);
-    expect(hits).toEqual([]);
-    expect(textOf(await client.call('ask'))).toBe('The client has not answered 3 other questions.');
-    expect(hits).toMatchObject([{ limit: 'maxQuestions', ...(place.name !== 'stdio' && { principal: ADA }) }]);
-    const reply = ({ id }: Message) => client.send({ jsonrpc: '2.0', id, result: { roots: [] } });
-    await reply(asked()[0] as Message);
-    await client.find(({ result }) => result?.['content'] !== undefined && textOf(result) === 'answered');
-    const fourth = client.request('tools/call', { name: 'ask' }, 4);
-    await until(() => asked().length === 4);
-    for (const question of asked().slice(1)) await reply(question);
-    for (const answer of [...answers, fourth]) expect(textOf((await answer).result as JsonObject)).toBe('answered');
-  });
-});
-
-class Pages {
-  @Resource('x://{+page}', { input: { type: 'object', properties: { page: { type: 'string' } } } })
-  page() {
-    return '';
-  }
-}
-
-const pages = (limits: McpServerOptions['limits']) => {
-  const { hits, options } = counting({ providers: [Pages], ...(limits && { limits }) });
-  return { hits, server: serverOf(options) };
-};
 
 /** Subscribes to resources, one after the other or in one request. */
 const follow = async (client: RawClient, uris: readonly string[]) => {
@@ -197,22 +189,11 @@ const follow = async (client: RawClient, uris: readonly string[]) => {
 
 const uris = (count: number) => Array.from({ length: count }, (_, n) => `x://${n}`);
 
-describe('subscriptions', () => {
-  it.each(REVISIONS)('are 1,000 by default (%s)', async (revision) => {
-    const { server, hits } = pages(undefined);
-    const place = { revision, transport: transportsOf(revision)['memory'] as RawTransport };
-    expect(await follow(await connect(server, place), uris(1000))).toBe(undefined);
-    expect(hits).toEqual([]);
-    expect(await follow(await connect(server, place), uris(1001))).toMatchObject({ code: -32602 });
-    expect(hits).toMatchObject([{ limit: 'maxSubscriptions' }]);
-  });
-});
-
-describe.each(PLACES)('subscriptions ($revision, $name)', (place) => {
+describe.each(PLACES)('followed resources ($revision, $name)', (place) => {
   it('are as many as `maxSubscriptions`, in each session or stream', async () => {
-    const { server, hits } = pages({ maxSubscriptions: 3 });
-    for (let each = 0; each < 2; each += 1) expect(await follow(await connect(server, place), uris(3))).toBe(undefined);
-    const client = await connect(server, place);
+    const { server, connect, hits } = open(place, { maxSubscriptions: 3 });
+    for (let each = 0; each < 2; each += 1) expect(await follow(await connect(), uris(3))).toBe(undefined);
+    const client = await connect();
     expect(hits).toEqual([]);
     expect(await follow(client, uris(4))).toMatchObject({
       code: -32602,
@@ -232,13 +213,12 @@ describe.each(PLACES)('subscriptions ($revision, $name)', (place) => {
   });
 
   it('have URIs of at most 65,536 characters in all', async () => {
-    const { server, hits } = pages(undefined);
+    const { connect, hits } = open(place);
     const long = (length: number, end: string) => `x://${'u'.repeat(length - 4 - end.length)}${end}`;
     const full = Array.from({ length: 16 }, (_, n) => long(4096, String(n)));
-    expect(await follow(await connect(server, place), full)).toBe(undefined);
+    expect(await follow(await connect(), full)).toBe(undefined);
     expect(hits).toEqual([]);
-    const beyond = [...full.slice(1), long(4097, '0')];
-    expect(await follow(await connect(server, place), beyond)).toMatchObject({ code: -32602 });
+    expect(await follow(await connect(), [...full.slice(1), long(4097, '0')])).toMatchObject({ code: -32602 });
     expect(hits).toMatchObject([{ limit: 'maxSubscriptions' }]);
   });
 });

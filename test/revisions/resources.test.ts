@@ -1,135 +1,54 @@
 import { join, resolve } from 'node:path/posix';
 
-import { describe, expect } from '@jest/globals';
-import { Completion, type Context, type JsonObject, NoInput, Resource, ToolError } from '@decorum/core';
+import { describe, expect, it } from '@jest/globals';
+import { Completion, type JsonObject, Resource, ToolError, toolResult } from '@decorum/core';
 import { listen as listenOverHttp } from '@decorum/http';
-import { IsInt, IsString } from 'class-validator';
+import { IsString } from 'class-validator';
 import fc from 'fast-check';
 
-import { overHttp, statelessHeaders } from '../support/http-transports.js';
+import { overHttp, statelessHeaders, transportsOf } from '../support/http-transports.js';
 import { type Message, RawClient } from '../support/raw-client.js';
-import { eachRevision, eachSessionRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
+import { eachRevision, eachRevisionOf, inStateless, type Revision, STATELESS } from '../support/requirements.js';
 import { golden } from './golden-servers.js';
-import { copies } from './lists.js';
-import { answersOnTwo, followList, followResource, listen } from './neutral.js';
-import { serverOf, serverWith } from './servers.js';
+import { serverOf } from './servers.js';
+import { answersAlike, type Probe, type Setting, waysOf } from './ways.js';
 
-const BYTES = Buffer.from([0, 127, 255]);
+const ANY: JsonObject = { type: 'object', properties: { kind: {}, at: {}, path: {}, user: {}, more: {} } };
+const WORD: JsonObject = { type: 'object', properties: { word: { type: 'string', pattern: '^[a-z]+$' } } };
+const BYTES = Buffer.from([0, 127, 255, 62, 63]);
+const DATA = BYTES.toString('base64');
 
 class Named {
   @IsString()
   name!: string;
 }
 
-class Numbered {
-  @IsInt()
-  id!: number;
-}
-
-class Library {
-  reads: string[] = [];
-
-  @Resource('docs://readme')
-  readme() {
-    this.reads.push('readme');
-    return '# Hello';
-  }
-
-  @Resource('docs://logo', { mimeType: 'image/png' })
-  logo() {
-    return BYTES;
-  }
-
-  @Resource('docs://data')
-  data() {
-    return { a: [1] };
-  }
-
-  @Resource('docs://folder', { mimeType: 'inode/directory' })
-  folder() {
-    return ['a', 'b'].map((name) => ({ uri: `docs://folder/${name}`, mimeType: 'text/plain', text: name }));
-  }
-
-  @Resource('docs://broken')
-  broken(): string {
-    throw new Error('the disk at /dev/sda1 is full');
-  }
-
-  @Resource('docs://pages/{name}')
-  page({ name }: Named) {
-    this.reads.push(name);
-    return `page ${name}`;
-  }
-
-  @Resource('docs://pages/index')
-  index() {
-    return 'the index';
-  }
-
-  @Resource('docs://pages/{name}/raw')
-  raw({ name }: Named) {
-    return `raw ${name}`;
-  }
-
-  @Resource('docs://numbers/{id}')
-  numbered({ id }: Numbered) {
-    return String(id + 1);
-  }
-}
-
-class Tree {
-  @Resource('docs://tree')
-  tree() {
-    return '';
-  }
-}
-
 /** The error code for an unknown resource. */
 const unknownIn = (revision: Revision) => (revision === STATELESS ? -32602 : -32002);
 
-function decodeAgain(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
-}
+const connect = (revision: Revision, ...providers: object[]) =>
+  RawClient.connect(serverOf({ providers: providers as never }), { revision });
+const contentsOf = async (client: RawClient, uri: string) =>
+  (await client.result('resources/read', { uri }))['contents'] as JsonObject[];
+const listOf = async (client: RawClient) => (await client.result('resources/list'))['resources'] as JsonObject[];
 
-const library = () => serverOf({ providers: [Library] });
-const read = async (client: RawClient, uri: string) =>
-  ((await client.result('resources/read', { uri }))['contents'] as JsonObject[]) ?? [];
+/** Creates a class with one resource or template, which returns its URI. */
+const provide = (uri: string) => {
+  class One {
+    @Resource(uri, { name: uri || 'empty' })
+    one() {
+      return uri;
+    }
+  }
+  return One;
+};
 
 describe('the list of resources', () => {
-  eachRevision('RES-01', 'is declared if there are resources, with the supported features', async (revision) => {
-    class Family {
-      @Resource('docs://pages/{name}')
-      page({ name }: Named) {
-        return name;
-      }
-    }
-    const without = await RawClient.connect(serverWith({ tool: () => '' }), { revision, begins: false });
-    expect((await without.begin())['capabilities']).not.toHaveProperty('resources');
-    expect(await without.error('resources/list')).toMatchObject({ code: -32601 });
-    for (const [index, provider] of [Tree, Family, Library].entries()) {
-      const server = index === 0 ? serverWith({ tool: () => '' }) : serverOf();
-      server.addProvider(provider);
-      const client = await RawClient.connect(server, { revision, begins: false });
-      const { capabilities } = await client.begin();
-      expect(capabilities).toHaveProperty('resources', { listChanged: true, subscribe: true });
-      // the declared capabilities work
-      const uri = provider === Tree ? 'docs://tree' : 'docs://pages/a';
-      if (client.stateless) await listen(client, { resourcesListChanged: true, resourceSubscriptions: [uri] });
-      else await followResource(client, uri);
-      server.notify.resourceUpdated(uri);
-      server.notify.resourcesChanged();
-      for (const about of ['updated', 'list_changed']) {
-        await client.find(({ method }) => method === `notifications/resources/${about}`);
-      }
-    }
-  });
-
   eachRevision('RES-01', 'declares no session features if sessions are off', async (revision) => {
-    const { url, close } = await listenOverHttp(library(), { port: 0, sessions: false });
+    const { url, close } = await listenOverHttp(serverOf({ providers: [provide('docs://readme')] }), {
+      port: 0,
+      sessions: false,
+    });
     const post = async (message: Message, more: Record<string, string>): Promise<Message> => {
       const accept = 'application/json, text/event-stream';
       const headers = { 'content-type': 'application/json', accept, ...more };
@@ -138,7 +57,7 @@ describe('the list of resources', () => {
     };
     try {
       if (revision === STATELESS) {
-        const client = await RawClient.connect(library(), { revision });
+        const client = await connect(revision);
         const discover = client.buildMessage(1, 'server/discover');
         const { result } = await post(discover, statelessHeaders(discover));
         expect(result?.['capabilities']).toHaveProperty('resources', { listChanged: true, subscribe: true });
@@ -155,103 +74,28 @@ describe('the list of resources', () => {
     }
   });
 
-  eachRevision('RES-02', 'has a URI and a name for each resource', async (revision) => {
-    const client = await RawClient.connect(library(), { revision });
-    const { resources } = (await client.result('resources/list')) as { resources: JsonObject[] };
-    expect(resources).toHaveLength(6);
-    for (const resource of resources)
-      expect(resource).toMatchObject({ uri: expect.any(String), name: expect.any(String) });
-  });
-
-  inStateless('RES-03', 'is the same on every connection, regardless of earlier reads, and may be empty', async () => {
-    for (const method of ['resources/list', 'resources/templates/list']) {
-      const answers = await answersOnTwo(library(), method, async (client) => {
-        for (const name of ['readme', 'pages/a', 'nothing']) {
-          await client.request('resources/read', { uri: `docs://${name}` });
-        }
-        await listen(client, { resourceSubscriptions: ['docs://readme'] });
-      });
-      for (const [one, other] of answers) {
-        expect(one).toContain('docs://');
-        expect(other).toBe(one);
-      }
-    }
-    const server = serverOf();
-    server.addProvider(Library).remove();
-    const client = await RawClient.connect(server, { revision: STATELESS });
-    expect(await client.result('resources/list')).toMatchObject({ resources: [] });
-  });
-
-  eachRevision('RES-04', 'has templates in a separate list', async (revision) => {
-    const client = await RawClient.connect(library(), { revision });
-    const { resourceTemplates } = await client.result('resources/templates/list');
-    expect(resourceTemplates).toEqual([
-      { uriTemplate: 'docs://pages/{name}', name: 'page' },
-      { uriTemplate: 'docs://pages/{name}/raw', name: 'raw' },
-      { uriTemplate: 'docs://numbers/{id}', name: 'numbered' },
-    ]);
-  });
-
-  eachRevision('RES-16', 'marks directories by their type', async (revision) => {
-    const client = await RawClient.connect(library(), { revision });
-    const { resources } = await client.result('resources/list');
-    expect(resources).toContainEqual({ uri: 'docs://folder', name: 'folder', mimeType: 'inode/directory' });
-  });
-
-  eachRevision('RES-17', 'has absolute URIs and valid templates', async (revision) => {
-    for (const uri of ['readme', '/readme', '1docs://readme', 'do_cs://readme', '://readme', 'docs:']) {
-      class Wrong {
-        @Resource(uri)
-        readme() {
+  eachRevisionOf(
+    ['RES-02', 'RES-04', 'RES-16'],
+    'has a URI and a name for each resource, its type, and templates apart',
+    async (revision) => {
+      class Files {
+        @Resource('docs://folder', { mimeType: 'inode/directory' })
+        folder() {
           return '';
         }
-      }
-      expect(() => serverOf({ providers: [Wrong] })).toThrow('DECORUM_BAD_URI');
-    }
-    const client = await RawClient.connect(library(), { revision });
-    expect(await client.result('resources/list')).toHaveProperty('resources');
-  });
 
-  eachRevision('RES-18', 'causes a notification when a resource is added or removed', async (revision) => {
-    const server = serverOf({ providers: [Tree] });
-    const client = await RawClient.connect(server, { revision });
-    await followList(client, 'resources');
-    const changed = async (times: number) => {
-      await client.find(() => client.of('notifications/resources/list_changed').length === times);
-      return ((await client.result('resources/list'))['resources'] as unknown[]).length;
-    };
-    const added = server.addProvider(Library);
-    expect(await changed(1)).toBe(7);
-    added.remove();
-    expect(await changed(2)).toBe(1);
-    // a template alone
-    class Family {
-      @Resource('docs://pages/{name}')
-      page({ name }: Named) {
-        return name;
+        @Resource('docs://pages/{name}')
+        page({ name }: Named) {
+          return name;
+        }
       }
-    }
-    const family = server.addProvider(Family);
-    expect(await changed(3)).toBe(1);
-    family.remove();
-    expect(await changed(4)).toBe(1);
-  });
-
-  eachRevision('RES-18', 'causes one notification, not repeated when another list changes', async (revision) => {
-    const server = serverOf({ providers: [copies('a')] });
-    const client = await RawClient.connect(server, { revision });
-    const all = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true };
-    if (client.stateless) await listen(client, all);
-    const { toolsChanged, promptsChanged, resourcesChanged } = server.notify;
-    const announce = { tools: toolsChanged, prompts: promptsChanged, resources: resourcesChanged };
-    const changes = ['resources', 'tools', 'prompts', 'resources', 'tools'] as const;
-    const told = () => client.received.flatMap(({ method }) => (method?.endsWith('/list_changed') ? [method] : []));
-    for (const [at, list] of changes.entries()) {
-      announce[list]();
-      await client.find(() => told().length > at);
-      expect(told()).toEqual(changes.slice(0, at + 1).map((changed) => `notifications/${changed}/list_changed`));
-    }
-  });
+      const client = await connect(revision, Files);
+      expect(await listOf(client)).toEqual([{ uri: 'docs://folder', name: 'folder', mimeType: 'inode/directory' }]);
+      expect((await client.result('resources/templates/list'))['resourceTemplates']).toEqual([
+        { uriTemplate: 'docs://pages/{name}', name: 'page' },
+      ]);
+    },
+  );
 
   eachRevision('RES-24', 'has all fields of a resource in the revision', async (revision) => {
     const client = await RawClient.connect(golden('lists'), { revision });
@@ -268,203 +112,270 @@ describe('the list of resources', () => {
         return '';
       }
     }
-    const empty = await RawClient.connect(serverOf({ providers: [Empty] }), { revision });
+    const empty = await connect(revision, Empty);
     expect((await empty.result('resources/list'))['resources']).toEqual([
       { uri: 'docs://empty', name: 'empty', size: 0, annotations: { priority: 0, audience: [] } },
     ]);
   });
 });
 
-describe('reading', () => {
-  eachRevision('RES-05', 'returns text, or bytes in base64', async (revision) => {
-    const client = await RawClient.connect(library(), { revision });
-    expect(await read(client, 'docs://readme')).toEqual([
-      { uri: 'docs://readme', mimeType: 'text/plain', text: '# Hello' },
-    ]);
-    expect(await read(client, 'docs://logo')).toEqual([
-      { uri: 'docs://logo', mimeType: 'image/png', blob: BYTES.toString('base64') },
-    ]);
-    class Whole {
-      @Resource('docs://whole/{name}')
-      whole({ name }: Named) {
-        const entry = { uri: 'docs://inner', mimeType: 'image/png', blob: BYTES };
-        return name === 'one' ? entry : name === 'list' ? [entry] : { contents: [entry] };
+const read = (uri: unknown): [method: string, params: JsonObject] => ['resources/read', { uri }];
+
+/** The values and errors of handlers, by their place in the lists. */
+function shelfOf(values: readonly unknown[], errors: readonly unknown[], ran: string[] = []) {
+  return ({ options, guard }: Setting) => {
+    class Shelf {
+      @Resource('docs://now/{at}', { input: ANY, ...guard })
+      now({ at }: { at: string }) {
+        return values[Number(at)];
+      }
+
+      @Resource('docs://later/{at}', { input: ANY, ...guard })
+      async later({ at }: { at: string }) {
+        return await Promise.resolve(values[Number(at)]);
+      }
+
+      @Resource('fails://now/{at}', { input: ANY, ...guard })
+      fails({ at }: { at: string }): never {
+        throw errors[Number(at)];
+      }
+
+      @Resource('fails://later/{at}', { input: ANY, ...guard })
+      async rejects({ at }: { at: string }): Promise<never> {
+        return await Promise.reject(errors[Number(at)]);
+      }
+
+      @Resource('words://{word}', { input: WORD, ...guard })
+      word({ word }: { word: string }) {
+        ran.push(word);
+        return word;
+      }
+
+      @Resource('file:///{+path}', { input: ANY, ...guard })
+      file({ path }: { path: string }) {
+        ran.push(path);
+        return path;
+      }
+
+      @Resource('docs://fixed', guard)
+      fixed() {
+        return values[0];
+      }
+
+      @Resource('docs://lost', guard)
+      lost() {
+        return null;
+      }
+
+      @Resource('docs://broken', guard)
+      async broken() {
+        return await Promise.reject(new Error('secret'));
       }
     }
-    const other = await RawClient.connect(serverOf({ providers: [Whole] }), { revision });
-    for (const name of ['one', 'list', 'contents']) {
-      expect(await read(other, `docs://whole/${name}`)).toEqual([
-        { uri: 'docs://inner', mimeType: 'image/png', blob: BYTES.toString('base64') },
+    return serverOf({ providers: [Shelf], ...options });
+  };
+}
+const WHEN = ['now', 'later'] as const;
+
+describe('reading a resource, however it is asked for,', () => {
+  eachRevisionOf(
+    ['RES-07', 'RES-08', 'RES-09', 'RES-11', 'RES-12'],
+    'runs a handler only for a valid URI, and says which one was not found',
+    async (revision) => {
+      const ran: string[] = [];
+      const ways = await waysOf(revision, shelfOf([null, undefined], [], ran));
+      const code = unknownIn(revision);
+      const missing = (uri: string): Probe => [...read(uri), { code, message: expect.any(String), data: { uri } }];
+      const lost = WHEN.flatMap((when) => [0, 1].map((at) => `docs://${when}/${at}`));
+      const unknown = [
+        'docs://nothing',
+        'docs://FIXED',
+        'docs://fixed/',
+        'docs://fixed?a',
+        'words://',
+        'words://a/b',
+        '',
+      ];
+      const odd = [
+        'docs',
+        '://',
+        'docs://now/%zz',
+        'docs://now/',
+        'words://a\n',
+        'constructor',
+        'docs:fixed',
+        'words://%00',
+      ];
+      const outside = ['..', '../a', '%2e%2e/a', 'a/../../b', 'a/%2e%2e%2fb', '..%5ca', '%252e%252e/a', '..%00/a'];
+      await answersAlike(ways, [
+        ...[...lost, 'docs://fixed', 'docs://lost', ...unknown, ...odd].map(missing),
+        ...outside.map((path) => missing(`file:///${path}`)),
+        ...[undefined, 7, 0, null, false, [], ['docs://fixed'], {}].map((uri): Probe => [...read(uri), -32602]),
+        ...['A', '1', 'a-b', 'a%20b'].map((word): Probe => [...read(`words://${word}`), -32602]),
+        [...read(`words://${'a'.repeat(9000)}`), -32602],
+      ]);
+      expect(ran).toEqual([]);
+      for (const { ask } of ways) {
+        for (const [uri, text] of [
+          ['words://a', 'a'],
+          ['file:///a/b%20c', 'a/b c'],
+        ] as const) {
+          expect(await ask(...read(uri))).toMatchObject({ result: { contents: [{ uri, text }] } });
+          expect(ran.pop()).toBe(text);
+        }
+      }
+      expect(ran).toEqual([]);
+    },
+  );
+
+  eachRevisionOf(['RES-10'], 'is an internal error without details if its handler fails', async (revision) => {
+    const coded = Object.assign(new Error('secret'), { code: -32002 });
+    const errors = [new ToolError('No.'), new TypeError('secret'), coded, { code: -32602 }, 'secret', '', 0, null];
+    const wrong = [
+      toolResult({ content: 'secret' }),
+      { contents: [{ uri: 'a:b' }] },
+      new Error('secret'),
+      () => 'secret',
+    ];
+    const ways = await waysOf(revision, shelfOf([...wrong, { n: 1n, self: BigInt }], [...errors, undefined]));
+    const failed = { code: -32603, message: expect.stringMatching(/^(?!.*secret)./) };
+    const uris = WHEN.flatMap((when) => [
+      ...[...errors, undefined].map((_error, at) => `fails://${when}/${at}`),
+      ...wrong.map((_value, at) => `docs://${when}/${at}`),
+    ]);
+    await answersAlike(
+      ways,
+      [...uris, 'docs://broken', 'docs://fixed'].map((uri): Probe => [...read(uri), failed]),
+    );
+  });
+
+  eachRevisionOf(['RES-05', 'RES-14', 'RES-27'], 'returns text or base64, with a type', async (revision) => {
+    const png = { uri: 'docs://inner', mimeType: 'image/png', blob: BYTES };
+    const json = (text: string) => ({ mimeType: 'application/json', text });
+    const blob = { mimeType: 'application/octet-stream', blob: DATA };
+    const values: readonly (readonly [value: unknown, content: object])[] = [
+      ['', { mimeType: 'text/plain', text: '' }],
+      ['0', { mimeType: 'text/plain', text: '0' }],
+      [BYTES, blob],
+      [new Uint8Array(BYTES), blob],
+      [new Uint8Array(), { ...blob, blob: '' }],
+      [0, json('0')],
+      [-1.5, json('-1.5')],
+      [false, json('false')],
+      [[], json('[]')],
+      [{}, json('{}')],
+      [{ a: null }, json('{"a":null}')],
+      [[png], { ...png, blob: DATA }],
+      [png, { ...png, blob: DATA }],
+      [{ contents: [png] }, { ...png, blob: DATA }],
+    ];
+    const ways = await waysOf(
+      revision,
+      shelfOf(
+        values.map(([value]) => value),
+        [],
+      ),
+    );
+    const contents = (uri: string, content: object) => ({ contents: [{ uri, ...content }] });
+    await answersAlike(ways, [
+      ...WHEN.flatMap((when) =>
+        values.map(([, content], at): Probe => [
+          ...read(`docs://${when}/${at}`),
+          contents(`docs://${when}/${at}`, content),
+        ]),
+      ),
+      [...read('docs://fixed'), contents('docs://fixed', { mimeType: 'text/plain', text: '' })],
+    ]);
+  });
+});
+
+describe('reading a resource', () => {
+  eachRevisionOf(['RES-14', 'RES-06'], 'returns the exact bytes of a text that is not UTF-8', async (revision) => {
+    const latin = Buffer.from('gr\xfc\xdfe', 'latin1');
+    const cut = Buffer.from('Grü').subarray(0, -1);
+    class Texts {
+      @Resource('docs://note', { mimeType: 'text/markdown' })
+      note() {
+        return latin;
+      }
+
+      @Resource('docs://data', { mimeType: 'application/json' })
+      data() {
+        return cut;
+      }
+
+      @Resource('docs://blob')
+      blob() {
+        return new Blob([latin], { type: 'image/svg+xml' });
+      }
+
+      @Resource('docs://response')
+      response() {
+        return new Response(cut, { headers: { 'content-type': 'text/plain; charset=utf-8' } });
+      }
+
+      @Resource('docs://folder')
+      folder() {
+        return ['a', 'b'].map((name) => ({ uri: `docs://folder/${name}`, mimeType: 'text/plain', text: name }));
+      }
+    }
+    const server = serverOf({ providers: [Texts] });
+    for (const transport of Object.values(transportsOf(revision))) {
+      const client = await RawClient.connect(server, { revision }, transport);
+      for (const [uri, mimeType, bytes] of [
+        ['docs://note', 'text/markdown', latin],
+        ['docs://data', 'application/json', cut],
+        ['docs://blob', 'image/svg+xml', latin],
+        ['docs://response', 'text/plain', cut],
+      ] as const) {
+        expect(await contentsOf(client, uri)).toEqual([{ uri, mimeType, blob: bytes.toString('base64') }]);
+      }
+      expect((await contentsOf(client, 'docs://folder')).map(({ uri }) => uri)).toEqual([
+        'docs://folder/a',
+        'docs://folder/b',
       ]);
     }
   });
 
-  eachRevision('RES-05', 'returns empty and falsy values too', async (revision) => {
-    const values = { text: '', bytes: new Uint8Array(), zero: 0, no: false, list: [], object: {} };
-    class Edges {
-      @Resource('docs://edges/{name}')
-      edge({ name }: Named) {
-        return values[name as keyof typeof values];
+  eachRevision(
+    'RES-11',
+    'rejects a URI that is malformed or too long, in every method that takes one',
+    async (revision) => {
+      class Completed {
+        @Resource('docs://pages/{name}')
+        page({ name }: Named) {
+          return name;
+        }
+
+        @Completion({ for: 'page', argument: 'name' })
+        names() {
+          return [];
+        }
       }
-    }
-    const client = await RawClient.connect(serverOf({ providers: [Edges] }), { revision });
-    const json = { mimeType: 'application/json' };
-    const expected = {
-      text: { mimeType: 'text/plain', text: '' },
-      bytes: { mimeType: 'application/octet-stream', blob: '' },
-      zero: { ...json, text: '0' },
-      no: { ...json, text: 'false' },
-      list: { ...json, text: '[]' },
-      object: { ...json, text: '{}' },
-    };
-    for (const [name, content] of Object.entries(expected)) {
-      const uri = `docs://edges/${name}`;
-      expect(await read(client, uri)).toEqual([{ uri, ...content }]);
-    }
-  });
-
-  eachRevision('RES-06', 'may return several contents', async (revision) => {
-    const client = await RawClient.connect(library(), { revision });
-    expect((await read(client, 'docs://folder')).map(({ uri }) => uri)).toEqual(['docs://folder/a', 'docs://folder/b']);
-  });
-
-  eachSessionRevision('RES-07', 'an unknown resource is an error with the URI', async (revision) => {
-    const client = await RawClient.connect(library(), { revision });
-    for (const uri of ['docs://nothing', 'docs://pages', 'file:///etc/passwd']) {
-      for (const method of ['resources/read', 'resources/subscribe']) {
-        expect([method, await client.error(method, { uri })]).toMatchObject([method, { code: -32002, data: { uri } }]);
+      const client = await connect(revision, Completed);
+      const long = `docs://pages/${'a'.repeat(8192)}`;
+      const methods = ['resources/read', ...(client.stateless ? [] : ['resources/subscribe', 'resources/unsubscribe'])];
+      for (const params of [undefined, {}, { uri: 7 }, { uri: null }, { uri: ['docs://readme'] }, { uri: long }]) {
+        for (const method of methods) {
+          expect([method, await client.error(method, params)]).toMatchObject([method, { code: -32602 }]);
+        }
+        const completing = { ref: { type: 'ref/resource', ...params }, argument: { name: 'name', value: '' } };
+        expect(await client.error('completion/complete', completing)).toMatchObject({ code: -32602 });
       }
-    }
-  });
-
-  const MISSING = [
-    'docs://nothing',
-    'docs://pages',
-    'docs://lost/undefined',
-    'docs://lost/null',
-    'docs://lost/later',
-    'docs://lost',
-    'file:///etc/passwd',
-  ];
-
-  class Lost {
-    @Resource('docs://lost/{name}')
-    page({ name }: Named): string | null | undefined | Promise<null> {
-      return name === 'later' ? Promise.resolve(null) : name === 'null' ? null : undefined;
-    }
-
-    @Resource('docs://lost')
-    all() {
-      return null;
-    }
-  }
-
-  eachSessionRevision('RES-07', 'a resource that its handler does not find is the same error', async (revision) => {
-    const client = await RawClient.connect(serverOf({ providers: [Library, Lost] }), { revision });
-    for (const uri of MISSING) {
-      expect(await client.error('resources/read', { uri })).toMatchObject({ code: -32002, data: { uri } });
-    }
-  });
-
-  inStateless('RES-08', 'an unknown resource is an invalid params error with the URI', async () => {
-    const client = await RawClient.connect(serverOf({ providers: [Library, Lost] }), { revision: STATELESS });
-    for (const uri of MISSING) {
-      expect(await client.error('resources/read', { uri })).toMatchObject({ code: -32602, data: { uri } });
-    }
-  });
-
-  inStateless('RES-09', 'an unknown resource never has empty contents', async () => {
-    const client = await RawClient.connect(serverOf({ providers: [Library, Lost] }), { revision: STATELESS });
-    for (const uri of MISSING) expect(await client.request('resources/read', { uri })).not.toHaveProperty('result');
-    client.received.length = 0;
-    expect(await read(client, 'docs://readme')).toHaveLength(1);
-  });
-
-  inStateless('RES-09', 'an empty list is JSON, not empty contents', async () => {
-    class Search {
-      @Resource('docs://found/{name}')
-      found({ name }: Named) {
-        return name === 'later' ? Promise.resolve([]) : [];
-      }
-
-      @Resource('docs://found')
-      all() {
-        return [];
-      }
-    }
-    const client = await RawClient.connect(serverOf({ providers: [Search] }), { revision: STATELESS });
-    for (const uri of ['docs://found/now', 'docs://found/later', 'docs://found']) {
-      expect(await read(client, uri)).toEqual([{ uri, mimeType: 'application/json', text: '[]' }]);
-    }
-  });
-
-  eachRevision('RES-10', 'a failing handler is an internal error without details', async (revision) => {
-    const client = await RawClient.connect(library(), { revision });
-    const error = await client.error('resources/read', { uri: 'docs://broken' });
-    expect(error).toMatchObject({ code: -32603 });
-    expect(JSON.stringify(error)).not.toContain('sda1');
-  });
-
-  eachRevision('RES-10', 'whatever a handler throws or returns by mistake is one', async (revision) => {
-    const thrown: readonly unknown[] = [new ToolError('No disk.'), new TypeError('sda1'), 'sda1', undefined, { a: 1 }];
-    const failing = (index: string) => {
-      if (index === 'odd') return { contents: [{ uri: 'docs://a' }] };
-      throw thrown[Number(index)];
-    };
-    class Failing {
-      @Resource('docs://now/{name}')
-      now({ name }: Named) {
-        return failing(name);
-      }
-
-      @Resource('docs://later/{name}')
-      async later({ name }: Named) {
-        return await Promise.resolve().then(() => failing(name));
-      }
-    }
-    const client = await RawClient.connect(serverOf({ providers: [Failing] }), { revision });
-    for (const when of ['now', 'later']) {
-      for (const name of [...thrown.keys(), 'odd']) {
-        const error = await client.error('resources/read', { uri: `docs://${when}/${name}` });
-        expect([when, name, error]).toMatchObject([when, name, { code: -32603 }]);
-        expect(JSON.stringify(error)).not.toContain('sda1');
-      }
-    }
-  });
-
-  eachRevision('RES-11', 'rejects a URI without a match, and runs no handler for it', async (revision) => {
-    const provider = new Library();
-    const client = await RawClient.connect(serverOf({ providers: [provider] }), { revision });
-    class Completed {
-      @Resource('docs://pages/{name}')
-      page({ name }: Named) {
-        return name;
-      }
-
-      @Completion({ for: 'page', argument: 'name' })
-      names() {
-        return [];
-      }
-    }
-    const completer = await RawClient.connect(serverOf({ providers: [Completed] }), { revision });
-    const long = `docs://pages/${'a'.repeat(8192)}`;
-    const methods = ['resources/read', ...(client.stateless ? [] : ['resources/subscribe', 'resources/unsubscribe'])];
-    for (const params of [undefined, {}, { uri: 7 }, { uri: null }, { uri: ['docs://readme'] }, { uri: long }]) {
-      for (const method of methods) {
-        expect([method, await client.error(method, params)]).toMatchObject([method, { code: -32602 }]);
-      }
-      const completing = { ref: { type: 'ref/resource', ...params }, argument: { name: 'name', value: '' } };
-      expect(await completer.error('completion/complete', completing)).toMatchObject({ code: -32602 });
-    }
-    for (const uri of ['', 'docs', '://', 'gopher://readme', 'docs://pages/%zz', 'docs://readme\n', 'docs://pages/']) {
-      expect(await client.error('resources/read', { uri })).toMatchObject({ code: unknownIn(revision) });
-    }
-    expect(await client.error('resources/read', { uri: 'docs://numbers/seven' })).toMatchObject({ code: -32602 });
-    expect(provider.reads).toEqual([]);
-  });
+    },
+  );
 
   const ROOT = '/srv/files';
   const ANYTHING = { type: 'object', properties: { path: {}, user: {}, more: {} } };
+
+  /** Whatever a handler that decodes twice makes of a path. */
+  function decodeAgain(path: string): string {
+    try {
+      return decodeURIComponent(path);
+    } catch {
+      return path;
+    }
+  }
 
   /** A fake disk that records opened paths. */
   class Disk {
@@ -491,7 +402,6 @@ describe('reading', () => {
       return path;
     }
   }
-
   inStateless('RES-12', 'never leads a handler out of its directory', async () => {
     const disk = new Disk();
     const server = serverOf({ providers: [disk] });
@@ -513,13 +423,13 @@ describe('reading', () => {
     }
     expect(disk.opened).toEqual([]);
     for (const path of ['a/b.txt', 'a..b', '...', '.hidden', 'home/ada/notes', 'a%20b']) {
-      expect(await read(client, `file:///${path}`)).toMatchObject([{ text: decodeURIComponent(path) }]);
+      expect(await contentsOf(client, `file:///${path}`)).toMatchObject([{ text: decodeURIComponent(path) }]);
     }
   });
 
-  inStateless('RES-12', 'stays in the directory for any path', async () => {
+  it('stays in the directory for any path', async () => {
     const disk = new Disk();
-    const client = await RawClient.connect(serverOf({ providers: [disk] }), { revision: STATELESS });
+    const client = await connect(STATELESS, disk);
     const piece = fc.constantFrom('.', '..', '/', '//', 'a', 'home/', '%2e', '%2F', '%5C', '%25', '2e', '2f', '%00');
     const property = fc.asyncProperty(fc.array(piece, { minLength: 1, maxLength: 8 }), async (pieces) => {
       await client.request('resources/read', { uri: `file:///${pieces.join('')}` });
@@ -529,69 +439,68 @@ describe('reading', () => {
     expect(disk.opened).not.toEqual([]);
   });
 
-  eachRevision('RES-14', 'returns the exact bytes', async (revision) => {
-    const client = await RawClient.connect(library(), { revision });
-    const [content] = await read(client, 'docs://logo');
-    expect(Buffer.from(content?.['blob'] as string, 'base64')).toEqual(BYTES);
-  });
-
-  eachRevision('RES-26', 'finds the best handler for a URI', async (revision) => {
-    const client = await RawClient.connect(library(), { revision });
-    const textAt = async (uri: string) => (await read(client, uri))[0]?.['text'];
-    expect(await textAt('docs://pages/index')).toBe('the index');
-    expect(await textAt('docs://pages/a')).toBe('page a');
-    expect(await textAt('docs://pages/a%2Fb')).toBe('page a/b');
-    expect(await textAt('docs://pages/a%252Fb')).toBe('page a%2Fb');
-    expect(await textAt('docs://pages/a/raw')).toBe('raw a');
-    // of several templates the most specific one, in whichever order they are added
-    const templates = ['docs://{+path}', 'docs://in/{name}', 'docs://in/{name}.txt', 'docs://in/a{name}'];
-    for (const order of [templates, [...templates].reverse()]) {
-      const server = serverOf();
-      for (const uri of order) {
-        class One {
-          @Resource(uri)
-          one(_variables: NoInput) {
-            return uri;
-          }
-        }
-        server.addProvider(One);
-      }
-      const several = await RawClient.connect(server, { revision });
+  eachRevision('RES-26', 'finds the best handler for a URI, in whichever order they are added', async (revision) => {
+    const uris = ['docs://{+path}', 'docs://in/{at}', 'docs://in/{at}.txt', 'docs://in/a{at}', 'docs://in/abc'];
+    for (const order of [uris, [...uris].reverse()]) {
+      const client = await connect(revision, ...order.map(provide));
       const found = [];
-      for (const path of ['x', 'in/b', 'in/b.txt', 'in/ab', 'in/b/c']) {
-        found.push((await read(several, `docs://${path}`))[0]?.['text']);
+      for (const path of ['x', 'in/b', 'in/b.txt', 'in/ab', 'in/abc', 'in/b/c', 'in/b%2Fc']) {
+        found.push((await contentsOf(client, `docs://${path}`))[0]?.['text']);
       }
-      expect(found).toEqual([templates[0], templates[1], templates[2], templates[3], templates[0]]);
+      expect(found).toEqual([...uris, uris[0], uris[1]]);
     }
-    for (const uri of ['docs://pages/a/raw/more', 'xdocs://pages/a', 'docs://pages/a/b']) {
+    class Pages {
+      @Resource('docs://pages/{name}/raw')
+      raw({ name }: Named) {
+        return name;
+      }
+    }
+    const client = await connect(revision, Pages);
+    for (const [name, text] of [
+      ['a', 'a'],
+      ['a%2Fb', 'a/b'],
+      ['a%252Fb', 'a%2Fb'],
+    ]) {
+      expect(await contentsOf(client, `docs://pages/${name}/raw`)).toMatchObject([{ text }]);
+    }
+    for (const uri of ['docs://pages/a/raw/more', 'xdocs://pages/a/raw', 'docs://pages/a/b/raw']) {
       expect(await client.error('resources/read', { uri })).toMatchObject({ code: unknownIn(revision) });
     }
   });
+});
 
-  eachRevision('RES-27', 'has a type for each content, and text or bytes like the handler', async (revision) => {
-    const client = await RawClient.connect(library(), { revision });
-    const contents = await Promise.all(['docs://readme', 'docs://logo', 'docs://data'].map((uri) => read(client, uri)));
-    expect(contents.flat()).toMatchObject([
-      { mimeType: 'text/plain', text: '# Hello' },
-      { mimeType: 'image/png', blob: expect.any(String) },
-      { mimeType: 'application/json', text: '{"a":[1]}' },
-    ]);
-  });
-
-  inStateless('RES-23', 'may start with a question', async () => {
-    class Asking {
-      @Resource('docs://secret')
-      async secret(_input: NoInput, context: Context) {
-        return (await context.confirm('Really?')) ? 'the secret' : 'nothing';
-      }
+describe('the URI of a resource', () => {
+  eachRevision('RES-17', 'is absolute and has only characters of URIs, wherever it comes from', async (revision) => {
+    const schemes = ['', '/', ':', '1a:', '+a:', '-a:', '.a:', 'a_b:', 'a b:', ' a:', 'é:', 'a%62:', 'a/b:'];
+    const paths = [
+      '',
+      ' ',
+      ...['a b', 'ä', 'a"b', 'a\\b', 'a|b', 'a^b', 'a`b', '%', '%zz', 'a%2', 'a\n'].map((path) => `//${path}`),
+    ];
+    const fixed = ['readme', ...schemes.map((scheme) => `${scheme}//a`), ...paths.map((path) => `docs:${path}`)];
+    for (const uri of [...fixed, ...schemes.map((scheme) => `${scheme}//{at}`), '{at}://b', '{+at}']) {
+      expect(() => serverOf({ providers: [provide(uri)] })).toThrow('DECORUM_BAD_URI');
+      expect(() => serverOf().addProvider(provide(uri))).toThrow('DECORUM_BAD_URI');
     }
-    const accepted = () => ({ result: { action: 'accept', content: { confirmed: true } } });
-    const client = await RawClient.connect(serverOf({ providers: [Asking] }), {
-      revision: STATELESS,
-      capabilities: { elicitation: {} },
-      answers: { 'elicitation/create': accepted },
-    });
-    expect(await read(client, 'docs://secret')).toMatchObject([{ text: 'the secret' }]);
-    expect(client.questions).toMatchObject([{ params: { message: 'Really?' } }]);
+    for (const uriPrefix of ['1', ' ', '-', 'a b', 'é', '/', '_']) {
+      const prefixed = { provider: provide('docs://a'), uriPrefix };
+      expect(() => serverOf({ providers: [prefixed] })).toThrow('`uriPrefix` must be');
+    }
+    const valid = [
+      'x-y.z+1:a',
+      'urn:isbn:0451450523',
+      'docs://[::1]/a',
+      'docs://%C3%A4?a=b&c#d',
+      "a:!$&'()*+,;=:@~-._",
+    ];
+    const templates = ['a', 'A9', 'x-y', 'x.y', 'x+y', 'x-y.z+1', 'DOCS'].map((scheme) => `${scheme}://{at}`);
+    const client = await connect(revision, ...[...valid, ...templates].map(provide));
+    expect((await listOf(client)).map(({ uri }) => uri)).toEqual(valid);
+    const { resourceTemplates } = await client.result('resources/templates/list');
+    expect((resourceTemplates as JsonObject[]).map(({ uriTemplate }) => uriTemplate)).toEqual(templates);
+    for (const text of [...valid, ...templates]) {
+      const uri = text.replace('{at}', 'b');
+      expect(await contentsOf(client, uri)).toMatchObject([{ uri, text }]);
+    }
   });
 });

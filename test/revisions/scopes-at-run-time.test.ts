@@ -4,44 +4,44 @@ import { type Context, Prompt, Resource, Tool } from '@decorum/core';
 
 import { overAuthorized } from '../support/authorized.js';
 import { RAW_TRANSPORTS, textOf } from '../support/raw-client.js';
-import { eachRevision } from '../support/requirements.js';
+import { STATELESS } from '../support/requirements.js';
 import { connect, denied, LACKING, Named, NEW, UNAUTHORIZED } from './denials.js';
 import { bare } from './neutral.js';
 import { serverOf, serverWith } from './servers.js';
 
+/** Behavior that does not depend on the revision is tested in one of each era. */
+const BOTH = ['2025-11-25', STATELESS] as const;
+
 describe('ctx.requireScopes', () => {
-  /** A server whose members require a scope for the name they are given. */
-  function projects() {
-    class Projects {
-      readonly ran: string[] = [];
+  /** Requires a scope for the name that a member is given. */
+  class Projects {
+    readonly ran: string[] = [];
 
-      @Tool({ scopes: ['projects'] })
-      remove({ name }: Named, ctx: Context) {
-        ctx.requireScopes('remove');
-        ctx.requireScopes(`project:${name}`, 'remove');
-        this.ran.push(name);
-        return name;
-      }
-
-      @Prompt({ public: true })
-      praise({ name }: Named, ctx: Context) {
-        ctx.requireScopes(`project:${name}`);
-        return name;
-      }
-
-      @Resource('projects://{name}')
-      project({ name }: Named, ctx: Context) {
-        ctx.requireScopes(`project:${name}`);
-        return name;
-      }
+    @Tool({ scopes: ['projects'] })
+    remove({ name }: Named, ctx: Context) {
+      ctx.requireScopes('remove');
+      ctx.requireScopes(`project:${name}`, 'remove');
+      this.ran.push(name);
+      return name;
     }
-    const provider = new Projects();
-    return { provider, server: serverOf({ providers: [provider] }) };
+
+    @Prompt({ public: true })
+    praise({ name }: Named, ctx: Context) {
+      ctx.requireScopes(`project:${name}`);
+      return name;
+    }
+
+    @Resource('projects://{name}')
+    project({ name }: Named, ctx: Context) {
+      ctx.requireScopes(`project:${name}`);
+      return name;
+    }
   }
 
-  eachRevision('SEC-14', 'denies callers like the scopes of a member, which it adds to', async (revision) => {
+  it.each(BOTH)('denies callers like the scopes of a member, which it adds to (%s)', async (revision) => {
     const transport = overAuthorized('mcp');
-    const { provider, server } = projects();
+    const provider = new Projects();
+    const server = serverOf({ providers: [provider] });
     const connectWith = async (...scopes: string[]) =>
       await connect(server, revision, { principal: { subject: 'ada', scopes: ['mcp', ...scopes] }, transport });
     const remove = ['tools/call', { name: 'remove', arguments: { name: 'a' } }] as const;
@@ -61,27 +61,23 @@ describe('ctx.requireScopes', () => {
     );
   });
 
-  eachRevision('SEC-14', 'works on servers without scopes of members', async (revision) => {
+  it.each(BOTH)('works on servers without scopes, and rejects anything else as an error (%s)', async (revision) => {
     const server = serverWith({ pay: (context) => context.requireScopes('pay') });
     expect(await (await connect(server, revision)).error('tools/call', { name: 'pay' })).toEqual(
       denied(UNAUTHORIZED, ['pay']),
     );
-    const rich = await connect(server, revision, { principal: { subject: 'ada', scopes: ['pay'] } });
+    const principal = { subject: 'ada', scopes: ['pay'] };
+    const rich = await connect(server, revision, { principal });
     expect(bare(await rich.call('pay'))).toEqual({ content: [] });
-  });
-
-  eachRevision('SEC-14', 'rejects anything but scopes as an error of the handler', async (revision) => {
     for (const wrong of [[], ['a b'], [''], [undefined], [['pay']], ['"']]) {
-      const server = serverWith({ pay: (context) => context.requireScopes(...(wrong as unknown as [string])) });
-      const client = await connect(server, revision, { principal: { subject: 'ada', scopes: ['pay'] } });
-      const result = await client.call('pay');
-      expect(result['isError']).toBe(true);
-      expect(textOf(result)).toMatch(/^Internal error/);
+      const odd = serverWith({ pay: (context) => context.requireScopes(...(wrong as unknown as [string])) });
+      const result = await (await connect(odd, revision, { principal })).call('pay');
+      expect([result['isError'], textOf(result)]).toEqual([true, expect.stringMatching(/^Internal error/)]);
     }
   });
 });
 
-describe('a batch', () => {
+describe('the scopes of a batch', () => {
   const BATCHES = '2025-03-26';
   const call = (id: number, name: string) => ({
     jsonrpc: '2.0',
@@ -111,7 +107,7 @@ describe('a batch', () => {
     ['an asynchronous access function', async () => true],
   ] as const;
 
-  it.each(each)('is denied as a whole before anything of it runs, with %s', async (_name, access) => {
+  it.each(each)('are needed before anything of it runs, with %s (#22)', async (_name, access) => {
     for (const transport of Object.values(RAW_TRANSPORTS)) {
       const { server, ran } = shop(access);
       const principal = { subject: 'ada', scopes: ['pay'] };
@@ -125,35 +121,25 @@ describe('a batch', () => {
       expect(client.texts.at(-1)).toMatch(/^\[/);
       expect(ran).toEqual([]);
     }
-  });
-
-  it.each(each)('runs if the caller has the scopes of all its messages, with %s', async (_name, access) => {
     let asked = 0;
     const { server, ran } = shop(access && (() => ((asked += 1), access())));
-    const client = await connect(server, BATCHES, { principal: { subject: 'ada', scopes: ['pay', 'shop', 'refund'] } });
+    for (const name of ['more', 'rest']) {
+      const options = { name, scopes: [name], input: Named, ...(access && { access }) };
+      server.addTool(options, (_input, context) => context.requireScopes(`${name}:7`));
+    }
+    const scopes = ['pay', 'shop', 'refund', 'more', 'rest'];
+    const client = await connect(server, BATCHES, { principal: { subject: 'ada', scopes } });
     await client.send([call(1, 'look'), call(2, 'pay'), call(3, 'refund'), call(4, 'none')]);
     for (const id of [1, 2, 3]) expect((await client.response(id)).result).toMatchObject({ content: [{}] });
     expect((await client.response(4)).error).toMatchObject({ code: -32602 });
-    expect(ran).toEqual(['look', 'pay', 'refund']);
-    expect(asked).toBe(access === undefined ? 0 : 3);
+    expect([ran, asked]).toEqual([['look', 'pay', 'refund'], access === undefined ? 0 : 3]);
+    // each request is told only the scopes that it needs itself
+    await client.send([call(5, 'more'), call(6, 'rest')]);
+    expect((await client.response(5)).error).toEqual(denied(LACKING, ['more', 'more:7']));
+    expect((await client.response(6)).error).toEqual(denied(LACKING, ['rest', 'rest:7']));
   });
 
-  it.each(each)(
-    'is told for each request only the scopes that this one needs, with %s (#22)',
-    async (_name, access) => {
-      const server = serverWith({});
-      for (const name of ['pay', 'refund']) {
-        const options = { name, scopes: [name], input: Named, ...(access && { access }) };
-        server.addTool(options, (_input, context) => context.requireScopes(`${name}:7`));
-      }
-      const client = await connect(server, BATCHES, { principal: { subject: 'ada', scopes: ['pay', 'refund'] } });
-      await client.send([call(1, 'pay'), call(2, 'refund')]);
-      expect((await client.response(1)).error).toEqual(denied(LACKING, ['pay', 'pay:7']));
-      expect((await client.response(2)).error).toEqual(denied(LACKING, ['refund', 'refund:7']));
-    },
-  );
-
-  it('needs what the transport demands of every request', async () => {
+  it('include what the transport demands of every request', async () => {
     const server = serverWith({});
     const ran: string[] = [];
     server.addTool({ name: 'look', input: Named }, () => void ran.push('look'));
@@ -166,7 +152,7 @@ describe('a batch', () => {
     expect((await client.response(3)).result).toBeDefined();
   });
 
-  it('answers no response and settles no question if it is denied', async () => {
+  it('keep a denied batch from answering a question', async () => {
     const server = serverWith({ ask: async (context) => void (await context.ping({ timeoutMs: 60_000 })) });
     server.addTool({ name: 'pay', scopes: ['pay'] }, () => '');
     const client = await connect(server, BATCHES, { principal: NEW });

@@ -1,22 +1,18 @@
 // Scopes and public members: who may use what, and what they are told.
-import { describe, expect } from '@jest/globals';
-import {
-  Completion,
-  type Context,
-  type JsonObject,
-  NoInput,
-  type Principal,
-  Prompt,
-  Resource,
-  Tool,
-} from '@decorum/core';
+import { describe, expect, it } from '@jest/globals';
+import { Completion, type JsonObject, type Principal, Prompt, Resource, Tool } from '@decorum/core';
+
 import { overAuthorized } from '../support/authorized.js';
-import { overMemory, RAW_TRANSPORTS, RawClient, type RawTransport, textOf } from '../support/raw-client.js';
-import { eachRevision, eachSessionRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
+import { overMemory, RAW_TRANSPORTS, type RawClient, type RawTransport, textOf } from '../support/raw-client.js';
+import { eachRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
 import { connect, denied, LACKING, Named, NEW, UNAUTHORIZED } from './denials.js';
 import { LISTS } from './lists.js';
 import { listen } from './neutral.js';
 import { deferred, serverOf, serverWith } from './servers.js';
+
+/** Behavior that does not depend on the revision is tested in one of each era. */
+const BOTH = ['2025-11-25', STATELESS] as const;
+const MANY = ['files:write', 'files:all'];
 
 /** For each kind, a member without scopes, one with scopes and a public one. */
 class Files {
@@ -27,7 +23,7 @@ class Files {
     return this.note('list');
   }
 
-  @Tool({ scopes: ['files:write', 'files:all'] })
+  @Tool({ scopes: MANY })
   write({ name }: Named) {
     return this.note(`write ${name}`);
   }
@@ -42,7 +38,7 @@ class Files {
     return this.note('ask');
   }
 
-  @Prompt({ scopes: ['files:write', 'files:all'] })
+  @Prompt({ scopes: MANY })
   review({ name }: Named) {
     return this.note(`review ${name}`);
   }
@@ -57,12 +53,12 @@ class Files {
     return this.note('plain');
   }
 
-  @Resource('files://{name}', { scopes: ['files:write', 'files:all'], list: 'all' })
+  @Resource('files://{name}', { scopes: MANY, list: 'all' })
   file({ name }: Named) {
     return this.note(`file ${name}`);
   }
 
-  @Resource('docs://plan', { scopes: ['files:write', 'files:all'] })
+  @Resource('docs://plan', { scopes: MANY })
   plan() {
     return this.note('plan');
   }
@@ -136,52 +132,30 @@ async function listed(client: RawClient): Promise<string[]> {
 }
 
 describe('a member with scopes', () => {
-  eachRevision('SEC-14', 'serves callers who have all of its scopes', async (revision) => {
+  eachRevision('SEC-14', 'serves callers with all of its scopes, and denies others all at once', async (revision) => {
     for (const transport of Object.values(RAW_TRANSPORTS)) {
       const files = new Files();
-      const client = await connect(serverOf({ providers: [files] }), revision, { principal: ADA, transport });
-      for (const [method, params] of scopedIn(revision)) await client.result(method, params);
-      expect(files.ran).toEqual(['write a', 'review a', 'plan', 'file a', 'names', 'names', 'names']);
-    }
-  });
-
-  eachRevision('SEC-14', 'denies others all of its scopes at once, and runs nothing', async (revision) => {
-    for (const transport of Object.values(RAW_TRANSPORTS)) {
-      for (const principal of [SOME, NEW]) {
-        const files = new Files();
-        const client = await connect(serverOf({ providers: [files] }), revision, { principal, transport });
+      const server = serverOf({ providers: [files] });
+      const ada = await connect(server, revision, { principal: ADA, transport });
+      for (const [method, params] of scopedIn(revision)) await ada.result(method, params);
+      expect(files.ran.splice(0)).toEqual(['write a', 'review a', 'plan', 'file a', 'names', 'names', 'names']);
+      for (const principal of [SOME, NEW, ...(transport === overMemory ? [undefined] : [])]) {
+        const client = await connect(server, revision, { principal, transport });
+        const denial = denied(principal ? LACKING : UNAUTHORIZED, MANY);
         for (const [method, params] of scopedIn(revision)) {
-          expect([params, await client.error(method, params)]).toEqual([
-            params,
-            denied(LACKING, ['files:write', 'files:all']),
-          ]);
+          expect([params, await client.error(method, params)]).toEqual([params, denial]);
         }
         expect(files.ran).toEqual([]);
         for (const [method, params] of [...PLAIN, ...PUBLIC]) await client.result(method, params);
+        files.ran.length = 0;
+        // whoever has lost the scopes can still unsubscribe
+        const uri = 'docs://plan';
+        if (!client.stateless) expect(await client.result('resources/unsubscribe', { uri })).toEqual({});
       }
     }
   });
 
-  eachRevision('SEC-14', 'tells anonymous callers to authenticate', async (revision) => {
-    const files = new Files();
-    const client = await connect(serverOf({ providers: [files] }), revision);
-    for (const [method, params] of scopedIn(revision)) {
-      expect(await client.error(method, params)).toEqual(denied(UNAUTHORIZED, ['files:write', 'files:all']));
-    }
-    expect(files.ran).toEqual([]);
-  });
-
-  eachRevision('SEC-14', 'fails closed for scopes that are not a list', async (revision) => {
-    const scopes = 'files:write files:all' as unknown as string[];
-    const transport = overAuthorized();
-    const client = await connect(serverOf({ providers: [new Files()] }), revision, {
-      principal: { subject: 'ada', scopes },
-      transport,
-    });
-    expect(await client.error(...(SCOPED[0] as Request))).toEqual(denied(LACKING, ['files:write', 'files:all']));
-  });
-
-  eachRevision('SEC-14', 'denies before arguments and answers are checked', async (revision) => {
+  it.each(BOTH)('denies before anything else is checked, and fails closed (%s)', async (revision) => {
     const server = serverOf({ providers: [new Files()] });
     server.addTool({ name: 'late', scopes: ['late'], access: async () => true }, () => '');
     const client = await connect(server, revision, { principal: NEW });
@@ -191,26 +165,29 @@ describe('a member with scopes', () => {
       expect(await client.error('tools/call', { name: 'late', ...more })).toMatchObject({ message: LACKING });
       expect(await client.error('prompts/get', { name: 'review', ...more })).toMatchObject({ message: LACKING });
     }
+    // scopes that are not a list are none
+    const principal = { subject: 'ada', scopes: MANY.join(' ') as unknown as string[] };
+    const odd = await connect(server, revision, { principal, transport: overAuthorized() });
+    expect(await odd.error(...(SCOPED[0] as Request))).toEqual(denied(LACKING, MANY));
   });
 
-  eachRevision('SEC-14', 'is judged as it is when the request arrives', async (revision) => {
-    for (const transport of Object.values(RAW_TRANSPORTS)) {
-      const server = serverOf({ providers: [Files] });
-      const client = await connect(server, revision, { principal: NEW, transport });
-      const late = () => server.addTool({ name: 'late', scopes: ['late'] }, () => 'late');
-      const added = late();
-      expect(await client.error('tools/call', { name: 'late' })).toEqual(denied(LACKING, ['late']));
+  it.each(BOTH)('is judged as it is when the request arrives (%s)', async (revision) => {
+    for (const [transport, principal] of [
+      [overMemory, NEW],
+      [RAW_TRANSPORTS.stdio, NEW],
+      [RAW_TRANSPORTS.stdio, undefined],
+    ] as const) {
+      const server = serverWith({});
+      const client = await connect(server, revision, { principal, transport });
+      const added = server.addTool({ name: 'late', scopes: ['late'] }, () => 'late');
+      const denial = denied(principal ? LACKING : UNAUTHORIZED, ['late']);
+      expect(await client.error('tools/call', { name: 'late' })).toEqual(denial);
       added.remove();
       expect(await client.error('tools/call', { name: 'late' })).toMatchObject({ code: -32602 });
     }
-    const server = serverWith({});
-    const client = await connect(server, revision, { transport: RAW_TRANSPORTS.stdio });
-    const added = server.addTool({ name: 'late', scopes: ['late'] }, () => 'late');
-    expect(await client.error('tools/call', { name: 'late' })).toEqual(denied(UNAUTHORIZED, ['late']));
-    added.remove();
   });
 
-  eachRevision('SEC-14', 'inherits its scopes, and a subclass can replace them', async (revision) => {
+  it('inherits its scopes, which a subclass can replace, and has those of its provider too', async () => {
     class Same extends Files {
       override write({ name }: Named) {
         return `same ${name}`;
@@ -237,18 +214,13 @@ describe('a member with scopes', () => {
         return 'other';
       }
     }
-    const same = await connect(serverOf({ providers: [Same] }), revision, { principal: SOME });
-    for (const request of SCOPED) {
-      expect(await same.error(...request)).toEqual(denied(LACKING, ['files:write', 'files:all']));
-    }
-    const other = await connect(serverOf({ providers: [Other] }), revision, { transport: overAuthorized() });
+    const same = await connect(serverOf({ providers: [Same] }), STATELESS, { principal: SOME });
+    for (const request of SCOPED) expect(await same.error(...request)).toEqual(denied(LACKING, MANY));
+    const other = await connect(serverOf({ providers: [Other] }), STATELESS, { transport: overAuthorized() });
     const [write, review, plan] = SCOPED as [Request, Request, Request];
     expect(await other.error(...write)).toEqual(denied(UNAUTHORIZED, ['other']));
     expect(await other.error(...review)).toEqual(denied(UNAUTHORIZED, []));
     expect(await other.result(...plan)).toMatchObject({ contents: [{ text: 'other' }] });
-  });
-
-  eachRevision('SEC-14', 'adds its scopes to those of its provider', async (revision) => {
     class Shop {
       @Tool()
       look() {
@@ -261,7 +233,7 @@ describe('a member with scopes', () => {
       }
     }
     const entry = { provider: { provider: Shop, scopes: ['shop'] }, scopes: ['all'] };
-    const client = await connect(serverOf({ providers: [entry] }), revision, { principal: NEW });
+    const client = await connect(serverOf({ providers: [entry] }), STATELESS, { principal: NEW });
     expect(await client.error('tools/call', { name: 'look' })).toEqual(denied(LACKING, ['all', 'shop']));
     expect(await client.error('tools/call', { name: 'buy' })).toEqual(denied(LACKING, ['all', 'shop', 'buy']));
   });
@@ -283,8 +255,7 @@ describe('access', () => {
     server.addTool({ name: 'public', access, public: true }, run('public'));
     return { server, asked, ran };
   }
-
-  eachRevision('SEC-14', 'is asked before scopes, and leaves no trace of what it denies', async (revision) => {
+  it.each(BOTH)('is asked before scopes, and leaves no trace of what it denies (%s)', async (revision) => {
     for (const admits of [false, Promise.resolve(false)]) {
       for (const principal of [undefined, NEW, { subject: 'ada', scopes: ['pay', 'mcp'] }]) {
         for (const transport of [overMemory, overAuthorized('mcp')]) {
@@ -302,7 +273,7 @@ describe('access', () => {
     }
   });
 
-  eachRevision('SEC-14', 'is asked once per request', async (revision) => {
+  it.each(BOTH)('is asked once per request (%s)', async (revision) => {
     for (const admits of [true, Promise.resolve(true)]) {
       const { server, asked, ran } = guarded(admits);
       const client = await connect(server, revision, { principal: { subject: 'ada', scopes: ['pay'] } });
@@ -315,7 +286,7 @@ describe('access', () => {
     }
   });
 
-  eachRevision('SEC-14', 'that answers late lets the request be cancelled, without running it', async (revision) => {
+  it.each(BOTH)('that answers late lets the request be cancelled, without running it (%s)', async (revision) => {
     const { promise, resolve } = deferred<boolean>();
     const { server, asked, ran } = guarded(promise);
     const client = await connect(server, revision, { principal: { subject: 'ada', scopes: ['pay'] } });
@@ -349,29 +320,23 @@ describe('a transport that knows its callers', () => {
     for (const request of [...scopedIn(revision), ...PLAIN, ...PUBLIC]) await known.result(...request);
   });
 
-  eachRevision('AUTHRS-22', 'demands a caller even if it demands no scopes', async (revision) => {
-    const server = serverWith({ plain: () => 'plain' });
-    const demanding = overAuthorized();
-    const anonymous = await connect(server, revision, { transport: demanding, begins: false });
-    const requests = anonymous.stateless
-      ? ([['tools/list'], ['tools/call', { name: 'plain' }]] as const)
-      : ([['initialize', helloOf(revision)]] as const);
-    for (const [method, params] of requests) {
-      expect(await anonymous.error(method, params)).toEqual(denied(UNAUTHORIZED, []));
-    }
-    const client = await connect(server, revision, { principal: NEW, transport: demanding });
-    expect(textOf(await client.call('plain'))).toBe('plain');
-  });
-
-  eachRevision('AUTHRS-22', 'serves nothing to callers without its scopes if nothing is public', async (revision) => {
-    const server = serverWith({ plain: () => 'plain' });
-    for (const principal of [undefined, NEW]) {
-      const client = await connect(server, revision, { principal, transport, begins: false });
-      const denial = denied(principal ? LACKING : UNAUTHORIZED, ['mcp', 'base']);
-      if (!client.stateless) expect(await client.error('initialize', helloOf(revision))).toEqual(denial);
-      else for (const method of ['server/discover', 'tools/list']) expect(await client.error(method)).toEqual(denial);
-    }
-  });
+  it.each(BOTH)(
+    'demands a caller even if it demands no scopes, and its scopes if nothing is public (%s)',
+    async (revision) => {
+      const server = serverWith({ plain: () => 'plain' });
+      for (const [demanding, principal, denial] of [
+        [overAuthorized(), undefined, denied(UNAUTHORIZED, [])],
+        [transport, undefined, denied(UNAUTHORIZED, ['mcp', 'base'])],
+        [transport, NEW, denied(LACKING, ['mcp', 'base'])],
+      ] as const) {
+        const client = await connect(server, revision, { principal, transport: demanding, begins: false });
+        if (!client.stateless) expect(await client.error('initialize', helloOf(revision))).toEqual(denial);
+        else for (const method of ['server/discover', 'tools/list']) expect(await client.error(method)).toEqual(denial);
+      }
+      const client = await connect(server, revision, { principal: NEW, transport: overAuthorized() });
+      expect(textOf(await client.call('plain'))).toBe('plain');
+    },
+  );
 
   eachRevision('AUTHRS-22', 'lets anonymous callers connect, list and use what is public', async (revision) => {
     const files = new Files();
@@ -385,7 +350,7 @@ describe('a transport that knows its callers', () => {
     expect(files.ran).toEqual(['about', 'greet a', 'readme', 'names']);
   });
 
-  eachRevision('AUTHRS-22', 'demands its scopes of unknown names too', async (revision) => {
+  it.each(BOTH)('demands its scopes of unknown names too (%s)', async (revision) => {
     const client = await connect(serverOf({ providers: [new Files()] }), revision, { transport });
     const unknown: readonly Request[] = [
       ['tools/call', { name: 'unknown' }],
@@ -404,7 +369,7 @@ describe('a transport that knows its callers', () => {
 });
 
 describe('lists', () => {
-  eachRevision('SEC-14', 'contain what needs scopes, but not what only its `list` method knows', async (revision) => {
+  it.each(BOTH)('contain what needs scopes, but not what only its `list` method knows (%s)', async (revision) => {
     const files = new Files();
     const server = serverOf({ providers: [files] });
     const [some, ada] = [
@@ -417,26 +382,7 @@ describe('lists', () => {
     expect((await listed(ada)).sort()).toEqual([...names, 'files://a'].sort());
   });
 
-  eachRevision('SEC-14', 'contain only what the caller can use with `listing: usable`', async (revision) => {
-    const server = serverOf({ providers: [new Files()], listing: 'usable' });
-    const usable = async (principal?: Principal, transport?: RawTransport) => {
-      const client = await connect(server, revision, { principal, ...(transport && { transport }) });
-      return (await listed(client)).sort();
-    };
-    const plain = ['about', 'ask', 'greet', 'list', 'plain', 'readme'];
-    expect(await usable(SOME)).toEqual(plain);
-    expect(await usable()).toEqual(plain);
-    expect(await usable(undefined, overAuthorized('mcp'))).toEqual(['about', 'greet', 'readme']);
-    expect(await usable({ subject: 'ada' }, overAuthorized('mcp'))).toEqual(['about', 'greet', 'readme']);
-    expect(await usable(ADA, overAuthorized('mcp'))).toEqual(
-      [...plain, 'file', 'files://a', 'plan', 'review', 'write'].sort(),
-    );
-    // a caller can still ask for more
-    const client = await connect(server, revision, { principal: SOME });
-    expect(await client.error(...(SCOPED[0] as Request))).toMatchObject({ message: LACKING });
-  });
-
-  eachRevision('SEC-14', 'of usable resources leave out what another member serves for scopes', async (revision) => {
+  it.each(BOTH)('contain only what the caller can use with `listing: usable` (%s)', async (revision) => {
     class Shelf {
       @Resource('shelf://{name}', { list: 'all' })
       book({ name }: Named) {
@@ -452,9 +398,23 @@ describe('lists', () => {
         return ['shelf://novel', 'shelf://diary'];
       }
     }
-    const server = serverOf({ providers: [Shelf], listing: 'usable' });
-    const client = await connect(server, revision, { principal: NEW });
-    expect(namesOf((await client.result('resources/list'))['resources'])).toEqual(['shelf://novel']);
+    const server = serverOf({ providers: [new Files(), Shelf], listing: 'usable' });
+    const usable = async (principal?: Principal, transport?: RawTransport) => {
+      const client = await connect(server, revision, { principal, ...(transport && { transport }) });
+      return (await listed(client)).sort();
+    };
+    // not what another member serves only for scopes
+    const plain = ['about', 'ask', 'book', 'greet', 'list', 'plain', 'readme', 'shelf://novel'];
+    expect(await usable(SOME)).toEqual(plain);
+    expect(await usable()).toEqual(plain);
+    expect(await usable(undefined, overAuthorized('mcp'))).toEqual(['about', 'greet', 'readme']);
+    expect(await usable({ subject: 'ada' }, overAuthorized('mcp'))).toEqual(['about', 'greet', 'readme']);
+    expect(await usable(ADA, overAuthorized('mcp'))).toEqual(
+      [...plain, 'file', 'files://a', 'plan', 'review', 'write'].sort(),
+    );
+    // a caller can still ask for more
+    const client = await connect(server, revision, { principal: SOME });
+    expect(await client.error(...(SCOPED[0] as Request))).toMatchObject({ message: LACKING });
   });
 
   inStateless('AUTHRS-20', 'that depend on scopes are private', async () => {
@@ -512,36 +472,5 @@ describe('subscriptions/listen', () => {
       expect(await some.error('subscriptions/listen', { notifications: wrong })).toMatchObject({ code: -32602 });
     }
     await server.close();
-  });
-});
-
-describe('a resource with scopes', () => {
-  eachSessionRevision('SEC-14', 'can be unsubscribed from by those who lost the scopes', async (revision) => {
-    const server = serverOf({ providers: [new Files()] });
-    const client = await connect(server, revision, { principal: NEW });
-    expect(await client.result('resources/unsubscribe', { uri: 'docs://plan' })).toEqual({});
-  });
-});
-
-describe('handlers', () => {
-  eachRevision('AUTHRS-21', 'get the principal on every transport', async (revision) => {
-    const principal: Principal = {
-      subject: 'ada',
-      issuer: 'https://id.example',
-      clientId: 'editor',
-      kind: 'user',
-      scopes: ['a'],
-      expiresAt: 4_102_444_800_000,
-    };
-    for (const transport of Object.values(RAW_TRANSPORTS)) {
-      const server = serverWith({ who: (context) => JSON.stringify(context.principal) });
-      const client = await connect(server, revision, { principal, transport });
-      expect(JSON.parse(String(textOf(await client.call('who'))))).toEqual(principal);
-    }
-    const server = serverWith({ who: (context: Context) => String(context.principal) });
-    server.addTool({ name: 'none', input: NoInput }, () => '');
-    expect(textOf(await (await connect(server, revision, { transport: RAW_TRANSPORTS.stdio })).call('who'))).toBe(
-      'undefined',
-    );
   });
 });

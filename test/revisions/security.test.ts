@@ -1,54 +1,26 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-
+// Safeguards: masked failures, limits of messages, who the caller is, and everything at once.
 import { describe, expect } from '@jest/globals';
-import { Completion, type Context, type JsonObject, Prompt, Resource, TicketError, Tool } from '@decorum/core';
+import {
+  type Access,
+  Completion,
+  type JsonObject,
+  type Principal,
+  Prompt,
+  rateLimit,
+  type RateLimiter,
+  Resource,
+  sanitize,
+  TicketError,
+  Tool,
+} from '@decorum/core';
+import { IsInt, IsString, Matches, Max } from 'class-validator';
+import { RateLimiterMemory } from 'rate-limiter-flexible';
 
-import { transportsOf } from '../support/http-transports.js';
+import { overHttp, transportsOf } from '../support/http-transports.js';
 import { overStdio, RawClient, textOf } from '../support/raw-client.js';
-import { eachRevision } from '../support/requirements.js';
-import { deferred, Log, serverOf, serverWith } from './servers.js';
-
-class Broken {
-  @Tool()
-  tool(): string {
-    throw new Error('the database at 10.0.0.1 refused the password "hunter2"');
-  }
-
-  @Prompt()
-  prompt(): string {
-    return this.tool();
-  }
-
-  @Resource('docs://broken')
-  resource(): string {
-    return this.tool();
-  }
-}
-
-describe('a failure', () => {
-  eachRevision(
-    'SEC-15',
-    'is reported to the client without details and to the operator with all of them',
-    async (revision) => {
-      const log = new Log();
-      const client = await RawClient.connect(serverOf({ providers: [Broken], logger: log }), { revision });
-      const told = [
-        await client.request('tools/call', { name: 'tool' }),
-        await client.request('prompts/get', { name: 'prompt' }),
-        await client.request('resources/read', { uri: 'docs://broken' }),
-      ];
-      expect(JSON.stringify(told)).not.toMatch(/10\.0\.0\.1|hunter2|\bat .+:\d+|\.[jt]s\b|node_modules/);
-      for (const [index, answer] of told.entries()) {
-        const [reference] = /reference (\w+)/.exec(JSON.stringify(answer)) ?? [];
-        expect(reference).toBeDefined();
-        const { details } = log.entries[index] as { details: { reference: string; err: Error } };
-        expect(reference).toContain(details.reference);
-        expect(details.err.message).toContain('10.0.0.1');
-      }
-    },
-  );
-});
+import { eachRevision, eachRevisionOf, inStateless, STATELESS } from '../support/requirements.js';
+import { membersOf, RUNNING } from './members.js';
+import { Log, serverOf, serverWith } from './servers.js';
 
 describe('whatever a member throws', () => {
   const SECRET = /hunter2|10\.0\.0\.1|\bat .+:\d+|\.[jt]s\b/;
@@ -62,75 +34,41 @@ describe('whatever a member throws', () => {
     () => undefined,
   ];
 
-  eachRevision('SEC-15', 'is masked: each kind of member, at once or later', async (revision) => {
+  eachRevision('SEC-15', 'is masked, and the operator is told all of it', async (revision) => {
     let thrown: unknown;
     let isLate = false;
-    const fail = (): string | Promise<string> => {
+    const fail = () => {
       const rejected = Promise.reject(thrown);
-      if (isLate) return rejected as Promise<string>;
+      if (isLate) return rejected;
       rejected.catch(() => {});
       throw thrown;
     };
-    class Failing {
-      @Tool() tool() {
-        return fail();
-      }
-      @Prompt({ input: { type: 'object', properties: { city: { type: 'string' } } } }) prompt() {
-        return fail();
-      }
-      @Resource('docs://one') resource() {
-        return fail();
-      }
-      @Resource('docs://{city}/x', { list: 'cities', input: { type: 'object', properties: { city: {} } } }) template() {
-        return fail();
-      }
-      @Completion({ for: ['prompt', 'template'], argument: 'city' }) complete() {
-        return fail() as never;
-      }
-      cities() {
-        return fail() as never;
-      }
-    }
-    const client = await RawClient.connect(serverOf({ providers: [Failing] }), { revision });
-    const argument = { name: 'city', value: 'hunter' };
+    const log = new Log();
+    const client = await RawClient.connect(serverOf({ providers: [membersOf(fail)], logger: log }), { revision });
     for (const make of THROWN) {
       for (isLate of [false, true]) {
         thrown = make();
-        for (const [method, params] of [
-          ['tools/call', { name: 'tool' }],
-          ['prompts/get', { name: 'prompt' }],
-          ['resources/read', { uri: 'docs://one' }],
-          ['resources/read', { uri: 'docs://oslo/x' }],
-          ['resources/list', {}],
-          ['completion/complete', { ref: { type: 'ref/prompt', name: 'prompt' }, argument }],
-        ] as const) {
+        for (const [method, params] of RUNNING) {
           const text = JSON.stringify(await client.request(method, params));
           expect([method, text]).toEqual([method, expect.stringContaining('reference')]);
           expect(text).not.toMatch(SECRET);
+          const [, reference] = /reference (\w+)/.exec(text) ?? [];
+          const { details } = log.entries.at(-1) as { details: { reference: string; err: unknown } };
+          expect(reference).toContain(details.reference);
+          if (thrown instanceof Error) expect(details.err).toBe(thrown);
         }
       }
     }
   });
 });
 
-const nested = (depth: number): string => '{"a":'.repeat(depth) + '1' + '}'.repeat(depth);
-
 /** The text of a call. Replaces "@" with JSON that JSON.stringify can't produce. */
 const written = (client: RawClient, id: number, { params, json }: { params: JsonObject; json: string }) =>
   JSON.stringify(client.buildMessage(id, 'tools/call', { name: 'take', ...params })).replace('"@"', () => json);
 
 describe('limits', () => {
-  eachRevision('SEC-16', 'exist for the depth and size of messages and for subscriptions', async (revision) => {
-    const server = serverOf({ providers: [Broken] });
-    server.addTool({ name: 'take', input: { type: 'object' } }, () => 'taken');
-    for (const [depth, taken] of [
-      [20, true],
-      [5000, false],
-    ] as const) {
-      const client = await RawClient.connect(server, { revision });
-      await client.send(written(client, 1, { params: { arguments: '@' }, json: nested(depth) }));
-      expect('result' in (await client.response(1))).toBe(taken);
-    }
+  eachRevision('SEC-16', 'exist for the size and depth of messages, and are exact', async (revision) => {
+    const server = serverWith({ take: (_context, _input) => 'taken' }, { limits: { maxDepth: 20 } });
     const pipe = await RawClient.connect(server, { revision }, overStdio);
     await pipe.send(`{"jsonrpc":"2.0","method":"${'x'.repeat(5 * 1024 * 1024)}"}`);
     await pipe.find(({ error }) => error?.code === -32600);
@@ -140,14 +78,7 @@ describe('limits', () => {
     await client.send(Array.from({ length: 1000 }, (_item, id) => client.buildMessage(id, 'completion/complete')));
     expect(client.received.at(-1)).toMatchObject({ error: { code: -32600 } });
     expect(client.received.length).toBe(before + 1);
-  });
-});
-
-describe('the limit of depth', () => {
-  eachRevision('SEC-16', 'counts arrays and objects alike, and is exact', async (revision) => {
-    const server = serverOf({ limits: { maxDepth: 20 } });
-    server.addTool({ name: 'take', input: { type: 'object' } }, () => 'taken');
-    const client = await RawClient.connect(server, { revision });
+    // arrays and objects count alike
     const wrap = { list: (inner: string) => `[${inner}]`, object: (inner: string) => `{"a":${inner}}` };
     const kinds = [['list'], ['object'], ['list', 'object'], ['object', 'list', 'list']] as const;
     for (const [index, kind] of kinds.entries()) {
@@ -155,12 +86,13 @@ describe('the limit of depth', () => {
       for (const [levels, taken] of [
         [17, true],
         [18, false],
+        [5000, false],
       ] as const) {
         let json = '1';
         for (let level = 0; level < levels; level += 1) json = wrap[kind[level % kind.length] ?? 'list'](json);
-        const id = 100 * index + levels;
+        const id = 10_000 * (index + 1) + levels;
         await client.send(written(client, id, { params: { arguments: { deep: '@' } }, json }));
-        expect([json, 'result' in (await client.response(id))]).toEqual([json, taken]);
+        expect([kind, levels, 'result' in (await client.response(id))]).toEqual([kind, levels, taken]);
       }
     }
   });
@@ -194,181 +126,214 @@ describe('a member called __proto__', () => {
   });
 });
 
-describe('a schema that refers to another machine', () => {
-  eachRevision('SEC-18', 'is rejected, and nothing is fetched', async (revision) => {
-    const fetched: (string | undefined)[] = [];
-    const remote = createServer(({ url }, response) => {
-      fetched.push(url);
-      response.end('{"type":"object"}');
-    });
-    await new Promise<void>((resolve) => remote.listen(0, '127.0.0.1', resolve));
-    const origin = `http://127.0.0.1:${(remote.address() as AddressInfo).port}`;
-    const schema = (at: string) => ({ type: 'object', properties: { a: { $ref: `${origin}/${at}` } } });
-    expect(() => serverWith({ [revision]: () => '' }, { input: schema('input') })).toThrow('DECORUM_INVALID_SCHEMA');
-    expect(() => serverWith({ [revision]: () => '' }, { output: schema('output') })).toThrow('DECORUM_INVALID_SCHEMA');
-    // names that look like addresses are only names, and so are the URLs that clients send
-    const named = { $id: `${origin}/id`, $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object' };
-    const server = serverWith({ take: (_context, input) => JSON.stringify(input) }, { input: named });
-    const client = await RawClient.connect(server, { revision });
-    const sent = { $ref: `${origin}/sent`, $schema: `${origin}/sent`, url: `${origin}/sent` };
-    expect(JSON.parse(textOf(await client.call('take', sent))!)).toEqual(sent);
-    // a request that had been made before this one would have arrived before
-    await (await fetch(`${origin}/last`, { headers: { connection: 'close' } })).text();
-    expect(fetched).toEqual(['/last']);
-    await new Promise((resolve) => remote.close(resolve));
-  });
-});
-
-describe('a reference to another document', () => {
-  /** Places of a reference in a schema. */
-  const PLACES: readonly ((reference: JsonObject) => JsonObject)[] = [
-    (reference) => ({ properties: { a: reference } }),
-    (reference) => ({ properties: { a: { type: 'array', items: reference } } }),
-    (reference) => ({ allOf: [reference] }),
-    (reference) => ({ properties: { a: { $ref: '#/$defs/a' } }, $defs: { a: reference } }),
-    (reference) => ({ properties: { a: { type: 'object', additionalProperties: reference } } }),
-    (reference) => ({ properties: { a: { anyOf: [{ type: 'string' }, { not: reference }] } } }),
-    (reference) => reference,
-  ];
-
-  function withPrompt(input: JsonObject) {
-    class Prompts {
-      @Prompt({ input })
-      prompt() {
-        return '';
-      }
-    }
-    return Prompts;
-  }
-
-  function withTemplate(input: JsonObject) {
-    class Templates {
-      @Resource('a://{a}', { input })
-      template() {
-        return '';
-      }
-    }
-    return Templates;
-  }
-
-  eachRevision('SEC-18', 'is rejected in every schema of a member, and nothing is fetched', async (revision) => {
-    const fetched: (string | undefined)[] = [];
-    const remote = createServer(({ url }, response) => {
-      fetched.push(url);
-      response.end('{"type":"object"}');
-    });
-    await new Promise<void>((resolve) => remote.listen(0, '127.0.0.1', resolve));
-    const origin = `http://127.0.0.1:${(remote.address() as AddressInfo).port}`;
-    const at = `${origin}/a`;
-    const others = [`//${origin.slice(7)}/a`, 'file:///etc/passwd', 'other.json', '/other.json#/a'];
-    const schemas = [
-      ...PLACES.map((place) => place({ $ref: at })),
-      ...others.map((target) => PLACES[0]!({ $ref: target })),
-      PLACES[0]!({ $dynamicRef: at }),
-    ];
-    for (const keywords of schemas) {
-      const schema: JsonObject = { type: 'object', ...keywords };
-      const server = serverOf();
-      const ways: readonly (() => unknown)[] = [
-        () => server.addTool({ name: 'a', input: schema as never }, () => ''),
-        () => server.addTool({ name: 'b', input: { type: 'object' }, output: schema as never }, () => ({}) as never),
-        () => serverOf({ providers: [withPrompt(schema)] }),
-        () => serverOf({ providers: [withTemplate(schema)] }),
-      ];
-      for (const way of ways) expect(way).toThrow('DECORUM_');
-      const client = await RawClient.connect(
-        serverWith({ ask: async (context) => (await context.elicit(schema, { message: 'Who?' })).action }),
-        { revision, capabilities: { elicitation: {} } },
-      );
-      expect([schema, await client.call('ask')]).toMatchObject([schema, { isError: true }]);
-      expect(client.questions).toEqual([]);
-      await client.close();
-    }
-    await (await fetch(`${origin}/last`, { headers: { connection: 'close' } })).text();
-    expect(fetched).toEqual(['/last']);
-    await new Promise((resolve) => remote.close(resolve));
-  });
-});
-
 describe('the caller', () => {
-  eachRevision('ELIC-22', 'is determined by the transport, not by the client or the user', async (revision) => {
-    const asked = deferred<Context>();
-    const server = serverWith({
-      async who(context) {
-        asked.resolve(context);
-        const answer = await context.elicit(
-          { type: 'object', properties: { user: { type: 'string' } } },
-          { message: 'Who are you?' },
-        );
-        return `${context.principal?.subject} after ${answer.action}`;
-      },
-    });
-    const client = await RawClient.connect(server, {
-      revision,
-      principal: { subject: 'ada' },
-      capabilities: { elicitation: {} },
-      answers: { 'elicitation/create': () => ({ result: { action: 'accept', content: { user: 'eve' } } }) },
-    });
-    const params = { name: 'who', _meta: { principal: { subject: 'eve' }, 'example.com/user': 'eve' } };
-    expect(textOf(await client.result('tools/call', params))).toBe('ada after accept');
-    // nor is an anonymous caller anybody
-    const nobody = await RawClient.connect(server, {
-      revision,
-      capabilities: { elicitation: {} },
-      answers: { 'elicitation/create': () => ({ result: { action: 'accept', content: { user: 'eve' } } }) },
-    });
-    const claims = { subject: 'eve', principal: { subject: 'eve' }, user: 'eve', clientId: 'eve' };
-    for (const meta of [claims, { authorization: 'Bearer eve' }, { 'io.modelcontextprotocol/principal': claims }]) {
-      const said = textOf(await nobody.result('tools/call', { name: 'who', ...claims, _meta: meta }));
-      expect(said).toBe('undefined after accept');
-    }
-  });
-
-  eachRevision('ELIC-22', 'gets tickets only for themselves, whoever the client says that it is', async (revision) => {
-    for (const transport of Object.values(transportsOf(revision))) {
-      let ticket = '';
-      const url = (visit: { readonly ticket: string }) => `https://shop.example/?ticket=${(ticket = visit.ticket)}`;
-      const server = serverWith({ pay: (context) => context.elicitUrl({ message: 'Pay', url }) });
+  eachRevisionOf(
+    ['ELIC-22', 'AUTHRS-21'],
+    'is determined by the transport, not by the client or the user, and so is whose tickets are',
+    async (revision) => {
+      const whole = {
+        issuer: 'https://id.example',
+        clientId: 'editor',
+        kind: 'user',
+        scopes: ['a'],
+        expiresAt: 4_102_444_800_000,
+      } as const;
+      // the older revisions have no tickets
+      const asks = revision >= '2025-11-25';
       const claims = { subject: 'eve', user: 'eve', clientId: 'eve', principal: { subject: 'eve' } };
-      for (const principal of [undefined, { subject: 'ada' }]) {
-        const client = await RawClient.connect(
-          server,
-          {
-            revision,
-            ...(principal && { principal }),
-            capabilities: { elicitation: { url: {} }, experimental: claims },
-            answers: { 'elicitation/create': () => ({ result: { action: 'accept' } }) },
+      for (const [name, transport] of Object.entries(transportsOf(revision))) {
+        let ticket = '';
+        const url = (visit: { readonly ticket: string }) => `https://shop.example/?ticket=${(ticket = visit.ticket)}`;
+        const server = serverWith({
+          async who(context) {
+            if (asks) await context.elicitUrl({ message: 'Pay', url });
+            return JSON.stringify(context.principal ?? null);
           },
-          transport,
-        );
-        for (const meta of [claims, { 'io.modelcontextprotocol/principal': claims, authorization: 'Bearer eve' }]) {
-          const result = await client.result('tools/call', { name: 'pay', ...claims, _meta: meta });
-          expect(textOf(result)).toBe('{"action":"accept"}');
-          expect(() => server.openTicket(ticket, { subject: 'eve' })).toThrow(TicketError);
-          expect(server.openTicket(ticket, principal).subject).toBe(principal?.subject);
+        });
+        for (const principal of [undefined, { subject: 'ada' }, { subject: 'ada', ...whole }]) {
+          // over HTTP, the tests know only the name of the user
+          if (name.startsWith('HTTP') && principal && 'issuer' in principal) continue;
+          const client = await RawClient.connect(
+            server,
+            {
+              revision,
+              ...(principal && { principal }),
+              capabilities: { elicitation: { url: {} }, experimental: claims },
+              answers: { 'elicitation/create': () => ({ result: { action: 'accept', content: { user: 'eve' } } }) },
+            },
+            transport,
+          );
+          for (const meta of [claims, { 'io.modelcontextprotocol/principal': claims, authorization: 'Bearer eve' }]) {
+            const result = await client.result('tools/call', { name: 'who', ...claims, _meta: meta });
+            expect(JSON.parse(textOf(result) ?? '')).toEqual(principal ?? null);
+            if (!asks) continue;
+            expect(() => server.openTicket(ticket, { subject: 'eve' })).toThrow(TicketError);
+            expect(server.openTicket(ticket, principal).subject).toBe(principal?.subject);
+          }
+          await client.close();
         }
       }
-    }
-  });
+    },
+  );
+});
 
-  eachRevision('ELIC-22', 'is not who a client says that it is, over any transport', async (revision) => {
-    for (const transport of Object.values(transportsOf(revision))) {
-      const server = serverWith({ who: ({ principal }) => JSON.stringify(principal ?? null) });
-      const meta = { subject: 'eve', principal: { subject: 'eve' }, 'io.modelcontextprotocol/principal': 'eve' };
-      for (const [principal, said] of [
-        [undefined, 'null'],
-        [{ subject: 'ada' }, '{"subject":"ada"}'],
-      ] as const) {
-        const capabilities = { experimental: { principal: { subject: 'eve' } } };
-        const client = await RawClient.connect(
-          server,
-          { revision, capabilities, ...(principal && { principal }) },
-          transport,
-        );
-        const params = { name: 'who', principal: { subject: 'eve' }, subject: 'eve', _meta: meta };
-        expect(textOf(await client.result('tools/call', params))).toBe(said);
-        await client.close();
-      }
+const staff: Access = (principal) => principal?.subject === 'ada';
+
+class Search {
+  @IsString()
+  text!: string;
+
+  @IsInt()
+  @Max(10)
+  limit!: number;
+}
+
+class Page {
+  @Matches(/^[a-z]+$/)
+  page!: string;
+}
+
+class Library {
+  given: unknown[] = [];
+
+  @Tool()
+  search(input: Search) {
+    this.given.push({ ...input });
+    return `\u001B[31m${input.text}\u001B[0m\u202E found: api_key=sk-live-1234567890abcdef1234567890`;
+  }
+
+  @Tool({ access: staff })
+  burn() {
+    return 'burnt';
+  }
+
+  @Resource('library://pages/{page}')
+  read({ page }: Page) {
+    this.given.push(page);
+    return `page ${page}`;
+  }
+
+  @Resource('library://diary', { access: staff })
+  diary() {
+    return 'dear diary';
+  }
+
+  @Prompt()
+  summarize({ page }: Page) {
+    this.given.push(page);
+    return `Summarize ${page}`;
+  }
+
+  @Completion({ for: 'summarize', argument: 'page' })
+  pages(value: string) {
+    this.given.push(value);
+    return ['intro', 'index'].filter((page) => page.startsWith(value));
+  }
+}
+
+/** Allows two searches per caller. */
+class TwoEach implements RateLimiter {
+  private readonly used = new Map<string | number, number>();
+
+  async consume(key: string | number): Promise<unknown> {
+    const used = (this.used.get(key) ?? 0) + 1;
+    this.used.set(key, used);
+    return used <= 2 ? await Promise.resolve({}) : await Promise.reject({ msBeforeNext: 3000 });
+  }
+}
+
+describe('one server', () => {
+  eachRevision('SEC-14', 'validates input, controls access, limits rates and sanitizes output', async (revision) => {
+    const library = new Library();
+    const limited = rateLimit(new TwoEach(), {
+      of: ({ name, ctx }) => (name === 'search' ? ctx.principal?.subject : undefined),
+    });
+    const server = serverOf({ providers: [library], interceptors: [sanitize(), limited] });
+    const connect = (principal?: Principal) =>
+      RawClient.connect(server, { revision, ...(principal && { principal }) }, overHttp);
+    const [nobody, ada, eve] = [await connect(), await connect({ subject: 'ada' }), await connect({ subject: 'eve' })];
+    const search = (args: JsonObject) => ['tools/call', { name: 'search', arguments: args }] as const;
+    const read = (uri: string) => ['resources/read', { uri }] as const;
+    const get = (args: unknown) => ['prompts/get', { name: 'summarize', arguments: args }] as const;
+    const ref = { type: 'ref/prompt', name: 'summarize' };
+    const complete = (params: JsonObject) => ['completion/complete', { ref, ...params }] as const;
+    const refuses = async (client: RawClient, [method, params]: readonly [string, JsonObject], code: unknown) => {
+      const { result, error } = await client.request(method, params);
+      expect([params, error?.code ?? result?.['isError'], library.given]).toEqual([params, code, []]);
+    };
+    const notFound = revision === STATELESS ? -32602 : -32002;
+    const [text, page] = ['cats', 'intro'];
+
+    // invalid tool arguments are errors for the model
+    for (const args of [{}, { text }, { text: 7, limit: 1 }, { text, limit: 11 }, { text, limit: '1' }]) {
+      await refuses(nobody, search(args), true);
     }
+    await refuses(ada, ['tools/call', { name: 'unknown' }], -32602);
+    await refuses(eve, ['tools/call', { name: 'burn' }], -32602);
+    for (const uri of ['library://pages/Intro', 'library://pages/a.b']) await refuses(ada, read(uri), -32602);
+    for (const uri of ['library://pages/', 'library://pages/..%2Fsecret', 'library://nothing', 'file:///etc/passwd']) {
+      await refuses(ada, read(uri), notFound);
+    }
+    await refuses(eve, read('library://diary'), notFound);
+    for (const args of [{}, { page: '../x' }, { page: 7 }, page, undefined]) await refuses(ada, get(args), -32602);
+    const argument = { name: 'page', value: '' };
+    for (const params of [
+      {},
+      { argument: { name: 'page' } },
+      { argument: { name: 'page', value: 7 } },
+      { ref: { type: 'ref/prompt', name: 'unknown' }, argument },
+      { ref: { type: 'ref/other', name: 'summarize' }, argument },
+      ...['none', { arguments: 'none' }, { arguments: { page: null } }].map((context) => ({ argument, context })),
+    ]) {
+      await refuses(ada, complete(params), -32602);
+    }
+
+    const namesOf = async (client: RawClient) =>
+      ((await client.result('tools/list'))['tools'] as { name: string }[]).map(({ name }) => name);
+    expect([await namesOf(ada), await namesOf(eve)]).toEqual([['search', 'burn'], ['search']]);
+    expect(textOf(await ada.call('burn'))).toBe('burnt');
+    for (const client of [ada, ada, eve]) {
+      expect(textOf(await client.result(...search({ text, limit: 1 })))).toBe('cats found: api_key=[redacted]');
+    }
+    const over = await ada.result(...search({ text, limit: 1 }));
+    expect([over['isError'], textOf(over)]).toEqual([true, expect.stringContaining('Too many calls')]);
+    expect(await ada.result(...read('library://diary'))).toMatchObject({ contents: [{}] });
+    await ada.result(...read(`library://pages/${page}`));
+    await ada.result(...get({ page }));
+    expect(await ada.result(...complete({ argument: { name: 'page', value: 'int' } }))).toMatchObject({
+      completion: { values: ['intro'] },
+    });
+    const searched = { text, limit: 1 };
+    expect(library.given).toEqual([searched, searched, searched, page, page, 'int']);
+  });
+});
+
+describe('a limit', () => {
+  inStateless('TOOL-28', 'counts each round of a call, even if the client repeats a round', async () => {
+    let runs = 0;
+    const interceptors = [rateLimit(new RateLimiterMemory({ points: 3, duration: 60 }))];
+    const server = serverWith(
+      {
+        async remove(context) {
+          const isSure = await context.confirm('Remove it?');
+          runs += 1;
+          return isSure ? 'removed' : 'kept';
+        },
+      },
+      { interceptors },
+    );
+    const client = await RawClient.connect(
+      server,
+      { revision: STATELESS, capabilities: { elicitation: {} } },
+      overHttp,
+    );
+    const params = { name: 'remove', arguments: {} };
+    const { result: asked } = await client.request('tools/call', params);
+    const inputResponses = { '#1': { action: 'accept', content: {} } };
+    const retry = { ...params, requestState: asked?.['requestState'], inputResponses };
+    for (const text of ['removed', 'removed', expect.stringMatching(/^Too many calls/)]) {
+      expect(await client.request('tools/call', retry)).toMatchObject({ result: { content: [{ text }] } });
+    }
+    expect(runs).toBe(2);
   });
 });

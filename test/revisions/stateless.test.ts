@@ -3,11 +3,19 @@ import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 
 import { describe, expect } from '@jest/globals';
-import { type Context, type Extension, type JsonObject, McpError, NoInput, Prompt, Resource } from '@decorum/core';
+import {
+  type Context,
+  type Extension,
+  type JsonObject,
+  McpError,
+  type McpServer,
+  NoInput,
+  ToolError,
+} from '@decorum/core';
 
 import { overHttp, statelessHeaders } from '../support/http-transports.js';
 import { type RawTransport, type Message, overMemory, overStdio, RawClient, textOf } from '../support/raw-client.js';
-import { inStateless, type Revision, SESSION_REVISIONS, STATELESS } from '../support/requirements.js';
+import { eachRevisionOf, inStateless, type Revision, SESSION_REVISIONS, STATELESS } from '../support/requirements.js';
 import {
   answerTo,
   asked,
@@ -19,8 +27,10 @@ import {
   urlOf,
   VERSION,
 } from '../support/stateless-post.js';
-import { LISTS, many } from './lists.js';
 import { failing, fails, provoked, reads, sample } from './failing.js';
+import { LISTS, many } from './lists.js';
+import { ASKING, membersOf } from './members.js';
+import { SAID } from './rounds.js';
 import { deferred, serverOf, serverWith } from './servers.js';
 import {
   beAsked,
@@ -56,34 +66,41 @@ async function tell(transport: RawTransport): Promise<RawClient> {
   return client;
 }
 
-/** A server shared by several requests of a test. */
-const FAILING = failing();
-
-/** All received results. */
-const resultsOf = ({ received }: RawClient) => received.flatMap(({ result }) => (result ? [result] : []));
-
-const SAMPLED = { role: 'assistant', model: 'm', content: { type: 'text', text: 'Ho' } };
-
 describe('results without a session', () => {
-  inStateless('RPC-23', 'all have a type', async () => {
-    for (const transport of RAW_TRANSPORTS) {
-      const results = resultsOf(await tell(transport));
-      expect(results.length).toBeGreaterThan(15);
-      for (const { resultType } of results) expect(resultType).toEqual(expect.any(String));
-    }
-  });
-
-  inStateless('RPC-24', 'are complete, or ask the client questions', async () => {
-    for (const transport of RAW_TRANSPORTS) {
-      const types = new Map<string, number>();
-      for (const result of resultsOf(await tell(transport))) {
-        const type = String(result['resultType']);
-        types.set(type, (types.get(type) ?? 0) + 1);
-        expect(type).toBe('inputRequests' in result ? 'input_required' : 'complete');
+  eachRevisionOf(
+    ['RPC-23', 'RPC-24', 'RPC-26', 'META-22', 'STDIO-09'],
+    'have a type and the server info, and only they and notifications are sent to a client',
+    async () => {
+      for (const transport of RAW_TRANSPORTS) {
+        const client = await tell(transport);
+        const results = client.received.flatMap(({ result }) => (result ? [result] : []));
+        expect(results.length).toBeGreaterThan(15);
+        for (const result of results) {
+          expect(result['resultType']).toBe('inputRequests' in result ? 'input_required' : 'complete');
+          expect(result['_meta']).toMatchObject({ [`${PREFIX}serverInfo`]: { name: 'story', version: '1.0.0' } });
+        }
+        // sampling and roots in one round, a form in another
+        expect(results.filter(({ resultType }) => resultType === 'input_required')).toHaveLength(2);
+        expect(client.questions.map(({ method }) => method)).toEqual([
+          'sampling/createMessage',
+          'roots/list',
+          'elicitation/create',
+        ]);
+        for (const message of client.received) expect('method' in message && 'id' in message).toBe(false);
       }
-      // sampling and roots in one round, a form in another
-      expect([...types.keys()].sort()).toEqual(['complete', 'input_required']);
-      expect(types.get('input_required')).toBe(2);
+    },
+  );
+
+  eachRevisionOf(['RPC-26', 'STDIO-09'], 'are no pings, whichever kind of handler wants one', async () => {
+    const server = serverOf({ providers: [membersOf((context) => context.ping().then(() => 'pong'))] });
+    const capabilities = { roots: {}, sampling: {}, elicitation: {} };
+    for (const transport of RAW_TRANSPORTS) {
+      const client = await RawClient.connect(server, { revision, capabilities }, transport);
+      for (const [method, params] of ASKING) {
+        const { result, error } = await client.request(method, params);
+        expect([method, error !== undefined || result?.['isError']]).toEqual([method, true]);
+      }
+      expect(client.received.filter((message) => 'method' in message)).toEqual([]);
     }
   });
 
@@ -105,128 +122,62 @@ describe('results without a session', () => {
     expect(await answerTo(server, asked(3, 'pending/get'))).toMatchObject([400, { error: { code: -32021 } }]);
     expect(await answerTo(serverOf(), both)).toMatchObject([404, { error: { code: -32601 } }]);
   });
-
-  inStateless('META-22', 'all have server info', async () => {
-    for (const transport of RAW_TRANSPORTS) {
-      for (const { _meta: meta } of resultsOf(await tell(transport))) {
-        expect(meta).toMatchObject({ [`${PREFIX}serverInfo`]: { name: 'story', version: '1.0.0' } });
-      }
-    }
-  });
-
-  for (const [id, transports] of [
-    ['RPC-26', RAW_TRANSPORTS],
-    ['STDIO-09', [overStdio]],
-  ] as const) {
-    inStateless(id, 'and notifications are all that a client hears: nothing is asked by a request', async () => {
-      for (const transport of transports) {
-        const client = await tell(transport);
-        expect(client.questions.map(({ method }) => method)).toEqual([
-          'sampling/createMessage',
-          'roots/list',
-          'elicitation/create',
-        ]);
-        for (const message of client.received) expect('method' in message && 'id' in message).toBe(false);
-      }
-    });
-
-    inStateless(id, 'has no pings, whichever kind of handler wants one', async () => {
-      class Pinging {
-        @Prompt()
-        prompt(_input: NoInput, context: Context) {
-          return context.ping().then(() => 'pong');
-        }
-
-        @Resource('ping://client')
-        resource(_input: NoInput, context: Context) {
-          return context.ping().then(() => 'pong');
-        }
-      }
-      for (const transport of transports) {
-        const server = serverWith({ tool: (context) => context.ping() }, { providers: [Pinging] });
-        const capabilities = { roots: {}, sampling: {}, elicitation: {} };
-        const client = await RawClient.connect(server, { revision, capabilities }, transport);
-        for (const [method, params] of [
-          ['tools/call', { name: 'tool' }],
-          ['prompts/get', { name: 'prompt' }],
-          ['resources/read', { uri: 'ping://client' }],
-        ] as const) {
-          const { result, error } = await client.request(method, params);
-          expect([method, error !== undefined || result?.['isError']]).toEqual([method, true]);
-        }
-        expect(client.received.filter((message) => 'method' in message)).toEqual([]);
-      }
-    });
-  }
 });
 
 const between = (code: number | undefined, low: number, high: number) =>
   code !== undefined && code >= low && code <= high;
 
 describe('errors without a session', () => {
-  inStateless('RPC-27', 'use the codes of the specification for their purpose only', async () => {
-    for (const { code, error } of await provoked()) {
-      expect(error).toMatchObject({ code });
-      if (!between(error?.code, -32099, -32020)) continue;
-      const data = {
-        '-32020': undefined,
-        '-32021': { requiredCapabilities: expect.any(Object) },
-        '-32022': { supported: expect.arrayContaining([revision]), requested: 'v999.0.0' },
-      }[String(error?.code)];
-      expect(error?.data).toEqual(data);
-    }
-  });
-
-  inStateless('RPC-28', 'use no removed codes: the client is asked instead', async () => {
-    for (const { error } of await provoked()) expect([-32002, -32042]).not.toContain(error?.code);
-    const [status, { error }] = await answerTo(failing(), reads('docs:missing'));
-    expect([status, error]).toMatchObject([200, { code: -32602, data: { uri: 'docs:missing' } }]);
-    for (const how of ['url', 'sign in']) {
-      const [, { result }] = await answerTo(failing(), fails(how, declares({ elicitation: { url: {} } })));
-      expect(result).toMatchObject({ resultType: 'input_required' });
-      expect(Object.values(result?.['inputRequests'] as object)).toMatchObject([
-        { method: 'elicitation/create', params: { mode: 'url' } },
-      ]);
-    }
-  });
-
-  inStateless('RPC-29', 'use no codes that implementations once invented', async () => {
-    for (const { error } of await provoked()) expect(between(error?.code, -32019, -32000)).toBe(false);
-    const [, { error }] = await answerTo(failing(), asked(1, 'tools/list'), { 'mcp-session-id': 'gone' });
-    expect(error).toBeUndefined();
-    const server = failing();
-    for (let code = -32019; code <= -32000; code += 1) {
-      for (const message of [
-        reads(`docs://${code}`),
-        asked(1, 'prompts/get', { name: 'pack', arguments: { city: `${code}` } }),
-        fails(`${code}`),
-      ]) {
-        const [, { error: chosen }] = await answerTo(server, message);
-        expect([code, between(chosen?.code, -32019, -32000)]).toEqual([code, false]);
+  eachRevisionOf(
+    ['RPC-27', 'RPC-28', 'RPC-29'],
+    'use the codes of the specification for their purpose, and no removed or invented ones',
+    async () => {
+      for (const { code, error } of await provoked()) {
+        expect(error).toMatchObject({ code });
+        expect([-32002, -32042]).not.toContain(error?.code);
+        expect(between(error?.code, -32019, -32000)).toBe(false);
+        if (!between(error?.code, -32099, -32020)) continue;
+        const data = {
+          '-32020': undefined,
+          '-32021': { requiredCapabilities: expect.any(Object) },
+          '-32022': { supported: expect.arrayContaining([revision]), requested: 'v999.0.0' },
+        }[String(error?.code)];
+        expect(error?.data).toEqual(data);
       }
-    }
-  });
+      const server = failing();
+      const missing = { error: { code: -32602, data: { uri: 'docs:missing' } } };
+      expect(await answerTo(server, reads('docs:missing'))).toMatchObject([200, missing]);
+      expect(await answerTo(server, asked(1, 'tools/list'), { 'mcp-session-id': 'gone' })).toMatchObject([
+        200,
+        { id: 1 },
+      ]);
+      // the client is asked instead
+      for (const how of ['url', 'sign in']) {
+        const [, { result }] = await answerTo(server, fails(how, declares({ elicitation: { url: {} } })));
+        expect(result).toMatchObject({ resultType: 'input_required' });
+        expect(Object.values(result?.['inputRequests'] as object)).toMatchObject([
+          { method: 'elicitation/create', params: { mode: 'url' } },
+        ]);
+      }
+    },
+  );
 
   inStateless('RPC-30', 'use the code of the author outside of the reserved range', async () => {
-    class OutOfStock extends McpError {
-      constructor() {
-        super(4711, 'Out of stock.', { until: 'Monday' });
-      }
-    }
-    const server = serverOf();
+    const server = failing();
     server.addTool({ name: 'buy', input: NoInput }, () => {
-      throw new OutOfStock();
+      throw new McpError(4711, 'Out of stock.', { until: 'Monday' });
     });
     const [, { error }] = await answerTo(server, called(1, 'buy'));
     expect(error).toEqual({ code: 4711, message: 'Out of stock.', data: { until: 'Monday' } });
     for (const code of [0, 1, -1, -31_999, -32_769, -40_000, Number.MAX_SAFE_INTEGER]) {
       for (const message of [reads(`docs://${code}`), fails(`${code}`)]) {
-        expect((await answerTo(FAILING, message))[1].error?.code).toBe(code);
+        expect((await answerTo(server, message))[1].error?.code).toBe(code);
       }
     }
-    for (const reserved of [-32000, -32019, -32050]) {
-      const [, answer] = await answerTo(failing(), reads(`docs://${reserved}`));
-      expect(answer.error?.code).toBe(-32603);
+    for (const code of [-32000, -32010, -32019, -32050]) {
+      for (const message of [reads(`docs://${code}`), fails(`${code}`)]) {
+        expect((await answerTo(server, message))[1].error?.code ?? -32603).toBe(-32603);
+      }
     }
   });
 
@@ -243,7 +194,7 @@ describe('errors without a session', () => {
     const client = await RawClient.connect(server, { revision }, overStdio);
     void client.send(called('x', 'wait'));
     const { signal } = await began.promise;
-    for (let code = -32019; code <= -32000; code += 1) {
+    for (const code of [-32000, -32002, -32010, -32019]) {
       for (const id of ['x', 's1', 1]) await client.send({ jsonrpc: '2.0', id, error: { code, message: 'No' } });
     }
     await client.settled();
@@ -276,60 +227,45 @@ describe('a request without a session', () => {
     ];
   };
 
-  inStateless('RPC-34', 'has params with an envelope', async () => {
-    const server = failing();
-    for (const method of [
-      'server/discover',
-      'tools/list',
-      'tools/call',
-      'prompts/list',
-      'prompts/get',
-      'resources/list',
-      'resources/templates/list',
-      'resources/read',
-      'completion/complete',
-      'subscriptions/listen',
-      'x/y',
-    ]) {
-      for (const params of [undefined, {}]) {
-        const answer = await answerTo(server, { jsonrpc: '2.0', id: 1, method, ...(params && { params }) });
-        expect([method, ...answer]).toMatchObject([method, 400, { id: 1, error: { code: -32602 } }]);
+  eachRevisionOf(
+    ['META-18', 'META-19', 'RPC-34'],
+    'has params that name its revision and the client’s capabilities, or is rejected with 400',
+    async () => {
+      const server = failing();
+      for (const method of ['server/discover', 'tools/call', 'subscriptions/listen', 'no/such']) {
+        for (const message of incomplete(method)) {
+          const answer = await answerTo(server, message);
+          expect([message, answer]).toMatchObject([message, [400, { id: 1, error: { code: expect.any(Number) } }]]);
+          if (method !== 'no/such') expect(answer[1].error?.code).toBe(-32602);
+        }
       }
-    }
-  });
-
-  inStateless('META-18', 'names its revision and the client’s capabilities', async () => {
-    for (const method of ['tools/list', 'server/discover', 'tools/call', 'subscriptions/listen']) {
-      for (const message of incomplete(method)) {
-        const [, { id, error }] = await answerTo(serverWith({ tool: () => '' }), message);
-        expect([id, error]).toMatchObject([1, { code: -32602 }]);
+      const methods = [
+        'tools/list',
+        'resources/templates/list',
+        'resources/read',
+        'prompts/get',
+        'completion/complete',
+        'x/y',
+      ];
+      for (const [at, method] of methods.entries()) {
+        const id = [0, '', 'x'][at % 3] as string;
+        const accept = at % 2 ? 'text/event-stream' : 'application/json';
+        for (const message of incomplete(method).slice(0, 2)) {
+          expect(await answerTo(server, { ...message, id }, { accept })).toMatchObject([
+            400,
+            { id, error: { code: -32602 } },
+          ]);
+        }
       }
-    }
-    const client = await RawClient.connect(serverOf(), { revision }, overStdio);
-    // a message that names no revision belongs to a session
-    for (const [id, message] of incomplete('tools/list').entries()) {
-      void client.send({ ...message, id });
-      const named = VERSION in Object(message.params?.['_meta']);
-      expect([message, await client.response(id)]).toMatchObject([
-        message,
-        { error: { code: named ? -32602 : -32600 } },
-      ]);
-    }
-  });
-
-  inStateless('META-19', 'is rejected with 400 without these', async () => {
-    const server = serverWith({ tool: () => '' });
-    for (const method of ['tools/list', 'server/discover', 'tools/call', 'subscriptions/listen', 'no/such']) {
-      for (const message of incomplete(method)) expect((await answerTo(server, message))[0]).toBe(400);
-    }
-    for (const id of [0, '', 'x']) {
-      for (const accept of ['text/event-stream', 'application/json']) {
-        const [message] = incomplete('tools/list');
-        const answer = await answerTo(server, { ...message, id }, { accept });
-        expect(answer).toMatchObject([400, { id, error: { code: -32602 } }]);
+      const client = await RawClient.connect(serverOf(), { revision }, overStdio);
+      // a message that names no revision belongs to a session
+      for (const [id, message] of incomplete('tools/list').entries()) {
+        void client.send({ ...message, id });
+        const code = VERSION in Object(message.params?.['_meta']) ? -32602 : -32600;
+        expect([message, await client.response(id)]).toMatchObject([message, { error: { code } }]);
       }
-    }
-  });
+    },
+  );
 
   inStateless('META-21', 'gets only questions that its client supports', async () => {
     const server = failing();
@@ -395,31 +331,58 @@ describe('a request without a session', () => {
     }
   });
 
-  inStateless('RPC-36', 'refers to shared state only by its own params', async () => {
-    const carts = new Map<string, number>();
-    const add = (_context: Context, { cart }: JsonObject) => {
-      carts.set(cart as string, (carts.get(cart as string) ?? 0) + 1);
-      return String(carts.get(cart as string));
-    };
-    const server = serverWith({ add });
-    server.addTool({ name: 'ask', input: NoInput }, (_input, context) => sample(context));
-    const options = { revision, capabilities: { sampling: {} } };
-    const [one, other] = await Promise.all([1, 2].map(() => RawClient.connect(server, options, overStdio)));
-    expect(textOf(await (one as RawClient).call('add', { cart: 'a' }))).toBe('1');
-    expect(textOf(await (other as RawClient).call('add', { cart: 'a' }))).toBe('2');
-    expect(textOf(await (one as RawClient).call('add', { cart: 'b' }))).toBe('1');
-    const { inputRequests, requestState } = await (one as RawClient).call('ask');
-    const [key] = Object.keys(inputRequests as object);
-    const given = { inputResponses: { [key as string]: SAMPLED }, requestState };
-    const ended = await (other as RawClient).result('tools/call', { name: 'ask', ...given });
-    expect(textOf(ended)).toBe('Ho');
-    // a call without state starts anew, even on the first server
-    expect(await (one as RawClient).call('ask')).toMatchObject({ resultType: 'input_required' });
-  });
+  eachRevisionOf(
+    ['RPC-36', 'RPC-38'],
+    'refers to shared state only by its params, and may be interleaved with other conversations',
+    async () => {
+      const carts = new Map<unknown, number>();
+      const server = serverWith({
+        add(_context, { cart }) {
+          carts.set(cart, (carts.get(cart) ?? 0) + 1);
+          return String(carts.get(cart));
+        },
+        async talk(context, { who }) {
+          const first = (await context.sample({ messages: `1 ${String(who)}`, maxTokens: 1 })).text;
+          const second = (await context.sample({ messages: `2 ${String(who)}`, maxTokens: 1 })).text;
+          return `${first}, ${second}`;
+        },
+      });
+      const options = { revision, capabilities: { sampling: {} } };
+      const one = await RawClient.connect(server, options, overStdio);
+      const other = await RawClient.connect(server, options, overStdio);
+      for (const [client, cart, count] of [
+        [one, 'a', '1'],
+        [other, 'a', '2'],
+        [one, 'b', '1'],
+      ] as const) {
+        expect(textOf(await client.call('add', { cart }))).toBe(count);
+      }
+      const talks: { readonly who: string; given: JsonObject }[] = ['ada', 'bob'].map((who) => ({ who, given: {} }));
+      for (const round of [1, 2]) {
+        const client = round === 1 ? one : other;
+        const asking = talks.map(({ who, given }) =>
+          client.result('tools/call', { name: 'talk', arguments: { who }, ...given }),
+        );
+        for (const [index, { inputRequests, requestState }] of (await Promise.all(asking)).entries()) {
+          const talk = talks[index]!;
+          const [[key, question]] = Object.entries(inputRequests as object) as [[string, unknown]];
+          expect(JSON.stringify(question)).toContain(`${round} ${talk.who}`);
+          const answer = { ...SAID, content: { type: 'text', text: `${talk.who} ${round}` } };
+          talk.given = { inputResponses: { [key]: answer }, requestState };
+        }
+      }
+      for (const { who, given } of talks.reverse()) {
+        const result = await one.result('tools/call', { name: 'talk', arguments: { who }, ...given });
+        expect(textOf(result)).toBe(`${who} 1, ${who} 2`);
+        // a call without state starts anew
+        expect(await other.call('talk', { who })).toMatchObject({ resultType: 'input_required' });
+      }
+    },
+  );
 
   inStateless('RPC-37', 'may use its own connection', async () => {
     const ports = new Set<unknown>();
-    const overNew = async (message: Message, server = FAILING): Promise<Message> => {
+    const overNew = async (message: Message, server: McpServer): Promise<Message> => {
       const url = await urlOf(server);
       const accept = 'application/json, text/event-stream';
       const headers = { 'content-type': 'application/json', accept, ...statelessHeaders(message) };
@@ -431,13 +394,13 @@ describe('a request without a session', () => {
       for await (const chunk of response) chunks.push(chunk);
       return JSON.parse(Buffer.concat(chunks).toString()) as Message;
     };
-    expect(await overNew(asked(1, 'server/discover'))).toHaveProperty('result.supportedVersions');
-    expect(await overNew(asked(1, 'tools/list'))).toHaveProperty('result.tools');
+    const server = failing();
+    expect(await overNew(asked(1, 'server/discover'), server)).toHaveProperty('result.supportedVersions');
     const ask = fails('sample', declares({ sampling: {} }));
-    const { inputRequests, requestState } = (await overNew(ask)).result as JsonObject;
+    const { inputRequests, requestState } = (await overNew(ask, server)).result as JsonObject;
     const [key] = Object.keys(inputRequests as object);
-    const given = { inputResponses: { [key as string]: SAMPLED }, requestState };
-    expect(await overNew({ ...ask, params: { ...ask.params, ...given } })).toMatchObject({
+    const given = { inputResponses: { [key as string]: SAID }, requestState };
+    expect(await overNew({ ...ask, params: { ...ask.params, ...given } }, server)).toMatchObject({
       result: { content: [{ text: 'Ho' }] },
     });
     // all pages of a list
@@ -450,62 +413,13 @@ describe('a request without a session', () => {
         expect([method, (result[members] as unknown[]).length, cursor !== undefined]).toEqual([method, 1, more]);
       }
     }
-    expect(ports.size).toBe(4 + LISTS.length * 3);
+    expect(ports.size).toBe(3 + LISTS.length * 3);
   });
 
-  inStateless('RPC-38', 'may be interleaved with other conversations', async () => {
-    const server = serverWith({
-      async talk(context, { who }) {
-        const first = (await context.sample({ messages: `1 ${String(who)}`, maxTokens: 1 })).text;
-        const second = (await context.sample({ messages: `2 ${String(who)}`, maxTokens: 1 })).text;
-        return `${first}, ${second}`;
-      },
-    });
-    const client = await RawClient.connect(server, { revision, capabilities: { sampling: {} } }, overStdio);
-    type Talk = { readonly who: string; given: JsonObject };
-    const talks: Talk[] = [
-      { who: 'ada', given: {} },
-      { who: 'bob', given: {} },
-    ];
-    for (const round of [1, 2]) {
-      const asking = talks.map((talk) =>
-        client.result('tools/call', { name: 'talk', arguments: { who: talk.who }, ...talk.given }),
-      );
-      for (const [index, { inputRequests, requestState }] of (await Promise.all(asking)).entries()) {
-        const talk = talks[index] as Talk;
-        const [[key, question]] = Object.entries(inputRequests as object) as [[string, unknown]];
-        expect(JSON.stringify(question)).toContain(`${round} ${talk.who}`);
-        const answer = { ...SAMPLED, content: { type: 'text', text: `${talk.who} ${round}` } };
-        talk.given = { inputResponses: { [key]: answer }, requestState };
-      }
-    }
-    for (const { who, given } of talks.reverse()) {
-      const result = await client.result('tools/call', { name: 'talk', arguments: { who }, ...given });
-      expect(textOf(result)).toBe(`${who} 1, ${who} 2`);
-    }
-  });
-
-  inStateless('RPC-05', 'may reuse the id of a finished request, but not of one in flight', async () => {
-    const go = deferred();
-    const server = serverWith({ quick: () => 'quick', slow: () => go.promise.then(() => 'slow') });
-    const client = await RawClient.connect(server, { revision }, overStdio);
-    for (const count of [1, 2, 3]) {
-      await client.send(called(1, 'quick'));
-      await client.at(count - 1);
-    }
-    expect(client.received).toMatchObject(Array.from({ length: 3 }, () => ({ id: 1, result: { content: [{}] } })));
-    await client.send(called(2, 'slow'));
-    await client.send(called(2, 'quick'));
-    expect(await client.at(3)).toMatchObject({ error: { code: -32600 } });
-    expect(client.received[3]).not.toHaveProperty('id');
-    go.resolve();
-    expect(await client.response(2)).toMatchObject({ result: { content: [{ text: 'slow' }] } });
-  });
-
-  inStateless('RPC-05', 'may reuse the id of a cancelled request, even while its handler runs', async () => {
+  inStateless('RPC-05', 'may reuse the id of a finished or cancelled request, but not of one in flight', async () => {
     for (const transport of RAW_TRANSPORTS) {
       let began = deferred();
-      const go = deferred();
+      const go = deferred<string>();
       const slow = () => {
         began.resolve();
         return go.promise;
@@ -515,12 +429,24 @@ describe('a request without a session', () => {
         began = deferred();
         void client.send(called(id, 'slow'));
         await began.promise;
+        // even while its handler runs
         await client.cancel(id);
-        const count = client.received.length;
-        void client.send(called(id, 'quick'));
-        expect(await client.at(count)).toMatchObject({ id, result: { content: [{ text: 'quick' }] } });
+        for (let time = 0; time < 2; time += 1) {
+          const count = client.received.length;
+          void client.send(called(id, 'quick'));
+          expect(await client.at(count)).toMatchObject({ id, result: { content: [{ text: 'quick' }] } });
+        }
       }
-      go.resolve();
+      if (transport === overHttp) continue;
+      const count = client.received.length;
+      began = deferred();
+      void client.send(called(2, 'slow'));
+      await began.promise;
+      void client.send(called(2, 'quick'));
+      const refused = await client.at(count);
+      expect([refused.id, refused.error]).toMatchObject([undefined, { code: -32600 }]);
+      go.resolve('slow');
+      expect(await client.response(2)).toMatchObject({ result: { content: [{ text: 'slow' }] } });
     }
   });
 
@@ -533,34 +459,48 @@ describe('a request without a session', () => {
   });
 
   // a session cannot be declared by a request
-  const UNKNOWN = ['v999.0.0', '1999-01-01', '', '2026-07-29', ...SESSION_REVISIONS];
+  const UNKNOWN = ['v999.0.0', '', '2026-07-29', `${STATELESS}T00:00:00Z`, '__proto__', ...SESSION_REVISIONS];
+  const SPACED = [` ${STATELESS}`, `${STATELESS} `];
 
-  inStateless('LIFE-21', 'is rejected if its revision is unknown', async () => {
-    for (const transport of [overMemory, overStdio]) {
-      const client = await RawClient.connect(serverOf(), { revision }, transport);
-      for (const requested of UNKNOWN) {
-        const { code, data } = await client.error('tools/list', { _meta: { [VERSION]: requested } });
-        expect([code, data]).toEqual([-32022, { supported: expect.arrayContaining([revision]), requested }]);
+  eachRevisionOf(['LIFE-21', 'LIFE-22'], 'is rejected if its revision is unknown, whatever its method', async () => {
+    const server = storyServer();
+    const methods = [
+      'tools/list',
+      'tools/call',
+      'server/discover',
+      'resources/read',
+      'subscriptions/listen',
+      'no/such',
+    ];
+    const accepts = ['application/json, text/event-stream', 'application/json', 'text/event-stream', '*/*'];
+    const clients = [overMemory, overStdio].map((transport) => RawClient.connect(server, { revision }, transport));
+    for (const [at, requested] of [...UNKNOWN, ...SPACED].entries()) {
+      const error = { code: -32022, data: { supported: expect.arrayContaining([STATELESS]), requested } };
+      for (const [index, method] of methods.entries()) {
+        const message = asked('x', method, { name: 'x', uri: 'docs://a' }, { [VERSION]: requested });
+        const accept = accepts[(at + index) % accepts.length] as string;
+        if (!SPACED.includes(requested)) {
+          const answer = await answerTo(server, message, { 'mcp-protocol-version': requested, accept });
+          expect([method, requested, ...answer]).toMatchObject([method, requested, 400, { id: 'x', error }]);
+        }
+        const client = await clients[(at + index) % 2]!;
+        const id = `${at} ${method}`;
+        await client.send({ ...message, id });
+        expect([method, requested, await client.response(id)]).toMatchObject([method, requested, { error }]);
       }
+    }
+    for (const client of await Promise.all(clients)) {
       expect(await client.result('server/discover')).toHaveProperty('supportedVersions');
     }
   });
 
-  inStateless('LIFE-22', 'is then rejected with 400', async () => {
-    const server = serverOf();
-    for (const requested of ['v999.0.0', '2026-07-29', '2025-11-25', '2024-11-05']) {
-      for (const accept of ['application/json, text/event-stream', 'application/json', 'text/event-stream', '*/*']) {
-        for (const method of ['tools/list', 'server/discover', 'subscriptions/listen', 'no/such']) {
-          const message = asked('x', method, {}, { [VERSION]: requested });
-          const answer = await answerTo(server, message, { 'mcp-protocol-version': requested, accept });
-          expect(answer).toMatchObject([400, { id: 'x', error: { code: -32022, data: { requested } } }]);
-        }
-      }
+  inStateless('LIFE-23', 'cannot use session methods, even where a session has begun', async () => {
+    const server = storyServer();
+    const pipes = [RawClient.connect(server, { revision }, overStdio)];
+    for (const transport of [overMemory, overStdio]) {
+      pipes.push(RawClient.connect(server, { revision: '2025-11-25' }, transport));
     }
-  });
-
-  inStateless('LIFE-23', 'cannot use session methods', async () => {
-    const methods = [
+    for (const method of [
       'initialize',
       'notifications/initialized',
       'ping',
@@ -570,14 +510,16 @@ describe('a request without a session', () => {
       'notifications/roots/list_changed',
       'tasks/result',
       'tasks/list',
-    ];
-    for (const method of methods) {
-      const message = asked(1, method, { level: 'info', uri: 'docs://a', taskId: '1' });
-      expect(await answerTo(storyServer(), message)).toMatchObject([404, { id: 1, error: { code: -32601 } }]);
-      const client = await RawClient.connect(storyServer(), { revision }, overStdio);
-      await client.send(message);
-      expect(await client.response(1)).toMatchObject({ error: { code: -32601 } });
+    ]) {
+      const hello = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } };
+      const message = asked(method, method, { ...hello, level: 'info', uri: 'docs://a', taskId: '1' });
+      expect(await answerTo(server, message)).toMatchObject([404, { id: method, error: { code: -32601 } }]);
+      for (const client of await Promise.all(pipes)) {
+        await client.send(message);
+        expect([method, await client.response(method)]).toMatchObject([method, { error: { code: -32601 } }]);
+      }
     }
+    for (const client of (await Promise.all(pipes)).slice(1)) expect(await client.result('ping')).toEqual({});
   });
 
   inStateless('LIFE-26', 'cannot start a session, and learns the alternatives', async () => {
@@ -587,6 +529,38 @@ describe('a request without a session', () => {
       const [status, { error }] = await answerTo(serverOf(), { jsonrpc: '2.0', id: 1, method: 'initialize', params });
       expect([status, error?.code]).toEqual([404, -32601]);
       expect(error?.data).toMatchObject({ supported: expect.arrayContaining([revision]) });
+    }
+  });
+
+  eachRevisionOf(['LIFE-27', 'EXT-04'], 'uses each method of an extension that it declares, and no other', async () => {
+    const extensions = ['one', 'two'].map((name) => ({
+      id: `com.example/${name}`,
+      methods: {
+        [`${name}/now`]: () => ({ is: 'now' }),
+        [`${name}/later`]: async () => await Promise.resolve({ is: 'later' }),
+        [`${name}/fails`]: () => {
+          throw new ToolError('No.');
+        },
+      },
+    }));
+    const server = serverOf({ extensions });
+    const methods = extensions.flatMap((each) => Object.keys(each.methods));
+    for (const method of methods) {
+      const [own, other] = method.startsWith('one')
+        ? ['com.example/one', 'com.example/two']
+        : ['com.example/two', 'com.example/one'];
+      for (const declared of [{}, { [other]: {} }, { [own]: [] }, { [own.toUpperCase()]: {} }]) {
+        const answer = await answerTo(server, asked(1, method, {}, declares({ extensions: declared })));
+        const data = { requiredCapabilities: { extensions: { [own]: {} } } };
+        expect([method, declared, ...answer]).toMatchObject([method, declared, 400, { error: { code: -32021, data } }]);
+      }
+      const [status, { result, error }] = await answerTo(
+        server,
+        asked(1, method, {}, declares({ extensions: { [own]: {} } })),
+      );
+      expect([method, status]).toEqual([method, 200]);
+      if (method.endsWith('fails')) expect(error?.code).not.toBe(-32021);
+      else expect(result).toMatchObject({ resultType: 'complete', is: method.slice(4) });
     }
   });
 });

@@ -4,13 +4,14 @@ import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
-import { afterEach, describe, expect } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import {
   Completion,
   type Context,
   type JsonObject,
   McpError,
   type McpServer,
+  NoInput,
   Prompt,
   Resource,
   serveStdio,
@@ -18,7 +19,17 @@ import {
 } from '@decorum/core';
 
 import { type RawTransport, type Message, overStdio, RawClient, textOf } from '../support/raw-client.js';
-import { eachRevision, eachSessionRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
+import {
+  eachRevision,
+  eachRevisionOf,
+  eachSessionRevision,
+  inStateless,
+  type Revision,
+  STATELESS,
+} from '../support/requirements.js';
+import { membersOf, RUNNING } from './members.js';
+import { listen } from './neutral.js';
+import { ADA, form } from './rounds.js';
 import { deferred, serverOf, serverWith } from './servers.js';
 
 const PROGRAM = fileURLToPath(new URL('../../packages/core/test/transports/fixtures/server.mjs', import.meta.url));
@@ -53,8 +64,6 @@ async function run(revision: Revision) {
   return { child, client, closed, said, stdout: () => stdout, stderr: () => stderr };
 }
 
-const LINES = { lines: () => 'one\ntwo\r\nthree\u2028four' };
-
 /** Serves a pipe in this process, and collects its output. */
 async function pipe(server: McpServer) {
   const [input, output] = [new PassThrough(), new PassThrough()];
@@ -84,103 +93,62 @@ function messagesOf(revision: Revision) {
 }
 
 describe('a line', () => {
-  eachRevision('STDIO-01', 'is one message, whatever its text contains', async (revision) => {
-    const { input, until } = await pipe(serverWith(LINES));
-    const { hello, call } = messagesOf(revision);
-    input.write(`${JSON.stringify(hello)}\n${JSON.stringify(call('call', 'lines'))}\n`);
-    const lines = (await until('four')).trimEnd().split('\n');
-    expect(lines.map((line) => (JSON.parse(line) as Message).id)).toEqual(['hello', 'call']);
-    input.end();
-  });
-
   eachRevision('STDIO-01', 'is one message, wherever a text with line breaks is', async (revision) => {
-    const text = 'one\ntwo\r\nthree\rfour';
-    const server = serverWith(
-      {
-        tell(context) {
-          context.progress(1, 2, text);
-          context.log.error(text);
-          context.log.error({ [text]: [text] }, text);
-          return text;
-        },
-        fail() {
-          throw new McpError('invalid-params', text, { [text]: text });
-        },
-      },
-      { instructions: text },
-    );
-    const client = await RawClient.connect(server, { revision, logLevel: 'debug' }, overStdio);
-    for (const id of [text, text.repeat(3)]) {
-      const params = { name: 'tell', _meta: { progressToken: id } };
-      expect(textOf((await client.request('tools/call', params, id)).result ?? {})).toBe(text);
-      const { error } = await client.request('tools/call', { name: 'fail' }, `${id}!`);
-      expect(error).toMatchObject({ message: text, data: { [text]: text } });
+    const text = 'one\ntwo\r\nthree\rfour\u2028five';
+    const input = { type: 'object', properties: { x: { type: 'string', description: text } } };
+    class Breaking {
+      @Tool({ description: text, title: text, input, output: { type: 'object' } })
+      tool() {
+        return { [text]: text };
+      }
+
+      @Tool()
+      tell(_input: NoInput, context: Context) {
+        context.progress(1, 2, text);
+        context.log.error({ [text]: [text] }, text);
+        return text;
+      }
+
+      @Tool()
+      fail() {
+        throw new McpError('invalid-params', text, { [text]: text });
+      }
+
+      @Prompt({ description: text, input })
+      prompt(_input: object) {
+        return text;
+      }
+
+      @Resource('break://{x}', { description: text, input })
+      resource(_input: object) {
+        return text;
+      }
+
+      @Completion({ for: 'prompt', argument: 'x' })
+      complete() {
+        return [text];
+      }
     }
-    expect(client.of('notifications/message')).toHaveLength(4);
-    expect(client.of('notifications/progress').map(({ params }) => params?.['message'])).toEqual(
-      revision === '2024-11-05' ? [undefined, undefined] : [text, text],
-    );
+    const server = serverOf({ providers: [Breaking], instructions: text });
+    const client = await RawClient.connect(server, { revision, logLevel: 'debug' }, overStdio);
+    for (const [method, params] of [
+      ['tools/list', {}],
+      ['prompts/list', {}],
+      ['resources/templates/list', {}],
+      ['tools/call', { name: 'tool' }],
+      ['tools/call', { name: 'tell', _meta: { progressToken: text } }],
+      ['tools/call', { name: 'fail' }],
+      ['prompts/get', { name: 'prompt' }],
+      ['resources/read', { uri: 'break://any' }],
+      ['completion/complete', { ref: { type: 'ref/prompt', name: 'prompt' }, argument: { name: 'x', value: text } }],
+    ] as const) {
+      const { result, error } = await client.request(method, params, `${method} ${JSON.stringify(params)}\n${text}`);
+      expect(JSON.stringify(result ?? error)).toMatch(/one\\+ntwo/);
+    }
+    expect(client.of('notifications/message')).toHaveLength(1);
+    const message = revision === '2024-11-05' ? undefined : text;
+    expect(client.of('notifications/progress').map(({ params }) => params?.['message'])).toEqual([message]);
     for (const line of client.texts) expect(line).not.toMatch(/[\r\n]/);
-  });
-
-  eachRevision(
-    'STDIO-01',
-    'is one message for every method, whatever the members are called and return',
-    async (revision) => {
-      const text = 'one\ntwo\r\nthree\rfour\u2028five';
-      const input = { type: 'object', properties: { x: { type: 'string', description: text } } };
-      class Breaking {
-        @Tool({ description: text, title: text, input, output: { type: 'object' } })
-        tool() {
-          return { [text]: text };
-        }
-
-        @Prompt({ description: text, input })
-        prompt(_input: object) {
-          return text;
-        }
-
-        @Resource('break://{x}', { description: text, input })
-        resource(_input: object) {
-          return text;
-        }
-
-        @Completion({ for: 'prompt', argument: 'x' })
-        complete() {
-          return [text];
-        }
-      }
-      const server = serverOf({ providers: [Breaking], instructions: text });
-      const client = await RawClient.connect(server, { revision }, overStdio);
-      for (const [method, params] of [
-        ['tools/list', {}],
-        ['prompts/list', {}],
-        ['resources/templates/list', {}],
-        ['tools/call', { name: 'tool' }],
-        ['prompts/get', { name: 'prompt' }],
-        ['resources/read', { uri: 'break://any' }],
-        ['completion/complete', { ref: { type: 'ref/prompt', name: 'prompt' }, argument: { name: 'x', value: text } }],
-      ] as const) {
-        const { result } = await client.request(method, params, `${method}\n${text}`);
-        expect(JSON.stringify(result)).toMatch(/one\\+ntwo/);
-      }
-      for (const line of client.texts) expect(line).not.toMatch(/[\r\n]/);
-    },
-  );
-
-  eachRevision('STDIO-04', 'may arrive in pieces, with others, and with a carriage return', async (revision) => {
-    const { input, until } = await pipe(serverWith({ owl: () => '🦉' }));
-    const { hello, call } = messagesOf(revision);
-    const text = [hello, call('ünï', 'owl'), call('last', 'owl')]
-      .map((message) => `${JSON.stringify(message)}\r\n`)
-      .join('');
-    const bytes = Buffer.from(text);
-    const half = bytes.length - 60;
-    for (const byte of bytes.subarray(0, half)) input.write(Buffer.of(byte));
-    input.write(bytes.subarray(half));
-    const lines = (await until('"last"')).trimEnd().split('\n');
-    expect(lines.map((line) => (JSON.parse(line) as Message).id)).toEqual(['hello', 'ünï', 'last']);
-    input.end();
   });
 
   eachRevision('STDIO-04', 'may be cut anywhere, with the end of one and the start of another', async (revision) => {
@@ -213,10 +181,10 @@ describe('a line', () => {
     input.end();
   });
 
-  eachRevision('STDIO-04', 'may be long, in as many pieces as a pipe makes of it', async (revision) => {
+  it('may be long, in as many pieces as a pipe makes of it', async () => {
     const echo = serverWith({ echo: (_context, { text }) => createHash('sha256').update(`${text}`).digest('hex') });
     const { input, until } = await pipe(echo);
-    const { hello, call } = messagesOf(revision);
+    const { hello, call } = messagesOf('2025-11-25');
     input.write(`${JSON.stringify(hello)}\n`);
     const KIB = 1024;
     for (const [round, [kib, piece]] of (
@@ -237,13 +205,6 @@ describe('a line', () => {
       expect(JSON.parse(answer)).toMatchObject({ id: `${round}`, result: { content: [{ text: digest }] } });
     }
     input.end();
-  });
-
-  eachSessionRevision('STDIO-05', 'may be a batch', async (revision) => {
-    const client = await RawClient.connect(serverWith(LINES), { revision }, overStdio);
-    await client.send([messagesOf(revision).call('a', 'lines'), { jsonrpc: '2.0', id: 'b', method: 'ping' }]);
-    await Promise.all([client.response('a'), client.response('b')]);
-    expect((JSON.parse(client.texts.at(-1) as string) as Message[]).map(({ id }) => id)).toEqual(['a', 'b']);
   });
 
   eachSessionRevision('STDIO-05', 'may be a batch of any size, answered at once or later', async (revision) => {
@@ -270,55 +231,37 @@ describe('a line', () => {
 });
 
 describe('a process', () => {
-  eachRevision('STDIO-02', 'has only messages on stdout, even if handlers print', async (revision) => {
-    const { child, client, closed, said, stdout } = await run(revision);
-    expect(textOf(await client.call('print'))).toBe('printed');
-    await said('noise of a timer');
-    child.stdin.end();
-    await closed;
-    const ids = stdout()
-      .trimEnd()
-      .split('\n')
-      .map((line) => (JSON.parse(line) as Message).id);
-    expect(ids).toEqual(client.stateless ? ['r1'] : ['r1', 'r2']);
-  });
+  eachRevisionOf(
+    ['STDIO-02', 'STDIO-03', 'STDIO-08'],
+    'has only messages on stdout, logs to stderr in UTF-8, and drains at its end',
+    async (revision) => {
+      const { child, client, closed, said, stdout, stderr } = await run(revision);
+      expect(textOf(await client.call('print'))).toBe('printed');
+      await said('noise of a timer');
+      expect(stderr()).toContain('noise of console.log { deep: [ 1 ] }');
+      const texts = ['für 100 €', '天気 🌤️'];
+      for (const text of texts) expect(await client.call('fail', { text })).toMatchObject({ isError: true });
+      const answer = client.call('wait', { ms: 50 });
+      await said('waiting');
+      if (client.stateless) child.stdin.end();
+      else child.kill('SIGTERM');
+      expect(textOf(await answer)).toBe('waited');
+      expect(await closed).toEqual([0, null]);
+      for (const text of texts) {
+        expect(stderr()).toContain(`\n${text}\n`);
+        expect(stderr()).toContain(`Error: ${text}\\n`);
+      }
+      const ids = stdout()
+        .trimEnd()
+        .split('\n')
+        .map((line) => (JSON.parse(line) as Message).id);
+      expect(ids).toEqual(['r1', 'r2', 'r3', 'r4', ...(client.stateless ? [] : ['r5'])]);
+    },
+  );
 
-  eachRevision('STDIO-03', 'logs to stderr', async (revision) => {
-    const { client, said, stderr } = await run(revision);
-    await client.call('print');
-    await said('noise of console.log');
-    expect(stderr()).toContain('noise of console.log { deep: [ 1 ] }');
-  });
-
-  eachRevision('STDIO-03', 'logs in UTF-8, whatever the handlers print and throw', async (revision) => {
-    const { child, client, closed, stderr } = await run(revision);
-    const texts = ['für', '100 €', '天気', '🌤️'];
-    for (const text of texts) {
-      expect(await client.call('fail', { text })).toMatchObject({ isError: true });
-    }
-    child.stdin.end();
-    await closed;
-    for (const text of texts) {
-      expect(stderr()).toContain(`\n${text}\n`);
-      expect(stderr()).toContain(`Error: ${text}\\n`);
-    }
-  });
-
-  inStateless('STDIO-06', 'exits when its stdin ends, even during a subscription', async () => {
-    const { child, client, closed } = await run(STATELESS);
-    void client.send(
-      client.buildMessage('listening', 'subscriptions/listen', { notifications: { toolsListChanged: true } }),
-    );
-    await client.find(({ method }) => method === 'notifications/subscriptions/acknowledged');
-    const began = performance.now();
-    child.stdin.end();
-    expect(await closed).toEqual([0, null]);
-    // less than the deadline for calls in flight
-    expect(performance.now() - began).toBeLessThan(1500);
-  });
-
-  inStateless('STDIO-06', 'exits when its stdin ends, even if a call never does', async () => {
+  inStateless('STDIO-06', 'exits when its stdin ends, even if a call or a subscription never does', async () => {
     const { child, client, closed, said } = await run(STATELESS);
+    await listen(client, { toolsListChanged: true });
     void client.send(client.buildMessage('waits', 'tools/call', { name: 'wait', arguments: { ms: 60_000 } }));
     await said('waiting');
     child.stdin.end();
@@ -334,20 +277,11 @@ describe('a process', () => {
     child.stdin.end();
     expect(await exited).toEqual([0, null]);
   });
-
-  eachSessionRevision('STDIO-08', 'drains and exits on SIGTERM', async (revision) => {
-    const { child, client, closed, said } = await run(revision);
-    const answer = client.call('wait', { ms: 50 });
-    await said('waiting');
-    child.kill('SIGTERM');
-    expect(textOf(await answer)).toBe('waited');
-    expect(await closed).toEqual([0, null]);
-  });
 });
 
 describe('a pipe', () => {
   eachRevision('STDIO-07', 'can be closed by the server', async (revision) => {
-    const { input, connection, until } = await pipe(serverWith(LINES));
+    const { input, connection, until } = await pipe(serverWith({ work: () => 'done' }));
     input.write(`${JSON.stringify(messagesOf(revision).hello)}\n`);
     await until('"hello"');
     await connection.close();
@@ -411,107 +345,43 @@ describe('a pipe', () => {
 });
 
 describe('a pipe of stateless requests', () => {
-  inStateless('STDIO-10', 'sends nothing more for a cancelled request', async () => {
-    for (const id of ['x', 0, '']) await cancelled(id);
-  });
+  const revision = STATELESS;
 
-  /** Cancels a request with this id. */
-  async function cancelled(id: string | number) {
-    const began = deferred<Context>();
-    const go = deferred();
-    const ended = deferred();
-    const server = serverWith({
-      async work(context) {
-        context.progress(1);
-        began.resolve(context);
-        await go.promise;
-        context.progress(2);
-        context.log.error('still here');
-        ended.resolve();
-        return 'done';
-      },
-    });
-    const client = await RawClient.connect(server, { revision: STATELESS, logLevel: 'debug' }, overStdio);
-    void client.send(client.buildMessage(id, 'tools/call', { name: 'work', _meta: { progressToken: 'token' } }));
-    const context = await began.promise;
-    await client.find(({ method }) => method === 'notifications/progress');
-    const before = client.received.length;
-    await client.notify('notifications/cancelled', { requestId: id });
-    await client.settled();
-    expect(context.signal.aborted).toBe(true);
-    go.resolve();
-    await ended.promise;
-    await client.settled();
-    expect(client.received.slice(before).map(({ result }) => result?.['supportedVersions'])).toEqual([
-      expect.any(Array),
-      expect.any(Array),
-    ]);
-  }
-
-  inStateless('STDIO-10', 'sends nothing more for one of another method either', async () => {
-    const input = { type: 'object', properties: { x: { type: 'string' } } };
-    let [began, go] = [deferred(), deferred()];
+  inStateless('STDIO-10', 'sends nothing more for a cancelled request of any method', async () => {
+    let [began, go] = [deferred<Context>(), deferred()];
     const work = async (context: Context) => {
-      began.resolve();
-      await go.promise;
       context.progress(1);
+      began.resolve(context);
+      await go.promise;
+      context.progress(2);
       context.log.error('still here');
       if (context.requestId === 'fails') throw new Error('too late');
-      return 'too late';
+      return 'late';
     };
-    class Working {
-      @Prompt({ input })
-      prompt(_input: object, context: Context) {
-        return work(context);
-      }
-
-      @Resource('work://{x}', { input, list: 'list' })
-      resource(_input: object, context: Context) {
-        return work(context);
-      }
-
-      @Completion({ for: 'resource', argument: 'x' })
-      async complete(_value: string, context: Context) {
-        return [await work(context)];
-      }
-
-      async list(context: Context) {
-        return [`work://${await work(context)}`];
-      }
-    }
-    const client = await RawClient.connect(
-      serverOf({ providers: [Working] }),
-      { revision: STATELESS, logLevel: 'debug' },
-      overStdio,
-    );
-    const ref = { type: 'ref/resource', uri: 'work://{x}' };
-    for (const [method, params] of [
-      ['prompts/get', { name: 'prompt' }],
-      ['resources/read', { uri: 'work://x' }],
-      ['resources/list', {}],
-      ['completion/complete', { ref, argument: { name: 'x', value: '' } }],
-    ] as const) {
-      for (const id of [method, 'fails', 0]) {
-        [began, go] = [deferred(), deferred()];
-        const before = client.received.length;
+    const server = serverOf({ providers: [membersOf(work)] });
+    const client = await RawClient.connect(server, { revision, logLevel: 'debug' }, overStdio);
+    for (const [method, params] of RUNNING) {
+      for (const id of ['x', 'fails', 0, '']) {
+        [began, go] = [deferred<Context>(), deferred()];
         void client.send(client.buildMessage(id, method, { ...params, _meta: { progressToken: 'token' } }));
-        await began.promise;
+        const { signal } = await began.promise;
+        await client.settled();
+        const before = client.received.length;
         await client.notify('notifications/cancelled', { requestId: id });
         await client.settled();
+        expect(signal.aborted).toBe(true);
         go.resolve();
         await client.settled();
-        expect([method, id, client.received.slice(before).length]).toEqual([method, id, 2]);
+        expect([method, id, client.received.length - before]).toEqual([method, id, 2]);
       }
     }
   });
 
   inStateless('STDIO-10', 'sends nothing more for a subscription, not even as the server closes', async () => {
     const server = serverWith({ tool: () => 'anything' });
-    const client = await RawClient.connect(server, { revision: STATELESS }, overStdio);
+    const client = await RawClient.connect(server, { revision }, overStdio);
     for (const id of ['sub', 0, '']) {
-      const notifications = { toolsListChanged: true };
-      void client.send(client.buildMessage(id, 'subscriptions/listen', { notifications }));
-      await client.settled();
+      await listen(client, { toolsListChanged: true }, id as string);
       await client.notify('notifications/cancelled', { requestId: id, reason: 'enough' });
       await client.settled();
       const before = client.received.length;
@@ -524,19 +394,19 @@ describe('a pipe of stateless requests', () => {
   });
 
   inStateless('STDIO-10', 'sends nothing more for one that asks, in any round', async () => {
-    const schema = { type: 'object', properties: { name: { type: 'string' } } } as const;
     let [began, go] = [deferred(), deferred()];
-    const server = serverWith({
-      async ask(context) {
-        began.resolve();
-        await go.promise;
-        await context.elicit(schema, { message: 'First?' });
-        await context.elicit(schema, { message: 'Second?' });
-        return 'done';
-      },
-    });
-    const capabilities = { elicitation: {} };
-    const client = await RawClient.connect(server, { revision: STATELESS, capabilities }, overStdio);
+    const ask = async (context: Context) => {
+      began.resolve();
+      await go.promise;
+      await form(context);
+      await form(context);
+      return 'done';
+    };
+    const client = await RawClient.connect(
+      serverWith({ ask }),
+      { revision, capabilities: { elicitation: {} } },
+      overStdio,
+    );
     let more: JsonObject = {};
     for (const round of [1, 2, 3]) {
       const params = { name: 'ask', ...more };
@@ -551,17 +421,14 @@ describe('a pipe of stateless requests', () => {
       expect([round, client.received.slice(before).length]).toEqual([round, 2]);
       const { result = {} } = await client.request('tools/call', params);
       const asked = Object.keys((result['inputRequests'] ?? {}) as object);
-      const content = { name: 'Ada' };
-      more = {
-        requestState: result['requestState'],
-        inputResponses: Object.fromEntries(asked.map((key) => [key, { action: 'accept', content }])),
-      };
+      const inputResponses = Object.fromEntries(asked.map((key) => [key, ADA]));
+      more = { requestState: result['requestState'], inputResponses };
       expect([round, asked.length]).toEqual([round, round === 3 ? 0 : 1]);
     }
   });
 
   inStateless('STDIO-11', 'ignores responses, because the server asked nothing', async () => {
-    const client = await RawClient.connect(serverWith(LINES), { revision: STATELESS }, overStdio);
+    const client = await RawClient.connect(serverWith({ work: () => 'done' }), { revision: STATELESS }, overStdio);
     await client.send({ jsonrpc: '2.0', id: 's1', result: { action: 'accept' } });
     await client.send({ jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'No' } });
     // invalid ones too

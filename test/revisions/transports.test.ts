@@ -1,4 +1,4 @@
-// Transports other than stdin and stdout: the sockets of the operating system, and custom ones.
+// Whole conversations over every transport, sockets of the operating system, and custom transports.
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
@@ -9,9 +9,56 @@ import { describe, expect, it } from '@jest/globals';
 import { type Host, type JsonObject, serveStdio } from '@decorum/core';
 import { type Frame, HOST, parseMessage } from '@decorum/core/transport';
 
+import { overHttp, transportsOf } from '../support/http-transports.js';
 import { type Message, overMemory, type RawTransport, RawClient, textOf } from '../support/raw-client.js';
-import { eachRevision, inStateless, STATELESS } from '../support/requirements.js';
+import { eachRevision, inStateless, SESSION_REVISIONS, STATELESS } from '../support/requirements.js';
 import { serverWith } from './servers.js';
+import {
+  beAsked,
+  cancel,
+  comeBack,
+  follow,
+  hear,
+  storyAnswers,
+  storyCapabilities,
+  storyServer,
+  Storyteller,
+  use,
+} from './story.js';
+
+/** Each transport of the newest revision with sessions, and one of each other. */
+const CASES = SESSION_REVISIONS.flatMap((revision, index) =>
+  Object.entries(transportsOf(revision)).flatMap(([medium, transport], at) =>
+    revision === '2025-11-25' || at === index + 1 ? [{ revision, medium, transport }] : [],
+  ),
+);
+
+describe('A client', () => {
+  it.each(CASES)('of $revision uses the whole protocol over $medium', async ({ revision, transport }) => {
+    const teller = new Storyteller();
+    const server = storyServer(teller);
+    const capabilities = storyCapabilities(revision);
+    const client = await RawClient.connect(
+      server,
+      { revision, capabilities, answers: storyAnswers(revision) },
+      transport,
+    );
+    await use(client);
+    await beAsked(client);
+    await hear(client);
+    await follow(client, server);
+    await cancel(client, teller);
+  });
+
+  it.each(SESSION_REVISIONS.filter((revision) => revision > '2024-11-05'))(
+    'of %s reconnects over HTTP for missed messages',
+    async (revision) => {
+      const teller = new Storyteller();
+      const client = await RawClient.connect(storyServer(teller), { revision }, overHttp);
+      await comeBack(client, teller);
+    },
+  );
+});
 
 describe('a pipe of stateless requests', () => {
   inStateless('STDIO-14', 'may be a socket of the operating system', async () => {

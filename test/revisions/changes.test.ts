@@ -1,0 +1,535 @@
+// What clients are told of changes: by sessions that follow a resource, and by subscriptions without a session.
+import { describe, expect } from '@jest/globals';
+import {
+  type Access,
+  type JsonObject,
+  type McpServer,
+  MemoryChangeBus,
+  NoInput,
+  Prompt,
+  Resource,
+  Tool,
+} from '@decorum/core';
+import { HOST } from '@decorum/core/transport';
+
+import { overHttp, transportsOf } from '../support/http-transports.js';
+import { type Message, overMemory, overStdio, RawClient, type RawOptions } from '../support/raw-client.js';
+import { eachRevision, eachRevisionOf, inStateless, STATELESS } from '../support/requirements.js';
+import { copies } from './lists.js';
+import { followResource, plain } from './neutral.js';
+import { deferred, serverOf, serverWith } from './servers.js';
+
+class Shelf {
+  @Tool()
+  tool() {
+    return 'tool';
+  }
+
+  @Prompt()
+  prompt() {
+    return 'prompt';
+  }
+
+  @Resource('docs://a')
+  first() {
+    return 'a';
+  }
+
+  @Resource('docs://b')
+  second() {
+    return 'b';
+  }
+
+  @Resource('docs://pages/{at}', { input: { type: 'object', properties: { at: { type: 'string' } } } })
+  page() {
+    return 'page';
+  }
+}
+
+const shelf = () => serverOf({ providers: [Shelf] });
+const UPDATED = 'notifications/resources/updated';
+
+describe('a resource that a client follows', () => {
+  eachRevisionOf(
+    ['RES-19', 'RES-20', 'RES-21'],
+    'is followed from one request to another, by one session, over every transport',
+    async (revision) => {
+      const [a, b, page, end] = ['docs://a', 'docs://b', 'docs://pages/1', 'docs://pages/end'];
+      for (const transport of Object.values(transportsOf(revision))) {
+        const server = shelf();
+        const open = () => RawClient.connect(server, { revision }, transport);
+        const [one, other] = [await open(), await open()];
+        const send = async (client: RawClient, verb: string, ...uris: string[]) => {
+          for (const uri of uris) expect(await client.result(`resources/${verb}`, { uri })).toEqual({});
+        };
+        /** What a client is told of some updates, up to one that it always follows. */
+        const updates = async (client: RawClient, ...changed: (readonly [uri: string, within?: string])[]) => {
+          const before = client.of(UPDATED).length;
+          const told = () =>
+            client
+              .of(UPDATED)
+              .slice(before)
+              .map(({ params }) => params);
+          for (const [uri, within] of [...changed, [end] as const]) server.notify.resourceUpdated(uri, within);
+          await client.find(() => told().some((params) => params?.['uri'] === end));
+          await client.settled();
+          expect(told().at(-1)).toEqual({ uri: end });
+          return told().slice(0, -1);
+        };
+        for (const client of [one, other]) await send(client, 'subscribe', end);
+        expect(await updates(one, [a], [page])).toEqual([]);
+        await send(one, 'subscribe', a, page, page);
+        await send(other, 'subscribe', a);
+        for (const uri of ['docs://c', 'docs://pages', 'docs://pages/', 'other://a']) {
+          expect(await one.error('resources/subscribe', { uri })).toMatchObject({ code: -32002, data: { uri } });
+        }
+        expect(await updates(one, [a], [b], [page], ['docs://pages/2'], ['docs://c'])).toEqual([
+          { uri: a },
+          { uri: page },
+        ]);
+        expect(await updates(one, [a], [a])).toEqual([{ uri: a }, { uri: a }]);
+        // inside two that are followed, but told once
+        expect(await updates(one, [page, a], [`${a}/x`, a], [`${b}/x`, b], [a, b])).toEqual(
+          [page, `${a}/x`, a].map((uri) => ({ uri })),
+        );
+        server.addProvider(copies('more'));
+        // one URI is the beginning of the other
+        await send(one, 'subscribe', `${page}0`);
+        await send(one, 'unsubscribe', b, page, 'other://a');
+        expect(await updates(one, [a], [page], [`${page}0`])).toEqual([{ uri: a }, { uri: `${page}0` }]);
+        await send(one, 'unsubscribe', `${page}0`, a, a);
+        expect(await updates(one, [a], [page], [`${a}/x`, a])).toEqual([]);
+        expect(await updates(other, [a], [page])).toEqual([{ uri: a }]);
+        await send(one, 'subscribe', page);
+        await other.close();
+        const [before, next] = [other.received.length, await open()];
+        expect(await updates(one, [a], [page])).toEqual([{ uri: page }]);
+        await next.settled();
+        expect([next.of(UPDATED), other.received.length]).toEqual([[], before]);
+        for (const client of [one, next]) await client.close();
+      }
+    },
+  );
+
+  eachRevision('RES-25', 'includes changes inside it that the server names, and no others', async (revision) => {
+    const server = shelf();
+    const client = await RawClient.connect(server, { revision });
+    await followResource(client, 'docs://a');
+    server.notify.resourceUpdated('docs://a/ada');
+    server.notify.resourceUpdated('docs://a/x', 'docs://a');
+    server.notify.resourceUpdated('docs://a/b', 'docs://as');
+    server.notify.resourceUpdated('docs://as');
+    server.notify.resourceUpdated('docs://a');
+    await client.settled();
+    expect(client.of(UPDATED).map(({ params }) => plain(params))).toEqual([{ uri: 'docs://a/x' }, { uri: 'docs://a' }]);
+  });
+});
+
+describe('a removed member', () => {
+  eachRevisionOf(['TOOL-07', 'PROMPT-04'], 'is unknown, even if it was the last', async (revision) => {
+    const server = serverOf();
+    const added = server.addProvider(copies('n'));
+    const before = await RawClient.connect(server, { revision });
+    for (const method of ['tools/call', 'prompts/get']) await before.result(method, { name: 'n' });
+    added.remove();
+    for (const client of [before, await RawClient.connect(server, { revision })]) {
+      for (const [method, list, member] of [
+        ['tools/call', 'tools/list', 'tools'],
+        ['prompts/get', 'prompts/list', 'prompts'],
+      ] as const) {
+        const message = expect.stringContaining('nknown');
+        expect(await client.error(method, { name: 'n' })).toMatchObject({ code: -32602, message });
+        expect(await client.result(list)).toMatchObject({ [member]: [] });
+      }
+    }
+  });
+});
+
+const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
+const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
+const TRANSPORTS = Object.values(transportsOf(STATELESS));
+
+const ALL = {
+  toolsListChanged: true,
+  promptsListChanged: true,
+  resourcesListChanged: true,
+  resourceSubscriptions: ['docs://a', 'docs://b'],
+};
+
+const connect = (server: McpServer, transport = overMemory, options: Partial<RawOptions> = {}) =>
+  RawClient.connect(server, { revision: STATELESS, ...options }, transport);
+
+/** Sends a subscription without waiting: over some transports, the request stays in flight until it ends. */
+function ask(client: RawClient, id: string | number, notifications?: unknown): void {
+  const params = notifications === undefined ? {} : { notifications };
+  void client.send(client.buildMessage(id, 'subscriptions/listen', params as JsonObject));
+}
+
+const subscriptionOf = ({ params, result }: Message): unknown =>
+  ((params ?? result)?.['_meta'] as JsonObject | undefined)?.[SUBSCRIPTION];
+
+/** The messages of one subscription. */
+const heard = (client: RawClient, id: unknown) => client.received.filter((message) => subscriptionOf(message) === id);
+
+const methodsOf = (messages: readonly Message[]) => messages.map(({ method }) => method);
+
+/** Subscribes. Resolves with the acknowledged notifications. */
+async function listen(client: RawClient, id: string | number, notifications: object): Promise<unknown> {
+  ask(client, id, notifications);
+  const fits = (message: Message) => message.method === ACKNOWLEDGED && subscriptionOf(message) === id;
+  return (await client.find(fits)).params?.['notifications'];
+}
+
+/** Waits for message `count` of a subscription, starting at 0. */
+async function nth(client: RawClient, id: unknown, count: number): Promise<Message> {
+  return await client.find((message) => heard(client, id)[count] === message);
+}
+
+/** Waits for the expected number of subscriptions. */
+async function listeners(server: McpServer, expected: number): Promise<number> {
+  const { kernel } = await server[HOST].open((opened) => ({ kernel: opened, stop() {}, close() {} }));
+  const insides = kernel as unknown as {
+    readonly parts: { readonly events: { readonly listeners: { readonly size: number } } };
+  };
+  const { listeners: all } = insides.parts.events;
+  for (let turn = 0; turn < 1000 && all.size !== expected; turn += 1) await new Promise(setImmediate);
+  return all.size;
+}
+
+describe('a subscription', () => {
+  inStateless('SUB-02', 'starts with the acknowledgement, even during changes', async () => {
+    for (const transport of TRANSPORTS) {
+      const server = shelf();
+      const client = await connect(server, transport);
+      const asks = Array.from({ length: 20 }, (_item, id) => {
+        ask(client, id, ALL);
+        server.notify.resourceUpdated('docs://a');
+        server.notify.toolsChanged();
+        return nth(client, id, 0);
+      });
+      const first = await Promise.all(asks);
+      expect(methodsOf(first)).toEqual(first.map(() => ACKNOWLEDGED));
+    }
+  });
+
+  inStateless('SUB-03', 'is acknowledged with the supported notifications', async () => {
+    class OnlyPrompts {
+      @Prompt()
+      prompt() {
+        return 'prompt';
+      }
+    }
+    class OnlyResources {
+      @Resource('docs://a')
+      first() {
+        return 'a';
+      }
+    }
+    const { toolsListChanged, promptsListChanged, resourcesListChanged } = ALL;
+    const resourceSubscriptions = ['docs://a'];
+    for (const transport of TRANSPORTS) {
+      for (const [server, honored] of [
+        [serverWith({ tool: () => '' }), { toolsListChanged }],
+        [serverOf({ providers: [OnlyPrompts] }), { promptsListChanged }],
+        [serverOf({ providers: [OnlyResources] }), { resourcesListChanged, resourceSubscriptions }],
+      ] as const) {
+        expect(await listen(await connect(server, transport), 1, ALL)).toEqual(honored);
+      }
+      const everything = await connect(shelf(), transport);
+      expect(await listen(everything, 1, { ...ALL, tasksListChanged: true, more: ['x'] })).toEqual(ALL);
+    }
+  });
+
+  inStateless('SUB-05', 'is kept apart from others of the same client', async () => {
+    for (const transport of [overStdio, overHttp]) {
+      const server = shelf();
+      const client = await connect(server, transport);
+      const [a, b] = ['docs://a', 'docs://b'];
+      await listen(client, 'a', { resourceSubscriptions: [a] });
+      await listen(client, 'b', { resourceSubscriptions: [b], toolsListChanged: true });
+      await listen(client, 'both', { resourceSubscriptions: [a, b] });
+      for (const uri of [a, b, a, a]) server.notify.resourceUpdated(uri);
+      server.notify.toolsChanged();
+      await Promise.all([nth(client, 'a', 3), nth(client, 'b', 2), nth(client, 'both', 4)]);
+      await client.settled();
+      const uris = (id: string) => heard(client, id).map(({ params }) => params?.['uri']);
+      expect(uris('a')).toEqual([undefined, a, a, a]);
+      expect(uris('b')).toEqual([undefined, b, undefined]);
+      expect(uris('both')).toEqual([undefined, a, b, a, a]);
+    }
+  });
+
+  eachRevisionOf(
+    ['SUB-04', 'SUB-06'],
+    'ends with a result when the server closes, whatever the type of its id',
+    async () => {
+      for (const transport of TRANSPORTS) {
+        const server = shelf();
+        const client = await connect(server, transport);
+        const ids = ['a', 1, '1', 0, '', 'a b', -7];
+        for (const id of ids) await listen(client, id, ALL);
+        await listen(client, 'nothing', {});
+        const closing = server.close();
+        for (const id of [...ids, 'nothing']) {
+          const result = { resultType: 'complete', _meta: { [SUBSCRIPTION]: id } };
+          expect(await client.response(id)).toMatchObject({ jsonrpc: '2.0', id, result });
+        }
+        server.notify.resourceUpdated('docs://a');
+        await client.close();
+        await closing;
+        expect(client.received).toHaveLength(2 * (ids.length + 1));
+      }
+    },
+  );
+
+  eachRevisionOf(
+    ['SUB-01', 'SUB-07'],
+    'ends when its client cancels it, and a later one with its id inherits nothing (#22)',
+    async () => {
+      for (const transport of [overStdio, overHttp]) {
+        const server = shelf();
+        const [client, other] = [await connect(server, transport), await connect(server, transport)];
+        for (const each of [client, other]) await listen(each, 'id', ALL);
+        await listen(client, 'kept', ALL);
+        await client.cancel('id');
+        // the server notices the disconnect only when it reads
+        expect(await listeners(server, 2)).toBe(2);
+        const change = () => {
+          server.notify.resourceUpdated('docs://a');
+          server.notify.toolsChanged();
+          server.notify.promptsChanged();
+        };
+        change();
+        await nth(client, 'kept', 3);
+        await client.settled();
+        expect(methodsOf(heard(client, 'id'))).toEqual([ACKNOWLEDGED]);
+        expect(client.received.filter(({ id }) => id === 'id')).toEqual([]);
+        ask(client, 'id', { promptsListChanged: true });
+        const again = await nth(client, 'id', 1);
+        expect(again.params?.['notifications']).toEqual({ promptsListChanged: true });
+        change();
+        await nth(client, 'kept', 6);
+        await nth(client, 'id', 2);
+        await client.settled();
+        expect(methodsOf(heard(client, 'id').slice(2))).toEqual(['notifications/prompts/list_changed']);
+      }
+    },
+  );
+
+  inStateless('SUB-08', 'has no progress and no log messages', async () => {
+    for (const transport of TRANSPORTS) {
+      const going = deferred();
+      const server = serverWith({
+        async work(context) {
+          context.progress(1, 3);
+          context.log.warning('step 1');
+          await going.promise;
+          context.progress(4, 4);
+          return 'done';
+        },
+      });
+      const witness = await connect(server, transport, { logLevel: 'debug' });
+      await listen(witness, 'witness', { toolsListChanged: true, progress: true, message: true, loggingMessage: true });
+      const worker = await connect(server, transport, { logLevel: 'debug' });
+      await listen(worker, 'own', { toolsListChanged: true });
+      const tokened = { notifications: { toolsListChanged: true }, _meta: { progressToken: 'of listening' } };
+      void witness.send(witness.buildMessage('tokened', 'subscriptions/listen', tokened));
+      await nth(witness, 'tokened', 0);
+      const work = worker.request('tools/call', { name: 'work', _meta: { progressToken: 'p' } });
+      await worker.find(({ params }) => params?.['data'] === 'step 1');
+      server.notify.toolsChanged();
+      await Promise.all([nth(witness, 'witness', 1), nth(witness, 'tokened', 1), nth(worker, 'own', 1)]);
+      going.resolve();
+      await work;
+      await witness.settled();
+      const changed = 'notifications/tools/list_changed';
+      for (const [client, id] of [
+        [witness, 'witness'],
+        [witness, 'tokened'],
+        [worker, 'own'],
+      ] as const) {
+        expect([id, methodsOf(heard(client, id))]).toEqual([id, [ACKNOWLEDGED, changed]]);
+      }
+      expect(witness.received.filter(({ method }) => method !== undefined)).toHaveLength(4);
+      const spoken = [...worker.of('notifications/progress'), ...worker.of('notifications/message')];
+      expect(spoken.map((message) => subscriptionOf(message))).toEqual([undefined, undefined, undefined]);
+    }
+  });
+
+  inStateless('SUB-09', 'gets every list that changes, also several at once', async () => {
+    const lists = ['tools', 'prompts', 'resources'];
+    const changes = lists.map((list) => `notifications/${list}/list_changed`);
+    for (const transport of TRANSPORTS) {
+      const server = shelf();
+      const client = await connect(server, transport);
+      const { resourceSubscriptions: _none, ...all } = ALL;
+      await listen(client, 'all', all);
+      await listen(client, 'none', {});
+      for (const list of lists) await listen(client, list, { [`${list}ListChanged`]: true });
+      let times = 0;
+      const told = async () => {
+        times += 1;
+        await Promise.all([nth(client, 'all', 3 * times), ...lists.map((list) => nth(client, list, times))]);
+        await client.settled();
+        const heardOf = (id: string, count: number) => methodsOf(heard(client, id).slice(-count)).sort();
+        expect(heardOf('all', 3)).toEqual([...changes].sort());
+        for (const [index, list] of lists.entries()) expect(heardOf(list, 1)).toEqual([changes[index]]);
+        expect(client.received.filter(({ method }) => method?.endsWith('list_changed'))).toHaveLength(6 * times);
+      };
+      const added = server.addProvider(copies('more'));
+      await told();
+      added.remove();
+      await told();
+      const { toolsChanged, promptsChanged, resourcesChanged } = server.notify;
+      for (const change of [resourcesChanged, promptsChanged, toolsChanged, promptsChanged]) change();
+      await told();
+    }
+  });
+
+  inStateless('SUB-10', 'ends with its connection', async () => {
+    for (const transport of TRANSPORTS) {
+      const server = shelf();
+      const principal = { subject: 'ada' };
+      const lost = await connect(server, transport, { principal });
+      await listen(lost, 'sub', ALL);
+      await lost.close();
+      const back = await connect(server, transport, { principal });
+      await back.begin();
+      expect(await listeners(server, 0)).toBe(0);
+      server.notify.toolsChanged();
+      server.notify.resourceUpdated('docs://a');
+      await back.settled();
+      expect(back.received.filter(({ method }) => method !== undefined)).toEqual([]);
+      expect(methodsOf(heard(lost, 'sub').filter(({ method }) => method !== undefined))).toEqual([ACKNOWLEDGED]);
+      // the id can be used again
+      expect(await listen(back, 'sub', { toolsListChanged: true })).toEqual({ toolsListChanged: true });
+    }
+  });
+
+  inStateless('SUB-11', 'is rejected if it requests no notifications', async () => {
+    for (const transport of TRANSPORTS) {
+      const client = await connect(shelf(), transport);
+      const wrong = [
+        undefined,
+        null,
+        'all',
+        [],
+        7,
+        { resourceSubscriptions: 'docs://a' },
+        { resourceSubscriptions: [7] },
+      ];
+      for (const [id, notifications] of wrong.entries()) {
+        ask(client, id, notifications);
+        expect(await client.response(id)).toMatchObject({ error: { code: -32602 } });
+      }
+      expect(client.of(ACKNOWLEDGED)).toEqual([]);
+    }
+  });
+
+  inStateless('SUB-12', 'is limited in number, and to resources that its user may read', async () => {
+    const only =
+      (subject: string): Access =>
+      (principal) =>
+        principal?.subject === subject;
+    class Diaries {
+      @Resource('diary://ada', { access: only('ada') })
+      ada() {
+        return '';
+      }
+
+      @Resource('diary://bob', { access: only('bob') })
+      bob() {
+        return '';
+      }
+
+      @Resource('letters://ada/{id}', { access: only('ada') })
+      toAda(_variables: NoInput) {
+        return '';
+      }
+
+      @Resource('letters://bob/{id}', { access: only('bob') })
+      toBob(_variables: NoInput) {
+        return '';
+      }
+    }
+    const server = serverOf({ providers: [Diaries], limits: { maxOpenCalls: 2000 } });
+    const ada = await connect(server, overHttp, { principal: { subject: 'ada' } });
+    const [hers, his] = ['ada', 'bob'].map((name) => [`diary://${name}`, `letters://${name}/1`]) as [
+      string[],
+      string[],
+    ];
+    const resourceSubscriptions = [...hers, ...his];
+    expect(await listen(ada, 'diaries', { resourceSubscriptions })).toEqual({ resourceSubscriptions: hers });
+    for (const uri of [...his, ...hers]) server.notify.resourceUpdated(uri);
+    await nth(ada, 'diaries', 2);
+    await ada.settled();
+    expect(heard(ada, 'diaries').map(({ params }) => params?.['uri'])).toEqual([undefined, ...hers]);
+    const many = await connect(server);
+    for (let id = 1; id < 1024; id += 1) ask(many, id, {});
+    await nth(many, 1023, 0);
+    ask(many, 'too many', {});
+    expect(await many.response('too many')).toMatchObject({ error: { code: -32603 } });
+    await many.cancel(1);
+    expect(await listen(many, 'in its place', {})).toEqual({});
+    await many.close();
+    // nothing serves these, although they are the beginning of URIs that something serves
+    const prefixes = ['diary://', 'diary://a', 'diary://ada/', 'none://at/all'];
+    expect(await listen(ada, 'prefixes', { resourceSubscriptions: prefixes })).toEqual({ resourceSubscriptions: [] });
+  });
+
+  inStateless('RES-22', 'is a listen request, and nobody else gets its updates', async () => {
+    for (const transport of TRANSPORTS) {
+      const server = shelf();
+      const [follower, lister, other] = [
+        await connect(server, transport),
+        await connect(server, transport),
+        await connect(server, transport, { logLevel: 'debug' }),
+      ];
+      const [resourceSubscriptions, changed] = [['docs://a'], 'notifications/resources/list_changed'];
+      expect(await listen(follower, 'mine', { resourceSubscriptions })).toEqual({ resourceSubscriptions });
+      await listen(lister, 'lists', { resourcesListChanged: true });
+      await other.call('tool');
+      for (const uri of ['docs://a', 'docs://b']) server.notify.resourceUpdated(uri);
+      server.notify.resourcesChanged();
+      await lister.find(({ method }) => method === changed);
+      await Promise.all([follower.settled(), other.settled()]);
+      const told = [follower, lister, other].map(({ received }) =>
+        received.filter(({ method }) => method !== undefined),
+      );
+      expect(told.map(methodsOf)).toEqual([[ACKNOWLEDGED, UPDATED], [ACKNOWLEDGED, changed], []]);
+      expect(told[0]?.[1]?.params).toEqual({ uri: 'docs://a', _meta: { [SUBSCRIPTION]: 'mine' } });
+      for (const method of ['resources/subscribe', 'resources/unsubscribe']) {
+        expect(await other.error(method, { uri: 'docs://a' })).toMatchObject({ code: -32601 });
+      }
+    }
+  });
+});
+
+describe('a change', () => {
+  inStateless('SUB-13', 'reaches the clients of all servers on one bus, even from one without clients', async () => {
+    for (const transport of TRANSPORTS) {
+      const changeBus = new MemoryChangeBus();
+      const open = () => serverOf({ providers: [Shelf], changeBus });
+      const clients = [await connect(open(), transport), await connect(open(), transport)];
+      for (const client of clients) await listen(client, 'all', ALL);
+      // such as a worker that only writes
+      const { notify } = open();
+      const changes = [
+        [() => notify.resourceUpdated('docs://a'), 'resources/updated'],
+        [() => notify.toolsChanged(), 'tools/list_changed'],
+        [() => notify.promptsChanged(), 'prompts/list_changed'],
+        [() => notify.resourcesChanged(), 'resources/list_changed'],
+      ] as const;
+      for (const [index, [change, method]] of changes.entries()) {
+        change();
+        for (const client of clients) {
+          expect(await nth(client, 'all', index + 1)).toMatchObject({ method: `notifications/${method}` });
+        }
+      }
+      for (const client of clients) {
+        await client.settled();
+        expect(heard(client, 'all')).toHaveLength(changes.length + 1);
+      }
+    }
+  });
+});
