@@ -1,10 +1,14 @@
 // What belongs to a caller: to the issuer, the subject and the client, or to the account whatever the client.
-import { describe, expect, it } from '@jest/globals';
-import { type Context, type McpServer, NoInput, type Principal, rateLimit, TicketError } from '@decorum/core';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { type McpServer, NoInput, type Principal, rateLimit, TicketError } from '@decorum/core';
 import { accountOf, ownerOf } from '@decorum/core/transport';
 import { connect, type ElicitQuestion } from '@decorum/testing';
+import fastify, { type FastifyInstance } from 'fastify';
 
-import { eachRevision, inStateless } from '../support/requirements.js';
+import { transportsOf } from '../support/http-transports.js';
+import { RawClient, textOf } from '../support/raw-client.js';
+import { eachRevision, eachRevisionOf, inStateless } from '../support/requirements.js';
+import { ADA as BANK_ADA, Bank, capabilities, doing, EVE, page, SECRET, type Visit } from './bank.js';
 import { many } from './lists.js';
 import { ADA as ANSWER, asked, connect as connectRaw, INVALID, NAME } from './rounds.js';
 import { serverOf, serverWith } from './servers.js';
@@ -30,62 +34,44 @@ const STRANGERS: readonly (Principal | undefined)[] = [
   undefined,
 ];
 
-const open = async (server: McpServer, principal: Principal | undefined) =>
+const openAs = async (server: McpServer, principal: Principal | undefined) =>
   await connectRaw(server, principal && { principal });
 
+const OTHER_SECRET = 'another thirty-two characters of it';
+const WITH_SESSIONS = '2025-11-25';
+const WITHOUT = '2026-07-28';
+
+afterEach(() => void jest.restoreAllMocks());
+
 describe('a request with questions', () => {
-  for (const id of ['SEC-09', 'ELIC-20']) {
-    inStateless(id, 'continues only for the issuer, subject and client that began it', async () => {
-      const server = serverWith({ ask: async (ctx) => (await ctx.elicit(NAME, { message: 'Who?' })).action });
-      for (const owner of [ADA, undefined, ...OTHER_CLIENTS]) {
-        const first = await (await open(server, owner)).request('tools/call', { name: 'ask' });
-        const { inputRequests, requestState } = asked(first.result);
-        const inputResponses = Object.fromEntries(Object.keys(inputRequests).map((key) => [key, ANSWER]));
-        const answer = async (principal: Principal | undefined) =>
-          await (await open(server, principal)).request('tools/call', { name: 'ask', inputResponses, requestState });
-        for (const other of [...STRANGERS, ...OTHER_CLIENTS, ADA].filter((each) => each !== owner)) {
-          expect([other, await answer(other)]).toMatchObject([other, INVALID]);
-        }
-        expect((await answer(owner === ADA ? AGAIN : owner)).result).toMatchObject({ resultType: 'complete' });
+  eachRevisionOf(['SEC-09', 'ELIC-20'], 'continues only for the issuer, subject and client that began it', async () => {
+    const server = serverWith({ ask: async (ctx) => (await ctx.elicit(NAME, { message: 'Who?' })).action });
+    const client = async (principal: Principal | undefined) => await openAs(server, principal);
+    for (const owner of [ADA, undefined, ...OTHER_CLIENTS]) {
+      const first = await (await client(owner)).request('tools/call', { name: 'ask' });
+      const { inputRequests, requestState } = asked(first.result);
+      const inputResponses = Object.fromEntries(Object.keys(inputRequests).map((key) => [key, ANSWER]));
+      const answer = async (principal: Principal | undefined) =>
+        await (await client(principal)).request('tools/call', { name: 'ask', inputResponses, requestState });
+      for (const other of [...STRANGERS, ...OTHER_CLIENTS, ADA].filter((each) => each !== owner)) {
+        expect([other, await answer(other)]).toMatchObject([other, INVALID]);
       }
-    });
-  }
+      expect((await answer(owner === ADA ? AGAIN : owner)).result).toMatchObject({ resultType: 'complete' });
+    }
+  });
 });
 
 describe('a cursor', () => {
   inStateless('SEC-09', 'is valid only for the issuer, subject and client that got it', async () => {
     const server = many(3, 1);
     for (const owner of [ADA, undefined, ...OTHER_CLIENTS]) {
-      const { nextCursor: cursor } = await (await open(server, owner)).result('tools/list');
+      const { nextCursor: cursor } = await (await openAs(server, owner)).result('tools/list');
       for (const other of [...STRANGERS, ...OTHER_CLIENTS, ADA].filter((each) => each !== owner)) {
-        const client = await open(server, other);
+        const client = await openAs(server, other);
         expect([other, await client.error('tools/list', { cursor })]).toMatchObject([other, { code: -32602 }]);
       }
-      const client = await open(server, owner === ADA ? AGAIN : owner);
+      const client = await openAs(server, owner === ADA ? AGAIN : owner);
       expect(await client.result('tools/list', { cursor })).toHaveProperty('tools');
-    }
-  });
-});
-
-describe('a ticket', () => {
-  eachRevision('ELIC-21', 'opens only for the issuer and the subject, whatever the client', async (revision) => {
-    const server = serverOf();
-    server.addTool({ name: 'link', input: NoInput }, async (_input, ctx: Context) => {
-      await ctx.elicitUrl({ message: 'Link', url: ({ ticket }) => `https://shop.example/?ticket=${ticket}` });
-    });
-    let ticket = '';
-    const onElicit = ({ url }: ElicitQuestion) => {
-      ticket = new URL(url as string).searchParams.get('ticket') as string;
-      return { action: 'accept' } as const;
-    };
-    const capabilities = { elicitation: { url: {} } };
-    const client = await connect(server, { revision, principal: ADA, capabilities, onElicit });
-    await client.callTool('link');
-    for (const other of [...STRANGERS, { ...ADA, subject: '' }]) {
-      expect(() => server.openTicket(ticket, other)).toThrow(TicketError);
-    }
-    for (const user of [{ subject: 'ada', issuer: 'https://id.example' }, AGAIN, ...OTHER_CLIENTS]) {
-      expect(server.openTicket(ticket, user)).toMatchObject({ subject: 'ada', issuer: 'https://id.example' });
     }
   });
 });
@@ -118,4 +104,220 @@ describe('the keys of owners and accounts', () => {
   it('do not exist for an empty subject, which is nobody', () => {
     for (const keyOf of [ownerOf, accountOf]) expect(() => keyOf({ subject: '' })).toThrow(TypeError);
   });
+});
+
+/** The page behind the bank's URL, as in docs/questions.md. A header contains the signed-in user. */
+function pageOf({ server, linked }: Bank): FastifyInstance {
+  const app = fastify();
+  app.get<{ Querystring: { ticket?: string } }>('/connect/*', async (request, reply) => {
+    const user = request.headers['x-user'];
+    if (typeof user !== 'string') return await reply.code(401).send('Sign in first.');
+    try {
+      const { id } = server.openTicket(request.query.ticket ?? '', { subject: user });
+      linked.add(user);
+      server.notify.elicitationCompleted(id);
+      return await reply.send('Your account is linked.');
+    } catch (error) {
+      if (!(error instanceof TicketError)) throw error;
+      return await reply.code(403).send(error.message);
+    }
+  });
+  return app;
+}
+
+const accept = () => ({ action: 'accept' }) as const;
+
+/** The ticket in the URL for a user. */
+async function ticketOf(bank: Bank, revision: string, principal?: Principal): Promise<string> {
+  let ticket = '';
+  const onElicit = ({ url }: ElicitQuestion) => {
+    ticket = new URL(url as string).searchParams.get('ticket') as string;
+    return accept();
+  };
+  const client = await connect(bank.server, { revision, capabilities, onElicit, ...(principal && { principal }) });
+  await client.callTool('link');
+  await client.close();
+  return ticket;
+}
+
+const REFUSAL = new TicketError().message;
+const opening = (server: McpServer, ticket: string, principal?: Principal) => () =>
+  server.openTicket(ticket, principal);
+
+describe('a ticket', () => {
+  eachRevisionOf(
+    ['ELIC-20', 'ELIC-21'],
+    'opens only for the issuer and the subject, whatever the client and the session',
+    async (revision) => {
+      const bank = new Bank();
+      // another session of the same user
+      const tickets = [await ticketOf(bank, revision, ADA), await ticketOf(bank, revision, ADA)];
+      const { issuer } = ADA;
+      for (const ticket of tickets) {
+        for (const other of [...STRANGERS, { ...ADA, subject: '' }, { ...ADA, subject: 'Ada' }]) {
+          expect(opening(bank.server, ticket, other)).toThrow(TicketError);
+          expect(opening(bank.server, ticket, other)).toThrow(REFUSAL);
+        }
+        for (const user of [ADA, { subject: 'ada', issuer }, AGAIN, ...OTHER_CLIENTS]) {
+          const { id, ...owner } = bank.server.openTicket(ticket, user);
+          expect(owner).toEqual({ subject: 'ada', issuer });
+          expect(bank.visits.map((visit) => visit.id)).toContain(id);
+        }
+      }
+      // a ticket of nobody is no user's
+      const nobodys = await ticketOf(bank, revision);
+      for (const user of [ADA, EVE, { subject: '' }]) expect(opening(bank.server, nobodys, user)).toThrow(TicketError);
+      expect(bank.server.openTicket(nobodys, undefined)).toEqual({ id: expect.any(String) });
+      // a visit by one user doesn't count for another
+      bank.linked.add('ada');
+      const mine = await connect(bank.server, { revision, capabilities, onElicit: accept, principal: ADA });
+      const hers = await connect(bank.server, { revision, capabilities, onElicit: accept, principal: EVE });
+      expect((await mine.callTool('balance')).content).toEqual([{ type: 'text', text: '12 €' }]);
+      await hers.callTool('balance').catch(() => undefined);
+      const { ticket } = bank.visits.at(-1) as Visit;
+      expect(opening(bank.server, ticket, ADA)).toThrow(TicketError);
+      expect(bank.server.openTicket(ticket, EVE).subject).toBe('eve');
+    },
+  );
+
+  eachRevision('ELIC-21', 'lets a page reject a user who was lured to it', async (revision) => {
+    const bank = new Bank();
+    const app = pageOf(bank);
+    const answers = { 'elicitation/create': doing('accept') };
+    const options = { revision, capabilities, answers, principal: EVE };
+    const client = await RawClient.connect(bank.server, options, transportsOf(revision)['HTTP']);
+    // Eve starts a call and sends the URL to Ada, who is signed in
+    await client.request('tools/call', { name: 'balance' });
+    const { pathname, search } = new URL(page(bank.visits.at(-1) as Visit));
+    const open = async (user?: string) =>
+      (await app.inject({ url: pathname + search, headers: user === undefined ? {} : { 'x-user': user } })).statusCode;
+    expect(await open('ada')).toBe(403);
+    expect(await open()).toBe(401);
+    expect([...bank.linked]).toEqual([]);
+    expect(await open('eve')).toBe(200);
+    expect([...bank.linked]).toEqual(['eve']);
+    await client.settled();
+    const told = client.of('notifications/elicitation/complete').map(({ params }) => params?.['elicitationId']);
+    expect(told).toEqual(revision === WITHOUT ? [] : [bank.visits.at(-1)?.id]);
+    expect(textOf(await client.call('balance'))).toBe('12 €');
+  });
+
+  it('returns the session, if there is one', async () => {
+    const bank = new Bank();
+    const transport = transportsOf(WITH_SESSIONS)['HTTP'];
+    const answers = { 'elicitation/create': doing('accept') };
+    const client = await RawClient.connect(bank.server, { revision: WITH_SESSIONS, capabilities, answers }, transport);
+    await client.call('link');
+    const [visit] = bank.visits as [Visit];
+    expect(bank.server.openTicket(visit.ticket, undefined)).toEqual({ id: visit.id, sessionId: expect.any(String) });
+  });
+
+  it('rejects a tampered ticket, and anything else', async () => {
+    const bank = new Bank();
+    const ticket = await ticketOf(bank, WITHOUT, ADA);
+    for (let at = 0; at < ticket.length; at++) {
+      const changed = ticket.slice(0, at) + (ticket[at] === 'A' ? 'B' : 'A') + ticket.slice(at + 1);
+      expect(opening(bank.server, changed, ADA)).toThrow(REFUSAL);
+    }
+    for (const text of [
+      '',
+      ticket.slice(1),
+      `${ticket}A`,
+      `${ticket}=`,
+      ` ${ticket}`,
+      undefined as never,
+      {} as never,
+    ]) {
+      expect(opening(bank.server, text, ADA)).toThrow(REFUSAL);
+    }
+  });
+
+  it('rejects a request state, which is sealed with another key', async () => {
+    const bank = new Bank();
+    const client = await RawClient.connect(bank.server, { revision: WITHOUT, capabilities });
+    const { result } = await client.request('tools/call', { name: 'link' });
+    expect(opening(bank.server, result?.['requestState'] as string)).toThrow(REFUSAL);
+  });
+
+  it('rejects an expired ticket', async () => {
+    const bank = new Bank({ requestStateTtlMs: 1000 });
+    const ticket = await ticketOf(bank, WITHOUT, ADA);
+    const now = Date.now();
+    jest.spyOn(Date, 'now').mockReturnValue(now + 1001);
+    expect(opening(bank.server, ticket, ADA)).toThrow(REFUSAL);
+    jest.spyOn(Date, 'now').mockReturnValue(now - 1);
+    expect(bank.server.openTicket(ticket, ADA).subject).toBe('ada');
+  });
+
+  it('accepts tickets of all keys, and seals with the first', async () => {
+    const ticket = await ticketOf(new Bank({ secret: SECRET }), WITHOUT, ADA);
+    const [replacing, replaced] = [new Bank({ secret: [OTHER_SECRET, SECRET] }), new Bank({ secret: OTHER_SECRET })];
+    expect(replacing.server.openTicket(ticket, ADA).subject).toBe('ada');
+    expect(opening(replaced.server, ticket, ADA)).toThrow(REFUSAL);
+    expect(replaced.server.openTicket(await ticketOf(replacing, WITHOUT, ADA), ADA).subject).toBe('ada');
+  });
+
+  /** Creates something while DECORUM_SECRET has a value. */
+  function inEnvironment<T>(value: string | undefined, make: () => T): T {
+    const given = process.env['DECORUM_SECRET'];
+    const set = (to: string | undefined) => {
+      if (to === undefined) delete process.env['DECORUM_SECRET'];
+      else process.env['DECORUM_SECRET'] = to;
+    };
+    set(value);
+    try {
+      return make();
+    } finally {
+      set(given);
+    }
+  }
+
+  it('reads several keys from the environment, and trims spaces', async () => {
+    const both = inEnvironment(` ${SECRET} , ${OTHER_SECRET}\n`, () => serverOf({}));
+    for (const secret of [SECRET, OTHER_SECRET]) {
+      const ticket = await ticketOf(new Bank({ secret }), WITHOUT, ADA);
+      expect(both.openTicket(ticket, ADA).subject).toBe('ada');
+    }
+    expect(() => inEnvironment(`${SECRET},`, () => serverOf({}))).toThrow(/DECORUM_INVALID_OPTION/);
+  });
+
+  it('warns once if the key is random', async () => {
+    const warn = jest.fn();
+    const server = inEnvironment(undefined, () => serverOf({ logger: { warn, error: () => {} } }));
+    server.addTool({ name: 'link' }, (_input, context) => context.elicitUrl({ message: 'Link', url: page }));
+    const onElicit = () => ({ action: 'accept' }) as const;
+    const client = await connect(server, { revision: WITHOUT, capabilities, onElicit });
+    await client.callTool('link');
+    expect(warn).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe('a third-party credential', () => {
+  eachRevision(
+    'ELIC-23',
+    'never passes through the client: it is neither in handlers nor in messages',
+    async (revision) => {
+      for (const transport of Object.values(transportsOf(revision))) {
+        const vault = new Map<string | undefined, string>();
+        const bank = new Bank();
+        bank.server.addTool({ name: 'pay', input: NoInput }, async (_input, context) => {
+          const token = vault.get(context.principal?.subject);
+          context.log.error({ token, authorization: `Bearer ${token}` });
+          const seen = JSON.stringify([context.principal, context.meta, context.client, context.sessionId]);
+          return `${seen.includes(String(token))}`;
+        });
+        const answers = { 'elicitation/create': doing('accept') };
+        const options = { revision, capabilities, answers, principal: BANK_ADA, logLevel: 'error' };
+        const client = await RawClient.connect(bank.server, options, transport);
+        await client.call('link');
+        // the page stores what the bank returned when the user signed in
+        const [{ ticket }] = bank.visits as [Visit];
+        vault.set(bank.server.openTicket(ticket, BANK_ADA).subject, 'upstream-token-1');
+        expect(textOf(await client.call('pay'))).toBe('false');
+        expect(client.of('notifications/message')).toHaveLength(1);
+        expect(client.texts.join()).not.toContain('upstream-token-1');
+        await client.close();
+      }
+    },
+  );
 });

@@ -1,25 +1,22 @@
+// URLs that users visit: required ones, those that are made for a visit, and the notification of its end.
 import { describe, expect, it } from '@jest/globals';
-import { QuestionError, type Context, McpError, NoInput, Prompt, Resource, sanitize, Tool } from '@decorum/core';
+import { type Context, McpError, Prompt, QuestionError, sanitize } from '@decorum/core';
 
 import { transportsOf } from '../support/http-transports.js';
 import { RawClient, textOf } from '../support/raw-client.js';
-import {
-  eachRevisionOf,
-  eachSessionRevision,
-  inStateless,
-  REVISIONS,
-  SESSION_REVISIONS,
-} from '../support/requirements.js';
+import { eachRevision, eachRevisionOf, REVISIONS, SESSION_REVISIONS } from '../support/requirements.js';
 import { ADA, Bank, capabilities, doing, page, type Visit } from './bank.js';
+import { ASKING, membersOf } from './members.js';
 import { serverOf, serverWith } from './servers.js';
 
 const WITH_SESSIONS = '2025-11-25';
 const WITHOUT = '2026-07-28';
 const UUID = /^[0-9a-f-]{36}$/;
+const VISIT = { message: 'Link', url: 'https://bank.example/connect' };
 
 const requireUrl = async (context: Context) => {
   try {
-    await context.requireUrl({ message: 'Link', url: 'https://bank.example/connect' });
+    await context.requireUrl(VISIT);
     return 'resolved';
   } catch (error) {
     if (error instanceof QuestionError) return `client error: ${error.message}`;
@@ -29,107 +26,59 @@ const requireUrl = async (context: Context) => {
 };
 
 describe('ctx.requireUrl', () => {
-  eachSessionRevision('ELIC-18', 'fails with only the URLs that the user must visit', async (revision) => {
-    for (const transport of Object.values(transportsOf(revision))) {
-      const bank = new Bank();
-      const client = await RawClient.connect(bank.server, { revision, capabilities, principal: ADA }, transport);
-      const error = await client.error('tools/call', { name: 'balance' });
-      const [visit] = bank.visits as [Visit];
-      expect(error).toEqual({
-        code: -32042,
-        message: 'Link your bank account',
-        data: {
-          elicitations: [{ mode: 'url', message: 'Link your bank account', elicitationId: visit.id, url: page(visit) }],
-        },
-      });
-      expect(visit.id).toMatch(UUID);
-      bank.linked.add('ada').add(undefined);
-      expect(textOf(await client.call('balance'))).toBe('12 €');
-      await client.close();
-    }
-  });
-
   eachRevisionOf(
     ['ELIC-11', 'ELIC-18'],
-    'fails each kind of request with one URL, and each time with another id',
+    'fails each kind of request with only the URL that the user must visit, each time with another id',
     async (revision) => {
-      const visit = { message: 'Link', url: 'https://bank.example/connect' };
-      const require = async (context: Context) => {
-        await context.requireUrl(visit);
-        return 'been there';
-      };
-      class Desk {
-        @Tool({ name: 'desk' })
-        tool(_input: NoInput, context: Context) {
-          return require(context);
-        }
-
-        @Prompt({ name: 'desk' })
-        prompt(_input: NoInput, context: Context) {
-          return require(context);
-        }
-
-        @Resource('desk://fixed')
-        fixed(_input: NoInput, context: Context) {
-          return require(context);
-        }
-
-        @Resource('desk://rooms/{id}', { input: { type: 'object', properties: { id: { type: 'string' } } } })
-        room(_input: { id?: string }, context: Context) {
-          return require(context);
-        }
-      }
-      const server = serverOf({ providers: [Desk] });
-      server.addTool(
-        { name: 'ask', input: NoInput },
-        async (_input, context) => (await context.elicitUrl(visit)).action,
-      );
       for (const transport of Object.values(transportsOf(revision))) {
-        const answers = { 'elicitation/create': doing('decline') };
-        const client = await RawClient.connect(server, { revision, capabilities, answers }, transport);
+        const bank = new Bank();
+        const require = (context: Context) => context.requireUrl(VISIT).then(() => 'been there');
+        bank.server.addProvider(membersOf(require));
+        const options = { revision, capabilities, principal: ADA, answers: { 'elicitation/create': doing('decline') } };
+        const client = await RawClient.connect(bank.server, options, transport);
+        const elicitation = { mode: 'url', ...VISIT, elicitationId: expect.stringMatching(UUID) };
         const ids = new Set<unknown>();
-        for (const [method, params] of [
-          ['tools/call', { name: 'desk' }],
-          ['tools/call', { name: 'desk' }],
-          ['prompts/get', { name: 'desk' }],
-          ['resources/read', { uri: 'desk://fixed' }],
-          ['resources/read', { uri: 'desk://rooms/1' }],
-        ] as const) {
+        for (const [method, params] of [...ASKING, ...ASKING]) {
           const { code, data } = await client.error(method, params);
-          const elicitations = data?.['elicitations'] as { elicitationId: unknown }[];
-          expect([method, code, data]).toEqual([
-            method,
-            -32042,
-            { elicitations: [{ mode: 'url', ...visit, elicitationId: expect.stringMatching(UUID) }] },
-          ]);
-          ids.add(elicitations[0]?.elicitationId);
+          expect([method, code, data]).toEqual([method, -32042, { elicitations: [elicitation] }]);
+          ids.add((data as { elicitations: { elicitationId: unknown }[] }).elicitations[0]?.elicitationId);
         }
-        expect([ids.size, client.questions]).toEqual([5, []]);
+        expect([ids.size, client.questions]).toEqual([2 * ASKING.length, []]);
+        const error = await client.error('tools/call', { name: 'balance' });
+        const [visit] = bank.visits as [Visit];
+        const message = 'Link your bank account';
+        const elicitations = [{ mode: 'url', message, elicitationId: visit.id, url: page(visit) }];
+        expect(error).toEqual({ code: -32042, message, data: { elicitations } });
+        bank.linked.add('ada').add(undefined);
+        expect(textOf(await client.call('balance'))).toBe('12 €');
         // a visit that is not required is a question, whatever the user does
-        expect(textOf(await client.call('ask'))).toBe('decline');
-        expect(client.texts.join().split('-32042')).toHaveLength(6);
+        expect(textOf(await client.call('link'))).toBe('decline');
         await client.close();
       }
     },
   );
 
-  eachSessionRevision('ELIC-18', 'does not ask a client that has not declared it', async (revision) => {
-    for (const lacking of [{}, { elicitation: {} }, { elicitation: { form: {} } }]) {
-      const client = await RawClient.connect(serverWith({ requireUrl }), { revision, capabilities: lacking });
-      expect(textOf(await client.call('requireUrl'))).toBe('missing-capability');
-      expect(client.questions).toEqual([]);
+  it('does not ask a client that has not declared it', async () => {
+    for (const revision of [WITH_SESSIONS, WITHOUT] as const) {
+      for (const lacking of [{}, { elicitation: {} }, { elicitation: { form: {} } }]) {
+        const client = await RawClient.connect(serverWith({ requireUrl }), { revision, capabilities: lacking });
+        expect(textOf(await client.call('requireUrl'))).toBe('missing-capability');
+        expect(client.questions).toEqual([]);
+      }
     }
   });
+
+  const throwing = {
+    requireUrl,
+    kind: () => Promise.reject(new McpError('url-elicitation-required', 'Link')),
+    number: () => Promise.reject(new McpError(-32042, 'Link')),
+    missing: () => Promise.reject(new McpError(-32002, 'Missing')),
+  };
 
   it.each(SESSION_REVISIONS.filter((revision) => revision !== WITH_SESSIONS))(
     'has no error code in %s, whatever the client declares and the handler throws',
     async (revision) => {
-      const server = serverWith({
-        requireUrl,
-        kind: () => Promise.reject(new McpError('url-elicitation-required', 'Link')),
-        number: () => Promise.reject(new McpError(-32042, 'Link')),
-      });
-      const client = await RawClient.connect(server, { revision, capabilities });
+      const client = await RawClient.connect(serverWith(throwing), { revision, capabilities });
       expect(textOf(await client.call('requireUrl'))).toBe('missing-capability');
       for (const name of ['kind', 'number']) {
         expect(await client.call(name)).toMatchObject({ isError: true, content: [{ text: 'Link' }] });
@@ -138,16 +87,12 @@ describe('ctx.requireUrl', () => {
     },
   );
 
-  for (const id of ['ELIC-19', 'RPC-28']) {
-    inStateless(id, 'asks as every other question, and has neither the number nor the notification', async () => {
+  eachRevisionOf(
+    ['ELIC-19', 'RPC-28'],
+    'asks without a session, with neither the number nor the notification',
+    async () => {
+      const server = serverWith(throwing);
       for (const transport of Object.values(transportsOf(WITHOUT))) {
-        const thrown = [new McpError('url-elicitation-required', 'Link'), new McpError(-32042, 'Link')];
-        const server = serverWith({
-          requireUrl,
-          kind: () => Promise.reject(thrown[0]),
-          number: () => Promise.reject(thrown[1]),
-          missing: () => Promise.reject(new McpError(-32002, 'Missing')),
-        });
         for (const [action, said] of [
           ['accept', 'resolved'],
           ['decline', 'client error: The user did not agree to open the required URL.'],
@@ -156,8 +101,7 @@ describe('ctx.requireUrl', () => {
           const answers = { 'elicitation/create': doing(action) };
           const client = await RawClient.connect(server, { revision: WITHOUT, capabilities, answers }, transport);
           expect(textOf(await client.call('requireUrl'))).toBe(said);
-          const params = { mode: 'url', message: 'Link', url: 'https://bank.example/connect' };
-          expect(client.questions).toEqual([{ method: 'elicitation/create', params }]);
+          expect(client.questions).toEqual([{ method: 'elicitation/create', params: { mode: 'url', ...VISIT } }]);
           for (const name of ['kind', 'number']) {
             expect(await client.call(name)).toMatchObject({ isError: true, content: [{ text: 'Link' }] });
           }
@@ -168,13 +112,8 @@ describe('ctx.requireUrl', () => {
           await client.close();
         }
       }
-    });
-  }
-
-  it('fails without a session like every question that the client cannot answer', async () => {
-    const client = await RawClient.connect(serverWith({ requireUrl }), { revision: WITHOUT, capabilities: {} });
-    expect(textOf(await client.call('requireUrl'))).toBe('missing-capability');
-  });
+    },
+  );
 
   it('has no error code in a prompt either, which has no error results', async () => {
     class Letters {
@@ -283,7 +222,7 @@ describe('a URL created for each visit', () => {
 });
 
 describe('server.notify.elicitationCompleted', () => {
-  eachSessionRevision('ELIC-17', 'notifies only the session that was asked', async (revision) => {
+  eachRevision('ELIC-17', 'notifies only the session that was asked', async (revision) => {
     const { memory, HTTP } = transportsOf(revision);
     for (const transport of [memory, HTTP]) {
       const bank = new Bank();
