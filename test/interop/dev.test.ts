@@ -1,4 +1,4 @@
-// `decorum dev` as its users meet it: the official clients stay connected through twenty edits.
+// `decorum dev` as its users meet it: the official clients stay connected while they edit.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
@@ -14,7 +14,7 @@ import { devCommand, type DevRun, freePort, Printed, Project } from '../support/
 import { type Heard, overhear } from './overhear.js';
 
 const WEATHER = `
-import { Completion, Describe, Prompt, Tool } from '@decorum/core';
+import { Describe, Prompt, Tool } from '@decorum/core';
 import { IsString } from 'class-validator';
 import { words } from './words.js';
 class Place {
@@ -57,57 +57,36 @@ console.log(await app.listen({ port: Number(process.env['PORT']) }));
 /** An edit, and what follows from it. */
 interface Edit {
   readonly name: string;
-  readonly file: string;
+  readonly file?: string;
   readonly from: string;
   readonly to: string;
   /** The list of which clients are told. */
   readonly told?: 'tools' | 'prompts';
   /** What is printed. */
-  readonly says: RegExp;
+  readonly says?: RegExp;
 }
 
 const RELOADED = /src\/\w+\.ts {2}\d+ ms.*/;
 
-const weather = (name: string, change: readonly [from: string, to: string], rest: Partial<Edit> = {}): Edit => ({
-  name,
-  file: 'src/weather.ts',
-  from: change[0],
-  to: change[1],
-  says: RELOADED,
-  ...rest,
-});
-
-const described = (number: number): Edit =>
-  weather(`description ${number}`, [number === 1 ? `'Forecast'` : `'Forecast ${number - 1}'`, `'Forecast ${number}'`], {
-    told: 'tools',
-  });
-
 const EDITS: readonly Edit[] = [
-  described(1),
-  { name: 'a helper two imports away', file: 'src/snow.ts', from: `'snow'`, to: `'sleet'`, says: RELOADED },
-  weather('a renamed tool', ['forecast(', 'outlook('], { told: 'tools', says: /\+ tool outlook {3}- tool forecast/ }),
-  weather('a syntax error', ['async slow()', 'async slow(('], { says: /src\/weather\.ts:\d+:\d+ {2}.*/ }),
-  weather('the syntax error mended', ['async slow((', 'async slow()']),
-  described(2),
-  described(3),
-  weather(
-    'a dangling completion',
-    ['// more', `@Completion({ for: 'pack', argument: 'city' }) cities() { return []; }\n// more`],
-    {
-      says: /src\/weather\.ts:\d+:\d+ {2}Weather\.cities.*\[DECORUM_\w+\]\n.*still serving/,
-    },
-  ),
-  weather(
-    'a first prompt',
-    ['// more', `@Prompt({ description: 'Packs' }) pack({ city }: Place) { return city; }\n// more`],
-    {
-      told: 'prompts',
-      says: /\+ prompt pack/,
-    },
-  ),
-  weather('a changed prompt', [`'Packs'`, `'Packs a bag'`], { told: 'prompts' }),
-  ...[4, 5, 6, 7, 8, 9, 10, 11, 12].map(described),
-  { name: 'the helper again', file: 'src/snow.ts', from: `'sleet'`, to: `'rain'`, says: RELOADED },
+  { name: 'a description', from: `'Forecast'`, to: `'Forecast 1'`, told: 'tools' },
+  { name: 'a helper two imports away', file: 'src/snow.ts', from: `'snow'`, to: `'rain'` },
+  {
+    name: 'a renamed tool',
+    from: 'forecast(',
+    to: 'outlook(',
+    told: 'tools',
+    says: /\+ tool outlook {3}- tool forecast/,
+  },
+  { name: 'a syntax error', from: 'async slow()', to: 'async slow((', says: /src\/weather\.ts:\d+:\d+ {2}.*/ },
+  { name: 'the syntax error mended', from: 'async slow((', to: 'async slow()' },
+  {
+    name: 'a first prompt',
+    from: '// more',
+    to: `@Prompt({ description: 'Packs' }) pack({ city }: Place) { return city; }\n// more`,
+    told: 'prompts',
+    says: /\+ prompt pack/,
+  },
 ];
 
 type Told = Inbox<'tools' | 'prompts'>;
@@ -123,8 +102,6 @@ interface Reader {
   close(): Promise<void>;
 }
 
-const argumentsOf = (name: string) => (name === 'slow' ? {} : { city: 'Oslo' });
-
 const INFO = { name: 'test', version: '1.0.0' };
 
 async function readerV1(transport: HttpV1 | StdioV1): Promise<Reader> {
@@ -134,14 +111,9 @@ async function readerV1(transport: HttpV1 | StdioV1): Promise<Reader> {
   client.setNotificationHandler(ToolListChangedNotificationSchema, () => told.put('tools'));
   client.setNotificationHandler(PromptListChangedNotificationSchema, () => told.put('prompts'));
   await client.connect(transport as Parameters<ClientV1['connect']>[0]);
-  return {
-    told,
-    heard,
-    tools: async () => (await client.listTools()).tools,
-    call: async (name) => (await client.callTool({ name, arguments: argumentsOf(name) })).content,
-    session: () => ('sessionId' in transport ? transport.sessionId : undefined),
-    close: () => client.close(),
-  };
+  const session = () => ('sessionId' in transport ? transport.sessionId : undefined);
+  const tools = async () => (await client.listTools()).tools;
+  return { told, heard, session, tools, ...callsOf(client) };
 }
 
 async function readerV2(transport: HttpV2): Promise<Reader> {
@@ -156,15 +128,17 @@ async function readerV2(transport: HttpV2): Promise<Reader> {
     },
   });
   await client.connect(transport);
-  return {
-    told,
-    heard,
-    tools: async () => (await client.listTools(undefined, { cacheMode: 'reload' } as never)).tools,
-    call: async (name) => (await client.callTool({ name, arguments: argumentsOf(name) })).content,
-    session: () => undefined,
-    close: () => client.close(),
-  };
+  const tools = async () => (await client.listTools(undefined, { cacheMode: 'reload' } as never)).tools;
+  return { told, heard, session: () => undefined, tools, ...callsOf(client) };
 }
+
+const callsOf = (client: ClientV1 | ClientV2) => ({
+  call: async (name: string) => {
+    const call = { name, arguments: name === 'slow' ? {} : { city: 'Oslo' } };
+    return (await (client as ClientV2).callTool(call)).content;
+  },
+  close: () => client.close(),
+});
 
 const META = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
@@ -200,10 +174,10 @@ interface Story {
   readonly project: Project;
   readonly run: Pick<DevRun, 'says' | 'saysNext'>;
   readonly readers: readonly Reader[];
-  readonly listeners: readonly { told: Told; close(): void }[];
+  readonly listeners: readonly { readonly told: Told; close(): void }[];
 }
 
-/** Edits twenty times, each time as soon as the last edit is served. Calls that began before end where they began. */
+/** Edits several times, each time as soon as the last edit is served. Calls that began before end where they began. */
 function tell(begin: () => Promise<Story>, end: (story: Story) => Promise<void>): void {
   let story: Story;
   let sessions: (string | undefined)[];
@@ -224,12 +198,12 @@ function tell(begin: () => Promise<Story>, end: (story: Story) => Promise<void>)
     await story.project.remove();
   });
 
-  it.each(EDITS)('reach all clients: $name', async ({ file, from, to, told, says }) => {
+  it.each(EDITS)('reach all clients: $name', async ({ file = 'src/weather.ts', from, to, told, says = RELOADED }) => {
     const { project, run, readers, listeners } = story;
     project.edit(file, from, to);
     if (told) for (const client of [...readers, ...listeners]) expect(await client.told.next()).toBe(told);
     const [line] = await run.saysNext(says);
-    if (says === RELOADED && ++reloads === 3) process.kill(pid, 'SIGUSR2');
+    if (says === RELOADED && ++reloads === 2) process.kill(pid, 'SIGUSR2');
     expect(line).toBeDefined();
   });
 
@@ -242,7 +216,7 @@ function tell(begin: () => Promise<Story>, end: (story: Story) => Promise<void>)
     for (const { told } of listeners) expect(told.all).toEqual(EXPECTED);
     for (const [index, reader] of readers.entries()) {
       const tools = await reader.tools();
-      expect(tools.find(({ name }) => name === 'outlook')?.description).toBe('Forecast 12');
+      expect(tools.find(({ name }) => name === 'outlook')?.description).toBe('Forecast 1');
       await expect(reader.call('outlook')).resolves.toEqual(text('rain in Oslo'));
       expect(reader.session()).toBe(sessions[index]);
       expect(reader.told.all).toEqual(EXPECTED);
@@ -270,15 +244,15 @@ async function leave({ readers, listeners }: Story): Promise<void> {
   for (const listener of listeners) listener.close();
 }
 
-describe('twenty edits of a program that exports a server', () => {
+describe('edits of a program that exports a server', () => {
   tell(() => overHttp(EXPORTED, ['--port', 'PORT', ...PATIENT]), leave);
 });
 
-describe('twenty edits of a Fastify application that serves by itself', () => {
+describe('edits of a Fastify application that serves by itself', () => {
   tell(() => overHttp(FASTIFY, PATIENT), leave);
 });
 
-describe('twenty edits under a client over stdio', () => {
+describe('edits under a client over stdio', () => {
   tell(async () => {
     const project = new Project(EXPORTED);
     const transport = new StdioV1({ ...devCommand(['--stdio', ...PATIENT]), cwd: project.folder, stderr: 'pipe' });

@@ -138,6 +138,12 @@ export class HttpClient {
     return this.inbox.next((message) => message['method'] === method);
   }
 
+  /** Ends the session. */
+  async end(): Promise<void> {
+    const headers = { 'mcp-session-id': this.session ?? '', ...this.headers };
+    await fetch(this.url, { method: 'DELETE', headers });
+  }
+
   close(): void {
     this.open.abort();
   }

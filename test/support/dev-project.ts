@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSy
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -30,6 +31,18 @@ export async function freePort(): Promise<number> {
   server.close();
   await once(server, 'close');
   return port;
+}
+
+/** Resolves when a process that this one hasn't started has ended, which only looking tells. */
+export async function processEnds(pid: number): Promise<void> {
+  try {
+    for (;;) {
+      process.kill(pid, 0);
+      await wait(20);
+    }
+  } catch {
+    // it has ended
+  }
 }
 
 /** A project in its own folder. */
@@ -63,8 +76,9 @@ export class Project {
     return run;
   }
 
+  /** Ends everything at once. Processes of programs end with the relay that started them. */
   async remove(): Promise<void> {
-    await Promise.all(this.runs.map((run) => run.end()));
+    await Promise.all(this.runs.map((run) => run.end('SIGKILL')));
     rmSync(this.folder, { recursive: true, force: true });
   }
 }
@@ -150,8 +164,8 @@ export class DevRun {
     return (await this.says(/http:\/\/\S+/))[0];
   }
 
-  async end(): Promise<number | string> {
-    this.child.kill('SIGTERM');
+  async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | string> {
+    this.child.kill(signal);
     return this.ended;
   }
 }

@@ -1,10 +1,10 @@
 // Mistakes that only the TypeScript source shows.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 
+import { warningsOf as warningsAbout } from '../src/check/warnings.js';
 import { createProject, type Project, TSCONFIG } from './project.js';
 
 // each command starts a compiler and two more processes, one after the other
@@ -31,20 +31,17 @@ type Scale = 'celsius' | 'fahrenheit';
 const SERVER = `export const server = new McpServer({ name: 'weather', version: '1.0.0', providers: [Weather] });`;
 const USES = `class Weather { @Tool() forecast(query: Query) { return query; } }`;
 
-/** Builds a program, and resolves with what \`decorum build\` printed about its source, without places. */
-async function warningsOf(code: string, files: Readonly<Record<string, string | object>> = {}): Promise<string[]> {
-  project = createProject({
-    'package.json': { name: 'weather', version: '1.0.0', type: 'module' },
-    'tsconfig.json': TSCONFIG,
-    'src/main.ts': `${IMPORTS}${TYPES}${code}\n${SERVER}\n`,
-    ...files,
-  });
-  const { stdout, stderr, code: exit } = await project.decorum(['build']);
-  expect({ exit, stdout }).toEqual({ exit: 0, stdout: 'weather 1.0.0   dist/main.js\n' });
-  return stderr
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => line.replace(/^src\/[\w/-]+\.ts:\d+:\d+ {2}warning: /, ''));
+const filesOf = (code: string, files: Readonly<Record<string, string | object>> = {}) => ({
+  'package.json': { name: 'weather', version: '1.0.0', type: 'module' },
+  'tsconfig.json': TSCONFIG,
+  'src/main.ts': `${IMPORTS}${TYPES}${code}\n${SERVER}\n`,
+  ...files,
+});
+
+/** The warnings about a program, without places. */
+function warningsOf(...program: Parameters<typeof filesOf>): string[] {
+  project = createProject(filesOf(...program));
+  return warningsAbout([join(project.folder, 'src/main.ts')]).map(({ text }) => text);
 }
 
 const SETS: readonly [field: string, accepted: string, type: string, remedy: string][] = [
@@ -78,7 +75,7 @@ const SETS: readonly [field: string, accepted: string, type: string, remedy: str
 describe('decorum build, for a field that accepts more than its type', () => {
   it('warns of each kind of type, with the rule to add (#23)', async () => {
     const fields = SETS.map(([field], index) => `${field.replace(/\bf(?=[!?:])/, `f${index}`)};`).join('\n  ');
-    expect(await warningsOf(`class Query {\n  ${fields}\n}\n${USES}`)).toEqual(
+    expect(warningsOf(`class Query {\n  ${fields}\n}\n${USES}`)).toEqual(
       SETS.map(
         ([, accepted, type, remedy], index) =>
           `Query.f${index} accepts ${accepted}, because no rule restricts it to ${type}. Add ${remedy}.`,
@@ -103,7 +100,7 @@ describe('decorum build, for a field that accepts more than its type', () => {
         @IsOptional() @v.IsEnum(Level) j?: Level;
       }
       ${USES} void Other;`;
-    expect(await warningsOf(query)).toEqual([]);
+    expect(warningsOf(query)).toEqual([]);
   });
 });
 
@@ -158,7 +155,7 @@ describe('decorum build, for a served member', () => {
         constructor() { super(); this.limit = 5; }
       }
       class Weather { @Tool() own() { void Again; void decorum; void Complete; } ${member} }`;
-    expect(await warningsOf(code, { 'src/decorators.ts': `export { Tool as Again } from '@decorum/core';` })).toEqual([
+    expect(warningsOf(code, { 'src/decorators.ts': `export { Tool as Again } from '@decorum/core';` })).toEqual([
       warning,
     ]);
   });
@@ -179,7 +176,7 @@ describe('decorum build, for a served member', () => {
         protected start() { return this.plain(); }
       }`;
     const decorators = 'export const Tool = () => (_target: object, _key: string) => {};';
-    expect(await warningsOf(code, { 'src/decorators.ts': decorators })).toEqual([]);
+    expect(warningsOf(code, { 'src/decorators.ts': decorators })).toEqual([]);
   });
 
   it('says nothing about a parameter whose DTO has only fields that clients may omit (#23)', async () => {
@@ -192,7 +189,7 @@ describe('decorum build, for a served member', () => {
         constructor() { Object.assign(this, { city: 'Oslo' }); this['region'] = 'Oslo'; }
       }
       ${USES.replace('query:', 'query?:')}`;
-    expect(await warningsOf(code)).toEqual([]);
+    expect(warningsOf(code)).toEqual([]);
   });
 
   it('takes the first parameter without a decorator for the input, because a framework fills in others (#23)', async () => {
@@ -206,7 +203,7 @@ describe('decorum build, for a served member', () => {
         @Tool() forecast(@CurrentUser() user: User, query?: Query) { return [user, query]; }
       }
       class Weather { @Tool() now() {} }`;
-    expect(await warningsOf(code)).toEqual([
+    expect(warningsOf(code)).toEqual([
       expect.stringMatching(/^Forecasts\.forecast: .* clients must send days of Query\./),
     ]);
   });
@@ -245,7 +242,7 @@ describe('decorum build looks for DTOs', () => {
       'src/again.ts': `${DTO('Again')} }`,
       'src/main-dto.ts': `${DTO('Main')} }`,
     };
-    expect(await warningsOf(code, files)).toEqual([OPEN_UNIT(field)]);
+    expect(warningsOf(code, files)).toEqual([OPEN_UNIT(field)]);
   });
 });
 
@@ -279,12 +276,21 @@ describe('decorum build, without running the program', () => {
     });
   });
 
-  it('checks all sources if the built file is named (#23)', async () => {
-    await warningsOf(`class Weather { @Tool() private forecast() {} }`);
-    expect(await project.decorum(['build', 'dist/main.js'])).toMatchObject({
-      code: 0,
-      stderr: expect.stringContaining('Weather.forecast is private'),
-    });
+  it.each(['tsconfig.json', 'node_modules/typescript'])('says nothing without %s (#23)', (missing) => {
+    project = createProject(filesOf(`class Weather { @Tool() private forecast() {} }`));
+    rmSync(join(project.folder, missing), { recursive: true });
+    expect(warningsAbout([join(project.folder, 'src/main.ts')])).toEqual([]);
+  });
+
+  it('prints them and builds, and checks all sources if the built file is named (#23)', async () => {
+    project = createProject(filesOf(`class Weather { @Tool() private forecast() {} }`));
+    for (const entry of [[], ['dist/main.js']]) {
+      expect(await project.decorum(['build', ...entry])).toEqual({
+        code: 0,
+        stdout: 'weather 1.0.0   dist/main.js\n',
+        stderr: expect.stringMatching(/^src\/main\.ts:\d+:\d+ {2}warning: Weather\.forecast is private .*\n$/),
+      });
+    }
   });
 });
 
@@ -295,15 +301,15 @@ describe('decorum dev', () => {
     class Weather { @Tool() forecast(query: Query) { return query; } ${member} }
     export const server = new McpServer({ name: 'weather', version: '1.0.0', providers: [Weather] });`;
   const MAPPED = { ...TSCONFIG, compilerOptions: { ...TSCONFIG.compilerOptions, paths: { '~/*': ['./src/*'] } } };
-  const FILES = {
-    'package.json': { name: 'weather', version: '1.0.0', type: 'module' },
-    'src/units.ts': UNIT,
-    'src/query.ts': `${DTO('Query')} }`,
-    'src/main.ts': WEATHER(''),
-  };
 
   it('prints each warning once, and follows edits (#23)', async () => {
-    project = createProject({ ...FILES, 'tsconfig.json': MAPPED });
+    project = createProject({
+      'package.json': { name: 'weather', version: '1.0.0', type: 'module' },
+      'tsconfig.json': MAPPED,
+      'src/units.ts': UNIT,
+      'src/query.ts': `${DTO('Query')} }`,
+      'src/main.ts': WEATHER(''),
+    });
     const { child, ended, printed } = project.start(['dev', '--port', '0']);
     await printed(
       /\d\d {2}src\/query\.ts:6:\d+ {2}warning: Query\.unit accepts any string, .* Add @IsEnum\(Unit\)\.\n/,
@@ -313,25 +319,5 @@ describe('decorum dev', () => {
     child.kill('SIGTERM');
     const { stderr } = await ended;
     expect(stderr.match(/warning: \S+/g)).toEqual(['warning: Query.unit', 'warning: Weather.alerts']);
-  });
-
-  it('says nothing without a tsconfig, or without TypeScript (#23)', async () => {
-    for (const [missing, files] of [
-      ['tsconfig.json', {}],
-      ['node_modules/typescript', { 'tsconfig.json': MAPPED }],
-    ] as const) {
-      project = createProject({
-        ...FILES,
-        ...files,
-        'src/main.ts': WEATHER('@Tool() private alerts() {}').replace('~/query', './query.js'),
-      });
-      rmSync(join(project.folder, missing), { recursive: true, force: true });
-      const { child, ended, printed } = project.start(['dev', '--port', '0']);
-      await printed(/2 tools/);
-      await wait(1000);
-      child.kill('SIGTERM');
-      expect((await ended).stderr).not.toContain('warning');
-      project.remove();
-    }
   });
 });

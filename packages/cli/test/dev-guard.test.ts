@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
 import { HttpClient } from '../../../test/support/dev-clients.js';
 import { type DevRun, freePort, Project } from '../../../test/support/dev-project.js';
@@ -16,10 +16,9 @@ class Clock {
 }
 const server = new McpServer({ name: 'clock', version: '1.0.0', providers: [Clock] });
 `;
-const EXPORTED = `${MEMBERS}
+const BROKEN = `${MEMBERS.replace(`'noon'`, `'noon`)}
 export { server };
 `;
-const BROKEN = EXPORTED.replace(`'noon'`, `'noon`);
 /** Has its own guard for MCP, and none for its other routes. */
 const APPLICATION = `${MEMBERS}
 import { createHash } from 'node:crypto';
@@ -36,19 +35,16 @@ createServer((request, response) => {
 }).listen(Number(process.env['PORT']));
 `;
 
-const projects: Project[] = [];
+let project: Project;
+let run: DevRun;
+let url: string;
 
-afterEach(async () => {
-  await Promise.all(projects.splice(0).map((each) => each.remove()));
-});
-
-async function start(main: string, env: NodeJS.ProcessEnv = {}): Promise<{ run: DevRun; url: string }> {
-  const project = new Project({ 'src/main.ts': main });
-  projects.push(project);
+async function start(main: string, env: NodeJS.ProcessEnv = {}): Promise<void> {
+  project = new Project({ 'src/main.ts': main });
   const port = String(await freePort());
-  const run = project.dev(['--port', port], { PORT: port, ...env });
+  run = project.dev(['--port', port], { PORT: port, ...env });
   await run.says(/clock 1\.0\.0|waiting for an edit/);
-  return { run, url: `http://127.0.0.1:${port}/mcp` };
+  url = `http://127.0.0.1:${port}/mcp`;
 }
 
 const JSON_TYPE = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
@@ -62,6 +58,9 @@ const NOW = message('tools/call', { name: 'now', arguments: {} });
 const REFUSED = { status: 403, body: '{"error":"This Host or Origin is not allowed."}' };
 
 describe('decorum dev, while no program serves,', () => {
+  beforeAll(() => start(BROKEN, { ALLOWED_HOSTS: 'other.example, tunnel.example' }));
+  afterAll(() => project.remove());
+
   it.each([
     ['another Host', { host: 'evil.com' }],
     ['another Host with the same port', { host: 'evil.com:3000', origin: 'http://evil.com:3000' }],
@@ -70,7 +69,6 @@ describe('decorum dev, while no program serves,', () => {
     ['the Origin of another local server', { origin: 'http://localhost:1' }],
     ['the Origin of a file', { origin: 'null' }],
   ])('tells nothing to a request with %s (#22)', async (_, headers) => {
-    const { url } = await start(BROKEN);
     for (const body of [INITIALIZE, NOW, message('tools/list'), '{}', '[]']) {
       await expect(rawRequest(url, { headers: { ...JSON_TYPE, ...headers }, body })).resolves.toMatchObject(REFUSED);
     }
@@ -82,7 +80,6 @@ describe('decorum dev, while no program serves,', () => {
   });
 
   it('answers this machine, by each of its names, and the hosts in ALLOWED_HOSTS (#22)', async () => {
-    const { url } = await start(BROKEN, { ALLOWED_HOSTS: 'other.example, tunnel.example' });
     const { port, origin } = new URL(url);
     for (const headers of [
       { host: `localhost:${port}`, origin },
@@ -109,7 +106,6 @@ describe('decorum dev, while no program serves,', () => {
     ['a notification without a session', 'POST', '/mcp', '{"jsonrpc":"2.0","method":"notifications/initialized"}'],
     ['a batch without a session', 'POST', '/mcp', `[${message('ping')}]`],
   ])('tells this machine why there is no answer to %s (#22)', async (_, method, path, body) => {
-    const { url } = await start(BROKEN);
     const type = body === 'n=9' ? 'application/x-www-form-urlencoded' : 'application/json';
     const headers = { ...JSON_TYPE, 'content-type': type };
     const answer = await fetch(new URL(path, url), { method, headers, ...(body && { body }) });
@@ -119,15 +115,63 @@ describe('decorum dev, while no program serves,', () => {
   });
 
   it('still answers what MCP clients begin with, and sessions that it does not know (#22)', async () => {
-    const { url } = await start(BROKEN);
     const send = async (body: string, headers = {}) =>
       (await fetch(url, { method: 'POST', headers: { ...JSON_TYPE, ...headers }, body })).status;
     expect(await send(INITIALIZE)).toBe(200);
     expect(await send(message('ping'), { 'mcp-session-id': 'unknown' })).toBe(404);
   });
+});
 
-  it('answers a Host and an Origin that the program has accepted, and those only (#22)', async () => {
-    const { run, url } = await start(APPLICATION);
+const MIB = 1024 * 1024;
+
+/** The most memory that a process has had at once, in bytes; 0 if the system doesn't tell. */
+function peakOf(pid: number | undefined): number {
+  if (process.platform !== 'linux') return 0;
+  const [, kilobytes] = /^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Number(kilobytes) * 1024;
+}
+
+describe('decorum dev, while a program serves,', () => {
+  beforeAll(() => start(APPLICATION));
+  afterAll(() => project.remove());
+
+  // the first, because it is about the most memory so far
+  it('holds no body in memory, even if the program refuses it (#22)', async () => {
+    const chunk = Buffer.alloc(MIB, 'x');
+    const sent = { headers: { 'content-type': 'text/plain', host: 'evil.com' }, body: Array(300).fill(chunk) };
+    await rawRequest(url, sent).catch(() => {});
+    expect(peakOf(run.child.pid)).toBeLessThan(200 * MIB);
+  });
+
+  it.each(['text/plain', 'application/octet-stream'])('streams a body of type %s (#22)', async (type) => {
+    const arrived = () => run.saysNext(/the first bytes have arrived/);
+    const sent = { headers: { 'content-type': type }, body: ['first', arrived, 'second'] };
+    const { body } = await rawRequest(new URL('/upload', url).href, sent);
+    expect(body).toBe(createHash('sha256').update('firstsecond').digest('hex'));
+  });
+
+  it.each([
+    ['is large', {}],
+    ['announces its size', { 'content-length': String(20 * MIB) }],
+  ])('passes on a body as it is if it is JSON that %s (#22)', async (_, headers) => {
+    const body = Buffer.alloc(20 * MIB, '[1e400,12345678901234567890');
+    const sent = { headers: { ...JSON_TYPE, ...headers }, body: [body.subarray(0, 9 * MIB), body.subarray(9 * MIB)] };
+    const answered = await rawRequest(new URL('/upload', url).href, sent);
+    expect(answered.body).toBe(createHash('sha256').update(body).digest('hex'));
+  });
+
+  it('refuses a body for a session if it is too large (#22)', async () => {
+    const client = new HttpClient(url);
+    await client.connect();
+    const headers = { ...JSON_TYPE, 'mcp-session-id': String(client.session) };
+    await expect(rawRequest(url, { headers, body: [Buffer.alloc(17 * MIB, ' ')] })).resolves.toMatchObject({
+      status: 413,
+      body: expect.stringContaining('The body is too large.'),
+    });
+    await expect(client.request('tools/list')).resolves.toMatchObject({ result: { tools: [{}, {}] } });
+  });
+
+  it('then answers a Host and an Origin that the program has accepted, and those only (#22)', async () => {
     const accepted = { ...JSON_TYPE, host: 'dev.example', origin: 'https://app.example' };
     const refused = { ...JSON_TYPE, host: 'evil.com' };
     await expect(rawRequest(url, { headers: accepted, body: INITIALIZE })).resolves.toMatchObject({ status: 200 });
@@ -145,55 +189,5 @@ describe('decorum dev, while no program serves,', () => {
       status: 200,
       body: expect.stringContaining('exit code 7'),
     });
-  });
-});
-
-const MIB = 1024 * 1024;
-
-/** The most memory that a process has had at once, in bytes; 0 if the system doesn't tell. */
-function peakOf(pid: number | undefined): number {
-  if (process.platform !== 'linux') return 0;
-  const [, kilobytes] = /^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-  return Number(kilobytes) * 1024;
-}
-
-describe('a body that decorum dev passes on', () => {
-  it.each(['text/plain', 'application/octet-stream'])('is streamed if it is %s (#22)', async (type) => {
-    const { run, url } = await start(APPLICATION);
-    const arrived = () => run.says(/the first bytes have arrived/);
-    const sent = { headers: { 'content-type': type }, body: ['first', arrived, 'second'] };
-    const { body } = await rawRequest(new URL('/upload', url).href, sent);
-    expect(body).toBe(createHash('sha256').update('firstsecond').digest('hex'));
-  });
-
-  it.each([
-    ['is large', {}],
-    ['announces its size', { 'content-length': String(20 * MIB) }],
-  ])('arrives as it is if it is JSON that %s (#22)', async (_, headers) => {
-    const { url } = await start(APPLICATION);
-    const body = Buffer.alloc(20 * MIB, '[1e400,12345678901234567890');
-    const sent = { headers: { ...JSON_TYPE, ...headers }, body: [body.subarray(0, 9 * MIB), body.subarray(9 * MIB)] };
-    const answered = await rawRequest(new URL('/upload', url).href, sent);
-    expect(answered.body).toBe(createHash('sha256').update(body).digest('hex'));
-  });
-
-  it('is refused if it is for a session and too large (#22)', async () => {
-    const { url } = await start(EXPORTED);
-    const client = new HttpClient(url);
-    await client.connect();
-    const headers = { ...JSON_TYPE, 'mcp-session-id': String(client.session) };
-    await expect(rawRequest(url, { headers, body: [Buffer.alloc(17 * MIB, ' ')] })).resolves.toMatchObject({
-      status: 413,
-      body: expect.stringContaining('The body is too large.'),
-    });
-    await expect(client.request('tools/list')).resolves.toMatchObject({ result: { tools: [{}, {}] } });
-  });
-
-  it('costs no memory, even if the program refuses it (#22)', async () => {
-    const { run, url } = await start(EXPORTED);
-    const chunk = Buffer.alloc(MIB, 'x');
-    const sent = { headers: { 'content-type': 'text/plain', host: 'evil.com' }, body: Array(300).fill(chunk) };
-    await rawRequest(url, sent).catch(() => {});
-    expect(peakOf(run.child.pid)).toBeLessThan(200 * MIB);
   });
 });

@@ -32,7 +32,7 @@ it('decorum dev serves for a user without a home folder, for whom npm does not s
   await expect(npm).rejects.toMatchObject({ stderr: expect.stringContaining('uv_os_homedir returned ENOENT') });
 });
 
-it('decorum dev --check says nothing of a cache that it can not write (#23)', async () => {
+it('decorum dev --check prints type errors while the program runs, and nothing of a cache that it can not write (#23)', async () => {
   project = createProject({
     ...FILES,
     'src/wrong.ts': `export const wrong: number = 'x';\n`,
@@ -40,6 +40,7 @@ it('decorum dev --check says nothing of a cache that it can not write (#23)', as
   });
   const running = project.start(['dev', '--check', '--port', '0']);
   await running.printed(/src\/wrong\.ts:1:14 {2}Type 'string' is not assignable to type 'number'\. \[TS2322\]\n/);
+  await running.printed(/clock 1\.0\.0/);
   running.child.kill('SIGTERM');
   expect((await running.ended).stderr).not.toContain('TS5033');
 });

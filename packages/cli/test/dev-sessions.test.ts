@@ -1,14 +1,19 @@
-// Sessions, streams and questions while `decorum dev` replaces the program, over raw messages.
+// Sessions, streams, questions and calls while `decorum dev` replaces the program, over raw messages.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 
 import { HttpClient, PipeClient } from '../../../test/support/dev-clients.js';
-import { type DevRun, freePort, Project } from '../../../test/support/dev-project.js';
+import { type DevRun, freePort, processEnds, Project } from '../../../test/support/dev-project.js';
 import { statelessHeaders } from '../../../test/support/http-transports.js';
+import { rawRequest } from '../../../test/support/raw-http.js';
 import { called } from '../../../test/support/stateless-post.js';
 
+// programs start one after the other
+jest.setTimeout(60_000);
+
+/** `slow` takes no notice of its cancellation. */
 const MEMBERS = `
 import { Context, McpServer, NoInput, Resource, Tool } from '@decorum/core';
 import { IsString } from 'class-validator';
@@ -18,10 +23,21 @@ class Desk {
     const { action } = await ctx.elicit(Answer, { message: 'one' });
     return action;
   }
+  @Tool({ description: 'Waits for its cancellation' }) async wait(_input: NoInput, ctx: Context) {
+    console.error('waits');
+    await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve));
+    console.error('was cancelled');
+    return '';
+  }
+  @Tool({ description: 'Never ends' }) async slow() {
+    console.error('slow began');
+    await new Promise(() => {});
+  }
   @Tool({ description: 'Changes the note' }) touch() { server.notify.resourceUpdated('desk://note'); return 'touched'; }
   @Tool({ description: 'Says where it runs' }) where() { return String(process.pid); }
   @Resource('desk://note') note() { return 'note'; }
 }
+console.error('pid ' + process.pid);
 `;
 const EXPORTED = `${MEMBERS}
 export const server = new McpServer({ name: 'desk', version: '1.0.0', providers: [Desk] });
@@ -43,43 +59,83 @@ function project(main: string): Project {
   return created;
 }
 
-afterEach(async () => {
-  await Promise.all(projects.splice(0).map((each) => each.remove()));
+afterAll(async () => {
+  await Promise.all(projects.map((each) => each.remove()));
 });
 
 const call = (name: string) => ['tools/call', { name, arguments: {} }] as const;
+const callOf = (id: string, name: string) => ({ id, method: 'tools/call', params: { name, arguments: {} } });
+const cancelled = (requestId: unknown) => ({ method: 'notifications/cancelled', params: { requestId } });
 const text = (value: string) => ({ result: { content: [{ type: 'text', text: value }] } });
 const RELOADED = /src\/main\.ts {2}\d+ ms/;
+/** Longer than a test may take. */
+const PATIENT = ['--drain', '60'];
+const JSON_TYPE = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 
 /** What both clients have. */
 type RawClient = Pick<HttpClient, 'connect' | 'request' | 'hears'> & {
   reply(id: unknown, result: object): Promise<void>;
 };
 
-async function connected(via: string, desk: Project): Promise<{ run: DevRun; client: RawClient }> {
-  if (via === 'stdio') {
-    const run = desk.dev(['--stdio']);
-    const pipe = new PipeClient(run);
-    await pipe.connect();
-    const client = Object.assign(pipe, { reply: async (id: unknown, result: object) => pipe.send({ id, result }) });
-    return { run, client };
-  }
-  const port = String(await freePort());
-  const run = desk.dev(['--port', port], { PORT: port });
-  await run.says(/http:/);
-  const http = new HttpClient(`http://127.0.0.1:${port}/mcp`);
-  await http.connect();
-  await http.listen();
-  const client = Object.assign(http, {
-    reply: async (id: unknown, result: object) => void (await http.post({ id, result })),
-  });
-  return { run, client };
+interface Connected {
+  readonly run: DevRun;
+  readonly client: RawClient;
+  /** Sends a message without waiting for its response. */
+  readonly send: (message: Record<string, unknown>) => Promise<unknown>;
+  readonly url: string;
 }
 
+async function connected(via: string, desk: Project, args: readonly string[] = PATIENT): Promise<Connected> {
+  if (via === 'stdio') {
+    const run = desk.dev(['--stdio', ...args]);
+    const pipe = new PipeClient(run);
+    await pipe.connect();
+    const send = async (message: object) => pipe.send({ ...message });
+    return {
+      run,
+      client: Object.assign(pipe, { reply: (id: unknown, result: object) => send({ id, result }) }),
+      send,
+      url: '',
+    };
+  }
+  const port = String(await freePort());
+  const run = desk.dev(['--port', port, ...args], { PORT: port });
+  await run.says(/http:/);
+  const url = `http://127.0.0.1:${port}/mcp`;
+  const http = new HttpClient(url);
+  await http.connect();
+  await http.listen();
+  const send = async (message: Record<string, unknown>) => (await http.post(message)).text();
+  const reply = async (id: unknown, result: object) => void (await send({ id, result }));
+  return { run, client: Object.assign(http, { reply }), send, url };
+}
+
+const pidOf = (run: DevRun) =>
+  Number(
+    run.printed
+      .match(/pid \d+/g)
+      ?.at(-1)
+      ?.slice(4),
+  );
+
+// each test goes on where the one before has ended
 describe.each(['HTTP', 'stdio'])('a session over %s', (via) => {
+  let desk: Project;
+  let run: DevRun;
+  let client: RawClient;
+  let send: Connected['send'];
+  let url: string;
+  beforeAll(async () => {
+    desk = project(EXPORTED);
+    ({ run, client, send, url } = await connected(via, desk));
+  });
+
+  const edit = async (word: string) => {
+    desk.edit('src/main.ts', 'class Desk', `// ${word}\nclass Desk`);
+    await run.saysNext(RELOADED);
+  };
+
   it('has its questions answered by the program that asked: two programs, one client, no id twice', async () => {
-    const desk = project(EXPORTED);
-    const { run, client } = await connected(via, desk);
     const first = client.request(...call('ask'));
     const one = await client.hears('elicitation/create');
     desk.edit('src/main.ts', `message: 'one'`, `message: 'two'`);
@@ -94,39 +150,109 @@ describe.each(['HTTP', 'stdio'])('a session over %s', (via) => {
     await expect(first).resolves.toMatchObject(text('cancel'));
   });
 
-  it('keeps its subscriptions', async () => {
-    const desk = project(EXPORTED);
-    const { run, client } = await connected(via, desk);
+  it('keeps its subscriptions, and does not keep a program for a cancelled call (#22)', async () => {
     await client.request('resources/subscribe', { uri: 'desk://note' });
-    for (const word of ['a', 'b']) {
-      desk.edit('src/main.ts', 'class Desk', `// ${word}\nclass Desk`);
-      await run.saysNext(RELOADED);
-      await client.request(...call('touch'));
-      await expect(client.hears('notifications/resources/updated')).resolves.toMatchObject({
-        params: { uri: 'desk://note' },
-      });
-    }
+    const answer = send(callOf('slow', 'slow'));
+    await run.saysNext(/slow began/);
+    const before = pidOf(run);
+    await send(cancelled('slow'));
+    await edit('a');
+    await processEnds(before);
+    await edit('b');
+    await client.request(...call('touch'));
+    await expect(client.hears('notifications/resources/updated')).resolves.toMatchObject({
+      params: { uri: 'desk://note' },
+    });
+    expect(String(await answer)).not.toContain('has ended');
   });
 
+  if (via === 'HTTP') {
+    it('has requests that decorum dev cannot read answered by its program (#22)', async () => {
+      const headers = { ...JSON_TYPE, 'mcp-session-id': String((client as HttpClient).session) };
+      for (const invalid of ['{', '{"id":1,"method":"ping"}', '[]', Buffer.from([0x22, 0xff, 0x22])]) {
+        const answered = await rawRequest(url, { headers, body: [invalid] });
+        expect(answered).toMatchObject({ status: 400, body: expect.stringMatching(/"code":-32(600|700)/) });
+      }
+    });
+
+    it('has its call cancelled by a client that leaves, where there are no sessions', async () => {
+      const leaving = new AbortController();
+      const message = called(1, 'wait');
+      const headers = { ...JSON_TYPE, ...statelessHeaders(message) };
+      const sent = { method: 'POST', headers, body: JSON.stringify(message), signal: leaving.signal };
+      const left = fetch(url, sent).catch(() => 'left');
+      await run.saysNext(/waits/);
+      leaving.abort();
+      await left;
+      await run.saysNext(/was cancelled/);
+    });
+  }
+
   it('is cut off from a call that takes longer than --drain', async () => {
-    const desk = project(EXPORTED);
-    const { client } = await connectedWith(via, desk, ['--drain', '0.2']);
-    const asking = client.request(...call('ask'));
-    await client.hears('elicitation/create');
-    desk.edit('src/main.ts', `message: 'one'`, `message: 'two'`);
+    const other = project(EXPORTED);
+    const impatient = await connected(via, other, ['--drain', '0.2']);
+    const asking = impatient.client.request(...call('ask'));
+    await impatient.client.hears('elicitation/create');
+    other.edit('src/main.ts', `message: 'one'`, `message: 'two'`);
     await expect(asking).resolves.toMatchObject({
       error: { code: -32603, message: expect.stringMatching(/^The program has ended: /) },
     });
   });
 });
 
-async function connectedWith(via: string, desk: Project, args: readonly string[]) {
-  const dev = desk.dev.bind(desk);
-  desk.dev = (all = [], env = {}) => dev([...all, ...args], env);
-  return connected(via, desk);
+function overStdio(desk: Project) {
+  const run = desk.dev(['--stdio', ...PATIENT]);
+  let stdout = '';
+  run.child.stdout?.on('data', (chunk: string) => (stdout += chunk));
+  const answered = () => stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line).id]));
+  return { run, client: new PipeClient(run), answered };
 }
 
-const RESULT_FIRST = `
+describe('a pipe', () => {
+  it('gets no answer to a cancelled call: before a program serves, after an edit, or at the end (#22)', async () => {
+    const desk = project(EXPORTED);
+    const { run, client, answered } = overStdio(desk);
+    const begun = client.connect();
+    client.send(callOf('early', 'slow'));
+    client.send(cancelled('early'));
+    await begun;
+    await expect(client.request(...call('where'))).resolves.toMatchObject({ result: {} });
+    expect(run.printed).not.toContain('slow began');
+    for (const id of ['slow', 'later']) client.send(callOf(id, 'slow'));
+    await run.saysNext(/slow began[^]*slow began/);
+    const before = pidOf(run);
+    client.send(cancelled('slow'));
+    run.child.stdin?.write(`${JSON.stringify([{ jsonrpc: '2.0', ...cancelled('later') }])}\n`);
+    desk.edit('src/main.ts', 'class Desk', `// edited\nclass Desk`);
+    await run.saysNext(RELOADED);
+    await processEnds(before);
+    await expect(client.request('resources/list')).resolves.toMatchObject({ result: { resources: [{}] } });
+    await expect(run.end()).resolves.toBe(0);
+    for (const id of ['early', 'slow', 'later']) expect(answered()).not.toContain(id);
+  });
+
+  it('is not held up at its end by requests that no program can answer (#22)', async () => {
+    const { run, client, answered } = overStdio(project(EXPORTED));
+    await client.connect();
+    run.child.stdin?.write('{"id":"bad","method":"ping"}\n');
+    await expect(client.responds(({ id }) => id === 'bad')).resolves.toMatchObject({ error: { code: -32600 } });
+    for (const id of ['true', '1.5', '12345678901234567890', '1e400', '{}']) {
+      run.child.stdin?.write(`{"jsonrpc":"2.0","id":${id},"method":"ping"}\n`);
+    }
+    // one id, used twice: only the second request is rejected
+    client.send(callOf('twice', 'slow'));
+    await run.says(/slow began/);
+    client.send({ id: 'twice', method: 'ping' });
+    await client.request('ping');
+    client.send(cancelled('twice'));
+    run.child.stdin?.end();
+    await expect(run.ended).resolves.toBe(0);
+    expect(answered()).not.toContain('twice');
+    expect(answered().filter((id) => id === null || id === undefined)).toHaveLength(6);
+  });
+
+  it('carries messages whatever comes first in them, and nothing else', async () => {
+    const resultFirst = `
 import { createInterface } from 'node:readline';
 createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method } = JSON.parse(line);
@@ -135,86 +261,34 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   console.log(JSON.stringify({ result: { asked: method }, jsonrpc: '2.0', id }));
 });
 `;
-
-describe('a pipe', () => {
-  it('carries messages whatever comes first in them, and nothing else', async () => {
-    const { run, client } = await connected('stdio', project(RESULT_FIRST));
+    const { run, client } = await connected('stdio', project(resultFirst));
     await expect(client.request('tools/list')).resolves.toMatchObject({ result: { asked: 'tools/list' } });
     await run.says(/\[\{"level":"info"\}\]/);
-  });
-
-  it('carries the refusal of a request that is none', async () => {
-    const run = project(EXPORTED).dev(['--stdio']);
-    const client = new PipeClient(run);
-    await client.connect();
-    run.child.stdin?.write('{"id":"bad","method":"ping"}\n');
-    await expect(client.responds(({ id }) => id === 'bad')).resolves.toMatchObject({
-      error: { code: -32600 },
-    });
-  });
-});
-
-describe('a folder of the program', () => {
-  it('is followed after it was removed and has come back', async () => {
-    const desk = project(`import './inner/deep/word.js';\n${EXPORTED}`);
-    desk.write('src/inner/deep/word.ts', `console.error('first');`);
-    const run = desk.dev(['--stdio']);
-    await run.says(/desk 1\.0\.0/);
-    desk.edit('src/inner/deep/word.ts', 'first', 'edited');
-    await run.says(/edited/);
-    rmSync(join(desk.folder, 'src/inner'), { recursive: true });
-    await run.says(/still serving/);
-    desk.write('src/inner/deep/word.ts', `console.error('second');`);
-    await run.says(/second/);
-    desk.edit('src/inner/deep/word.ts', 'second', 'third');
-    await run.says(/third/);
   });
 });
 
 describe('a file', () => {
-  it('is followed from the moment the program reads it', async () => {
-    const desk = project(`import './word.js';
+  it('is followed from the moment the program reads it, and after its folder was removed and has come back', async () => {
+    const desk = project(`import './inner/deep/word.js';
 import { readFileSync, writeFileSync } from 'node:fs';
-const word = new URL('word.ts', import.meta.url);
+const word = new URL('inner/deep/word.ts', import.meta.url);
 if (readFileSync(word, 'utf8').includes('first')) writeFileSync(word, "console.error('second');");
 ${EXPORTED}`);
-    desk.write('src/word.ts', `console.error('first');`);
-    await desk.dev(['--stdio']).says(/first[^]*second/);
+    desk.write('src/inner/deep/word.ts', `console.error('first');`);
+    const run = desk.dev(['--stdio']);
+    await run.saysNext(/first[^]*second/);
+    await run.saysNext(/src\/inner\/deep\/word\.ts {2}\d+ ms/);
+    rmSync(join(desk.folder, 'src/inner'), { recursive: true });
+    await run.saysNext(/still serving/);
+    desk.write('src/inner/deep/word.ts', `console.error('third');`);
+    await run.saysNext(/third/);
+    desk.edit('src/inner/deep/word.ts', 'third', 'fourth');
+    await run.saysNext(/fourth/);
   });
 });
 
-describe('a client over HTTP that leaves', () => {
-  it('cancels its call where there are no sessions', async () => {
-    const desk = project(
-      EXPORTED.replace(
-        'class Desk {',
-        `class Desk {
-  @Tool({ description: 'Waits' }) async wait(_input: NoInput, ctx: Context) {
-    console.error('waits');
-    await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve));
-    console.error('was cancelled');
-    return '';
-  }`,
-      ),
-    );
-    const run = desk.dev(['--port', '0']);
-    const url = await run.url();
-    const leaving = new AbortController();
-    const message = called(1, 'wait');
-    const headers = {
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      ...statelessHeaders(message),
-    };
-    const sent = { method: 'POST', headers, body: JSON.stringify(message), signal: leaving.signal };
-    const left = fetch(url, sent).catch(() => 'left');
-    await run.says(/waits/);
-    leaving.abort();
-    await left;
-    await run.says(/was cancelled/);
-  });
-
-  it('has its response cut off where the program dies in the middle of it', async () => {
+describe('an application that serves by itself', () => {
+  it('has its response cut off where it dies in the middle of it', async () => {
     const run = project(`
 import { createServer } from 'node:http';
 createServer((request, response) => {
@@ -226,9 +300,7 @@ createServer((request, response) => {
     const response = fetch(`${origin}/half`).then((got) => got.text());
     await expect(response).rejects.toThrow(/terminated|fetch failed/);
   });
-});
 
-describe('an Express application that serves by itself', () => {
   it('runs unchanged: it believes to listen where clients connect, and serves its other routes', async () => {
     const desk = project(EXPRESS);
     const port = String(await freePort());

@@ -8,7 +8,8 @@ import { fileURLToPath } from 'node:url';
 /** The root of the repository. */
 export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
-const PROGRAM = join(ROOT, 'packages/cli/bin/decorum.js');
+/** The program `decorum`. */
+export const DECORUM = join(ROOT, 'packages/cli/bin/decorum.js');
 const FROM_ROOT = createRequire(join(ROOT, 'package.json'));
 
 /** How a program ended, and what it printed. */
@@ -19,6 +20,7 @@ export interface Ended {
 }
 
 export interface RunOptions {
+  readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
 }
@@ -60,6 +62,13 @@ function environment(env: RunOptions['env'] = {}): NodeJS.ProcessEnv {
   return { ...rest, PORT: '0', ...env };
 }
 
+/** Runs Node.js and ends its stdin after the input. */
+export async function runNode(args: readonly string[], { cwd, env, input = '' }: RunOptions = {}): Promise<Ended> {
+  const child = spawn(process.execPath, args, { cwd, env: environment(env) });
+  child.stdin.on('error', () => {}).end(input);
+  return await watch(child).ended;
+}
+
 function watch(child: ChildProcessWithoutNullStreams): Running {
   const output = { stdout: '', stderr: '' };
   const waiting = new Set<() => void>();
@@ -94,11 +103,7 @@ export function createProject(files: Readonly<Record<string, string | object>> =
     running.add(child.once('close', () => running.delete(child)));
     return watch(child);
   };
-  const node = async (args: readonly string[], { env, input = '' }: RunOptions = {}) => {
-    const { child, ended } = spawnNode(args, env);
-    child.stdin.on('error', () => {}).end(input);
-    return await ended;
-  };
+  const node = (args: readonly string[], options?: RunOptions) => runNode(args, { ...options, cwd: folder });
   const write: Project['write'] = (more) => {
     for (const [path, content] of Object.entries(more)) {
       const file = join(folder, path);
@@ -112,8 +117,8 @@ export function createProject(files: Readonly<Record<string, string | object>> =
     folder,
     write,
     node,
-    decorum: async (args, options) => await node([PROGRAM, ...args], options),
-    start: (args, env) => spawnNode([PROGRAM, ...args], env),
+    decorum: async (args, options) => await node([DECORUM, ...args], options),
+    start: (args, env) => spawnNode([DECORUM, ...args], env),
     remove() {
       for (const child of running) child.kill('SIGKILL');
       rmSync(folder, { recursive: true, force: true });

@@ -1,12 +1,14 @@
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 
+import { McpServer } from '@decorum/core';
 import { afterEach, describe, expect, it } from '@jest/globals';
+
+import { exportedServer } from '../src/entry.js';
 
 import { createProject, GREETER, type Project, type Running } from './project.js';
 
-let project: Project;
-afterEach(() => project.remove());
+let project: Project | undefined;
+afterEach(() => project?.remove());
 
 const URL_LINE = /greeter 1\.0\.0 {3}(http:\/\/127\.0\.0\.1:\d+\/mcp)/;
 
@@ -44,27 +46,40 @@ async function callTool(url: string, name: string, args: object = {}): Promise<s
   return await response.text();
 }
 
+class Greeter extends McpServer {
+  constructor() {
+    super({ name: 'greeter', version: '1.0.0' });
+  }
+}
+
 const urlOf = async (running: Running) => (await running.printed(URL_LINE))[1]!;
 
 describe('decorum start serves what the entry exports', () => {
+  const greeter = new Greeter();
   it.each([
-    { as: 'an instance as `server`', code: 'export const server = new Greeter();' },
-    { as: 'a subclass as `default`', code: 'export default Greeter;' },
-    { as: 'a subclass as `server`', code: 'export { Greeter as server };' },
-    { as: 'a factory as `server`', code: 'export const server = () => new Greeter();' },
-    { as: 'an asynchronous factory as `default`', code: 'export default async () => new Greeter();' },
-  ])('$as, over HTTP', async ({ code }) => {
+    { as: 'an instance as `server`', exports: { server: greeter } },
+    { as: 'a subclass as `default`', exports: { default: Greeter } },
+    { as: 'a subclass as `server`', exports: { server: Greeter, default: class {} } },
+    { as: 'a factory as `server`', exports: { server: () => greeter } },
+    { as: 'an asynchronous factory as `default`', exports: { server: class {}, default: async () => greeter } },
+  ])('$as', async ({ exports }) => {
+    expect((await exportedServer(exports))?.info).toMatchObject({ name: 'greeter' });
+  });
+
+  it.each(['SIGTERM', 'SIGINT'] as const)('over HTTP, until %s', async (signal) => {
     project = createProject({
       'package.json': { type: 'module' },
       'src/greeter.ts': GREETER,
-      'src/main.ts': `import { Greeter } from './greeter.js'; ${code}`,
+      'src/main.ts': `import { Greeter } from './greeter.js'; export default async () => new Greeter();`,
     });
     const running = project.start(['start', '--http']);
     expect(await callTool(await urlOf(running), 'greet', { name: 'Ada' })).toContain('Hello, Ada!');
-    running.child.kill('SIGTERM');
-    const { code: exitCode, stderr } = await running.ended;
-    expect(exitCode).toBe(0);
-    expect(stderr).toBe('src/main.ts is TypeScript and compiled as it loads. Run `decorum build` for production.\n');
+    running.child.kill(signal);
+    const { code, stderr } = await running.ended;
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: 'src/main.ts is TypeScript and compiled as it loads. Run `decorum build` for production.\n',
+    });
   });
 
   it('from a CommonJS program, over HTTP without a flag', async () => {
