@@ -37,6 +37,10 @@ function write(file: string, ...lines: string[]): void {
   writeFileSync(join(folder, file), lines.map((line) => `${line}\n`).join(''));
 }
 
+const clock = (text: string): void => write('src/clock.ts', text);
+const trips = (text: string): void => write('src/trips.ts', text);
+const main = (text: string): void => write('src/main.ts', text);
+
 const read = (file: string): string => readFileSync(join(folder, file), 'utf8');
 
 /** The text of all files in the folder. */
@@ -48,8 +52,9 @@ function everything(): Record<string, string> {
 }
 
 /** Does what `decorum add` does, in this process: starting one for each test would take most of the time. */
-async function add(...args: readonly string[]): Promise<Ended> {
-  const [kind, name = '', , to] = args;
+async function add(args: string): Promise<Ended> {
+  const [command = '', to] = args.split(' --to ');
+  const [, kind, name = ''] = /^(\w+) (.*)$/.exec(command) ?? [];
   try {
     const { changes, report } = await planAddition({ kind: kind as Kind, name, to });
     writeFiles(changes);
@@ -60,6 +65,13 @@ async function add(...args: readonly string[]): Promise<Ended> {
   }
 }
 
+/** Adds a member, and resolves with the report. */
+async function adds(args: string): Promise<string> {
+  const { code, stdout, stderr } = await add(args);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return stdout;
+}
+
 /** Runs `decorum add` in a project without installed packages. */
 async function run(...args: readonly string[]): Promise<Ended> {
   // pnpm's scripts list packages of this repository in NODE_PATH
@@ -67,9 +79,9 @@ async function run(...args: readonly string[]): Promise<Ended> {
 }
 
 /** Expects a failure that writes nothing. */
-async function expectRefusal(args: readonly string[], code: number, ...lines: (string | RegExp)[]): Promise<void> {
+async function expectRefusal(args: string, code: number, ...lines: (string | RegExp)[]): Promise<void> {
   const before = everything();
-  const ended = await add(...args);
+  const ended = await add(args);
   for (const line of lines) expect(ended.stderr).toMatch(line);
   expect(ended).toMatchObject({ code, stdout: '' });
   expect(everything()).toEqual(before);
@@ -88,72 +100,59 @@ const CLOCK = [
 describe('decorum add refuses what exists', () => {
   it('a member of the class, also after adding it', async () => {
     write('src/clock.ts', ...CLOCK);
-    await expectRefusal(['tool', 'now'], 1, 'src/clock.ts:4  Clock.now exists already. Nothing was written.');
-    expect(await add('tool', 'get-alarm')).toMatchObject({ code: 0, stderr: '' });
-    await expectRefusal(['tool', 'get-alarm'], 1, /^src\/clock\.ts:\d+ {2}Clock\.getAlarm exists already/);
-    await expectRefusal(['prompt', 'getAlarm'], 1, /^src\/clock\.ts:\d+ {2}Clock\.getAlarm exists already/);
+    await expectRefusal('tool now', 1, 'src/clock.ts:4  Clock.now exists already. Nothing was written.');
+    await adds('tool get-alarm');
+    await expectRefusal('tool get-alarm', 1, /^src\/clock\.ts:\d+ {2}Clock\.getAlarm exists already/);
+    await expectRefusal('prompt getAlarm', 1, /^src\/clock\.ts:\d+ {2}Clock\.getAlarm exists already/);
   });
 
   it('a member with the same name for clients, or the same URI', async () => {
-    write(
-      'src/clock.ts',
-      "import { Resource, Tool } from '@decorum/core';",
-      'export class Clock {',
-      "  @Tool({ name: 'time-now' }) now() {}",
-      "  @Resource('zone://{id}') where() {}",
-      '}',
-    );
-    await expectRefusal(['tool', 'time-now'], 1, 'src/clock.ts:3  Clock.now exists already');
-    await expectRefusal(['resource', 'zone'], 1, 'src/clock.ts:4  Clock.where exists already');
+    clock(`import { Resource, Tool } from '@decorum/core';
+export class Clock {
+  @Tool({ name: 'time-now' }) now() {}
+  @Resource('zone://{id}') where() {}
+}`);
+    await expectRefusal('tool time-now', 1, 'src/clock.ts:3  Clock.now exists already');
+    await expectRefusal('resource zone', 1, 'src/clock.ts:4  Clock.where exists already');
   });
 
   it('a field, an accessor, a parameter property, and an inherited method', async () => {
     write('src/base.ts', 'export class Base {', '  wind() {}', '}');
-    write(
-      'src/clock.ts',
-      "import { Tool } from '@decorum/core';",
-      "import { Base } from './base.js';",
-      'export class Clock extends Base {',
-      '  private hands = 2;',
-      '  constructor(readonly zone: string) { super(); }',
-      '  get hour() { return this.hands; }',
-      '  @Tool() now() {}',
-      '}',
-    );
-    await expectRefusal(['tool', 'hands'], 1, 'src/clock.ts:4  Clock.hands exists already');
-    await expectRefusal(['tool', 'zone'], 1, 'src/clock.ts:5  Clock.zone exists already');
-    await expectRefusal(['tool', 'hour'], 1, 'src/clock.ts:6  Clock.hour exists already');
-    await expectRefusal(['tool', 'wind'], 1, 'src/base.ts:2  Base.wind exists already');
+    clock(`import { Tool } from '@decorum/core';
+import { Base } from './base.js';
+export class Clock extends Base {
+  private hands = 2;
+  constructor(readonly zone: string) { super(); }
+  get hour() { return this.hands; }
+  @Tool() now() {}
+}`);
+    await expectRefusal('tool hands', 1, 'src/clock.ts:4  Clock.hands exists already');
+    await expectRefusal('tool zone', 1, 'src/clock.ts:5  Clock.zone exists already');
+    await expectRefusal('tool hour', 1, 'src/clock.ts:6  Clock.hour exists already');
+    await expectRefusal('tool wind', 1, 'src/base.ts:2  Base.wind exists already');
   });
 
   it('a tool of another class, unless a prefix or a second server tells them apart', async () => {
     write('src/clock.ts', ...CLOCK);
     write(
       'src/sundial.ts',
-      "import { Tool } from '@decorum/core';",
-      'export class Sundial {',
-      '  @Tool() dawn() {}',
-      '}',
+      `import { Tool } from '@decorum/core';
+export class Sundial {
+  @Tool() dawn() {}
+}`,
     );
-    await expectRefusal(
-      ['tool', 'now', '--to', 'src/sundial.ts'],
-      1,
-      'src/clock.ts:4  The tool now exists already in Clock',
-    );
-    write(
-      'src/main.ts',
-      "import { McpServer } from '@decorum/core';",
-      "import { Clock } from './clock.js';",
-      "import { Sundial } from './sundial.js';",
-      "export const server = new McpServer({ name: 'x', version: '1', providers: [Clock, { provider: Sundial, prefix: 'sun_' }] });",
-    );
-    expect(await add('tool', 'now', '--to', 'src/sundial.ts')).toMatchObject({ code: 0 });
+    await expectRefusal('tool now --to src/sundial.ts', 1, 'src/clock.ts:4  The tool now exists already in Clock');
+    main(`import { McpServer } from '@decorum/core';
+import { Clock } from './clock.js';
+import { Sundial } from './sundial.js';
+export const server = new McpServer({ name: 'x', version: '1', providers: [Clock, { provider: Sundial, prefix: 'sun_' }] });`);
+    await adds('tool now --to src/sundial.ts');
   });
 
   it('a class, a type or an import with the name of the DTO', async () => {
     write('src/clock.ts', 'interface AlarmInput {}', ...CLOCK);
     await expectRefusal(
-      ['tool', 'alarm'],
+      'tool alarm',
       1,
       'src/clock.ts:1  AlarmInput exists already. Rename it, or choose another name',
     );
@@ -162,35 +161,28 @@ describe('decorum add refuses what exists', () => {
   it('a second test with the same name, and overwrites none', async () => {
     write('src/clock.ts', ...CLOCK);
     write('test/alarm.test.ts', '// mine');
-    const { code, stdout } = await add('tool', 'alarm');
+    const { code, stdout } = await add('tool alarm');
     expect({ code, mine: read('test/alarm.test.ts') }).toEqual({ code: 0, mine: '// mine\n' });
     expect(stdout).toContain('test/alarm-tool.test.ts:1  its test');
     write('test/bell.test.ts', '');
     write('test/bell-tool.test.ts', '');
-    await expectRefusal(
-      ['tool', 'bell'],
-      1,
-      'test/bell.test.ts:1 and test/bell-tool.test.ts:1  The test exists already.',
-    );
+    await expectRefusal('tool bell', 1, 'test/bell.test.ts:1 and test/bell-tool.test.ts:1  The test exists already.');
   });
 
   it('a completion of the same argument', async () => {
-    write(
-      'src/clock.ts',
-      "import { Completion, Prompt } from '@decorum/core';",
-      'class Zone { zone!: string; hour!: string; }',
-      'export class Clock {',
-      '  @Prompt() plan({ zone }: Zone) { return zone; }',
-      "  @Completion({ for: ['plan'], argument: 'zone' })",
-      '  zones() { return []; }',
-      '}',
-    );
-    await expectRefusal(['completion', 'plan/zone'], 1, 'src/clock.ts:6  Clock.zones completes zone already');
-    await expectRefusal(['completion', 'zone'], 1, 'src/clock.ts:6  Clock.zones completes zone already');
-    expect(await add('completion', 'plan')).toMatchObject({ code: 0 });
+    clock(`import { Completion, Prompt } from '@decorum/core';
+class Zone { zone!: string; hour!: string; }
+export class Clock {
+  @Prompt() plan({ zone }: Zone) { return zone; }
+  @Completion({ for: ['plan'], argument: 'zone' })
+  zones() { return []; }
+}`);
+    await expectRefusal('completion plan/zone', 1, 'src/clock.ts:6  Clock.zones completes zone already');
+    await expectRefusal('completion zone', 1, 'src/clock.ts:6  Clock.zones completes zone already');
+    await adds('completion plan');
     expect(read('src/clock.ts')).toContain("@Completion({ for: 'plan', argument: 'hour' })\n  planHour(");
-    await expectRefusal(['completion', 'plan'], 1, /Clock\.\w+ completes \w+ already/);
-    await expectRefusal(['completion', 'anything'], 2, 'Clock has no prompt or template with an argument to complete');
+    await expectRefusal('completion plan', 1, /Clock\.\w+ completes \w+ already/);
+    await expectRefusal('completion anything', 2, 'Clock has no prompt or template with an argument to complete');
   });
 });
 
@@ -210,18 +202,14 @@ describe('decorum add asks which class', () => {
     write('src/sundial.ts', ...SUNDIAL);
     const list = '  src/clock.ts:3  Clock\n  src/sundial.ts:2  Shadow\n  src/sundial.ts:5  Sundial\n';
     await expectRefusal(
-      ['tool', 'alarm'],
+      'tool alarm',
       2,
       `There are several classes in src. Name one with --to:\n${list}`,
       'For example: --to src/clock.ts:3',
     );
-    await expectRefusal(
-      ['tool', 'alarm', '--to', 'src/sundial.ts'],
-      2,
-      'src/sundial.ts:2  Shadow\n  src/sundial.ts:5  Sundial\n',
-    );
-    await expectRefusal(['tool', 'alarm', '--to', 'src/sundial.ts:1'], 2, 'no class at this line');
-    expect(await add('tool', 'alarm', '--to', 'src/sundial.ts:6')).toMatchObject({ code: 0 });
+    await expectRefusal('tool alarm --to src/sundial.ts', 2, 'src/sundial.ts:2  Shadow\n  src/sundial.ts:5  Sundial\n');
+    await expectRefusal('tool alarm --to src/sundial.ts:1', 2, 'no class at this line');
+    await adds('tool alarm --to src/sundial.ts:6');
     expect(read('src/sundial.ts')).toMatch(/dawn\(\) \{\}\n\n {2}@Tool\(/);
   });
 
@@ -229,30 +217,27 @@ describe('decorum add asks which class', () => {
     write('src/clock.ts', 'export class Clock {', '}');
     write(
       'src/dto.ts',
-      "import { IsString } from 'class-validator';",
-      'export class Zone {',
-      '  @IsString() zone!: string;',
-      '}',
+      `import { IsString } from 'class-validator';
+export class Zone {
+  @IsString() zone!: string;
+}`,
     );
     write('src/clock.test.ts', ...CLOCK);
-    write(
-      'src/main.ts',
-      "import { McpServer } from '@decorum/core';",
-      "import { Clock } from './clock.js';",
-      'const clock = new Clock();',
-      "export const server = new McpServer({ name: 'x', version: '1', providers: [clock] });",
-    );
-    expect(await add('tool', 'alarm')).toMatchObject({ code: 0 });
+    main(`import { McpServer } from '@decorum/core';
+import { Clock } from './clock.js';
+const clock = new Clock();
+export const server = new McpServer({ name: 'x', version: '1', providers: [clock] });`);
+    await adds('tool alarm');
     write(
       'src/office.ts',
-      "import { McpServer } from '@decorum/core';",
-      'export class Office extends McpServer {',
-      '}',
-      'export class Branch extends Office {',
-      '}',
+      `import { McpServer } from '@decorum/core';
+export class Office extends McpServer {
+}
+export class Branch extends Office {
+}`,
     );
     await expectRefusal(
-      ['tool', 'bell'],
+      'tool bell',
       2,
       'src/clock.ts:8  Clock\n  src/office.ts:2  Office\n  src/office.ts:4  Branch\n',
     );
@@ -261,26 +246,26 @@ describe('decorum add asks which class', () => {
   it('not counting the providers of a Nest module that have no members (#23)', async () => {
     write(
       'src/app.module.ts',
-      "import { Module } from '@nestjs/common';",
-      "import { Clock, ClockApi } from './clock.js';",
-      '@Module({ providers: [Clock, ClockApi] })',
-      'export class AppModule {}',
+      `import { Module } from '@nestjs/common';
+import { Clock, ClockApi } from './clock.js';
+@Module({ providers: [Clock, ClockApi] })
+export class AppModule {}`,
     );
     write('src/clock.ts', ...CLOCK, 'export class ClockApi {}');
     const stdout = expect.stringContaining('Clock.alarm');
-    expect(await add('tool', 'alarm')).toMatchObject({ code: 0, stdout, stderr: '' });
+    expect(await add('tool alarm')).toMatchObject({ code: 0, stdout, stderr: '' });
   });
 
   it('if there is none', async () => {
     write('src/dto.ts', 'export class Zone {', '}');
-    await expectRefusal(['tool', 'alarm'], 2, 'No class in src has decorated members', '--to src/FILE.ts');
-    expect(await add('tool', 'alarm', '--to', 'src/dto.ts')).toMatchObject({ code: 0 });
+    await expectRefusal('tool alarm', 2, 'No class in src has decorated members', '--to src/FILE.ts');
+    await adds('tool alarm --to src/dto.ts');
   });
 
   it('in a file outside of src as well', async () => {
     write('src/main.ts', 'export {};');
     write('lib/clock.ts', 'export class Zone { name = 1 }', ...CLOCK);
-    expect(await add('tool', 'alarm', '--to', 'lib/clock.ts')).toMatchObject({ code: 0, stderr: '' });
+    await adds('tool alarm --to lib/clock.ts');
     expect(read('test/alarm.test.ts')).toContain("import { Clock } from '../lib/clock.js';");
   });
 
@@ -288,17 +273,17 @@ describe('decorum add asks which class', () => {
     write('src/clock.ts', ...CLOCK);
     write('src/clock.js', '');
     write('src/main.ts', 'export {};');
-    await expectRefusal(['tool', 'alarm', '--to', 'src/nothing.ts'], 2, '--to src/nothing.ts: there is no such file');
-    await expectRefusal(['tool', 'alarm', '--to', 'src'], 2, '--to src is a folder');
-    await expectRefusal(['tool', 'alarm', '--to', 'src/clock.js'], 2, 'is not a TypeScript file');
-    await expectRefusal(['tool', 'alarm', '--to', 'src/main.ts'], 2, 'src/main.ts has no class');
+    await expectRefusal('tool alarm --to src/nothing.ts', 2, '--to src/nothing.ts: there is no such file');
+    await expectRefusal('tool alarm --to src', 2, '--to src is a folder');
+    await expectRefusal('tool alarm --to src/clock.js', 2, 'is not a TypeScript file');
+    await expectRefusal('tool alarm --to src/main.ts', 2, 'src/main.ts has no class');
   });
 });
 
 describe('decorum add names', () => {
   it.each(['größe', 'a b', 'a/b', '---', 'x'.repeat(129), ''])('refuses "%s"', async (name) => {
     write('src/clock.ts', ...CLOCK);
-    await expectRefusal(['tool', name], 2, `"${name}" can't be the name of a tool. A name has 1 to 128 characters`);
+    await expectRefusal(`tool ${name}`, 2, `"${name}" can't be the name of a tool. A name has 1 to 128 characters`);
   });
 
   it.each([
@@ -312,7 +297,7 @@ describe('decorum add names', () => {
     { name: '__proto__', method: 'proto', dto: 'ProtoInput' },
   ])('the method of $name $method', async ({ name, method, dto }) => {
     write('src/clock.ts', ...CLOCK);
-    expect(await add('tool', name)).toMatchObject({ code: 0, stderr: '' });
+    await adds(`tool ${name}`);
     expect(read('src/clock.ts')).toMatch(
       new RegExp(`@Tool\\(\\{\\s+name: '${name.replaceAll('.', '\\.')}',[^@]+ ${method}\\(\\{ query \\}: ${dto}\\)`),
     );
@@ -320,13 +305,13 @@ describe('decorum add names', () => {
 
   it.each(['getAlarm', 'delete', 'default'])('the method of %s like the tool', async (name) => {
     write('src/clock.ts', ...CLOCK);
-    expect(await add('tool', name)).toMatchObject({ code: 0, stderr: '' });
+    await adds(`tool ${name}`);
     expect(read('src/clock.ts')).toMatch(new RegExp(`@Tool\\(\\{ description[^@]+ ${name}\\(`));
   });
 
   it('no method like one of McpServer', async () => {
     write('src/clock.ts', "import { McpServer } from '@decorum/core';", 'export class Clock extends McpServer {', '}');
-    expect(await add('tool', 'close')).toMatchObject({ code: 0, stderr: '' });
+    await adds('tool close');
     expect(read('src/clock.ts')).toMatch(/name: 'close',[^@]+ closeTool\(/);
   });
 });
@@ -351,28 +336,25 @@ describe('decorum add completion', () => {
   ])('reads "$name"', async ({ name, text, test }) => {
     write('src/place.ts', 'export class Place { city!: string; }');
     write('src/trips.ts', ...TRIPS);
-    expect(await add('completion', name)).toMatchObject({ code: 0, stderr: '' });
+    await adds(`completion ${name}`);
     expect(read('src/trips.ts')).toContain(`@Completion(${text}`);
     expect(Object.keys(everything())).toContain(`test/${test}.test.ts`);
   });
 
   it('takes another name as that of the method, if there is one argument to complete', async () => {
-    write(
-      'src/trips.ts',
-      "import { Prompt, Resource } from '@decorum/core';",
-      'class Place { city!: string; }',
-      'export class Trips {',
-      '  @Prompt() pack({ city }: Place) { return city; }',
-      "  @Resource('weather://{city}') weather({ city }: Place) { return city; }",
-      '}',
-    );
-    await expectRefusal(['completion', 'pack/days'], 2, '"pack/days" doesn\'t say which argument');
-    await expectRefusal(['completion', 'weather-2!'], 2, 'src/trips.ts:4  pack/city\n  src/trips.ts:5  weather/city\n');
-    await expectRefusal(['completion', 'constructor'], 2, 'which argument');
-    const { code, stdout } = await add('completion', 'known-cities');
+    trips(`import { Prompt, Resource } from '@decorum/core';
+class Place { city!: string; }
+export class Trips {
+  @Prompt() pack({ city }: Place) { return city; }
+  @Resource('weather://{city}') weather({ city }: Place) { return city; }
+}`);
+    await expectRefusal('completion pack/days', 2, '"pack/days" doesn\'t say which argument');
+    await expectRefusal('completion weather-2!', 2, 'src/trips.ts:4  pack/city\n  src/trips.ts:5  weather/city\n');
+    await expectRefusal('completion constructor', 2, 'which argument');
+    const { code, stdout } = await add('completion known-cities');
     expect({ code, stdout }).toMatchObject({ code: 0 });
     expect(stdout).toMatch(/^src\/trips\.ts:\d+ {2}Trips\.knownCities, which completes city of pack, weather\n/);
-    await expectRefusal(['completion', 'pack'], 1, /^src\/trips\.ts:\d+ {2}Trips\.knownCities completes city already/);
+    await expectRefusal('completion pack', 1, /^src\/trips\.ts:\d+ {2}Trips\.knownCities completes city already/);
   });
 
   it('lists the arguments if the name means none or several', async () => {
@@ -380,46 +362,46 @@ describe('decorum add completion', () => {
     write('src/trips.ts', ...TRIPS);
     const all = ['src/trips.ts:5  pack-up/days', 'pack-up/city', 'weather/city', 'src/trips.ts:6  weather/day'];
     for (const name of ['nothing', 'pack-up/nothing']) {
-      await expectRefusal(['completion', name], 2, `"${name}" doesn't say which argument`, ...all);
+      await expectRefusal(`completion ${name}`, 2, `"${name}" doesn't say which argument`, ...all);
     }
-    await expectRefusal(['completion', 'pack-up'], 2, /pack-up\/days\n {2}src\/trips\.ts:5 {2}pack-up\/city\n$/);
+    await expectRefusal('completion pack-up', 2, /pack-up\/days\n {2}src\/trips\.ts:5 {2}pack-up\/city\n$/);
     write('src/trips.ts', ...CLOCK);
-    await expectRefusal(['completion', 'city'], 2, 'Clock has no prompt or template', 'decorum add prompt NAME');
+    await expectRefusal('completion city', 2, 'Clock has no prompt or template', 'decorum add prompt NAME');
   });
 });
 
 describe('decorum add tells', () => {
   it('where a syntax error is', async () => {
     write('src/clock.ts', ...CLOCK.slice(0, 3), '  @Tool( now() {', '}');
-    await expectRefusal(['tool', 'alarm', '--to', 'src/clock.ts'], 1, /^src\/clock\.ts:4:\d+ {2}Expected/);
-    await expectRefusal(['tool', 'alarm'], 1, /^src\/clock\.ts:4:\d+ {2}Expected/);
+    await expectRefusal('tool alarm --to src/clock.ts', 1, /^src\/clock\.ts:4:\d+ {2}Expected/);
+    await expectRefusal('tool alarm', 1, /^src\/clock\.ts:4:\d+ {2}Expected/);
     write('src/sundial.ts', "import { Clock } from './clock.js';", 'export class Sundial extends Clock {', '}');
-    await expectRefusal(['tool', 'alarm'], 1, /^src\/clock\.ts:4:\d+ {2}Expected/);
-    expect(await add('tool', 'alarm', '--to', 'src/sundial.ts')).toMatchObject({ code: 0, stderr: '' });
+    await expectRefusal('tool alarm', 1, /^src\/clock\.ts:4:\d+ {2}Expected/);
+    await adds('tool alarm --to src/sundial.ts');
   });
 
   it('that a file is not UTF-8, and what is wrong with the tsconfig or the package.json', async () => {
     write('src/clock.ts', ...CLOCK);
     writeFileSync(join(folder, 'src/latin.ts'), Buffer.from([0x2f, 0x2f, 0xe9]));
-    await expectRefusal(['tool', 'alarm', '--to', 'src/latin.ts'], 1, 'src/latin.ts is not UTF-8');
+    await expectRefusal('tool alarm --to src/latin.ts', 1, 'src/latin.ts is not UTF-8');
     rmSync(join(folder, 'src/latin.ts'));
     write('tsconfig.json', '{ "extends": "./nothing.json" }');
-    await expectRefusal(['tool', 'alarm'], 1, 'The tsconfig.json of src/clock.ts', 'nothing.json');
+    await expectRefusal('tool alarm', 1, 'The tsconfig.json of src/clock.ts', 'nothing.json');
     write('package.json', '{');
-    await expectRefusal(['tool', 'alarm'], 1, 'package.json is not valid JSON');
+    await expectRefusal('tool alarm', 1, 'package.json is not valid JSON');
   });
 
   it('that a file cannot be written, and writes none', async () => {
     write('src/clock.ts', ...CLOCK);
     write('test', 'a file where the folder of tests would be');
-    await expectRefusal(['tool', 'alarm'], 3, "test/alarm.test.ts can't be written", 'Nothing was written.');
+    await expectRefusal('tool alarm', 3, "test/alarm.test.ts can't be written", 'Nothing was written.');
   });
 
   it('that experimentalDecorators cannot decorate class expressions', async () => {
     write('src/clock.ts', 'export const Clock = class {', '};');
-    await expectRefusal(['tool', 'alarm', '--to', 'src/clock.ts'], 1, 'src/clock.ts:1  Clock is a class expression');
+    await expectRefusal('tool alarm --to src/clock.ts', 1, 'src/clock.ts:1  Clock is a class expression');
     write('tsconfig.json', '{ "compilerOptions": { "target": "es2022" } }');
-    expect(await add('tool', 'alarm', '--to', 'src/clock.ts')).toMatchObject({ code: 0 });
+    await adds('tool alarm --to src/clock.ts');
   });
 
   it('what to install', async () => {
@@ -439,16 +421,16 @@ describe('decorum add tells', () => {
   it('that Vitest needs another Vite for standard decorators', async () => {
     write('src/clock.ts', ...CLOCK);
     write('tsconfig.json', '{ "compilerOptions": { "target": "es2022" } }');
-    expect((await add('tool', 'alarm')).stdout).toContain('npm install -D vite@7\n');
+    expect(await adds('tool alarm')).toContain('npm install -D vite@7\n');
     write('package.json', '{ "devDependencies": { "vitest": "^4.0.0", "vite": "^7.1.0" } }');
-    expect((await add('tool', 'bell')).stdout).not.toContain('vite@7');
+    expect(await adds('tool bell')).not.toContain('vite@7');
   });
 
   it('how to run a test in another folder, and what its workspace has', async () => {
     write('package.json', '{ "devDependencies": { "jest": "^30.0.0", "@types/jest": "^30.0.0" } }');
     write('packages/clock/package.json', '{ "type": "module" }');
     write('packages/clock/src/clock.ts', ...CLOCK);
-    const { stdout } = await add('tool', 'alarm', '--to', 'packages/clock/src/clock.ts');
+    const { stdout } = await add('tool alarm --to packages/clock/src/clock.ts');
     expect(stdout).toContain('its test: cd packages/clock && npx jest test/alarm.test.ts\n');
     expect(read('packages/clock/test/alarm.test.ts')).toMatch(/^import \{ McpServer \}[^]+\nit\('/);
     expect(read('packages/clock/test/alarm.test.ts')).not.toContain('@jest/globals');
@@ -456,7 +438,7 @@ describe('decorum add tells', () => {
 
   it('why there is no test of a class whose file listens', async () => {
     write('src/clock.ts', ...CLOCK, "import { listen } from '@decorum/http';", 'await listen(server);');
-    const { code, stdout } = await add('tool', 'alarm');
+    const { code, stdout } = await add('tool alarm');
     expect(code).toBe(0);
     expect(stdout).toContain('No test: importing this file starts its server. Move the class to a file of its own.\n');
     expect(Object.keys(everything())).toEqual(['package.json', 'src/clock.ts']);
@@ -477,7 +459,7 @@ describe('decorum add tells', () => {
     { by: 'a callback', program: 'ready().then(() => app.listen(3000));' },
   ])('that importing a file would serve it by $by', async ({ program }) => {
     write('src/clock.ts', ...CLOCK, program);
-    expect((await add('tool', 'alarm')).stdout).toContain('No test: importing this file starts its server');
+    expect(await adds('tool alarm')).toContain('No test: importing this file starts its server');
   });
 
   it.each([
@@ -492,7 +474,7 @@ describe('decorum add tells', () => {
     { by: 'a class', program: 'class Server {\n  start() {\n    app.listen(3000);\n  }\n}' },
   ])('nothing about serving if importing a file is safe by $by', async ({ program }) => {
     write('src/clock.ts', ...CLOCK, program);
-    expect((await add('tool', 'alarm')).stdout).toContain('test/alarm.test.ts:1  its test');
+    expect(await adds('tool alarm')).toContain('test/alarm.test.ts:1  its test');
   });
 
   it('a program over stdio to be tested as one', async () => {
@@ -505,7 +487,7 @@ describe('decorum add tells', () => {
       '};',
       'await main();',
     );
-    expect((await add('tool', 'alarm')).stdout).toContain('npm install -D @decorum/testing @decorum/cli\n');
+    expect(await adds('tool alarm')).toContain('npm install -D @decorum/testing @decorum/cli\n');
     const start = "connect({ command: 'node', args: ['--import', '@decorum/cli/register', 'src/clock.ts'] })";
     expect(read('test/alarm.test.ts')).toContain(start);
   });
@@ -527,7 +509,7 @@ describe('decorum add reads the dialect', () => {
   const alarm = async (): Promise<string> => {
     write('src/clock.ts', ...CLOCK);
     rmSync(join(folder, 'test'), { recursive: true, force: true });
-    expect(await add('tool', 'alarm')).toMatchObject({ code: 0, stderr: '' });
+    await adds('tool alarm');
     return read('src/clock.ts');
   };
   const flags = '"experimentalDecorators": true, "emitDecoratorMetadata": true';

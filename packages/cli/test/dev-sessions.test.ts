@@ -168,7 +168,7 @@ describe.each(['HTTP', 'stdio'])('a session over %s', (via) => {
 
   if (via === 'HTTP') {
     it('has requests that decorum dev cannot read answered by its program (#22)', async () => {
-      const headers = { ...JSON_TYPE, 'mcp-session-id': String((client as HttpClient).session) };
+      const headers = { ...JSON_TYPE, 'mcp-session-id': String((client as unknown as HttpClient).session) };
       for (const invalid of ['{', '{"id":1,"method":"ping"}', '[]', Buffer.from([0x22, 0xff, 0x22])]) {
         const answered = await rawRequest(url, { headers, body: [invalid] });
         expect(answered).toMatchObject({ status: 400, body: expect.stringMatching(/"code":-32(600|700)/) });
