@@ -74,6 +74,7 @@ const SCHEMA_LAYERS = [
   'dto',
   'mistaken-source.ts',
   'compile.ts',
+  'parse.ts',
   'index.ts',
   'internal.ts',
 ];

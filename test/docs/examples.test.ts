@@ -9,6 +9,7 @@ import * as http from '@decorum/http';
 import * as fetchEntry from '@decorum/http/fetch';
 import * as nestjs from '@decorum/nestjs';
 import * as nodeEntry from '@decorum/http/node';
+import * as schema from '@decorum/schema';
 import * as testing from '@decorum/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import * as validator from 'class-validator';
@@ -36,6 +37,7 @@ const EXAMPLES = SOURCES.flatMap(({ file, text }) =>
 /** Names that examples need not import, by module. */
 const IMPORTED: readonly (readonly [module: string, names: readonly string[]])[] = [
   ['@decorum/core', Object.keys(core)],
+  ['@decorum/schema', Object.keys(schema).filter((name) => !(name in core))],
   ['@decorum/http', Object.keys(http)],
   ['@decorum/auth', Object.keys(auth)],
   ['@decorum/nestjs', Object.keys(nestjs)],
@@ -97,7 +99,7 @@ describe('the @examples of doc comments', () => {
   });
 
   it('are there for everything that people call or throw', () => {
-    const entries = [core, http, fetchEntry, nodeEntry, testing];
+    const entries = [schema, core, http, fetchEntry, nodeEntry, testing];
     const functions = entries
       .flatMap((entry) => Object.entries(entry))
       .filter(([, value]) => typeof value === 'function');

@@ -19,7 +19,6 @@ export { FAILURES, STARTUP_ERROR_CODES, startupError } from './protocol/errors.j
 export type { TransientPeer } from './protocol/eras/transient.js';
 export type { SessionLink, SessionOrigin, SessionRecord } from './protocol/eras/session-record.js';
 export type { Session } from './protocol/eras/stateful.js';
-export { allowedNames, exceedsValues } from './protocol/count-values.js';
 export { belongsToSession, type Conversation } from './protocol/exchange.js';
 export type { Frame, FrameKind } from './protocol/frame.js';
 export {

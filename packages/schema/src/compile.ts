@@ -12,7 +12,7 @@ import type { ExtraFields } from './json-schema/extra-fields.js';
 import { readClass } from './dto/from-class.js';
 import { compileHydrator, type Hydrate, instanceCheck, transformerHydrator } from './dto/hydrate.js';
 import { compileRules } from './dto/instance-rules.js';
-import { acceptedBy, published } from './rules/keywords.js';
+import { acceptedView, publishedView } from './rules/keywords.js';
 import { mistakenSource } from './mistaken-source.js';
 import { harmfulPath, NotJson, toJsonForm } from './values/json-form.js';
 import { writeDays } from './dto/nested-values.js';
@@ -20,7 +20,7 @@ import { MAX_PROBLEMS, readablePath } from './validation/problems.js';
 import { boundSchema, inspectRaw } from './validation/raw.js';
 import { SchemaKinds } from './json-schema/schema-kinds.js';
 import type { Checked, Problem, SchemaSource, Shape } from './shape.js';
-import { compileGuard, compileStandard, isStandardSchema, schemaOf, standardJson } from './standard/standard.js';
+import { compileGuard, compileStandard, isStandardSchema, sourceOf, standardJson } from './standard/standard.js';
 import { readStrings, resolve } from './json-schema/strings.js';
 
 const failed = (problems: readonly Problem[]): Checked => ({ ok: false, problems });
@@ -55,8 +55,8 @@ function inspected({ fits, explain }: Inspection, value: unknown): Checked {
 }
 
 /** The fields at the root, and whether each is required. */
-function fieldsOf(json: JsonObject): Shape['fields'] {
-  const root = resolve(json, json);
+function fieldsOf(schema: JsonObject): Shape['fields'] {
+  const root = resolve(schema, schema);
   const required = new Set((root['required'] as readonly string[] | undefined) ?? []);
   const names = Object.keys((root['properties'] as object | undefined) ?? {});
   return new Map(names.map((name) => [name, { required: required.has(name) }]));
@@ -64,14 +64,14 @@ function fieldsOf(json: JsonObject): Shape['fields'] {
 
 /** Compiles the check on first use, since most listed members are never called. */
 function shape(
-  { json, accepted = json }: Pick<Shape, 'json'> & Partial<Shape>,
+  { published, accepted = published }: Pick<Shape, 'published'> & Partial<Shape>,
   compileCheck: () => Shape['check'],
   checkOutput: Shape['checkOutput'],
 ): Shape {
   const lazy: { -readonly [K in keyof Shape]: Shape[K] } = {
-    json,
+    published,
     accepted,
-    fields: fieldsOf(json),
+    fields: fieldsOf(published),
     check(value) {
       lazy.check = compileCheck();
       return lazy.check(value);
@@ -85,7 +85,7 @@ function shape(
 function rawShape(source: JsonObject, where: string): Shape {
   const inspect = inspectRaw(source, where);
   return shape(
-    { json: source },
+    { published: source },
     () => (value) => andThen(inspected(inspect, value), rejectHarmful),
     (value, extra) => andThen(jsonForm(value, extra), (json) => inspected(inspect, json)),
   );
@@ -101,16 +101,16 @@ function checkEmpty(value: unknown): Checked {
   return failed(unknown.map((name) => ({ path: readablePath([name]), expected: 'is not a known field' })));
 }
 
-/** For handlers without arguments. Needs no generated code, which some runtimes forbid. */
-export const EMPTY_SHAPE = shape({ json: NO_FIELDS }, () => checkEmpty, checkEmpty);
+/** Accepts only an empty object. Needs no generated code, which some runtimes forbid. */
+export const EMPTY_SHAPE = shape({ published: NO_FIELDS }, () => checkEmpty, checkEmpty);
 
 function standardShape(source: StandardSchemaV1, where: string, direction: Direction): Shape {
-  const json = standardJson(source, where, direction);
+  const published = standardJson(source, where, direction);
   const check = compileStandard(source);
   let guard: Step | undefined;
-  const guarded: Step = (value) => andThen((guard ??= compileGuard(source, json))(value), check);
+  const guarded: Step = (value) => andThen((guard ??= compileGuard(source, published))(value), check);
   return shape(
-    { json },
+    { published },
     () => (value) => andThen(rejectHarmful(value), guarded),
     (value, extra) => andThen(andThen(jsonForm(value, extra), guarded), (parsed) => jsonForm(parsed)),
   );
@@ -151,15 +151,16 @@ function classShape(cls: Class, where: string, direction: Direction): Shape {
     throw startupError('DECORUM_MISSING_LIBRARY', `${where}: the DTO class ${cls.name}`, missing, remedy);
   }
   const reading = readClass(cls, direction, where);
-  boundSchema(reading.schema, where);
-  const json = published(reading.schema);
-  boundSchema(json, where);
+  const { validated } = reading;
+  boundSchema(validated, where);
+  const published = publishedView(validated);
+  boundSchema(published, where);
   let compiled: Inspection | undefined;
-  const inspection = () => (compiled ??= compileGenerated(reading.schema, reading.mayBacktrack));
+  const inspection = () => (compiled ??= compileGenerated(validated, reading.mayBacktrack));
   const own = compileHydrator(reading.root);
   const hydrate = reading.needsTransformer ? transformerHydrator(reading.root, reading.models) : own;
-  const schemas = { json, accepted: reading.needsTransformer ? acceptedBy(reading.schema) : json };
-  return shape(schemas, () => inputCheck(reading, inspection(), hydrate), outputCheck(reading, inspection, own));
+  const views = { published, accepted: reading.needsTransformer ? acceptedView(validated) : published };
+  return shape(views, () => inputCheck(reading, inspection(), hydrate), outputCheck(reading, inspection, own));
 }
 
 function build(source: SchemaSource, where: string, direction: Direction): Shape {
@@ -181,7 +182,7 @@ const compiled = { input: new WeakMap<object, Shape>(), output: new WeakMap<obje
  *   `DECORUM_UNSUPPORTED_RULE`, `DECORUM_UNKNOWN_FIELD_TYPE`, `DECORUM_INVALID_FIELD` or `DECORUM_INVALID_SCHEMA`
  */
 export function compileShape(given: unknown, where: string, direction: Direction = 'input'): Shape {
-  const source = schemaOf(given);
+  const source = sourceOf(given);
   const known = compiled[direction].get(source as object);
   if (known !== undefined) return known;
   const mistake = mistakenSource(source);
@@ -191,13 +192,13 @@ export function compileShape(given: unknown, where: string, direction: Direction
   return built;
 }
 
-/** Whether a schema allows only objects, which tool arguments must be. */
-export function hasObjectRoot({ json }: Shape): boolean {
-  const kinds = new SchemaKinds(json).of(json);
+/** Whether a schema allows only objects. */
+export function hasObjectRoot({ published }: Shape): boolean {
+  const kinds = new SchemaKinds(published).of(published);
   return kinds !== undefined && kinds.isOnly('object') && !kinds.has('null');
 }
 
-/** Whether a schema names its fields in one place, which prompts and templates require. */
-export function hasFieldsAtRoot({ json }: Shape): boolean {
-  return resolve(json, json)['type'] === 'object';
+/** Whether a schema names its fields in one place. */
+export function hasFieldsAtRoot({ published }: Shape): boolean {
+  return resolve(published, published)['type'] === 'object';
 }

@@ -8,6 +8,7 @@ export { Schema } from './decorators/schema.js';
 export { DecorumError, type StartupErrorCode, type StartupErrors } from './errors.js';
 export type { FieldDescription } from './metadata/records.js';
 export type { Class } from './metadata/store.js';
-export { type Accepted, NoInput, type Parsed, type SchemaSource } from './shape.js';
+export { explain, InvalidValue, parse, type ParseOptions, schemaOf, serialize, type Value } from './parse.js';
+export { type Accepted, NoInput, type Parsed, type Problem, type SchemaSource } from './shape.js';
 export type { JsonObject } from './values/json.js';
 export type { Jsonified } from './values/json-form.js';

@@ -31,11 +31,17 @@ export type Checked =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
-/** A compiled schema. */
+/**
+ * A compiled schema, in two views. A DTO has a third one, which validates: `ClassReading.validated`. All three come from
+ * the same nodes, where symbols say what a view shows instead (see `rules/keywords.ts`).
+ */
 export interface Shape {
-  /** The JSON Schema that clients see. */
-  readonly json: JsonObject;
-  /** The same, but open where a transformation accepts more than clients should send. Texts are parsed as it says. */
+  /** The JSON Schema that callers see. */
+  readonly published: JsonObject;
+  /**
+   * The same, but open where a transformation accepts more than callers should send. Texts are parsed and values are
+   * repaired as it says.
+   */
   readonly accepted: JsonObject;
   /** Names of the fields at the root, and whether each is required. */
   readonly fields: ReadonlyMap<string, { readonly required: boolean }>;

@@ -10,7 +10,7 @@ import type { SchemaSource } from '../src/shape.js';
 import { check, mistakeIn, Point, point, problemsOf, valueOf } from './fixtures.js';
 
 const propertiesOf = (source: SchemaSource, direction: 'input' | 'output' = 'input') =>
-  compileShape(source, 'Test.member', direction).json['properties'];
+  compileShape(source, 'Test.member', direction).published['properties'];
 
 enum Level {
   Low,
@@ -520,7 +520,7 @@ describe('a bigint', () => {
 
   it('is encoded as digits', () => {
     const shape = compileShape(Account, 'Test.member', 'output');
-    expect(shape.json['properties']).toMatchObject({ id: { type: 'string' } });
+    expect(shape.published['properties']).toMatchObject({ id: { type: 'string' } });
     expect(shape.checkOutput({ id: 2n ** 64n, others: [1n] })).toEqual({
       ok: true,
       value: { id: '18446744073709551616', others: ['1'] },

@@ -10,7 +10,7 @@ import type { SchemaSource } from '../src/shape.js';
 import { mistakeIn, problemsOf, valueOf } from './fixtures.js';
 
 const schemaOf = (source: SchemaSource, direction: 'input' | 'output' = 'input') =>
-  compileShape(source, 'Test.member', direction).json;
+  compileShape(source, 'Test.member', direction).published;
 
 class Named {
   @cv.IsString() first!: string;

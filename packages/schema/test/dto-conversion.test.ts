@@ -24,7 +24,7 @@ describe('class-transformer', () => {
   }
 
   it('runs for DTOs that use it', () => {
-    const { json } = compileShape(Transformed, 'Test.member');
+    const { published: json } = compileShape(Transformed, 'Test.member');
     expect(Object.keys(json['properties'] as object)).toEqual(['tags', 'user_name', 'limit', 'start', 'at']);
     expect(json).toMatchObject({ properties: { tags: {} }, required: ['tags', 'user_name'] });
     const dto = valueOf<Transformed>(Transformed, {
@@ -50,7 +50,7 @@ describe('class-transformer', () => {
       @cv.IsString() @Exclude({ toPlainOnly: true }) password = 'secret';
     }
     const shape = compileShape(Account, 'Test.member', 'output');
-    expect(Object.keys(shape.json['properties'] as object)).toEqual(['user_name']);
+    expect(Object.keys(shape.published['properties'] as object)).toEqual(['user_name']);
     expect(shape.checkOutput(new Account())).toEqual({ ok: true, value: { user_name: 'x' } });
     expect(shape.checkOutput({ userName: 'y', password: 'p' })).toEqual({ ok: true, value: { user_name: 'y' } });
   });
@@ -134,7 +134,7 @@ describe('an optional field', () => {
       @cv.IsOptional() @cv.IsString() none: string | null = null;
       @cv.IsIn(['a', 1]) either!: string | number;
     }
-    const { properties } = compileShape(Form, 'Test.member').json;
+    const { properties } = compileShape(Form, 'Test.member').published;
     expect(Object.values(properties as Record<string, JsonObject>)).toEqual([
       { type: 'string', enum: ['a', 'b'] },
       { type: 'string', not: { enum: ['a'] } },
@@ -170,7 +170,7 @@ describe('an optional field', () => {
       @cv.IsOptional() @cv.IsNumber() celsius?: number | null;
     }
     const shape = compileShape(Reading, 'Test.member', 'output');
-    expect(shape.json['properties']).toEqual({ celsius: { type: ['number', 'null'] } });
+    expect(shape.published['properties']).toEqual({ celsius: { type: ['number', 'null'] } });
     expect(shape.checkOutput({ celsius: 'x' })).toEqual({
       ok: false,
       problems: [{ path: 'celsius', expected: 'must be a number or null' }],

@@ -21,7 +21,7 @@ const startupCode = (source: SchemaSource): string | undefined => {
 
 describe('the JSON Schema of a DTO', () => {
   it('reflects the rules, descriptions and initializers', () => {
-    expect(compileShape(Query, 'Test.member').json).toEqual({
+    expect(compileShape(Query, 'Test.member').published).toEqual({
       type: 'object',
       properties: {
         city: {
@@ -46,7 +46,7 @@ describe('the JSON Schema of a DTO', () => {
   });
 
   it('has nested classes inline', () => {
-    const { json } = compileShape(Trip, 'Test.member');
+    const { published: json } = compileShape(Trip, 'Test.member');
     const nested = {
       properties: { lat: { type: 'number' }, lon: { type: 'number' } },
       required: ['lat', 'lon'],
@@ -65,7 +65,7 @@ describe('the JSON Schema of a DTO', () => {
   });
 
   it('refers to classes that contain themselves', () => {
-    expect(compileShape(Tree, 'Test.member').json).toMatchObject({
+    expect(compileShape(Tree, 'Test.member').published).toMatchObject({
       type: 'object',
       properties: { children: { items: { $ref: '#/$defs/Tree' } } },
       $defs: { Tree: { type: 'object', required: ['name'] } },
@@ -90,7 +90,7 @@ describe('the JSON Schema of a DTO', () => {
       @cv.ValidateNested() @Type(() => A) a!: object;
       @cv.ValidateNested() @Type(() => B) b!: object;
     }
-    expect(Object.keys(compileShape(Both, 'Test.member').json['$defs'] as object)).toEqual(['Node', 'Node2']);
+    expect(Object.keys(compileShape(Both, 'Test.member').published['$defs'] as object)).toEqual(['Node', 'Node2']);
   });
 
   it('uses the type that TypeScript emitted if no rule determines one', () => {
@@ -101,7 +101,7 @@ describe('the JSON Schema of a DTO', () => {
       @cv.IsOptional() at?: Date;
       @cv.Allow() whatever: unknown;
     }
-    expect(compileShape(Emitted, 'Test.member').json['properties']).toEqual({
+    expect(compileShape(Emitted, 'Test.member').published['properties']).toEqual({
       text: { type: 'string' },
       count: { type: 'number' },
       flag: { type: 'boolean' },
@@ -118,7 +118,7 @@ describe('the JSON Schema of a DTO', () => {
       @cv.IsOptional() odd: number = Number.NaN;
       @cv.IsOptional() @cv.IsString() none: string | null = null;
     }
-    const { json } = compileShape(Defaults, 'Test.member');
+    const { published: json } = compileShape(Defaults, 'Test.member');
     const defaults = Object.entries(json['properties'] as object).map(([key, schema]) => [
       key,
       (schema as { default?: unknown }).default,
@@ -143,7 +143,7 @@ describe('the JSON Schema of a DTO', () => {
       @cv.MinLength(1) declare a: string;
       @cv.Max(3) declare c?: number;
     }
-    expect(compileShape(Child, 'Test.member').json).toMatchObject({
+    expect(compileShape(Child, 'Test.member').published).toMatchObject({
       properties: {
         a: { type: 'string', minLength: 1 },
         b: { type: 'string' },
@@ -161,17 +161,21 @@ describe('the JSON Schema of a DTO', () => {
     class Alarm {
       @cv.IsEnum(Level) level!: Level;
     }
-    expect(compileShape(Alarm, 'Test.member').json['properties']).toEqual({ level: { type: 'number', enum: [0, 7] } });
+    expect(compileShape(Alarm, 'Test.member').published['properties']).toEqual({
+      level: { type: 'number', enum: [0, 7] },
+    });
   });
 
   it('hints at formats for input only', () => {
     class Contact {
       @cv.IsEmail() email!: string;
     }
-    expect(compileShape(Contact, 'Test.member').json['properties']).toEqual({
+    expect(compileShape(Contact, 'Test.member').published['properties']).toEqual({
       email: { type: 'string', format: 'email' },
     });
-    expect(compileShape(Contact, 'Test.member', 'output').json['properties']).toEqual({ email: { type: 'string' } });
+    expect(compileShape(Contact, 'Test.member', 'output').published['properties']).toEqual({
+      email: { type: 'string' },
+    });
   });
 
   it('is compiled once, however many members share it', () => {
@@ -434,7 +438,7 @@ describe('rules that need the instance', () => {
     class Odd {
       @Min value!: unknown;
     }
-    expect(compileShape(Odd, 'Test.member').json['properties']).toEqual({ value: {} });
+    expect(compileShape(Odd, 'Test.member').published['properties']).toEqual({ value: {} });
     expect([check(Odd, { value: 'custom' }).ok, check(Odd, { value: 9 }).ok]).toEqual([true, false]);
   });
 

@@ -10,7 +10,7 @@ import type { SchemaSource } from '../src/shape.js';
 import { check, Point, point, problemsOf, valueOf } from './fixtures.js';
 
 const fieldsOf = (source: SchemaSource, direction: 'input' | 'output' = 'input') =>
-  compileShape(source, 'Test.member', direction).json['properties'];
+  compileShape(source, 'Test.member', direction).published['properties'];
 
 const mistakeOf = (source: SchemaSource): string => {
   try {
@@ -61,7 +61,7 @@ describe('@ArrayOf', () => {
       points: { type: 'array', items: pointSchema },
       more: { description: 'Has a default', type: 'array', items: { type: 'string' }, default: ['a'] },
     });
-    expect(compileShape(Post, 'Test.member').json['required']).toEqual(['tags']);
+    expect(compileShape(Post, 'Test.member').published['required']).toEqual(['tags']);
   });
 
   it('checks the items, and converts them to dates and instances', () => {

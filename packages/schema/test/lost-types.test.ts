@@ -30,7 +30,7 @@ describe('a DTO that was evaluated before Decorum', () => {
   });
 
   it('works if the rules determine the types', () => {
-    expect(compile(early.EarlyPage).json).toMatchObject({
+    expect(compile(early.EarlyPage).published).toMatchObject({
       properties: {
         query: { type: 'string' },
         limit: { type: 'integer', default: 10 },

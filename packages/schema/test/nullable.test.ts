@@ -10,7 +10,7 @@ import type { SchemaSource } from '../src/shape.js';
 import { check, mistakeIn, Point, problemsOf, valueOf } from './fixtures.js';
 
 const schemaOf = (source: SchemaSource, direction: 'input' | 'output' = 'input') =>
-  compileShape(source, 'Test.member', direction).json;
+  compileShape(source, 'Test.member', direction).published;
 
 const fieldsOf = (source: SchemaSource) => schemaOf(source)['properties'];
 
@@ -231,7 +231,7 @@ describe('a field with @Nullable()', () => {
     }
     const shape = compileShape(Report, 'Test.member', 'output');
     const report = { celsius: null, note: null, count: 2, day: null };
-    expect(shape.json['properties']).toMatchObject({
+    expect(shape.published['properties']).toMatchObject({
       celsius: { type: ['number', 'null'] },
       note: { type: ['string', 'null'] },
     });

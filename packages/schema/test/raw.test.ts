@@ -31,7 +31,7 @@ describe('a JSON Schema', () => {
       'x-vendor': { anything: true },
     };
     const before = structuredClone(schema);
-    expect(compileShape(schema, 'Test.member').json).toBe(schema);
+    expect(compileShape(schema, 'Test.member').published).toBe(schema);
     expect(problemsOf(schema, { a: 'x' })).toEqual(['b is required']);
     expect(problemsOf(schema, { a: 'x', b: 1 })).toEqual([]);
     expect(problemsOf(schema, { b: 1.5, c: 1 })).toEqual(['must have at most 1 field', 'b must be an integer']);

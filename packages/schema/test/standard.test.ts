@@ -22,7 +22,7 @@ describe.each(sources)('a schema of %s', (_, source) => {
   const shape = compileShape(source, 'Test.member');
 
   it('provides its own JSON Schema', () => {
-    expect(shape.json).toMatchObject({
+    expect(shape.published).toMatchObject({
       type: 'object',
       properties: { name: { type: 'string' }, count: { type: 'integer', minimum: 1 } },
       required: ['name'],
@@ -63,10 +63,10 @@ describe('a Standard Schema', () => {
         .optional(),
     });
     const input = compileShape(source, 'Test.member');
-    expect(input.json['required']).toBeUndefined();
+    expect(input.published['required']).toBeUndefined();
     expect(input.check({ list: 'a,b' })).toEqual({ ok: true, value: { n: 1, list: ['a', 'b'] } });
     const output = compileShape(z.object({ n: z.number().default(1) }), 'Test.member', 'output');
-    expect(output.json['required']).toEqual(['n']);
+    expect(output.published['required']).toEqual(['n']);
     expect(output.checkOutput({ secret: 1 })).toEqual({ ok: true, value: { n: 1 } });
   });
 
@@ -95,7 +95,7 @@ describe('a Standard Schema', () => {
           { pair: ['x'], by: {} },
         ],
       ] as const) {
-        const { json, check } = compileShape(source, 'Test.member');
+        const { published: json, check } = compileShape(source, 'Test.member');
         expect(json).toBeDefined();
         await expect(check(value)).rejects.toThrow('1');
         expect(values.splice(0)).toEqual(['x']);

@@ -18,7 +18,7 @@ it('a DTO class whose static `schema` is something else keeps its own rules (#23
     static readonly schema = 'public';
     @MinLength(2) name!: string;
   }
-  expect(compileShape(NamedDto, 'Test.member').json).toMatchObject({
+  expect(compileShape(NamedDto, 'Test.member').published).toMatchObject({
     properties: { name: { type: 'string', minLength: 2 } },
   });
 });

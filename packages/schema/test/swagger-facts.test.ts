@@ -22,7 +22,7 @@ enum Level {
 }
 
 const fieldsOf = (cls: Class, direction: 'input' | 'output' = 'input') =>
-  compileShape(cls, 'Test.member', direction).json['properties'];
+  compileShape(cls, 'Test.member', direction).published['properties'];
 
 class Query {
   @ApiProperty({ title: 'City', description: 'Name of a city', example: 'Berlin' }) @cv.IsString() city!: string;

@@ -63,7 +63,7 @@ const mistakeOf = (source: SchemaSource, direction: 'input' | 'output' = 'input'
 describe('a union by the discriminator of @Type', () => {
   it('is published as oneOf, each class with its own name', () => {
     const union = { type: 'object', oneOf: [circleSchema, squareSchema] };
-    expect(compileShape(Drawing, 'Test.member').json['properties']).toEqual({
+    expect(compileShape(Drawing, 'Test.member').published['properties']).toEqual({
       main: union,
       others: { type: 'array', items: union },
     });
@@ -97,7 +97,7 @@ describe('a union by the discriminator of @Type', () => {
     class Maybe {
       @cv.IsOptional() @cv.ValidateNested() @Type(() => Shape, shapes) shape?: Shape;
     }
-    expect(compileShape(Maybe, 'Test.member').json['properties']).toMatchObject({ shape: { oneOf: [{}, {}] } });
+    expect(compileShape(Maybe, 'Test.member').published['properties']).toMatchObject({ shape: { oneOf: [{}, {}] } });
     expect(problemsOf(Maybe, { shape: null })).toEqual([]);
     expect(valueOf<Maybe>(Maybe, { shape: circle }).shape).toBeInstanceOf(Circle);
     expect(problemsOf(Maybe, { shape: { kind: 'x' } })).toEqual(['shape.kind must be one of "circle", "square"']);
@@ -166,7 +166,7 @@ describe('a union by the discriminator of @Type', () => {
     expect(problemsOf(Sum, { root: tree })).toHaveLength(1);
     const small = valueOf<Sum>(Sum, { root: { op: 'not', inner: { op: 'num', value: 1 } } });
     expect((small.root as Not).inner).toBeInstanceOf(Num);
-    expect(compileShape(Sum, 'Test.member').json['$defs']).toMatchObject({ Not: { required: ['op', 'inner'] } });
+    expect(compileShape(Sum, 'Test.member').published['$defs']).toMatchObject({ Not: { required: ['op', 'inner'] } });
   });
 
   it('runs rules that need the instance, and nests in records', () => {

@@ -100,7 +100,7 @@ export async function elicit<S extends SchemaSource>(
   const answer = await exchange.ask({
     ...how,
     method: 'elicitation/create',
-    params: { mode: 'form', message, requestedSchema: formOf(shape.json) },
+    params: { mode: 'form', message, requestedSchema: formOf(shape.published) },
     fits: (given) => isElicited(given) && (given.action !== 'accept' || fits(check(given.content))),
   });
   const { action, content } = elicited(answer);
@@ -120,7 +120,7 @@ function elicited(answer: JsonObject): Elicited {
 /** Checks each answer only once, because its rules may have side effects. */
 function checkerOf(shape: Shape): (content: unknown) => ReturnType<Shape['check']> {
   const done = new Map<unknown, ReturnType<Shape['check']>>();
-  const blanks = blanksOf(shape.json);
+  const blanks = blanksOf(shape.published);
   return (content) => {
     const given = content ?? {};
     const checked = done.get(content) ?? shape.check(isObject(given) ? { ...blanks, ...given } : given);

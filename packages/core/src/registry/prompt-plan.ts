@@ -56,8 +56,8 @@ const read = (caller: Caller) => (value: unknown) => {
   return body ?? (isGenerator(value) ? listOf(value, caller) : value);
 };
 
-function promptArguments({ json, fields }: Shape): PromptArgument[] {
-  const properties = (json['properties'] ?? {}) as Record<string, { title?: string; description?: string }>;
+function promptArguments({ published, fields }: Shape): PromptArgument[] {
+  const properties = (published['properties'] ?? {}) as Record<string, { title?: string; description?: string }>;
   return [...fields].map(([name, { required }]) => ({
     name,
     ...given(properties[name] ?? {}, ['title', 'description']),

@@ -74,7 +74,7 @@ export function compileTool(member: Member<'tool'>, { text = true, coerce = fals
     where,
     entry,
     ...guardsOf(member),
-    mirrored: mirroredArguments(input.json, where),
+    mirrored: mirroredArguments(input.published, where),
     sendsObjects: REVISIONS.map(({ toolResult }) => toolResult(SAMPLE, entry)['structuredContent'] === SAMPLE_OBJECT),
     run: runnerOf(member, member.host ? deferring(taken) : taken, {
       where,
@@ -97,7 +97,7 @@ function requireValid(checked: Checked): unknown {
 
 /** The protocol requires `type: 'object'` at the root, which a union or a reference lacks. */
 function withType(shape: Shape): JsonObject {
-  return 'type' in shape.json || !hasObjectRoot(shape) ? shape.json : { type: 'object', ...shape.json };
+  return 'type' in shape.published || !hasObjectRoot(shape) ? shape.published : { type: 'object', ...shape.published };
 }
 
 const SAMPLE_OBJECT = {};
@@ -128,7 +128,7 @@ function extraOf(
   if (extraOutput !== 'drop' && extraOutput !== 'reject') {
     throw invalidOption(where, 'extraOutput', `is ${JSON.stringify(extraOutput)}. Use 'reject' or 'drop'`);
   }
-  if (output !== undefined) return extraOutput === 'drop' ? new ExtraFields(output.json) : undefined;
+  if (output !== undefined) return extraOutput === 'drop' ? new ExtraFields(output.published) : undefined;
   throw invalidOption(where, 'extraOutput', 'is about the fields of `output`, which is missing. Add `output`');
 }
 

@@ -56,7 +56,7 @@ it('a form has the keywords that clients know for choices', () => {
     @Choices({ a: 'A' }, { each: true }) several!: string[];
     @DateOnly() day!: string;
   }
-  expect(formOf(compileShape(Form, 'Test.member').json)['properties']).toEqual({
+  expect(formOf(compileShape(Form, 'Test.member').published)['properties']).toEqual({
     unit: { type: 'string', oneOf: [{ const: 'c', title: 'Celsius' }] },
     several: { type: 'array', items: { anyOf: [{ const: 'a', title: 'A' }] } },
     day: { type: 'string', format: 'date' },

@@ -2,9 +2,10 @@ import { Buffer, isAscii, isUtf8 } from 'node:buffer';
 import { clearInterval, setInterval } from 'node:timers';
 
 import { McpError } from '@decorum/core';
-import { allowedNames, exceedsValues, parseMessage } from '@decorum/core/transport';
+import { parseMessage } from '@decorum/core/transport';
 
 import { addressOf } from './caller.js';
+import { allowedNames, exceedsValues } from './count-values.js';
 import type { Headers, HttpContext, HttpRequest } from './http-context.js';
 import { HttpError, LimitError } from './http-error.js';
 import { Turns } from './turns.js';

@@ -60,8 +60,8 @@ export interface ClassModel {
 export interface ClassReading {
   readonly root: ClassModel;
   readonly models: readonly ClassModel[];
-  /** The schema to validate with. Functions in it are for ajv only. */
-  readonly schema: JsonObject;
+  /** The schema that validates. Functions in it are for ajv, symbols for the other views. */
+  readonly validated: JsonObject;
   /** Whether a rule needs the instance. */
   readonly needsInstance: boolean;
   /** Whether class-transformer is needed, for `@Transform`, `@Expose` or `@Exclude`. */

@@ -68,8 +68,8 @@ class ClassReader {
     if (unfit !== undefined && this.#flags.needsTransformer) throw unfit;
     const definitions = [...this.#recursive].map(([of, name]) => [name, this.#schemas.get(of)]);
     const $defs = definitions.length > 0 ? { $defs: Object.fromEntries(definitions) as JsonObject } : {};
-    const schema = { ...this.#schemas.get(root), ...$defs };
-    return { root, models: this.#models, schema, ...this.#flags };
+    const validated = { ...this.#schemas.get(root), ...$defs };
+    return { root, models: this.#models, validated, ...this.#flags };
   }
 
   #model(cls: Class, tag?: Tag): ClassModel {

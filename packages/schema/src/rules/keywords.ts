@@ -3,10 +3,12 @@ import type { Direction } from './class-facts.js';
 import type { FieldCheck } from '../shape.js';
 import { type Complaints, unlessNull } from './value-rule.js';
 
-/** Keywords to publish in place of the validated ones; `undefined` omits one. A symbol, because ajv ignores symbols. */
+// Generated schemas validate. Symbols on their nodes, which ajv ignores, say how the other views differ.
+
+/** On a node: the keywords that the published view has instead; `undefined` omits one. */
 export const PUBLISHED = Symbol('published');
 
-/** Keywords of what is accepted, where clients should not know all of it. */
+/** On a node: the keywords of the accepted view, where callers should not know all that is accepted. */
 const ACCEPTED = Symbol('accepted');
 
 /** A schema that is published differently from how it is validated. */
@@ -19,7 +21,7 @@ export const presented = (schema: JsonObject): Presented => ({ [PUBLISHED]: sche
 export const hinted = (schema: JsonObject): Presented =>
   Object.keys(schema).length === 0 ? {} : { [PUBLISHED]: { anyOf: [schema, {}] } };
 
-/** Custom messages of rules, by keyword. A symbol, because symbols are never published. */
+/** On a node: custom messages of rules, by keyword. */
 export const MESSAGES = Symbol('messages');
 
 type Noted = JsonObject & { [MESSAGES]?: Record<string, (value: unknown) => string> };
@@ -75,6 +77,7 @@ export function addKeywords(node: JsonObject, keywords: JsonObject): void {
 /** Keywords that also apply to `null`. */
 const ABOUT_ANYTHING = ['not', 'allOf', 'anyOf', 'oneOf', '$ref'];
 
+/** On a node: `null` is accepted, but not published. */
 const NULLABLE = Symbol('nullable');
 
 /** Also allows `null`. In input, a `null` that the schema itself rejects means "absent", and is not published. */
@@ -104,12 +107,12 @@ function presentation(schema: JsonObject, slots: readonly Slot[]): JsonObject {
 
 /**
  * The schema to publish. A `null` that means "absent" is accepted but not published: forms have no null, and some
- * clients cannot handle a list of types.
+ * callers cannot handle a list of types.
  */
-export const published = (schema: JsonObject): JsonObject => presentation(schema, [PUBLISHED]);
+export const publishedView = (schema: JsonObject): JsonObject => presentation(schema, [PUBLISHED]);
 
-/** The published schema, but open where a transformation accepts more than clients should send. */
-export const acceptedBy = (schema: JsonObject): JsonObject => presentation(schema, [ACCEPTED, PUBLISHED]);
+/** The published view, but open where a transformation accepts more than callers should send. */
+export const acceptedView = (schema: JsonObject): JsonObject => presentation(schema, [ACCEPTED, PUBLISHED]);
 
 /** Whether a generated schema accepts `null`. Objects of a class, which it may refer to, are never `null`. */
 export function admitsNull(schema: JsonObject): boolean {

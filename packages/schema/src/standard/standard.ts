@@ -26,7 +26,7 @@ export function isStandardSchema(value: unknown): value is StandardSchemaV1 {
 }
 
 /** The Standard Schema of a class that holds one as its static `schema`, as nestjs-zod's do. Otherwise, the source. */
-export function schemaOf(source: unknown): unknown {
+export function sourceOf(source: unknown): unknown {
   if (typeof source !== 'function' || isStandardSchema(source) || !('schema' in source)) return source;
   return isStandardSchema(source.schema) ? source.schema : source;
 }

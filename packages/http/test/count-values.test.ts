@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 
-import { exceedsValues } from '../../src/protocol/count-values.js';
+import { exceedsValues } from '../src/endpoint/count-values.js';
 
 /** Names, values and items, over all levels. */
 const count = (value: unknown): number => {
