@@ -2,7 +2,7 @@ export type { Auth, AuthDocument, AuthRefusal, Challenge, Denial, DocumentAnswer
 export { authRoutes } from './hosts/fastify/auth-routes.js';
 export { type HttpOptions, mcp, type McpPluginOptions } from './hosts/fastify/plugin.js';
 export { listen, type Listening, type ListenOptions } from './hosts/listen/listen.js';
-export { OneWriteResponse } from './hosts/node/one-write.js';
+export { OneWriteResponse } from './fast/one-write.js';
 export { addressOf } from './endpoint/caller.js';
 export type { Headers } from './endpoint/http-context.js';
 export type { EndpointLimits, ListenLimits } from './endpoint/limits.js';

@@ -1,6 +1,6 @@
 export type { Auth, AuthDocument, AuthRefusal, Challenge, Denial, DocumentAnswer, RequestHead } from './auth/auth.js';
 export { nodeHandler, type NodeHandler, type NodeHandlerOptions } from './hosts/node/handler.js';
-export { OneWriteResponse } from './hosts/node/one-write.js';
+export { OneWriteResponse } from './fast/one-write.js';
 export type { Headers } from './endpoint/http-context.js';
 export type { EndpointLimits } from './endpoint/limits.js';
 export type { LegacyPaths } from './endpoint/options.js';

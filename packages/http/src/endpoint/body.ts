@@ -7,7 +7,7 @@ import { parseMessage } from '@decorum/core/transport';
 import { addressOf } from './caller.js';
 import { allowedNames, exceedsValues } from './count-values.js';
 import type { Headers, HttpContext, HttpRequest } from './http-context.js';
-import { HttpError, LimitError } from './http-error.js';
+import { HttpError, HttpLimitError } from './http-error.js';
 import { Turns } from './turns.js';
 
 /** Limits on the size and duration of request bodies. */
@@ -39,9 +39,9 @@ const SWEEPS = 4;
 /** JSON is always UTF-8 (RFC 8259, section 8.1). */
 const OTHER_CHARSET = /charset=(?!"?utf-8)/i;
 
-const tooLarge = () => new LimitError('bodyLimit', 413, 'The body is too large.');
+const tooLarge = () => new HttpLimitError('bodyLimit', 413, 'The body is too large.');
 const tooManyValues = (max: number) =>
-  new LimitError('maxValues', 400, `The body has more than ${max} values or ${allowedNames(max)} different names.`);
+  new HttpLimitError('maxValues', 400, `The body has more than ${max} values or ${allowedNames(max)} different names.`);
 const notUtf8 = () => new McpError('parse-error', 'The message is not UTF-8.');
 
 /** Bodies of up to this many bytes don't count while their requests are handled: a request takes more memory anyway. */
@@ -91,7 +91,7 @@ export class Bodies {
 
   /**
    * Rejects a large body if there is no room for it.
-   * @throws {LimitError} 429 or 503
+   * @throws {HttpLimitError} 429 or 503
    */
   requireRoom(context: HttpContext): void {
     const { headers } = context;
@@ -127,14 +127,18 @@ export class Bodies {
     return () => void this.hold(-size, address);
   }
 
-  private refusal(more: number, address: string | undefined): LimitError | undefined {
+  private refusal(more: number, address: string | undefined): HttpLimitError | undefined {
     const { maxUnfinishedBytes, maxUnfinishedBytesPerAddress } = this.limits;
     const own = address === undefined ? 0 : (this.heldFrom.get(address) ?? 0) + more;
     if (own > maxUnfinishedBytesPerAddress) {
-      return new LimitError('maxUnfinishedBytesPerAddress', 429, 'You are sending too much at once. Try again later.');
+      return new HttpLimitError(
+        'maxUnfinishedBytesPerAddress',
+        429,
+        'You are sending too much at once. Try again later.',
+      );
     }
     if (this.held + more <= maxUnfinishedBytes) return undefined;
-    return new LimitError('maxUnfinishedBytes', 503, 'The server is receiving too much. Try again later.');
+    return new HttpLimitError('maxUnfinishedBytes', 503, 'The server is receiving too much. Try again later.');
   }
 
   /** Rejects all unfinished bodies and stops the sweeps. */
@@ -146,7 +150,7 @@ export class Bodies {
   private sweep(): void {
     for (const reader of this.readers.toReversed()) {
       if (reader.sweeps < SWEEPS) reader.sweeps += 1;
-      else reader.fail(new LimitError('bodyTimeoutMs', 408, 'The body did not arrive in time.'));
+      else reader.fail(new HttpLimitError('bodyTimeoutMs', 408, 'The body did not arrive in time.'));
     }
   }
 }

@@ -14,7 +14,7 @@ import type { OpenStream, StreamSettings } from '../streams/stream-settings.js';
 import { type Answer, errorAnswer } from './answer.js';
 import { Bodies } from './body.js';
 import type { Sink } from './http-context.js';
-import { closing, LimitError, MaskedError } from './http-error.js';
+import { closing, HttpLimitError, MaskedError } from './http-error.js';
 import type { ResolvedOptions } from './options.js';
 import { PendingCallbacks } from './pending-callbacks.js';
 import { SlowReaders } from './slow-readers.js';
@@ -67,7 +67,7 @@ export class Endpoint<HostRequest> {
    * @param client the known facts about the client
    */
   errorResponse(error: unknown, client: Omit<ReachedLimit, 'limit'>): Answer {
-    if (error instanceof LimitError) this.host.hit(error.hitBy(client));
+    if (error instanceof HttpLimitError) this.host.hit(error.hitBy(client));
     const answer = errorAnswer(error, (bug) => this.host.report(bug));
     // otherwise a kept-alive connection would delay the server's shutdown
     return this.stopped ? { ...answer, headers: { ...answer.headers, connection: 'close' } } : answer;

@@ -33,14 +33,14 @@ const RETRY = { 'retry-after': '10' };
 const LIMIT_HEADERS = { 400: {}, 408: { connection: 'close' }, 413: {}, 429: RETRY, 503: RETRY } as const;
 
 /** Rejects a request at a limit. The hit is reported to the server's `onLimit`. 429 and 503 say when to try again. */
-export class LimitError extends HttpError {
+export class HttpLimitError extends HttpError {
   constructor(
     readonly limit: LimitName | 'maxValues',
     status: keyof typeof LIMIT_HEADERS,
     message: string,
   ) {
     super(status, message, LIMIT_HEADERS[status]);
-    this.name = 'LimitError';
+    this.name = 'HttpLimitError';
   }
 
   /** The hit to report, with what is known about the client. */

@@ -4,7 +4,7 @@ import { errorFrame, type Reply } from '@decorum/core/transport';
 import { challengeOf } from '../auth/challenge.js';
 import { internalError } from '../endpoint/answer.js';
 import { type AnswerHeaders, type HttpContext, transportInfo } from '../endpoint/http-context.js';
-import { HttpError, LimitError } from '../endpoint/http-error.js';
+import { HttpError, HttpLimitError } from '../endpoint/http-error.js';
 import type { ExchangeParts } from './exchange-parts.js';
 
 /** One POST, and how it is answered if it is denied or fails. The kinds of POST differ in where results go. */
@@ -48,7 +48,7 @@ export abstract class Post {
   /** Answers with an error, or drops the connection if it's too late for that. */
   protected fail(error: unknown): void {
     if (error instanceof HttpError) {
-      if (error instanceof LimitError) this.parts.hit(error.hitBy(this.context));
+      if (error instanceof HttpLimitError) this.parts.hit(error.hitBy(this.context));
       return this.answer(error.status, error.body(this.id), error.headers);
     }
     this.parts.report(error);

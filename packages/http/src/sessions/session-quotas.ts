@@ -1,9 +1,9 @@
 import type { ReachedLimit } from '@decorum/core';
 
 import { callerOf, type Sender } from '../endpoint/caller.js';
-import { LimitError } from '../endpoint/http-error.js';
+import { HttpLimitError } from '../endpoint/http-error.js';
 import type { LimitName } from '../endpoint/limits.js';
-import { ALL, append, Linked, OWN, unlink } from './lru.js';
+import { Linked, moveToEnd, unlink } from '../fast/lru.js';
 
 /** Caps on the sessions of an endpoint. */
 export interface SessionLimits {
@@ -61,14 +61,14 @@ export class SessionQuotas {
    * Makes room for a session. A caller at its quota loses one of its own idle sessions. At the cap on all sessions,
    * those of anonymous callers are evicted first: for a principal, even while they are connected. An anonymous caller
    * never displaces a principal.
-   * @throws {LimitError} 429 at the caller's quota, 503 at the cap on all sessions
+   * @throws {HttpLimitError} 429 at the caller's quota, 503 at the cap on all sessions
    */
   makeRoom(sender: Sender): void {
     // a caller that loses a session of its own has made room
     if (this.makeOwnRoom(sender) || this.anonymous.size + this.signedIn.size < this.limits.maxSessions) return;
     const evicted = this.leastEntitled(sender.principal !== undefined);
     if (evicted === undefined) {
-      throw new LimitError('maxSessions', 503, 'There are too many sessions. Try again later.');
+      throw new HttpLimitError('maxSessions', 503, 'There are too many sessions. Try again later.');
     }
     this.evict(evicted, 'maxSessions', sender);
   }
@@ -76,7 +76,7 @@ export class SessionQuotas {
   /**
    * Counts the session of an anonymous caller as one of the principal that adopts it.
    * @param bind gives the session its principal
-   * @throws {LimitError} 429 at the principal's quota
+   * @throws {HttpLimitError} 429 at the principal's quota
    */
   adopt(session: CountedSession, sender: Sender, bind: () => void): void {
     this.makeOwnRoom(sender);
@@ -103,8 +103,7 @@ export class SessionQuotas {
     const { own } = session;
     session.isProtected = false;
     session.own = undefined;
-    unlink(session, ALL);
-    unlink(session, OWN);
+    unlink(session);
     this.groupOf(session).size -= 1;
     if (own === undefined) return;
     own.size -= 1;
@@ -114,9 +113,7 @@ export class SessionQuotas {
   /** Makes a session evictable, after all others. */
   release(session: CountedSession): void {
     session.isProtected = false;
-    unlink(session, ALL);
-    append(session, this.groupOf(session), ALL);
-    if (session.own !== undefined) append(session, session.own, OWN);
+    moveToEnd(session, this.groupOf(session), session.own);
   }
 
   /** @returns whether the caller was at its quota, and has lost a session of its own */
@@ -124,9 +121,9 @@ export class SessionQuotas {
     const quota = sender.principal ? 'maxSessionsPerPrincipal' : 'maxSessionsPerAddress';
     const own = this.callers.get(callerOf(sender) ?? '');
     if (own === undefined || own.size < this.limits[quota]) return false;
-    const evicted = this.idlest(own, OWN.next);
+    const evicted = this.idlest(own, 'nextOwn');
     if (evicted === undefined) {
-      throw new LimitError(quota, 429, 'You have too many open sessions. End one, or try again later.');
+      throw new HttpLimitError(quota, 429, 'You have too many open sessions. End one, or try again later.');
     }
     this.evict(evicted, quota, sender);
     return true;
@@ -140,9 +137,8 @@ export class SessionQuotas {
 
   private protect(session: CountedSession): void {
     session.isProtected = true;
-    unlink(session, ALL);
-    unlink(session, OWN);
-    if (session.anonymous) append(session, this.connected, ALL);
+    unlink(session);
+    if (session.anonymous) moveToEnd(session, this.connected, undefined);
     session.recheck();
   }
 
@@ -152,10 +148,10 @@ export class SessionQuotas {
 
   /** The session to evict at the cap on all sessions. */
   private leastEntitled(forPrincipal: boolean): CountedSession | undefined {
-    const idle = this.idlest(this.anonymous, ALL.next);
+    const idle = this.idlest(this.anonymous, 'next');
     if (idle !== undefined || !forPrincipal) return idle;
     const { next } = this.connected;
-    return next === this.connected ? this.idlest(this.signedIn, ALL.next) : (next as CountedSession);
+    return next === this.connected ? this.idlest(this.signedIn, 'next') : (next as CountedSession);
   }
 
   /** The least recently used idle session of a group. Protects the connected sessions before it. */

@@ -11,13 +11,13 @@ import {
 import type { ReachedLimit, Principal, TransportInfo } from '@decorum/core';
 
 import type { Sender } from '../endpoint/caller.js';
-import { type HttpError, LimitError } from '../endpoint/http-error.js';
+import { type HttpError, HttpLimitError } from '../endpoint/http-error.js';
 import type { Report, StoreCalls } from './store-calls.js';
 import type { EventStore } from '../streams/event-store.js';
 import { CountedSession, type SessionLimits, type SessionQuotas } from './session-quotas.js';
 import { type KeptSession, type SessionStore, storeIfAnonymous } from './session-store.js';
 import { EventLog, type LoggedSession } from '../streams/event-log.js';
-import { streamId } from '../streams/stream-id.js';
+import { streamId } from '../fast/stream-id.js';
 import { ContinuedStream } from '../streams/continued-stream.js';
 import { EventStream } from '../streams/stream.js';
 import type { StreamSettings } from '../streams/stream-settings.js';
@@ -285,7 +285,7 @@ export class HttpSession extends CountedSession implements SessionLink, LoggedSe
       this.closeStream(stream);
       count -= 1;
     }
-    if (count >= maxStreams) throw new LimitError('maxStreams', 429, 'The session has too many open streams.');
+    if (count >= maxStreams) throw new HttpLimitError('maxStreams', 429, 'The session has too many open streams.');
   }
 }
 

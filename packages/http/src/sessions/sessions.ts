@@ -4,8 +4,9 @@ import type { Principal } from '@decorum/core';
 import { andThen, type Kernel, ownerOf, revisionOf, type SessionRecord } from '@decorum/core/transport';
 
 import type { Sender } from '../endpoint/caller.js';
+import { moveToEnd } from '../fast/lru.js';
 import { HttpSession, type NewSession, type SessionSettings, ttlOf } from './session.js';
-import { type SessionGroup, SessionQuotas } from './session-quotas.js';
+import { SessionQuotas } from './session-quotas.js';
 import { type KeptSession, recordIn, type SessionStore, storeIfAnonymous } from './session-store.js';
 import { failureOf } from './store-calls.js';
 
@@ -67,7 +68,9 @@ export class Sessions {
     if (session.owner !== (principal && ownerOf(principal))) return this.refuse(session, principal);
     session.used = true;
     if (principal !== undefined) session.see(principal);
-    if (!session.isProtected) use(session, principal === undefined ? this.quotas.anonymous : this.quotas.signedIn);
+    const group = principal === undefined ? this.quotas.anonymous : this.quotas.signedIn;
+    // the session that was used last is at the end already
+    if (!session.isProtected && group.previous !== session) moveToEnd(session, group, session.own);
     return session;
   }
 
@@ -264,22 +267,4 @@ const senderAs = <P extends Principal | undefined>(principal: P, { headers, remo
 function isUsable(record: SessionRecord | null | undefined, id: string): record is SessionRecord {
   if (!record || record.id !== id || record.principal?.subject === '') return false;
   return revisionOf(record.revision)?.sessions === true;
-}
-
-/** Moves a session to the end of both its eviction lists. Not in `lru.ts`, because it runs for every request. */
-function use(session: HttpSession, all: SessionGroup): void {
-  session.previous.next = session.next;
-  session.next.previous = session.previous;
-  session.previous = all.previous;
-  session.next = all;
-  session.previous.next = session;
-  all.previous = session;
-  const { own } = session;
-  if (own === undefined) return;
-  session.previousOwn.nextOwn = session.nextOwn;
-  session.nextOwn.previousOwn = session.previousOwn;
-  session.previousOwn = own.previousOwn;
-  session.nextOwn = own;
-  session.previousOwn.nextOwn = session;
-  own.previousOwn = session;
 }

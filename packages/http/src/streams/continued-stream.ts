@@ -1,6 +1,6 @@
 import type { EventLog } from './event-log.js';
 import type { Sink } from '../endpoint/http-context.js';
-import { PAGE, Replay, type Replayed } from './resume.js';
+import { CatchUp, type CatchUpSource, PAGE } from './catch-up.js';
 import { EventStream } from './stream.js';
 import type { StreamSettings } from './stream-settings.js';
 
@@ -34,16 +34,16 @@ export class ContinuedStream extends EventStream {
       const sink = open();
       hasReader = true;
       sink.own(this);
-      const past: Replayed = {
+      const past: CatchUpSource = {
         sequence: 0,
         log: earlier,
         endsAt: () => false,
         read: (position, limit) => earlier.read(position, limit),
-        caughtUp: () => this.startReplay(new Replay(this, sink, 0), [], 0),
+        caughtUp: () => this.startCatchUp(new CatchUp(this, sink, 0), [], 0),
         broke: (_sink, error) => this.broke(sink, error),
       };
       if (page === undefined) past.caughtUp(sink);
-      else this.startReplay(new Replay(past, sink, after), page, after);
+      else this.startCatchUp(new CatchUp(past, sink, after), page, after);
       return true;
     } finally {
       this.resuming -= 1;

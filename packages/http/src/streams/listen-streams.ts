@@ -1,4 +1,4 @@
-import { LimitError } from '../endpoint/http-error.js';
+import { HttpLimitError } from '../endpoint/http-error.js';
 import type { EndpointLimits } from '../endpoint/limits.js';
 
 type Limits = Required<Pick<EndpointLimits, 'maxListenStreams' | 'maxListenStreamsPerAddress'>>;
@@ -20,10 +20,10 @@ export class ListenStreams {
     const { maxListenStreams, maxListenStreamsPerAddress } = this.limits;
     const own = address === undefined ? 0 : (this.byAddress.get(address) ?? 0);
     if (own >= maxListenStreamsPerAddress) {
-      throw new LimitError('maxListenStreamsPerAddress', 429, 'This address has too many subscriptions.');
+      throw new HttpLimitError('maxListenStreamsPerAddress', 429, 'This address has too many subscriptions.');
     }
     if (this.count >= maxListenStreams) {
-      throw new LimitError('maxListenStreams', 503, 'There are too many subscriptions. Try again later.');
+      throw new HttpLimitError('maxListenStreams', 503, 'There are too many subscriptions. Try again later.');
     }
     this.count += 1;
     if (address === undefined) return () => void (this.count -= 1);

@@ -7,7 +7,7 @@ import type { LimitName } from '../endpoint/limits.js';
 import { BLANK_LINE, type EventLog, toSent } from './event-log.js';
 import type { StoredEvent } from './event-store.js';
 import { UNCOUNTED_BYTES } from '../endpoint/slow-readers.js';
-import { PAGE, Replay, type Replayed } from './resume.js';
+import { CatchUp, type CatchUpSource, PAGE } from './catch-up.js';
 import type { StreamSettings } from './stream-settings.js';
 
 /** Number of characters that triggers a flush before the end of the tick. */
@@ -20,7 +20,7 @@ const endTick = (stream: EventStream) => stream.endTick();
  * stream with a log survives the loss of its connection. Messages for a slow reader are buffered, and repeated changes
  * are coalesced.
  */
-export class EventStream implements SinkOwner, Replayed {
+export class EventStream implements SinkOwner, CatchUpSource {
   /** Told when the reader is gone. */
   holder: { recheck(): void } | undefined;
   private sink: Sink | undefined;
@@ -41,7 +41,7 @@ export class EventStream implements SinkOwner, Replayed {
   /** Whether the stream has ended and only the store has its events. */
   private isPast = false;
   /** Sends a reader the events that it has missed. The reader becomes `sink` only after that. */
-  private replay: Replay | undefined;
+  private catchUp: CatchUp | undefined;
   /** Number of the latest call of `resume`. */
   private resumes = 0;
   /** Number of calls of `resume` that are waiting for the store. */
@@ -60,7 +60,7 @@ export class EventStream implements SinkOwner, Replayed {
 
   /** Whether the stream has a reader, or is about to have one. */
   get attached(): boolean {
-    return this.sink !== undefined || this.replay !== undefined || this.resuming > 0;
+    return this.sink !== undefined || this.catchUp !== undefined || this.resuming > 0;
   }
 
   /** Connects a reader. */
@@ -73,7 +73,7 @@ export class EventStream implements SinkOwner, Replayed {
     const { readers } = this.settings;
     readers.forget(sink);
     if (this.sink === sink) this.flush();
-    else if (this.replay?.sink === sink) this.replay.drained(readers);
+    else if (this.catchUp?.sink === sink) this.catchUp.drained(readers);
   }
 
   closed(sink: Sink): void {
@@ -81,7 +81,7 @@ export class EventStream implements SinkOwner, Replayed {
     readers.forget(sink);
     ending.delete(sink);
     if (ending.size === 0) this.settings.delivered?.();
-    if (this.sink === sink || this.replay?.sink === sink) this.detach();
+    if (this.sink === sink || this.catchUp?.sink === sink) this.detach();
   }
 
   /** Marks a stream that has already ended or belongs to another process. Its events can be replayed from the store. */
@@ -129,18 +129,18 @@ export class EventStream implements SinkOwner, Replayed {
   end(text?: string): void {
     if (text !== undefined) this.send({ kind: 'response', text });
     this.ended = true;
-    if (this.replay === undefined) this.disconnect();
-    else this.settings.ending.add(this.replay.sink);
+    if (this.catchUp === undefined) this.disconnect();
+    else this.settings.ending.add(this.catchUp.sink);
   }
 
   /** Disconnects the reader, which reconnects for the rest after `retryMs`. A no-op without a log. */
   pause(retryMs: number): void {
     if (this.log === undefined) return;
     const retry = `${BLANK_LINE}retry: ${retryMs}`;
-    const replaying = this.replay?.sink;
+    const behind = this.catchUp?.sink;
     this.write(retry);
     this.disconnect();
-    if (replaying) this.finish(replaying, toSent(retry));
+    if (behind) this.finish(behind, toSent(retry));
   }
 
   /** Sends a comment if nothing else is buffered. A slow reader already has enough to read. */
@@ -167,7 +167,7 @@ export class EventStream implements SinkOwner, Replayed {
       const sink = open();
       sink.own(this);
       // if the client has reconnected again, the newer reader gets all events, and this one would get gaps
-      if (turn === this.resumes) this.startReplay(new Replay(this, sink, after), page ?? [], after);
+      if (turn === this.resumes) this.startCatchUp(new CatchUp(this, sink, after), page ?? [], after);
       else this.finish(sink, '');
       return true;
     } finally {
@@ -185,7 +185,7 @@ export class EventStream implements SinkOwner, Replayed {
   }
 
   caughtUp(sink: Sink): void {
-    if (this.replay?.sink !== sink) return;
+    if (this.catchUp?.sink !== sink) return;
     if (this.ended) return this.finish(sink, '');
     this.commitTick();
     this.connect(sink);
@@ -239,18 +239,18 @@ export class EventStream implements SinkOwner, Replayed {
     return (this.dropping = true);
   }
 
-  protected startReplay(replay: Replay, page: readonly StoredEvent[], after: number): void {
-    const { sink } = replay;
-    const previous = this.sink ?? (this.replay?.sink === sink ? undefined : this.replay?.sink);
+  protected startCatchUp(catchUp: CatchUp, page: readonly StoredEvent[], after: number): void {
+    const { sink } = catchUp;
+    const previous = this.sink ?? (this.catchUp?.sink === sink ? undefined : this.catchUp?.sink);
     this.detach();
-    this.replay = replay;
+    this.catchUp = catchUp;
     this.resumed = true;
     // a slow reader would keep its backlog until it disconnects
     if (previous?.slow) previous.destroy();
     else if (previous) this.finish(previous, '');
     if (this.ended) this.settings.ending.add(sink);
-    if (replay.log?.primes) sink.write(toSent(replay.log.primingEvent(after)));
-    replay.send(page, this.settings.readers);
+    if (catchUp.log?.primes) sink.write(toSent(catchUp.log.primingEvent(after)));
+    catchUp.send(page, this.settings.readers);
     if (sink.closed) this.closed(sink);
   }
 
@@ -280,8 +280,8 @@ export class EventStream implements SinkOwner, Replayed {
   }
 
   private connect(sink: Sink): void {
-    this.replay?.stop();
-    this.replay = undefined;
+    this.catchUp?.stop();
+    this.catchUp = undefined;
     this.sink = sink;
     this.pending = '';
     this.changes = undefined;
@@ -290,8 +290,8 @@ export class EventStream implements SinkOwner, Replayed {
   }
 
   private detach(): void {
-    this.replay?.stop();
-    this.replay = undefined;
+    this.catchUp?.stop();
+    this.catchUp = undefined;
     this.sink = undefined;
     this.pending = '';
     this.settings.open.delete(this);

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { type AnswerHeaders, JSON_TYPE, type Sink } from '../../endpoint/http-context.js';
 import { UNCOUNTED_BYTES } from '../../endpoint/slow-readers.js';
+import { CONTEXT } from '../../fast/node-fields.js';
 import { noteUnread } from '../node/answers.js';
 import { NodeContext } from '../node/context.js';
 import { withoutClose } from '../node/head.js';
@@ -65,8 +66,6 @@ export class FastifyContext extends NodeContext<FastifyRequest> {
     this.request.body = undefined;
   }
 }
-
-const CONTEXT = Symbol('context');
 
 type Raw = IncomingMessage & { [CONTEXT]?: FastifyContext };
 

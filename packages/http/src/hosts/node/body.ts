@@ -5,12 +5,9 @@ import type { Readable } from 'node:stream';
 import { type Bodies, BodyReader, type BodyReceiver } from '../../endpoint/body.js';
 import type { HttpRequest } from '../../endpoint/http-context.js';
 import { HttpError } from '../../endpoint/http-error.js';
+import { BYTES_READ, READER } from '../../fast/node-fields.js';
 
-const READER = Symbol('reader');
-/** Bytes that the connection had received when the last body began. */
-const READ = Symbol('bytes read');
-
-type CountedSocket = Socket & { [READ]?: number };
+type CountedSocket = Socket & { [BYTES_READ]?: number };
 
 type Source = Readable & { [READER]?: NodeBody };
 
@@ -57,8 +54,8 @@ export class NodeBody extends BodyReader {
     if (!this.begin()) return;
     const socket: CountedSocket = this.raw.socket;
     const { bytesRead } = socket;
-    if (socket[READ] === bytesRead && bytesRead > 0) this.head.isPipelined = true;
-    socket[READ] = bytesRead;
+    if (socket[BYTES_READ] === bytesRead && bytesRead > 0) this.head.isPipelined = true;
+    socket[BYTES_READ] = bytesRead;
     source[READER] = this;
     source.on('data', onData);
     source.on('end', onEnd);

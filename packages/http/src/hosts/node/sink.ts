@@ -2,9 +2,8 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 import type { Sink, SinkOwner } from '../../endpoint/http-context.js';
+import { SINK } from '../../fast/node-fields.js';
 import { leftOn, onSocketClose } from './socket.js';
-
-const SINK = Symbol('sink');
 
 /** A response. Compression middleware, such as `compression`, adds a `flush` method that sends buffered data. */
 type Response = ServerResponse & { [SINK]?: NodeSink; flush?(): void };

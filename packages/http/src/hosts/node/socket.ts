@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { announcesBody } from '../../endpoint/headers.js';
 import type { Headers } from '../../endpoint/http-context.js';
 import type { Waiting } from '../../endpoint/pending-callbacks.js';
+import { unacceptedBy } from '../../fast/node-fields.js';
 
 /** The connection of a request, or its stream in HTTP/2, where the client can cancel each request on its own. */
 export type Channel = Pick<Socket, 'destroyed' | 'destroy' | 'once'>;
@@ -35,13 +36,10 @@ function onClose(this: Channel): void {
   for (const callback of watched.get(this) ?? []) callback();
 }
 
-/** The part of a socket that shows how much of a single large write the operating system has not accepted yet. */
-type WritingSocket = Socket & { readonly _handle?: { readonly writeQueueSize?: number } | null };
-
 /** A number that changes whenever the client of a socket takes something. 0 if it has nothing to take. */
 export function leftOn(socket: Socket): number {
-  const { writableLength, _handle: handle } = socket as WritingSocket;
-  return writableLength === 0 ? 0 : writableLength + (handle?.writeQueueSize ?? 0);
+  const { writableLength } = socket;
+  return writableLength === 0 ? 0 : writableLength + unacceptedBy(socket);
 }
 
 /** The port of the client at an address; undefined if the socket belongs to a proxy. */

@@ -1,6 +1,7 @@
 import { ServerResponse } from 'node:http';
 
-import { writeWhole } from './context.js';
+import { writeWhole } from '../hosts/node/context.js';
+import { announcedBy } from './node-fields.js';
 
 /**
  * A `ServerResponse` that sends headers and body in one write. Writes are the most expensive part of a response.
@@ -13,9 +14,7 @@ export const OneWriteResponse = class OneWriteResponse extends ServerResponse {
     if (!isWhole || this.socket === null || !this.headersSent || this.chunkedEncoding) {
       return super.end(chunk as string, encoding as BufferEncoding, callback);
     }
-    // Node keeps the announced length in this field
-    const { _contentLength: announced } = this as { readonly _contentLength?: number | null };
-    writeWhole(this, chunk, announced ?? Buffer.byteLength(chunk));
+    writeWhole(this, chunk, announcedBy(this) ?? Buffer.byteLength(chunk));
     return super.end(typeof encoding === 'function' ? (encoding as () => void) : callback);
   }
 } as unknown as typeof ServerResponse;

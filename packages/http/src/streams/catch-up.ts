@@ -12,8 +12,8 @@ const WRITE_SIZE = 16_384;
 /** Pages of up to this many characters aren't kept while their reader is slow. They are read again later. */
 const REREAD_SIZE = 262_144;
 
-/** A stream whose events are replayed. */
-export interface Replayed {
+/** A stream whose readers may have missed events. */
+export interface CatchUpSource {
   /** Number of events sent by this process. */
   readonly sequence: number;
   readonly log?: EventLog | undefined;
@@ -31,7 +31,7 @@ export interface Replayed {
  * Sends a reader the events that it has missed, as fast as it takes them. While the reader is slow, a page is kept only
  * if it is too expensive to read again.
  */
-export class Replay {
+export class CatchUp {
   private page: readonly StoredEvent[] = [];
   private pageSize = 0;
   /** Index of the next event in `page`. */
@@ -41,7 +41,7 @@ export class Replay {
 
   /** @param position of the last event that the reader has received */
   constructor(
-    private readonly stream: Replayed,
+    private readonly stream: CatchUpSource,
     readonly sink: Sink,
     private position: number,
   ) {}
