@@ -248,7 +248,8 @@ describe('single sources of truth', () => {
 
   it('only the hosts of http import Fastify and node:http', () => {
     const unbound = SOURCES.filter(
-      ({ file }) => /^packages\/(?:core|http|auth)\//.test(file) && !/^packages\/http\/src\/(?:hosts|fast)\//.test(file),
+      ({ file }) =>
+        /^packages\/(?:core|http|auth)\//.test(file) && !/^packages\/http\/src\/(?:hosts|fast)\//.test(file),
     );
     const bound = unbound.flatMap((source) =>
       source.imports

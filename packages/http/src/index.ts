@@ -1,19 +1,18 @@
+export type { SessionRecord } from '@decorum/core/transport';
+
 export type { Auth, AuthDocument, AuthRefusal, Challenge, Denial, DocumentAnswer, RequestHead } from './auth/auth.js';
+export { addressOf } from './endpoint/caller.js';
+export { type Headers, hostRequest } from './endpoint/http-context.js';
+export type { EndpointLimits, ListenLimits } from './endpoint/limits.js';
+export type { LegacyPaths } from './endpoint/options.js';
 export { authRoutes } from './hosts/fastify/auth-routes.js';
 export { type HttpOptions, mcp, type McpPluginOptions } from './hosts/fastify/plugin.js';
 export { listen, type Listening, type ListenOptions } from './hosts/listen/listen.js';
-export { OneWriteResponse } from './fast/one-write.js';
-export { addressOf } from './endpoint/caller.js';
-export type { Headers } from './endpoint/http-context.js';
-export type { EndpointLimits, ListenLimits } from './endpoint/limits.js';
-export type { LegacyPaths } from './endpoint/options.js';
-export { type EventBatch, type EventStore, eventsOf, type StoredEvent } from './streams/event-store.js';
-export { MemoryEventStore, type MemoryEventStoreOptions } from './streams/memory-event-store.js';
 export {
   type KeptSession,
   MemorySessionStore,
   type MemorySessionStoreOptions,
   type SessionStore,
 } from './sessions/session-store.js';
-export type { SessionRecord } from '@decorum/core/transport';
-export { hostRequest } from './endpoint/http-context.js';
+export { type EventBatch, type EventStore, eventsOf, type StoredEvent } from './streams/event-store.js';
+export { MemoryEventStore, type MemoryEventStoreOptions } from './streams/memory-event-store.js';

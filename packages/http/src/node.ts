@@ -1,11 +1,2 @@
-export type { Auth, AuthDocument, AuthRefusal, Challenge, Denial, DocumentAnswer, RequestHead } from './auth/auth.js';
-export { nodeHandler, type NodeHandler, type NodeHandlerOptions } from './hosts/node/handler.js';
 export { OneWriteResponse } from './fast/one-write.js';
-export type { Headers } from './endpoint/http-context.js';
-export type { EndpointLimits } from './endpoint/limits.js';
-export type { LegacyPaths } from './endpoint/options.js';
-export { type EventBatch, type EventStore, eventsOf, type StoredEvent } from './streams/event-store.js';
-export { MemoryEventStore, type MemoryEventStoreOptions } from './streams/memory-event-store.js';
-export { type KeptSession, MemorySessionStore, type SessionStore } from './sessions/session-store.js';
-export type { SessionRecord } from '@decorum/core/transport';
-export { hostRequest } from './endpoint/http-context.js';
+export { nodeHandler, type NodeHandler, type NodeHandlerOptions } from './hosts/node/handler.js';

@@ -1,5 +1,5 @@
 import type { Principal, RequestHeaders, TransportInfo } from '@decorum/core';
-import { hostRequest } from '@decorum/http/node';
+import { hostRequest } from '@decorum/http';
 
 /** Stands in for the HTTP request. Over stdio, `@Inject(REQUEST)` and `switchToHttp()` provide it instead. */
 export class McpRequest {

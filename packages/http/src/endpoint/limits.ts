@@ -113,6 +113,9 @@ export const LIMIT_RANGES: OptionTypes<EndpointLimits> = {
 /** Defaults of the limits that only `listen` has. */
 export const LISTEN_LIMITS = { requestTimeoutMs: 20_000, maxConnectionsPerAddress: 4000 } as const;
 
+/** Milliseconds between looks at requests that may be overdue. */
+export const checkingInterval = (requestTimeoutMs: number): number => Math.ceil(requestTimeoutMs / 4);
+
 /** Smallest and largest value of each limit of `listen`. */
 export const LISTEN_RANGES: OptionTypes<ListenLimits> = {
   ...LIMIT_RANGES,

@@ -15,7 +15,7 @@ import type { FastifyInstance } from 'fastify';
 
 import { isLoopback } from '../../endpoint/allowed.js';
 import { noEndpoint } from '../../endpoint/http-error.js';
-import { LISTEN_LIMITS, LISTEN_RANGES, type ListenLimits } from '../../endpoint/limits.js';
+import { checkingInterval, LISTEN_LIMITS, LISTEN_RANGES, type ListenLimits } from '../../endpoint/limits.js';
 import { openEndpoint } from '../../endpoint/open-endpoint.js';
 import {
   checkOptionNames,
@@ -27,7 +27,6 @@ import {
 import type { Pipeline } from '../../endpoint/pipeline.js';
 import { authRoutes } from '../fastify/auth-routes.js';
 import { FastifyContext } from '../fastify/context.js';
-import { checkingInterval, ListeningApp } from './listening-app.js';
 import { isFlooding } from '../node/answers.js';
 import { addPluginRoutes } from '../fastify/plugin-routes.js';
 import { requestListener } from '../node/request-listener.js';
@@ -98,7 +97,7 @@ export async function listen(server: ClosableHost, options: ListenOptions = {}):
   let closeListener: (() => Promise<void>) | undefined;
   try {
     // loaded first, because the server may close the endpoint as soon as it is open
-    const createApp = await loadFastify();
+    const [createApp, { ListeningApp }] = [await loadFastify(), await import('./listening-app.js')];
     const { pipeline, detach } = await openEndpoint(server, { ...settings, servedPath: path }, end);
     const app = createApp(requestTimeoutMs);
     const listener = new ListeningApp(app, pipeline.endpoint, maxConnectionsPerAddress);

@@ -9,6 +9,7 @@ import type { FastifyInstance } from 'fastify';
 
 import { addressOf } from '../../endpoint/caller.js';
 import type { Endpoint } from '../../endpoint/endpoint.js';
+import { checkingInterval } from '../../endpoint/limits.js';
 
 /** Milliseconds without a request after which closing assumes that no client is about to send one. */
 const QUIET_MS = 30;
@@ -176,8 +177,5 @@ export class ListeningApp {
     for (const socket of this.sockets) if (socket.bytesRead === 0) socket.destroy();
   }
 }
-
-/** Milliseconds between looks at requests that may be overdue. */
-export const checkingInterval = (requestTimeoutMs: number): number => Math.ceil(requestTimeoutMs / 4);
 
 const closeServer = (server: Server) => new Promise((resolve) => server.close(resolve));
