@@ -9,7 +9,7 @@ import { ROOT } from './source.js';
 
 /** Caps on the files and functions of schema, core and http that one warm `tools/call` runs. Lower them when you can. */
 const WAYS = [
-  { transport: 'http', era: 'stateful', files: 17, functions: 64 },
+  { transport: 'http', era: 'stateful', files: 17, functions: 63 },
   { transport: 'http', era: 'stateless', files: 19, functions: 74 },
   { transport: 'stdio', era: 'stateful', files: 12, functions: 41 },
   { transport: 'stdio', era: 'stateless', files: 13, functions: 45 },
