@@ -98,6 +98,28 @@ export function areHeaders(headers: Readonly<Record<string, string>> = {}): bool
   );
 }
 
+/** An answer of the application. */
+interface OwnAnswer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/**
+ * Checks an answer of the application.
+ * @param whose starts the sentence about the mistake
+ * @throws {TypeError} for an answer that can't be sent
+ */
+export function requireSendable(answer: OwnAnswer, whose: string): OwnAnswer {
+  const { status, headers, body } = answer ?? {};
+  const isStatus = Number.isInteger(status) && status >= 200 && status <= 599;
+  if (isStatus && areHeaders(headers) && (body === undefined || typeof body === 'string')) return answer;
+  throw new TypeError(
+    `${whose} must answer with a \`status\` from 200 to 599. Its \`body\` must be a string, and its \`headers\` must be ` +
+      'strings without line breaks or characters outside Latin-1.',
+  );
+}
+
 /** The application's headers with lower-case names, without those that are computed from the body. */
 export function lowerCased(headers: Readonly<Record<string, string>>): AnswerHeaders {
   const entries = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);

@@ -2,7 +2,7 @@ import { isPromise } from '@decorum/core/transport';
 
 import { internalError } from '../endpoint/answer.js';
 import type { Auth, AuthDocument, DocumentAnswer, RequestHead } from './auth.js';
-import { areHeaders, lowerCased } from './authenticate.js';
+import { lowerCased, requireSendable } from './authenticate.js';
 import type { AnswerHeaders, Responder } from '../endpoint/http-context.js';
 import { HttpError } from '../endpoint/http-error.js';
 
@@ -38,7 +38,7 @@ export interface DocumentRequest {
  */
 export function serveDocument(document: AuthDocument, { head, responder, report }: DocumentRequest): void {
   const send = (answer: DocumentAnswer) => {
-    const { status, headers = {}, body } = requireSendable(answer);
+    const { status, headers = {}, body } = requireSendable(answer, 'A document');
     responder.answer(status, body, { ...CORS, ...lowerCased(headers) });
   };
   const fail = (error: unknown) => {
@@ -66,14 +66,4 @@ function answerTo(document: AuthDocument, head: RequestHead): DocumentAnswer | P
     return { status: 204, headers: { ...PREFLIGHT, 'access-control-allow-methods': allow } };
   if (methods.includes(head.method)) return document.answer(head);
   return { status: 405, headers: { allow }, body: new HttpError(405, `Method not allowed. Use ${allow}.`).body() };
-}
-
-function requireSendable(answer: DocumentAnswer): DocumentAnswer {
-  const { status, headers, body } = answer ?? {};
-  const isStatus = Number.isInteger(status) && status >= 200 && status <= 599;
-  if (isStatus && areHeaders(headers) && (body === undefined || typeof body === 'string')) return answer;
-  throw new TypeError(
-    'A document must be answered with a `status` from 200 to 599. Its `body` must be a string, and its `headers` must be ' +
-      'strings without line breaks or characters outside Latin-1.',
-  );
 }

@@ -11,10 +11,9 @@ import { Sessions } from '../sessions/sessions.js';
 import { type Report, StoreCalls } from '../sessions/store-calls.js';
 import { ListenStreams } from '../streams/listen-streams.js';
 import type { OpenStream, StreamSettings } from '../streams/stream-settings.js';
-import { type Answer, errorAnswer } from './answer.js';
 import { Bodies } from './body.js';
 import type { Sink } from './http-context.js';
-import { closing, HttpLimitError, MaskedError } from './http-error.js';
+import { closing, MaskedError } from './http-error.js';
 import type { ResolvedOptions } from './options.js';
 import { PendingCallbacks } from './pending-callbacks.js';
 import { SlowReaders } from './slow-readers.js';
@@ -39,7 +38,7 @@ export class Endpoint<HostRequest> {
   constructor(
     kernel: Kernel,
     readonly settings: ResolvedOptions<HostRequest>,
-    private readonly host: HostPort,
+    host: HostPort,
   ) {
     const report: Report = (error, message) => host.report(error instanceof MaskedError ? error.cause : error, message);
     const hit = (limitHit: ReachedLimit) => host.hit(limitHit);
@@ -60,27 +59,6 @@ export class Endpoint<HostRequest> {
     this.timer = setInterval(() => this.tick(), keepAliveMs).unref();
     if (knowsCallers(settings) || settings.callersByRequest)
       this.expiry = setInterval(() => this.expire(), Math.min(keepAliveMs, EXPIRY_MS)).unref();
-  }
-
-  /**
-   * Encodes an error that a step has thrown, and reports it if it is a bug or a limit.
-   * @param client the known facts about the client
-   */
-  errorResponse(error: unknown, client: Omit<ReachedLimit, 'limit'>): Answer {
-    if (error instanceof HttpLimitError) this.host.hit(error.hitBy(client));
-    const answer = errorAnswer(error, (bug) => this.host.report(bug));
-    // otherwise a kept-alive connection would delay the server's shutdown
-    return this.stopped ? { ...answer, headers: { ...answer.headers, connection: 'close' } } : answer;
-  }
-
-  /** Reports a limit that a client has reached. */
-  hit(hit: ReachedLimit): void {
-    this.host.hit(hit);
-  }
-
-  /** Whether new requests are answered with 503. */
-  get stopped(): boolean {
-    return this.parts.stopped;
   }
 
   /** Answers new requests with 503. Requests in flight continue. */

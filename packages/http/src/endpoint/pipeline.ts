@@ -4,12 +4,13 @@ import type { RequestHead } from '../auth/auth.js';
 import { isAnswered } from '../exchange/exchange-parts.js';
 import { PostExchange } from '../exchange/post-exchange.js';
 import { endSession, openStream } from '../exchange/session-requests.js';
+import { errorAnswer } from './answer.js';
 import type { Bodies, BodyReceiver } from './body.js';
 import type { Endpoint } from './endpoint.js';
 import { corsHeaders, preflightHeaders } from './guard.js';
 import { expectsBody } from './headers.js';
 import type { HttpContext } from './http-context.js';
-import { HttpError, MaskedError } from './http-error.js';
+import { HttpError, HttpLimitError } from './http-error.js';
 import type { LegacyPaths } from './options.js';
 import { serveRoute } from './routes.js';
 
@@ -129,13 +130,15 @@ export class Pipeline<HostRequest> {
 
   /** Answers a request with an error that a step has thrown. Never throws. */
   fail(context: HttpContext, error: unknown): void {
-    const { endpoint } = this;
+    const { parts } = this.endpoint;
     try {
-      const { status, body, headers } = endpoint.errorResponse(error, context);
-      context.answer(status, body, headers);
+      if (error instanceof HttpLimitError) parts.hit(error.hitBy(context));
+      const { status, body, headers } = errorAnswer(error, parts.report);
+      // otherwise a kept-alive connection would delay the server's shutdown
+      context.answer(status, body, parts.stopped ? { ...headers, connection: 'close' } : headers);
     } catch (unsent) {
       // something else has already answered, such as the application's timeout
-      endpoint.errorResponse(new MaskedError(unsent), context);
+      parts.report(unsent);
       context.drop();
     }
   }

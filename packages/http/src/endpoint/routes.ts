@@ -1,7 +1,7 @@
 import type { RouteAnswer, RouteRequest } from '@decorum/core';
 import { type HostPort, isPromise, type OwnedRoute, startupError } from '@decorum/core/transport';
 
-import { areHeaders, lowerCased } from '../auth/authenticate.js';
+import { lowerCased, requireSendable } from '../auth/authenticate.js';
 import type { ExchangeParts } from '../exchange/exchange-parts.js';
 import { HttpError, MaskedError } from './http-error.js';
 import { type HttpRequest, type Responder, transportInfo } from './http-context.js';
@@ -95,14 +95,7 @@ const EMPTY: ReadonlySet<unknown> = new Set([204, 205, 304]);
 const TEXT_TYPE = 'text/plain; charset=utf-8';
 
 function sendAnswer(context: RouteContext, answer: RouteAnswer): void {
-  const { status, headers = {}, body } = (answer ?? {}) as Partial<RouteAnswer>;
-  const isStatus = status !== undefined && Number.isInteger(status) && status >= 200 && status <= 599;
-  if (!isStatus || !areHeaders(headers) || (body !== undefined && typeof body !== 'string')) {
-    throw new TypeError(
-      'A route must answer with a `status` from 200 to 599. Its `body` must be a string, and its `headers` must be strings ' +
-        'without line breaks or characters outside Latin-1.',
-    );
-  }
+  const { status, headers = {}, body } = requireSendable(answer, 'A route');
   const sent = EMPTY.has(status) ? undefined : body;
   context.answer(status, sent, { ...(sent !== undefined && { 'content-type': TEXT_TYPE }), ...lowerCased(headers) });
 }

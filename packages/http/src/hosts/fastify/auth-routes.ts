@@ -7,7 +7,7 @@ import { serveDocument } from '../../auth/documents.js';
 import { isFlooding } from '../node/answers.js';
 import { FastifyContext } from './context.js';
 import { routeOf } from './required-routes.js';
-import { METHODS, UNDOCUMENTED } from './undocumented.js';
+import { METHODS, UNDOCUMENTED } from './route-options.js';
 
 /**
  * A Fastify plugin that serves the documents of `auth`: `app.register(authRoutes(auth))`. Register it without a prefix,

@@ -5,7 +5,7 @@ import type { Pipeline } from '../../endpoint/pipeline.js';
 import { isFlooding } from '../node/answers.js';
 import { FastifyContext } from './context.js';
 import { routeOf } from './required-routes.js';
-import { METHODS, UNDOCUMENTED } from './undocumented.js';
+import { METHODS, UNDOCUMENTED } from './route-options.js';
 
 /**
  * Adds the routes of plugins to an application, in a scope of their own, because they need no credentials.

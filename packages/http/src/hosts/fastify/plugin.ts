@@ -12,7 +12,7 @@ import { beginContext, contextOf, FastifyContext } from './context.js';
 import { addPluginRoutes } from './plugin-routes.js';
 import { requireHosts } from './required-hosts.js';
 import { requireRoutes } from './required-routes.js';
-import { METHODS, UNDOCUMENTED } from './undocumented.js';
+import { METHODS, UNDOCUMENTED } from './route-options.js';
 
 /** Options of an MCP endpoint in Fastify. */
 export type HttpOptions<HostRequest = FastifyRequest> = EndpointOptions<HostRequest>;

@@ -120,7 +120,7 @@ export class ListeningApp {
     const address = addressOf({ headers: {}, remoteAddress });
     const count = this.countOf(address) + 1;
     if (count > this.maxPerAddress) {
-      this.endpoint.hit({ limit: 'maxConnectionsPerAddress', remoteAddress });
+      this.endpoint.parts.hit({ limit: 'maxConnectionsPerAddress', remoteAddress });
       return void socket.destroy();
     }
     this.lastEventAt = performance.now();
@@ -134,7 +134,7 @@ export class ListeningApp {
 
   private readonly noteTimeout = ({ code }: NodeJS.ErrnoException, socket: Socket): void => {
     if (code !== 'ERR_HTTP_REQUEST_TIMEOUT') return;
-    this.endpoint.hit({ limit: 'requestTimeoutMs', remoteAddress: socket.remoteAddress });
+    this.endpoint.parts.hit({ limit: 'requestTimeoutMs', remoteAddress: socket.remoteAddress });
     // nothing to answer; thousands may be due in the same turn
     if (socket.bytesRead === 0) socket.destroy();
   };
