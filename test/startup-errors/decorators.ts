@@ -322,6 +322,36 @@ export const ARGUMENTS: Mistakes = {
       "Shop.search ... Write @Resource('docs://readme')",
     ],
     [
+      'an `access` that is no function, or undefined',
+      [true, undefined].flatMap((access) => [
+        on(tool({ access })),
+        on(prompt({ access })),
+        on(resource('x://a', { access })),
+      ]),
+      'Shop.search ... access ... ',
+    ],
+    [
+      'a public cache beside `access`',
+      on(resource('x://a', { access: () => true, cache: { ttlMs: 1, scope: 'public' } })),
+      'Shop.search ... cache ... ',
+    ],
+    [
+      'a `text` that is none',
+      [5, null, {}, []].map((text) => on(tool({ output: BookId, text }))),
+      'Shop.search: `text` is ... Use true, false, a string ... ',
+    ],
+    ['a `text` without an output', on(tool({ text: false })), 'Shop.search: `text` ... Add `output` ... '],
+    [
+      'an `extraOutput` without an output (#23)',
+      on(tool({ extraOutput: 'drop' })),
+      'Shop.search ... is about the fields of `output`, which is missing. Add `output` ... ',
+    ],
+    [
+      'an unknown `extraOutput` (#23)',
+      on(tool({ output: BookId, extraOutput: 'strip' })),
+      `Shop.search ... is "strip". Use 'reject' or 'drop' ... `,
+    ],
+    [
       "@Resource with `audience: 'user'`",
       book('docs://readme', { annotations: { audience: 'user' } }),
       'Shop.search ... must be an array',

@@ -2,10 +2,10 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { type Class, Completion, Context, McpServer, Prompt, Tool, type ToolEntry } from '@decorum/core';
+import { type Class, Completion, Context, McpServer, Prompt, Resource, Tool, type ToolEntry } from '@decorum/core';
 import { jest } from '@jest/globals';
 import { Type } from 'class-transformer';
-import { IsString, ValidateNested } from 'class-validator';
+import { IsObject, IsOptional, IsString, ValidateNested } from 'class-validator';
 
 import { type AnyDecorator, type Mistakes, start, untyped } from './table.js';
 
@@ -205,6 +205,45 @@ export const INPUTS: Mistakes = {
         start(Shop)();
       },
       'Shop.order ... or accept the object as JSON text: `query: string`',
+    ],
+    [
+      'a prompt argument that is a list of objects',
+      () => {
+        class Order {
+          @ValidateNested({ each: true }) @Type(() => Query) queries!: Query[];
+        }
+        class Shop {
+          @Prompt() order(_order: Order) {}
+        }
+        start(Shop)();
+      },
+      'Shop.order: the argument "queries" takes objects ... ',
+    ],
+    [
+      'a prompt argument that may be an object, behind a reference',
+      () => {
+        const all = { type: ['object', 'null'] };
+        const input = { type: 'object', properties: { all: { $ref: '#/$defs/all' } }, $defs: { all } };
+        class Shop {
+          @Prompt({ input }) order() {}
+        }
+        start(Shop)();
+      },
+      'Shop.order: the argument "all" takes objects ... ',
+    ],
+    [
+      'a template variable that is an object',
+      () => {
+        class Note {
+          @IsString() id!: string;
+          @IsOptional() @IsObject() filter?: object;
+        }
+        class Shop {
+          @Resource('notes://{id}{?filter}') note(_note: Note) {}
+        }
+        start(Shop)();
+      },
+      'Shop.note: the argument "filter" takes objects ... ',
     ],
   ],
   DECORUM_INVALID_OPTION: [

@@ -1,4 +1,4 @@
-import { health, McpServer, Resource, Tool } from '@decorum/core';
+import { definePlugin, health, McpError, McpServer, Resource, Tool, ToolError } from '@decorum/core';
 
 import { type Mistakes, serverOf, start, untyped } from './table.js';
 
@@ -51,6 +51,17 @@ const inEnvironment = (secret: string) => () => {
     delete process.env['DECORUM_SECRET'];
   }
 };
+
+const extensions = (...given: readonly unknown[]) => options({ extensions: given });
+const A = 'com.example/a';
+const answer = () => ({});
+
+/** Starts a server with these plugins. */
+const plugins = (...given: readonly unknown[]) => options({ plugins: given });
+const route = { method: 'GET', path: '/status', handle: () => ({ status: 200 }) };
+const routes = (...given: readonly object[]) => plugins({ name: 'a', routes: given });
+
+class RowNotFound extends RangeError {}
 
 /** Options of `McpServer`. */
 export const SERVERS: Mistakes = {
@@ -168,10 +179,91 @@ export const SERVERS: Mistakes = {
       options({ changeBus: {} }),
       'McpServer: `changeBus` ... an object with the methods `publish` and `subscribe`',
     ],
+    ['errors that are no list', options({ errors: { Error: 'x' } }), 'McpServer: `errors` is not an array ... '],
     [
-      'errors that are no pairs',
-      options({ errors: [TypeError] }),
-      'McpServer: `errors` ... Write `[NotFoundError, (error) => error.message]`',
+      'errors without a class',
+      [[TypeError], [['Error', 'x']], [[() => Error, 'x']], [[new Error('x'), 'x']]].map((errors) =>
+        options({ errors }),
+      ),
+      'McpServer: `errors` ... no class in entry 0 ... Write `[NotFoundError, (error) => error.message]`',
+    ],
+    [
+      'errors without a message',
+      [options({ errors: [[TypeError]] }), options({ errors: [[TypeError, 5]] })],
+      'McpServer: `errors` ... no message for TypeError ... ',
+    ],
+    [
+      'errors of one class twice',
+      options({
+        errors: [
+          [RangeError, 'x'],
+          [RangeError, 'y'],
+        ],
+      }),
+      'McpServer: `errors` ... RangeError after RangeError ... ',
+    ],
+    [
+      'errors of a class after its base class',
+      options({
+        errors: [
+          [RangeError, 'x'],
+          [RowNotFound, 'y'],
+        ],
+      }),
+      'McpServer: `errors` ... RowNotFound after RangeError ... List RowNotFound once, before ... ',
+    ],
+    [
+      'errors that clients see anyway',
+      [options({ errors: [[ToolError, 'x']] }), options({ errors: [[class Refused extends McpError {}, 'x']] })],
+      'McpServer: `errors` ... which clients see anyway ... ',
+    ],
+    ['`interceptors: ["log"]`', options({ interceptors: ['log'] }), 'McpServer: `interceptors` ... '],
+    [
+      'a `text` that is none',
+      [5, null, {}, []].map((text) => options({ text })),
+      'McpServer: `text` is ... Use true ... ',
+    ],
+    ['limits that are no object', options({ limits: 5 }), 'McpServer: `limits` is 5, but must be an object'],
+    [
+      'a misspelt limit',
+      options({ limits: { maxValue: 1000 } }),
+      'McpServer.limits: `maxValue` is not an option. Write `maxValues`',
+    ],
+    [
+      'a limit among the options',
+      options({ maxValues: 1000 }),
+      'McpServer: `maxValues` is not an option. Write `limits: { maxValues }`',
+    ],
+    [
+      'a limit out of range',
+      options({ limits: { maxValues: 99 } }),
+      'McpServer.limits: `maxValues` is 99, but must be a whole number from 100 to 10000000',
+    ],
+    [
+      'a limit that is a text',
+      options({ limits: { maxDepth: '64' } }),
+      'McpServer.limits: `maxDepth` is "64", but must be ... ',
+    ],
+    ['a misspelt function of a plugin', plugins({ name: 'a', observ: () => {} }), '"a": `observ` ... `observe`'],
+    ['a function of a plugin that is none', plugins({ name: 'a', observe: 'yes' }), '"a" ... must be a function'],
+    [
+      'an interceptor of a plugin that is none',
+      plugins({ name: 'a', interceptors: ['no'] }),
+      '"a": `interceptors` ... ',
+    ],
+    ['a route with parameters', routes({ ...route, path: '/users/:id' }), 'parameters ... '],
+    ['a route without a slash', routes({ ...route, path: 'status' }), 'begins with ... '],
+    [
+      'a route that not every framework finds',
+      ['/a/../b', '//b', '/a%2fb', '/a%ff'].map((path) => routes({ ...route, path })),
+      'no parameters, query, ".." or encoded "/" ... ',
+    ],
+    ['a route for an unknown method', routes({ ...route, method: 'get' }), 'GET, POST ... '],
+    ['a route without a handler', routes({ method: 'GET', path: '/' }), 'handle ... '],
+    [
+      'a plugin that is defined without a function',
+      () => definePlugin({ name: 'audit' } as never),
+      'definePlugin: `create` is not a function. Write definePlugin(() => ({ ... ',
     ],
     [
       'an option of an extension that is misspelt (#22)',
@@ -202,6 +294,49 @@ export const SERVERS: Mistakes = {
       'an extension without an id',
       options({ extensions: [{ methods: {} }] }),
       'extension ... Use a reverse domain name and a name, as in "com.example/feature"',
+    ],
+    ['an extension that is null', extensions(null), '"null" has an invalid id ... '],
+    ['an extension that is listed twice', extensions({ id: A }, { id: A }), 'listed twice ... '],
+    [
+      'two extensions with one method',
+      extensions({ id: A, methods: { 'x/y': answer } }, { id: 'com.example/b', methods: { 'x/y': answer } }),
+      `the method "x/y", which belongs to "${A}" ... `,
+    ],
+    [
+      'an extension with a method of the protocol, or of an older revision',
+      [
+        extensions({ id: A, methods: { 'tools/call': answer } }),
+        extensions({ id: A, methods: { ping: answer } }),
+        plugins({ name: 'a', extensions: [{ id: A, methods: { ping: answer } }] }),
+      ],
+      'which belongs to the protocol ... ',
+    ],
+    [
+      'an extension with methods or settings that are no objects',
+      [extensions({ id: A, methods: null }), extensions({ id: A, settings: 'on' })],
+      'not an object ... ',
+    ],
+    [
+      'an extension with a method that is no function',
+      extensions({ id: A, methods: { 'x/y': 'y' } }),
+      'not a function ... ',
+    ],
+  ],
+  DECORUM_INVALID_PLUGIN: [
+    ['a plugin that was not made', plugins(definePlugin(() => ({ name: 'a' }))), 'Call it ... '],
+    ['a promise of a plugin', plugins(Promise.resolve({ name: 'a' })), 'Await it ... '],
+    ['a plugin that is null', plugins(null), 'null ... '],
+    ['a plugin without a name', plugins({}), 'without a name ... '],
+  ],
+  DECORUM_DUPLICATE_PLUGIN: [['a plugin that is listed twice', plugins({ name: 'a' }, { name: 'a' }), '"a" ... ']],
+  DECORUM_MISSING_PLUGIN: [
+    ['a plugin without what it needs', plugins({ name: 'a', needs: ['b'] }), '"a" needs the plugin "b" ... '],
+  ],
+  DECORUM_DUPLICATE_ROUTE: [
+    [
+      'a route of two plugins',
+      plugins({ name: 'a', routes: [route] }, { name: 'b', routes: [route] }),
+      '"a" and to the plugin "b" ... ',
     ],
   ],
   DECORUM_RESERVED_MEMBER: [
@@ -259,6 +394,15 @@ export const PROVIDERS: Mistakes = {
         },
       ),
       'Shop: `onStart` ... Make it a method, or rename it',
+    ],
+    [
+      'a request-scoped class with a hook, which would never be called',
+      ['onStart', 'onClose'].map((hook) => () => {
+        class Hooked extends Books {}
+        Object.defineProperty(Hooked.prototype, hook, { value: () => {} });
+        start({ provider: Hooked, scope: 'request' })();
+      }),
+      "Hooked: `on ... ` is never called with `scope: 'request'`. Move it to a provider ... ",
     ],
     [
       'a request-scoped instance instead of a class',

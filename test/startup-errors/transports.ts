@@ -21,6 +21,12 @@ const piped = (options: object) => async () => {
   await close();
 };
 
+/** Opens connections of a caller like this. */
+const withPrincipal = (principal: unknown) => [
+  piped({ principal }),
+  () => connectMemory(serverOf([]), { receive: () => {}, principal } as never),
+];
+
 const registered = (register: (app: FastifyInstance) => unknown) => async () => {
   const app = fastify();
   register(app);
@@ -146,6 +152,54 @@ export const TRANSPORTS: Mistakes = {
       'a misspelt handler of the client for tests',
       () => connect(server, { onRoot: () => [] } as never),
       'connect: `onRoot` ... Write `onRoots`',
+    ],
+    [
+      'a limit out of range',
+      piped({ limits: { maxMessageBytes: 0 } }),
+      'serveStdio.limits: `maxMessageBytes` is 0, but must be a whole number from 1 to ... ',
+    ],
+    [
+      'a limit among the options',
+      piped({ maxPendingChars: 5 }),
+      'serveStdio: `maxPendingChars` is not an option. Write `limits: { maxPendingChars }`',
+    ],
+    [
+      'a watchdog over streams other than those of the process (#22)',
+      piped({ watchdog: true }),
+      "serveStdio: `watchdog` ends the process with its client, which needs the process's own stdin ... ",
+    ],
+    [
+      'a principal whose `expiresAt` is not milliseconds (#22)',
+      [1_795_000_000, Number.NaN, '2026-11-23'].flatMap((expiresAt) =>
+        withPrincipal({ subject: 'ada', scopes: [], expiresAt }),
+      ),
+      'must be in milliseconds since 1970 ... ',
+    ],
+    [
+      'a principal without the id of a user',
+      [{}, { subject: '' }, { subject: undefined }, { subject: 7 }].flatMap(withPrincipal),
+      '`principal.subject` is not the id of a user or client ... ',
+    ],
+    [
+      'a principal whose scopes are no list of scopes',
+      [
+        { subject: 'ada', scopes: 'pay' },
+        { subject: 'ada', scopes: ['pay refund'] },
+      ].flatMap(withPrincipal),
+      '`principal.scopes` is not an array of scopes ... ',
+    ],
+    ['a text as principal', withPrincipal('ada'), '`principal` is "ada", but must be an object ... '],
+    ['null as principal', withPrincipal(null), '`principal` is null, but must be an object ... '],
+    [
+      'a promise as principal',
+      withPrincipal(Promise.resolve({ subject: 'ada' })),
+      '`principal` is a promise. Await it ... ',
+    ],
+    ['a `text` of `sanitize` that is no function', () => sanitize({ text: 5 as never }), '`text` ... '],
+    [
+      'a key of `rateLimit` that is no function',
+      () => rateLimit({ consume: async () => {} }, { of: 5 as never }),
+      '`of` ... ',
     ],
     [
       'a misspelt option of `rateLimit`',

@@ -1,26 +1,22 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Class, Context, Hidden, McpServer, Prompt, Tool } from '@decorum/core';
+import { type Class, Hidden, McpServer, Prompt, Tool } from '@decorum/core';
 import { connect } from '@decorum/testing';
-import { IsInt, IsString } from 'class-validator';
+import { IsString } from 'class-validator';
 
 class Text {
-  @IsString()
-  text!: string;
+  @IsString() text!: string;
 }
 
 class Speaker {
-  @Tool({ description: 'Says it', annotations: { readOnlyHint: true } })
-  say({ text }: Text): string {
+  @Tool({ description: 'Says it', annotations: { readOnlyHint: true } }) say({ text }: Text): string {
     return text;
   }
 
-  @Tool()
-  wave(): string {
+  @Tool() wave(): string {
     return 'waving';
   }
 
-  @Prompt()
-  ask({ text }: Text): string {
+  @Prompt() ask({ text }: Text): string {
     return text;
   }
 }
@@ -42,8 +38,7 @@ async function textOf(server: McpServer, name: string, args?: Record<string, unk
 describe('a subclass', () => {
   it('inherits decorated members', async () => {
     class Polyglot extends Speaker {
-      @Tool()
-      whistle() {
+      @Tool() whistle() {
         return 'fiu';
       }
     }
@@ -53,8 +48,7 @@ describe('a subclass', () => {
 
   it('does not change its base class', async () => {
     class Shouter extends Speaker {
-      @Tool({ name: 'shout' })
-      override say({ text }: Text) {
+      @Tool({ name: 'shout' }) override say({ text }: Text) {
         return text.toUpperCase();
       }
     }
@@ -76,8 +70,7 @@ describe('a subclass', () => {
 
   it('refines a member by decorating it again, option by option', async () => {
     class Shouter extends Speaker {
-      @Tool({ description: 'Shouts it' })
-      override say({ text }: Text) {
+      @Tool({ description: 'Shouts it' }) override say({ text }: Text) {
         return text.toUpperCase();
       }
     }
@@ -87,8 +80,7 @@ describe('a subclass', () => {
 
   it('drops a member with @Hidden', async () => {
     class Shy extends Speaker {
-      @Hidden()
-      override wave() {
+      @Hidden() override wave() {
         return '';
       }
     }
@@ -107,8 +99,7 @@ describe('a subclass of McpServer', () => {
       super({ name: 'desk', version: '1' });
     }
 
-    @Tool()
-    greet({ text }: Text) {
+    @Tool() greet({ text }: Text) {
       return `${this.greeting}, ${text}`;
     }
   }
@@ -128,18 +119,15 @@ describe('a subclass of McpServer', () => {
 
   it('may have members with the names of internal methods: open, detach and report', async () => {
     class Shop extends McpServer {
-      @Tool()
-      open() {
+      @Tool() open() {
         return 'The shop is open.';
       }
 
-      @Tool()
-      detach() {
+      @Tool() detach() {
         return 'It is detached.';
       }
 
-      @Tool()
-      report() {
+      @Tool() report() {
         return 'Nothing to report.';
       }
     }
@@ -158,8 +146,7 @@ describe('mixins', () => {
     class Counter extends Base {
       #count = 0;
 
-      @Tool()
-      count() {
+      @Tool() count() {
         return ++this.#count;
       }
     }
@@ -174,33 +161,12 @@ describe('mixins', () => {
   });
 });
 
-describe('a decorator above @Tool', () => {
-  const Twice = (_target: object, _key: string, descriptor: PropertyDescriptor) => {
-    const original = descriptor.value as (...args: unknown[]) => string;
-    descriptor.value = function twice(this: unknown, ...args: unknown[]) {
-      return original.apply(this, args) + original.apply(this, args);
-    };
-  };
-
-  it('takes effect, and the tool stays a tool', async () => {
-    class Echo {
-      @Twice
-      @Tool()
-      echo({ text }: Text) {
-        return text;
-      }
-    }
-    expect(await textOf(serverOf(Echo), 'echo', { text: 'ha' })).toBe('haha');
-  });
-});
-
 describe('one class in two servers', () => {
   it('has an instance in each, and tools in both', async () => {
     class Counter {
       private count = 0;
 
-      @Tool()
-      next() {
+      @Tool() next() {
         return ++this.count;
       }
     }
@@ -212,18 +178,6 @@ describe('one class in two servers', () => {
 });
 
 describe('providers', () => {
-  it('may be ready instances', async () => {
-    class Greeter {
-      constructor(private readonly name: string) {}
-
-      @Tool()
-      greet() {
-        return `I am ${this.name}`;
-      }
-    }
-    expect(await textOf(serverOf(new Greeter('Ada')), 'greet')).toBe('I am Ada');
-  });
-
   it('may have a prefix for their names, twice with different prefixes on one instance', async () => {
     let built = 0;
     class Clock {
@@ -231,27 +185,13 @@ describe('providers', () => {
         built += 1;
       }
 
-      @Tool()
-      now() {
+      @Tool() now() {
         return 'noon';
       }
     }
     const server = serverOf({ provider: Clock, prefix: 'eu_' }, { provider: Clock, prefix: 'us_' });
     expect((await toolsOf(server)).map(({ name }) => name)).toEqual(['eu_now', 'us_now']);
     expect(built).toBe(1);
-  });
-
-  it('may come from a container', async () => {
-    class Service {
-      @Tool()
-      ping() {
-        return 'from the container';
-      }
-    }
-    const container = new Map<unknown, object>([[Service, new Service()]]);
-    const resolve = (cls: Class) => container.get(cls) as object;
-    const server = new McpServer({ name: 'test', version: '1', providers: [Service], resolve });
-    expect(await textOf(server, 'ping')).toBe('from the container');
   });
 
   it('start before the first message, once, and close in reverse order', async () => {
@@ -266,8 +206,7 @@ describe('providers', () => {
           events.push(`close ${name}`);
         }
 
-        @Tool({ name })
-        tool() {
+        @Tool({ name }) tool() {
           return name;
         }
       }
@@ -279,21 +218,4 @@ describe('providers', () => {
     await server.close();
     expect(events).toEqual(['start a', 'start b', 'close b', 'close a']);
   });
-
-  it('run their methods with the right `this`', async () => {
-    class Self {
-      readonly value = 7;
-
-      @Tool()
-      read(_none: Empty, ctx: Context) {
-        return `${this.value} ${ctx.revision.length}`;
-      }
-    }
-    expect(await textOf(serverOf(Self), 'read', { n: 1 })).toBe('7 10');
-  });
 });
-
-class Empty {
-  @IsInt()
-  n!: number;
-}

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   type Access,
-  Completion,
   type Context,
   type ErrorOrigin,
   type JsonObject,
@@ -22,126 +21,40 @@ const ERAS = ['stateful', 'stateless'] as const;
 const staff: Access = (principal) => principal?.scopes?.includes('staff') === true;
 
 class Id {
-  @IsString()
-  id!: string;
+  @IsString() id!: string;
 }
 
-const ran: string[] = [];
-
 class Office {
-  @Tool()
-  open() {
+  @Tool() open() {
     return 'open';
   }
 
-  @Tool({ access: async (...caller) => await staff(...caller) })
-  shut({ id }: Id) {
-    ran.push('shut');
+  @Tool({ access: async (...caller) => await staff(...caller) }) shut() {
+    return 'shut';
+  }
+
+  @Prompt({ access: staff }) scold({ id }: Id) {
     return id;
   }
 
-  @Prompt()
-  greet() {
-    return 'greet';
-  }
-
-  @Prompt({ access: staff })
-  scold({ id }: Id) {
-    ran.push('scold');
-    return id;
-  }
-
-  @Resource('office://door')
-  door() {
-    return 'door';
-  }
-
-  @Resource('office://safe', { access: staff })
-  safe() {
-    ran.push('safe');
+  @Resource('office://safe', { access: staff }) safe() {
     return 'safe';
   }
 
-  @Resource('office://files/{id}', { access: staff, list: 'files' })
-  file({ id }: Id) {
-    ran.push('file');
+  @Resource('office://files/{id}', { access: staff, list: 'files' }) file({ id }: Id) {
     return id;
   }
 
   files() {
-    ran.push('files');
     return [{ variables: { id: 'a' } }];
-  }
-
-  @Completion({ for: ['scold', 'file'], argument: 'id' })
-  ids() {
-    ran.push('ids');
-    return ['a'];
   }
 }
 
 const serverOf = (...providers: object[]) => new McpServer({ name: 'test', version: '1', providers, logger: SILENT });
 
-/** The JSON-RPC error of a request, without details that always differ. */
-async function errorOf(request: Promise<unknown>, name: string) {
-  const error: unknown = await request.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  const { code, message, data } = error as { code: number; message: string; data: unknown };
-  return JSON.stringify({ code, message, data }).replaceAll(name, '*');
-}
-
 const namesOf = (entries: readonly { readonly name: string }[]) => entries.map(({ name }) => name);
 
-const listAll = async (client: TestClient) => [
-  ...namesOf(await client.listTools()),
-  ...namesOf(await client.listPrompts()),
-  ...namesOf(await client.listResources()),
-  ...namesOf(await client.listResourceTemplates()),
-];
-
 describe.each(ERAS)('a member with access (%s)', (era) => {
-  it('is listed and served to callers with access', async () => {
-    const client = await connect(serverOf(new Office()), { era, principal: STAFF });
-    const everything = ['open', 'shut', 'greet', 'scold', 'door', 'safe', 'office://files/a', 'file'];
-    expect(await listAll(client)).toEqual(everything);
-    expect((await client.callTool('shut', { id: '1' })).content).toEqual([{ type: 'text', text: '1' }]);
-    expect((await client.getPrompt('scold', { id: '1' })).messages).toHaveLength(1);
-    expect((await client.readResource('office://safe')).contents).toMatchObject([{ text: 'safe' }]);
-    expect((await client.readResource('office://files/7')).contents).toMatchObject([{ text: '7' }]);
-    expect((await client.complete({ prompt: 'scold' }, { name: 'id', value: '' })).values).toEqual(['a']);
-  });
-
-  it.each([
-    ['guest', GUEST],
-    ['nobody', undefined],
-  ] as const)('is not there at all for %s, and nothing of it runs', async (_who, principal) => {
-    ran.length = 0;
-    const client = await connect(serverOf(new Office()), { era, ...(principal && { principal }) });
-    expect(await listAll(client)).toEqual(['open', 'greet', 'door']);
-    // invalid arguments and non-object arguments make no difference
-    for (const args of [{ id: '1' }, {}, [] as unknown]) {
-      expect(await errorOf(client.request('tools/call', { name: 'shut', arguments: args }), 'shut')).toBe(
-        await errorOf(client.request('tools/call', { name: 'none', arguments: args }), 'none'),
-      );
-      expect(await errorOf(client.request('prompts/get', { name: 'scold', arguments: args }), 'scold')).toBe(
-        await errorOf(client.request('prompts/get', { name: 'none', arguments: args }), 'none'),
-      );
-    }
-    const missing = await errorOf(client.readResource('office://none'), 'office://none');
-    for (const uri of ['office://safe', 'office://files/1']) {
-      expect(await errorOf(client.readResource(uri), uri)).toBe(missing);
-      if (era === 'stateful') expect(await errorOf(client.subscribe(uri), uri)).toBe(missing);
-    }
-    const completed = async (resource: string) =>
-      await errorOf(client.complete({ resource }, { name: 'id', value: '' }), resource);
-    expect(await completed('office://safe')).toBe(await completed('office://none'));
-    expect(await completed('office://files/{id}')).toBe(await completed('office://none'));
-    await expect(client.complete({ prompt: 'scold' }, { name: 'id', value: '' })).rejects.toThrow('Unknown prompt');
-    expect(ran).toEqual([]);
-  });
-
   it('is rejected if the function throws or does not return true, and the error is reported', async () => {
     const errors: ErrorOrigin[] = [];
     const fails: readonly Access[] = [
@@ -200,16 +113,6 @@ describe('lists that depend on access', () => {
     expect(lists.map((names) => names.join(''))).toEqual(['aceg', 'abcdefg', 'aceg', 'abcdefg']);
   });
 
-  it('follow additions and removals', async () => {
-    const server = serverOf(new Office());
-    const client = await connect(server, { principal: GUEST });
-    const registration = server.addTool({ name: 'secret', access: staff }, () => '');
-    server.addTool({ name: 'public' }, () => '');
-    expect(namesOf(await client.listTools())).toEqual(['open', 'public']);
-    registration.remove();
-    expect(namesOf(await client.listTools())).toEqual(['open', 'public']);
-  });
-
   it('distinguish many callers', async () => {
     const server = serverOf();
     const digits = Array.from({ length: 8 }, (_, bit) => bit);
@@ -226,8 +129,7 @@ describe('lists that depend on access', () => {
 
   it('hide entries that a template enumerates but a restricted member serves', async () => {
     class Shelf {
-      @Resource('shelf://{id}', { list: 'all' })
-      book({ id }: Id) {
+      @Resource('shelf://{id}', { list: 'all' }) book({ id }: Id) {
         return id;
       }
 
@@ -235,8 +137,7 @@ describe('lists that depend on access', () => {
         return ['a', 'diary'].map((id) => ({ variables: { id } }));
       }
 
-      @Resource('shelf://diary', { access: staff })
-      diary() {
+      @Resource('shelf://diary', { access: staff }) diary() {
         return 'dear diary';
       }
     }
@@ -272,24 +173,19 @@ describe('lists that depend on access', () => {
 
   it('are private if a method enumerates them, and public if nothing depends on the caller', async () => {
     class Plain {
-      @Tool()
-      one() {}
+      @Tool() one() {}
 
-      @Tool()
-      two() {}
+      @Tool() two() {}
 
-      @Prompt()
-      ask() {
+      @Prompt() ask() {
         return '';
       }
 
-      @Resource('plain://fixed')
-      fixed() {
+      @Resource('plain://fixed') fixed() {
         return '';
       }
 
-      @Resource('plain://{id}', { list: 'all' })
-      page({ id }: Id) {
+      @Resource('plain://{id}', { list: 'all' }) page({ id }: Id) {
         return id;
       }
 
@@ -308,18 +204,15 @@ describe('lists that depend on access', () => {
 
 describe('subscribers of resources', () => {
   class Tree {
-    @Resource('tree://root')
-    root() {
+    @Resource('tree://root') root() {
       return '';
     }
 
-    @Resource('tree://root/open')
-    open() {
+    @Resource('tree://root/open') open() {
       return '';
     }
 
-    @Resource('tree://root/closed', { access: staff })
-    closed() {
+    @Resource('tree://root/closed', { access: staff }) closed() {
       return '';
     }
   }
@@ -341,8 +234,7 @@ describe('subscribers of resources', () => {
 
   it('are acknowledged only resources that the server has, even if all are open to everybody', async () => {
     class Users {
-      @Resource('users://{name}', { input: { type: 'object', properties: { name: { type: 'string' } } } })
-      user() {
+      @Resource('users://{name}', { input: { type: 'object', properties: { name: { type: 'string' } } } }) user() {
         return '';
       }
     }
@@ -409,8 +301,7 @@ describe('subscribers of resources', () => {
 describe('a subscriber that disconnects', () => {
   it('takes no subscription from others, even if the access check never ends', async () => {
     class Undecided {
-      @Resource('slow://a', { access: () => new Promise<boolean>(() => {}) })
-      a() {
+      @Resource('slow://a', { access: () => new Promise<boolean>(() => {}) }) a() {
         return '';
       }
     }
@@ -431,102 +322,34 @@ describe('a subscriber that disconnects', () => {
 
 describe('access and inheritance', () => {
   class Guarded {
-    @Tool({ description: 'guarded', access: staff })
-    act() {
+    @Tool({ description: 'guarded', access: staff }) act() {
       return 'base';
     }
   }
-  const seenBy = async (provider: object, principal: Principal) =>
-    namesOf(await (await connect(serverOf(provider), { principal })).listTools());
-
-  it('is kept if the method is overridden without a decorator', async () => {
-    class Quiet extends Guarded {
-      override act() {
-        return 'quiet';
-      }
+  class Quiet extends Guarded {
+    override act() {
+      return 'quiet';
     }
-    expect(await seenBy(new Quiet(), GUEST)).toEqual([]);
-    expect(await seenBy(new Quiet(), STAFF)).toEqual(['act']);
-  });
-
-  it('is kept if other options are refined', async () => {
-    class Renamed extends Guarded {
-      @Tool({ name: 'renamed' })
-      override act() {
-        return 'renamed';
-      }
+  }
+  class Renamed extends Guarded {
+    @Tool({ name: 'renamed' }) override act() {
+      return 'renamed';
     }
-    expect(await seenBy(new Renamed(), GUEST)).toEqual([]);
-    expect(await seenBy(new Renamed(), STAFF)).toEqual(['renamed']);
-  });
-
-  it('is replaced if it is set again, without changing the base class', async () => {
-    class Opened extends Guarded {
-      @Tool({ access: () => true })
-      override act() {
-        return 'opened';
-      }
+  }
+  class Opened extends Guarded {
+    @Tool({ access: () => true }) override act() {
+      return 'opened';
     }
-    expect(await seenBy(new Opened(), GUEST)).toEqual(['act']);
-    expect(await seenBy(new Guarded(), GUEST)).toEqual([]);
-  });
-
-  it('is not lost to an undefined option', () => {
-    const options: object = { access: undefined };
-    class Careless extends Guarded {
-      @Tool(options)
-      override act() {
-        return 'careless';
-      }
-    }
-    expect(() => serverOf(new Careless())).toThrow(
-      expect.objectContaining({ code: 'DECORUM_INVALID_OPTION', message: expect.stringContaining('Careless.act') }),
-    );
-  });
-});
-
-describe('mistakes with access', () => {
-  const options: object = { access: true };
+  }
 
   it.each([
-    ['a tool', () => serverOf().addTool({ name: 'tool', ...options }, () => '')],
-    [
-      'a prompt',
-      () => {
-        class Prompts {
-          @Prompt(options)
-          ask() {
-            return '';
-          }
-        }
-        return serverOf(new Prompts());
-      },
-    ],
-    [
-      'a resource',
-      () => {
-        class Resources {
-          @Resource('x://a', options)
-          a() {
-            return '';
-          }
-        }
-        return serverOf(new Resources());
-      },
-    ],
-    [
-      'a publicly cacheable resource',
-      () => {
-        class Kept {
-          @Resource('x://a', { access: staff, cache: { ttlMs: 1, scope: 'public' } })
-          a() {
-            return '';
-          }
-        }
-        return serverOf(new Kept());
-      },
-    ],
-  ])('are found at startup: %s', (_what, make) => {
-    expect(make).toThrow(expect.objectContaining({ code: 'DECORUM_INVALID_OPTION' }));
+    ['is kept if the method is overridden without a decorator', Quiet, [], ['act']],
+    ['is kept if other options are refined', Renamed, [], ['renamed']],
+    ['is replaced if it is set again', Opened, ['act'], ['act']],
+    ['of a base class does not change', Guarded, [], ['act']],
+  ])('%s', async (_what, cls, guest, member) => {
+    const seenBy = async (principal: Principal) =>
+      namesOf(await (await connect(serverOf(new cls()), { principal })).listTools());
+    expect([await seenBy(GUEST), await seenBy(STAFF)]).toEqual([guest, member]);
   });
 });

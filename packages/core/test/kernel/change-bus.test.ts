@@ -30,13 +30,11 @@ changeBusContract('an asynchronous bus', () => {
 });
 
 class Docs {
-  @Resource('docs://guide', { name: 'guide' })
-  guide() {
+  @Resource('docs://guide', { name: 'guide' }) guide() {
     return 'text';
   }
 
-  @Tool({ description: 'Does nothing' })
-  idle() {}
+  @Tool({ description: 'Does nothing' }) idle() {}
 }
 
 describe('Two servers on one change bus', () => {

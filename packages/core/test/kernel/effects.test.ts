@@ -138,13 +138,11 @@ describe('an effect of ctx.once', () => {
     const done: string[] = [];
     const effect = () => void done.push('done');
     class Greetings {
-      @Prompt({ input: NAME })
-      greeting() {
+      @Prompt({ input: NAME }) greeting() {
         return 'Hello';
       }
 
-      @Completion({ for: 'greeting', argument: 'name' })
-      async names(_value: string, ctx: CompletionContext) {
+      @Completion({ for: 'greeting', argument: 'name' }) async names(_value: string, ctx: CompletionContext) {
         await ctx.once('a', effect);
         await ctx.once('a', effect);
         return ['Ada'];

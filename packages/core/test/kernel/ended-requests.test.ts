@@ -15,10 +15,11 @@ import {
   Prompt,
   Tool,
 } from '@decorum/core';
-import { type Frame, HOST, type Reply } from '@decorum/core/transport';
+import type { Reply } from '@decorum/core/transport';
 import { connect } from '@decorum/testing';
 
 import { ENVELOPE } from '../transports/pipe-client.js';
+import { openSession } from './open-session.js';
 
 setFlagsFromString('--expose-gc');
 const gc = runInNewContext('gc') as () => void;
@@ -31,64 +32,27 @@ class Worker {
   onNested = () => {};
 
   /** Runs until the test ends it. */
-  @Tool()
-  async work(_: NoInput, ctx: Context) {
+  @Tool() async work(_: NoInput, ctx: Context) {
     await new Promise<void>((resolve) => this.ends.set(ctx.requestId, resolve));
     return 'done';
   }
 
-  @Tool()
-  returns(_: NoInput, ctx: Context) {
+  @Tool() returns(_: NoInput, ctx: Context) {
     this.late = ctx;
   }
 
   /** Asks the client, and doesn't wait for the answer. */
-  @Tool()
-  asks(_: NoInput, ctx: Context) {
+  @Tool() asks(_: NoInput, ctx: Context) {
     void ctx.ping({ timeoutMs: 60_000 }).catch((error: Error) => (this.unanswered = error.message));
     return 'asked';
   }
 
-  @Tool()
-  throws(_: NoInput, ctx: Context) {
-    this.late = ctx;
-    throw new Error('broken');
-  }
-
-  @Tool()
-  rejects(_: NoInput, ctx: Context) {
-    this.late = ctx;
-    throw new McpError('invalid-params', 'No such day.');
-  }
-
-  @Tool()
-  async returns_later(_: NoInput, ctx: Context) {
-    this.late = ctx;
-    await turn();
-  }
-
-  @Tool()
-  async throws_later(_: NoInput, ctx: Context) {
-    this.late = ctx;
-    await turn();
-    throw new Error('broken');
-  }
-
-  @Prompt()
-  plan() {
+  @Prompt() plan() {
     return 'Plan the work';
   }
 
-  @Tool()
-  async rejects_later(_: NoInput, ctx: Context) {
-    this.late = ctx;
-    await turn();
-    throw new McpError('invalid-params', 'No such day.');
-  }
-
   /** Calls back before its first turn ends. */
-  @Tool()
-  async nested(_: NoInput, ctx: Context) {
+  @Tool() async nested(_: NoInput, ctx: Context) {
     this.onNested();
     await turn();
     return ctx.signal.aborted;
@@ -109,18 +73,11 @@ function serve(changeBus?: ChangeBus) {
 /** Opens a session without a client, so that a test decides when each message arrives. */
 async function open() {
   const { worker, server } = serve();
-  const owner = await server[HOST].open((kernel) => ({ kernel, stop() {}, close() {} }));
-  const { kernel } = owner;
-  const sent: Frame[] = [];
-  const send = (frame: Frame) => void sent.push(frame);
-  const session = kernel.openSession({}, { push: send });
-  const wire = { transport: { kind: 'memory' }, principal: undefined, owner, send } as const;
-  const handle = (message: object) => kernel.handle({ jsonrpc: '2.0', ...message }, wire, session);
+  const opened = await openSession(server);
+  await opened.initialize();
   const call = (id: number, name: string, meta = {}) =>
-    handle({ id, method: 'tools/call', params: { name, _meta: meta } }) as Promise<Reply>;
-  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } };
-  await handle({ id: 0, method: 'initialize', params });
-  return { worker, server, kernel, owner, session, sent, handle, call };
+    opened.handle({ id, method: 'tools/call', params: { name, _meta: meta } }) as Promise<Reply>;
+  return { worker, server, call, ...opened };
 }
 
 afterEach(async () => {
@@ -129,16 +86,31 @@ afterEach(async () => {
 });
 
 describe('A request that has ended', () => {
-  it.each(['returns', 'throws', 'rejects', 'returns_later', 'throws_later', 'rejects_later'])(
-    'sends no more progress and no more log messages if its handler %s (#22)',
-    async (name) => {
-      const { worker, sent, call } = await open();
-      await call(1, name, { progressToken: 1 });
-      worker.late?.progress(1);
-      worker.late?.log.error('late');
-      expect(sent).toEqual([]);
-    },
-  );
+  it('sends no more progress and no more log messages, however its handler ends (#22)', async () => {
+    const { server, sent, call } = await open();
+    const ends = {
+      succeeds: () => 'done',
+      breaks: () => {
+        throw new Error('broken');
+      },
+      refuses: () => {
+        throw new McpError('invalid-params', 'No such day.');
+      },
+    };
+    let late: Context | undefined;
+    for (const [name, end] of Object.entries(ends)) {
+      server.addTool({ name }, (_input, ctx) => ((late = ctx), end()));
+      server.addTool({ name: `${name}_later` }, async (_input, ctx) => ((late = ctx), await turn(), end()));
+    }
+    for (const [id, name] of Object.keys(ends)
+      .flatMap((each) => [each, `${each}_later`])
+      .entries()) {
+      await call(id + 1, name, { progressToken: 1 });
+      late?.progress(1);
+      late?.log.error('late');
+      expect([name, sent.filter(({ kind }) => kind !== 'change')]).toEqual([name, []]);
+    }
+  });
 
   it('frees its id for another request while others are in flight (#22)', async () => {
     const { worker, call } = await open();
@@ -167,10 +139,7 @@ describe('A request that has ended', () => {
 
   it.each([
     [1, 2, 3],
-    [1, 3, 2],
-    [2, 1, 3],
     [2, 3, 1],
-    [3, 1, 2],
     [3, 2, 1],
   ])('does not keep the server from closing, if requests end in the order %i, %i, %i (#22)', async (...order) => {
     const { worker, server, call } = await open();
@@ -314,7 +283,7 @@ describe('A request without a session that a plugin holds', () => {
     const plugins = [definePlugin(() => ({ name: 'stuck', observe: () => new Promise<never>(() => {}) }))()];
     const server = new McpServer({ name: 'work', version: '1.0.0', logger: quiet, providers: [worker], plugins });
     servers.push(server);
-    const owner = await server[HOST].open((kernel) => ({ kernel, stop() {}, close() {} }));
+    const { owner } = await openSession(server);
     let leave = () => {};
     const onDisconnect = (callback: () => void) => void (leave = callback);
     const wire = { transport: { kind: 'http' }, principal: undefined, owner, send() {}, onDisconnect } as const;

@@ -2,6 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { connectMemory, type Context, McpServer, NoInput } from '@decorum/core';
 import { connect, type ConnectOptions, type TestClient } from '@decorum/testing';
+import { IsBoolean, IsInt, IsOptional, IsString, Min } from 'class-validator';
 
 const NAME = { type: 'object', properties: { name: { type: 'string' } } } as const;
 const ERAS = ['stateful', 'stateless'] as const;
@@ -107,18 +108,70 @@ describe('the signal of a request', () => {
   });
 });
 
+describe('the cancellation of a request', () => {
+  it('by an aborted request of the client reaches the handler (#22)', async () => {
+    const controller = new AbortController();
+    const aborted = gate();
+    let reason: unknown;
+    const { client } = await serve(async ({ signal }) => {
+      signal.addEventListener('abort', aborted.open);
+      controller.abort();
+      await aborted.opened;
+      reason = signal.reason;
+    });
+    const call = client.callTool('tool', {}, { signal: controller.signal });
+    await expect(call).rejects.toMatchObject({ name: 'AbortError' });
+    await aborted.opened;
+    await new Promise(setImmediate);
+    expect(reason).toMatchObject({ message: expect.stringContaining('AbortError') });
+  });
+
+  it('has its reason even if the handler reads the signal only afterwards', async () => {
+    let late: Context | undefined;
+    const { client, server } = await serve((ctx) => {
+      late = ctx;
+      return new Promise(() => {});
+    });
+    const call = client.callTool('tool').catch((error: Error) => error.message);
+    await server.close({ deadlineMs: 1 });
+    expect(await call).toBe('The server is closing.');
+    expect(late?.signal.reason).toMatchObject({ name: 'AbortError', message: 'The server is closing.' });
+  });
+});
+
+describe('ctx.elicit', () => {
+  class Trip {
+    @IsString() city!: string;
+    @IsInt() @Min(1) days!: number;
+    @IsOptional() @IsBoolean() pets?: boolean = false;
+  }
+
+  it('sends a flat form of the DTO, and returns a validated instance with defaults', async () => {
+    let form: unknown;
+    const trips: unknown[] = [];
+    const { call } = await serve(
+      async (ctx) => {
+        const answer = await ctx.elicit(Trip, { message: 'Where to?' });
+        if (answer.action === 'accept') trips.push(answer.content);
+      },
+      { onElicit: (params) => ((form = params), { action: 'accept', content: { city: 'Oslo', days: 3 } }) },
+    );
+    await call();
+    expect(trips).toEqual([Object.assign(new Trip(), { city: 'Oslo', days: 3, pets: false })]);
+    expect(trips[0]).toBeInstanceOf(Trip);
+    const properties = {
+      city: { type: 'string' },
+      days: { type: 'integer', minimum: 1 },
+      pets: expect.objectContaining({ default: false }),
+    };
+    const requestedSchema = { type: 'object', properties, required: ['city', 'days'] };
+    expect(form).toEqual({ mode: 'form', message: 'Where to?', requestedSchema });
+  });
+});
+
 describe('progress of a request', () => {
   const progress = (client: TestClient) =>
     client.notifications.flatMap(({ method, params }) => (method === 'notifications/progress' ? [params] : []));
-
-  it('is dropped without an error if the client did not ask for it', async () => {
-    const { client, call } = await serve((ctx) => {
-      ctx.progress(1);
-      return 'done';
-    });
-    expect(await call()).toEqual({ content: [{ type: 'text', text: 'done' }] });
-    expect(progress(client)).toEqual([]);
-  });
 
   it.each([
     ['2024-11-05', { progressToken: 7, progress: 1 }],

@@ -180,40 +180,6 @@ describe('an error with `expose: true`', () => {
   });
 });
 
-describe('the option `errors`', () => {
-  it.each<[string, unknown, RegExp]>([
-    ['no list', { NoteError: 'x' }, /is not an array/],
-    ['an entry that is no pair', [NoteError], /no class in entry 0/],
-    ['no class', [['NoteError', 'x']], /no class in entry 0/],
-    ['an arrow function', [[() => NoteError, 'x']], /no class in entry 0/],
-    ['an instance', [[new Error('x'), 'x']], /no class in entry 0/],
-    ['no message', [[NoteError]], /no message for NoteError/],
-    ['a number for a message', [[NoteError, 5]], /no message for NoteError/],
-    [
-      'a class twice',
-      [
-        [NoteError, 'x'],
-        [NoteError, 'y'],
-      ],
-      /NoteError after NoteError/,
-    ],
-    [
-      'a class after its base class',
-      [
-        [NoteError, 'x'],
-        [NoteNotFound, 'y'],
-      ],
-      /NoteNotFound after NoteError.*List NoteNotFound once, before/,
-    ],
-    ['a class that clients see anyway', [[ToolError, 'x']], /ToolError, which clients see anyway/],
-    ['a subclass of one', [[class Refused extends McpError {}, 'x']], /Refused, which clients see anyway/],
-  ])('is checked at startup: %s', (_name, errors, message) => {
-    const start = () => new McpServer({ name: 'test', version: '1', errors: errors as never });
-    expect(start).toThrow(message);
-    expect(start).toThrow(/McpServer: `errors`.*DECORUM_INVALID_OPTION/);
-  });
-});
-
 describe('a masked error, with the default logger', () => {
   const { isTTY } = process.stderr;
   afterEach(() => {

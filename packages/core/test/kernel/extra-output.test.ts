@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { McpServer, NoInput, type SchemaSource, Tool, toolResult } from '@decorum/core';
+import { McpServer, NoInput, type SchemaSource, toolResult } from '@decorum/core';
 import { connect } from '@decorum/testing';
 import { Type } from 'class-transformer';
-import { IsDate, IsInt, IsOptional, IsString, ValidateNested } from 'class-validator';
+import { IsDate, IsOptional, IsString, ValidateNested } from 'class-validator';
 import { z } from 'zod';
 
 class Address {
@@ -132,23 +132,4 @@ describe('a tool without `extraOutput`', () => {
       ]);
     },
   );
-});
-
-describe('a mistaken `extraOutput`', () => {
-  class Row {
-    @IsInt() id!: number;
-  }
-
-  it.each([
-    [{ extraOutput: 'drop' }, 'is about the fields of `output`, which is missing. Add `output`'],
-    [{ output: Row, extraOutput: 'strip' }, "is \"strip\". Use 'reject' or 'drop'"],
-  ])('fails at startup: %o (#23)', (options, problem) => {
-    class Shop {
-      @Tool(options as never)
-      find(): Row {
-        return { id: 1 };
-      }
-    }
-    expect(() => new McpServer({ name: 'test', version: '1', providers: [Shop] })).toThrow(problem);
-  });
 });

@@ -1,24 +1,23 @@
 // A handler starts before its request is registered as in flight. Effects during that time count too.
 import { Context, McpServer, NoInput, Tool, toolResult } from '@decorum/core';
-import { type Frame, HOST, type Session, type SessionLink } from '@decorum/core/transport';
+import type { SessionLink } from '@decorum/core/transport';
 import { connect } from '@decorum/testing';
 import { describe, expect, it } from '@jest/globals';
 
 import { ENVELOPE } from '../transports/pipe-client.js';
+import { openSession } from './open-session.js';
 
 class Busy {
   server: McpServer | undefined;
   aborted: unknown;
 
-  @Tool()
-  async leave() {
+  @Tool() async leave() {
     void this.server?.close();
     await new Promise(setImmediate);
     return 'good bye';
   }
 
-  @Tool()
-  async long(_: NoInput, ctx: Context) {
+  @Tool() async long(_: NoInput, ctx: Context) {
     ctx.progress(1);
     await new Promise<void>((resolve) => {
       if (ctx.signal.aborted) resolve();
@@ -27,33 +26,28 @@ class Busy {
     this.aborted = ctx.signal.aborted;
   }
 
-  @Tool()
-  short(_: NoInput, ctx: Context) {
+  @Tool() short(_: NoInput, ctx: Context) {
     ctx.progress(1);
     ctx.log.error('trouble');
     return 'done';
   }
 
-  @Tool()
-  asks(_: NoInput, ctx: Context) {
+  @Tool() asks(_: NoInput, ctx: Context) {
     for (let count = 0; count < 200; count += 1) ctx.confirm(`Question ${count}`).catch(() => {});
     return new Promise<void>(() => {});
   }
 
-  @Tool()
-  rpc() {
+  @Tool() rpc() {
     // RPC proxies return such objects
     // oxlint-disable-next-line no-thenable
     return Object.assign(() => {}, { then: (resolve: (rows: string) => void) => resolve('from afar') });
   }
 
-  @Tool()
-  nothing() {
+  @Tool() nothing() {
     return toolResult({ content: 'text', structuredContent: { toJSON: () => undefined } });
   }
 
-  @Tool()
-  fine() {
+  @Tool() fine() {
     return toolResult({ content: 'text', isError: false });
   }
 }
@@ -66,19 +60,7 @@ function serve() {
   return { busy, server: busy.server };
 }
 
-async function open(link: Partial<SessionLink> = {}) {
-  const { server } = serve();
-  const owner = await server[HOST].open((kernel) => ({ kernel, stop() {}, close() {} }));
-  const { kernel } = owner;
-  const sent: Frame[] = [];
-  const push = (frame: Frame) => void sent.push(frame);
-  const session: Session = kernel.openSession({}, { push, ...link });
-  const wire = { transport: { kind: 'memory' }, principal: undefined, owner, send: push } as const;
-  const handle = (message: unknown) => kernel.handle(message, wire, session);
-  const initialize = (protocolVersion: string) =>
-    handle({ jsonrpc: '2.0', id: 0, method: 'initialize', params: { protocolVersion, capabilities: {} } });
-  return { kernel, wire, handle, initialize, sent };
-}
+const open = (link: Partial<SessionLink> = {}) => openSession(serve().server, link);
 
 describe('The first turn of a handler', () => {
   it.each(['2025-11-25', '2026-07-28'])('may close the server, and is answered (%s)', async (revision) => {
@@ -97,25 +79,17 @@ describe('The first turn of a handler', () => {
     expect(busy.aborted).toBe(true);
   });
 
-  it('has no reply if it is cancelled and ends in this turn', async () => {
+  it.each([
+    ['is cancelled and ends in this turn', () => {}],
+    ['is cancelled, and then loses its session, in this turn', (end: () => void) => end()],
+  ])('has no reply if it %s', async (_how, then) => {
     const { kernel, wire, initialize } = await open();
     const session = kernel.openSession({}, { push() {} });
-    await initialize('2025-11-25');
-    const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
-    const send = () => void kernel.handle(cancel, wire, session);
-    const params = { name: 'short', _meta: { progressToken: 1, ...ENVELOPE } };
-    const request = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
-    expect(kernel.handle(request, { ...wire, send }, session)).toEqual({ text: undefined, cancelled: 'client' });
-  });
-
-  it('keeps the reason of its first cancellation', async () => {
-    const { kernel, wire, initialize } = await open();
-    const session = kernel.openSession({}, { push() {} });
-    await initialize('2025-11-25');
+    await initialize();
     const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
     const send = () => {
       void kernel.handle(cancel, wire, session);
-      kernel.closeSession(session);
+      then(() => kernel.closeSession(session));
     };
     const params = { name: 'short', _meta: { progressToken: 1, ...ENVELOPE } };
     const request = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };

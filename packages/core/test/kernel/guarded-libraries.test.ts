@@ -8,29 +8,24 @@ const LONG = `${' '.repeat(100_000)}x`;
 const TOO_LONG = expect.stringContaining('must have at most 1000 characters') as unknown;
 
 class Desk {
-  @Tool({ input: SLOW })
-  take({ a }: z.infer<typeof SLOW>) {
+  @Tool({ input: SLOW }) take({ a }: z.infer<typeof SLOW>) {
     return a;
   }
 
-  @Tool({ output: SLOW })
-  give(_input: NoInput) {
+  @Tool({ output: SLOW }) give(_input: NoInput) {
     return { a: LONG };
   }
 
-  @Tool()
-  async ask(_input: NoInput, ctx: Context) {
+  @Tool() async ask(_input: NoInput, ctx: Context) {
     const answer = await ctx.elicit(SLOW, { message: 'Who are you?', key: 'who' });
     return answer.action;
   }
 
-  @Prompt({ input: SLOW })
-  say({ a }: z.infer<typeof SLOW>) {
+  @Prompt({ input: SLOW }) say({ a }: z.infer<typeof SLOW>) {
     return a;
   }
 
-  @Resource('texts://{a}', { input: SLOW })
-  text({ a }: z.infer<typeof SLOW>) {
+  @Resource('texts://{a}', { input: SLOW }) text({ a }: z.infer<typeof SLOW>) {
     return a;
   }
 }

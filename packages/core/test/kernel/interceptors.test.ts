@@ -34,36 +34,30 @@ const SILENT = { warn: () => {}, error: () => {} };
 const ERAS = ['stateful', 'stateless'] as const;
 
 class City {
-  @IsString()
-  city!: string;
+  @IsString() city!: string;
 }
 
 class Weather {
   runs = 0;
 
-  @Tool()
-  forecast({ city }: City) {
+  @Tool() forecast({ city }: City) {
     this.runs += 1;
     return `7 degrees in ${city}`;
   }
 
-  @Tool()
-  fail(): string {
+  @Tool() fail(): string {
     throw new Error('a bug');
   }
 
-  @Prompt()
-  pack({ city }: City) {
+  @Prompt() pack({ city }: City) {
     return `What to pack for ${city}?`;
   }
 
-  @Resource('weather://{city}/today')
-  today({ city }: City) {
+  @Resource('weather://{city}/today') today({ city }: City) {
     return `rain in ${city}`;
   }
 
-  @Completion({ for: ['pack', 'today'], argument: 'city' })
-  cities() {
+  @Completion({ for: ['pack', 'today'], argument: 'city' }) cities() {
     return ['Oslo'];
   }
 }
@@ -222,15 +216,6 @@ describe.each(ERAS)('interceptors (%s)', (era) => {
     expect(errors).toEqual([]);
   });
 
-  it('may answer without awaiting a later failure', async () => {
-    const impatient: Interceptor = (_call, next) => {
-      void next();
-      return { content: [text('done')] };
-    };
-    const client = await connect(serverOf({ interceptors: [impatient] }), { era });
-    expect(textOf(await client.callTool('fail'))).toBe('done');
-  });
-
   it('do not see calls without access or of unknown members', async () => {
     const seen: string[] = [];
     const server = serverOf({
@@ -252,8 +237,7 @@ describe.each(ERAS)('interceptors (%s)', (era) => {
 describe('interceptors', () => {
   it('run in every round, and pass on the end of a round', async () => {
     class Asker {
-      @Tool()
-      async remove(_input: NoInput, ctx: Context) {
+      @Tool() async remove(_input: NoInput, ctx: Context) {
         return (await ctx.confirm('Really?')) ? 'removed' : 'kept';
       }
     }
@@ -289,13 +273,6 @@ describe('interceptors', () => {
     expect((await client.callTool('forecast', { city: 'Oslo' })).isError).toBe(true);
     expect(errors).toEqual([expect.stringContaining(`contains \`${name}\` itself. Write \`interceptors: [${call}]\``)]);
   });
-
-  it('must be functions', () => {
-    const interceptors = ['log'] as unknown as readonly Interceptor[];
-    expect(() => serverOf({ interceptors })).toThrow(
-      expect.objectContaining({ code: 'DECORUM_INVALID_OPTION', message: expect.stringContaining('interceptors') }),
-    );
-  });
 });
 
 describe('rateLimit', () => {
@@ -324,15 +301,6 @@ describe('rateLimit', () => {
     expect(await client.listTools()).toHaveLength(2);
   });
 
-  it('counts each principal separately', async () => {
-    const server = serverOf({ interceptors: [rateLimit(limiterOf(1))] });
-    const call = async (subject: string) => {
-      const client = await connect(server, { era: 'stateless', principal: { subject } });
-      return (await client.callTool('forecast', { city: 'Oslo' })).isError === true;
-    };
-    expect([await call('ada'), await call('bob'), await call('ada')]).toEqual([false, false, true]);
-  });
-
   it('counts by issuer and subject, session or address, or else all callers together', async () => {
     const keys: string[] = [];
     const interceptor = rateLimit({ consume: async (key) => void keys.push(key) });
@@ -348,30 +316,6 @@ describe('rateLimit', () => {
       await interceptor({ kind: 'tool', name: 'a', args: {}, ctx: ctx as unknown as Context }, next);
     }
     expect(keys).toEqual(['user:[null,"ada"]', 'session:s1', 'address:192.0.2.1', 'everybody', 'everybody']);
-  });
-
-  it('counts by a custom key', async () => {
-    const of = ({ kind, name }: Call) => (kind === 'tool' && name === 'forecast' ? name : undefined);
-    const client = await connect(serverOf({ interceptors: [rateLimit(limiterOf(1), { of })] }));
-    for (const city of ['a', 'b']) await client.getPrompt('pack', { city });
-    expect((await client.callTool('forecast', { city: 'a' })).isError).toBeUndefined();
-    expect((await client.callTool('forecast', { city: 'a' })).isError).toBe(true);
-  });
-
-  it('counts every round of a stateless call', async () => {
-    class Asker {
-      @Tool()
-      async remove(_input: NoInput, ctx: Context) {
-        return (await ctx.confirm('Really?')) ? 'removed' : 'kept';
-      }
-    }
-    const server = serverOf({ providers: [new Asker()], interceptors: [rateLimit(limiterOf(2))] });
-    const client = await connect(server, {
-      era: 'stateless',
-      onElicit: () => ({ action: 'accept', content: { confirmed: true } }),
-    });
-    expect((await client.callTool('remove')).isError).toBeUndefined();
-    expect(textOf(await client.callTool('remove'))).toContain('Too many calls.');
   });
 
   it.each([
@@ -419,13 +363,6 @@ describe('rateLimit', () => {
     };
     expect([await isRefused({ subject: 'everybody' }), await isRefused(undefined)]).toEqual([false, false]);
     expect(await isRefused(undefined)).toBe(true);
-  });
-
-  it('requires a limiter, and a function for the key', () => {
-    const invalid = (option: string) =>
-      expect.objectContaining({ code: 'DECORUM_INVALID_OPTION', message: expect.stringContaining(`\`${option}\``) });
-    expect(() => rateLimit({} as never)).toThrow(invalid('limiter'));
-    expect(() => rateLimit(limiterOf(1), { of: 5 as never })).toThrow(invalid('of'));
   });
 });
 
@@ -506,23 +443,19 @@ describe('sanitize', () => {
     });
     const before = JSON.stringify(result);
     class Texts {
-      @Tool()
-      all() {
+      @Tool() all() {
         return toolResult(result);
       }
 
-      @Prompt({ description: `about${bell}` })
-      ask() {
+      @Prompt({ description: `about${bell}` }) ask() {
         return [user(`f${bell}`), embedded({ uri: 'x://a', data: `g${bell}` })];
       }
 
-      @Resource('x://text')
-      read() {
+      @Resource('x://text') read() {
         return `h${bell}`;
       }
 
-      @Resource('x://bytes')
-      bytes() {
+      @Resource('x://bytes') bytes() {
         return Buffer.from(bell);
       }
     }

@@ -80,31 +80,6 @@ describe('a loop of questions', () => {
     ]);
   });
 
-  it('with a separate key for each turn, or without keys, is fine', async () => {
-    const made = serverOf(async (ctx) => {
-      for (let turn = 1; turn <= 3; turn += 1) {
-        await ctx.elicit(NAME, { message: 'Guess', key: `guess ${turn}` });
-        await ctx.elicit(NAME, { message: 'Guess' });
-        await ctx.roots();
-      }
-      return 'done';
-    });
-    expect((await replay(made)).content).toEqual([{ type: 'text', text: 'done' }]);
-    expect(made.errors).toEqual([]);
-  });
-
-  it('gets no answer for a key that is taken', async () => {
-    const seen: string[] = [];
-    const made = serverOf(async (ctx) => {
-      for (const turn of ['first', 'second']) {
-        const { action } = await ctx.elicit(NAME, { message: 'Guess', key: 'guess' });
-        seen.push(`${turn} ${action}`);
-      }
-    });
-    await expect(replay(made)).rejects.toThrow(/^Internal error/);
-    expect(seen).toEqual(['first accept']);
-  });
-
   it('is an error too if the questions are returned', async () => {
     const made = serverOf((ctx) => {
       const question = { method: 'roots/list' } as const;

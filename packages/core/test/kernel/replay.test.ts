@@ -13,13 +13,11 @@ import { connect, rehearse, type Rehearsal } from '@decorum/testing';
 import { IsString } from 'class-validator';
 
 class Name {
-  @IsString()
-  name!: string;
+  @IsString() name!: string;
 }
 
 class Arguments {
-  @IsString()
-  text!: string;
+  @IsString() text!: string;
 }
 
 const log: string[] = [];
@@ -28,15 +26,13 @@ const note = (event: string) => log.push(event);
 class Desk {
   constructor(private readonly record: (effect: string) => void = note) {}
 
-  @Tool()
-  async twice(_input: NoInput, ctx: Context) {
+  @Tool() async twice(_input: NoInput, ctx: Context) {
     const first = await ctx.elicit(Name, { message: 'First?' });
     const second = await ctx.elicit(Name, { message: 'Second?' });
     return JSON.stringify([first, second]);
   }
 
-  @Tool()
-  async pair(_input: NoInput, ctx: Context) {
+  @Tool() async pair(_input: NoInput, ctx: Context) {
     const [name, answer] = await Promise.all([
       ctx.elicit(Name, { message: 'Name?', key: 'name' }),
       ctx.sample({ messages: 'Hi', maxTokens: 5, key: 'hello' }),
@@ -44,8 +40,7 @@ class Desk {
     return `${name.action} ${answer.text}`;
   }
 
-  @Tool()
-  async charge(_input: NoInput, ctx: Context) {
+  @Tool() async charge(_input: NoInput, ctx: Context) {
     const id = await ctx.once('charge', () => {
       this.record('charged');
       return 'c1';
@@ -56,8 +51,7 @@ class Desk {
     return `${id} ${sure.action} ${other.action}`;
   }
 
-  @Tool()
-  async stubborn(_input: NoInput, ctx: Context) {
+  @Tool() async stubborn(_input: NoInput, ctx: Context) {
     try {
       return (await ctx.elicit(Name, { message: 'Name?' })).action;
     } catch {
@@ -69,42 +63,35 @@ class Desk {
 
   question = 'Old question?';
 
-  @Tool()
-  async changing({ text }: Arguments, ctx: Context) {
+  @Tool() async changing({ text }: Arguments, ctx: Context) {
     return `${text} ${(await ctx.elicit(Name, { message: this.question })).action}`;
   }
 
-  @Tool()
-  async dangerous(_input: NoInput, ctx: Context) {
+  @Tool() async dangerous(_input: NoInput, ctx: Context) {
     return (await ctx.confirm('Delete everything?', { key: 'sure' })) ? 'deleted' : 'kept';
   }
 
-  @Tool()
-  async forced(_input: NoInput, ctx: Context) {
+  @Tool() async forced(_input: NoInput, ctx: Context) {
     const options = { key: 'sure', acceptUnsolicited: true };
     return (await ctx.confirm('Delete everything?', options)) ? 'deleted' : 'kept';
   }
 
-  @Tool()
-  async keyed(_input: NoInput, ctx: Context) {
+  @Tool() async keyed(_input: NoInput, ctx: Context) {
     const first = await ctx.elicit(Name, { message: 'First?', key: 'first' });
     const second = await ctx.elicit(Name, { message: 'Second?', key: 'second' });
     return `${first.action} ${second.action}`;
   }
 
-  @Tool()
-  async link(_input: NoInput, ctx: Context) {
+  @Tool() async link(_input: NoInput, ctx: Context) {
     await ctx.requireUrl({ message: 'Go', url: 'https://example.com', key: 'name' });
     return 'linked';
   }
 
-  @Tool()
-  async where(_input: NoInput, ctx: Context) {
+  @Tool() async where(_input: NoInput, ctx: Context) {
     return String((await ctx.roots({ key: 'places' })).length);
   }
 
-  @Tool()
-  async trusting(_input: NoInput, ctx: Context) {
+  @Tool() async trusting(_input: NoInput, ctx: Context) {
     const acceptUnsolicited = true;
     const [name, answer, places, page] = await Promise.all([
       ctx.elicit(Name, { message: 'Name?', key: 'name', acceptUnsolicited }),
@@ -115,28 +102,24 @@ class Desk {
     return `${name.action} ${answer.text} ${places.length} ${page.action}`;
   }
 
-  @Tool()
-  async positional(_input: NoInput, ctx: Context) {
+  @Tool() async positional(_input: NoInput, ctx: Context) {
     return (await ctx.elicit(Name, { message: 'Name?' })).action;
   }
 
-  @Tool()
-  async returning(_input: NoInput, ctx: Context) {
+  @Tool() async returning(_input: NoInput, ctx: Context) {
     if (!ctx.answers) return needInput({ places: { method: 'roots/list' } }, 'some state');
     return `${JSON.stringify(ctx.answers)} ${String(ctx.state)}`;
   }
 
   runs = 0;
 
-  @Tool()
-  counting(_input: NoInput, ctx: Context) {
+  @Tool() counting(_input: NoInput, ctx: Context) {
     this.runs += 1;
     if (!ctx.answers) return needInput({ places: { method: 'roots/list' } }, this.runs);
     return `${String(ctx.state)} of ${this.runs}`;
   }
 
-  @Tool()
-  async stateful(_input: NoInput, ctx: Context) {
+  @Tool() async stateful(_input: NoInput, ctx: Context) {
     const places = { method: 'roots/list' } as const;
     await ctx.once('needInput 1', () => 'a state of its own');
     if (!ctx.answers) return needInput({ places }, { step: 1 });
@@ -151,14 +134,12 @@ class Desk {
     return String(ctx.state);
   }
 
-  @Tool()
-  async confusing(_input: NoInput, ctx: Context) {
+  @Tool() async confusing(_input: NoInput, ctx: Context) {
     await Promise.all(['A?', 'B?'].map((message) => ctx.elicit(Name, { message, key: 'same' })));
     return 'never';
   }
 
-  @Tool()
-  async talkative(_input: NoInput, ctx: Context) {
+  @Tool() async talkative(_input: NoInput, ctx: Context) {
     ctx.progress(1);
     await ctx.elicit(Name, { message: 'Name?' });
     note(`replaying ${ctx.replaying}`);
@@ -208,12 +189,6 @@ describe('a question', () => {
       expect(session.result.isError).toBeUndefined();
     },
   );
-
-  it('takes a round for each question, and one round for questions asked together [MRTR-12]', async () => {
-    const server = ({ secret }: Rehearsal) => serverOf({ secret });
-    expect((await rehearse({ server, tool: 'twice', ...answers })).replay.rounds).toBe(3);
-    expect((await rehearse({ server, tool: 'pair', ...answers })).replay.rounds).toBe(2);
-  });
 });
 
 describe('questions of a handler', () => {
@@ -242,19 +217,6 @@ describe('questions of a handler', () => {
 });
 
 describe('an open question', () => {
-  it('ends the round with all pending questions and a state [MRTR-01] [MRTR-03] [MRTR-04]', async () => {
-    const client = await stateless(serverOf());
-    expect(await call(client, 'pair')).toEqual({
-      resultType: 'input_required',
-      inputRequests: {
-        name: { method: 'elicitation/create', params: expect.objectContaining({ mode: 'form', message: 'Name?' }) },
-        hello: { method: 'sampling/createMessage', params: expect.objectContaining({ maxTokens: 5 }) },
-      },
-      requestState: expect.any(String),
-      _meta: expect.any(Object),
-    });
-  });
-
   it('cannot be swallowed, and lets `finally` run', async () => {
     const client = await stateless(serverOf());
     log.length = 0;
@@ -323,14 +285,6 @@ describe('an open question', () => {
     expect(textOf(last)).toBe('decline 5000, accept');
     // each round ends with something new
     expect(seen).toEqual([5, 5, 5000, 5000, 5000]);
-  });
-
-  it('fails when the client cannot answer it [MRTR-05] [META-21]', async () => {
-    const client = await connect(serverOf(), { era: 'stateless', capabilities: { sampling: {} } });
-    await expect(call(client, 'twice')).rejects.toMatchObject({
-      code: -32021,
-      data: { requiredCapabilities: { elicitation: {} } },
-    });
   });
 });
 
@@ -407,14 +361,6 @@ describe('unsolicited answers', () => {
       expect(String(errors.at(-1))).toMatch('`acceptUnsolicited` is not an option.');
     }
   });
-
-  it.each([[null], ['x'], [[]]])(
-    'are rejected as a whole if they are not an object: %j [MRTR-13]',
-    async (inputResponses) => {
-      const client = await stateless(serverOf());
-      await expect(call(client, 'stubborn', { inputResponses })).rejects.toMatchObject({ code: -32602 });
-    },
-  );
 });
 
 describe('requestState', () => {

@@ -18,8 +18,7 @@ import { IsString } from 'class-validator';
 import { container } from 'tsyringe';
 
 class Id {
-  @IsString()
-  id!: string;
+  @IsString() id!: string;
 }
 
 class Database {
@@ -34,13 +33,11 @@ class Orders {
     this.#number = Orders.built += 1;
   }
 
-  @Tool()
-  find(_: NoInput, context: Context) {
+  @Tool() find(_: NoInput, context: Context) {
     return `${this.database.name} ${this.#number} ${context.principal?.subject}`;
   }
 
-  @Resource('order://{id}', { list: 'all' })
-  one({ id }: Id) {
+  @Resource('order://{id}', { list: 'all' }) one({ id }: Id) {
     return `${id} of ${this.#number}`;
   }
 
@@ -53,19 +50,16 @@ class Orders {
     return `${id} of ${this.#number}`;
   }
 
-  @Completion({ for: ['one', 'describe'], argument: 'id' })
-  ids(typed: string) {
+  @Completion({ for: ['one', 'describe'], argument: 'id' }) ids(typed: string) {
     return [`${typed}${this.#number}`];
   }
 
-  @Tool()
-  async *follow() {
+  @Tool() async *follow() {
     yield { progress: 1 };
     return `followed ${this.#number}`;
   }
 
-  @Tool()
-  ask(_: NoInput, context: Context) {
+  @Tool() ask(_: NoInput, context: Context) {
     return context.answers ? `asked ${this.#number}` : needInput({ roots: { method: 'roots/list' } });
   }
 }
@@ -133,8 +127,7 @@ describe('a promise of an instance', () => {
     const onStart = jest.fn();
     class Ready {
       readonly onStart = onStart;
-      @Tool()
-      help() {}
+      @Tool() help() {}
     }
     const server = serverOf([new Ready(), Orders], { resolve: () => Promise.reject(new Error('no database')) });
     await new Promise(setImmediate);
@@ -153,8 +146,7 @@ describe('a promise of an instance', () => {
 
   it('serves a class with a frozen prototype', async () => {
     class Frozen {
-      @Tool()
-      help() {
+      @Tool() help() {
         return 'helped';
       }
     }
@@ -165,8 +157,7 @@ describe('a promise of an instance', () => {
 
   it('does not hide a mistake in annotations, which still throws at once', () => {
     class Wrong {
-      @Tool({ name: 'two words' })
-      help() {}
+      @Tool({ name: 'two words' }) help() {}
     }
     const build = () => serverOf([Wrong], { resolve: () => later(new Wrong()) });
     expect(build).toThrow('DECORUM_INVALID_NAME');
@@ -181,8 +172,7 @@ describe('a promise of an instance', () => {
     server.addProvider(Orders);
     expect(textOf(await client.callTool('follow'))).toMatch(/^followed/);
     class Late {
-      @Tool()
-      late() {}
+      @Tool() late() {}
     }
     const registration = server.addProvider(Late);
     expect(textOf(await client.callTool('late'))).toMatch(/^Internal error/);
@@ -242,8 +232,7 @@ describe("scope: 'request'", () => {
     let built = 0;
     class Counter {
       readonly number = (built += 1);
-      @Tool()
-      count() {
+      @Tool() count() {
         return this.number;
       }
     }
@@ -273,18 +262,5 @@ describe("scope: 'request'", () => {
     const client = await connect(server);
     expect(textOf(await client.callTool('find'))).toMatch(/^main/);
     expect(events).toEqual(['disposed']);
-  });
-
-  it.each(['onStart', 'onClose'])('cannot be combined with %s, which would never be called', (hook) => {
-    class Hooked extends Orders {}
-    Object.defineProperty(Hooked.prototype, hook, { value: () => {} });
-    const build = () =>
-      serverOf([{ provider: Hooked, scope: 'request' }], { resolve: () => new Hooked(new Database()) });
-    expect(build).toThrow(`Hooked: \`${hook}\` is never called with \`scope: 'request'\`. Move it to a provider`);
-  });
-
-  it('is only for classes', () => {
-    const build = () => serverOf([{ provider: new Orders(new Database()), scope: 'request' }]);
-    expect(build).toThrow('Orders: `scope` needs a class. Pass the class, not an instance.');
   });
 });

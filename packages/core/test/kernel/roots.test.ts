@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { Context, McpServer, NoInput, Tool } from '@decorum/core';
-import { type Frame, HOST, type Wire } from '@decorum/core/transport';
+import type { Frame } from '@decorum/core/transport';
 
+import { openSession } from './open-session.js';
 import { openPipe, type PipeClient, type Received } from '../transports/pipe-client.js';
 
 class Files {
-  @Tool({ description: 'Where the client works' })
-  async where(_input: NoInput, ctx: Context) {
+  @Tool({ description: 'Where the client works' }) async where(_input: NoInput, ctx: Context) {
     return (await ctx.roots()).map(({ uri }) => uri).join();
   }
 }
@@ -54,21 +54,20 @@ describe('ctx.roots()', () => {
 
   it('asks each time if several processes share the session, because another one may get the notification', async () => {
     const server = new McpServer({ name: 'files', version: '1.0.0', providers: [Files] });
-    const owner = await server[HOST].open((opened) => ({ kernel: opened, stop() {}, close() {} }));
-    const { kernel } = owner;
-    const session = kernel.openSession({}, { push() {}, save() {} });
+    const { handle, wire, initialize } = await openSession(server, { save() {} });
     const asked: string[] = [];
-    const send = ({ kind, text }: Frame) => {
-      if (kind !== 'question') return;
-      asked.push(text);
-      void kernel.handle({ jsonrpc: '2.0', id: `s${asked.length}`, ...listing('file:///a') }, wire, session);
-    };
-    const wire: Wire = { transport: { kind: 'memory' }, principal: undefined, owner, send };
-    const handle = async (id: number, method: string, params: object) =>
-      await kernel.handle({ jsonrpc: '2.0', id, method, params }, wire, session);
-    const capabilities = { roots: { listChanged: true } };
-    await handle(0, 'initialize', { protocolVersion: '2025-11-25', capabilities });
-    for (const id of [1, 2]) expect((await handle(id, 'tools/call', { name: 'where' })).text).toContain('file:///a');
+    Object.assign(wire, {
+      send({ kind, text }: Frame) {
+        if (kind !== 'question') return;
+        asked.push(text);
+        void handle({ id: `s${asked.length}`, ...listing('file:///a') });
+      },
+    });
+    await initialize('2025-11-25', { roots: { listChanged: true } });
+    for (const id of [1, 2]) {
+      const { text } = await handle({ id, method: 'tools/call', params: { name: 'where' } });
+      expect(text).toContain('file:///a');
+    }
     expect(asked).toHaveLength(2);
   });
 

@@ -23,8 +23,7 @@ class Documents {
     return (await ctx.confirm('Read it?')) ? `content of ${id}` : 'no';
   }
 
-  @Completion({ for: 'document', argument: 'id' })
-  ids() {
+  @Completion({ for: 'document', argument: 'id' }) ids() {
     return ['a'];
   }
 }

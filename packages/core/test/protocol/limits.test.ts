@@ -1,12 +1,5 @@
 import { DEFAULT_LIMITS, HOST, type Kernel } from '@decorum/core/transport';
-import {
-  type ReachedLimit,
-  McpServer,
-  type McpServerOptions,
-  NoInput,
-  serveStdio,
-  type StdioOptions,
-} from '@decorum/core';
+import { type ReachedLimit, McpServer, type McpServerOptions, NoInput, type StdioOptions } from '@decorum/core';
 import { afterEach, describe, expect, it } from '@jest/globals';
 
 import { cpuMs } from '../../../../test/support/cpu.js';
@@ -135,10 +128,7 @@ describe('The limits of a server', () => {
 
   it('are reported to `onLimit` when a client reaches them', async () => {
     const hits: string[] = [];
-    const options = {
-      limits: { maxValues: 200, maxDepth: 10 },
-      onLimit: ({ limit }: ReachedLimit) => hits.push(limit),
-    };
+    const options = { limits: { maxValues: 200, maxDepth: 10 }, onLimit: ({ limit }: ReachedLimit) => hits.push(limit) };
     const client = await open(options, { limits: { maxMessageBytes: 10_000 } });
     client.send(callOf(200, 1), deepCall(10, 2));
     await client.response(2);
@@ -166,29 +156,5 @@ describe('The limits of a server', () => {
     expect((await client.response(1)).error?.code).toBe(-32600);
     expect((await client.response(2)).error?.code).toBe(-32600);
     expect(errors).toEqual(failures);
-  });
-
-  it('are checked at startup, by name and value', async () => {
-    const start = (options: object) => () => new McpServer({ name: 'limits', version: '1.0.0', ...options });
-    expect(start({ limits: { maxValue: 1000 } })).toThrow(
-      'McpServer.limits: `maxValue` is not an option. Write `maxValues`.',
-    );
-    expect(start({ maxValues: 1000 })).toThrow(
-      'McpServer: `maxValues` is not an option. Write `limits: { maxValues }`.',
-    );
-    expect(start({ limits: { maxValues: 99 } })).toThrow(
-      'McpServer.limits: `maxValues` is 99, but must be a whole number from 100 to 10000000.',
-    );
-    expect(start({ limits: { maxDepth: '64' } })).toThrow('McpServer.limits: `maxDepth` is "64", but must be');
-    expect(start({ limits: 5 })).toThrow('McpServer: `limits` is 5, but must be an object.');
-    expect(start({ limits: { maxDepth: undefined } })).not.toThrow();
-    const server = start({})();
-    servers.push(server);
-    await expect(serveStdio(server, { limits: { maxMessageBytes: 0 } })).rejects.toThrow(
-      'serveStdio.limits: `maxMessageBytes` is 0, but must be a whole number from 1 to',
-    );
-    await expect(serveStdio(server, { maxPendingChars: 5 } as StdioOptions)).rejects.toThrow(
-      'serveStdio: `maxPendingChars` is not an option. Write `limits: { maxPendingChars }`.',
-    );
   });
 });

@@ -25,13 +25,11 @@ class Query {
 }
 
 class Clock {
-  @Tool()
-  now() {
+  @Tool() now() {
     return 'noon';
   }
 
-  @Resource('clock://now')
-  face() {
+  @Resource('clock://now') face() {
     return 'noon';
   }
 }
@@ -39,8 +37,7 @@ class Clock {
 class Zoned {
   constructor(readonly zone: string) {}
 
-  @Tool()
-  zoneName() {
+  @Tool() zoneName() {
     return this.zone;
   }
 }
@@ -88,8 +85,7 @@ describe('a schema of objects without a type at its root', () => {
 
   it('names the arguments of a prompt behind a reference', async () => {
     class Prompts {
-      @Prompt({ input: z.object({ city: z.string() }).meta({ id: 'City' }) })
-      pack({ city }: { city: string }) {
+      @Prompt({ input: z.object({ city: z.string() }).meta({ id: 'City' }) }) pack({ city }: { city: string }) {
         return `What should I pack for ${city}?`;
       }
     }
@@ -129,8 +125,7 @@ describe('a class with resources', () => {
       @IsOptional() @IsString() more?: string;
     }
     class Docs {
-      @Resource('x://{text}')
-      one(_input: Lenient) {}
+      @Resource('x://{text}') one(_input: Lenient) {}
     }
     expect(() => start([Docs])).not.toThrow();
   });
@@ -140,8 +135,7 @@ describe('a constructor', () => {
   it('may have arguments with defaults, or that a subclass passes, or a base class that is built in', () => {
     class Lenient {
       constructor(readonly zone = 'UTC') {}
-      @Tool()
-      utc() {
+      @Tool() utc() {
         return this.zone;
       }
     }
@@ -151,8 +145,7 @@ describe('a constructor', () => {
       }
     }
     class Feed extends EventEmitter {
-      @Tool()
-      subscribers() {
+      @Tool() subscribers() {
         return this.listenerCount('news');
       }
     }
@@ -172,14 +165,11 @@ it('treats an undefined `prefix` as none', async () => {
 
 it('adds no member of an invalid provider', () => {
   class HalfGood {
-    @Tool()
-    more() {}
-    @Tool({ name: 'now' })
-    again() {}
+    @Tool() more() {}
+    @Tool({ name: 'now' }) again() {}
   }
   class Late {
-    @Tool()
-    more() {}
+    @Tool() more() {}
   }
   const server = start([Clock]);
   expect(() => server.addProvider(HalfGood)).toThrow(DecorumError);
@@ -206,18 +196,15 @@ it('serves a method without parameters that another decorator has wrapped', asyn
 // the types that compilers emit for `import type { Context }` and `import { type Context }`
 it.each([Function, Object])('takes a context that is emitted as %p (#23)', async (emitted) => {
   class Shop {
-    @Tool()
-    find({ text }: Query, ctx: Context) {
+    @Tool() find({ text }: Query, ctx: Context) {
       return `${text} ${typeof ctx.log}`;
     }
 
-    @Prompt()
-    ask({ text }: Query) {
+    @Prompt() ask({ text }: Query) {
       return text;
     }
 
-    @Completion({ for: 'ask', argument: 'text' })
-    texts(value: string, ctx: CompletionContext) {
+    @Completion({ for: 'ask', argument: 'text' }) texts(value: string, ctx: CompletionContext) {
       return [`${value} ${typeof ctx.signal}`];
     }
   }
@@ -242,4 +229,41 @@ it.each([' LONG ', 'LONG,LONG', 'LONG , LONG\n'])('accepts %j as DECORUM_SECRET 
 
 it('accepts a comma in the option `secret`, because a list is an array (#22)', () => {
   expect(() => start([], { secret: `${'a'.repeat(32)},short` })).not.toThrow();
+});
+
+it('finds `x-mcp-header` as a keyword of schemas, and leaves it in values', async () => {
+  const data = { 'x-mcp-header': 'A' };
+  const properties = {
+    a: { type: 'string', 'x-mcp-header': 'A' },
+    b: { type: 'object', default: data, examples: [data] },
+    c: { const: data },
+    d: { enum: [data] },
+    default: { type: 'string', 'x-mcp-header': 'D' },
+    'x-mcp-header': { type: 'string' },
+  };
+  const server = new McpServer({ name: 'test', version: '1' });
+  const input = { type: 'object', properties, $defs: { 'x-mcp-header': { type: 'string' } } };
+  server.addTool({ name: 'tool', input }, () => '');
+  const [[stateless], [session]] = await Promise.all([
+    (await connect(server, { era: 'stateless' })).listTools(),
+    (await connect(server)).listTools(),
+  ]);
+  expect(stateless?.inputSchema).toEqual(input);
+  const plain = { a: { type: 'string' }, default: { type: 'string' } };
+  expect(session?.inputSchema).toEqual({ ...input, properties: { ...properties, ...plain } });
+  const hidden = { type: 'object', $defs: { default: { type: 'string', 'x-mcp-header': 'A' } } };
+  expect(() => server.addTool({ name: 'other', input: hidden }, () => '')).toThrow(/DECORUM_INVALID_HEADER/);
+});
+
+it('accepts prompts with numbers, lists and recursive lists', () => {
+  const nested = { type: 'array', items: { $ref: '#/properties/nested' } };
+  class Prompts {
+    @Prompt({
+      input: { type: 'object', properties: { nested, numbers: { type: 'array', items: { type: 'integer' } } } },
+    })
+    ask() {
+      return '';
+    }
+  }
+  expect(() => start([Prompts])).not.toThrow();
 });

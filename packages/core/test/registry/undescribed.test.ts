@@ -3,27 +3,21 @@ import { McpServer, NoInput, Prompt, Resource, Tool } from '@decorum/core';
 import { connect } from '@decorum/testing';
 
 class Shop {
-  @Tool({ description: 'Finds an article' })
-  find() {}
+  @Tool({ description: 'Finds an article' }) find() {}
 
-  @Tool()
-  buy() {}
+  @Tool() buy() {}
 
-  @Tool({ description: 'TODO: say what it does' })
-  sell() {}
+  @Tool({ description: 'TODO: say what it does' }) sell() {}
 
-  @Prompt({ description: 'todo' })
-  ask() {
+  @Prompt({ description: 'todo' }) ask() {
     return '';
   }
 
-  @Prompt()
-  greet() {
+  @Prompt() greet() {
     return '';
   }
 
-  @Resource('docs://readme')
-  readme() {
+  @Resource('docs://readme') readme() {
     return '';
   }
 }
@@ -65,8 +59,7 @@ it.each(['production', 'test'])('is silent in %s (#23)', async (environment) => 
 
 it('is silent if all is described (#23)', async () => {
   class Clock {
-    @Tool({ description: 'Tells the time' })
-    now() {}
+    @Tool({ description: 'Tells the time' }) now() {}
   }
   expect(await warnings('development', [Clock as never])).toEqual([]);
 });

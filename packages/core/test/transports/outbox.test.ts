@@ -2,8 +2,9 @@ import { setImmediate as turn } from 'node:timers/promises';
 
 import { describe, expect, it } from '@jest/globals';
 
-import type { FrameKind } from '../../src/protocol/frame.js';
+import { type FrameKind, notificationFrame } from '../../src/protocol/frame.js';
 import { Outbox } from '../../src/transports/outbox.js';
+import { PendingChanges } from '../../src/transports/slow-reader.js';
 
 function outboxOf(limit = 1000) {
   const writes: string[] = [];
@@ -109,5 +110,23 @@ describe('An outbox', () => {
     await outbox.flushed();
     await turn();
     expect(writes).toEqual(['a\n']);
+  });
+});
+
+describe('A notification that a slow reader can do without', () => {
+  it('follows from the method of a notification', () => {
+    const kindOf = (method: string) => notificationFrame(`notifications/${method}`, {}).kind;
+    const kinds = (...methods: string[]) => methods.map(kindOf);
+    expect(kinds('progress', 'message')).toEqual(['progress', 'log']);
+    expect(kinds('tools/list_changed', 'prompts/list_changed', 'resources/list_changed', 'resources/updated')).toEqual(
+      Array(4).fill('change'),
+    );
+    expect(kinds('cancelled', 'subscriptions/acknowledged', 'progressive')).toEqual(Array(3).fill('notice'));
+  });
+
+  it('is a change that is already buffered or exceeds the buffer', () => {
+    const changes = new PendingChanges(10);
+    const admitted = ['aaaa', 'aaaa', 'bbbb', 'cccc'].map((text) => changes.admit({ kind: 'change', text }));
+    expect(admitted).toEqual([true, false, true, false]);
   });
 });

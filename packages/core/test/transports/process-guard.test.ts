@@ -45,7 +45,7 @@ describe('The guard of the process', () => {
     expect(listeners()).toEqual(before);
   });
 
-  it('[STDIO-16] reports to every server, even if the logger of one throws', () => {
+  it('reports to every server, even if the logger of one throws', () => {
     const heard: unknown[] = [];
     const stderr = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
     guard(

@@ -5,11 +5,10 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { type ReachedLimit, McpServer, Resource, serveStdio, type StdioLimits } from '@decorum/core';
 import { afterEach, describe, expect, it } from '@jest/globals';
 
-import { ENVELOPE, openPipe } from './pipe-client.js';
+import { ENVELOPE, openPipe, PipeClient } from './pipe-client.js';
 
 class Pages {
-  @Resource('x://a')
-  page() {
+  @Resource('x://a') page() {
     return '';
   }
 }
@@ -160,4 +159,52 @@ describe('a client over stdio that takes nothing', () => {
       expect(hits).toEqual([{ limit: 'maxPendingChars' }]);
     }
   });
+});
+
+describe('a client over stdio that stops reading', () => {
+  const PARTS = ['x://a/1', 'x://a/2', 'x://a/3'];
+  const LISTEN = {
+    id: 'sub',
+    method: 'subscriptions/listen',
+    params: { _meta: ENVELOPE, notifications: { toolsListChanged: true, resourceSubscriptions: ['x://a'] } },
+  };
+
+  it.each(['subscriptions/listen', 'the subscriptions of a session'])(
+    'costs no memory, and gets every change of %s once, in order, when it reads again',
+    async (which) => {
+      const { server } = createServer();
+      const [input, output] = [new PassThrough(), new PassThrough({ highWaterMark: 1024 })];
+      const { closed } = await serveStdio(server, { input, output, limits: { maxPendingChars: 20_000 } });
+      const client = new PipeClient(input, output);
+      if (which === LISTEN.method) {
+        client.send(LISTEN);
+        await client.find(({ method }) => method === 'notifications/subscriptions/acknowledged');
+      } else {
+        await client.initialize();
+        client.send({ id: 1, method: 'resources/subscribe', params: { uri: 'x://a' } });
+        await client.response(1);
+      }
+      output.pause();
+      const before = client.received.length;
+      for (let n = 0; n < 10_000; n += 1) {
+        server.notify.resourceUpdated(PARTS[n % PARTS.length] as string, 'x://a');
+        if (n % 100 === 0) server.notify.toolsChanged();
+        if (n % 1000 === 0) await turn();
+      }
+      const last = ['x://a/b', 'x://a/a', 'x://a/c'];
+      for (const uri of [...last.slice(0, 2), ...last]) server.notify.resourceUpdated(uri, 'x://a');
+      output.resume();
+      await client.find(({ params }) => params?.['uri'] === last[2]);
+      await client.find(({ method }) => method === 'notifications/tools/list_changed');
+      input.end();
+      await closed;
+      const received = client.received.slice(before);
+      const uris = received.flatMap(({ params }) => params?.['uri'] ?? []);
+      expect(uris).toEqual(expect.arrayContaining(PARTS));
+      expect(uris.slice(-3)).toEqual(last);
+      if (which === LISTEN.method) expect(received.at(-1)).toMatchObject({ result: { resultType: 'complete' } });
+      // the messages until the stream was full, and then each change once
+      expect(JSON.stringify(received).length).toBeLessThan(40_000);
+    },
+  );
 });

@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
 import { afterEach, describe, expect, it } from '@jest/globals';
 
-import { PipeClient } from './pipe-client.js';
+import { PipeClient, type Received } from './pipe-client.js';
 
-const FIXTURE = fileURLToPath(new URL('fixtures/server.mjs', import.meta.url));
+const fixture = (name: string) => fileURLToPath(new URL(`fixtures/${name}.mjs`, import.meta.url));
 
 const children: ReturnType<typeof spawn>[] = [];
 
@@ -16,7 +17,7 @@ afterEach(() => {
 
 /** Starts the fixture, a program that uses the built package. */
 async function start(mode = 'plain') {
-  const child = spawn(process.execPath, [FIXTURE, mode], { stdio: 'pipe' });
+  const child = spawn(process.execPath, [fixture('server'), mode], { stdio: 'pipe' });
   children.push(child);
   const closed = once(child, 'close') as Promise<[code: number | null, signal: string | null]>;
   let stderr = '';
@@ -38,7 +39,7 @@ async function begin(mode?: string) {
 }
 
 describe('A process that is served over stdio', () => {
-  it('[STDIO-02] [STDIO-03] has nothing but messages on stdout: everything else goes to stderr', async () => {
+  it('has nothing but messages on stdout: everything else goes to stderr', async () => {
     const { child, client, closed, said } = await begin();
     expect((await client.call(1, 'print')).result).toMatchObject({ content: [{ text: 'printed' }] });
     await said('noise of a timer');
@@ -67,7 +68,7 @@ describe('A process that is served over stdio', () => {
     expect(client.received).toEqual([{ after: 'close' }]);
   });
 
-  it('[STDIO-16] survives unhandled rejections and throwing timers of handlers', async () => {
+  it('survives unhandled rejections and throwing timers of handlers', async () => {
     const { child, client, closed, said } = await begin();
     await client.call(1, 'crash');
     for (const error of ['thrown by a timer', 'thrown by a tick', 'rejected by nobody']) await said(error);
@@ -76,7 +77,7 @@ describe('A process that is served over stdio', () => {
     expect(await closed).toEqual([0, null]);
   });
 
-  it.each(['plain', 'keeps-alive'])('[STDIO-06] exits with 0 when stdin ends (%s)', async (mode) => {
+  it.each(['plain', 'keeps-alive'])('exits with 0 when stdin ends (%s)', async (mode) => {
     const { child, closed } = await begin(mode);
     const ended = performance.now();
     child.stdin.end();
@@ -85,7 +86,7 @@ describe('A process that is served over stdio', () => {
     expect(performance.now() - ended).toBeLessThan(2000);
   });
 
-  it('[STDIO-06] first answers requests in flight, however long the response is', async () => {
+  it('first answers requests in flight, however long the response is', async () => {
     const { child, client, closed } = await begin('drains-long');
     client.send(
       { id: 1, method: 'tools/call', params: { name: 'wait', arguments: { ms: 50 } } },
@@ -97,7 +98,7 @@ describe('A process that is served over stdio', () => {
     expect(JSON.stringify(client.received).length).toBeGreaterThan(5_000_000);
   });
 
-  it.each(['SIGTERM', 'SIGINT'] as const)('[STDIO-08] drains and exits with 0 on %s', async (signal) => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('drains and exits with 0 on %s', async (signal) => {
     const { child, client, closed, said } = await begin('keeps-alive');
     client.send({ id: 1, method: 'tools/call', params: { name: 'wait', arguments: { ms: 100 } } });
     await said('waiting');
@@ -107,7 +108,7 @@ describe('A process that is served over stdio', () => {
     expect(await said('')).toContain('noise of onClose');
   });
 
-  it('[STDIO-08] exits at once on a second signal', async () => {
+  it('exits at once on a second signal', async () => {
     const { child, client, closed, said } = await begin('drains-long');
     client.send({ id: 1, method: 'tools/call', params: { name: 'wait', arguments: { ms: 60_000 } } });
     await said('waiting');
@@ -137,5 +138,73 @@ describe('A process that is served over stdio', () => {
     expect(await closed).toEqual([1, null]);
     expect(stderr()).toContain('no database');
     expect(client.received).toEqual([]);
+  });
+});
+
+/** Starts a client that starts the server, and waits until the server has answered the ping after the call. */
+async function startFamily(stderr: string, mode: string) {
+  const parent = spawn(process.execPath, [fixture('parent'), stderr, fixture('orphan'), mode], {
+    stdio: ['ignore', 'pipe', 'ignore', 'pipe'],
+  });
+  const output = parent.stdio[1] as Readable;
+  let stdout = '';
+  output.on('data', (chunk: Buffer) => {
+    stdout += String(chunk);
+  });
+  while (!stdout.includes('"id":3')) await once(output, 'data');
+  return parent;
+}
+
+describe('A stdio server whose client was killed', () => {
+  it.each(
+    ['piped', 'inherited'].flatMap((stderr) => ['works', 'logs', 'throws', 'hangs'].map((mode) => [stderr, mode])),
+  )('leaves no process behind, with stderr %s, while it %s', async (stderr = '', mode = '') => {
+    const parent = await startFamily(stderr, mode);
+    // both processes have the other end: it closes when the last of them is gone
+    const lifeline = parent.stdio[3] as Readable;
+    lifeline.resume();
+    const gone = once(lifeline, 'end');
+    parent.kill('SIGKILL');
+    await gone;
+    expect(lifeline.readableEnded).toBe(true);
+  });
+
+  it('leaves no process behind with `watchdog`, while a handler blocks the event loop (#22)', async () => {
+    const parent = await startFamily('inherited', 'blocks');
+    const lifeline = parent.stdio[3] as Readable;
+    expect(String((await once(lifeline, 'data'))[0])).toBe('blocked');
+    const gone = once(lifeline.resume(), 'end');
+    parent.kill('SIGKILL');
+    await gone;
+    expect(lifeline.readableEnded).toBe(true);
+  });
+});
+
+const CALLS = 40;
+const JUNK = 'x'.repeat(262_144);
+
+const textOf = ({ result }: Received) => (result as { content: { text: string }[] }).content[0]?.text ?? '';
+
+describe('A call that waits for the client', () => {
+  it('keeps only what its handler can still read of the request', async () => {
+    const child = spawn(process.execPath, ['--expose-gc', fixture('held')], { stdio: ['pipe', 'pipe', 'inherit'] });
+    try {
+      const client = new PipeClient(child.stdin, child.stdout);
+      await client.initialize({ roots: {} });
+      const heap = async (id: number) => Number(textOf(await client.call(id, 'heap')));
+      await heap(100);
+      const before = await heap(101);
+      for (let id = 0; id < CALLS; id += 1) {
+        const params = { name: 'ask', arguments: {}, junk: { id, JUNK }, _meta: { note: `note ${id}` } };
+        client.send({ id, method: 'tools/call', params });
+      }
+      await client.find(() => client.received.filter(({ method }) => method === 'roots/list').length === CALLS);
+      expect((await heap(102)) - before).toBeLessThan(2_000_000);
+      for (const { id, method } of client.received)
+        if (method === 'roots/list') client.send({ id, result: { roots: [] } });
+      for (let id = 0; id < CALLS; id += 1) expect(textOf(await client.response(id))).toBe(`0 note ${id}`);
+    } finally {
+      child.kill('SIGKILL');
+    }
   });
 });

@@ -5,8 +5,7 @@ import { container, type DependencyContainer, injectable } from 'tsyringe';
 
 @injectable()
 class Calendar {
-  @Tool()
-  today() {}
+  @Tool() today() {}
 }
 
 const office = { name: 'office', version: '1.0.0', providers: [Calendar] };

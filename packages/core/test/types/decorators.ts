@@ -18,181 +18,147 @@ type Equals<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B 
 const assertType = <T extends true>(proof?: T) => proof;
 
 class City {
-  @IsString()
-  city!: string;
+  @IsString() city!: string;
 }
 
 class Count {
-  @IsInt()
-  count!: number;
+  @IsInt() count!: number;
 }
 
 class Sum {
-  @IsNumber()
-  sum!: number;
+  @IsNumber() sum!: number;
 }
 
 const Zod = z.object({ city: z.string(), days: z.coerce.number<string>() });
 
 export class Inputs {
-  @Tool({ input: City })
-  dto(_input: City) {}
+  @Tool({ input: City }) dto(_input: City) {}
 
-  @Tool({ input: City })
-  part(_input: Pick<City, 'city'>) {}
+  @Tool({ input: City }) part(_input: Pick<City, 'city'>) {}
 
   // @ts-expect-error -- the parameter is a different DTO than `input`
-  @Tool({ input: City })
-  otherDto(_input: Count) {}
+  @Tool({ input: City }) otherDto(_input: Count) {}
 
   // @ts-expect-error -- a field of the parameter has a different type than in `input`
-  @Tool({ input: City })
-  otherField(_input: { city: number }) {}
+  @Tool({ input: City }) otherField(_input: { city: number }) {}
 
-  @Tool({ input: Zod })
-  standard(_input: { city: string; days: number }) {}
+  @Tool({ input: Zod }) standard(_input: { city: string; days: number }) {}
 
   // @ts-expect-error -- `days` is a number after parsing
-  @Tool({ input: Zod })
-  standardBefore(_input: { city: string; days: string }) {}
+  @Tool({ input: Zod }) standardBefore(_input: { city: string; days: string }) {}
 
-  @Tool({ input: { type: 'object', properties: { city: { type: 'string' } } } })
-  raw(_input: { city?: string }) {}
+  @Tool({ input: { type: 'object', properties: { city: { type: 'string' } } } }) raw(_input: { city?: string }) {}
 
-  @Tool()
-  inferred(_input: Count, _ctx: Context) {}
+  @Tool() inferred(_input: Count, _ctx: Context) {}
 
-  @Prompt({ input: City })
-  prompt(_input: City) {
+  @Prompt({ input: City }) prompt(_input: City) {
     return '';
   }
 
   // @ts-expect-error -- the parameter is a different DTO than `input`
-  @Prompt({ input: City })
-  wrongPrompt(_input: Count) {
+  @Prompt({ input: City }) wrongPrompt(_input: Count) {
     return '';
   }
 
   // @ts-expect-error -- the parameter is a different DTO than `input`
-  @Resource('x://{city}', { input: City })
-  wrongResource(_input: Count) {
+  @Resource('x://{city}', { input: City }) wrongResource(_input: Count) {
     return '';
   }
 }
 
 export class Outputs {
-  @Tool({ output: Sum })
-  dto(): Sum {
+  @Tool({ output: Sum }) dto(): Sum {
     return { sum: 1 };
   }
 
-  @Tool({ output: Sum })
-  async promise() {
+  @Tool({ output: Sum }) async promise() {
     return { sum: 1 };
   }
 
-  @Tool({ output: Sum })
-  explicit() {
+  @Tool({ output: Sum }) explicit() {
     return toolResult({ structuredContent: { sum: 1 }, content: 'one' });
   }
 
-  @Tool({ output: Sum })
-  async *generator() {
+  @Tool({ output: Sum }) async *generator() {
     yield 1;
     return { sum: 1 };
   }
 
   // @ts-expect-error -- a field of the result has a different type than in `output`
-  @Tool({ output: Sum })
-  wrong() {
+  @Tool({ output: Sum }) wrong() {
     return { sum: 'one' };
   }
 
   // @ts-expect-error -- a field of the structured content has a different type than in `output`
-  @Tool({ output: Sum })
-  wrongExplicit() {
+  @Tool({ output: Sum }) wrongExplicit() {
     return toolResult({ structuredContent: { sum: 'one' } });
   }
 
   // @ts-expect-error -- the promise resolves to a different type than `output`
-  @Tool({ output: Sum })
-  async wrongPromise() {
+  @Tool({ output: Sum }) async wrongPromise() {
     return 'one';
   }
 
-  @Tool({ input: City, output: Sum })
-  both(_input: City, _ctx: Context): Sum {
+  @Tool({ input: City, output: Sum }) both(_input: City, _ctx: Context): Sum {
     return { sum: 1 };
   }
 
   // @ts-expect-error -- the parameter is a different DTO than `input`
-  @Tool({ input: City, output: Sum })
-  bothWrongInput(_input: Count): Sum {
+  @Tool({ input: City, output: Sum }) bothWrongInput(_input: Count): Sum {
     return { sum: 1 };
   }
 
   // @ts-expect-error -- the result has a different type than `output`
-  @Tool({ input: City, output: Sum })
-  bothWrongOutput(_input: City) {
+  @Tool({ input: City, output: Sum }) bothWrongOutput(_input: City) {
     return 1;
   }
 }
 
 export class Worded {
-  @Tool({ output: Sum, text: ({ sum }) => sum.toFixed() })
-  said(): Sum {
+  @Tool({ output: Sum, text: ({ sum }) => sum.toFixed() }) said(): Sum {
     return { sum: 1 };
   }
 
-  @Tool({ output: Zod, text: ({ city, days }) => city + days })
-  standard() {
+  @Tool({ output: Zod, text: ({ city, days }) => city + days }) standard() {
     return { city: 'Oslo', days: '3' };
   }
 
-  @Tool({ output: Sum, text: false })
-  writtenOut() {
+  @Tool({ output: Sum, text: false }) writtenOut() {
     return { content: [text('one')], structuredContent: { sum: 1 } };
   }
 
-  @Tool({ output: Sum })
-  failed() {
+  @Tool({ output: Sum }) failed() {
     return { content: [text('none')], isError: true };
   }
 
-  @Tool({ output: Sum })
-  *generator() {
+  @Tool({ output: Sum }) *generator() {
     yield 1;
     return { sum: 1 };
   }
 
   // @ts-expect-error -- the sum is a number
-  @Tool({ output: Sum, text: ({ sum }) => sum })
-  numberForText(): Sum {
+  @Tool({ output: Sum, text: ({ sum }) => sum }) numberForText(): Sum {
     return { sum: 1 };
   }
 
   // @ts-expect-error -- a text is a string, a boolean or a function
-  @Tool({ output: Sum, text: 5 })
-  wrongText(): Sum {
+  @Tool({ output: Sum, text: 5 }) wrongText(): Sum {
     return { sum: 1 };
   }
 
   // @ts-expect-error -- a field of the structured content has a different type than in `output`
-  @Tool({ output: Sum })
-  wrongWrittenOut() {
+  @Tool({ output: Sum }) wrongWrittenOut() {
     return { content: [text('one')], structuredContent: { sum: 'one' } };
   }
 }
 
 export class Completions {
-  @Completion({ for: 'prompt', argument: 'city' })
-  values(_typed: string) {
+  @Completion({ for: 'prompt', argument: 'city' }) values(_typed: string) {
     return ['Oslo'];
   }
 
   // @ts-expect-error -- completions are lists of strings
-  @Completion({ for: 'prompt', argument: 'city' })
-  numbers(_typed: string) {
+  @Completion({ for: 'prompt', argument: 'city' }) numbers(_typed: string) {
     return [1];
   }
 }

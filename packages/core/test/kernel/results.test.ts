@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+
 import { describe, expect, it } from '@jest/globals';
 import {
   assistant,
@@ -8,12 +10,10 @@ import {
   Resource,
   type ResourceListing,
   text,
-  Tool,
+  toolResult,
   user,
 } from '@decorum/core';
 import { connect } from '@decorum/testing';
-import { Type } from 'class-transformer';
-import { IsInt, IsObject, IsOptional, IsString, ValidateNested } from 'class-validator';
 
 const NAME = { type: 'object', properties: { name: { type: 'string' } } } as const;
 const PNG = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
@@ -63,11 +63,15 @@ describe('a method that enumerates a template', () => {
       { variables: { id: '1' }, title: 'One' },
       { uri: 'shelf://2', name: 'two', mimeType: 'text/plain' },
       'shelf://3',
+      new URL('shelf://4'),
+      { uri: new URL('shelf://5'), name: 'five' },
     ]);
     expect(listed).toEqual([
       { uri: 'shelf://1', name: 'shelf://1', title: 'One', ...shared },
       { uri: 'shelf://2', name: 'two', mimeType: 'text/plain' },
       { uri: 'shelf://3', name: 'shelf://3', ...shared },
+      { uri: 'shelf://4', name: 'shelf://4', ...shared },
+      { uri: 'shelf://5', name: 'five', ...shared },
       OTHER,
     ]);
     expect(warned).toEqual([]);
@@ -94,6 +98,21 @@ describe('a method that enumerates a template', () => {
     ['variables that the template does not have', { variables: { isbn: '1' } }, /Shelf\.all .*does not match/],
     ['a URI that is no text', { uri: 1 }, /Shelf\.all .*does not match/],
     ['a title that is no text', { uri: 'shelf://1', title: 1 }, /Shelf\.all .*`title` of shelf:\/\/1 is not a string/],
+    [
+      'a size that is no number',
+      { uri: 'shelf://1', size: '5 kB' },
+      /the `size` of shelf:\/\/1 must be a non-negative int/,
+    ],
+    [
+      'a priority out of range',
+      { uri: 'shelf://1', annotations: { priority: 5 } },
+      /the `annotations\.priority` of shelf:\/\/1 must be a number from 0 to 1/,
+    ],
+    [
+      'an audience that is no list',
+      { uri: 'shelf://1', annotations: { audience: 'user' } },
+      /the `annotations\.audience` of shelf:\/\/1 must be an array/,
+    ],
   ])('gets a warning about an invalid entry, and the others are listed: %s', async (_name, entry, message) => {
     const { listed, warned } = await listing(() => ['shelf://0', entry, 'shelf://9']);
     expect((listed as readonly { uri: string }[]).map(({ uri }) => uri)).toEqual([
@@ -116,8 +135,7 @@ describe('a method that enumerates a template', () => {
 describe('a prompt', () => {
   const prompting = async (value: () => unknown) => {
     class Prompts {
-      @Prompt({ description: 'A prompt' })
-      ask() {
+      @Prompt({ description: 'A prompt' }) ask() {
         return value();
       }
     }
@@ -139,7 +157,9 @@ describe('a prompt', () => {
       () => ({ messages: [{ role: 'user', content: 'a' }, assistant('b')] }),
       [says('user', 'a'), says('assistant', 'b')],
     ],
-    ['texts of a result', () => ({ messages: ['a'] }), [says('user', 'a')]],
+    ['texts of a result', () => ({ messages: new Set(['a']) }), [says('user', 'a')]],
+    ['a stream', () => Readable.from(['a', 'b']), [says('user', 'ab')]],
+    ['a body', () => new Response('a'), [says('user', 'a')]],
     [
       'a generator',
       function* () {
@@ -187,108 +207,118 @@ describe('a prompt', () => {
     ['an object', () => ({ text: 'a' }), /an object with text/],
     ['an instance', () => new WeakMap(), /a WeakMap/],
     ['an error', () => new Error('secret'), /^secret$/],
+    [
+      'what a generator returns',
+      function* () {
+        yield 'a';
+        return 'b';
+      },
+      /^A generator returned a value\..*yield/,
+    ],
   ])('is checked before it is sent: %s', async (_name, value, message) => {
     expect(await prompting(value)).toEqual({ code: -32603, reported: expect.stringMatching(message) });
   });
 });
 
-describe('arguments that are text on the wire', () => {
-  class Address {
-    @IsString() street!: string;
+class Point {
+  #x = 1;
+  get x() {
+    return this.#x;
   }
-  class Letter {
-    @IsString() to!: string;
-    @ValidateNested() @Type(() => Address) address!: Address;
-  }
-  class Note {
-    @IsString() id!: string;
-    @IsOptional() @IsObject() filter?: object;
-  }
-  class Fine {
-    @IsString() to!: string;
-    @IsOptional() @IsInt() pages?: number;
-    @IsOptional() @IsInt({ each: true }) numbers?: number[];
-  }
-  const start = (provider: object) => () => new McpServer({ name: 'test', version: '1', providers: [provider] });
+}
 
-  it('must not contain objects: a prompt', () => {
-    class Prompts {
-      @Prompt() letter(_letter: Letter) {
-        return '';
-      }
+describe('a resource', () => {
+  const bytesInContents = { uri: 'shelf://a', blob: Buffer.from('a') };
+  const values: Record<string, () => unknown> = {
+    bytes: () => bytesInContents,
+    bytesList: () => [bytesInContents],
+    bytesWhole: () => ({ contents: [bytesInContents] }),
+    empty: () => ({ contents: [{ uri: 'shelf://a' }] }),
+    half: () => [{ uri: 'shelf://a', text: 'a' }, { uri: 'shelf://b' }],
+    tool: () => toolResult({ content: 'a' }),
+    async *progress() {
+      yield { progress: await Promise.resolve(1) };
+      return 'a';
+    },
+    map: () => new Map([['a', 1]]),
+    buffer: () => PNG.buffer,
+    blob: () => new Blob(['grüße'], { type: 'text/markdown' }),
+    response: () => Response.json({ a: 1 }),
+    stream: () => Readable.from([Buffer.from('a'), Buffer.from('b')]),
+    async *lines() {
+      yield 'a\n';
+      yield 'b\n';
+    },
+    url: () => new URL('https://example.com/'),
+    data: () => ({ contents: ['a', 'b'] }),
+    whole: () => ({ contents: [{ uri: 'r://other', text: 'a' }] }),
+    nothing: () => undefined,
+    none: () => null,
+    error: () => new McpError(4711, 'Pay'),
+    point: () => new Point(),
+  };
+
+  class Shelf {
+    @Resource('r://{+name}', { input: { type: 'object', properties: { name: { type: 'string' } } } })
+    read({ name }: { name: string }) {
+      return values[name]?.();
     }
-    expect(start(new Prompts())).toThrow(
-      /Prompts\.letter: the argument "address" takes objects.*address: string.*DECORUM_OBJECT_ARGUMENT/,
-    );
+
+    @Resource('text://note', { mimeType: 'text/markdown' }) note() {
+      return Buffer.from('# Grüße');
+    }
+
+    @Resource('text://broken', { mimeType: 'text/markdown' }) broken() {
+      return Buffer.from([0xff]);
+    }
+  }
+
+  const read = async (uri: string) => {
+    const { client, reported } = await serve(Shelf);
+    const result = await client.readResource(uri).catch((error: unknown) => error as McpError);
+    return 'contents' in result ? result.contents[0] : { code: result.code, reported: reported[0]?.message };
+  };
+
+  it.each([
+    ['r://map', { mimeType: 'application/json', text: '{"a":1}' }],
+    ['r://buffer', { mimeType: 'application/octet-stream', blob: 'iVBORw0KGgo=' }],
+    ['r://blob', { mimeType: 'text/markdown', text: 'grüße' }],
+    ['r://response', { mimeType: 'application/json', text: '{"a":1}' }],
+    ['r://stream', { blob: 'YWI=' }],
+    ['r://lines', { mimeType: 'text/plain', text: 'a\nb\n' }],
+    ['r://url', { mimeType: 'text/plain', text: 'https://example.com/' }],
+    ['r://data', { mimeType: 'application/json', text: '{"contents":["a","b"]}' }],
+    ['r://whole', { uri: 'r://other', text: 'a' }],
+    ['r://bytes', { uri: 'shelf://a', blob: 'YQ==' }],
+    ['r://bytesList', { uri: 'shelf://a', blob: 'YQ==' }],
+    ['r://bytesWhole', { uri: 'shelf://a', blob: 'YQ==' }],
+    ['text://note', { mimeType: 'text/markdown', text: '# Grüße' }],
+    ['text://broken', { mimeType: 'text/markdown', blob: '/w==' }],
+  ])('sends what its handler returned: %s', async (uri, contents) => {
+    expect(await read(uri)).toMatchObject(contents);
   });
 
-  it('must not contain lists of objects', () => {
-    class Circular {
-      @IsOptional() @ValidateNested({ each: true }) @Type(() => Address) addresses?: Address[];
-    }
-    class Prompts {
-      @Prompt() circular(_circular: Circular) {
-        return '';
-      }
-    }
-    expect(start(new Prompts())).toThrow(/Prompts\.circular: the argument "addresses" takes objects/);
-    class Raw {
-      @Prompt({
-        input: {
-          type: 'object',
-          properties: { all: { $ref: '#/$defs/all' } },
-          $defs: { all: { type: ['object', 'null'] } },
-        },
-      })
-      ask() {
-        return '';
-      }
-    }
-    expect(start(new Raw())).toThrow(/Raw\.ask: the argument "all" takes objects/);
-  });
-
-  it('must not contain objects: a template', () => {
-    class Notes {
-      @Resource('notes://{id}{?filter}') note(_note: Note) {
-        return '';
-      }
-    }
-    expect(start(new Notes())).toThrow(/Notes\.note: the argument "filter" takes objects/);
-  });
-
-  it('may be recursive lists', () => {
-    const nested = { type: 'array', items: { $ref: '#/properties/nested' } };
-    class Prompts {
-      @Prompt({ input: { type: 'object', properties: { nested } } })
-      ask() {
-        return '';
-      }
-    }
-    expect(start(new Prompts())).not.toThrow();
-  });
-
-  it('may be numbers, and lists of them; tools may have objects', () => {
-    class Both {
-      @Prompt() fine(_fine: Fine) {
-        return '';
-      }
-      @Tool() letter(_letter: Letter) {
-        return '';
-      }
-    }
-    expect(start(new Both())).not.toThrow();
+  it.each<[string, number, RegExp | undefined]>([
+    ['r://none', -32002, undefined],
+    ['r://nothing', -32002, undefined],
+    ['r://error', 4711, undefined],
+    ['r://point', -32603, /^Shelf\.read .*an instance of Point/],
+    ['r://empty', -32603, /^Shelf\.read .*contents\[0\].*`text` or a `blob`/],
+    ['r://half', -32603, /contents\[1\]/],
+    ['r://tool', -32603, /^Shelf\.read returned a toolResult/],
+    ['r://progress', -32603, /^A generator returned a value\..*ctx\.progress\(\)/],
+  ])('sends no data for what is none: %s', async (uri, code, reported) => {
+    expect(await read(uri)).toEqual({ code, reported: reported && expect.stringMatching(reported) });
   });
 });
 
 describe('a completion', () => {
   const completing = async (values: () => unknown) => {
     class Prompts {
-      @Prompt({ input: NAME })
-      greet() {
+      @Prompt({ input: NAME }) greet() {
         return '';
       }
-      @Completion({ for: 'greet', argument: 'name' })
-      names(): string[] {
+      @Completion({ for: 'greet', argument: 'name' }) names(): string[] {
         return values() as string[];
       }
     }

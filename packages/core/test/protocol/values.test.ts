@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { QuestionError, McpError, ToolError } from '../../src/index.js';
+import { QuestionError, link, McpError, ToolError } from '../../src/index.js';
 
 describe('the subclass of an error that a user writes', () => {
   class PaymentError extends ToolError {}
@@ -18,4 +18,9 @@ describe('the subclass of an error that a user writes', () => {
     expect(error).toBeInstanceOf(ToolError);
     expect(error).not.toBeInstanceOf(QuestionError);
   });
+});
+
+it('names a link after its URI if the option `name` is undefined', () => {
+  const title: { name?: string; title: string } = JSON.parse('{"title":"A"}');
+  expect(link('x://a', { ...title, ...({ name: undefined } as object) })).toMatchObject({ name: 'x://a', title: 'A' });
 });

@@ -3,10 +3,11 @@ import { createHook } from 'node:async_hooks';
 
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Completion, Context, McpServer, type McpServerOptions, NoInput, Prompt, Resource, Tool } from '@decorum/core';
-import { type Frame, HOST, type Kernel, type Reply, type Session } from '@decorum/core/transport';
+import type { Frame, Reply } from '@decorum/core/transport';
 import { IsString } from 'class-validator';
 
 import { ENVELOPE } from '../transports/pipe-client.js';
+import { openSession } from './open-session.js';
 
 class Place {
   @IsString() city!: string;
@@ -15,55 +16,39 @@ class Place {
 class Weather {
   release: (() => void) | undefined;
 
-  @Tool({ description: 'Now', input: Place })
-  now({ city }: Place) {
+  @Tool({ description: 'Now', input: Place }) now({ city }: Place) {
     return `7 degrees in ${city}`;
   }
 
-  @Tool({ description: 'Reports' })
-  report(_: NoInput, ctx: Context) {
+  @Tool({ description: 'Reports' }) report(_: NoInput, ctx: Context) {
     ctx.progress(1, 2);
     ctx.log.info('half');
     return 'done';
   }
 
-  @Tool({ description: 'Later' })
-  async later() {
+  @Tool({ description: 'Later' }) async later() {
     await new Promise<void>((resolve) => {
       this.release = resolve;
     });
     return 'at last';
   }
 
-  @Tool({ description: 'Not a promise, but can be waited for' })
-  query() {
+  @Tool({ description: 'Not a promise, but can be waited for' }) query() {
     // oxlint-disable-next-line no-thenable -- query builders look like this
     return { then: (resolve: (rows: string) => void) => resolve('three rows') };
   }
 
-  @Resource('weather://{city}', { name: 'city', input: Place })
-  city({ city }: Place) {
+  @Resource('weather://{city}', { name: 'city', input: Place }) city({ city }: Place) {
     return `Weather in ${city}`;
   }
 
-  @Prompt({ description: 'Packing', input: Place })
-  pack({ city }: Place) {
+  @Prompt({ description: 'Packing', input: Place }) pack({ city }: Place) {
     return `Pack for ${city}`;
   }
 
-  @Completion({ for: 'pack', argument: 'city' })
-  cities(typed: string) {
+  @Completion({ for: 'pack', argument: 'city' }) cities(typed: string) {
     return [`${typed}slo`];
   }
-}
-
-interface Opened {
-  readonly weather: Weather;
-  readonly server: McpServer;
-  readonly kernel: Kernel;
-  readonly session: Session;
-  readonly sent: Frame[];
-  handle(method: string, params?: object, id?: number): Reply | Promise<Reply>;
 }
 
 const servers: McpServer[] = [];
@@ -72,30 +57,16 @@ afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => server.close({ deadlineMs: 1 })));
 });
 
-async function open(era: 'session' | 'stateless', options: Partial<McpServerOptions> = {}): Promise<Opened> {
+async function open(era: 'session' | 'stateless', options: Partial<McpServerOptions> = {}) {
   const weather = new Weather();
   const server = new McpServer({ name: 'weather', version: '1.0.0', providers: [weather], ...options });
   servers.push(server);
-  const owner = await server[HOST].open((kernel) => ({ kernel, stop() {}, close() {} }));
-  const { kernel } = owner;
-  const session = kernel.openSession({}, { push() {} });
-  const sent: Frame[] = [];
-  const wire = { transport: { kind: 'memory' }, principal: undefined, owner, send: (frame: Frame) => sent.push(frame) };
+  const opened = await openSession(server);
+  if (era === 'session') await opened.initialize();
   const meta = era === 'stateless' ? { ...ENVELOPE, 'io.modelcontextprotocol/logLevel': 'info' } : {};
-  const handle: Opened['handle'] = (method, params = {}, id = 1) =>
-    kernel.handle(
-      { jsonrpc: '2.0', id, method, params: { ...params, _meta: { ...meta, progressToken: 1 } } },
-      wire as Parameters<Kernel['handle']>[1],
-      session,
-    );
-  if (era === 'session') {
-    await handle('initialize', {
-      protocolVersion: '2025-11-25',
-      capabilities: {},
-      clientInfo: { name: 'c', version: '1' },
-    });
-  }
-  return { weather, server, kernel, session, sent, handle };
+  const handle = (method: string, params: object = {}, id = 1) =>
+    opened.handle({ id, method, params: { ...params, _meta: { ...meta, progressToken: 1 } } });
+  return { weather, server, ...opened, handle };
 }
 
 const REQUESTS: readonly (readonly [method: string, params: object])[] = [
@@ -161,14 +132,6 @@ describe('A request with an asynchronous handler', () => {
     weather.release?.();
     expect((await running).text).toContain('at last');
     await closed;
-  });
-
-  it('is cancelled at the deadline when the server closes', async () => {
-    const { handle, server } = await open('session');
-    const running = handle('tools/call', { name: 'later' });
-    await server.close({ deadlineMs: 1 });
-    const error = { code: -32603, message: 'The server is closing.' };
-    expect(await running).toEqual({ text: JSON.stringify({ jsonrpc: '2.0', id: 1, error }), cancelled: 'closing' });
   });
 });
 

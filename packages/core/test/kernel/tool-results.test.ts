@@ -1,7 +1,19 @@
 import { Readable } from 'node:stream';
 
 import { describe, expect, it } from '@jest/globals';
-import { type Context, McpError, McpServer, NoInput, Resource, text, ToolError, toolResult } from '@decorum/core';
+import {
+  audio,
+  type Context,
+  embedded,
+  image,
+  link,
+  McpError,
+  McpServer,
+  NoInput,
+  text,
+  ToolError,
+  toolResult,
+} from '@decorum/core';
 import { connect } from '@decorum/testing';
 
 const PNG = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
@@ -33,12 +45,88 @@ const failureOf = async (handler: (ctx: Context) => unknown) => {
   return reported[0]?.message;
 };
 
+/** Cancels a call when its third step begins, and expects that nothing continues after it. */
+async function expectToStop(make: (step: () => number, closed: () => void) => () => unknown): Promise<void> {
+  const controller = new AbortController();
+  let steps = 0;
+  let closed = () => {};
+  const stopped = new Promise<void>((resolve) => (closed = resolve));
+  const step = () => {
+    if (++steps === 3) controller.abort();
+    return steps;
+  };
+  const server = new McpServer({ name: 'test', version: '1' });
+  server.addTool({ name: 'endless' }, make(step, closed));
+  const client = await connect(server);
+  await expect(client.callTool('endless', {}, { signal: controller.signal })).rejects.toThrow('aborted');
+  await stopped;
+  expect(steps).toBeLessThan(100);
+}
+
+class Sum {
+  constructor(readonly sum: number) {}
+}
+
 class Point {
   #x = 1;
   get x() {
     return this.#x;
   }
 }
+
+describe('what a tool returns becomes content', () => {
+  it.each<[string, () => unknown, unknown[]]>([
+    ['text', () => 'text', said('text')],
+    ['a promise of text', async () => 'later', said('later')],
+    ['text between the blocks of a result', () => ({ content: [text('a'), 'b'] }), said('a', 'b')],
+    ['a Response without a body', () => new Response(null, { status: 204 }), said('')],
+    ['a number', () => 42, said('42')],
+    ['a boolean', () => false, said('false')],
+    ['a bigint', () => 10n, said('10')],
+    ['an object', () => ({ a: 1 }), said('{"a":1}')],
+    ['a list', () => [1, 2], said('[1,2]')],
+    ['an instance', () => new Sum(3), said('{"sum":3}')],
+    ['an object like a block', () => ({ type: 'text', words: 3 }), said('{"type":"text","words":3}')],
+    ['null', () => null, said('null')],
+    ['nothing', () => undefined, []],
+    ['an image', () => PNG, [PNG_BLOCK]],
+    ['a block', () => image(PNG, 'image/png'), [PNG_BLOCK]],
+    [
+      'other bytes',
+      () => Buffer.from('abc'),
+      [
+        {
+          type: 'resource',
+          resource: { uri: 'cid:content@message', mimeType: 'application/octet-stream', blob: 'YWJj' },
+        },
+      ],
+    ],
+    [
+      'blocks',
+      () => [text('a'), audio('AAAA', 'audio/wav'), link('x://a'), embedded({ uri: 'x://b', data: 'b' })],
+      [
+        { type: 'text', text: 'a' },
+        { type: 'audio', data: 'AAAA', mimeType: 'audio/wav' },
+        { type: 'resource_link', uri: 'x://a', name: 'x://a' },
+        { type: 'resource', resource: { uri: 'x://b', mimeType: 'text/plain', text: 'b' } },
+      ],
+    ],
+    // oxlint-disable-next-line unicorn/no-thenable -- query builders look like this
+    ['a thenable', () => ({ sql: 'secret', then: (resolve: (rows: string) => void) => resolve('rows') }), said('rows')],
+    [
+      'any async iterable',
+      () => ({
+        async *[Symbol.asyncIterator]() {
+          yield 'one';
+          yield 'two';
+        },
+      }),
+      said('one', 'two'),
+    ],
+  ])('%s', async (_name, make, content) => {
+    expect(await contentOf(make)).toEqual(content);
+  });
+});
 
 describe('a result as users of the official SDK write it', () => {
   it.each([
@@ -130,6 +218,11 @@ describe('what JSON.stringify would lose', () => {
     ],
     ['private state inside', () => ({ at: [new Point()] }), /an instance of Point \(in "at"\)/],
     ['a promise inside', () => ({ user: Promise.resolve(1) }), /a promise \(in "user"\)\. Await it/],
+    [
+      'a promise with members inside',
+      () => ({ query: Object.assign(Promise.resolve(1), { sql: 'SELECT 1' }) }),
+      /must not contain a promise \(in "query"\)\. Await it/,
+    ],
     ['an error inside', () => [{ reason: new Error('x') }], /an error \(Error\) \(in "reason"\)/],
     ['a stream inside', () => ({ body: new ReadableStream() }), /an instance of ReadableStream \(in "body"\)/],
     ['a Blob inside', () => ({ file: new Blob(['x']) }), /an instance of Blob \(in "file"\)/],
@@ -196,25 +289,14 @@ describe('bytes', () => {
   });
 
   it('of a stream without end are not read on when the call is cancelled', async () => {
-    const controller = new AbortController();
-    let chunks = 0;
-    let closed: () => void = () => {};
-    const stopped = new Promise<void>((resolve) => {
-      closed = resolve;
-    });
-    const endless = new ReadableStream({
-      pull(stream) {
-        if (++chunks === 3) controller.abort();
+    await expectToStop((step, closed) => {
+      const pull = (stream: ReadableStreamDefaultController) => {
+        step();
         stream.enqueue(PNG);
-      },
-      cancel: () => closed(),
+      };
+      const endless = new ReadableStream({ pull, cancel: closed });
+      return () => endless;
     });
-    const server = new McpServer({ name: 'test', version: '1' });
-    server.addTool({ name: 'endless' }, () => endless);
-    const client = await connect(server);
-    await expect(client.callTool('endless', {}, { signal: controller.signal })).rejects.toThrow('aborted');
-    await stopped;
-    expect(chunks).toBeLessThan(100);
   });
 
   it('of a Response that failed are not sent', async () => {
@@ -222,18 +304,26 @@ describe('bytes', () => {
   });
 });
 
-describe('a sync generator', () => {
+describe('a generator', () => {
   it('reports what it yields, and returns its result', async () => {
-    const { result, progress } = await call(function* () {
+    const steps = function* () {
       yield 1;
       yield { progress: 2, total: 3, message: 'nearly' };
+      yield 'done soon';
       return 'done';
-    });
-    expect(result.content).toEqual(said('done'));
-    expect(progress).toEqual([
-      [1, undefined, undefined],
-      [2, 3, 'nearly'],
-    ]);
+    };
+    const later = async function* () {
+      return yield* steps();
+    };
+    for (const generator of [steps, later]) {
+      const { result, progress } = await call(generator);
+      expect(result.content).toEqual(said('done'));
+      expect(progress).toEqual([
+        [1, undefined, undefined],
+        [2, 3, 'nearly'],
+        [3, undefined, 'done soon'],
+      ]);
+    }
   });
 
   it('that returns nothing has said what it yielded', async () => {
@@ -272,106 +362,80 @@ describe('a sync generator', () => {
     expect(closed).toBe(2);
   });
 
-  it('without end is stopped when it is cancelled', async () => {
-    let steps = 0;
-    let closed: () => void = () => {};
-    const stopped = new Promise<void>((resolve) => {
-      closed = resolve;
-    });
-    const controller = new AbortController();
-    const server = new McpServer({ name: 'test', version: '1' });
-    server.addTool({ name: 'endless' }, function* () {
-      try {
-        for (;;) {
-          if (++steps === 3) controller.abort();
-          yield steps;
-        }
-      } finally {
-        closed();
-      }
-    });
-    const client = await connect(server);
-    await expect(client.callTool('endless', {}, { signal: controller.signal })).rejects.toThrow('aborted');
-    await stopped;
-    expect(steps).toBeLessThan(100);
+  it('without end is stopped when it is cancelled, if it is asynchronous too', async () => {
+    await expectToStop(
+      (step, closed) =>
+        function* () {
+          try {
+            for (;;) yield step();
+          } finally {
+            closed();
+          }
+        },
+    );
+    await expectToStop(
+      (step, closed) =>
+        async function* () {
+          try {
+            for (;;) yield await Promise.resolve(step());
+          } finally {
+            closed();
+          }
+        },
+    );
   });
 });
 
-describe('a resource', () => {
-  const values: Record<string, () => unknown> = {
-    map: () => new Map([['a', 1]]),
-    buffer: () => PNG.buffer,
-    blob: () => new Blob(['grüße'], { type: 'text/markdown' }),
-    response: () => Response.json({ a: 1 }),
-    stream: () => Readable.from([Buffer.from('a'), Buffer.from('b')]),
-    async *lines() {
-      yield 'a\n';
-      yield 'b\n';
-    },
-    url: () => new URL('https://example.com/'),
-    data: () => ({ contents: ['a', 'b'] }),
-    whole: () => ({ contents: [{ uri: 'r://other', text: 'a' }] }),
-    nothing: () => undefined,
-    none: () => null,
-    error: () => new McpError(4711, 'Pay'),
-    point: () => new Point(),
-  };
+describe('an error with members of its own', () => {
+  const failed = Object.assign(new Error('open /etc/secret'), { code: 'ENOENT', path: '/etc/secret' });
 
-  class Shelf {
-    @Resource('r://{+name}', { input: { type: 'object', properties: { name: { type: 'string' } } } })
-    read({ name }: { name: string }) {
-      return values[name]?.();
-    }
+  it.each<[string, () => unknown]>([
+    ['in a list', () => [failed]],
+    ['in an object', () => ({ done: ['a'], error: failed })],
+    ['beside text', () => [text('done'), failed]],
+    ['as the reason of a promise', () => Promise.allSettled([Promise.reject(failed)])],
+  ])('is not sent as these members alone: %s', async (_name, returned) => {
+    expect(await failureOf(returned)).toMatch(/^addTool\.tool .*must not contain an error \(Error\).*Throw it/);
+  });
 
-    @Resource('text://note', { mimeType: 'text/markdown' })
-    note() {
-      return Buffer.from('# Grüße');
-    }
+  it('may define its own JSON', async () => {
+    const error = Object.assign(new Error('x'), { code: 1, toJSON: () => 'no such id' });
+    expect(await contentOf(() => ({ error }))).toEqual(said('{"error":"no such id"}'));
+  });
+});
 
-    @Resource('text://broken', { mimeType: 'text/markdown' })
-    broken() {
-      return Buffer.from([0xff]);
-    }
-  }
+describe('a block that lacks something', () => {
+  const bytes = Buffer.from('x');
+  const mimeType = 'image/png';
 
-  const read = async (uri: string) => {
-    const reported: Error[] = [];
-    const logger = { warn: () => {}, error: () => {} };
-    const onError = (error: unknown) => reported.push(error as Error);
-    const client = await connect(new McpServer({ name: 'test', version: '1', providers: [Shelf], logger, onError }));
-    const result = await client.readResource(uri).catch((error: unknown) => error as McpError);
-    return 'contents' in result ? result.contents[0] : { code: result.code, reported: reported[0]?.message };
-  };
+  it.each<[string, () => unknown, RegExp]>([
+    [
+      'with bytes',
+      () => ({ type: 'image', data: bytes, mimeType }),
+      /"image" without `data` as base64.*image\(bytes, /,
+    ],
+    ['in a result', () => ({ content: [{ type: 'audio', data: bytes, mimeType }] }), /"audio" without `data`/],
+    ['among others', () => [text('a'), { type: 'image', data: 'AAAA' }], /"image" without .*`mimeType`/],
+    ['in a result with others', () => ({ content: [text('a'), { type: 'text' }] }), /"text" without `text`/],
+    [
+      'in a toolResult',
+      () => toolResult({ content: [{ type: 'resource_link' }] as never }),
+      /without `uri` and `name`/,
+    ],
+    [
+      'with a resource of bytes',
+      () => ({ content: [{ type: 'resource', resource: { uri: 'x://a', blob: bytes } }] }),
+      /"resource" without .*base64 `blob`.*embedded/,
+    ],
+  ])('is an error that says what to write: %s', async (_name, returned, message) => {
+    expect(await failureOf(returned)).toMatch(message);
+  });
 
   it.each([
-    ['r://map', { mimeType: 'application/json', text: '{"a":1}' }],
-    ['r://buffer', { mimeType: 'application/octet-stream', blob: 'iVBORw0KGgo=' }],
-    ['r://blob', { mimeType: 'text/markdown', text: 'grüße' }],
-    ['r://response', { mimeType: 'application/json', text: '{"a":1}' }],
-    ['r://stream', { blob: 'YWI=' }],
-    ['r://lines', { mimeType: 'text/plain', text: 'a\nb\n' }],
-    ['r://url', { mimeType: 'text/plain', text: 'https://example.com/' }],
-    ['r://data', { mimeType: 'application/json', text: '{"contents":["a","b"]}' }],
-    ['r://whole', { uri: 'r://other', text: 'a' }],
-    ['text://note', { mimeType: 'text/markdown', text: '# Grüße' }],
-    ['text://broken', { mimeType: 'text/markdown', blob: '/w==' }],
-  ])('sends what its handler returned: %s [RES-14]', async (uri, contents) => {
-    expect(await read(uri)).toMatchObject(contents);
-  });
-
-  it('that returns null is not found, as with undefined', async () => {
-    expect(await read('r://none')).toMatchObject({ code: -32002 });
-    expect(await read('r://nothing')).toMatchObject({ code: -32002 });
-  });
-
-  it('that returns an error has thrown it', async () => {
-    expect(await read('r://error')).toMatchObject({ code: 4711 });
-  });
-
-  it('that returns what cannot be sent says who did', async () => {
-    expect(await read('r://point')).toMatchObject({
-      code: -32603,
-      reported: expect.stringMatching(/^Shelf\.read .*an instance of Point/),
-    });
+    ['a path', () => image('./logo.png', mimeType)],
+    ['a data URL', () => image('data:image/png;base64,AAAA', mimeType)],
+    ['text', () => audio('la la la, la', 'audio/wav')],
+  ])('is not made of what is not base64: %s', async (_name, make) => {
+    expect(await failureOf(make)).toMatch(/^".*…" is not base64\. Pass bytes/);
   });
 });

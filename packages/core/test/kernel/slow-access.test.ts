@@ -24,20 +24,17 @@ let gate = new Gate();
 class Till {
   readonly ran: string[] = [];
 
-  @Tool({ scopes: ['pay'], access: () => gate.access() })
-  pay() {
+  @Tool({ scopes: ['pay'], access: () => gate.access() }) pay() {
     this.ran.push('pay');
     return 'paid';
   }
 
-  @Tool()
-  count() {
+  @Tool() count() {
     this.ran.push('count');
     return '1';
   }
 
-  @Resource('till://today', { scopes: ['audit'], access: () => gate.access() })
-  today() {
+  @Resource('till://today', { scopes: ['audit'], access: () => gate.access() }) today() {
     return '';
   }
 }
