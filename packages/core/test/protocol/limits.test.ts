@@ -128,7 +128,10 @@ describe('The limits of a server', () => {
 
   it('are reported to `onLimit` when a client reaches them', async () => {
     const hits: string[] = [];
-    const options = { limits: { maxValues: 200, maxDepth: 10 }, onLimit: ({ limit }: ReachedLimit) => hits.push(limit) };
+    const options = {
+      limits: { maxValues: 200, maxDepth: 10 },
+      onLimit: ({ limit }: ReachedLimit) => hits.push(limit),
+    };
     const client = await open(options, { limits: { maxMessageBytes: 10_000 } });
     client.send(callOf(200, 1), deepCall(10, 2));
     await client.response(2);
