@@ -1,5 +1,5 @@
 // Mistakes that startup can't see are named in the log, or in the error of the first request that meets them.
-import { type Class, type McpServer, Resource, sanitize, Tool } from '@decorum/core';
+import { type Class, type McpServer, Resource, Tool } from '@decorum/core';
 import { listen } from '@decorum/http';
 import { fetchHandler } from '@decorum/http/fetch';
 import { connect } from '@decorum/testing';
@@ -76,12 +76,6 @@ it('logs what to write if `principal` returns a promise', async () => {
     await handle(new Request('http://localhost:3000/mcp', { method: 'POST', headers, body }));
   });
   expect(errors).toEqual([expect.stringContaining('Use `auth` for promises.')]);
-});
-
-it('logs an interceptor that was not made', async () => {
-  const call = async (server: McpServer) => await (await connect(server)).callTool('now');
-  const errors = await logged(call, { interceptors: [sanitize] });
-  expect(errors).toEqual([expect.stringContaining('Write `interceptors: [sanitize()]`')]);
 });
 
 it('serves a class of another realm', async () => {
