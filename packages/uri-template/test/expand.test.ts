@@ -160,11 +160,9 @@ const EXAMPLES: Readonly<Record<string, readonly (readonly [template: string, ur
 };
 
 describe('expanding a URI template', () => {
-  for (const [section, examples] of Object.entries(EXAMPLES)) {
-    it.each(examples)(`follows RFC 6570, section ${section}: %s is %s`, (template, uri) => {
-      expect(new UriTemplate(template).expand(VALUES)).toBe(uri);
-    });
-  }
+  it.each(Object.entries(EXAMPLES))('follows RFC 6570, section %s', (_section, examples) => {
+    expect(examples.map(([template]) => [template, new UriTemplate(template).expand(VALUES)])).toEqual(examples);
+  });
 
   it('percent-encodes characters of literals that are invalid in a URI', () => {
     expect(new UriTemplate("x://café/%2f/it's/{x}").expand({ x: 'é' })).toBe("x://caf%C3%A9/%2f/it's/%C3%A9");
@@ -206,39 +204,41 @@ describe('expanding a URI template', () => {
 });
 
 describe('parsing a URI template', () => {
-  it.each([
-    ['x://{', 'the "{" at position 4 is never closed'],
-    ['{/id*', 'the "{" at position 0 is never closed'],
-    ['/id*}', 'a "}" has no "{" before it'],
-    ['{}', 'an expression is empty'],
-    ['{+}', '"" is not a variable name'],
-    ['{a,}', '"" is not a variable name'],
-    ['{a{b}}', '"a{b" is not a variable name'],
-    ['{/?id}', '"?id" is not a variable name'],
-    ['{a b}', '"a b" is not a variable name'],
-    ['{a..b}', '"a..b" is not a variable name'],
-    ['{.a.}', '"a." is not a variable name'],
-    ['{a%2}', '"a%2" is not a variable name'],
-    ['{a-b}', '"a-b" is not a variable name'],
-    ['{é}', '"é" in "{é}" is not an operator'],
-    ['{!x}', '"!" in "{!x}" is not an operator'],
-    ['{=x}', '"=" in "{=x}" is not an operator'],
-    ['{|x}', '"|" in "{|x}" is not an operator'],
-    ['{*keys}', '"*" in "{*keys}" is not an operator'],
-    ['{x:0}', 'the prefix ":0" is not a number from 1 to 9999'],
-    ['{x:10000}', 'the prefix ":10000" is not a number from 1 to 9999'],
-    ['{x:}', 'the prefix ":" is not a number from 1 to 9999'],
-    ['{x:prefix}', 'the prefix ":prefix" is not a number from 1 to 9999'],
-    ['{x:2*}', 'the prefix ":2*" is not a number from 1 to 9999'],
-    ['{x*}{?x}', 'the variable "x" is a list and appears twice'],
-    ['{x}{?x*}', 'the variable "x" is a list and appears twice'],
-    ['x://a b/{x}', '" " is not allowed in a URI'],
-    ['x://a\n/{x}', '"\\n" is not allowed in a URI'],
-    ['x:\\{x}', '"\\\\" is not allowed in a URI'],
-    ['x:\uD800{x}', '"\\ud800" is not allowed in a URI'],
-    ['x:%zz{x}', 'a "%" is not followed by two hexadecimal digits'],
-  ])('rejects %j with a reason', (template, reason) => {
-    expect(() => new UriTemplate(template)).toThrow(new SyntaxError(reason));
+  it('rejects mistakes with a reason', () => {
+    for (const [template, reason] of [
+      ['x://{', 'the "{" at position 4 is never closed'],
+      ['{/id*', 'the "{" at position 0 is never closed'],
+      ['/id*}', 'a "}" has no "{" before it'],
+      ['{}', 'an expression is empty'],
+      ['{+}', '"" is not a variable name'],
+      ['{a,}', '"" is not a variable name'],
+      ['{a{b}}', '"a{b" is not a variable name'],
+      ['{/?id}', '"?id" is not a variable name'],
+      ['{a b}', '"a b" is not a variable name'],
+      ['{a..b}', '"a..b" is not a variable name'],
+      ['{.a.}', '"a." is not a variable name'],
+      ['{a%2}', '"a%2" is not a variable name'],
+      ['{a-b}', '"a-b" is not a variable name'],
+      ['{é}', '"é" in "{é}" is not an operator'],
+      ['{!x}', '"!" in "{!x}" is not an operator'],
+      ['{=x}', '"=" in "{=x}" is not an operator'],
+      ['{|x}', '"|" in "{|x}" is not an operator'],
+      ['{*keys}', '"*" in "{*keys}" is not an operator'],
+      ['{x:0}', 'the prefix ":0" is not a number from 1 to 9999'],
+      ['{x:10000}', 'the prefix ":10000" is not a number from 1 to 9999'],
+      ['{x:}', 'the prefix ":" is not a number from 1 to 9999'],
+      ['{x:prefix}', 'the prefix ":prefix" is not a number from 1 to 9999'],
+      ['{x:2*}', 'the prefix ":2*" is not a number from 1 to 9999'],
+      ['{x*}{?x}', 'the variable "x" is a list and appears twice'],
+      ['{x}{?x*}', 'the variable "x" is a list and appears twice'],
+      ['x://a b/{x}', '" " is not allowed in a URI'],
+      ['x://a\n/{x}', '"\\n" is not allowed in a URI'],
+      ['x:\\{x}', '"\\\\" is not allowed in a URI'],
+      ['x:\uD800{x}', '"\\ud800" is not allowed in a URI'],
+      ['x:%zz{x}', 'a "%" is not followed by two hexadecimal digits'],
+    ] as const) {
+      expect(() => new UriTemplate(template)).toThrow(new SyntaxError(reason));
+    }
   });
 
   it('names each variable once, in order of appearance', () => {

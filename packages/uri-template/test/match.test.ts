@@ -11,8 +11,8 @@ type Row = readonly [template: string, uri: string, values: Record<string, strin
 
 describe('matching a URI template', () => {
   const table = (name: string, rows: readonly Row[]) =>
-    it.each(rows)(`${name}: %s and %s`, (template, uri, values) => {
-      expect(match(template, uri)).toEqual(values);
+    it(name, () => {
+      expect(rows.map(([template, uri]) => [template, uri, match(template, uri)])).toEqual(rows);
     });
 
   table('matches the whole URI or nothing', [
@@ -183,39 +183,22 @@ describe('a value that escapes its directory', () => {
     'x://h?v{&a}': 'x://h?v&a=',
     'x://h{?a:9}': 'x://h?a=',
   };
-  const ENCODED = [
-    '..',
-    '.',
-    '%2e%2E',
-    '.%2e',
-    '..%2Fetc',
-    'a%2F..',
-    'a%2F.%2Fb',
-    'a%2f..%2fb',
-    '%2F..',
-    '%252e%252e%252fetc',
-    '%252e%252e',
-    'a%252F..%252Fb',
-    '%25252e%25252e%25252fetc',
-    '%25%32%65%25%32%65',
-    '%2525%32%65%2525%32%65',
-    '..%5Cetc',
-    'a%5Cb',
-    'a%255Cb',
-    'a%00',
-    'a%2500',
-    '..%20%2Fetc',
-    '%20..',
-  ];
+  const ENCODED = `
+    .. . %2e%2E .%2e ..%2Fetc a%2F.. a%2F.%2Fb a%2f..%2fb %2F.. %252e%252e%252fetc %252e%252e a%252F..%252Fb
+    %25252e%25252e%25252fetc %25%32%65%25%32%65 %2525%32%65%2525%32%65 ..%5Cetc a%5Cb a%255Cb a%00 a%2500 ..%20%2Fetc %20..`
+    .trim()
+    .split(/\s+/);
   const PLAIN = ['../etc', 'a/../b', 'a/..', './a', 'a/./b', '/..'];
 
-  it.each(Object.entries(PLACES))('is not matched by %s, however it is encoded', (template, start) => {
-    const prefix = template.includes(':9') ? 9 : Infinity;
-    expect(match(template, `${start}ok`)).toBeDefined();
-    const passed = ENCODED.filter(
-      (value) => decodeURIComponent(value).length <= prefix && match(template, start + value),
-    );
-    expect(passed).toEqual([]);
+  it('is not matched, however it is encoded', () => {
+    for (const [template, start] of Object.entries(PLACES)) {
+      const prefix = template.includes(':9') ? 9 : Infinity;
+      expect(match(template, `${start}ok`)).toBeDefined();
+      const passed = ENCODED.filter(
+        (value) => decodeURIComponent(value).length <= prefix && match(template, start + value),
+      );
+      expect([template, passed]).toEqual([template, []]);
+    }
   });
 
   it.each([
@@ -233,32 +216,15 @@ describe('a value that escapes its directory', () => {
     expect(match('x://{a}/{b}', 'x://../b')).toBeUndefined();
   });
 
-  it.each(['...', '..a', 'a..', '.hidden', 'a.b', 'a%2F..b', '%2Fabsolute', '50%25', '%2541', '%E2%80%A5'])(
-    'is not a false positive for %s',
-    (value) => {
-      expect(match('x://{a}', `x://${value}`)).toEqual({ a: decodeURIComponent(value) });
-    },
-  );
+  it('is not what only resembles one', () => {
+    const values = '... ..a a.. .hidden a.b a%2F..b %2Fabsolute 50%25 %2541 %E2%80%A5'.split(' ');
+    expect(values.map((value) => match('x://{a}', `x://${value}`))).toEqual(
+      values.map((value) => ({ a: decodeURIComponent(value) })),
+    );
+  });
 
   it('is never returned, whatever the URI', () => {
-    const piece = fc.constantFrom(
-      '.',
-      '..',
-      '/',
-      '%2e',
-      '%2F',
-      '%25',
-      '2e',
-      '2F',
-      '5c',
-      '%5C',
-      '%00',
-      'a',
-      ',',
-      ';a=',
-      '&a=',
-      '?a=',
-    );
+    const piece = fc.constantFrom(...'. .. / %2e %2F %25 2e 2F 5c %5C %00 a , ;a= &a= ?a='.split(' '));
     const templates = Object.keys(PLACES).map((template) => new UriTemplate(template));
     const check = (pieces: string[]) => {
       for (const [index, start] of Object.values(PLACES).entries()) {
