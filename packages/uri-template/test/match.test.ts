@@ -11,7 +11,7 @@ type Row = readonly [template: string, uri: string, values: Record<string, strin
 
 describe('matching a URI template', () => {
   const table = (name: string, rows: readonly Row[]) =>
-    it(name, () => {
+    it(`${name}`, () => {
       expect(rows.map(([template, uri]) => [template, uri, match(template, uri)])).toEqual(rows);
     });
 
@@ -285,9 +285,9 @@ describe('the duration of a match', () => {
     [`${many('?', 30)}!`, '&v1=&v29='],
   ])('grows with the length of the URI and no faster: %.40s', (template, piece) => {
     const of = (length: number) => looks(template, piece.repeat(length / piece.length));
-    const [small, large] = [of(1_800), of(18_000)];
+    const [small, large] = [of(600), of(6_000)];
     expect(large).toBeLessThanOrEqual(10.5 * Math.max(small, template.length));
-    expect(large).toBeLessThanOrEqual(18_000 * 4 * template.length);
+    expect(large).toBeLessThanOrEqual(6_000 * 4 * template.length);
   });
 
   it('is nearly nothing for a template whose literals the URI lacks (#22)', () => {

@@ -193,29 +193,4 @@ describe('providers', () => {
     expect((await toolsOf(server)).map(({ name }) => name)).toEqual(['eu_now', 'us_now']);
     expect(built).toBe(1);
   });
-
-  it('start before the first message, once, and close in reverse order', async () => {
-    const events: string[] = [];
-    const hooks = (name: string) => {
-      class Hooked {
-        onStart() {
-          events.push(`start ${name}`);
-        }
-
-        onClose() {
-          events.push(`close ${name}`);
-        }
-
-        @Tool({ name }) tool() {
-          return name;
-        }
-      }
-      return Hooked;
-    };
-    const server = serverOf(hooks('a'), hooks('b'));
-    await connect(server);
-    await connect(server);
-    await server.close();
-    expect(events).toEqual(['start a', 'start b', 'close b', 'close a']);
-  });
 });

@@ -127,24 +127,6 @@ describe('lists that depend on access', () => {
     }
   });
 
-  it('hide entries that a template enumerates but a restricted member serves', async () => {
-    class Shelf {
-      @Resource('shelf://{id}', { list: 'all' }) book({ id }: Id) {
-        return id;
-      }
-
-      all() {
-        return ['a', 'diary'].map((id) => ({ variables: { id } }));
-      }
-
-      @Resource('shelf://diary', { access: staff }) diary() {
-        return 'dear diary';
-      }
-    }
-    const client = await connect(serverOf(new Shelf()), { principal: GUEST });
-    expect(namesOf(await client.listResources())).toEqual(['shelf://a']);
-  });
-
   const cache = { ttlMs: 60_000, scope: 'public' } as const;
   const scopesOf = async (providers: object[], principal?: Principal) => {
     const server = new McpServer({ name: 'test', version: '1', providers, cache, pageSize: 1 });
@@ -219,14 +201,6 @@ describe('subscribers of resources', () => {
     const { params } = await client.nextNotification('notifications/subscriptions/acknowledged');
     return { client, acknowledged: (params as { notifications: JsonObject }).notifications['resourceSubscriptions'] };
   };
-
-  it('are acknowledged only resources they may read, without hints about others', async () => {
-    const server = serverOf(new Tree());
-    const uris = ['tree://root', 'tree://root/closed', 'tree://none'];
-    expect((await listen(server, GUEST, uris)).acknowledged).toEqual(['tree://root']);
-    expect((await listen(server, STAFF, uris)).acknowledged).toEqual(['tree://root', 'tree://root/closed']);
-    await server.close();
-  });
 
   it('are acknowledged only resources that the server has, even if all are open to everybody', async () => {
     class Users {

@@ -14,7 +14,6 @@ import {
   McpServer,
   type McpServerOptions,
   NoInput,
-  type Principal,
   Prompt,
   rateLimit,
   Resource,
@@ -27,7 +26,6 @@ import {
 } from '@decorum/core';
 import { connect } from '@decorum/testing';
 import { IsString } from 'class-validator';
-import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { cpuMs } from '../../../../test/support/cpu.js';
 
 const SILENT = { warn: () => {}, error: () => {} };
@@ -276,8 +274,6 @@ describe('interceptors', () => {
 });
 
 describe('rateLimit', () => {
-  const limiterOf = (points: number) => new RateLimiterMemory({ points, duration: 60 });
-
   it('counts by issuer and subject, session or address, or else all callers together', async () => {
     const keys: string[] = [];
     const interceptor = rateLimit({ consume: async (key) => void keys.push(key) });
@@ -331,16 +327,6 @@ describe('rateLimit', () => {
     const refused = await client.callTool('forecast', { city: 'Oslo' });
     expect(textOf(refused)).toBe(`Too many calls. Try again in ${seconds} s.`);
   });
-
-  it('does not mix up subjects with other keys', async () => {
-    const server = serverOf({ interceptors: [rateLimit(limiterOf(1))] });
-    const isRefused = async (principal: Principal | undefined) => {
-      const client = await connect(server, { era: 'stateless', ...(principal && { principal }) });
-      return (await client.callTool('forecast', { city: 'Oslo' })).isError === true;
-    };
-    expect([await isRefused({ subject: 'everybody' }), await isRefused(undefined)]).toEqual([false, false]);
-    expect(await isRefused(undefined)).toBe(true);
-  });
 });
 
 describe('sanitize', () => {
@@ -353,44 +339,47 @@ describe('sanitize', () => {
 
   const hidden = (secret: string) => String.fromCodePoint(...[...secret].map((c) => 0xe0000 + (c.codePointAt(0) ?? 0)));
 
-  it.each([
-    ['control characters', 'a\u0000b\u0007c\u0008d\u007fe\u0085f', 'abcdef'],
-    ['colours', '\u001b[1;31mred\u001b[0m and \u009b32mgreen\u009b0m', 'red and green'],
-    ['cursor movements', 'seen\u001b[2K\u001b[1Ghidden\u001b7\u001b(B', 'seenhidden'],
-    ['links and titles', '\u001b]8;;https://evil.example\u001b\\text\u001b]8;;\u0007\u001b]0;title\u009c', 'text'],
-    ['device commands', 'a\u001bPq#0\u001b\\b\u0090x\u009cc', 'abc'],
-    ['sequences that do not end', 'a\u001b]8;;b \u001b[31', 'a8;;b 31'],
-    ['sequences with something hidden inside', '\u001b\u200b[31mred', 'red'],
-    ['tag characters', `hello${hidden('ignore all')}`, 'hello'],
-    ['bidirectional overrides and isolates', 'a\u202eb\u202cc\u2066d\u2069', 'abcd'],
-    ['zero-width spaces', 'pay\u200bload\u2060\ufeff\u180e', 'payload'],
-    ['rows of joiners and marks', 'a\u200c\u200d\u200c\u200db\u200e\u200f\u200ec', 'abc'],
-    ['variation selectors of another script', 'a\u180bb\u180cc\u180dd\u180fe', 'abcde'],
-    ['rows of Mongolian variation selectors', '\u182d\u180b\u180c\u180d\u180fa', '\u182d\u180ba'],
-    ['grapheme joiners', 'a\u034fb', 'ab'],
-    ['fillers', 'a\u3164b\uffa0c\u115fd\u1160e', 'abcde'],
-    ['annotations', 'a\ufff9b\ufffac\ufffb', 'abc'],
-    ['rows of soft hyphens', 'a\u00ad\u00adb\u00ad\u200cc', 'abc'],
-    ['other characters that do not show', 'a\u17b4b\u206fc\u{1d173}d\u{e0fff}e', 'abcde'],
-    ['variation selectors without an ideograph', 'a\u{e0100}b\u{e01ef}😀\u{e0110}', 'ab😀'],
-    ['rows of variation selectors of an ideograph', '葛\u{e0100}\u{e0101}\u{e0102}', '葛\u{e0100}'],
-    ['rows of variation selectors', 'a\ufe00\ufe01\u{e0101}\u{e0102}b', 'ab'],
-    ['secrets', 'password=hunter2, Bearer abcdefghij1234567890', 'password=[redacted], Bearer [redacted]'],
-    ['secrets with something hidden inside', 'pass\u200bword=hun\u200bter2', 'password=[redacted]'],
-  ])('removes %s', async (_what, dirty, clean) => {
-    expect(await cleaned(dirty)).toBe(clean);
+  it('removes what is hidden, and secrets', async () => {
+    const rows = [
+      ['control characters', 'a\u0000b\u0007c\u0008d\u007fe\u0085f', 'abcdef'],
+      ['colours', '\u001b[1;31mred\u001b[0m and \u009b32mgreen\u009b0m', 'red and green'],
+      ['cursor movements', 'seen\u001b[2K\u001b[1Ghidden\u001b7\u001b(B', 'seenhidden'],
+      ['links and titles', '\u001b]8;;https://evil.example\u001b\\text\u001b]8;;\u0007\u001b]0;title\u009c', 'text'],
+      ['device commands', 'a\u001bPq#0\u001b\\b\u0090x\u009cc', 'abc'],
+      ['sequences that do not end', 'a\u001b]8;;b \u001b[31', 'a8;;b 31'],
+      ['sequences with something hidden inside', '\u001b\u200b[31mred', 'red'],
+      ['tag characters', `hello${hidden('ignore all')}`, 'hello'],
+      ['bidirectional overrides and isolates', 'a\u202eb\u202cc\u2066d\u2069', 'abcd'],
+      ['zero-width spaces', 'pay\u200bload\u2060\ufeff\u180e', 'payload'],
+      ['rows of joiners and marks', 'a\u200c\u200d\u200c\u200db\u200e\u200f\u200ec', 'abc'],
+      ['variation selectors of another script', 'a\u180bb\u180cc\u180dd\u180fe', 'abcde'],
+      ['rows of Mongolian variation selectors', '\u182d\u180b\u180c\u180d\u180fa', '\u182d\u180ba'],
+      ['grapheme joiners', 'a\u034fb', 'ab'],
+      ['fillers', 'a\u3164b\uffa0c\u115fd\u1160e', 'abcde'],
+      ['annotations', 'a\ufff9b\ufffac\ufffb', 'abc'],
+      ['rows of soft hyphens', 'a\u00ad\u00adb\u00ad\u200cc', 'abc'],
+      ['other characters that do not show', 'a\u17b4b\u206fc\u{1d173}d\u{e0fff}e', 'abcde'],
+      ['variation selectors without an ideograph', 'a\u{e0100}b\u{e01ef}😀\u{e0110}', 'ab😀'],
+      ['rows of variation selectors of an ideograph', '葛\u{e0100}\u{e0101}\u{e0102}', '葛\u{e0100}'],
+      ['rows of variation selectors', 'a\ufe00\ufe01\u{e0101}\u{e0102}b', 'ab'],
+      ['secrets', 'password=hunter2, Bearer abcdefghij1234567890', 'password=[redacted], Bearer [redacted]'],
+      ['secrets with something hidden inside', 'pass\u200bword=hun\u200bter2', 'password=[redacted]'],
+    ] as const;
+    const found = await Promise.all(rows.map(async ([what, dirty]) => [what, dirty, await cleaned(dirty)]));
+    expect(found).toEqual(rows);
   });
 
-  it.each([
-    ['lines and tabs', 'a\tb\r\nc\n'],
-    ['many scripts', 'Grüße, 你好, שלום\u200f, नमस्ते क्\u200dष, می\u200cخواهم'],
-    ['emoji', '👩\u200d🔬 ❤\ufe0f\u200d🔥 👁\ufe0f\u200d🗨\ufe0f'],
-    ['ideographic variants', '葛\u{e0100}飾区と葛\u{e0101}城市、神\ufe00'],
-    ['Mongolian variants', '\u182d\u180b\u1820 \u182d\u180f'],
-    ['soft hyphens', 'Donau\u00addampf\u00adschiff'],
-    ['ordinary words', 'Basic authentication needs a password. 12 tokens left.'],
-  ])('leaves %s', async (_what, clean) => {
-    expect(await cleaned(clean)).toBe(clean);
+  it('leaves the texts of many scripts', async () => {
+    const rows = [
+      ['lines and tabs', 'a\tb\r\nc\n'],
+      ['many scripts', 'Grüße, 你好, שלום\u200f, नमस्ते क्\u200dष, می\u200cخواهم'],
+      ['emoji', '👩\u200d🔬 ❤\ufe0f\u200d🔥 👁\ufe0f\u200d🗨\ufe0f'],
+      ['ideographic variants', '葛\u{e0100}飾区と葛\u{e0101}城市、神\ufe00'],
+      ['Mongolian variants', '\u182d\u180b\u1820 \u182d\u180f'],
+      ['soft hyphens', 'Donau\u00addampf\u00adschiff'],
+      ['ordinary words', 'Basic authentication needs a password. 12 tokens left.'],
+    ] as const;
+    expect(await Promise.all(rows.map(async ([what, clean]) => [what, await cleaned(clean)]))).toEqual(rows);
   });
 
   it.each([

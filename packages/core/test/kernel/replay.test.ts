@@ -134,11 +134,6 @@ class Desk {
     return String(ctx.state);
   }
 
-  @Tool() async confusing(_input: NoInput, ctx: Context) {
-    await Promise.all(['A?', 'B?'].map((message) => ctx.elicit(Name, { message, key: 'same' })));
-    return 'never';
-  }
-
   @Tool() async talkative(_input: NoInput, ctx: Context) {
     ctx.progress(1);
     await ctx.elicit(Name, { message: 'Name?' });
@@ -206,13 +201,6 @@ describe('questions of a handler', () => {
       expect([...new Set(effects)]).toEqual(['{"step":1}', 'undefined']);
       expect(textOf(result)).toBe('undefined');
     }
-  });
-
-  it('need unique keys', async () => {
-    const errors: unknown[] = [];
-    const client = await stateless(serverOf({ onError: (error) => void errors.push(error) }));
-    await expect(call(client, 'confusing')).rejects.toThrow(/^Internal error/);
-    expect(String(errors.at(-1))).toMatch('"same"');
   });
 });
 
@@ -331,13 +319,6 @@ describe('unsolicited answers', () => {
       const again = await call(client, 'pair', { requestState, inputResponses });
       expect(Object.keys(again['inputRequests'] as object)).toEqual(['name', 'hello']);
     }
-  });
-
-  it('with the state of another call are rejected (#22)', async () => {
-    const client = await stateless(serverOf());
-    const { requestState } = await call(client, 'keyed');
-    const retry = call(client, 'dangerous', { requestState, inputResponses: { sure: { action: 'accept' } } });
-    await expect(retry).rejects.toMatchObject({ code: -32602 });
   });
 
   it('count for a question with a key that accepts them (#22)', async () => {

@@ -98,31 +98,13 @@ describe('hooks', () => {
     expect(events).toHaveLength(2);
   });
 
-  it('that are still starting when the server closes keep transports from opening', async () => {
-    let go: () => void = () => {};
-    const started = new Promise<void>((resolve) => {
-      go = resolve;
-    });
-    class Slow {
-      onStart() {
-        return started;
-      }
-
-      @Tool() tool() {}
-    }
-    const server = new McpServer({ name: 'test', version: '1', providers: [Slow] });
-    const connecting = connect(server);
-    const closed = server.close();
-    go();
-    await expect(connecting).rejects.toMatchObject({ code: 'DECORUM_SERVER_CLOSED' });
-    await closed;
-  });
-
-  it('all run, even when one of them fails', async () => {
+  it('run once in order, and close in reverse order, even if one of them fails', async () => {
     const events: string[] = [];
     const providers = [hooked('a', events), hooked('b', events, true), hooked('c', events)];
     const server = new McpServer({ name: 'test', version: '1', providers });
     await connect(server);
+    await connect(server);
+    expect(events).toEqual(['start a of test', 'start b of test', 'start c of test']);
     await expect(server.close()).rejects.toThrow('b does not close');
     expect(events.slice(3)).toEqual(['close c', 'close b', 'close a']);
   });

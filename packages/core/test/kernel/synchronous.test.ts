@@ -33,11 +33,6 @@ class Weather {
     return 'at last';
   }
 
-  @Tool({ description: 'Not a promise, but can be waited for' }) query() {
-    // oxlint-disable-next-line no-thenable -- query builders look like this
-    return { then: (resolve: (rows: string) => void) => resolve('three rows') };
-  }
-
   @Resource('weather://{city}', { name: 'city', input: Place }) city({ city }: Place) {
     return `Weather in ${city}`;
   }
@@ -97,13 +92,6 @@ describe.each(['session', 'stateless'] as const)('A request with a synchronous h
     const { text } = (await handle('tools/call', { name: 'report', arguments: {} })) as Reply;
     expect(text).toContain('done');
     expect(sent.map(({ kind }) => kind)).toEqual(['progress', 'log']);
-  });
-
-  it('is awaited if its handler returns a thenable', async () => {
-    const { handle } = await open(era);
-    const reply = handle('tools/call', { name: 'query' });
-    expect(reply).toBeInstanceOf(Promise);
-    expect((await reply).text).toContain('three rows');
   });
 });
 

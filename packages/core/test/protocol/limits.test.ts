@@ -53,18 +53,6 @@ describe('Messages have limits', () => {
     expect(refused.id).toBeUndefined();
   });
 
-  it('takes progress tokens of 256 characters, and no longer ones', async () => {
-    const client = await open();
-    const call = (id: number, progressToken: string) => ({
-      id,
-      method: 'tools/call',
-      params: { name: 'progress', arguments: {}, _meta: { progressToken } },
-    });
-    client.send(call(1, 't'.repeat(256)), call(2, 't'.repeat(257)));
-    expect((await client.response(1)).result).toBeDefined();
-    expect((await client.response(2)).error).toMatchObject({ code: -32602 });
-  });
-
   it.each(['1e999', '-1e999', '{"a":[1e999]}'])('refuses the number in %s, which no double holds', async (value) => {
     const client = await open();
     client.write(

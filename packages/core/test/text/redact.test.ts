@@ -10,14 +10,16 @@ describe('redactSecrets', () => {
     accesstoken csrfTokens clientSecret clientSecretValue apiKey api_key x-api-key AWS_ACCESS_KEY SIGNING_KEY_2
     private_key Authorization cookie Set-Cookie credentials sessionId Mcp-Session-Id`;
 
-  it.each(SECRET_NAMES.trim().split(/\s+/))('hides the text of a member named "%s"', (name) => {
-    expect(redactSecrets({ [name]: 'hunter two', user: 'ada' })).toEqual({ [name]: '[redacted]', user: 'ada' });
-    expect(redactSecrets([{ deep: { [name]: ['a', { b: 'c' }] } }])).toEqual([
-      { deep: { [name]: ['[redacted]', { b: '[redacted]' }] } },
-    ]);
+  it('hides the text of members whose name says that it is secret', () => {
+    for (const name of SECRET_NAMES.trim().split(/\s+/)) {
+      expect(redactSecrets({ [name]: 'hunter two', user: 'ada' })).toEqual({ [name]: '[redacted]', user: 'ada' });
+      expect(redactSecrets([{ deep: { [name]: ['a', { b: 'c' }] } }])).toEqual([
+        { deep: { [name]: ['[redacted]', { b: '[redacted]' }] } },
+      ]);
+    }
   });
 
-  it.each([
+  const CREDENTIALS = [
     ['Authorization: Bearer hunter', 'Authorization: [redacted]'],
     ['sent Bearer abc123.def-456== to it', 'sent Bearer [redacted] to it'],
     ['sent basic dXNlcjpwYXNz', 'sent basic [redacted]'],
@@ -67,39 +69,46 @@ describe('redactSecrets', () => {
     ['with ghp_abcdefghijklmnop1234567890 now', 'with [redacted] now'],
     ['with xoxb-123456789012-abcdef now', 'with [redacted] now'],
     ['with AKIAIOSFODNN7EXAMPLE now', 'with [redacted] now'],
-  ])('hides credentials in the text %j', (text, shown) => {
-    expect(redactSecrets(text)).toBe(shown);
-    expect(redactSecrets(shown)).toBe(shown);
-    expect(redactSecrets({ note: text })).toEqual({ note: shown });
+  ] as const;
+
+  it('hides credentials in texts', () => {
+    for (const [text, shown] of CREDENTIALS) {
+      expect(redactSecrets(text)).toBe(shown);
+      expect(redactSecrets(shown)).toBe(shown);
+      expect(redactSecrets({ note: text })).toEqual({ note: shown });
+    }
   });
 
-  it.each([
-    'Basic authentication is off; use Bearer tokens.',
-    'Unexpected token < in JSON at position 0',
-    'max_tokens=4096',
-    'The tokenizer: fast',
-    '{"tokens": [12, 15], "secrets": {"a": 1}, "passwords": []}',
-    "{ zone: 'asia-southeast1-b' }",
-    '?nextPageToken=abc&pageToken=d&continuationToken=e&next_page_token=f&nextCursor=g',
-    "{ secretary: 'Ann', compassWidth: 'wide', tokenType: 'Bearer', bypass: 'yes', passRate: 'high' }",
-    'authorization_endpoint=https://a.example/',
-    'Token: the smallest unit of a text',
-    'password: undefined, secret: "", token: null',
-    'ssh://git@example.com/a.git',
-    'user@example.com wrote to https://example.com:8080/@ada',
-    'sk-learn and scikit',
-    'eyJ is how they begin',
-  ])('keeps the text %j', (text) => {
-    expect(redactSecrets(text)).toBe(text);
+  it('keeps texts that only resemble credentials', () => {
+    const texts = [
+      'Basic authentication is off; use Bearer tokens.',
+      'Unexpected token < in JSON at position 0',
+      'max_tokens=4096',
+      'The tokenizer: fast',
+      '{"tokens": [12, 15], "secrets": {"a": 1}, "passwords": []}',
+      "{ zone: 'asia-southeast1-b' }",
+      '?nextPageToken=abc&pageToken=d&continuationToken=e&next_page_token=f&nextCursor=g',
+      "{ secretary: 'Ann', compassWidth: 'wide', tokenType: 'Bearer', bypass: 'yes', passRate: 'high' }",
+      'authorization_endpoint=https://a.example/',
+      'Token: the smallest unit of a text',
+      'password: undefined, secret: "", token: null',
+      'ssh://git@example.com/a.git',
+      'user@example.com wrote to https://example.com:8080/@ada',
+      'sk-learn and scikit',
+      'eyJ is how they begin',
+    ];
+    expect(texts.map(redactSecrets)).toEqual(texts);
   });
 
   const HARMLESS_NAMES = `
     nextPageToken pageToken continuationToken nextCursor secretary compassWidth tokenType tokenizer trespass passenger
     authorizationUrl authorName`;
 
-  it.each(HARMLESS_NAMES.trim().split(/\s+/))('keeps the text of a member named "%s"', (name) => {
-    const value = { [name]: 'Bearer' };
-    expect(redactSecrets(value)).toBe(value);
+  it('keeps the text of members whose name only resembles one', () => {
+    for (const name of HARMLESS_NAMES.trim().split(/\s+/)) {
+      const value = { [name]: 'Bearer' };
+      expect(redactSecrets(value)).toBe(value);
+    }
   });
 
   it('keeps numbers and booleans, and returns the same value if nothing is secret', () => {

@@ -156,9 +156,12 @@ async function startFamily(stderr: string, mode: string) {
 }
 
 describe('A stdio server whose client was killed', () => {
-  it.each(
-    ['piped', 'inherited'].flatMap((stderr) => ['works', 'logs', 'throws', 'hangs'].map((mode) => [stderr, mode])),
-  )('leaves no process behind, with stderr %s, while it %s', async (stderr = '', mode = '') => {
+  it.each([
+    ['piped', 'works'],
+    ['inherited', 'logs'],
+    ['piped', 'throws'],
+    ['inherited', 'hangs'],
+  ])('leaves no process behind, with stderr %s, while it %s', async (stderr, mode) => {
     const parent = await startFamily(stderr, mode);
     // both processes have the other end: it closes when the last of them is gone
     const lifeline = parent.stdio[3] as Readable;

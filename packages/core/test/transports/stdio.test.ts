@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 
@@ -9,7 +7,7 @@ import { Context, McpServer, type McpServerOptions, NoInput, serveStdio, Tool } 
 import { HOST } from '@decorum/core/transport';
 import { IsString } from 'class-validator';
 
-import { ENVELOPE, openPipe, PipeClient } from './pipe-client.js';
+import { ENVELOPE, openPipe } from './pipe-client.js';
 
 class Text {
   @IsString() text!: string;
@@ -69,18 +67,6 @@ afterEach(async () => {
 const ping = (id: string | number) => ({ id, method: 'ping' });
 
 describe('Framing over stdio', () => {
-  it('writes one message per line of UTF-8, whatever is in it', async () => {
-    const { client, output } = await openPipe(serverOf().server);
-    const raw: string[] = [];
-    output.on('data', (chunk: string) => raw.push(chunk));
-    await client.initialize();
-    const text = 'one\ntwo\r\n\u2028 💥 漢字 \u0000';
-    const { result } = await client.call(1, 'echo', { text });
-    expect(result).toMatchObject({ content: [{ type: 'text', text }] });
-    expect(raw.join('').match(/\n/g)).toHaveLength(2);
-    expect(raw.join('')).toMatch(/^\{[^\n]*\}\n\{[^\n]*\}\n$/);
-  });
-
   it('reads from a stream of strings', async () => {
     const [input, output] = [new PassThrough({ encoding: 'utf8' }), new PassThrough()];
     await serveStdio(serverOf().server, { input, output });
@@ -223,25 +209,6 @@ describe('The end of a conversation over stdio', () => {
     await server.close();
     await expect(openPipe(server)).rejects.toMatchObject({ code: 'DECORUM_SERVER_CLOSED' });
     expect(process.listenerCount('unhandledRejection')).toBe(before);
-  });
-
-  it('serves any stream of bytes, such as a socket', async () => {
-    const { server } = serverOf();
-    const serve = async (socket: Socket) => {
-      const { closed } = await serveStdio(server, { input: socket, output: socket });
-      await closed;
-      socket.end();
-    };
-    const listener = createServer({ allowHalfOpen: true }, (socket) => void serve(socket)).listen(0, '127.0.0.1');
-    await once(listener, 'listening');
-    const socket = createConnection((listener.address() as AddressInfo).port, '127.0.0.1');
-    const client = new PipeClient(socket, socket);
-    await client.initialize();
-    client.send(ping(1));
-    socket.end();
-    await once(socket, 'close');
-    expect(client.received).toMatchObject([{ id: 'initialize' }, { id: 1, result: {} }]);
-    listener.close();
   });
 
   it('does not wait forever for a stalled reader', async () => {
