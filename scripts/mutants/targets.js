@@ -16,7 +16,6 @@ export const TARGETS = {
   ],
   'packages/core/src/protocol/exchange.ts': [
     'packages/core/test/kernel/exchange.test.ts',
-    'packages/core/test/kernel/conversation.test.ts',
     'packages/core/test/kernel/replay.test.ts',
     'packages/core/test/kernel/first-turn.test.ts',
     'packages/core/test/kernel/effects.test.ts',
