@@ -13,16 +13,14 @@ class Nothing {
 }
 
 class Curious {
-  @Tool()
-  async everything(_input: Nothing, ctx: Context) {
+  @Tool() async everything(_input: Nothing, ctx: Context) {
     await ctx.confirm('Sure?');
     await ctx.sample({ messages: 'Say hello', maxTokens: 10 });
     await ctx.roots();
     return 'done';
   }
 
-  @Tool()
-  async ping(_input: Nothing, ctx: Context) {
+  @Tool() async ping(_input: Nothing, ctx: Context) {
     await ctx.ping();
     return 'pong';
   }

@@ -13,19 +13,16 @@ class Place {
 }
 
 class Weather {
-  @Tool()
-  forecast({ city }: Place) {
+  @Tool() forecast({ city }: Place) {
     if (city === 'Atlantis') throw new ToolError('It is gone.');
     return `Rain in ${city}`;
   }
 
-  @Tool()
-  async book({ city }: Place, ctx: Context) {
+  @Tool() async book({ city }: Place, ctx: Context) {
     return `${await ctx.confirm(`Book ${city}?`)}`;
   }
 
-  @Resource('weather://{city}/today')
-  today({ city }: Place) {
+  @Resource('weather://{city}/today') today({ city }: Place) {
     return `Sun in ${city}`;
   }
 }

@@ -27,32 +27,27 @@ class Place {
 const CITIES = ['Oslo', 'Odense', 'Rome'];
 
 class Provider {
-  @Tool({ description: 'Adds' })
-  add({ a, b }: Sum) {
+  @Tool({ description: 'Adds' }) add({ a, b }: Sum) {
     return String(a + b);
   }
 
-  @Tool({ description: 'Reports progress' })
-  async *steps() {
+  @Tool({ description: 'Reports progress' }) async *steps() {
     yield { progress: 1, total: 2, message: 'half' };
     yield { progress: 2, total: 2 };
     return 'done';
   }
 
-  @Tool({ description: 'Runs until it is cancelled' })
-  async forever(_input: NoInput, ctx: Context) {
+  @Tool({ description: 'Runs until it is cancelled' }) async forever(_input: NoInput, ctx: Context) {
     ctx.log.info('started');
     await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve));
   }
 
-  @Tool({ description: 'Speaks of its client' })
-  about(_input: NoInput, ctx: Context) {
+  @Tool({ description: 'Speaks of its client' }) about(_input: NoInput, ctx: Context) {
     const { client, principal, revision, meta } = ctx;
     return JSON.stringify({ client, principal, revision, trace: meta?.['trace'] });
   }
 
-  @Tool({ description: 'Asks everything there is to ask' })
-  async ask(_input: NoInput, ctx: Context) {
+  @Tool({ description: 'Asks everything there is to ask' }) async ask(_input: NoInput, ctx: Context) {
     await ctx.ping();
     const form = await ctx.elicit(Place, { message: 'Where?' });
     const city = form.action === 'accept' ? form.content.city : form.action;
@@ -61,8 +56,7 @@ class Provider {
     return `${city}, ${sample.text}, ${roots.map(({ uri }) => uri).join(' ')}`;
   }
 
-  @Resource('weather://{city}', { list: 'stations' })
-  weather({ city }: Place) {
+  @Resource('weather://{city}', { list: 'stations' }) weather({ city }: Place) {
     return `Fine in ${city}`;
   }
 
@@ -70,13 +64,11 @@ class Provider {
     return CITIES.map((city) => ({ variables: { city }, name: city }));
   }
 
-  @Prompt({ description: 'What to pack' })
-  pack({ city }: Place) {
+  @Prompt({ description: 'What to pack' }) pack({ city }: Place) {
     return `What do I need in ${city}?`;
   }
 
-  @Completion({ for: 'pack', argument: 'city' })
-  city(typed: string) {
+  @Completion({ for: 'pack', argument: 'city' }) city(typed: string) {
     return CITIES.filter((city) => city.startsWith(typed));
   }
 }

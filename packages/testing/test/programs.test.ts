@@ -96,28 +96,30 @@ describe('a program that', () => {
     await client.close();
   });
 
-  it('is killed names the signal', async () => {
-    const client = await connect(program(serving(`process.kill(process.pid, 'SIGKILL');`)));
-    expect(await messageOf(client.callTool('x'))).toMatch(/ended by SIGKILL\. It wrote nothing to stderr\.$/);
-    await client.close();
-  });
-
-  it('prints to stdout rejects what waits', async () => {
-    const client = await connect(program(serving(`console.log('Listening for messages');`)));
-    const message = 'The server sent what is not an MCP message: "Listening for messages"';
-    expect(await messageOf(client.callTool('x'))).toContain(message);
-    await client.close();
-  });
-
-  it('closes its stdout rejects what waits', async () => {
-    const client = await connect(program(serving(`process.stdout.end(); setInterval(() => {}, 1000);`)));
-    expect(await messageOf(client.callTool('x'))).toContain('has closed its stdout, and goes on running.');
-    await client.close();
-  });
-
-  it('answers what nobody asked rejects what waits', async () => {
-    const client = await connect(program(serving(`console.log('{"jsonrpc":"2.0","id":"7","result":{}}');`)));
-    expect(await messageOf(client.callTool('x'))).toBe('The server answered "7", which the client did not ask.');
+  it.each([
+    [
+      'is killed names the signal',
+      `process.kill(process.pid, 'SIGKILL');`,
+      /ended by SIGKILL\. It wrote nothing to stderr\.$/,
+    ],
+    [
+      'prints to stdout rejects what waits',
+      `console.log('Listening for messages');`,
+      /The server sent what is not an MCP message: "Listening for messages"/,
+    ],
+    [
+      'closes its stdout rejects what waits',
+      `process.stdout.end(); setInterval(() => {}, 1000);`,
+      /has closed its stdout, and goes on running\./,
+    ],
+    [
+      'answers what nobody asked rejects what waits',
+      `console.log('{"jsonrpc":"2.0","id":"7","result":{}}');`,
+      /^The server answered "7", which the client did not ask\.$/,
+    ],
+  ])('%s', async (_what, script, message) => {
+    const client = await connect(program(serving(script)));
+    expect(await messageOf(client.callTool('x'))).toMatch(message);
     await client.close();
   });
 
@@ -134,20 +136,16 @@ describe('a program that', () => {
 });
 
 describe('no program outlives', () => {
-  it('its client, even if it ignores the end of stdin and SIGTERM', async () => {
+  it.each([
+    ['even if it ignores the end of stdin and SIGTERM', STUBBORN],
+    [
+      'with the processes that it has started itself',
+      `import { spawn } from 'node:child_process';
+      spawn(process.execPath, ['--input-type=module', '-e', ${JSON.stringify(STUBBORN)}], { stdio: 'ignore' });`,
+    ],
+  ])('its client, %s', async (_how, start) => {
     const { env, next } = await lifeLine();
     const life = next();
-    const client = await connect(program(`${STUBBORN} ${serving('')}`, env));
-    const { ended } = await life;
-    await client.close();
-    await ended;
-  });
-
-  it('its client, with the processes that it has started itself', async () => {
-    const { env, next } = await lifeLine();
-    const life = next();
-    const start = `import { spawn } from 'node:child_process';
-      spawn(process.execPath, ['--input-type=module', '-e', ${JSON.stringify(STUBBORN)}], { stdio: 'ignore' });`;
     const client = await connect(program(`${start} ${serving('')}`, env));
     const { ended } = await life;
     await client.close();
