@@ -1,3 +1,6 @@
+// required by tsyringe
+import 'reflect-metadata';
+
 import { describe, expect, it, jest } from '@jest/globals';
 import {
   Completion,
