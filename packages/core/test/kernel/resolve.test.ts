@@ -158,14 +158,6 @@ describe('a promise of an instance', () => {
     expect(textOf(await client.callTool('help'))).toBe('helped');
   });
 
-  it('does not hide a mistake in annotations, which still throws at once', () => {
-    class Wrong {
-      @Tool({ name: 'two words' }) help() {}
-    }
-    const build = () => serverOf([Wrong], { resolve: () => later(new Wrong()) });
-    expect(build).toThrow('DECORUM_INVALID_NAME');
-  });
-
   it('that is added while the server runs is awaited by calls', async () => {
     const onError = jest.fn();
     const given: Promise<object>[] = [later(new Orders(new Database())), Promise.reject(new Error('no database'))];

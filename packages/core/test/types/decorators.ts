@@ -1,4 +1,4 @@
-// Compiled, never run: each line marked as an error must be an error.
+// Compiled by `npm run typecheck`, never run: each line marked as an error must be an error.
 import {
   Completion,
   type Context,
@@ -32,8 +32,6 @@ class Sum {
 const Zod = z.object({ city: z.string(), days: z.coerce.number<string>() });
 
 export class Inputs {
-  @Tool({ input: City }) dto(_input: City) {}
-
   @Tool({ input: City }) part(_input: Pick<City, 'city'>) {}
 
   // @ts-expect-error -- the parameter is a different DTO than `input`
@@ -49,12 +47,6 @@ export class Inputs {
 
   @Tool({ input: { type: 'object', properties: { city: { type: 'string' } } } }) raw(_input: { city?: string }) {}
 
-  @Tool() inferred(_input: Count, _ctx: Context) {}
-
-  @Prompt({ input: City }) prompt(_input: City) {
-    return '';
-  }
-
   // @ts-expect-error -- the parameter is a different DTO than `input`
   @Prompt({ input: City }) wrongPrompt(_input: Count) {
     return '';
@@ -67,18 +59,6 @@ export class Inputs {
 }
 
 export class Outputs {
-  @Tool({ output: Sum }) dto(): Sum {
-    return { sum: 1 };
-  }
-
-  @Tool({ output: Sum }) async promise() {
-    return { sum: 1 };
-  }
-
-  @Tool({ output: Sum }) explicit() {
-    return toolResult({ structuredContent: { sum: 1 }, content: 'one' });
-  }
-
   @Tool({ output: Sum }) async *generator() {
     yield 1;
     return { sum: 1 };
@@ -99,10 +79,6 @@ export class Outputs {
     return 'one';
   }
 
-  @Tool({ input: City, output: Sum }) both(_input: City, _ctx: Context): Sum {
-    return { sum: 1 };
-  }
-
   // @ts-expect-error -- the parameter is a different DTO than `input`
   @Tool({ input: City, output: Sum }) bothWrongInput(_input: Count): Sum {
     return { sum: 1 };
@@ -115,25 +91,12 @@ export class Outputs {
 }
 
 export class Worded {
-  @Tool({ output: Sum, text: ({ sum }) => sum.toFixed() }) said(): Sum {
-    return { sum: 1 };
-  }
-
   @Tool({ output: Zod, text: ({ city, days }) => city + days }) standard() {
     return { city: 'Oslo', days: '3' };
   }
 
   @Tool({ output: Sum, text: false }) writtenOut() {
     return { content: [text('one')], structuredContent: { sum: 1 } };
-  }
-
-  @Tool({ output: Sum }) failed() {
-    return { content: [text('none')], isError: true };
-  }
-
-  @Tool({ output: Sum }) *generator() {
-    yield 1;
-    return { sum: 1 };
   }
 
   // @ts-expect-error -- the sum is a number
