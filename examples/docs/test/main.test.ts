@@ -1,5 +1,5 @@
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -7,9 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 
-const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const MAIN = join(ROOT, 'examples/docs/dist/main.js');
 
@@ -28,10 +26,6 @@ async function runMain(args: readonly string[], env: Record<string, string> = {}
 describe('The program', () => {
   let cwd: string;
   let child: ChildProcess | undefined;
-
-  beforeAll(async () => {
-    await run(process.execPath, [join(ROOT, 'node_modules/ts7/bin/tsc'), '-b', join(ROOT, 'examples/docs')]);
-  }, 60_000);
 
   beforeEach(async () => {
     cwd = await mkdtemp(join(tmpdir(), 'decorum-docs-'));
@@ -108,9 +102,9 @@ describe('The program', () => {
     expect(code).toBe(1);
   });
 
-  it.each(['x', '70000', '-1'])('rejects PORT=%s', async (port) => {
-    const { code, stderr } = await runMain([], { PORT: port });
-    expect(stderr).toContain(`PORT is "${port}"`);
+  it('rejects a PORT that is none', async () => {
+    const { code, stderr } = await runMain([], { PORT: '70000' });
+    expect(stderr).toContain('PORT is "70000"');
     expect(code).toBe(1);
   });
 

@@ -49,10 +49,12 @@ describe('the patterns of a search', () => {
     );
   });
 
-  it.each(['*.{ts', '*.ts}', '{a,b', '{a,{b}', '}a,b{'])('say so if a brace is missing: %s (#22)', async (pattern) => {
-    expect(await failure('search_files', { path: folder, pattern })).toMatch(
-      /^Balance the braces of ".*", as in \*\.\{js,ts\}, and write \\\{ or \\\} for a single brace\.$/,
-    );
+  it('say so if a brace is missing (#22)', async () => {
+    for (const pattern of ['*.{ts', '*.ts}', '{a,b', '{a,{b}', '}a,b{']) {
+      expect(await failure('search_files', { path: folder, pattern })).toMatch(
+        /^Balance the braces of ".*", as in \*\.\{js,ts\}, and write \\\{ or \\\} for a single brace\.$/,
+      );
+    }
   });
 
   it('may have braces and parentheses that stand for themselves (#22)', () => {
@@ -99,23 +101,26 @@ describe('the patterns of a search', () => {
     expect(() => matchingAny([pattern])).toThrow('List them, as in {1,2,3} and [a-zA-Z]');
   });
 
-  it.each([
-    ['*.md', 'b.md', 'docs/b.md'],
-    ['**/*.md', 'docs/b.md', 'docs/b.txt'],
-    ['**/*.md', 'b.md', 'b.md/c'],
-    ['docs/**', 'docs/a/b', 'docs'],
-    ['**', 'a/b', undefined],
-    ['a/**/b', 'a/b', 'a/c'],
-    ['a?c', 'a😀c', 'ac'],
-    ['[a-c_]x', '_x', 'dx'],
-    ['[!a-c]x', 'dx', 'ax'],
-    ['*.{ts,js}', 'a.js', 'a.md'],
-    ['{a,{b,c}d}', 'cd', 'ad'],
-    ['\\*', '*', 'a'],
-    ['a*b*c', 'axbxbc', 'axbx'],
-  ])('%s matches %s, but not %s', (pattern, fits, other) => {
-    const matches = matchingAny([pattern]);
-    expect([matches(fits), other !== undefined && matches(other)]).toEqual([true, false]);
+  it('match what they should, and nothing else', () => {
+    const rows = [
+      ['*.md', 'b.md', 'docs/b.md'],
+      ['**/*.md', 'docs/b.md', 'docs/b.txt'],
+      ['**/*.md', 'b.md', 'b.md/c'],
+      ['docs/**', 'docs/a/b', 'docs'],
+      ['**', 'a/b', undefined],
+      ['a/**/b', 'a/b', 'a/c'],
+      ['a?c', 'a😀c', 'ac'],
+      ['[a-c_]x', '_x', 'dx'],
+      ['[!a-c]x', 'dx', 'ax'],
+      ['*.{ts,js}', 'a.js', 'a.md'],
+      ['{a,{b,c}d}', 'cd', 'ad'],
+      ['\\*', '*', 'a'],
+      ['a*b*c', 'axbxbc', 'axbx'],
+    ] as const;
+    for (const [pattern, fits, other] of rows) {
+      const matches = matchingAny([pattern]);
+      expect([pattern, matches(fits), other !== undefined && matches(other)]).toEqual([pattern, true, false]);
+    }
   });
 });
 
