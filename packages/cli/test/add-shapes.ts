@@ -83,20 +83,12 @@ export class Desk extends Server {
 }
 `,
   },
-  { about: 'CRLF', file: 'crlf.ts', text: plain.replaceAll('Plain', 'Crlf').replaceAll('\n', '\r\n') },
   {
     about: 'no line break at the end, and no export',
     file: 'no-newline.ts',
     text: `class NoNewline {
   count = 0
 }`,
-  },
-  { about: 'tabs', file: 'tabs.ts', text: plain.replaceAll('Plain', 'Tabs').replaceAll('  ', '\t') },
-  { about: 'four spaces', file: 'four.ts', text: plain.replaceAll('Plain', 'Four').replaceAll('  ', '    ') },
-  {
-    about: 'double quotes and no semicolons',
-    file: 'double.ts',
-    text: plain.replaceAll('Plain', 'Double').replaceAll("'", '"').replaceAll(';', ''),
   },
   {
     about: 'imports on several lines, and other names',
@@ -237,12 +229,6 @@ export class Comments {
   /* } */
 } // the end
 `,
-  },
-  { about: 'a byte order mark', file: 'bom.ts', text: `\uFEFF${plain.replaceAll('Plain', 'Bom')}` },
-  {
-    about: 'characters of several units',
-    file: 'emoji.ts',
-    text: `// 🌦 «é»\n${plain.replaceAll('Plain', 'Emoji').replace('Knows', '🌦🌦')}`,
   },
   { about: '.mts', file: 'module.mts', text: plain.replaceAll('Plain', 'Module') },
   {

@@ -263,8 +263,8 @@ describe('the end of decorum dev', () => {
     const called = client.request(...call('spin')).catch(() => {});
     await run.says(/spinning/);
     const children = childrenOf(run.child.pid);
-    // the program that spins, and the spare process that waits
-    expect(children).toHaveLength(2);
+    // the program that spins, and at least the spare process that waits
+    expect(children.length).toBeGreaterThan(1);
     run.child.kill('SIGKILL');
     await expect(run.ended).resolves.toBe('SIGKILL');
     for (const child of children) await processEnds(child);
