@@ -1,7 +1,7 @@
 /** Finds the file that a command runs, loads it, and finds the server that it exports. */
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import Module from 'node:module';
-import { relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 import type { Class, ClosableHost, McpServer } from '@decorum/core';
@@ -10,7 +10,7 @@ import { CommandFailure, EXIT } from 'create-decorum';
 
 import { formatOf } from './loader/format.js';
 import { installLoader } from './loader/install.js';
-import { TYPESCRIPT } from './loader/resolve.js';
+import { isFile, TYPESCRIPT } from './loader/resolve.js';
 
 /** The entries that commands look for, in this order. */
 export const ENTRIES = ['src/main.ts', 'src/server.ts', 'src/index.ts'];
@@ -25,8 +25,11 @@ export const shown = (file: string): string => {
   return path.startsWith('..') ? file : path;
 };
 
-/** Whether there is a file, not a folder. */
-export const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+/** The closest folder, from this one up, that has a file. */
+export function closest(folder: string, file: string): string | undefined {
+  if (isFile(join(folder, file))) return folder;
+  return dirname(folder) === folder ? undefined : closest(dirname(folder), file);
+}
 
 /**
  * The absolute path of the file to run.

@@ -5,6 +5,7 @@ import { dirname, join, sep } from 'node:path';
 import { CommandFailure, EXIT } from 'create-decorum';
 import { getTsconfig, parseTsconfig } from 'get-tsconfig';
 
+import { closest } from '../entry.js';
 import { shown } from './source.js';
 
 /** The part of package.json that is read. */
@@ -26,12 +27,6 @@ export interface Project {
   readonly packageJson: PackageJson;
   /** All direct dependencies with their ranges, including those of enclosing workspaces. */
   readonly dependencies: Readonly<Record<string, string>>;
-}
-
-/** The closest folder at or above `folder` that contains `file`. */
-function closest(folder: string, file: string): string | undefined {
-  if (existsSync(join(folder, file))) return folder;
-  return dirname(folder) === folder ? undefined : closest(dirname(folder), file);
 }
 
 /**

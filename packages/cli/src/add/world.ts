@@ -1,25 +1,16 @@
-import { existsSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
-
 import { CommandFailure } from 'create-decorum';
 import type { Class, Node } from 'oxc-parser';
 
+import { resolveSource } from '../loader/resolve.js';
 import { importedAs, type Imported, importsOf, isCore, namedBy } from './bindings.js';
 import { type ClassInfo, classesOf } from './classes.js';
 import { isTypeScript } from './project.js';
 import { readSource, type Source, walk } from './source.js';
 
-const EXTENSIONS = ['.ts', '.mts', '.cts', '.tsx', '/index.ts'];
-
-/** The TypeScript file that the compiler resolves a relative import to. */
+/** The TypeScript file of the project that the compiler resolves a relative import to. */
 function fileOf(from: string, specifier: string): string | undefined {
-  if (!/^\.{1,2}(?:\/|$)/.test(specifier)) return undefined;
-  const path = resolve(dirname(from), specifier);
-  const bare = path.replace(/\.([cm]?)jsx?$/, '');
-  const written = /\.([cm]?)js$/.exec(path)?.[1];
-  const candidates =
-    written === undefined ? [path, ...EXTENSIONS.map((end) => path + end)] : [`${bare}.${written}ts`, `${bare}.tsx`];
-  return candidates.find((each) => isTypeScript(each) && existsSync(each) && statSync(each).isFile());
+  const found = specifier.startsWith('.') ? resolveSource(specifier, from) : undefined;
+  return found !== undefined && isTypeScript(found) ? found : undefined;
 }
 
 /** The files of a project, parsed when needed. */

@@ -4,7 +4,8 @@ import { CommandFailure, EXIT } from 'create-decorum';
 
 import { sourceFiles, findProject } from '../add/project.js';
 import { warningsOf } from '../check/warnings.js';
-import { findEntry, isFile, isTypeScript, shown } from '../entry.js';
+import { findEntry, isTypeScript, shown } from '../entry.js';
+import { isFile } from '../loader/resolve.js';
 import { projectOf } from '../loader/project.js';
 import { sourcesBelow } from '../member.js';
 import { builtFile } from './built.js';

@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs';
 import { dirname, extname, relative, resolve } from 'node:path';
 
-import { ENTRIES, isFile } from '../entry.js';
+import { ENTRIES } from '../entry.js';
+import { isFile } from '../loader/resolve.js';
 import { projectOf, rootsOf } from '../loader/project.js';
 
 const COMPILED: Readonly<Record<string, string>> = { '.mts': '.mjs', '.cts': '.cjs' };

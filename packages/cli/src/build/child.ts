@@ -3,6 +3,7 @@
  * opens, so no `onStart` hook runs and nothing listens.
  */
 import { type Exported, exportedServer, howExported, loadEntry, watchServers } from '../entry.js';
+import { isStartupError } from '../failures.js';
 import type { Construction, ThrownError } from './messages.js';
 
 /** Time limit for a program that waits for something else before it serves. */
@@ -31,13 +32,9 @@ function finish(exported: Exported | undefined): void {
 
 function fail(error: unknown): void {
   // problems with the environment may show only after the server has been created
-  if (created.size > 0 && !isMistake(error)) return finish(undefined);
+  if (created.size > 0 && !isStartupError(error)) return finish(undefined);
   end({ type: 'failed', error: thrown(error) });
 }
-
-/** Whether Decorum rejects the code. Other errors may come from the environment, such as a missing database. */
-const isMistake = (error: unknown) =>
-  error instanceof Error && String((error as NodeJS.ErrnoException).code).startsWith('DECORUM_');
 
 function thrown(error: unknown): ThrownError {
   if (!(error instanceof Error)) return { name: 'Error', message: String(error), stack: undefined, code: undefined };

@@ -5,16 +5,16 @@ import { dirname, join } from 'node:path';
 import { CommandFailure, EXIT } from 'create-decorum';
 import { parseTsconfig } from 'get-tsconfig';
 
-import { isFile, shown } from '../entry.js';
+import { closest, shown } from '../entry.js';
+
+const MANIFEST = 'node_modules/typescript/package.json';
 
 /** The compiler that a project has installed, in its folder or above; undefined if there is none. */
 export function compilerFor(folder: string): string | undefined {
-  const manifest = join(folder, 'node_modules/typescript/package.json');
-  if (isFile(manifest)) {
-    const { bin } = JSON.parse(readFileSync(manifest, 'utf8')) as { bin: { tsc: string } };
-    return join(dirname(manifest), bin.tsc);
-  }
-  return dirname(folder) === folder ? undefined : compilerFor(dirname(folder));
+  const home = closest(folder, MANIFEST);
+  if (home === undefined) return undefined;
+  const { bin } = JSON.parse(readFileSync(join(home, MANIFEST), 'utf8')) as { bin: { tsc: string } };
+  return join(home, dirname(MANIFEST), bin.tsc);
 }
 
 /**

@@ -18,7 +18,8 @@ const SOURCES: Readonly<Record<string, readonly string[]>> = {
 
 const LEFT_OUT = ['.ts', '.tsx', '.mts', '.cts', '.js', '.mjs', '.cjs', '.json'];
 
-const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+/** Whether there is a file, not a folder. */
+export const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 
 /** Whether the loader handles a file and its imports. It leaves out installed packages. */
 export const isOwn = (file: string): boolean => !/[\\/]node_modules[\\/]/.test(file);

@@ -5,9 +5,9 @@ import { dirname, join, relative } from 'node:path';
 import { CommandFailure, EXIT } from 'create-decorum';
 
 import type { Built } from '../build/build.js';
-import { type Exported, EXPORT_A_SERVER, isFile, shown } from '../entry.js';
+import { closest, type Exported, EXPORT_A_SERVER, shown } from '../entry.js';
 import { type Format, formatOf } from '../loader/format.js';
-import { isOwn } from '../loader/resolve.js';
+import { isFile, isOwn } from '../loader/resolve.js';
 import { type Manifest, placeDependencies, readManifest } from './dependencies.js';
 import { copy, newFolder, zip } from './files.js';
 import { published } from './published.js';
@@ -33,14 +33,6 @@ function mainOf(program: string, { name, as }: Exported, format: Format): string
     `await serveStdio(${MAKE[as](`(await program.${name})`)});`,
     ``,
   ].join('\n');
-}
-
-/** The folder of the nearest package.json. */
-function projectFolder(file: string): string {
-  const folder = dirname(file);
-  if (isFile(join(folder, 'package.json'))) return folder;
-  if (folder !== dirname(folder)) return projectFolder(folder);
-  throw new CommandFailure(`A bundle needs the name, version and dependencies of a package.json, and there is none.`);
 }
 
 /** Copies the files that a package publishes, and `more`. */
@@ -123,7 +115,10 @@ export interface Bundle {
  * @throws {CommandFailure} if the program doesn't serve over stdio, which is how clients start it
  */
 export async function bundle(built: Built): Promise<Bundle> {
-  const project = projectFolder(built.file);
+  const project = closest(dirname(built.file), 'package.json');
+  if (project === undefined) {
+    throw new CommandFailure(`A bundle needs the name, version and dependencies of a package.json, and there is none.`);
+  }
   const folder = newFolder();
   try {
     const command = collect(project, folder, built);

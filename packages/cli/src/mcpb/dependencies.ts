@@ -1,10 +1,10 @@
 /** Finds the installed packages that a bundle needs, and their paths in the bundle. */
 import { readFileSync, realpathSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 
 import { CommandFailure, EXIT } from 'create-decorum';
 
-import { isFile } from '../entry.js';
+import { closest } from '../entry.js';
 
 /** The part of package.json that is read. */
 export interface Manifest {
@@ -27,9 +27,8 @@ export const readManifest = (folder: string): Manifest =>
 
 /** The real folder of a package, as Node.js finds it from another folder. */
 function findPackage(name: string, from: string): string | undefined {
-  const folder = join(from, 'node_modules', name);
-  if (isFile(join(folder, 'package.json'))) return realpathSync(folder);
-  return dirname(from) === from ? undefined : findPackage(name, dirname(from));
+  const home = closest(from, join('node_modules', name, 'package.json'));
+  return home && realpathSync(join(home, 'node_modules', name));
 }
 
 /** Package folders by path in the bundle: `node_modules/ajv`, or inside another package for a second version. */

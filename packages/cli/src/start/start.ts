@@ -9,12 +9,12 @@ import {
   exportedServer,
   EXPORT_A_SERVER,
   findEntry,
-  isFile,
   isTypeScript,
   loadEntry,
   shown,
   watchServers,
 } from '../entry.js';
+import { isFile } from '../loader/resolve.js';
 import { listenFailure, loadFailure } from '../failures.js';
 import { installLoader } from '../loader/install.js';
 import { divertStdout, endWithSignal, failLater } from './process.js';
