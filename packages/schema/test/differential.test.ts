@@ -56,36 +56,9 @@ const TEXTS = `
   .split(/\s+/);
 
 const ODD_TEXTS = ['', ' ', '\uFE0F', '\uD83D', 'a\u0000b', 'a\nb', 'line\n', `${UUID}\n`, ' 1', 'hsl(1, 2%, 3%)'];
-const SCALARS = [
-  [
-    0,
-    -0,
-    1,
-    2,
-    3,
-    5,
-    6,
-    9,
-    10,
-    11,
-    12,
-    -1,
-    -2,
-    -6,
-    0.1,
-    0.5,
-    1.5,
-    2.25,
-    9.75,
-    10.001,
-    1e21,
-    1e22,
-    3e300,
-    -1e22,
-    2 ** 53,
-  ],
-  [null, true, false],
-].flat();
+const NUMBERS =
+  '0 -0 1 2 3 5 6 9 10 11 12 -1 -2 -6 0.1 0.5 1.5 2.25 9.75 10.001 1e21 1e22 3e300 -1e22 9007199254740992';
+const SCALARS = [...NUMBERS.split(' ').map(Number), null, true, false];
 const COMPOUNDS = [
   [{}, { a: 1 }, { a: null }, [], [null], [''], ['a'], ['a', 'a'], ['a', 'b'], [1, 1], [1, '1'], [0, -0], [1, 2, 3]],
   [

@@ -4,24 +4,12 @@ import { describe, expect, it } from '@jest/globals';
 import { Type } from 'class-transformer';
 import * as cv from 'class-validator';
 
-import { Describe } from '../src/decorators/describe.js';
-import type { DecorumError } from '../src/errors.js';
 import { compileShape } from '../src/compile.js';
-import type { SchemaSource } from '../src/shape.js';
-import { check, point, Point, problemsOf, Query, Tree, Trip, valueOf } from './fixtures.js';
-
-const startupCode = (source: SchemaSource): string | undefined => {
-  try {
-    compileShape(source, 'Test.member');
-    return undefined;
-  } catch (error) {
-    return (error as DecorumError).code;
-  }
-};
+import { check, compile, Point, point, problemsOf, Query, Tree, Trip, valueOf } from './fixtures.js';
 
 describe('the JSON Schema of a DTO', () => {
   it('reflects the rules, descriptions and initializers', () => {
-    expect(compileShape(Query, 'Test.member').published).toEqual({
+    expect(compile(Query).published).toEqual({
       type: 'object',
       properties: {
         city: {
@@ -39,14 +27,14 @@ describe('the JSON Schema of a DTO', () => {
   });
 
   it('has the fields at the root', () => {
-    expect([...compileShape(Query, 'Test.member').fields]).toEqual([
+    expect([...compile(Query).fields]).toEqual([
       ['city', { required: true }],
       ['units', { required: false }],
     ]);
   });
 
   it('has nested classes inline', () => {
-    const { published: json } = compileShape(Trip, 'Test.member');
+    const { published: json } = compile(Trip);
     const nested = {
       properties: { lat: { type: 'number' }, lon: { type: 'number' } },
       required: ['lat', 'lon'],
@@ -65,7 +53,7 @@ describe('the JSON Schema of a DTO', () => {
   });
 
   it('refers to classes that contain themselves', () => {
-    expect(compileShape(Tree, 'Test.member').published).toMatchObject({
+    expect(compile(Tree).published).toMatchObject({
       type: 'object',
       properties: { children: { items: { $ref: '#/$defs/Tree' } } },
       $defs: { Tree: { type: 'object', required: ['name'] } },
@@ -90,7 +78,7 @@ describe('the JSON Schema of a DTO', () => {
       @cv.ValidateNested() @Type(() => A) a!: object;
       @cv.ValidateNested() @Type(() => B) b!: object;
     }
-    expect(Object.keys(compileShape(Both, 'Test.member').published['$defs'] as object)).toEqual(['Node', 'Node2']);
+    expect(Object.keys(compile(Both).published['$defs'] as object)).toEqual(['Node', 'Node2']);
   });
 
   it('uses the type that TypeScript emitted if no rule determines one', () => {
@@ -101,7 +89,7 @@ describe('the JSON Schema of a DTO', () => {
       @cv.IsOptional() at?: Date;
       @cv.Allow() whatever: unknown;
     }
-    expect(compileShape(Emitted, 'Test.member').published['properties']).toEqual({
+    expect(compile(Emitted).published['properties']).toEqual({
       text: { type: 'string' },
       count: { type: 'number' },
       flag: { type: 'boolean' },
@@ -118,7 +106,7 @@ describe('the JSON Schema of a DTO', () => {
       @cv.IsOptional() odd: number = Number.NaN;
       @cv.IsOptional() @cv.IsString() none: string | null = null;
     }
-    const { published: json } = compileShape(Defaults, 'Test.member');
+    const { published: json } = compile(Defaults);
     const defaults = Object.entries(json['properties'] as object).map(([key, schema]) => [
       key,
       (schema as { default?: unknown }).default,
@@ -143,7 +131,7 @@ describe('the JSON Schema of a DTO', () => {
       @cv.MinLength(1) declare a: string;
       @cv.Max(3) declare c?: number;
     }
-    expect(compileShape(Child, 'Test.member').published).toMatchObject({
+    expect(compile(Child).published).toMatchObject({
       properties: {
         a: { type: 'string', minLength: 1 },
         b: { type: 'string' },
@@ -161,7 +149,7 @@ describe('the JSON Schema of a DTO', () => {
     class Alarm {
       @cv.IsEnum(Level) level!: Level;
     }
-    expect(compileShape(Alarm, 'Test.member').published['properties']).toEqual({
+    expect(compile(Alarm).published['properties']).toEqual({
       level: { type: 'number', enum: [0, 7] },
     });
   });
@@ -170,57 +158,16 @@ describe('the JSON Schema of a DTO', () => {
     class Contact {
       @cv.IsEmail() email!: string;
     }
-    expect(compileShape(Contact, 'Test.member').published['properties']).toEqual({
+    expect(compile(Contact).published['properties']).toEqual({
       email: { type: 'string', format: 'email' },
     });
-    expect(compileShape(Contact, 'Test.member', 'output').published['properties']).toEqual({
+    expect(compile(Contact, 'output').published['properties']).toEqual({
       email: { type: 'string' },
     });
   });
 
   it('is compiled once, however many members share it', () => {
     expect(compileShape(Query, 'A.a')).toBe(compileShape(Query, 'B.b'));
-  });
-});
-
-describe('an invalid DTO', () => {
-  class Bare {}
-  class Described {
-    @cv.IsString() a!: string;
-    @Describe('no rule') b!: string;
-  }
-  class Untyped {
-    @cv.ValidateNested() nested!: unknown;
-  }
-  class Promised {
-    @cv.ValidatePromise() later!: unknown;
-  }
-  class Mapped {
-    @cv.IsObject() table!: Map<string, string>;
-  }
-  class Unchecked {
-    @cv.IsObject() @Type(() => Point) point!: Point;
-  }
-  class Slow {
-    @cv.Matches(/^(a+)+$/) text!: string;
-  }
-  it.each([
-    [Bare, 'DECORUM_NO_RULES'],
-    [Described, 'DECORUM_NO_RULES'],
-    [Untyped, 'DECORUM_UNKNOWN_FIELD_TYPE'],
-    [Promised, 'DECORUM_UNSUPPORTED_RULE'],
-    [Mapped, 'DECORUM_INVALID_FIELD'],
-    [Unchecked, 'DECORUM_INVALID_FIELD'],
-    [Slow, 'DECORUM_UNSUPPORTED_RULE'],
-  ])('%p is an error at startup', (source, code) => {
-    expect(startupCode(source)).toBe(code);
-  });
-
-  it('is named with its field, its rule and a remedy', () => {
-    expect(() => compileShape(Promised, 'Test.member')).toThrow(
-      /Promised\.later: the rule @ValidatePromise .* Declare the field/,
-    );
-    expect(() => compileShape(Slow, 'Test.member')).toThrow(/Slow\.text: the rule @Matches .* Rewrite it/);
   });
 });
 
@@ -398,7 +345,7 @@ describe('rules that need the instance', () => {
     class Account {
       @cv.IsString() @isFree name!: string;
     }
-    const shape = compileShape(Account, 'Test.member');
+    const shape = compile(Account);
     await expect(shape.check({ name: 'free' })).resolves.toEqual({ ok: true, value: { name: 'free' } });
     await expect(shape.check({ name: 'taken' })).resolves.toMatchObject({ ok: false, problems: [{ path: 'name' }] });
     expect(shape.check({ name: 5 })).toMatchObject({ ok: false });
@@ -438,7 +385,7 @@ describe('rules that need the instance', () => {
     class Odd {
       @Min value!: unknown;
     }
-    expect(compileShape(Odd, 'Test.member').published['properties']).toEqual({ value: {} });
+    expect(compile(Odd).published['properties']).toEqual({ value: {} });
     expect([check(Odd, { value: 'custom' }).ok, check(Odd, { value: 9 }).ok]).toEqual([true, false]);
   });
 

@@ -2,10 +2,10 @@ import { Type } from 'class-transformer';
 import { ArrayMaxSize, IsArray, IsIn, IsOptional, IsString, NotEquals, ValidateNested } from 'class-validator';
 import { describe, expect, it, jest } from '@jest/globals';
 
-import { compileShape } from '../src/compile.js';
 import { repairing } from '../src/validation/repair.js';
 import type { SchemaSource } from '../src/shape.js';
 import { cpuMs } from '../../../test/support/cpu.js';
+import { compile } from './fixtures.js';
 
 class Leaf {
   @IsOptional() @IsString() @NotEquals('x') a?: string;
@@ -52,7 +52,7 @@ const CASES: readonly (readonly [title: string, source: SchemaSource, args: obje
 
 describe('Explaining wrong arguments', () => {
   it.each(CASES)('costs a bounded amount of work for %s', (_title, source, args) => {
-    const { check } = compileShape(source, 'Test.member');
+    const { check } = compile(source);
     // compiles
     void check({ items: [[1], 'x'] });
     const started = cpuMs();
@@ -90,7 +90,7 @@ const LONG: readonly (readonly [title: string, source: SchemaSource])[] = [
 
 describe('Checking a list with a maximum', () => {
   it.each(LONG)('counts before it looks at any item: %s', (_title, source) => {
-    const { check } = compileShape(source, 'Test.member');
+    const { check } = compile(source);
     // compiles
     void check({ items: Array.from({ length: 11 }, () => 1) });
     const item = { a: {}, b: [1] };
@@ -103,10 +103,7 @@ describe('Checking a list with a maximum', () => {
   });
 
   it('counts the fields of an object first, too', () => {
-    const { check } = compileShape(
-      { type: 'object', maxProperties: 10, patternProperties: { a: union } },
-      'Test.member',
-    );
+    const { check } = compile({ type: 'object', maxProperties: 10, patternProperties: { a: union } });
     const fields = Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`a${n}`, 'x']));
     expect(check(fields)).toMatchObject({ ok: true });
     expect(check({ ...fields, a10: 1 })).toMatchObject({
@@ -136,7 +133,7 @@ describe('Checking a schema that reaches the same value by several ways', () => 
     ['$ref', tree],
     ['$dynamicRef', dynamicTree],
   ])('ends after a bounded number of steps: %s', (_keyword, source) => {
-    const shape = compileShape(source, 'Test.member');
+    const shape = compile(source);
     const nest = (depth: number): object => (depth === 0 ? {} : { child: nest(depth - 1) });
     expect(shape.check({ root: nest(8) })).toMatchObject({ ok: true });
     for (const { check } of [shape, repairing(shape)]) {
@@ -153,7 +150,7 @@ describe('Checking a schema that reaches the same value by several ways', () => 
 describe('Repairing a list of texts that are not JSON', () => {
   it('gives up after some of them', () => {
     const numbers = { type: 'object', properties: { items: { type: 'array', items: { type: 'integer' } } } };
-    const shape = compileShape(numbers, 'Test.member');
+    const shape = compile(numbers);
     const { check } = repairing(shape);
     expect(check({ items: ['7', '[7', '7'] })).toMatchObject({ ok: false });
     const parse = jest.spyOn(JSON, 'parse');

@@ -3,7 +3,7 @@ import * as cv from 'class-validator';
 
 import { Describe } from '../src/decorators/describe.js';
 import { compileShape } from '../src/compile.js';
-import type { Checked, SchemaSource } from '../src/shape.js';
+import type { Checked, SchemaSource, Shape } from '../src/shape.js';
 
 /** A flat DTO. */
 export class Query {
@@ -38,6 +38,37 @@ export class Tree {
   @cv.IsString() name!: string;
   @cv.IsOptional() @cv.ValidateNested({ each: true }) @Type(() => Tree) children?: Tree[];
 }
+
+type Source = SchemaSource;
+
+export const compile = (source: Source, direction: 'input' | 'output' = 'input'): Shape =>
+  compileShape(source, 'Test.member', direction);
+
+export const schemaOf = (source: Source, direction: 'input' | 'output' = 'input') =>
+  compile(source, direction).published;
+
+export const fieldsOf = (source: Source, direction: 'input' | 'output' = 'input') =>
+  schemaOf(source, direction)['properties'];
+
+/** A class with a field `x` that starts with a value, or with none. */
+const withField = (members: object, type: unknown, decorators: readonly unknown[]): Source => {
+  class Dto {
+    constructor() {
+      Object.assign(this, members);
+    }
+  }
+  for (const decorate of [...decorators, Reflect.metadata('design:type', type)]) {
+    (decorate as PropertyDecorator)(Dto.prototype, 'x');
+  }
+  return Dto;
+};
+
+/** A class whose field `x` is declared with this type, and decorated. */
+export const field = (type: unknown, ...decorators: unknown[]): Source => withField({}, type, decorators);
+
+/** The same, with an initializer. */
+export const startingWith = (x: unknown, type: unknown, ...decorators: unknown[]): Source =>
+  withField({ x }, type, decorators);
 
 export const check = (source: SchemaSource, value: unknown): Checked => {
   const checked = compileShape(source, 'Test.member').check(value);

@@ -4,9 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Transform, Type } from 'class-transformer';
 import * as cv from 'class-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-
-import { compileShape } from '../src/compile.js';
-import { check, Point, point, problemsOf } from './fixtures.js';
+import { check, compile, Point, point, problemsOf } from './fixtures.js';
 
 class Order {
   @cv.IsIn(['card', 'cash']) by!: 'card' | 'cash';
@@ -23,7 +21,7 @@ class Order {
   @cv.Allow() anything: unknown;
 }
 
-const { published: json } = compileShape(Order, 'Test.member');
+const { published: json } = compile(Order);
 const good = { by: 'card', card: 1, coupon: 'a', place: point, amount: 1, tags: ['a'] };
 
 describe('a field whose rules may be skipped, or see a transformed value', () => {
@@ -67,7 +65,7 @@ describe('a field whose rules may be skipped, or see a transformed value', () =>
   });
 
   it('has the empty alternative in results, which clients validate', () => {
-    const { properties } = compileShape(Order, 'Test.member', 'output').published;
+    const { properties } = compile(Order, 'output').published;
     expect(properties).toMatchObject({
       card: { anyOf: [{ type: 'integer', minimum: 1 }, {}] },
       amount: { anyOf: [{ type: 'number' }, {}] },
@@ -79,7 +77,7 @@ describe('a field whose rules may be skipped, or see a transformed value', () =>
       @Transform(({ value }) => (value as string).split(',')) @cv.IsString({ each: true }) tags!: string[];
       @Transform(({ value }) => `${(value as string).length}`) @cv.IsNumberString() length!: string;
     }
-    expect(compileShape(Page, 'Test.member').checkStrings({ tags: 'a,b', length: '123' })).toMatchObject({
+    expect(compile(Page).checkStrings({ tags: 'a,b', length: '123' })).toMatchObject({
       ok: true,
       value: { tags: ['a', 'b'], length: '3' },
     });

@@ -5,14 +5,8 @@ import { ArrayOf, Choices, DateOnly, Nullable, RecordOf, Schema } from '../src/i
 import { Expose, Transform, Type } from 'class-transformer';
 import * as cv from 'class-validator';
 
-import { compileShape } from '../src/compile.js';
 import type { SchemaSource } from '../src/shape.js';
-import { check, mistakeIn, Point, problemsOf, valueOf } from './fixtures.js';
-
-const schemaOf = (source: SchemaSource, direction: 'input' | 'output' = 'input') =>
-  compileShape(source, 'Test.member', direction).published;
-
-const fieldsOf = (source: SchemaSource) => schemaOf(source)['properties'];
+import { check, compile, field, fieldsOf, mistakeIn, Point, problemsOf, schemaOf, valueOf } from './fixtures.js';
 
 enum Colour {
   Red = 'red',
@@ -23,6 +17,10 @@ class Even implements cv.ValidatorConstraintInterface {
   validate(value: unknown): boolean {
     return (value as number) % 2 === 0;
   }
+}
+
+class Kind {
+  @Nullable() @cv.Equals('kind') readonly kind: 'kind' | null = 'kind';
 }
 
 class Part {
@@ -229,7 +227,7 @@ describe('a field with @Nullable()', () => {
       @cv.IsInt() @cv.Validate(Even) count!: number;
       @Nullable() @DateOnly() @Type(() => Date) day!: Date | null;
     }
-    const shape = compileShape(Report, 'Test.member', 'output');
+    const shape = compile(Report, 'output');
     const report = { celsius: null, note: null, count: 2, day: null };
     expect(shape.published['properties']).toMatchObject({
       celsius: { type: ['number', 'null'] },
@@ -241,32 +239,30 @@ describe('a field with @Nullable()', () => {
     });
   });
 
-  it('does not start with a decorator that contradicts it (#22)', () => {
-    class Defined {
-      @Nullable() @cv.IsDefined() @cv.IsString() name!: string | null;
-    }
-    class Own {
-      @Nullable() @Schema({ type: 'string' }) name!: string | null;
-    }
-    expect(mistakeIn(Defined)).toMatch(/^Defined\.name: @Nullable cannot be combined with @IsDefined\. Remove one/);
-    expect(mistakeIn(Own)).toMatch(/^Own\.name: @Nullable cannot be combined with @Schema\. Allow null in the schema/);
-    class Kind {
-      @Nullable() @cv.Equals('kind') readonly kind: 'kind' | null = 'kind';
-    }
-    class Union {
-      @cv.ValidateNested()
-      @Type(() => Object, { discriminator: { property: 'kind', subTypes: [{ value: Kind, name: 'kind' }] } })
-      one!: Kind;
-    }
-    expect(mistakeIn(Union)).toMatch(/^Kind\.kind: @Nullable is on the discriminator of a union\. Remove @Nullable/);
-    class Untyped {
-      @Nullable() name!: string | null;
-    }
-    class Nested {
-      @Nullable() @cv.ValidateNested() part!: Part | null;
-    }
-    expect(mistakeIn(Untyped)).toMatch(/^Untyped\.name: .*`string \| null`.*UNKNOWN_FIELD_TYPE/);
-    expect(mistakeIn(Nested)).toMatch(/^Nested\.part: .*`Item \| null`.*@Type\(\(\) => TheClass\)/);
+  const discriminator = { property: 'kind', subTypes: [{ value: Kind, name: 'kind' }] };
+  it.each<[string, SchemaSource, RegExp]>([
+    [
+      '@IsDefined()',
+      field(Object, Nullable(), cv.IsDefined(), cv.IsString()),
+      /x: @Nullable .* @IsDefined\. Remove one/,
+    ],
+    ['@Schema()', field(Object, Nullable(), Schema({ type: 'string' })), /x: @Nullable .* @Schema\. Allow null in the/],
+    [
+      'a discriminator',
+      field(
+        Object,
+        cv.ValidateNested(),
+        Type(() => Object, { discriminator }),
+      ),
+      /^Kind\.kind: @Nullable is on the discriminator of a union\. Remove @Nullable/,
+    ],
+    ['no type', field(Object, Nullable()), /x: .*`string \| null`.*UNKNOWN_FIELD_TYPE/],
+    ['no class', field(Object, Nullable(), cv.ValidateNested()), /x: .*`Item \| null`.*@Type\(\(\) => TheClass\)/],
+  ])('does not start with what contradicts it: %s (#22)', (_, source, message) => {
+    expect(mistakeIn(source)).toMatch(message);
+  });
+
+  it('takes no arguments (#22)', () => {
     expect(() => {
       class Items {
         // @ts-expect-error -- takes no arguments
@@ -274,13 +270,6 @@ describe('a field with @Nullable()', () => {
       }
       return Items;
     }).toThrow(/Items\.tags: @Nullable takes no arguments \(.*@Schema\)\. Write @Nullable\(\)/);
-  });
-
-  it('is named as the remedy for an initializer that is null (#22)', () => {
-    class Initial {
-      @cv.IsString() name: string | null = null;
-    }
-    expect(mistakeIn(Initial)).toMatch(/its initializer breaks @IsString\. Add @Nullable\(\)/);
   });
 });
 

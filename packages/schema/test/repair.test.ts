@@ -6,9 +6,9 @@ import { Transform, Type } from 'class-transformer';
 import * as cv from 'class-validator';
 import { z } from 'zod';
 
-import { compileShape } from '../src/compile.js';
 import { repairing } from '../src/validation/repair.js';
 import type { SchemaSource } from '../src/shape.js';
+import { compile } from './fixtures.js';
 
 class Point {
   @cv.IsInt() x!: number;
@@ -66,7 +66,7 @@ const rawQuery = {
   },
 };
 
-const repaired = (source: SchemaSource, value: unknown) => repairing(compileShape(source, 'Test.member')).check(value);
+const repaired = (source: SchemaSource, value: unknown) => repairing(compile(source)).check(value);
 
 const SOURCES: readonly (readonly [string, SchemaSource])[] = [
   ['a DTO', Query],
@@ -107,13 +107,13 @@ describe.each(SOURCES)('the repair of arguments of %s', (_, source) => {
     expect(repaired(source, value)).toMatchObject({ ok: true, value: expected });
     expect(JSON.stringify(value)).toBe(sent);
     // rejected without the repair
-    expect(compileShape(source, 'Test.member').check(value)).toMatchObject({ ok: false });
+    expect(compile(source).check(value)).toMatchObject({ ok: false });
   });
 
   it.each([{ text: '5' }, { text: 'true' }, { id: '5' }, { id: 5 }, { tags: [] }, { either: ['5'] }, {}])(
     'keeps %j, because it is valid',
     (value) => {
-      expect(repaired(source, value)).toEqual(compileShape(source, 'Test.member').check(value));
+      expect(repaired(source, value)).toEqual(compile(source).check(value));
       expect(repaired(source, value)).toMatchObject({ ok: true, value });
     },
   );

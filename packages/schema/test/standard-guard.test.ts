@@ -6,8 +6,8 @@ import fc from 'fast-check';
 import * as v from 'valibot';
 import { z } from 'zod';
 
-import { compileShape } from '../src/compile.js';
 import type { SchemaSource } from '../src/shape.js';
+import { compile } from './fixtures.js';
 
 const VULNERABLE = /^(\w+\s?)*$/;
 const POLYNOMIAL = /\s+$/;
@@ -17,7 +17,7 @@ const zodList = (item: z.ZodType) => z.object({ items: z.array(item) });
 const valibotList = (item: v.GenericSchema) => toStandardJsonSchema(v.object({ items: v.array(item) }));
 const arktypeList = (item: string) => type({ items: `(${item})[]` } as never) as SchemaSource;
 
-const shapeOf = (source: SchemaSource) => compileShape(source, 'Test.member');
+const shapeOf = (source: SchemaSource) => compile(source);
 const copies = (item: unknown, count = 1000) => ({ items: Array.from({ length: count }, () => item) });
 
 describe('a pattern of a Standard Schema that can take exponential time', () => {
@@ -41,7 +41,7 @@ describe('a pattern of a Standard Schema that can take exponential time', () => 
     ['arktype, for names of fields', type({ a: { [`[/${VULNERABLE.source}/]`]: 'string' } } as never) as SchemaSource],
   ])('is an error at startup: %s (#22)', (_, source) => {
     expect(() => shapeOf(source)).toThrow(/the pattern .* can take exponential time/);
-    expect(() => compileShape(source, 'Test.member', 'output')).toThrow(/DECORUM_INVALID_SCHEMA/);
+    expect(() => compile(source, 'output')).toThrow(/DECORUM_INVALID_SCHEMA/);
   });
 
   it.each<readonly [string, SchemaSource]>([

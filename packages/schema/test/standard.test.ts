@@ -1,11 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import { type } from 'arktype';
+import { MinLength } from 'class-validator';
 import * as v from 'valibot';
 import { z } from 'zod';
 
 import type { SchemaSource } from '../src/shape.js';
 import { compileShape } from '../src/compile.js';
+import { compile, valueOf } from './fixtures.js';
 
 const sources: readonly (readonly [string, SchemaSource])[] = [
   ['zod', z.object({ name: z.string(), count: z.int().min(1).optional() })],
@@ -19,7 +21,7 @@ const sources: readonly (readonly [string, SchemaSource])[] = [
 ];
 
 describe.each(sources)('a schema of %s', (_, source) => {
-  const shape = compileShape(source, 'Test.member');
+  const shape = compile(source);
 
   it('provides its own JSON Schema', () => {
     expect(shape.published).toMatchObject({
@@ -62,10 +64,10 @@ describe('a Standard Schema', () => {
         .transform((text) => text.split(','))
         .optional(),
     });
-    const input = compileShape(source, 'Test.member');
+    const input = compile(source);
     expect(input.published['required']).toBeUndefined();
     expect(input.check({ list: 'a,b' })).toEqual({ ok: true, value: { n: 1, list: ['a', 'b'] } });
-    const output = compileShape(z.object({ n: z.number().default(1) }), 'Test.member', 'output');
+    const output = compile(z.object({ n: z.number().default(1) }), 'output');
     expect(output.published['required']).toEqual(['n']);
     expect(output.checkOutput({ secret: 1 })).toEqual({ ok: true, value: { n: 1 } });
   });
@@ -95,7 +97,7 @@ describe('a Standard Schema', () => {
           { pair: ['x'], by: {} },
         ],
       ] as const) {
-        const { published: json, check } = compileShape(source, 'Test.member');
+        const { published: json, check } = compile(source);
         expect(json).toBeDefined();
         await expect(check(value)).rejects.toThrow('1');
         expect(values.splice(0)).toEqual(['x']);
@@ -109,7 +111,7 @@ describe('a Standard Schema', () => {
       calls.push(name);
       return name.length > 3 ? Promise.resolve(name !== 'taken') : name !== 'no';
     };
-    const { check } = compileShape(z.object({ name: z.string().refine(rule, 'is wrong') }), 'Test.member');
+    const { check, checkOutput } = compile(z.object({ name: z.string().refine(rule, 'is wrong') }));
     const wrong = { ok: false, problems: [{ path: 'name', expected: 'is wrong' }] };
     expect(check({ name: 'yes' })).toEqual({ ok: true, value: { name: 'yes' } });
     expect(check({ name: 'no' })).toEqual(wrong);
@@ -118,17 +120,7 @@ describe('a Standard Schema', () => {
     await expect(check({ name: 'taken' })).resolves.toEqual(wrong);
     await expect(check({ name: 'no' })).resolves.toEqual(wrong);
     expect(calls).toEqual(['free', 'taken', 'no']);
-  });
-
-  it('may be asynchronous', async () => {
-    const source = z.object({ name: z.string().refine(async (name) => name !== 'taken', 'is taken') });
-    const shape = compileShape(source, 'Test.member');
-    await expect(shape.check({ name: 'free' })).resolves.toEqual({ ok: true, value: { name: 'free' } });
-    await expect(shape.check({ name: 'taken' })).resolves.toEqual({
-      ok: false,
-      problems: [{ path: 'name', expected: 'is taken' }],
-    });
-    await expect(shape.checkOutput({ name: 'free' })).resolves.toEqual({ ok: true, value: { name: 'free' } });
+    await expect(checkOutput({ name: 'free' })).resolves.toEqual({ ok: true, value: { name: 'free' } });
   });
 
   it('names items by their index', () => {
@@ -137,13 +129,22 @@ describe('a Standard Schema', () => {
       problems: [{ path: 'items[1].price' }],
     });
   });
+});
 
-  it.each([
-    ['has no JSON Schema', v.object({}), /toStandardJsonSchema/],
-    ['cannot be said in JSON Schema', z.object({ when: z.date() }), /zod says/],
-  ])('that %s is an error at startup', (_, source, message) => {
-    expect(() => compileShape(source as SchemaSource, 'Test.member')).toThrow(
-      expect.objectContaining({ code: 'DECORUM_INVALID_SCHEMA', message: expect.stringMatching(message) }),
-    );
+it('a class with a Standard Schema as its static `schema` is checked and parsed by it (#23)', () => {
+  class CityDto {
+    static readonly schema = z.object({ city: z.string().trim().min(2) });
+    city!: string;
+  }
+  expect(valueOf(CityDto, { city: ' Oslo ' })).toEqual({ city: 'Oslo' });
+});
+
+it('a DTO class whose static `schema` is something else keeps its own rules (#23)', () => {
+  class NamedDto {
+    static readonly schema = 'public';
+    @MinLength(2) name!: string;
+  }
+  expect(compile(NamedDto).published).toMatchObject({
+    properties: { name: { type: 'string', minLength: 2 } },
   });
 });

@@ -7,9 +7,7 @@ import { ApiProperty, ApiPropertyOptional, PartialType } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import * as cv from 'class-validator';
 
-import { compileShape } from '../src/compile.js';
-import type { Class } from '../src/metadata/store.js';
-import { problemsOf } from './fixtures.js';
+import { fieldsOf, problemsOf } from './fixtures.js';
 
 enum Unit {
   Metric = 'metric',
@@ -20,9 +18,6 @@ enum Level {
   Low,
   High,
 }
-
-const fieldsOf = (cls: Class, direction: 'input' | 'output' = 'input') =>
-  compileShape(cls, 'Test.member', direction).published['properties'];
 
 class Query {
   @ApiProperty({ title: 'City', description: 'Name of a city', example: 'Berlin' }) @cv.IsString() city!: string;

@@ -6,9 +6,8 @@ import * as cv from 'class-validator';
 
 import { Describe } from '../src/decorators/describe.js';
 import { RecordOf } from '../src/decorators/record-of.js';
-import { compileShape } from '../src/compile.js';
 import type { SchemaSource } from '../src/shape.js';
-import { problemsOf, valueOf } from './fixtures.js';
+import { compile, mistakeIn, problemsOf, valueOf } from './fixtures.js';
 
 abstract class Shape {}
 class Circle extends Shape {
@@ -51,19 +50,10 @@ const squareSchema = {
   additionalProperties: false,
 };
 
-const mistakeOf = (source: SchemaSource, direction: 'input' | 'output' = 'input'): string => {
-  try {
-    compileShape(source, 'Test.member', direction);
-    return 'none';
-  } catch (error) {
-    return (error as Error).message;
-  }
-};
-
 describe('a union by the discriminator of @Type', () => {
   it('is published as oneOf, each class with its own name', () => {
     const union = { type: 'object', oneOf: [circleSchema, squareSchema] };
-    expect(compileShape(Drawing, 'Test.member').published['properties']).toEqual({
+    expect(compile(Drawing).published['properties']).toEqual({
       main: union,
       others: { type: 'array', items: union },
     });
@@ -97,7 +87,7 @@ describe('a union by the discriminator of @Type', () => {
     class Maybe {
       @cv.IsOptional() @cv.ValidateNested() @Type(() => Shape, shapes) shape?: Shape;
     }
-    expect(compileShape(Maybe, 'Test.member').published['properties']).toMatchObject({ shape: { oneOf: [{}, {}] } });
+    expect(compile(Maybe).published['properties']).toMatchObject({ shape: { oneOf: [{}, {}] } });
     expect(problemsOf(Maybe, { shape: null })).toEqual([]);
     expect(valueOf<Maybe>(Maybe, { shape: circle }).shape).toBeInstanceOf(Circle);
     expect(problemsOf(Maybe, { shape: { kind: 'x' } })).toEqual(['shape.kind must be one of "circle", "square"']);
@@ -166,7 +156,7 @@ describe('a union by the discriminator of @Type', () => {
     expect(problemsOf(Sum, { root: tree })).toHaveLength(1);
     const small = valueOf<Sum>(Sum, { root: { op: 'not', inner: { op: 'num', value: 1 } } });
     expect((small.root as Not).inner).toBeInstanceOf(Num);
-    expect(compileShape(Sum, 'Test.member').published['$defs']).toMatchObject({ Not: { required: ['op', 'inner'] } });
+    expect(compile(Sum).published['$defs']).toMatchObject({ Not: { required: ['op', 'inner'] } });
   });
 
   it('runs rules that need the instance, and nests in records', () => {
@@ -208,7 +198,7 @@ describe('a union by the discriminator of @Type', () => {
   });
 
   it('is checked in results, which contain their discriminator', () => {
-    const shape = compileShape(Drawing, 'Test.member', 'output');
+    const shape = compile(Drawing, 'output');
     const main = Object.assign(new Circle(), { radius: 1 });
     expect(shape.checkOutput({ main, others: [square] })).toEqual({
       ok: true,
@@ -260,12 +250,12 @@ describe('an invalid union is an error at startup:', () => {
     ['no @ValidateNested', Unchecked, /Unchecked\.x: .*@ValidateNested\(\)/],
     ['a property that class-transformer removes', Removed, /Circle\.kind: .*keepDiscriminatorProperty: true/],
   ])('%s', (_, source, message) => {
-    expect(mistakeOf(source)).toMatch(message);
+    expect(mistakeIn(source)).toMatch(message);
   });
 
   it('results without a discriminator', () => {
     const source = union({ property: 'is', subTypes: [{ value: Undeclared, name: 'text' }] });
-    expect(mistakeOf(source)).toBe('none');
-    expect(mistakeOf(source, 'output')).toMatch(/Undeclared\.is: .*@Equals\('text'\) readonly is = 'text'/);
+    expect(mistakeIn(source)).toBe('none');
+    expect(mistakeIn(source, 'output')).toMatch(/Undeclared\.is: .*@Equals\('text'\) readonly is = 'text'/);
   });
 });

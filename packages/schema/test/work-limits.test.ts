@@ -3,23 +3,20 @@ import { Transform, Type } from 'class-transformer';
 import { IsArray, IsOptional, IsString, ValidateBy, ValidateNested } from 'class-validator';
 import { describe, expect, it } from '@jest/globals';
 
-import { compileShape } from '../src/compile.js';
 import { repairing } from '../src/validation/repair.js';
 import type { SchemaSource } from '../src/shape.js';
+import { compile } from './fixtures.js';
 
 const TOO_COMPLEX = { ok: false, problems: [{ path: '', expected: 'is too complex to be checked' }] };
 
 describe('References of arguments', () => {
   const times = (count: number) => ({ allOf: Array.from({ length: count }, () => ({ $ref: '#/$defs/number' })) });
   const shapeOf = (each: number, more: number) =>
-    compileShape(
-      {
-        type: 'object',
-        properties: { items: { type: 'array', items: times(each) }, more: times(more) },
-        $defs: { number: { type: 'integer' } },
-      },
-      'Test.member',
-    );
+    compile({
+      type: 'object',
+      properties: { items: { type: 'array', items: times(each) }, more: times(more) },
+      $defs: { number: { type: 'integer' } },
+    });
   const args = (count: number) => ({ items: Array.from({ length: count }, () => 1), more: 1 });
 
   it.each([
@@ -59,7 +56,7 @@ describe.each([
     ['empty', {}],
     ['short', { a: 'x' }],
   ])('may be 2,000, and one for each 20 characters: %s', async (_name, item) => {
-    const { check } = compileShape(source, 'Test.member');
+    const { check } = compile(source);
     const args = (count: number) => ({ items: Array.from({ length: count }, () => item) });
     const characters = (count: number) =>
       JSON.stringify(args(0)).length + count * (JSON.stringify(item).length + 1) - 1;
@@ -74,7 +71,7 @@ describe.each([
 
 describe('Problems of arguments', () => {
   const found = async (schema: object, args: object) => {
-    const checked = await compileShape(schema as SchemaSource, 'Test.member').check(args);
+    const checked = await compile(schema as SchemaSource).check(args);
     return checked.ok ? 0 : checked.problems.length;
   };
 
