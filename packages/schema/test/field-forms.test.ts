@@ -149,10 +149,12 @@ describe('@RecordOf', () => {
       @Transform(({ value }) => String(value).trim()) @cv.IsString() name!: string;
       @RecordOf(Number) @cv.Min(0, { each: true }) prices!: Record<string, number>;
       @ArrayOf(Date) times!: Date[];
+      @cv.IsOptional() @ArrayOf(Point) points?: Point[];
     }
     const times = ['2026-01-31T12:00:00Z'];
     const value = valueOf<Trimmed>(Trimmed, { name: ' a ', prices: { EUR: 1 }, times });
     expect(value).toMatchObject({ name: 'a', prices: { EUR: 1 }, times: [new Date('2026-01-31T12:00:00Z')] });
+    expect(valueOf<Trimmed>(Trimmed, { ...value, times, points: [point] }).points?.[0]).toBeInstanceOf(Point);
     expect(problemsOf(Trimmed, { name: 'a', prices: { EUR: -1 }, times })).toEqual(['prices.EUR must be at least 0']);
     expect(check(Trimmed, { name: 'a', prices: { constructor: 1 }, times }).ok).toBe(false);
     const shape = compile(Trimmed, 'output');

@@ -234,8 +234,11 @@ describe('a field with @Nullable()', () => {
       note: { type: ['string', 'null'] },
     });
     expect(shape.checkOutput(report)).toEqual({ ok: true, value: report });
-    expect(shape.checkOutput({ ...report, celsius: 'x' })).toMatchObject({
-      problems: [{ path: 'celsius', expected: 'must be a number or null' }],
+    expect(shape.checkOutput({ ...report, celsius: 'x', note: 5 })).toMatchObject({
+      problems: [
+        { path: 'celsius', expected: 'must be a number or null' },
+        { path: 'note', expected: 'must be a string or null' },
+      ],
     });
   });
 

@@ -7,6 +7,7 @@ import type { Rule } from '../src/rules/class-facts.js';
 import { rulesOf } from '../src/rules/class-facts.js';
 import { MAPPED, UNSUPPORTED, RUN, runsOn, STRUCTURAL } from '../src/rules/constraints.js';
 import { isGenuine } from '../src/rules/value-rule.js';
+import { field, mistakeIn } from './fixtures.js';
 
 const NOT_RULES = ['ValidationError', 'Validator', 'MetadataStorage', 'ValidationTypes'];
 
@@ -61,6 +62,12 @@ describe('the rule table', () => {
     ['Rejected at startup', lists.refused],
   ])('matches the page under "%s"', (heading, names) => {
     expect([...new Set(listOnPage(heading))].toSorted()).toEqual([...names].toSorted());
+  });
+
+  it.each(lists.refused)('rejects @%s at startup, and says what to write instead', (name) => {
+    const source = field(Object, decorators[name]?.());
+    const message = new RegExp(`Dto\\.x: the rule @${name} is not supported\\. \\w.*UNSUPPORTED_RULE`);
+    expect(mistakeIn(source)).toMatch(message);
   });
 
   it.each([...MAPPED])('recognizes @%s by its name and message', (name, mapping) => {
