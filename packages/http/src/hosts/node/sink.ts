@@ -6,18 +6,24 @@ import { SINK } from '../../fast/node-fields.js';
 import { leftOn, onSocketClose } from './socket.js';
 
 /** A response. Compression middleware, such as `compression`, adds a `flush` method that sends buffered data. */
-type Response = ServerResponse & { [SINK]?: NodeSink; flush?(): void };
+type Response = ServerResponse & { [SINK]?: NodeSink; flush?(): void; readonly stream?: Channel };
+
+/** What tells whether a reader keeps up: the stream of HTTP/2, whose response doesn't, or the response. */
+type Channel = Pick<ServerResponse, 'destroyed' | 'writableNeedDrain'>;
 
 /** A streamed Node response. */
 export class NodeSink implements Sink {
   private owner: SinkOwner | undefined;
   private begun = false;
+  private readonly channel: Channel;
 
   /** @param response its headers are already set */
-  constructor(private readonly response: Response) {}
+  constructor(private readonly response: Response) {
+    this.channel = response.stream ?? response;
+  }
 
   get closed(): boolean {
-    return this.response.destroyed;
+    return this.channel.destroyed;
   }
 
   get backlog(): number {
@@ -26,12 +32,14 @@ export class NodeSink implements Sink {
 
   /** A response has no socket while an earlier one on the same connection is unfinished. */
   get left(): number {
-    const { socket } = this.response;
+    const { socket, stream, writableLength } = this.response;
+    // the streams of HTTP/2 share a socket
+    if (stream) return writableLength;
     return socket === null ? 0 : leftOn(socket);
   }
 
   get slow(): boolean {
-    return this.response.writableNeedDrain;
+    return this.channel.writableNeedDrain;
   }
 
   own(owner: SinkOwner): void {
@@ -64,7 +72,9 @@ export class NodeSink implements Sink {
   }
 
   end(text: string): void {
-    this.response.end(text, encodingOf(text));
+    // if an empty text is written last, Node sends garbage instead of the one before over HTTP/2
+    if (text === '') this.response.end();
+    else this.response.end(text, encodingOf(text));
   }
 
   destroy(): void {
