@@ -90,13 +90,15 @@ export async function connectTo(host: HttpHost, revision: Revision, options: Hos
 export function overEveryHost(subject: string, tests: (host: HttpHost) => void): void {
   describe.each(HOSTS)(`${subject} over $name`, (host) => {
     current = host;
+    sentences = 0;
     tests(host);
     current = undefined;
   });
 }
 
-/** The host whose tests are being registered. */
+/** The host whose tests are being registered, and the number of its sentences so far. */
 let current: HttpHost | undefined;
+let sentences = 0;
 
 /** Whether a sentence of this suite holds for a host. A host lists the sentences that don't, with reasons. */
 export const holds = (host: HttpHost | undefined, sentence: string): boolean =>
@@ -108,33 +110,45 @@ type Test<R> = (revision: R) => void | Promise<void>;
 const ROWS = /(?: \[[A-Z0-9]+-\d+\])+$/;
 
 /**
- * Registers a test for each revision. If the sentence ends with rows of the requirement table, as in `… [HTTP-12]` or
- * `… [HTTP-19] [HTTP-20]`, the test covers each of them in the revisions that it applies to.
+ * Registers a test of a sentence that holds in each revision. Hosts and revisions are paired: `listen` shows the
+ * sentence in each revision if it ends with rows of the requirement table, as in `… [HTTP-12]` or
+ * `… [HTTP-19] [HTTP-20]`, and otherwise in the first and the last of them. Each other host shows it in one revision,
+ * which differs from host to host and from sentence to sentence. The tests over `listen` cover the rows, in the
+ * revisions that they apply to.
  */
 function register<R extends Revision>(revisions: readonly R[], sentence: string, test: Test<R>): void {
-  const rows = ROWS.exec(sentence)?.[0].match(/[A-Z0-9]+-\d+/g) ?? [];
   const plain = sentence.replace(ROWS, '');
   if (!holds(current, plain)) return;
-  for (const revision of revisions) {
-    const own = rows.filter((row) => revisionsOf(row, [revision]).length > 0).map((row) => [row, revision] as const);
-    itShows(own, own.length > 0 ? plain : `${plain} (${revision})`, () => test(revision));
+  const rows = ROWS.exec(sentence)?.[0].match(/[A-Z0-9]+-\d+/g) ?? [];
+  const index = current === undefined ? 0 : HOSTS.indexOf(current);
+  const paired = (index + sentences++) % revisions.length;
+  const isShown = (at: number) => rows.length > 0 || at === 0 || at === revisions.length - 1;
+  for (const revision of revisions.filter((_, at) => (index === 0 ? isShown(at) : at === paired))) {
+    const covered = index === 0 ? rows.filter((row) => revisionsOf(row, [revision]).length > 0) : [];
+    const cells = covered.map((row) => [row, revision] as const);
+    itShows(cells, cells.length > 0 ? plain : `${plain} (${revision})`, () => test(revision));
   }
 }
 
-/** Registers a test for each of the five revisions. */
+/** Registers a sentence that holds in all revisions. */
 export const inEveryRevision = (sentence: string, test: Test<Revision>): void => register(REVISIONS, sentence, test);
 
-/** Registers a test for each of the four session revisions. */
+/** Registers a sentence that holds in the four session revisions. */
 export const inEverySessionRevision = (sentence: string, test: Test<SessionRevision>): void =>
   register(SESSION_REVISIONS, sentence, test);
 
-/** Registers a test for the stateless revision. */
+/** Registers a sentence of the stateless revision. */
 export const inTheStatelessRevision = (sentence: string, test: Test<typeof STATELESS>): void =>
   register([STATELESS], sentence, test);
 
-/** Registers a test for the revision with HTTP+SSE. */
+/** Registers a sentence of the revision with HTTP+SSE. */
 export const inTheFirstRevision = (sentence: string, test: Test<SessionRevision>): void =>
   register([SESSION_REVISIONS[0]], sentence, test);
+
+/** Registers a sentence for which the revision makes no difference. */
+export const inAnyRevision = (sentence: string, test: () => void | Promise<void>): void => {
+  if (holds(current, sentence)) itShows([], sentence, test);
+};
 
 /** Calls a tool that emits an event when it starts. Resolves when the tool has started. */
 export async function begin(

@@ -1,10 +1,11 @@
 // All HTTP hosts of an MCP endpoint. Add a row for a new binding; it must pass this suite.
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createHttp2Server } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 
 import type { McpServer, Principal } from '@decorum/core';
-import { type Auth, authRoutes, type HttpOptions, listen, mcp } from '@decorum/http';
+import { type Auth, authRoutes, type HttpOptions, listen, mcp, type McpPluginOptions } from '@decorum/http';
 import { fetchHandler } from '@decorum/http/fetch';
 import { nodeHandler } from '@decorum/http/node';
 import { type HttpBindings, serve as serveHono } from '@hono/node-server';
@@ -17,6 +18,7 @@ import helmet from 'helmet';
 import { Hono } from 'hono';
 
 import { bridge } from './fetch-bridge.js';
+import { type Behind, openFront } from './http2-front.js';
 
 /** Reads one header of a request of the host. */
 export type HeaderReader = (name: string) => string | undefined;
@@ -80,9 +82,9 @@ const PARSED: Exceptions = {
   'reject a large body that does not declare its length': NO_LIMITS,
   'gets 408 after bodyTimeoutMs': NO_LIMITS,
   'does not delay the answer': NO_LIMITS,
+  'needs a content type that is announced': NO_LIMITS,
   'refuses callers before the body is read': NO_LIMITS,
-  'runs before the body is read': NO_LIMITS,
-  'unfinished bodies may hold': NO_LIMITS,
+  'together may hold': NO_LIMITS,
 };
 
 const MANAGED = '@hono/node-server decides when to close a connection whose request has an unread body';
@@ -90,8 +92,18 @@ const MANAGED = '@hono/node-server decides when to close a connection whose requ
 const ON_HONO: Exceptions = {
   'gets 408 after bodyTimeoutMs': MANAGED,
   'does not delay the answer': MANAGED,
-  'rejects a foreign Host on every route and method':
-    '@hono/node-server answers a malformed Host itself, without a body',
+  'needs a content type that is announced': MANAGED,
+  'rejects a malformed Host': '@hono/node-server answers it itself, without a body',
+};
+
+const BODIES = 'HTTP/2 has no header that announces a body, so one without a content type is found when it is read';
+const SINGLE = 'the client for HTTP/2 sends a header of this kind once';
+
+const OVER_HTTP2: Exceptions = {
+  'needs a content type that is announced like the body': BODIES,
+  'answers 403 without a scope and 400 with two Authorization headers': SINGLE,
+  'rejects a malformed Host': 'HTTP/2 itself rejects a malformed :authority',
+  'are found, as the endpoint is, by the absolute URL': 'HTTP/2 sends paths only',
 };
 
 const listening: HttpHost = {
@@ -126,30 +138,17 @@ const plainNode: HttpHost = {
   },
 };
 
-const inExpress: HttpHost = {
-  name: 'Express',
-  listener: 'application',
-  async serve(server, { principal, ...options }) {
-    const app = express();
-    app.get(HEALTH, (_request, response) => void response.send('healthy'));
-    // HTTP+SSE and documents have their own paths, so the handler must see all paths
-    const isMounted = options.legacySse === undefined && options.auth?.documents === undefined;
-    const handler = nodeHandler(server, { ...options, ...byFields(principal), ...(!isMounted && { path: PATH }) });
-    app.use(isMounted ? PATH : '/', handler);
-    return await listenOn(handler, app);
-  },
-};
-
-/** An Express application with the usual middleware. Its parser reads bodies before the handler does. */
-function behindMiddleware(name: string, createApp: typeof express): HttpHost {
+/** An Express application. With the usual middleware, its parser reads bodies before the handler does. */
+function inExpress(name: string, createApp: typeof express, hasMiddleware: boolean): HttpHost {
   return {
     name,
     listener: 'application',
-    exceptions: PARSED,
+    ...(hasMiddleware && { exceptions: PARSED }),
     async serve(server, { principal, ...options }) {
       const app = createApp();
-      app.use(helmet(), compression({ threshold: 0 }), createApp.json({ limit: '4mb' }));
+      if (hasMiddleware) app.use(helmet(), compression({ threshold: 0 }), createApp.json({ limit: '4mb' }));
       app.get(HEALTH, (_request, response) => void response.send('healthy'));
+      // HTTP+SSE and documents have their own paths, so the handler must see all paths
       const isMounted = options.legacySse === undefined && options.auth?.documents === undefined;
       const handler = nodeHandler(server, { ...options, ...byFields(principal), ...(!isMounted && { path: PATH }) });
       app.use(isMounted ? PATH : '/', handler);
@@ -197,6 +196,59 @@ const fetching: HttpHost = {
   },
 };
 
+const nodeOverHttp2: HttpHost = {
+  name: 'node:http2',
+  listener: 'application',
+  exceptions: OVER_HTTP2,
+  serve: async (server, { principal, ...options }) =>
+    await behindFront(async ({ port, host }) => {
+      const handler = nodeHandler(server, { ...options, ...byFields(principal), path: PATH });
+      await handler.ready;
+      const http = createHttp2Server((incoming, outgoing) => {
+        if (incoming.url === HEALTH) outgoing.end('healthy');
+        else handler(incoming, outgoing);
+      });
+      await once(http.listen(port, host), 'listening');
+      return async () => {
+        await handler.close();
+        http.close();
+      };
+    }),
+};
+
+const pluginOverHttp2: HttpHost = {
+  name: 'the Fastify plugin over HTTP/2',
+  listener: 'application',
+  exceptions: OVER_HTTP2,
+  serve: async (server, { principal, ...options }) =>
+    await behindFront(async (behind) => {
+      const app = fastify({ http2: true });
+      app.get(HEALTH, async () => 'healthy');
+      if (options.auth) await app.register(authRoutes(options.auth));
+      await app.register(mcp, { ...options, ...byFields(principal), server } as unknown as McpPluginOptions);
+      await app.listen(behind);
+      return () => app.close();
+    }),
+};
+
+/** Serves a server for HTTP/2 to clients of HTTP/1.1. */
+async function behindFront(open: (behind: Behind) => Promise<() => Promise<unknown>>): Promise<Hosted> {
+  const front = await openFront();
+  const close = await open(front.behind).catch(async (error: unknown) => {
+    await closeServer(front.server);
+    throw error;
+  });
+  return {
+    url: urlOf(front.server),
+    async close() {
+      const closing = close();
+      front.leave();
+      await closing;
+      await closeServer(front.server);
+    },
+  };
+}
+
 /** Serves requests over `node:http` once a handler is ready. */
 async function listenOn(
   handler: { readonly ready: Promise<void>; close(): Promise<void> },
@@ -236,9 +288,11 @@ export const HOSTS: readonly HttpHost[] = [
   listening,
   plugin,
   plainNode,
-  inExpress,
-  behindMiddleware('Express 5 behind middleware', express),
-  behindMiddleware('Express 4 behind middleware', express4 as unknown as typeof express),
+  inExpress('Express', express, false),
+  inExpress('Express 5 behind middleware', express, true),
+  inExpress('Express 4 behind middleware', express4 as unknown as typeof express, true),
   fetching,
   inHono,
+  nodeOverHttp2,
+  pluginOverHttp2,
 ];

@@ -12,11 +12,11 @@ import { type AddressInfo, connect as connectSocket } from 'node:net';
 
 import { describe, expect, it } from '@jest/globals';
 import type { Context, McpServer } from '@decorum/core';
-import { type Auth, authRoutes, mcp, type McpPluginOptions } from '@decorum/http';
+import { authRoutes, mcp, type McpPluginOptions } from '@decorum/http';
 import { nodeHandler, type NodeHandlerOptions } from '@decorum/http/node';
 import { fastify } from 'fastify';
 
-import { afterwards, createServer, INITIALIZE, modernCall, modernHeaders, Probe } from './fixture.js';
+import { afterwards, createServer, modernCall, modernHeaders, Probe } from './fixture.js';
 
 const ADD = [modernCall(1, 'add', { a: 1, b: 2 }), modernHeaders('tools/call', 'add')] as const;
 const ACCEPT = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
@@ -66,19 +66,6 @@ function send(client: ClientHttp2Session, method: string, headers: Fields = {}, 
   return stream.setEncoding('utf8');
 }
 
-const LISTS = { notifications: { toolsListChanged: true } };
-
-/** Waits until a stream has sent a text, and returns what it has sent. */
-async function untilSent(stream: ClientHttp2Stream, text: string): Promise<string> {
-  let sent = '';
-  return await new Promise((resolve) => {
-    stream.on('data', (chunk: string) => {
-      sent += chunk;
-      if (sent.includes(text)) resolve(sent);
-    });
-  });
-}
-
 async function answerTo(
   stream: ClientHttp2Stream,
 ): Promise<[status: number, body: string, headers: IncomingHttpHeaders]> {
@@ -88,23 +75,6 @@ async function answerTo(
 
 describe.each(Object.keys(HOSTS))('over HTTP/2, %s', (host) => {
   const serve = async (options?: Options) => await serveOn(host, options);
-
-  it('answers with JSON and streams, in sessions and without', async () => {
-    const { client, errors } = await serve();
-    const [status, body] = await answerTo(send(client, 'POST', { ...ACCEPT, ...ADD[1] }, ADD[0]));
-    expect([status, JSON.parse(body).result.content[0].text]).toEqual([200, '3']);
-    const [, , { 'mcp-session-id': id }] = await answerTo(send(client, 'POST', ACCEPT, INITIALIZE));
-    const session = { ...ACCEPT, 'mcp-session-id': String(id) };
-    await answerTo(send(client, 'POST', session, { jsonrpc: '2.0', method: 'notifications/initialized' }));
-    const params = { name: 'steps', arguments: {}, _meta: { progressToken: 1 } };
-    const [, events, sent] = await answerTo(
-      send(client, 'POST', session, { jsonrpc: '2.0', id: 2, method: 'tools/call', params }),
-    );
-    expect(events.match(/notifications\/progress/g)).toHaveLength(3);
-    expect(sent).toMatchObject({ 'x-accel-buffering': 'no', 'cache-control': 'no-cache, no-transform' });
-    expect((await answerTo(send(client, 'DELETE', session)))[0]).toBe(204);
-    expect(errors).toEqual([]);
-  });
 
   it.each([
     ['the short way', {}],
@@ -138,87 +108,6 @@ describe.each(Object.keys(HOSTS))('over HTTP/2, %s', (host) => {
     expect((await answerTo(send(client, 'POST', evil, ADD[0])))[0]).toBe(403);
     const disguised = { ...evil, host: '127.0.0.1' };
     expect((await answerTo(send(client, 'POST', disguised, ADD[0])))[0]).toBe(403);
-  });
-
-  it('answers HEAD without a body, and rejects large bodies', async () => {
-    const { client, errors } = await serve({ limits: { bodyLimit: 300 } });
-    const [status, body] = await answerTo(send(client, 'HEAD'));
-    expect([status, body]).toEqual([405, '']);
-    const [tooLarge] = await answerTo(send(client, 'POST', ACCEPT, 'x'.repeat(400)));
-    expect(tooLarge).toBe(413);
-    expect(errors).toEqual([]);
-  });
-
-  it('cancels a call whose stream the client cancels, and keeps the others of the connection [HTTP-22]', async () => {
-    const { client, probe } = await serve();
-    const began = once(probe, 'began');
-    const headers = { ...ACCEPT, ...modernHeaders('tools/call', 'wait') };
-    const stream = send(client, 'POST', headers, modernCall(1, 'wait'));
-    await began;
-    const aborted = once(probe, 'aborted');
-    stream.close();
-    await aborted;
-    const [status] = await answerTo(send(client, 'POST', { ...ACCEPT, ...ADD[1] }, ADD[0]));
-    expect(status).toBe(200);
-  });
-
-  it('streams a GET until its client leaves, and `subscriptions/listen` (#22)', async () => {
-    const { client, server } = await serve();
-    const [, , { 'mcp-session-id': id }] = await answerTo(send(client, 'POST', ACCEPT, INITIALIZE));
-    const session = { ...ACCEPT, 'mcp-session-id': String(id) };
-    await answerTo(send(client, 'POST', session, { jsonrpc: '2.0', method: 'notifications/initialized' }));
-    const stream = send(client, 'GET', session);
-    const [{ ':status': status }] = (await once(stream, 'response')) as [IncomingHttpHeaders];
-    const listen = modernCall(3, 'add');
-    const message = { ...listen, method: 'subscriptions/listen', params: { ...listen.params, ...LISTS } };
-    const listening = send(client, 'POST', { ...ACCEPT, ...modernHeaders('subscriptions/listen') }, message);
-    await untilSent(listening, 'subscriptions/acknowledged');
-    server.addTool({ name: 'more', description: 'More' }, () => 'more');
-    expect(status).toBe(200);
-    await Promise.all([stream, listening].map((each) => untilSent(each, 'tools/list_changed')));
-    stream.close();
-    listening.close();
-    // the connection still serves
-    expect((await answerTo(send(client, 'POST', { ...ACCEPT, ...ADD[1] }, ADD[0])))[0]).toBe(200);
-  });
-
-  it('asks for credentials, serves the documents of `auth`, and takes a token (#22)', async () => {
-    const auth: Auth = {
-      authenticate: ({ headers, authorizations }) =>
-        headers.host?.startsWith('127.0.0.1:') && authorizations[0] === 'Bearer good' ? { subject: 'ann' } : undefined,
-      documents: [
-        { path: '/.well-known/about', answer: ({ headers }) => ({ status: 200, body: String(headers.host) }) },
-      ],
-    };
-    const { client } = await serve({ auth });
-    const [status] = await answerTo(send(client, 'POST', { ...ACCEPT, ...ADD[1] }, ADD[0]));
-    const good = { ...ACCEPT, ...ADD[1], authorization: 'Bearer good' };
-    expect([status, (await answerTo(send(client, 'POST', good, ADD[0])))[0]]).toEqual([401, 200]);
-    const [found, body] = await answerTo(send(client, 'GET', { ':path': '/.well-known/about' }));
-    expect([found, body]).toEqual([200, expect.stringMatching(/^127\.0\.0\.1:\d+$/)]);
-  });
-
-  it('serves HTTP+SSE (#22)', async () => {
-    const { client } = await serve({ legacySse: { path: '/sse', messagesPath: '/messages' } });
-    const stream = send(client, 'GET', { ':path': '/sse', accept: 'text/event-stream' });
-    const endpoint = /data: (\S+)/.exec(await untilSent(stream, '\n\n'))?.[1] ?? '';
-    const path = new URL(endpoint, 'http://localhost/sse').href.slice('http://localhost'.length);
-    const answered = untilSent(stream, '"serverInfo"');
-    const [status] = await answerTo(send(client, 'POST', { ...ACCEPT, ':path': path }, INITIALIZE));
-    expect(status).toBe(202);
-    await answered;
-    stream.close();
-    // the server has noticed once it answers something else, and the session is gone
-    expect((await answerTo(send(client, 'POST', { ...ACCEPT, ...ADD[1] }, ADD[0])))[0]).toBe(200);
-    expect((await answerTo(send(client, 'POST', { ...ACCEPT, ':path': path }, INITIALIZE)))[0]).toBe(404);
-  });
-
-  it('refuses an Origin, and answers a preflight request (#22)', async () => {
-    const { client, errors } = await serve();
-    const evil = { ...ACCEPT, ...ADD[1], origin: 'https://evil.example' };
-    expect((await answerTo(send(client, 'POST', evil, ADD[0])))[0]).toBe(403);
-    expect((await answerTo(send(client, 'OPTIONS')))[0]).toBe(204);
-    expect(errors).toEqual([]);
   });
 
   it('shows handlers no pseudo-headers', async () => {
