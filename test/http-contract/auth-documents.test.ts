@@ -115,7 +115,7 @@ overEveryHost('a document of auth', (host) => {
     const { url, errors } = await serveFiles(host, { auth: WITH_DOCUMENTS });
     const response = await fetch(new URL(path, url));
     expect([response.status, await response.json()]).toMatchObject([500, { error: { message: 'Internal error' } }]);
-    if (host.name !== 'the Fastify plugin') expect(errors).toHaveLength(1);
+    if (!host.name.startsWith('the Fastify plugin')) expect(errors).toHaveLength(1);
   });
 
   it('may have a path with encoded characters', async () => {

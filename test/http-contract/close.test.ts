@@ -112,14 +112,21 @@ overEveryHost('server.close()', (host) => {
     for (const reader of readers) expect([carried(await reader.rest()), reader.ended]).toEqual([[], true]);
   });
 
-  inTheStatelessRevision('sends subscriptions their result [SUB-06]', async (revision) => {
-    const { client, server } = await connectTo(host, revision);
-    const message = client.buildMessage('sub', 'subscriptions/listen', { notifications: { toolsListChanged: true } });
-    const reader = new EventReader(await client.post(message));
-    await reader.message();
-    await server.close();
-    expect((await reader.rest()).map(({ message: last }) => last)).toMatchObject([{ id: 'sub', result: {} }]);
-  });
+  inTheStatelessRevision(
+    'sends subscriptions their result, as the close of an endpoint does [SUB-06]',
+    async (revision) => {
+      for (const which of ['server', 'endpoint']) {
+        const { client, server, close } = await connectTo(host, revision);
+        const message = client.buildMessage('sub', 'subscriptions/listen', {
+          notifications: { toolsListChanged: true },
+        });
+        const reader = new EventReader(await client.post(message));
+        await reader.message();
+        await (which === 'server' ? server.close() : close());
+        expect((await reader.rest()).map(({ message: last }) => last)).toMatchObject([{ id: 'sub', result: {} }]);
+      }
+    },
+  );
 
   inEveryRevision('cancels calls that outlast the deadline and answers them with 503', async (revision) => {
     const served = await connectTo(host, revision);
@@ -134,9 +141,11 @@ overEveryHost('server.close()', (host) => {
     expect([probe.aborted, streaming.ended]).toEqual([2, true]);
   });
 
-  it('ends under steady load and answers every request', async () => {
-    const served = await connectTo(host, '2025-11-25');
-    const { probe, server, url, errors } = served;
+  // applications answer in their own words once they close
+  const ways = ['listen', 'node:http'].includes(host.name) ? ['server', 'endpoint'] : ['server'];
+  it.each(ways)('of the %s ends under steady load and answers every request', async (which) => {
+    const served = await connectTo(host, '2025-11-25', { closeDeadlineMs: 20_000 });
+    const { probe, server, url, errors, close } = served;
     const clients = await Promise.all(REVISIONS.map(async (revision) => await HttpClient.open(url, revision)));
     const longest = await begin(served, 'longest', 'wait');
     const callers = [...clients, ...clients].map(callOnAndOn);
@@ -147,7 +156,7 @@ overEveryHost('server.close()', (host) => {
       return statuses;
     });
     for (const client of clients) expect(await client.status()).toBe(200);
-    const closing = server.close();
+    const closing = which === 'server' ? server.close() : close();
     for (const statuses of await Promise.all(load)) expect(statuses.at(-1)).toBe(503);
     probe.emit('go');
     expect((await longest.response).status).toBe(200);

@@ -1,5 +1,4 @@
 // Express applications around the handler.
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 
@@ -7,7 +6,7 @@ import { describe, expect, it } from '@jest/globals';
 import { nodeHandler, type NodeHandlerOptions } from '@decorum/http/node';
 import express, { type ErrorRequestHandler, type Express } from 'express';
 
-import { afterwards, createServer, json, modernCall, modernHeaders, post } from '../../packages/http/test/fixture.js';
+import { afterwards, createServer, json, post } from '../../packages/http/test/fixture.js';
 import { ADD, HttpClient } from '../revisions/http-client.js';
 import { REVISIONS } from '../support/requirements.js';
 import { Everything } from './contract.js';
@@ -51,31 +50,6 @@ describe('the handler in Express', () => {
     });
     await addInEach(`${url}/tenants/a/mcp`);
     expect((await post(`${url}/tenants/a/other`, '{}')).status).toBe(404);
-  });
-
-  it('works behind a body parser', async () => {
-    const { url } = await start((app, handler) => app.use(express.json()).use('/mcp', handler));
-    await addInEach(`${url}/mcp`);
-    const bad = await post(`${url}/mcp`, '{"jsonrpc":"1.0","method":"x"}');
-    expect([bad.status, (await json(bad)).error?.code]).toEqual([400, -32600]);
-  });
-
-  it.each([
-    ['small', 0],
-    ['large', 10_000],
-  ])('calls handlers with the `AsyncLocalStorage` of the middleware, for a %s body', async (_size, padding) => {
-    const users = new AsyncLocalStorage<string>();
-    const { url, server } = await start((app, handler) => {
-      app.use((request, _response, next) => users.run(request.get('x-user') ?? '', next));
-      app.use('/mcp', handler);
-    });
-    server.addTool({ name: 'user' }, () => `for ${users.getStore()}`);
-    const body = { ...modernCall(1, 'user'), padding: ' '.repeat(padding) };
-    const answers = ['ann', 'bob'].map(async (user) => {
-      const headers = { ...modernHeaders('tools/call', 'user'), 'x-user': user };
-      return (await json(await post(`${url}/mcp`, body, headers))).result?.content?.[0]?.text;
-    });
-    expect(await Promise.all(answers)).toEqual(['for ann', 'for bob']);
   });
 
   it('leaves other paths and foreign errors to the application', async () => {

@@ -1,13 +1,15 @@
 // HTTP+SSE, the transport of 2024-11-05, beside Streamable HTTP.
 import { once } from 'node:events';
 
-import { expect } from '@jest/globals';
-import type { Auth } from '@decorum/http';
+import { describe, expect, it } from '@jest/globals';
+import { type Auth, mcp } from '@decorum/http';
+import fastify from 'fastify';
 
-import { call, json, post, request } from '../../packages/http/test/fixture.js';
+import { afterwards, call, createServer, json, modernCall, post, request } from '../../packages/http/test/fixture.js';
 import { ADD, carried, HttpClient, initialize, SseClient, TOKEN } from '../revisions/http-client.js';
-import { inEveryRevision, inTheFirstRevision, LET_GO, overEveryHost, serveOn } from './contract.js';
-import type { HostOptions, HttpHost } from './hosts.js';
+import { eachRevision, eachSessionRevision } from '../support/requirements.js';
+import { Everything, inEveryRevision, inTheFirstRevision, LET_GO, overEveryHost, serveOn } from './contract.js';
+import { type HostOptions, HOSTS, type HttpHost } from './hosts.js';
 
 const GUIDE = 'docs://guide';
 
@@ -45,6 +47,9 @@ overEveryHost('HTTP+SSE', (host) => {
       expect(await client.ask(call(1, 'add', ADD))).toMatchObject({ id: 1, result: { content: [{ text: '3' }] } });
       expect(await client.ask(call(2, 'fail'))).toMatchObject({ id: 2, result: { isError: true } });
       expect(await client.ask(request(3, 'no/method'))).toMatchObject({ id: 3, error: { code: -32601 } });
+      expect(await client.ask(request(4, 'ping'))).toEqual({ jsonrpc: '2.0', id: 4, result: {} });
+      // headers can't describe messages of the stateless revision
+      expect((await client.send(modernCall(5, 'add', ADD))).status).toBe(400);
       expect(await (await HttpClient.open(url, revision)).status()).toBe(200);
     },
   );
@@ -68,13 +73,19 @@ overEveryHost('HTTP+SSE', (host) => {
   inTheFirstRevision('rejects unknown session keys and invalid messages [SSE-07]', async () => {
     const { sse } = await serveOld(host);
     const client = await SseClient.open(sse);
-    for (const key of ['', '?sessionId=', '?sessionId=bogus', '?sessionId=a&sessionId=b']) {
+    const { search } = new URL(client.target);
+    expect((await SseClient.connect(sse)).target).not.toBe(client.target);
+    const unknown = ['', '?sessionId=', '?sessionId=bogus', `${search}x`, search.slice(0, -1), '?sessionId=__proto__'];
+    for (const key of [...unknown, `${search}&${search.slice(1)}`]) {
       const response = await post(new URL(`/messages${key}`, sse).href, request(1, 'ping'));
       expect([key, response.status, (await json(response)).error?.code]).toEqual([key, 404, -32600]);
     }
     for (const [body, code] of [
       ['{bad', -32700],
+      ['', -32700],
       ['[]', -32600],
+      ['{"jsonrpc":"2.0"}', -32600],
+      [JSON.stringify([request(1, 'ping')]), -32600],
     ] as const) {
       const response = await client.send(body);
       expect([body, response.status, (await json(response)).error?.code]).toEqual([body, 400, code]);
@@ -122,5 +133,128 @@ overEveryHost('HTTP+SSE', (host) => {
     probe.emit('go');
     expect((await client.reader.rest()).map(({ message }) => message)).toMatchObject([{ id: 1, result: LET_GO }]);
     await closing;
+  });
+});
+
+describe('HTTP+SSE over `listen`', () => {
+  const listening = HOSTS[0] as HttpHost;
+
+  eachRevision('SSE-05', 'is beside Streamable HTTP, and shares no sessions with it', async (revision) => {
+    for (const legacySse of [
+      { path: '/sse', messagesPath: '/messages' },
+      { path: '/mcp/sse', messagesPath: '/mcp/messages' },
+    ]) {
+      const { url, probe } = await serveOn(listening, { legacySse });
+      const client = await HttpClient.open(url, revision);
+      const old = await SseClient.open(new URL(legacySse.path, url).href);
+      const target = new URL(old.target);
+      expect(target.pathname).toBe(legacySse.messagesPath);
+      expect(await old.ask(call(1, 'add', ADD))).toMatchObject({ id: 1, result: { content: [{ text: '3' }] } });
+      const { result } = await json(await client.call(2, 'add', { args: ADD }));
+      expect(result).toMatchObject({ content: [{ text: '3' }] });
+      const key = target.searchParams.get('sessionId') as string;
+      expect((await post(url, call(3, 'add', ADD), { 'mcp-session-id': key })).status).toBe(404);
+      const began = once(probe, 'began');
+      expect((await old.send(call(3, 'wait'))).status).toBe(202);
+      await began;
+      // the id that handlers see is no key either
+      for (const id of [client.headers['mcp-session-id'] ?? 'none', probe.contexts[0]?.sessionId as string]) {
+        target.searchParams.set('sessionId', id);
+        expect((await post(target.href, call(3, 'add', ADD))).status).toBe(404);
+      }
+    }
+  });
+
+  eachSessionRevision('SSE-08', 'works under a prefix and behind a proxy that rewrites paths', async () => {
+    const { server } = createServer(new Everything());
+    // like a proxy that maps /outside/… to /inside/…
+    const rewriteUrl = ({ url = '' }) => url.replace('/outside/', '/inside/');
+    const app = fastify({ forceCloseConnections: true, rewriteUrl });
+    await app.register(mcp, { server, prefix: '/inside', legacySse: true });
+    afterwards(async () => {
+      await app.close();
+      await server.close();
+    });
+    const base = await app.listen({ port: 0, host: '127.0.0.1' });
+    for (const path of ['inside', 'outside']) {
+      const client = await SseClient.open(`${base}/${path}/sse`);
+      expect(client.first.data).not.toMatch(/^(\w+:|\/\/)/);
+      expect(new URL(client.target).pathname).toBe(`/${path}/messages`);
+      expect(await client.ask(call(1, 'add', ADD))).toMatchObject({ id: 1 });
+    }
+  });
+
+  it.each([
+    ['/sse', '/messages/'],
+    ['/sse', '/'],
+    ['/old/sse', '/old'],
+    ['/old/sse', '/old/'],
+    ['/old/sse', '/in/messages'],
+  ])('sends a relative URL for messages: from %s to %s', async (path, messagesPath) => {
+    const { url } = await serveOn(listening, { legacySse: { path, messagesPath } });
+    const client = await SseClient.connect(new URL(path, url).href);
+    expect(new URL(client.target).pathname).toBe(messagesPath);
+  });
+
+  it('sends more than the buffer limit at once, as long as the client reads', async () => {
+    const { sse, server } = await serveOld(listening, { limits: { maxBufferedBytes: 1000 } });
+    server.addTool({ name: 'large', description: 'Says a lot' }, () => 'x'.repeat(5_000_000));
+    const client = await SseClient.open(sse);
+    await Promise.all([client.send(call(1, 'large')), client.send(call(2, 'add', ADD))]);
+    const ids = [await client.reader.message(), await client.reader.message()].map(({ message }) => message?.id);
+    expect(ids.sort()).toEqual([1, 2]);
+  });
+
+  it('sends keep-alive comments', async () => {
+    const { sse } = await serveOld(listening, { keepAliveMs: 10 });
+    expect((await (await SseClient.open(sse)).reader.next())?.comment).toBe('keep-alive');
+  });
+
+  it('cancels a request on notifications/cancelled', async () => {
+    const { sse, probe } = await serveOld(listening);
+    const client = await SseClient.open(sse);
+    const [began, aborted] = [once(probe, 'began'), once(probe, 'aborted')];
+    await client.send(call(1, 'wait'));
+    await began;
+    await client.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } });
+    await aborted;
+    probe.emit('go');
+    // the first response is to the second request
+    expect(await client.ask(request(2, 'ping'))).toMatchObject({ id: 2 });
+  });
+
+  it('counts towards the cap on sessions: an idle one is evicted, or else it gets 503', async () => {
+    const { sse, url } = await serveOld(listening, { limits: { maxSessions: 2 } });
+    const streamable = await HttpClient.open(url, '2025-11-25');
+    const [first, second] = [await SseClient.open(sse), await SseClient.open(sse)];
+    expect(await streamable.status()).toBe(404);
+    const third = await fetch(sse);
+    expect([third.status, (await json(third)).error?.code]).toEqual([503, -32600]);
+    await first.reader.cancel();
+    // until the server has noticed
+    while ((await SseClient.open(sse).catch(() => undefined)) === undefined);
+    expect(await second.ask(request(1, 'ping'))).toMatchObject({ id: 1 });
+  });
+
+  it('evicts first a session that was never initialized', async () => {
+    const { sse } = await serveOld(listening, { limits: { maxSessions: 2 } });
+    const silent = await SseClient.connect(sse);
+    const used = await SseClient.open(sse);
+    const next = await SseClient.open(sse);
+    expect(await silent.reader.rest()).toEqual([]);
+    expect((await silent.send(initialize('2024-11-05'))).status).toBe(404);
+    for (const client of [used, next]) expect(await client.ask(request(1, 'ping'))).toMatchObject({ id: 1 });
+  });
+
+  it('sends errors for requests that do not end before its deadline', async () => {
+    const { sse, probe, close } = await serveOld(listening, { closeDeadlineMs: 20 });
+    const client = await SseClient.open(sse);
+    const began = once(probe, 'began');
+    await client.send(call(1, 'wait'));
+    await began;
+    await close();
+    const messages = (await client.reader.rest()).map(({ message }) => message);
+    expect(messages).toMatchObject([{ id: 1, error: { code: -32603, message: 'The server is closing.' } }]);
+    expect(probe.aborted).toBe(1);
   });
 });

@@ -2,7 +2,7 @@
 import { expect, it } from '@jest/globals';
 import { definePlugin, type JsonObject } from '@decorum/core';
 
-import { json, post, request } from '../../packages/http/test/fixture.js';
+import { json, modernCall, post, request } from '../../packages/http/test/fixture.js';
 import { LateSessionStore } from '../../packages/http/test/late-stores.js';
 import { ADD, HttpClient, initialize, SseClient } from '../revisions/http-client.js';
 import {
@@ -94,9 +94,13 @@ overEveryHost('a conversation', (host) => {
         return [response.status, (await json(response)).error?.code];
       };
       expect(await statuses(undefined)).toEqual([400, -32600]);
-      expect(await statuses('bogus')).toEqual([404, -32600]);
-      expect((await client.get({ 'mcp-session-id': 'bogus' })).status).toBe(404);
-      expect(await client.end({ 'mcp-session-id': 'bogus' })).toBe(404);
+      for (const id of ['bogus', '__proto__', '00000000-0000-4000-8000-000000000000']) {
+        const headers = { 'mcp-session-id': id };
+        expect(await statuses(id)).toEqual([404, -32600]);
+        expect([(await client.get(headers)).status, await client.end(headers)]).toEqual([404, 404]);
+        // nor can a client choose its id
+        expect((await client.post(initialize(revision), headers)).status).toBe(404);
+      }
     },
   );
 
@@ -104,6 +108,10 @@ overEveryHost('a conversation', (host) => {
     const { client } = await connectTo(host, revision);
     const again = await client.post(initialize(revision));
     expect([again.status, (await json(again)).error?.code]).toEqual([400, -32600]);
+    const { id: _id, ...notification } = initialize(revision);
+    for (const other of [{ ...initialize(revision), id: 0 }, { ...initialize(revision), params: {} }, notification]) {
+      expect((await client.post(other)).status).toBe(400);
+    }
     expect(await client.status()).toBe(200);
   });
 
@@ -233,7 +241,7 @@ overEveryHost('a notification or a response', (host) => {
 overEveryHost('a batch', (host) => {
   inEveryRevision('gets an array of responses in 2025-03-26, and 400 in all others [HTTP-08]', async (revision) => {
     const { client } = await connectTo(host, revision);
-    const batch = [client.buildMessage(1, 'tools/list'), NOTICE, client.buildMessage(2, 'no/method')];
+    const batch = [client.buildMessage(1, 'tools/list'), NOTICE, client.buildMessage(2, 'no/method'), ANSWER];
     const response = await client.post(batch);
     if (revision !== '2025-03-26') {
       expect([response.status, await json(response)]).toMatchObject([400, { error: { code: -32600 } }]);
@@ -246,7 +254,9 @@ overEveryHost('a batch', (host) => {
     ]);
     const silent = await client.post([NOTICE, ANSWER]);
     expect([silent.status, await silent.text()]).toEqual([202, '']);
-    for (const bad of [[], [initialize(revision), request(1, 'ping')]])
+    // headers can describe only one message of the stateless revision
+    const modern = [request(1, 'ping'), modernCall(2, 'add', ADD)];
+    for (const bad of [[], [[]], [initialize(revision), request(1, 'ping')], modern])
       expect((await client.post(bad)).status).toBe(400);
   });
 });

@@ -6,7 +6,14 @@ import { expect, it } from '@jest/globals';
 import { type Fields, json, post } from '../../packages/http/test/fixture.js';
 import { ADD, HttpClient, initialize, SseClient } from '../revisions/http-client.js';
 import { Connection } from './connection.js';
-import { connectTo, inEverySessionRevision, inTheFirstRevision, holds, overEveryHost, serveOn } from './contract.js';
+import {
+  connectTo,
+  inEverySessionRevision,
+  inTheFirstRevision,
+  inAnyRevision,
+  overEveryHost,
+  serveOn,
+} from './contract.js';
 import type { HostOptions } from './hosts.js';
 
 /** Trusts the caller's claim about its identity. */
@@ -34,24 +41,22 @@ async function refusal(response: Response) {
 }
 
 overEveryHost('sessions of one address', (host) => {
-  inEverySessionRevision('are capped: the one that is idle for longest ends', async (revision) => {
-    const { url } = await serveOn(host, { limits: { maxSessionsPerAddress: 2 } });
-    const [first, second] = [await HttpClient.open(url, revision), await HttpClient.open(url, revision)];
-    expect(await statuses(second, first)).toEqual([200, 200]);
-    const third = await HttpClient.open(url, revision);
-    expect(await statuses(first, second, third)).toEqual([200, 404, 200]);
-  });
-
-  inEverySessionRevision('are capped: if all are connected, the next gets 429', async (revision) => {
-    const { client, url } = await connectTo(host, revision, { limits: { maxSessionsPerAddress: 2 } });
-    const other = await HttpClient.open(url, revision);
-    const streams = [await client.listen(), await other.listen()];
-    expect(await refusal(await post(url, initialize(revision)))).toEqual([429, '10', -32600]);
-    expect(await statuses(client, other)).toEqual([200, 200]);
-    expect(streams.map(({ ended }) => ended)).toEqual([false, false]);
-    expect(await other.end()).toBe(204);
-    expect(await statuses(await HttpClient.open(url, revision), client)).toEqual([200, 200]);
-  });
+  inEverySessionRevision(
+    'are capped: the idlest one ends, and if all are connected, the next gets 429',
+    async (revision) => {
+      const { url } = await serveOn(host, { limits: { maxSessionsPerAddress: 2 } });
+      const [first, second] = [await HttpClient.open(url, revision), await HttpClient.open(url, revision)];
+      expect(await statuses(second, first)).toEqual([200, 200]);
+      const third = await HttpClient.open(url, revision);
+      expect(await statuses(first, second, third)).toEqual([200, 404, 200]);
+      const streams = [await first.listen(), await third.listen()];
+      expect(await refusal(await post(url, initialize(revision)))).toEqual([429, '10', -32600]);
+      expect(await statuses(first, third)).toEqual([200, 200]);
+      expect(streams.map(({ ended }) => ended)).toEqual([false, false]);
+      expect(await third.end()).toBe(204);
+      expect(await statuses(await HttpClient.open(url, revision), first)).toEqual([200, 200]);
+    },
+  );
 
   inEverySessionRevision('are not counted behind a proxy that is not trusted', async (revision) => {
     const { url } = await serveOn(host, { limits: { maxSessionsPerAddress: 1 } });
@@ -80,21 +85,16 @@ overEveryHost('sessions of one address', (host) => {
 });
 
 overEveryHost('sessions of one principal', (host) => {
-  inEverySessionRevision('are capped: the one that is idle for longest ends', async (revision) => {
+  inEverySessionRevision('are capped like those of one address', async (revision) => {
     const { url } = await serveOn(host, { limits: { maxSessionsPerPrincipal: 2 }, principal });
     const bob = await HttpClient.open(url, revision, BOB);
     const [first, second] = [await HttpClient.open(url, revision, ANN), await HttpClient.open(url, revision, ANN)];
     expect(await statuses(second, first)).toEqual([200, 200]);
     const third = await HttpClient.open(url, revision, ANN);
     expect(await statuses(bob, first, second, third)).toEqual([200, 200, 404, 200]);
-  });
-
-  inEverySessionRevision('are capped: if all are connected, the next gets 429', async (revision) => {
-    const { url } = await serveOn(host, { limits: { maxSessionsPerPrincipal: 1 }, principal });
-    const ann = await HttpClient.open(url, revision, ANN);
-    await ann.listen();
+    for (const client of [first, third]) await client.listen();
     expect(await refusal(await post(url, initialize(revision), ANN))).toEqual([429, '10', -32600]);
-    expect(await statuses(ann, await HttpClient.open(url, revision, BOB))).toEqual([200, 200]);
+    expect(await statuses(first, bob, await HttpClient.open(url, revision, BOB))).toEqual([200, 200, 200]);
   });
 });
 
@@ -168,31 +168,30 @@ overEveryHost('unfinished bodies', (host) => {
     ['maxUnfinishedBytes', FORWARDED, 503],
   ];
   for (const [limit, headers, status] of caps)
-    if (holds(host, 'unfinished bodies may hold'))
-      it(`may hold ${limit} together, and the one that exceeds it is rejected`, async () => {
-        const { client, url } = await connectTo(host, '2025-11-25', { limits: { bodyLimit: 1000, [limit]: 1000 } });
-        const send = async (text: string) => {
-          const connection = await Connection.open(url);
-          connection.head('POST', { ...CHUNKED, ...headers, ...client.headers });
-          connection.socket.write(chunk(text));
-          // what was sent has arrived when this is answered
-          expect(await client.status()).toBe(200);
-          return connection;
-        };
-        const held = await send(PING + ' '.repeat(600 - PING.length));
-        const next = await send('x'.repeat(400));
-        expect([held.text, next.text]).toEqual(['', '']);
-        next.socket.write(chunk('x'));
-        expect(await next.closed()).toMatch(REFUSED(status));
-        // complete messages are served meanwhile
-        expect((await client.call(1, 'add', { args: ADD })).status).toBe(200);
-        // the rejected body no longer counts
-        const last = await send('x'.repeat(400));
-        expect(last.text).toBe('');
-        held.socket.write(LAST);
-        expect(await held.until(/"result"/)).toMatch(/^HTTP\/1\.1 200 [^]*"id":"late"/);
-        last.leave();
-      });
+    inAnyRevision(`together may hold ${limit}, and the one that exceeds it is rejected`, async () => {
+      const { client, url } = await connectTo(host, '2025-11-25', { limits: { bodyLimit: 1000, [limit]: 1000 } });
+      const send = async (text: string) => {
+        const connection = await Connection.open(url);
+        connection.head('POST', { ...CHUNKED, ...headers, ...client.headers });
+        connection.socket.write(chunk(text));
+        // what was sent has arrived when this is answered
+        expect(await client.status()).toBe(200);
+        return connection;
+      };
+      const held = await send(PING + ' '.repeat(600 - PING.length));
+      const next = await send('x'.repeat(400));
+      expect([held.text, next.text]).toEqual(['', '']);
+      next.socket.write(chunk('x'));
+      expect(await next.closed()).toMatch(REFUSED(status));
+      // complete messages are served meanwhile
+      expect((await client.call(1, 'add', { args: ADD })).status).toBe(200);
+      // the rejected body no longer counts
+      const last = await send('x'.repeat(400));
+      expect(last.text).toBe('');
+      held.socket.write(LAST);
+      expect(await held.until(/"result"/)).toMatch(/^HTTP\/1\.1 200 [^]*"id":"late"/);
+      last.leave();
+    });
 
   it('are not counted by address behind a proxy that is not trusted', async () => {
     const { client, url } = await connectTo(host, '2025-11-25', {
@@ -209,30 +208,4 @@ overEveryHost('unfinished bodies', (host) => {
     expect(connections.map(({ text }) => text)).toEqual(Array(5).fill(''));
     for (const connection of connections) connection.leave();
   });
-});
-
-overEveryHost('the bodies of calls that wait', (host) => {
-  const LARGE = { note: 'x'.repeat(8000) };
-
-  const caps: [limit: string, headers: Fields, status: number][] = [
-    ['maxUnfinishedBytesPerAddress', {}, 429],
-    ['maxUnfinishedBytes', FORWARDED, 503],
-  ];
-  for (const [limit, headers, status] of caps)
-    it(`may hold ${limit} together, and the one that exceeds it is rejected`, async () => {
-      const limits = { bodyLimit: 10_000, [limit]: 20_000 };
-      const { client, probe } = await connectTo(host, '2025-11-25', { limits });
-      const waiting = [];
-      for (const id of [1, 2]) {
-        const began = once(probe, 'began');
-        waiting.push(client.call(id, 'wait', { meta: LARGE, headers }));
-        await began;
-      }
-      expect(await refusal(await client.call(3, 'wait', { meta: LARGE, headers }))).toEqual([status, '10', -32600]);
-      // small messages are served meanwhile, and large ones again when a call has ended
-      expect((await client.call(4, 'add', { args: ADD, headers })).status).toBe(200);
-      probe.emit('go');
-      for (const answer of waiting) expect((await answer).status).toBe(200);
-      expect((await client.call(5, 'add', { args: ADD, meta: LARGE, headers })).status).toBe(200);
-    });
 });

@@ -20,6 +20,7 @@ import {
   post,
   Probe,
 } from '../../packages/http/test/fixture.js';
+import { inAnyRevision, overEveryHost } from './contract.js';
 import { HOSTS, type HostOptions, type HttpHost } from './hosts.js';
 
 /** The status that a host answers with to a request with this header `Host`. */
@@ -52,7 +53,7 @@ async function served(
 const messages = (errors: readonly unknown[]) =>
   errors.map((error) => [(error as Error).message, ((error as Error).cause as Error | undefined)?.message]);
 
-describe.each(HOSTS.map((host) => [host.name, host] as const))('Routes of plugins, over %s,', (_name, host) => {
+overEveryHost('routes of plugins', (host) => {
   const requests: RouteRequest[] = [];
   const routes = definePlugin(() => ({
     name: 'routes',
@@ -100,7 +101,7 @@ describe.each(HOSTS.map((host) => [host.name, host] as const))('Routes of plugin
     expect((await post(url, { jsonrpc: '2.0', id: 1, method: 'ping' })).status).toBe(401);
   });
 
-  it('are found, as the endpoint is, by the absolute URL that a proxy may send', async () => {
+  inAnyRevision('are found, as the endpoint is, by the absolute URL that a proxy may send', async () => {
     const { at, url } = await served(host, [routes()]);
     const absolute = async (target: URL, method: string, headers: Record<string, string>, body = '') => {
       const sent = httpRequest(target, { path: target.href, method, headers, agent: false }).end(body);

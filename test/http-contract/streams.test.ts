@@ -1,11 +1,14 @@
 // Event streams: of requests, of GETs, and resumed ones.
-import { expect, it } from '@jest/globals';
-import { type FailureKind, McpError } from '@decorum/core';
+import { once } from 'node:events';
+
+import { describe, expect, it } from '@jest/globals';
+import { type FailureKind, McpError, Resource } from '@decorum/core';
 import { FAILURES } from '@decorum/core/transport';
 
-import { EventReader } from '../../packages/http/test/events.js';
-import { json } from '../../packages/http/test/fixture.js';
+import { EventReader, type ServerEvent } from '../../packages/http/test/events.js';
+import { json, serve } from '../../packages/http/test/fixture.js';
 import { carried, HttpClient, TOKEN } from '../revisions/http-client.js';
+import { eachSessionRevision, inStateless, type Revision } from '../support/requirements.js';
 import {
   begin,
   connectTo,
@@ -197,8 +200,10 @@ overEveryHost('the stream of a request', (host) => {
       client.buildMessage('c', 'tools/call', steps),
     ];
     const events = await new EventReader(await client.post(batch)).rest();
+    const all = [{ id: 'a' }, { id: 'b' }, { id: 'c' }];
     expect(events).toHaveLength(7);
-    expect(events.at(-1)?.message).toMatchObject([{ id: 'a' }, { id: 'b' }, { id: 'c' }]);
+    expect(events.at(-1)?.message).toMatchObject(all);
+    expect((await (await client.listen(events.at(-2)?.id)).rest()).at(-1)?.message).toMatchObject(all);
   });
 });
 
@@ -356,4 +361,133 @@ overEveryHost('a client that reconnects', (host) => {
       expect(await (await served.client.listen()).next()).toEqual({ id: expect.any(String), data: '' });
     },
   );
+});
+
+/** Connects a client to `listen`. In session revisions it is subscribed to a resource. */
+async function connect(revision: Revision, options: Parameters<typeof serve>[0] = {}) {
+  const served = await serve(options);
+  const client = await HttpClient.open(served.url, revision);
+  const update = () => served.server.notify.resourceUpdated(GUIDE);
+  if (!client.stateless) {
+    await (await client.post(client.buildMessage(0, 'resources/subscribe', { uri: GUIDE }))).text();
+  }
+  return { ...served, client, update };
+}
+
+describe('the GET stream', () => {
+  eachSessionRevision('HTTP-30', 'has no messages that belong to a request', async (revision) => {
+    const { client, server, probe } = await connect(revision);
+    const listening = await client.listen();
+    const began = once(probe, 'began');
+    const lost = new AbortController();
+    const running = await client.stream('lost', 'stream', { signal: lost.signal });
+    await began;
+    expect(carried([await running.message()])).toEqual([1]);
+    // not even without a reader for the stream of the request
+    lost.abort();
+    probe.contexts[0]?.progress(2);
+    probe.contexts[0]?.log.error('unheard');
+    void probe.contexts[0]?.ping().catch(() => {});
+    expect(carried(await (await client.stream(5, 'steps')).rest())).toEqual([1, 2, 3, 5]);
+    // nor once the server has noticed it
+    for (let turn = 0; turn < 3; turn += 1) {
+      expect(await client.status()).toBe(200);
+      probe.contexts[0]?.progress(3 + turn);
+      probe.contexts[0]?.log.error('unheard');
+    }
+    server.addTool(
+      { name: 'reach', input: { type: 'object' } },
+      async (_input: object, context) => await context.ping(),
+    );
+    expect((await listening.message()).message?.method).toBe(CHANGED);
+    const asking = await client.stream(6, 'reach');
+    const { message: question } = await asking.message();
+    expect(question).toMatchObject({ method: 'ping', id: expect.anything() });
+    probe.emit('go');
+    server.notify.toolsChanged();
+    expect((await listening.message()).message?.method).toBe(CHANGED);
+    expect(await client.end()).toBe(204);
+    expect(carried(await listening.rest())).toEqual([]);
+  });
+});
+
+describe('a GET stream that was lost', () => {
+  eachSessionRevision('HTTP-33', 'has none of the messages that another one has', async (revision) => {
+    const { client, server, update } = await connect(revision);
+    const lost = await client.listen();
+    update();
+    const { id } = await lost.message();
+    await lost.cancel();
+    const other = await client.listen();
+    let sent = 0;
+    const heard: ServerEvent[] = [];
+    const hearing = other.message().then((event) => heard.push(event));
+    // until the server has noticed that the first stream is lost
+    for (; heard.length === 0; await new Promise(setImmediate)) {
+      update();
+      sent += 1;
+    }
+    await hearing;
+    const back = await client.listen(id);
+    server.notify.toolsChanged();
+    let replayed = 0;
+    while ((await back.message()).message?.method === UPDATED.method) replayed += 1;
+    expect(await client.end()).toBe(204);
+    const rest = [...carried(await other.rest()), ...carried(await back.rest())];
+    // the other stream repeats what its reader has
+    expect(replayed + heard.length + rest.length).toBe(sent);
+  });
+});
+
+describe('GET and DELETE', () => {
+  inStateless('HTTP-34', 'are answered with 405', async () => {
+    for (const sessions of [true, false]) {
+      const { client } = await connect('2026-07-28', { sessions });
+      for (const method of ['GET', 'DELETE']) {
+        const headers = { accept: 'text/event-stream', ...client.headers };
+        for (const all of [headers, { ...headers, 'mcp-session-id': 'any', 'last-event-id': 'any' }]) {
+          const response = await fetch(client.url, { method, headers: all });
+          expect([method, response.status, response.headers.get('allow')]).toEqual([method, 405, 'POST']);
+        }
+      }
+    }
+    // not even the id of a session makes a difference, and nothing happens to the session
+    const { client, url } = await connect('2025-11-25');
+    for (const method of ['GET', 'DELETE']) {
+      const headers = { accept: 'text/event-stream', ...client.headers, 'mcp-protocol-version': '2026-07-28' };
+      expect([method, (await fetch(url, { method, headers })).status]).toEqual([method, 405]);
+    }
+    expect(await client.status()).toBe(200);
+  });
+});
+
+describe('a stream without a session', () => {
+  inStateless('HTTP-43', 'has 200 for every error that a handler chooses, at once or later', async () => {
+    const { client, server } = await connect('2026-07-28');
+    const kinds = ['parse-error', 'invalid-request', 'method-not-found', 'invalid-params', 'internal-error'] as const;
+    const more = ['unknown-tool', 'unknown-resource', 'invalid-cursor', 'unsupported-version', 'closing'] as const;
+    for (const kind of [...kinds, ...more, 'too-many-requests', 4711, -32700, -32601, -32603] as const) {
+      const deny = (): string => {
+        throw new McpError(kind, 'No.');
+      };
+      const input = { type: 'object' } as const;
+      server.addTool({ name: `${kind}`, input }, deny);
+      server.addTool({ name: `${kind}-later`, input }, async () => await Promise.resolve().then(deny));
+      class Denied {
+        @Resource(`deny://${kind}`)
+        resource() {
+          return deny();
+        }
+      }
+      server.addProvider(Denied);
+      for (const message of [
+        client.buildMessage(1, 'tools/call', { name: `${kind}` }),
+        client.buildMessage(0, 'tools/call', { name: `${kind}-later` }),
+        client.buildMessage('', 'resources/read', { uri: `deny://${kind}` }),
+      ]) {
+        const response = await client.post(message);
+        expect([kind, response.status, await json(response)]).toMatchObject([kind, 200, { id: message.id, error: {} }]);
+      }
+    }
+  });
 });

@@ -3,21 +3,21 @@ import { EventEmitter, once } from 'node:events';
 
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Resource } from '@decorum/core';
-import { listen, type ListenOptions, MemorySessionStore, type SessionStore } from '@decorum/http';
+import { type ListenOptions, MemorySessionStore, type SessionStore } from '@decorum/http';
 
 import { EventReader, getStream, nextSweep, type ServerEvent } from './events.js';
 import {
+  serveTwice,
   afterwards,
   call,
-  createServer,
   type Fields,
   INITIALIZE,
   json,
   openSession,
   post,
-  Probe,
   request,
   serve,
+  serveSession,
 } from './fixture.js';
 import { LateEventStore, LateSessionStore } from './late-stores.js';
 
@@ -85,16 +85,14 @@ class Guarded {
 
 describe('an anonymous session', () => {
   it('gets a principal only once, even if several sign in at once (#22)', async () => {
-    const { url } = await serve({ principal });
-    const session = await openSession(url);
+    const { url, session } = await serveSession({ principal });
     const users = ['ann', 'bob', 'cid', 'dan'];
     const answers = users.map((user) => status(url, { ...session, 'x-user': user }));
     expect((await Promise.all(answers)).toSorted()).toEqual([200, 404, 404, 404]);
   });
 
   it.each(['POST', 'GET', 'DELETE'])('can be signed in to with any request: %s (#22)', async (method) => {
-    const { url } = await serve({ principal });
-    const session = await openSession(url);
+    const { url, session } = await serveSession({ principal });
     const answer =
       method === 'POST'
         ? await post(url, PING, { ...session, ...ANN })
@@ -106,8 +104,7 @@ describe('an anonymous session', () => {
   });
 
   it('ends the streams that an anonymous caller has opened, and replays nothing of them (#22)', async () => {
-    const { url, server } = await serve({ principal });
-    const session = await openSession(url);
+    const { url, server, session } = await serveSession({ principal });
     const stream = await getStream(url, session);
     server.notify.toolsChanged();
     const { id } = (await stream.message()) as { id: string };
@@ -131,8 +128,7 @@ describe('an anonymous session', () => {
   });
 
   it('announces changed lists once, and only to a client that is ready (#22)', async () => {
-    const { url, server } = await serve({ principal });
-    const session = await openSession(url);
+    const { url, server, session } = await serveSession({ principal });
     expect(await status(url, { ...session, ...ANN })).toBe(200);
     const first = await getStream(url, { ...session, ...ANN });
     expect(await heard(first, 3)).toEqual(CHANGED);
@@ -150,8 +146,7 @@ describe('an anonymous session', () => {
   });
 
   it('answers the calls that are in flight on their own connections, as anonymous calls (#22)', async () => {
-    const { url, probe } = await serve({ principal });
-    const session = await openSession(url);
+    const { url, probe, session } = await serveSession({ principal });
     const began = once(probe, 'began');
     const streaming = new EventReader(await post(url, call(1, 'stream', {}, TOKEN), session));
     await began;
@@ -170,8 +165,7 @@ describe('an anonymous session', () => {
   });
 
   it('lets its client answer a question that it got before it signed in, but nobody else (#22)', async () => {
-    const { url } = await serve({ principal });
-    const session = await openSession(url);
+    const { url, session } = await serveSession({ principal });
     const reader = new EventReader(await post(url, call(1, 'ask'), session));
     const { message } = await reader.message();
     const answer = (name: string) => ({
@@ -187,10 +181,7 @@ describe('an anonymous session', () => {
   });
 
   it('takes no cursor that an anonymous caller got (#22)', async () => {
-    const probe = new Probe();
-    const { server } = createServer(probe, { pageSize: 2 });
-    const { url } = await listen(server, { port: 0, principal });
-    afterwards(() => server.close());
+    const { url } = await serve({ principal }, { pageSize: 2 });
     const session = await openSession(url);
     const pageOf = async (headers: Fields, cursor?: unknown) =>
       await json(await post(url, request(1, 'tools/list', cursor ? { cursor: String(cursor) } : {}), headers));
@@ -259,12 +250,8 @@ describe('an anonymous session', () => {
 describe('the subscriptions of an anonymous session', () => {
   /** Subscribes to resources that not everybody sees. */
   async function subscribed() {
-    const { server } = createServer(new Probe(), { providers: [new Probe(), new Guarded()] });
-    const { url } = await listen(server, { port: 0, principal });
-    afterwards(async () => {
-      gate.emit('go');
-      await server.close();
-    });
+    const { url, server } = await serve({ principal }, { providers: [new Guarded()] });
+    afterwards(() => gate.emit('go'));
     const session = await openSession(url);
     for (const uri of ['a://nobody', 'a://late', GUIDE.uri]) {
       expect(await status(url, session, request(1, 'resources/subscribe', { uri }))).toBe(200);
@@ -325,23 +312,6 @@ describe('the subscriptions of an anonymous session', () => {
   });
 });
 
-/** Two servers that share only the stores, like two processes. */
-async function serveTwice(options: ListenOptions, more: readonly object[] = []) {
-  const start = async () => {
-    const probe = new Probe();
-    const secret = 'the same for all processes, 32 bytes';
-    const { server, errors } = createServer(probe, { secret, providers: [probe, ...more] });
-    const listening = await listen(server, { port: 0, principal, ...options });
-    afterwards(async () => {
-      probe.emit('go');
-      await listening.close();
-      await server.close();
-    });
-    return { ...listening, probe, server, errors };
-  };
-  return [await start(), await start()] as const;
-}
-
 /** A store of an application that has only the required methods. */
 function plain(store: SessionStore): SessionStore {
   return {
@@ -358,7 +328,7 @@ describe.each([
   ['a store that cannot compare', () => plain(new LateSessionStore())],
 ])('an anonymous session in %s', (_name, create) => {
   it('belongs to its first principal in every process (#22)', async () => {
-    const [one, other] = await serveTwice({ sessionStore: create() });
+    const [one, other] = await serveTwice({ principal, sessionStore: create() });
     const session = await openSession(one.url);
     for (const { url } of [one, other]) expect(await status(url, session)).toBe(200);
     expect(await status(one.url, { ...session, ...ANN })).toBe(200);
@@ -372,7 +342,7 @@ describe.each([
   });
 
   it('belongs to one principal if several sign in at once, in one process or in two (#22)', async () => {
-    const both = await serveTwice({ sessionStore: create() });
+    const both = await serveTwice({ principal, sessionStore: create() });
     for (const nodes of [both, [both[0], both[0]] as const]) {
       const session = await openSession(nodes[0].url);
       await Promise.all(
@@ -391,7 +361,7 @@ describe.each([
   });
 
   it('ends its anonymous streams in other processes at the next sweep, without a request (#22)', async () => {
-    const [one, other] = await serveTwice({ sessionStore: create(), keepAliveMs: 5 });
+    const [one, other] = await serveTwice({ principal, sessionStore: create(), keepAliveMs: 5 });
     const session = await openSession(one.url);
     const stream = await getStream(other.url, session);
     expect(await status(one.url, { ...session, ...ANN })).toBe(200);
@@ -399,7 +369,7 @@ describe.each([
   });
 
   it('replays nothing of its anonymous streams in another process, and announces changed lists (#22)', async () => {
-    const [one, other] = await serveTwice({ sessionStore: create(), events: new LateEventStore() });
+    const [one, other] = await serveTwice({ principal, sessionStore: create(), events: new LateEventStore() });
     const session = await openSession(one.url);
     const stream = await getStream(one.url, session);
     one.server.notify.toolsChanged();
@@ -412,7 +382,7 @@ describe.each([
   });
 
   it('keeps the subscriptions that its principal may have, in every process (#22)', async () => {
-    const [one, other] = await serveTwice({ sessionStore: create() });
+    const [one, other] = await serveTwice({ principal, sessionStore: create() });
     const session = await openSession(one.url);
     expect(await status(one.url, session, request(1, 'resources/subscribe', GUIDE))).toBe(200);
     expect(await status(other.url, session)).toBe(200);
@@ -442,7 +412,7 @@ describe('two principals who sign in at once, in two processes,', () => {
         return memory.setIfAnonymous(...args);
       },
     });
-    const [one, other] = await serveTwice({ sessionStore });
+    const [one, other] = await serveTwice({ principal, sessionStore });
     const session = await openSession(one.url);
     const codes = await Promise.all([
       status(one.url, { ...session, ...ANN }),
@@ -454,7 +424,7 @@ describe('two principals who sign in at once, in two processes,', () => {
   });
 
   it('keep their session from a late change of the anonymous caller (#22)', async () => {
-    const [one, other] = await serveTwice({ sessionStore: new LateSessionStore() }, [new Guarded()]);
+    const [one, other] = await serveTwice({ principal, sessionStore: new LateSessionStore() }, [new Guarded()]);
     const session = await openSession(one.url);
     const asked = once(gate, 'asked');
     const pending = post(other.url, request(9, 'resources/subscribe', { uri: 'a://slow' }), session);
@@ -469,8 +439,7 @@ describe('two principals who sign in at once, in two processes,', () => {
 describe('signing in while the store fails', () => {
   it('gets a 503, and works as soon as the store does (#22)', async () => {
     const store = new LateSessionStore();
-    const { url, errors } = await serve({ principal, sessionStore: store });
-    const session = await openSession(url);
+    const { url, errors, session } = await serveSession({ principal, sessionStore: store });
     const setIfAnonymous = store.setIfAnonymous.bind(store);
     store.setIfAnonymous = async () => Promise.reject(new Error('no store'));
     expect(await status(url, { ...session, ...ANN })).toBe(503);
@@ -497,7 +466,7 @@ describe('a request of the principal that has read the store before it signed in
         return record;
       },
     });
-    const [{ url, server }] = await serveTwice({ sessionStore }, [new Guarded()]);
+    const [{ url, server }] = await serveTwice({ principal, sessionStore }, [new Guarded()]);
     const session = await openSession(url);
     expect(await status(url, session, request(1, 'resources/subscribe', { uri: 'a://nobody' }))).toBe(200);
     const mine = { ...session, ...ANN };
@@ -533,8 +502,7 @@ describe('an anonymous request that waits for the store while a principal signs 
       },
     });
     held = true;
-    const { url } = await serve({ principal, sessionStore });
-    const session = await openSession(url);
+    const { url, session } = await serveSession({ principal, sessionStore });
     held = false;
     const waits = once(door, 'held');
     const pending =

@@ -25,7 +25,11 @@ const refused = (error: { code?: string }) => {
 };
 
 describe.each(Object.entries(WAYS))('a server that is closed while an endpoint opens, after each %s', (_name, pass) => {
-  it.each(TURNS)('(%i) stops listening or never starts', async (turns) => {
+  it('stops listening or never starts', async () => {
+    for (const turns of TURNS) await stops(turns);
+  });
+
+  async function stops(turns: number) {
     const { server, errors } = createServer(new Probe());
     const opening = listen(server, { port: 0 }).catch(refused);
     for (let turn = 0; turn < turns; turn += 1) await pass();
@@ -33,10 +37,14 @@ describe.each(Object.entries(WAYS))('a server that is closed while an endpoint o
     const listening = await opening;
     afterwards(() => listening?.close());
     if (listening) await expect(post(listening.url, request(1, 'ping'))).rejects.toThrow('fetch failed');
-    expect(errors).toEqual([]);
+    expect([turns, errors]).toEqual([turns, []]);
+  }
+
+  it('closes the endpoint of an application too', async () => {
+    for (const turns of TURNS) await closes(turns);
   });
 
-  it.each(TURNS)('(%i) closes the endpoint of an application too', async (turns) => {
+  async function closes(turns: number) {
     const { server, errors } = createServer(new Probe());
     const app = fastify();
     afterwards(() => app.close());
@@ -49,8 +57,9 @@ describe.each(Object.entries(WAYS))('a server that is closed while an endpoint o
     await expect(server.close()).resolves.toBeUndefined();
     await Promise.all([opening, handler.ready.catch(refused)]);
     await handler.close();
-    expect(errors.filter((error) => (error as { code?: string }).code !== 'DECORUM_SERVER_CLOSED')).toEqual([]);
-  });
+    const others = errors.filter((error) => (error as { code?: string }).code !== 'DECORUM_SERVER_CLOSED');
+    expect([turns, others]).toEqual([turns, []]);
+  }
 });
 
 describe('a handler that is closed while an `onStart` hangs', () => {

@@ -5,65 +5,14 @@ import { connect } from 'node:net';
 import { describe, expect, it, jest } from '@jest/globals';
 import { listen } from '@decorum/http';
 
-import { EventReader, getStream } from './events.js';
-import {
-  afterwards,
-  call,
-  createServer,
-  json,
-  modernCall,
-  modernHeaders,
-  openSession,
-  post,
-  Probe,
-  request,
-  serve,
-} from './fixture.js';
+import { afterwards, whenBegun, createServer, modernCall, modernHeaders, post, Probe, serve } from './fixture.js';
 
 const WAIT = [modernCall(1, 'wait'), modernHeaders('tools/call', 'wait')] as const;
 
 describe('close', () => {
-  it('ends open streams at once and waits for requests in flight', async () => {
-    const { url, probe, close } = await serve();
-    const session = await openSession(url);
-    const listening = await getStream(url, session);
-    const began = once(probe, 'began');
-    const pending = post(url, call(1, 'wait'), session);
-    await began;
-    const closing = close();
-    await listening.rest();
-    expect(listening.ended).toBe(true);
-    probe.emit('go');
-    expect((await json(await pending)).result?.content?.[0]?.text).toBe('let go');
-    await closing;
-    await expect(post(url, request(1, 'ping'), session)).rejects.toThrow('fetch failed');
-  });
-
-  it('cancels requests still in flight at the deadline and answers 503', async () => {
-    const { url, probe, close } = await serve({ closeDeadlineMs: 20 });
-    const session = await openSession(url);
-    const requests = [];
-    for (const [message, headers] of [
-      WAIT,
-      [call(1, 'obey'), session],
-      [call(1, 'wait'), await openSession(url)],
-    ] as const) {
-      const began = once(probe, 'began');
-      requests.push(post(url, message, headers));
-      await began;
-    }
-    await close();
-    for (const response of await Promise.all(requests)) {
-      expect([response.status, (await json(response)).id]).toEqual([503, 1]);
-    }
-    expect(probe.aborted).toBe(2);
-  });
-
   it('closes the connection of a body that it cannot read', async () => {
     const { url, probe, close } = await serve();
-    const began = once(probe, 'began');
-    const pending = post(url, ...WAIT);
-    await began;
+    const [pending] = await whenBegun(probe, post(url, ...WAIT));
     const { port, host } = new URL(url);
     const socket = connect(Number(port), '127.0.0.1');
     await once(socket, 'connect');
@@ -76,50 +25,6 @@ describe('close', () => {
     await Promise.all([pending, closing]);
   });
 
-  it('of the server closes the transport once requests in flight have ended', async () => {
-    const { url, probe, server } = await serve();
-    const listening = await getStream(url, await openSession(url));
-    const began = once(probe, 'began');
-    const pending = post(url, ...WAIT);
-    await began;
-    const closing = server.close();
-    probe.emit('go');
-    expect((await pending).status).toBe(200);
-    await closing;
-    await listening.rest();
-    await expect(post(url, ...WAIT)).rejects.toThrow('fetch failed');
-  });
-
-  it('of the server waits only one deadline for requests that never end', async () => {
-    const { url, probe, server } = await serve();
-    const session = await openSession(url);
-    const requests = [];
-    for (const [message, headers] of [
-      WAIT,
-      [call(1, 'obey'), session],
-      [call(1, 'wait'), await openSession(url)],
-    ] as const) {
-      const began = once(probe, 'began');
-      requests.push(post(url, message, headers));
-      await began;
-    }
-    await server.close({ deadlineMs: 20 });
-    for (const response of await Promise.all(requests))
-      expect([response.status, (await json(response)).id]).toEqual([503, 1]);
-    expect(probe.aborted).toBe(2);
-  });
-
-  it('of the transport leaves the server open for others', async () => {
-    const { server, close } = await serve();
-    await close();
-    await close();
-    const again = await listen(server, { port: 0 });
-    expect(
-      (await post(again.url, modernCall(1, 'add', { a: 1, b: 2 }), modernHeaders('tools/call', 'add'))).status,
-    ).toBe(200);
-    await again.close();
-  });
-
   it('does not wait for idle connections', async () => {
     const { port, close } = await serve();
     const silent = connect(port, '127.0.0.1');
@@ -129,12 +34,6 @@ describe('close', () => {
     const gone = once(silent, 'close');
     await close();
     await gone;
-  });
-
-  it('is final: a closed server does not listen again', async () => {
-    const { server } = createServer(new Probe());
-    await server.close();
-    await expect(listen(server, { port: 0 })).rejects.toMatchObject({ code: 'DECORUM_SERVER_CLOSED' });
   });
 
   it.each(['before', 'while'])('ends `listen` %s it looks up its host', async (when) => {
@@ -202,20 +101,5 @@ describe('a client that does not finish its request', () => {
     );
     const [answer] = (await once(socket, 'data')) as [Buffer];
     expect(answer.toString()).toMatch(/^HTTP\/1\.1 400/);
-  });
-});
-
-describe('a stream that ends with the server', () => {
-  it('lets a request in flight finish', async () => {
-    const { url, probe, close } = await serve();
-    const began = once(probe, 'began');
-    const reader = new EventReader(
-      await post(url, modernCall(1, 'stream', {}, { progressToken: 1 }), modernHeaders('tools/call', 'stream')),
-    );
-    await began;
-    const closing = close();
-    probe.emit('go');
-    expect((await reader.rest()).at(-1)?.message).toMatchObject({ id: 1, result: { content: [{ text: 'let go' }] } });
-    await closing;
   });
 });

@@ -5,19 +5,15 @@ import { describe, expect, it } from '@jest/globals';
 import fastify from 'fastify';
 import { mcp } from '@decorum/http';
 
-import { EventReader } from './events.js';
 import {
   afterwards,
-  call,
   createServer,
   kernelOf,
   modern,
   modernCall,
   modernHeaders,
-  openSession,
   post,
   Probe,
-  request,
   serve,
   type Fields,
 } from './fixture.js';
@@ -26,8 +22,6 @@ import {
 interface Insides {
   readonly parts: { readonly events: { readonly listeners: { readonly size: number } } };
 }
-
-const TOKEN = { progressToken: 1 };
 
 /** A raw connection, so that the test decides when it closes. */
 async function connection(port: number): Promise<Socket> {
@@ -47,38 +41,6 @@ function write(socket: Socket, port: number, [message, headers]: [unknown, Field
 }
 
 describe('a disconnect in the stateless era', () => {
-  it('cancels the request, whether it streams already or not [HTTP-22] [HTTP-24]', async () => {
-    const { port, probe } = await serve();
-    for (const name of ['wait', 'stream']) {
-      const began = once(probe, 'began');
-      const socket = await connection(port);
-      write(socket, port, [modernCall(1, name, {}, TOKEN), modernHeaders('tools/call', name)]);
-      await began;
-      const aborted = once(probe, 'aborted');
-      socket.destroy();
-      await aborted;
-      expect(probe.contexts.at(-1)?.signal.reason).toMatchObject({
-        name: 'AbortError',
-        message: 'The client disconnected.',
-      });
-      probe.emit('go');
-    }
-  });
-
-  it('is final: later output of the handler is dropped [HTTP-23]', async () => {
-    const { port, probe, errors } = await serve();
-    const began = once(probe, 'began');
-    const socket = await connection(port);
-    write(socket, port, [modernCall(1, 'stream', {}, TOKEN), modernHeaders('tools/call', 'stream')]);
-    await began;
-    const aborted = once(probe, 'aborted');
-    socket.destroy();
-    await aborted;
-    for (const step of [2, 3]) probe.contexts[0]?.progress(step);
-    probe.emit('go');
-    expect(errors).toEqual([]);
-  });
-
   it('cancels the request on the connection and no others, and the next one on it never begins [HTTP-22]', async () => {
     const { url, port, probe } = await serve();
     const other = once(probe, 'began');
@@ -95,19 +57,6 @@ describe('a disconnect in the stateless era', () => {
     probe.emit('go');
     expect((await pending).status).toBe(200);
     expect(probe.contexts).toHaveLength(2);
-  });
-
-  it('does not cancel requests that were already answered', async () => {
-    const { port, probe } = await serve();
-    const socket = await connection(port);
-    const began = once(probe, 'began');
-    write(socket, port, [modernCall(1, 'wait'), modernHeaders('tools/call', 'wait')]);
-    await began;
-    probe.emit('go');
-    await once(socket, 'data');
-    socket.destroy();
-    await once(socket, 'close');
-    expect(probe.aborted).toBe(0);
   });
 });
 
@@ -158,25 +107,5 @@ describe('a disconnect before the handler, while a hook of the application runs'
     const { leave, probe, errors } = await hooked();
     await leave([modernCall(1, 'wait'), modernHeaders('tools/call', 'wait')]);
     expect([probe.contexts, errors]).toEqual([[], []]);
-  });
-});
-
-describe('a disconnect in a session', () => {
-  it('does not cancel: the handler completes normally [HTTP-21]', async () => {
-    const { url, port, probe } = await serve();
-    const session = await openSession(url);
-    for (const name of ['wait', 'stream']) {
-      const began = once(probe, 'began');
-      const socket = await connection(port);
-      write(socket, port, [call(name, name, {}, TOKEN), session]);
-      await began;
-      socket.destroy();
-      await once(socket, 'close');
-      expect((await post(url, request(2, 'ping'), session)).status).toBe(200);
-      expect(probe.contexts.at(-1)?.signal.aborted).toBe(false);
-      probe.emit('go');
-    }
-    const reader = new EventReader(await post(url, call(3, 'steps', {}, TOKEN), session));
-    expect(await reader.rest()).toHaveLength(5);
   });
 });

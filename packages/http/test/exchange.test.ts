@@ -3,14 +3,15 @@ import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import { describe, expect, it } from '@jest/globals';
-import { type Context, McpError, NoInput, type Plugin, Prompt } from '@decorum/core';
-import { listen, MemorySessionStore } from '@decorum/http';
+import { type Context, NoInput } from '@decorum/core';
+import { type Auth, type Denial, MemorySessionStore } from '@decorum/http';
 import { fetchHandler } from '@decorum/http/fetch';
 import { nodeHandler } from '@decorum/http/node';
 
 import { EventReader, getStream } from './events.js';
 import {
   afterwards,
+  whenBegun,
   call,
   createServer,
   type Fields,
@@ -24,6 +25,7 @@ import {
   Probe,
   request,
   serve,
+  serveSession,
 } from './fixture.js';
 
 /** The sessions that the kernel tells of changes. */
@@ -45,8 +47,7 @@ const JSON_ONLY = { accept: 'application/json' };
 
 describe('an error of the endpoint', () => {
   it('says what is wrong with the request', async () => {
-    const { url } = await serve();
-    const session = await openSession(url);
+    const { url, session } = await serveSession();
     const errorOf = async (...[message, headers]: [unknown, Record<string, string>?]) => {
       const response = await post(url, message, headers);
       return [response.status, (await json(response)).error?.message];
@@ -65,24 +66,9 @@ describe('an error of the endpoint', () => {
     }
     expect(await errorOf([response], modernHeaders('x'))).toEqual([400, 'The message is not a JSON-RPC 2.0 object.']);
   });
-
-  it('is JSON with its status, even if the client accepts only event streams [HTTP-12]', async () => {
-    const { url } = await serve();
-    const session = { ...(await openSession(url)), ...EVENTS };
-    const response = await post(url, { jsonrpc: '2.0', id: 1, method: 7 }, session);
-    expect([response.status, response.headers.get('content-type')]).toEqual([400, expect.stringMatching('json')]);
-    expect(await json(response)).toMatchObject({ error: { code: -32600 } });
-  });
 });
 
 describe('a client that accepts', () => {
-  it('only event streams gets 202 and no stream for a notification [HTTP-10]', async () => {
-    const { url } = await serve();
-    const session = { ...(await openSession(url)), ...EVENTS };
-    const response = await post(url, { jsonrpc: '2.0', method: 'notifications/x' }, session);
-    expect([response.status, await response.text(), response.headers.get('content-type')]).toEqual([202, '', null]);
-  });
-
   it('only JSON still gets questions, on a stream', async () => {
     const { url } = await serve();
     const session = { ...(await openSession(url)), ...JSON_ONLY };
@@ -97,8 +83,7 @@ describe('a client that accepts', () => {
 
 describe('the stream of a request', () => {
   it('ends without a response if the client cancels the request', async () => {
-    const { url, probe } = await serve();
-    const session = await openSession(url);
+    const { url, probe, session } = await serveSession();
     const began = once(probe, 'began');
     const reader = new EventReader(await post(url, call(1, 'stream', {}, TOKEN), session));
     await began;
@@ -111,11 +96,8 @@ describe('the stream of a request', () => {
   });
 
   it('is forgotten by the session when it has ended', async () => {
-    const { url, probe, server } = await serve();
-    const session = await openSession(url);
-    const began = once(probe, 'began');
-    const waiting = post(url, call(1, 'wait'), session);
-    await began;
+    const { url, probe, server, session } = await serveSession();
+    const [waiting] = await whenBegun(probe, post(url, call(1, 'wait'), session));
     const { exchanges } = (await kernelOf(server)).inFlight as unknown as InFlight;
     const streams = () => exchanges[0]?.wire.session.streams ?? [];
     for (const id of [2, 3]) await (await post(url, call(id, 'steps', {}, TOKEN), session)).text();
@@ -130,8 +112,7 @@ describe('the stream of a request', () => {
 
 describe('the id of a session', () => {
   it('is sent with the response to initialize only', async () => {
-    const { url } = await serve();
-    const session = await openSession(url);
+    const { url, session } = await serveSession();
     for (const message of [call(1, 'add', ADD), call(2, 'steps', {}, TOKEN)]) {
       const response = await post(url, message, session);
       expect(response.headers.get('mcp-session-id')).toBeNull();
@@ -157,8 +138,7 @@ describe('the id of a session', () => {
         super.set(...args);
       }
     }
-    const { url } = await serve({ sessionStore: new Store() });
-    const session = await openSession(url);
+    const { url, session } = await serveSession({ sessionStore: new Store() });
     writes = 0;
     await (await post(url, modernCall(1, 'add', ADD), modernHeaders('tools/call', 'add'))).text();
     await (await post(url, request(1, 'ping'), session)).text();
@@ -196,17 +176,6 @@ describe('initialize', () => {
     const { url, server } = await serve();
     await openSession(url);
     expect(((await kernelOf(server)) as unknown as Insides).parts.events.listeners.size).toBe(1);
-  });
-
-  it('is rejected with 400 if MCP-Protocol-Version is not supported [HTTP-37]', async () => {
-    for (const options of [{}, { sessions: false }] as const) {
-      const { url } = await serve(options);
-      const response = await post(url, INITIALIZE, { 'mcp-protocol-version': 'v999.0.0' });
-      expect([response.status, (await json(response)).error?.message]).toEqual([
-        400,
-        'The MCP-Protocol-Version is not supported.',
-      ]);
-    }
   });
 
   it('is rejected as in the latest revision if it is malformed, without sessions too', async () => {
@@ -364,9 +333,7 @@ describe('an endpoint that is closing', () => {
       expect([before.status, before.headers.get('connection')]).toEqual([200, 'keep-alive']);
       await before.text();
     }
-    const began = once(probe, 'began');
-    const pending = post(url, modernCall(1, 'wait'), modernHeaders('tools/call', 'wait'));
-    await began;
+    const [pending] = await whenBegun(probe, post(url, modernCall(1, 'wait'), modernHeaders('tools/call', 'wait')));
     const closing = handler.close();
     probe.emit('go');
     expect([(await pending).status, (await pending).headers.get('connection')]).toEqual([200, 'close']);
@@ -395,45 +362,92 @@ describe('a session that ends', () => {
   });
 });
 
-class Demanding {
-  @Prompt({ name: 'demand' })
-  async demand() {
-    await new Promise(setImmediate);
-    throw new McpError('missing-capability', 'This needs more than the client has.');
-  }
-}
-
-describe('a large message whose call fails later', () => {
-  it('is answered like a small one', async () => {
-    const { server } = createServer(new Probe(), { providers: [new Demanding()] });
-    const { url } = await listen(server, { port: 0 });
-    afterwards(() => server.close());
-    const session = await openSession(url);
-    const answers = [];
-    for (const pad of ['', 'x'.repeat(5000)]) {
-      const params = { name: 'demand', _meta: { pad } };
-      const response = await post(url, request(1, 'prompts/get', params), session);
-      answers.push([response.status, await json(response)]);
-    }
-    expect(answers[0]).toMatchObject([200, { id: 1, error: { message: 'This needs more than the client has.' } }]);
-    expect(answers[1]).toEqual(answers[0]);
+describe('a challenge', () => {
+  it('is in a session if the request names one, or would if sessions were kept, but not if it starts one', async () => {
+    const denials: Denial[] = [];
+    const auth: Auth = {
+      scopes: ['mcp'],
+      authenticate: ({ headers: { 'x-scopes': scopes = '' } }) => ({ subject: 'ann', scopes: scopes.split(' ') }),
+      challenge: (denial) => ({ status: 400 + denials.push(denial), headers: {} }),
+    };
+    const write = async (sessions: boolean) => {
+      const { url, server } = await serve({ auth, sessions });
+      server.addTool({ name: 'write', scopes: ['files:write'], input: NoInput }, () => 'written');
+      return url;
+    };
+    const [url, alone] = [await write(true), await write(false)];
+    const session = await openSession(url, { 'x-scopes': 'mcp' });
+    const started = await post(url, INITIALIZE, { 'x-scopes': 'other' });
+    expect([started.status, started.headers.get('mcp-session-id')]).toEqual([401, null]);
+    await post(url, call(1, 'write'), session);
+    await post(url, modernCall(1, 'write'), { ...modernHeaders('tools/call', 'write'), 'x-scopes': 'mcp' });
+    await post(alone, call(1, 'write'), { 'x-scopes': 'mcp', 'mcp-protocol-version': '2025-11-25' });
+    expect(denials.map(({ inSession }) => inSession)).toEqual([false, true, false, true]);
   });
 });
 
-describe('a plugin', () => {
-  it('learns that a request came over HTTP', async () => {
-    const seen: string[] = [];
-    const plugin: Plugin = {
-      name: 'seeing',
-      async observe({ method, transport }, run) {
-        seen.push(`${method} ${transport}`);
-        return await run();
+describe('an invalid POST', () => {
+  it('that is not UTF-8 is rejected with 400, even if a lenient decoder would accept it [HTTP-11]', async () => {
+    const { url } = await serve();
+    const before = Buffer.from('{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"');
+    for (const bytes of [[0xff], [0xf0, 0x9f, 0x98], [0xc0, 0xaf], [0xed, 0xa0, 0x80]]) {
+      const response = await post(url, Buffer.concat([before, Buffer.from(bytes), Buffer.from('"}}')]));
+      expect([response.status, (await json(response)).error?.code]).toEqual([400, -32700]);
+    }
+    expect((await post(url, Buffer.from('{"jsonrpc":"2.0"}', 'utf16le'))).status).toBe(400);
+  });
+
+  it('is quoted with at most 200 characters in the error', async () => {
+    const { url } = await serve();
+    const name = 'n'.repeat(90_000);
+    const response = await post(url, call(1, name), await openSession(url));
+    expect((await response.text()).length).toBeLessThan(1000);
+  });
+
+  it('cannot pollute prototypes with __proto__', async () => {
+    const { url, session } = await serveSession();
+    expect((await json(await post(url, call('__proto__', '__proto__'), session))).error?.code).toBe(-32602);
+    const poisoned =
+      '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add","__proto__":{"polluted":1}}}';
+    expect((await post(url, poisoned, session)).status).toBe(400);
+    expect(Object.keys(Object.prototype)).toEqual([]);
+  });
+});
+
+describe('frames of one tick', () => {
+  it('are written together with the response', async () => {
+    const { url, server } = await serve();
+    server.addTool(
+      { name: 'burst', description: 'Reports at once', input: NoInput },
+      async (_input: NoInput, ctx: Context) => {
+        for (const n of [1, 2, 3]) {
+          ctx.progress(n);
+          await Promise.resolve();
+        }
+        return 'done';
       },
-    };
-    const { server } = createServer(new Probe(), { plugins: [plugin] });
-    const { url, close } = await listen(server, { port: 0 });
-    afterwards(close);
-    await post(url, modernCall(1, 'add', ADD), modernHeaders('tools/call', 'add'));
-    expect(seen).toEqual(['tools/call http']);
+    );
+    const headers = { 'content-type': 'application/json', ...modernHeaders('tools/call', 'burst') };
+    const response = await fetch(url, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(modernCall(1, 'burst', {}, TOKEN)),
+    });
+    const chunk = await response.body?.getReader().read();
+    expect(new TextDecoder().decode(chunk?.value).match(/^data: /gm)).toHaveLength(4);
+  });
+
+  it('escape line breaks and markup', async () => {
+    const { url, server } = await serve();
+    const text = 'a\r\ndata: {"jsonrpc":"2.0"}\n\nid: 1\n<script>\u2028';
+    server.addTool({ name: 'evil', description: 'Breaks lines', input: NoInput }, (_input: NoInput, ctx: Context) => {
+      ctx.progress(1, 2, text);
+      return text;
+    });
+    const response = await post(url, modernCall(text, 'evil', {}, TOKEN), modernHeaders('tools/call', 'evil'));
+    const events = await new EventReader(response).rest();
+    expect(events).toHaveLength(2);
+    expect(events[0]?.message?.params).toMatchObject({ message: text });
+    expect(events[1]?.message).toMatchObject({ id: text, result: { content: [{ text }] } });
   });
 });

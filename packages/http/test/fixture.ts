@@ -11,6 +11,7 @@ import {
   type McpServerOptions,
   NoInput,
   Prompt,
+  type ReachedLimit,
   Resource,
   Tool,
 } from '@decorum/core';
@@ -118,14 +119,23 @@ export interface Served extends Listening {
   readonly probe: Probe;
   readonly server: McpServer;
   readonly errors: unknown[];
+  /** The limits that clients have reached. */
+  readonly hits: ReachedLimit[];
 }
 
 export function createServer(probe: Probe, options: Partial<McpServerOptions> = {}) {
   const errors: unknown[] = [];
-  const logger = { warn: () => {}, error: () => {} };
-  const onError = (error: unknown) => void errors.push(error);
-  const server = new McpServer({ name: 'test', version: '1.0.0', providers: [probe], logger, onError, ...options });
-  return { server, errors };
+  const hits: ReachedLimit[] = [];
+  const server = new McpServer({
+    name: 'test',
+    version: '1.0.0',
+    providers: [probe],
+    logger: { warn: () => {}, error: () => {} },
+    onError: (error) => void errors.push(error),
+    onLimit: (hit) => void hits.push(hit),
+    ...options,
+  });
+  return { server, errors, hits };
 }
 
 /** The kernel of a server. */
@@ -134,17 +144,23 @@ export async function kernelOf(server: McpServer): Promise<Kernel> {
   return opened.kernel;
 }
 
-/** Serves a probe on a free port until the end of the test. */
-export async function serve(options: ListenOptions = {}): Promise<Served> {
+/** Serves a probe, and other providers, on a free port until the end of the test. */
+export async function serve(options: ListenOptions = {}, more: Partial<McpServerOptions> = {}): Promise<Served> {
   const probe = new Probe();
-  const { server, errors } = createServer(probe);
-  const listening = await listen(server, { port: 0, ...options });
+  const created = createServer(probe, { ...more, providers: [probe, ...(more.providers ?? [])] });
+  const listening = await listen(created.server, { port: 0, closeDeadlineMs: 1000, ...options });
   afterwards(async () => {
     probe.emit('go');
     await listening.close();
-    await server.close();
+    await created.server.close();
   });
-  return { ...listening, probe, server, errors };
+  return { ...listening, ...created, probe };
+}
+
+/** Two servers that share only the stores, like two processes. */
+export async function serveTwice(options: ListenOptions, providers: readonly object[] = []) {
+  const more = { secret: 'the same for all processes, 32 bytes', providers };
+  return [await serve(options, more), await serve(options, more)] as const;
 }
 
 export type Fields = Record<string, string>;
@@ -215,6 +231,18 @@ export async function openSession(url: string, headers: Fields = {}, version = '
   const ready = await post(url, { jsonrpc: '2.0', method: 'notifications/initialized' }, session);
   if (ready.status !== 202) throw new Error(`${ready.status} ${await ready.text()}`);
   return session;
+}
+
+/** Serves a probe, and initializes a session. */
+export async function serveSession(options: ListenOptions = {}, headers: Fields = {}, version = '2025-11-25') {
+  const served = await serve(options);
+  return { ...served, session: await openSession(served.url, headers, version) };
+}
+
+/** Resolves when the call that was sent has begun. Its response comes in an array, so that nothing waits for it. */
+export async function whenBegun<T>(probe: Probe, sent: Promise<T>): Promise<[response: Promise<T>]> {
+  await once(probe, 'began');
+  return [sent];
 }
 
 const META = {

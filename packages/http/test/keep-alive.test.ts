@@ -3,16 +3,17 @@ import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import { describe, expect, it } from '@jest/globals';
-import type { McpServer } from '@decorum/core';
+import { type McpServer, NoInput } from '@decorum/core';
 import type { Wire } from '@decorum/core/transport';
+import type { ListenOptions } from '@decorum/http';
 import { nodeHandler } from '@decorum/http/node';
 
 import { EventReader } from './events.js';
 import {
   afterwards,
+  whenBegun,
   call,
   createServer,
-  Probe,
   type Fields,
   json,
   kernelOf,
@@ -20,6 +21,7 @@ import {
   modernHeaders,
   openSession,
   post,
+  Probe,
   serve,
 } from './fixture.js';
 
@@ -38,8 +40,8 @@ async function clockOf(server: McpServer): Promise<() => void> {
 }
 
 /** A server with calls in flight. The test controls its clock. */
-async function ticking() {
-  const { url, probe, server } = await serve();
+async function ticking(options: ListenOptions = {}) {
+  const { url, probe, server } = await serve(options);
   const tick = await clockOf(server);
   return {
     url,
@@ -47,9 +49,7 @@ async function ticking() {
     server,
     tick,
     async begin(message: unknown, headers: Fields) {
-      const began = once(probe, 'began');
-      const response = post(url, message, headers);
-      await began;
+      const [response] = await whenBegun(probe, post(url, message, headers));
       return { response };
     },
   };
@@ -111,9 +111,7 @@ describe('a call that sends nothing', () => {
     const session = await openSession(url);
     const { response } = await begin(call(1, 'wait'), { ...session, accept: 'application/json' });
     const leave = new AbortController();
-    const began = once(probe, 'began');
-    const left = post(url, call(2, 'wait'), session, leave.signal);
-    await began;
+    const [left] = await whenBegun(probe, post(url, call(2, 'wait'), session, leave.signal));
     leave.abort();
     await expect(left).rejects.toThrow('aborted');
     for (let count = 0; count < 3; count += 1) tick();
@@ -158,5 +156,36 @@ describe('a call that sends nothing', () => {
     while (errors.length === 0) await new Promise(setImmediate);
     expect(String(errors)).toContain('Cannot write headers after they are sent');
     await dropped;
+  });
+});
+
+describe('a call that needs scopes', () => {
+  const auth = { scopes: ['mcp'], authenticate: () => ({ subject: 'ann', scopes: ['mcp'] }) };
+
+  it('gets no stream as long as it may be denied', async () => {
+    const { url, server, probe } = await serve({ auth });
+    const access = async () => {
+      const letGo = once(probe, 'go');
+      probe.emit('asked');
+      await letGo;
+      return true;
+    };
+    server.addTool({ name: 'guarded', scopes: ['files:write'], input: NoInput, access }, () => 'written');
+    const asked = once(probe, 'asked');
+    const pending = post(url, modernCall(1, 'guarded'), modernHeaders('tools/call', 'guarded'));
+    await asked;
+    const tick = await clockOf(server);
+    for (let n = 0; n < 3; n += 1) tick();
+    probe.emit('go');
+    const response = await pending;
+    expect([response.status, (await json(response)).error?.data]).toEqual([403, { scopes: ['mcp', 'files:write'] }]);
+  });
+
+  it('gets one when it was admitted', async () => {
+    const { begin, tick, probe } = await ticking({ auth });
+    const { response } = await begin(...WAIT);
+    for (let n = 0; n < 2; n += 1) tick();
+    expect((await new EventReader(await response).next())?.comment).toBe('keep-alive');
+    probe.emit('go');
   });
 });

@@ -7,7 +7,7 @@ import { MemoryEventStore } from '@decorum/http';
 
 import { EventStream } from '../src/streams/stream.js';
 import { EventReader } from './events.js';
-import { afterwards, call, openSession, post, serve } from './fixture.js';
+import { afterwards, call, post, serveSession } from './fixture.js';
 
 setFlagsFromString('--expose-gc');
 const gc = runInNewContext('gc') as () => void;
@@ -38,8 +38,7 @@ describe('A session keeps nothing', () => {
     ['without an event store', false as const],
     ['beyond what is in its event store', new MemoryEventStore({ maxEvents: 8 })],
   ])('of streams that have ended, %s', async (_how, events) => {
-    const { url } = await serve({ events });
-    const session = await openSession(url);
+    const { url, session } = await serveSession({ events });
     for (let id = 1; id <= STREAMS; id += 1) {
       const response = await post(url, call(id, 'steps', {}, { progressToken: id }), session);
       expect((await new EventReader(response).rest()).at(-1)?.message).toMatchObject({ id, result: {} });
@@ -53,8 +52,7 @@ describe('A session keeps nothing', () => {
 
 describe('A call that waits for the client', () => {
   it('keeps nothing of a large message but what its answer needs', async () => {
-    const { url } = await serve();
-    const session = await openSession(url);
+    const { url, session } = await serveSession();
     // held here, because a response that nobody holds is cancelled
     const asked: Response[] = [];
     const messages: WeakRef<object>[] = [];

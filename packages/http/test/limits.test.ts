@@ -2,29 +2,28 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
 import { describe, expect, it } from '@jest/globals';
-import type { ReachedLimit } from '@decorum/core';
 import { listen, type ListenLimits, type ListenOptions, mcp } from '@decorum/http';
 import { nodeHandler } from '@decorum/http/node';
 import fastify from 'fastify';
 
 import { EventReader, getStream } from './events.js';
-import { afterwards, call, createServer, INITIALIZE, openSession, post, Probe, request } from './fixture.js';
+import {
+  serve,
+  afterwards,
+  whenBegun,
+  call,
+  createServer,
+  INITIALIZE,
+  openSession,
+  post,
+  Probe,
+  request,
+} from './fixture.js';
 
 const ACCEPT = { accept: 'text/event-stream' };
 const TYPE = { 'content-type': 'application/json' };
 
-/** Serves with limits, and keeps every hit. */
-async function serveLimited(limits: ListenLimits, options: ListenOptions = {}) {
-  const hits: ReachedLimit[] = [];
-  const probe = new Probe();
-  const { server } = createServer(probe, { onLimit: (hit) => void hits.push(hit) });
-  const { url, port } = await listen(server, { port: 0, limits, ...options });
-  afterwards(() => {
-    probe.emit('go');
-    return server.close();
-  });
-  return { url, port, hits, probe, server };
-}
+const serveLimited = async (limits: ListenLimits, options: ListenOptions = {}) => await serve({ limits, ...options });
 
 /** A ping whose body has this many bytes. */
 const pingOf = (bytes: number) => {
@@ -35,20 +34,16 @@ const pingOf = (bytes: number) => {
 const CLIENT = { remoteAddress: '127.0.0.1' };
 
 describe('a limit of an endpoint', () => {
-  it('is reported for a body that is too large, and not for the largest', async () => {
-    const { url, hits } = await serveLimited({ bodyLimit: 1000 });
+  it.each([
+    ['1 MiB by default', {}, 1_048_576],
+    ['`bodyLimit`', { bodyLimit: 1000 }, 1000],
+  ])('is reported for a body larger than %s, and not for the largest', async (_name, limits, max) => {
+    const { url, hits } = await serveLimited(limits);
     const session = await openSession(url);
-    expect((await post(url, pingOf(1000), session)).status).toBe(200);
+    expect((await post(url, pingOf(max), session)).status).toBe(200);
     expect(hits).toEqual([]);
-    expect((await post(url, pingOf(1001), session)).status).toBe(413);
+    expect((await post(url, pingOf(max + 1), session)).status).toBe(413);
     expect(hits).toEqual([{ limit: 'bodyLimit', ...CLIENT }]);
-  });
-
-  it('is 1 MiB for a body by default', async () => {
-    const { url } = await serveLimited({});
-    const session = await openSession(url);
-    expect((await post(url, pingOf(1_048_576), session)).status).toBe(200);
-    expect((await post(url, pingOf(1_048_577), session)).status).toBe(413);
   });
 
   it('is reported for a message with too many values, with the caller', async () => {
@@ -119,9 +114,7 @@ describe('a limit of an endpoint', () => {
     expect(hits).toEqual([]);
     const session = await openSession(url);
     expect(hits.map(({ limit }) => limit)).toEqual(['maxSessions']);
-    const began = once(probe, 'began');
-    const pending = post(url, call(1, 'wait'), session);
-    await began;
+    const [pending] = await whenBegun(probe, post(url, call(1, 'wait'), session));
     const refused = await post(url, INITIALIZE);
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '10']);
     expect(hits.at(-1)).toEqual({ limit: 'maxSessions', ...CLIENT });
@@ -199,8 +192,7 @@ describe('a limit of an endpoint', () => {
   });
 
   it('is reported by other hosts too', async () => {
-    const hits: ReachedLimit[] = [];
-    const { server } = createServer(new Probe(), { onLimit: (hit) => void hits.push(hit) });
+    const { server, hits } = createServer(new Probe());
     const app = fastify();
     await app.register(mcp, { server, limits: { bodyLimit: 10 } });
     const answer = await app.inject({ method: 'POST', url: '/mcp', headers: TYPE, payload: '{}'.padEnd(11) });

@@ -5,8 +5,7 @@ import { type IncomingMessage, request as httpRequest, Server } from 'node:http'
 import { type AddressInfo, connect, createServer as createNetServer } from 'node:net';
 
 import { describe, expect, it, jest } from '@jest/globals';
-import { hostRequest, listen, type ListenOptions, mcp } from '@decorum/http';
-import fastify from 'fastify';
+import { hostRequest, listen, type ListenOptions } from '@decorum/http';
 
 import { EventReader } from './events.js';
 import {
@@ -14,8 +13,6 @@ import {
   createServer,
   type Fields,
   json,
-  kernelOf,
-  modern,
   modernCall,
   modernHeaders,
   pipelined,
@@ -26,32 +23,7 @@ import {
   serve,
 } from './fixture.js';
 
-/** Open subscriptions. */
-interface Insides {
-  readonly parts: { readonly events: { readonly listeners: { readonly size: number } } };
-}
-
-const SUBSCRIPTION = { 'io.modelcontextprotocol/subscriptionId': 'sub' };
-const NOTIFICATIONS = { toolsListChanged: true, resourceSubscriptions: ['docs://guide'] };
-const HEADERS = modernHeaders('subscriptions/listen');
 const CALL_ADD = modernHeaders('tools/call', 'add');
-
-const asked = (notifications: object = NOTIFICATIONS) =>
-  modern('sub', 'subscriptions/listen', { notifications: notifications as never });
-
-/** Subscribes. Resolves when the subscription is acknowledged. */
-async function subscribe(url: string, signal?: AbortSignal): Promise<EventReader> {
-  const reader = new EventReader(await post(url, asked(), HEADERS, signal));
-  const { message } = await reader.message();
-  expect(message).toEqual({
-    jsonrpc: '2.0',
-    method: 'notifications/subscriptions/acknowledged',
-    params: { notifications: NOTIFICATIONS, _meta: SUBSCRIPTION },
-  });
-  return reader;
-}
-
-const FINAL = { id: 'sub', result: { _meta: SUBSCRIPTION, resultType: 'complete' } };
 
 describe('listen, at its path', () => {
   it.each([
@@ -85,16 +57,6 @@ describe('listen, at its path', () => {
   it('gives requests as long as its limit says, even more than the 5 minutes of Node.js', async () => {
     const { url } = await serve({ limits: { requestTimeoutMs: 400_000 } });
     expect(await add(url)).toEqual([200, '3']);
-  });
-
-  it('serves the absolute URLs that proxies send', async () => {
-    const { url } = await serve();
-    const { host, hostname, port } = new URL(url);
-    const headers = { ...CALL_ADD, host, 'content-type': 'application/json' };
-    const sent = httpRequest({ hostname, port, path: url, method: 'POST', headers });
-    sent.end(JSON.stringify(modernCall(1, 'add', { a: 1, b: 2 })));
-    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
-    expect(String(Buffer.concat((await answer.toArray()) as Buffer[]))).toContain('"text":"3"');
   });
 
   it('serves HTTP+SSE at a path that URLs encode', async () => {
@@ -257,70 +219,5 @@ describe('listen, for other paths', () => {
     const { url } = await serve();
     expect(await pipelined('GET /elsewhere', url, 17)).toHaveLength(17);
     expect((await pipelined('GET /elsewhere', url, 18)).length).toBeLessThan(2);
-  });
-});
-
-describe('subscriptions/listen over HTTP', () => {
-  it('[SUB-01][SUB-02][SUB-04] is a stream that starts with the acknowledgement and sends only the requested notifications', async () => {
-    const { url, server } = await serve();
-    const reader = await subscribe(url);
-    expect(reader.response.headers.get('content-type')).toBe('text/event-stream');
-    server.notify.promptsChanged();
-    server.notify.resourceUpdated('docs://other');
-    server.notify.resourceUpdated('docs://guide');
-    const params = { uri: 'docs://guide', _meta: SUBSCRIPTION };
-    expect((await reader.message()).message).toMatchObject({ method: 'notifications/resources/updated', params });
-    server.notify.toolsChanged();
-    const changed = { method: 'notifications/tools/list_changed', params: { _meta: SUBSCRIPTION } };
-    expect((await reader.message()).message).toMatchObject(changed);
-  });
-
-  it('is kept alive by comments', async () => {
-    const { url } = await serve({ keepAliveMs: 10 });
-    const reader = await subscribe(url);
-    for (let n = 0; n < 2; n++) expect((await reader.next())?.comment).toBe('keep-alive');
-  });
-
-  it('[SUB-07] ends when its client disconnects, and others go on', async () => {
-    const { url, server } = await serve();
-    const stays = await subscribe(url);
-    const controller = new AbortController();
-    await subscribe(url, controller.signal);
-    const kernel = (await kernelOf(server)) as unknown as Insides;
-    const listeners = () => kernel.parts.events.listeners.size;
-    expect(listeners()).toBe(2);
-    controller.abort();
-    while (listeners() > 1) await new Promise(setImmediate);
-    server.notify.resourceUpdated('docs://guide');
-    expect((await stays.message()).message).toMatchObject({ method: 'notifications/resources/updated' });
-  });
-
-  it.each(['close() of the transport', 'close() of the server'])(
-    '[SUB-06] ends with its result at %s',
-    async (which) => {
-      const { url, server, probe, close } = await serve();
-      const reader = await subscribe(url);
-      const began = once(probe, 'began');
-      const pending = post(url, modernCall(1, 'wait'), modernHeaders('tools/call', 'wait'));
-      await began;
-      const closing = which.endsWith('server') ? server.close() : close();
-      const events = await reader.rest();
-      expect(events.map(({ message }) => message)).toMatchObject([FINAL]);
-      // the subscription has ended; the close waits for the call, which ends by itself
-      probe.emit('go');
-      expect(await json(await pending)).toMatchObject({ id: 1, result: { content: [{ text: 'let go' }] } });
-      await closing;
-    },
-  );
-
-  it('[SUB-06] ends with its result on app.close()', async () => {
-    const { server } = createServer(new Probe());
-    const app = fastify();
-    afterwards(() => server.close());
-    await app.register(mcp, { server });
-    const reader = await subscribe(`${await app.listen({ port: 0 })}/mcp`);
-    const closing = app.close();
-    expect((await reader.rest()).map(({ message }) => message)).toMatchObject([FINAL]);
-    await closing;
   });
 });

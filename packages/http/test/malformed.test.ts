@@ -180,7 +180,7 @@ async function probe(url: string, session: Fields): Promise<void> {
 }
 
 const BATCH = 100;
-const ROUNDS = 100;
+const ROUNDS = 40;
 const KINDS = ['session', 'stateless', 'none'] as const;
 
 describe('Malformed messages over HTTP', () => {
@@ -189,7 +189,7 @@ describe('Malformed messages over HTTP', () => {
   beforeAll(() => void process.on('unhandledRejection', note));
   afterAll(() => void process.off('unhandledRejection', note));
 
-  it('[RPC-13] 10,000 of them neither stop the server nor leak state', async () => {
+  it('[RPC-13] 4,000 of them neither stop the server nor leak state', async () => {
     const { url, errors, held } = await openTarget();
     const client = new Client(url);
     await client.open();
@@ -218,7 +218,7 @@ describe('Malformed messages over HTTP', () => {
       await client.settle();
       await probe(url, client.session);
       expect(held()).toEqual(before);
-      if (round % 10 === 0) {
+      if (round % 5 === 0) {
         collectGarbage();
         heap.push(process.memoryUsage().heapUsed);
       }

@@ -2,30 +2,15 @@
 import { once } from 'node:events';
 
 import { describe, expect, it } from '@jest/globals';
-import { type ReachedLimit, Resource, type ServerLimits } from '@decorum/core';
-import { listen } from '@decorum/http';
+import type { ServerLimits } from '@decorum/core';
 
-import { afterwards, call, createServer, json, modern, modernHeaders, openSession, post, Probe } from './fixture.js';
-
-class Pages {
-  @Resource('x://{+page}', { input: { type: 'object', properties: { page: { type: 'string' } } } })
-  page() {
-    return '';
-  }
-}
+import { serve, call, json, modern, modernHeaders, openSession, post } from './fixture.js';
 
 async function serveLimited(limits: ServerLimits = {}) {
-  const hits: ReachedLimit[] = [];
-  const probe = new Probe();
-  const options = { limits, providers: [probe, new Pages()], onLimit: (hit: ReachedLimit) => void hits.push(hit) };
-  const { server } = createServer(probe, options);
-  server.addTool({ name: 'count', input: { type: 'object' } }, (input: object) => Object.keys(input).length);
-  const { url } = await listen(server, { port: 0 });
-  afterwards(() => {
-    probe.emit('go');
-    return server.close();
-  });
-  return { url, hits, probe };
+  const served = await serve({}, { limits });
+  const input = { type: 'object' };
+  served.server.addTool({ name: 'count', input }, (given: object) => Object.keys(given).length);
+  return served;
 }
 
 /** What a client sees of a message: the status, and of an error its id, code and message. */
@@ -111,39 +96,6 @@ describe('a POST', () => {
     expect(hits).toMatchObject([{ limit: 'maxBatch' }]);
   });
 
-  it('has an id of at most 256 characters', async () => {
-    const { url } = await serveLimited();
-    const session = await openSession(url);
-    const ping = (length: number) => ({ jsonrpc: '2.0', id: 'i'.repeat(length), method: 'ping' });
-    expect(await answerTo(url, ping(256), session)).toBe(200);
-    expect(await answerTo(url, ping(257), session)).toEqual([400, undefined, -32600, expect.any(String)]);
-  });
-
-  it('has a progress token of at most 256 characters', async () => {
-    const { url } = await serveLimited();
-    const session = await openSession(url);
-    const counts = (length: number) => call(1, 'count', {}, { progressToken: 't'.repeat(length) });
-    expect(await answerTo(url, counts(256), session)).toBe(200);
-    expect(await answerTo(url, counts(257), session)).toEqual([200, 1, -32602, expect.any(String)]);
-  });
-
-  it('is one of at most `maxOpenCalls` of its session, and gets 200 with an error beyond', async () => {
-    const { url, hits, probe } = await serveLimited({ maxOpenCalls: 2 });
-    const session = await openSession(url);
-    const waiting = [];
-    for (const id of [1, 2]) {
-      const began = once(probe, 'began');
-      waiting.push(answerTo(url, call(id, 'wait'), session));
-      await began;
-    }
-    expect(hits).toEqual([]);
-    expect(await answerTo(url, call(3, 'wait'), session)).toEqual([200, 3, -32603, expect.any(String)]);
-    expect(await answerTo(url, { jsonrpc: '2.0', id: 4, method: 'ping' }, session)).toBe(200);
-    expect(hits).toMatchObject([{ limit: 'maxOpenCalls' }]);
-    probe.emit('go');
-    expect(await Promise.all(waiting)).toEqual([200, 200]);
-  });
-
   it('that is stateless does not count towards `maxOpenCalls`', async () => {
     const { url, hits, probe } = await serveLimited({ maxOpenCalls: 1 });
     const waiting = [];
@@ -155,35 +107,5 @@ describe('a POST', () => {
     }
     probe.emit('go');
     expect([await Promise.all(waiting), hits]).toEqual([[200, 200, 200], []]);
-  });
-
-  it('can subscribe a session to `maxSubscriptions` resources, and gets 200 with an error beyond', async () => {
-    const { url, hits } = await serveLimited({ maxSubscriptions: 2 });
-    const session = await openSession(url);
-    const subscribe = (page: number) => ({
-      jsonrpc: '2.0',
-      id: page,
-      method: 'resources/subscribe',
-      params: { uri: `x://${page}` },
-    });
-    for (const page of [1, 2]) expect(await answerTo(url, subscribe(page), session)).toBe(200);
-    expect(hits).toEqual([]);
-    expect(await answerTo(url, subscribe(3), session)).toEqual([200, 3, -32602, expect.any(String)]);
-    expect(hits).toMatchObject([{ limit: 'maxSubscriptions' }]);
-  });
-
-  it('can listen to `maxSubscriptions` resources, and gets 200 with an error beyond', async () => {
-    const { url, hits } = await serveLimited({ maxSubscriptions: 2 });
-    const follow = (count: number) => {
-      const resourceSubscriptions = Array.from({ length: count }, (_, n) => `x://${n}`);
-      return modern(1, 'subscriptions/listen', { notifications: { resourceSubscriptions } });
-    };
-    const headers = modernHeaders('subscriptions/listen');
-    const stream = await post(url, follow(2), headers);
-    afterwards(() => stream.body?.cancel());
-    expect([stream.status, stream.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
-    expect(hits).toEqual([]);
-    expect(await answerTo(url, follow(3), headers)).toEqual([200, 1, -32602, expect.any(String)]);
-    expect(hits).toMatchObject([{ limit: 'maxSubscriptions' }]);
   });
 });

@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Context } from '@decorum/core';
 
 import { EventReader } from './events.js';
-import { call, INITIALIZE, json, kernelOf, modernCall, modernHeaders, post, request, serve } from './fixture.js';
+import { whenBegun, call, INITIALIZE, json, kernelOf, post, request, serve } from './fixture.js';
 
 const ADD = { a: 1, b: 2 };
 const TOKEN = { progressToken: 1 };
@@ -18,18 +18,6 @@ interface Insides {
 }
 
 describe('an endpoint without sessions', () => {
-  it('answers initialize without a session id, and serves each request on its own [SESS-11]', async () => {
-    const { url } = await serve({ sessions: false });
-    const response = await post(url, INITIALIZE);
-    expect([response.status, response.headers.get('mcp-session-id')]).toEqual([200, null]);
-    expect(await json(response)).toMatchObject({ id: 0, result: { protocolVersion: '2025-11-25' } });
-    expect((await post(url, { jsonrpc: '2.0', method: 'notifications/initialized' }, LATEST)).status).toBe(202);
-    const answer = await post(url, call(1, 'add', ADD), LATEST);
-    expect([answer.status, answer.headers.get('mcp-session-id')]).toEqual([200, null]);
-    expect(await json(answer)).toMatchObject({ id: 1, result: { content: [{ text: '3' }] } });
-    expect((await post(url, { jsonrpc: '2.0', id: 's1', result: {} }, LATEST)).status).toBe(202);
-  });
-
   it('serves each request in the revision of its header', async () => {
     const { url, server } = await serve({ sessions: false });
     server.addTool(
@@ -48,29 +36,6 @@ describe('an endpoint without sessions', () => {
     expect((await post(url, request(1, 'ping'), version('1999-01-01'))).status).toBe(400);
   });
 
-  it('assumes the revision with batches if there is no header [HTTP-38]', async () => {
-    const { url } = await serve({ sessions: false });
-    const batch = [call(1, 'add', ADD), { jsonrpc: '2.0', method: 'notifications/x' }, request(2, 'ping')];
-    const response = await post(url, batch);
-    expect(response.status).toBe(200);
-    expect(((await response.json()) as { id: unknown }[]).map(({ id }) => id)).toEqual([1, 2]);
-    expect((await post(url, batch, version('2025-03-26'))).status).toBe(200);
-    for (const id of ['2024-11-05', '2025-06-18', '2025-11-25', '2026-07-28']) {
-      expect([id, (await post(url, batch, version(id))).status]).toEqual([id, 400]);
-    }
-  });
-
-  it('has neither GET nor DELETE: 405 [HTTP-28] [HTTP-34]', async () => {
-    const { url } = await serve({ sessions: false });
-    for (const method of ['GET', 'DELETE']) {
-      for (const headers of [LATEST, { ...LATEST, 'mcp-session-id': 'x' }]) {
-        const response = await fetch(url, { method, headers: { accept: 'text/event-stream', ...headers } });
-        expect([method, response.status, response.headers.get('allow')]).toEqual([method, 405, 'POST']);
-        await response.text();
-      }
-    }
-  });
-
   it('ignores Mcp-Session-Id', async () => {
     const { url } = await serve({ sessions: false });
     expect((await post(url, call(1, 'add', ADD), { ...LATEST, 'mcp-session-id': 'of another server' })).status).toBe(
@@ -81,9 +46,7 @@ describe('an endpoint without sessions', () => {
 
   it('keeps a response together when a handler closes its stream, because nobody could resume it [HTTP-18]', async () => {
     const { url, probe } = await serve({ sessions: false });
-    const began = once(probe, 'began');
-    const response = post(url, call(1, 'poll'), LATEST);
-    await began;
+    const [response] = await whenBegun(probe, post(url, call(1, 'poll'), LATEST));
     probe.emit('go');
     expect(await json(await response)).toMatchObject({ id: 1, result: { content: [{ text: 'let go' }] } });
   });
@@ -177,11 +140,5 @@ describe('an endpoint without sessions', () => {
       await (await post(url, message)).text();
       expect(kernel.parts.events.listeners.size).toBe(0);
     }
-  });
-
-  it('serves the stateless era as usual', async () => {
-    const { url } = await serve({ sessions: false });
-    const response = await post(url, modernCall(1, 'add', ADD), modernHeaders('tools/call', 'add'));
-    expect(await json(response)).toMatchObject({ id: 1, result: { content: [{ text: '3' }] } });
   });
 });

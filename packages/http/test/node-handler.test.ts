@@ -14,12 +14,10 @@ import { describe, expect, it } from '@jest/globals';
 import { nodeHandler, type NodeHandlerOptions, OneWriteResponse } from '@decorum/http/node';
 import express from 'express';
 
-import { EventReader, getStream } from './events.js';
 import {
   afterwards,
   call,
   createServer,
-  INITIALIZE,
   json,
   modernCall,
   modernHeaders,
@@ -27,14 +25,10 @@ import {
   post,
   postParts,
   Probe,
-  raw,
 } from './fixture.js';
 
 const NO_SESSIONS = { get: () => undefined, set() {}, touch() {}, delete() {} };
-const TOKEN = { progressToken: 1 };
 const ADD = [modernCall(1, 'add', { a: 1, b: 2 }), modernHeaders('tools/call', 'add')] as const;
-const WAIT = [modernCall(1, 'wait'), modernHeaders('tools/call', 'wait')] as const;
-
 function createHandler(options: NodeHandlerOptions = {}) {
   const probe = new Probe();
   const { server, errors } = createServer(probe);
@@ -57,146 +51,6 @@ async function start(listener: RequestListener): Promise<string> {
   await once(http, 'listening');
   return `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
 }
-
-const HOSTS = [
-  [
-    'http.createServer',
-    async (options?: NodeHandlerOptions) => {
-      const created = createHandler(options);
-      return { ...created, url: `${await start(created.handler)}/mcp` };
-    },
-  ],
-  [
-    'Express 5',
-    async (options?: NodeHandlerOptions) => {
-      const created = createHandler(options);
-      const app = express();
-      app.use('/mcp', created.handler);
-      return { ...created, url: `${await start(app)}/mcp` };
-    },
-  ],
-  [
-    'Express 5 behind its parser of JSON',
-    async (options?: NodeHandlerOptions) => {
-      const created = createHandler(options);
-      const app = express();
-      app.use(express.json());
-      app.use('/mcp', created.handler);
-      return { ...created, url: `${await start(app)}/mcp` };
-    },
-  ],
-] as const;
-
-describe.each(HOSTS)('nodeHandler in %s', (_name, serve) => {
-  it('serves both eras, sessions and streams', async () => {
-    const { url, server } = await serve();
-    expect((await json(await post(url, ...ADD))).result?.content?.[0]?.text).toBe('3');
-    const session = await openSession(url);
-    const plain = await post(url, call(1, 'add', { a: 1, b: 2 }), session);
-    expect(plain.headers.get('content-type')).toBe('application/json; charset=utf-8');
-    expect((await json(plain)).result?.content?.[0]?.text).toBe('3');
-    const events = await new EventReader(await post(url, call(2, 'steps', {}, TOKEN), session)).rest();
-    expect(events).toHaveLength(5);
-    const listening = await getStream(url, session);
-    server.notify.toolsChanged();
-    expect((await listening.message()).message?.method).toBe('notifications/tools/list_changed');
-    expect((await fetch(url, { method: 'DELETE', headers: session })).status).toBe(204);
-    await listening.rest();
-    expect((await post(url, call(1, 'add'), session)).status).toBe(404);
-  });
-
-  it('checks Host and Origin, and sends CORS headers [HTTP-03]', async () => {
-    const { url } = await serve({ allowedOrigins: ['https://app.example.com'] });
-    const type = { 'content-type': 'application/json' };
-    expect((await raw(url, 'POST', { host: 'evil.example', ...type }))[0].statusCode).toBe(403);
-    const origin = 'https://app.example.com';
-    const [preflight, text] = await raw(url, 'OPTIONS', { origin, 'access-control-request-headers': 'mcp-name, x' });
-    expect([preflight.statusCode, text, preflight.headers['access-control-allow-headers']]).toEqual([
-      204,
-      '',
-      'mcp-name',
-    ]);
-    for (const method of ['HEAD', 'PUT', 'PATCH']) {
-      const response = await fetch(url, { method });
-      expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, POST, DELETE']);
-    }
-    const answer = await post(url, INITIALIZE, { origin });
-    expect([answer.headers.get('access-control-allow-origin'), answer.headers.get('vary')]).toEqual([origin, 'Origin']);
-  });
-
-  it('refuses other content types, and accepts JSON only', async () => {
-    const { url } = await serve();
-    const others = [
-      'text/plain',
-      'application/jsonp',
-      'text/plain; application/json',
-      'multipart/form-data; boundary=x',
-    ];
-    for (const type of others) {
-      const response = await post(url, INITIALIZE, { 'content-type': type });
-      const { error } = await json(response);
-      expect([type, response.status, error?.message]).toEqual([
-        type,
-        415,
-        'The Content-Type must be application/json.',
-      ]);
-    }
-    for (const type of ['APPLICATION/JSON', 'application/json;charset=utf-8', 'application/json ; charset=utf-8']) {
-      expect([type, (await post(url, INITIALIZE, { 'content-type': type })).status]).toEqual([type, 200]);
-    }
-    expect((await fetch(url, { method: 'POST' })).status).toBe(400);
-    expect((await post(url, INITIALIZE, { accept: 'text/html' })).status).toBe(406);
-  });
-
-  it('requires the content type of a body however its length is announced, but none without a body', async () => {
-    const { url } = await serve();
-    const body = JSON.stringify(INITIALIZE);
-    const lengths = [{ 'content-length': String(body.length) }, { 'transfer-encoding': 'chunked' }];
-    for (const length of lengths) {
-      expect([length, (await raw(url, 'POST', length, body))[0].statusCode]).toEqual([length, 415]);
-    }
-    const session = await openSession(url);
-    const typed = { ...session, 'content-type': 'text/plain', accept: 'text/event-stream' };
-    const listening = new EventReader(await fetch(url, { headers: typed }));
-    expect(listening.response.status).toBe(200);
-    expect((await raw(url, 'DELETE', { ...session, 'content-length': '0' }))[0].statusCode).toBe(204);
-    await listening.rest();
-  });
-
-  it('cancels stateless requests when the client disconnects [HTTP-22]', async () => {
-    const { url, probe } = await serve();
-    const began = once(probe, 'began');
-    const controller = new AbortController();
-    const pending = post(url, ...WAIT, controller.signal).catch(() => 'gone');
-    await began;
-    const aborted = once(probe, 'aborted');
-    controller.abort();
-    await aborted;
-    expect(await pending).toBe('gone');
-  });
-
-  it('serves HTTP+SSE if enabled', async () => {
-    const { url } = await serve({ legacySse: { path: '/old', messagesPath: '/old/messages' } });
-    const root = url.includes('mcp') && _name.startsWith('Express') ? url : new URL('/', url).href.slice(0, -1);
-    const stream = new EventReader(await fetch(`${root}/old`, { headers: { accept: 'text/event-stream' } }));
-    const { data } = (await stream.next()) ?? {};
-    const messages = new URL(data as string, `${root}/old`).href;
-    expect((await post(messages, INITIALIZE)).status).toBe(202);
-    expect((await stream.message()).message).toMatchObject({ id: 0 });
-    expect((await fetch(messages, { method: 'DELETE' })).status).toBe(405);
-  });
-
-  it('answers 503 once its server is closed, and the host goes on', async () => {
-    const { url, server, handler } = await serve();
-    const session = await openSession(url);
-    await server.close();
-    expect((await post(url, ...ADD)).status).toBe(503);
-    const stream = await fetch(url, { headers: { ...session, accept: 'text/event-stream' } });
-    expect(stream.status).toBe(503);
-    await handler.close();
-    expect((await post(url, ...ADD)).status).toBe(503);
-  });
-});
 
 describe('nodeHandler', () => {
   it('passes other paths to next if it has a path', async () => {
@@ -368,42 +222,6 @@ describe('nodeHandler', () => {
     );
   });
 
-  it('limits bodies in size and time', async () => {
-    const { handler } = createHandler({ limits: { bodyLimit: 500, bodyTimeoutMs: 40 } });
-    const url = await start(handler);
-    expect((await post(url, call(1, 'add', { text: 'x'.repeat(500) }))).status).toBe(413);
-    const { port, hostname } = new URL(url);
-    const socket = connect(Number(port), hostname);
-    afterwards(() => socket.destroy());
-    socket.write(
-      `POST / HTTP/1.1\r\nhost: ${hostname}:${port}\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{`,
-    );
-    const answer = Buffer.concat((await socket.toArray()) as Buffer[]).toString();
-    expect(answer).toMatch(/^HTTP\/1\.1 408 [^]*"code":-32600/);
-  });
-
-  it('passes the Node request to `principal` and `auth`', async () => {
-    const { handler, probe } = createHandler({
-      auth: {
-        authenticate: async ({ remoteAddress }, { socket }) =>
-          socket.remoteAddress === remoteAddress ? { subject: 'ann' } : { status: 401 },
-      },
-    });
-    const other = createHandler({ principal: ({ url }) => ({ subject: url ?? '' }) });
-    for (const [listener, at, subject] of [
-      [handler, probe, 'ann'],
-      [other.handler, other.probe, '/who'],
-    ] as const) {
-      const began = once(at, 'began');
-      const pending = post(`${await start(listener)}/who`, ...WAIT);
-      await began;
-      expect(at.contexts[0]?.principal).toEqual({ subject });
-      expect(at.contexts[0]?.transport.remoteAddress).toBe('127.0.0.1');
-      at.emit('go');
-      await (await pending).text();
-    }
-  });
-
   it.each([
     ['a refusal', { auth: { authenticate: () => turn(50, { status: 401 }) } }, 'POST'],
     ['an answer', { auth: { authenticate: () => turn(50, { subject: 'ann' }) } }, 'POST'],
@@ -443,11 +261,5 @@ describe('nodeHandler', () => {
       expect(await (await fetch(url)).text()).toBe('text');
       expect(called).toBe(1);
     }
-  });
-
-  it('rejects invalid options at once', () => {
-    const { server } = createServer(new Probe());
-    expect(() => nodeHandler(server, { limits: { maxSessions: 0 } })).toThrow('maxSessions');
-    expect(() => nodeHandler(server, { allowedHosts: ['https://a'] })).toThrow('allowedHosts');
   });
 });

@@ -6,6 +6,7 @@ import fastify from 'fastify';
 
 import { afterwards, createServer, Probe } from './fixture.js';
 
+const authenticate = () => undefined;
 const BAD = [
   [{ path: 5 }, '`path` is 5, but must be a path that starts with "/"'],
   [{ path: 'mcp' }, "`path` is 'mcp', but must be a path"],
@@ -36,6 +37,17 @@ const BAD = [
   [{ credentialHeaders: [''] }, "`credentialHeaders` contains '', but must list header names"],
   [{ credentialHeaders: ['x-*'] }, "`credentialHeaders` contains 'x-*', but must list header names"],
   [{ sessions: 'no' }, "`sessions` is 'no', but must be true or false"],
+  [{ legacySse: true, sessions: false }, '`legacySse` needs sessions'],
+  [{ auth: { authenticate }, principal: () => undefined }, "`auth` can't be combined with `principal`"],
+  [{ auth: 5 }, '`auth` must be an object with the method `authenticate`'],
+  [{ auth: authenticate }, '`auth` must be an object with the method `authenticate`'],
+  [{ auth: { authenticate, scopes: 'mcp' } }, '`auth` has `scopes` that are not a list'],
+  [{ auth: { authenticate, scopes: ['a b'] } }, '`auth` has `scopes` that are not a list'],
+  [{ auth: { authenticate, challenge: {} } }, '`auth` has a `challenge` that is not a function'],
+  [{ auth: { authenticate, opened: {} } }, '`auth` has an `opened` that is not a function'],
+  [{ auth: { authenticate, credentialHeaders: ['a b'] } }, '`auth` has `credentialHeaders` that are not'],
+  [{ auth: { authenticate, documents: [{ path: 'a' }] } }, '`auth` has `documents` that are not'],
+  [{ sessionStore: {} }, '`sessionStore` must be a store with the methods `get`, `set`, `touch` and `delete`'],
 ] as const;
 
 const failure = (problem: string) => ({

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 
-import type { ReachedLimit } from '@decorum/core';
 import { type HttpOptions, mcp } from '@decorum/http';
 import fastify from 'fastify';
 
@@ -12,8 +11,7 @@ import { afterwards, createServer, type Fields, Probe } from './fixture.js';
 /** An application that exposes its server-side responses to the test. */
 export async function start(options: HttpOptions = {}) {
   const probe = new Probe();
-  const hits: ReachedLimit[] = [];
-  const { server, errors } = createServer(probe, { onLimit: (hit) => void hits.push(hit) });
+  const { server, errors, hits } = createServer(probe);
   // otherwise closing would wait for the idle connections that `fetch` keeps open
   const app = fastify({ forceCloseConnections: true });
   const answers: ServerResponse[] = [];

@@ -3,21 +3,10 @@ import { connect, type Socket } from 'node:net';
 import type { ServerResponse } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 
-import type { JsonObject, ReachedLimit } from '@decorum/core';
-import { listen } from '@decorum/http';
+import type { JsonObject } from '@decorum/core';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 
-import {
-  afterwards,
-  call,
-  createServer,
-  modernCall,
-  modernHeaders,
-  openSession,
-  pipelined,
-  post,
-  Probe,
-} from './fixture.js';
+import { serve, afterwards, call, modern, modernCall, modernHeaders, openSession, pipelined, post } from './fixture.js';
 import { open, start, untilSlow, untilStuck } from './paused.js';
 
 const MIB = 1_048_576;
@@ -31,13 +20,6 @@ async function startLarge(options: Parameters<typeof start>[0] = {}): Promise<St
   const input = { type: 'object', properties: { size: { type: 'number' } } };
   started.server.addTool({ name: 'large', description: 'Says a lot', input }, ({ size }: { size: number }) =>
     'x'.repeat(size),
-  );
-  started.server.addTool(
-    { name: 'late', description: 'Says a lot, later', input },
-    async ({ size }: { size: number }) => {
-      await turn();
-      return 'x'.repeat(size);
-    },
   );
   return started;
 }
@@ -69,12 +51,8 @@ describe('answers that nobody reads', () => {
   });
 
   it('count over `listen` too, which writes them without the reply of Fastify', async () => {
-    const hits: ReachedLimit[] = [];
-    const { server } = createServer(new Probe(), { onLimit: (hit) => void hits.push(hit) });
+    const { url, server, hits } = await serve({ limits: { maxTotalBufferedBytes: 30 * MIB } });
     server.addTool({ name: 'large', description: 'Says a lot' }, () => 'x'.repeat(20 * MIB));
-    const { url, close } = await listen(server, { port: 0, limits: { maxTotalBufferedBytes: 30 * MIB } });
-    afterwards(() => server.close());
-    afterwards(() => close());
     const send = () => open(url, modernHeaders('tools/call', 'large'), modernCall(1, 'large'));
     await send();
     expect(hits).toEqual([]);
@@ -88,15 +66,6 @@ describe('answers that nobody reads', () => {
     await turn();
     expect(Buffer.concat(await response.toArray()).length).toBeGreaterThan(20 * MIB);
     expect(hits).toEqual([]);
-  });
-
-  it('no longer count once they have been read', async () => {
-    const started = await startLarge({ limits: { maxTotalBufferedBytes: 30 * MIB } });
-    for (let n = 0; n < 5; n += 1) {
-      const response = await sendLarge(started.url, 20 * MIB);
-      expect(Buffer.concat(await response.toArray()).length).toBeGreaterThan(20 * MIB);
-    }
-    expect(started.hits).toEqual([]);
   });
 
   it('count whether they are plain or streams', async () => {
@@ -116,25 +85,52 @@ describe('answers that nobody reads', () => {
   });
 });
 
-describe('progress for slow readers', () => {
-  it('is dropped once the unsent bytes of all readers reach `maxTotalBufferedBytes`', async () => {
-    const limits = { maxTotalBufferedBytes: 20 * MIB, maxBufferedBytes: 100 * MIB };
-    const dropped = async (waiting: number) => {
-      const started = await startLarge({ limits });
-      if (waiting > 0) await sendLarge(started.url, waiting);
-      const flooded = once(started.probe, 'flooded');
-      const flood = modernCall(1, 'flood', { count: 1500 }, TOKEN);
-      const response = await open(started.url, modernHeaders('tools/call', 'flood'), flood);
-      await flooded;
-      const text = Buffer.concat(await response.toArray()).toString();
-      expect(text).toContain('"text":"flooded"');
-      return { steps: text.split('notifications/progress').length - 1, hits: started.hits };
-    };
-    // 15 MB, of which sockets buffer a part
-    expect(await dropped(0)).toEqual({ steps: 1500, hits: [] });
-    const { steps, hits } = await dropped(15 * MIB);
-    expect(steps).toBeLessThan(1500);
-    expect(hits).toEqual([{ limit: 'maxTotalBufferedBytes' }]);
+describe('a stalled reader of changes', () => {
+  const follow = async (url: string, id: number) => {
+    const notifications = { toolsListChanged: true, resourceSubscriptions: ['docs://guide'] };
+    return await open(
+      url,
+      modernHeaders('subscriptions/listen'),
+      modern(id, 'subscriptions/listen', { notifications }),
+    );
+  };
+
+  /** Sends changes of different resources until the sockets are full. */
+  async function backUp({ server, answers }: Started): Promise<void> {
+    for (let [quiet, count] = [0, 0]; quiet < 50; quiet += 1) {
+      if (!answers[0]?.writableNeedDrain) quiet = 0;
+      const uri = `docs://guide/${(count += 1)}/${'x'.repeat(20_000)}`;
+      if (quiet === 0) server.notify.resourceUpdated(uri, 'docs://guide');
+      await turn();
+    }
+  }
+
+  it('gets the acknowledgement first and the result last, even if changes are dropped', async () => {
+    const started = await start({ limits: { maxBufferedBytes: 1 } });
+    const response = await follow(started.url, 1);
+    await backUp(started);
+    // the buffer has no room for changes
+    started.server.notify.resourceUpdated('docs://guide/last', 'docs://guide');
+    const closing = started.app.close();
+    const text = Buffer.concat(await response.toArray()).toString();
+    await closing;
+    const messages = Array.from(text.matchAll(/^data: (\{.*)$/gm), ([, data]) => JSON.parse(data as string) as object);
+    expect(messages[0]).toMatchObject({ method: 'notifications/subscriptions/acknowledged' });
+    expect(messages.at(-1)).toMatchObject({ id: 1, result: { resultType: 'complete' } });
+    expect(text).not.toContain('docs://guide/last');
+  });
+
+  it('gets no keep-alive comments, while others do', async () => {
+    const started = await start({ keepAliveMs: 5 });
+    await follow(started.url, 1);
+    await backUp(started);
+    const waiting = started.answers[0]?.writableLength;
+    let text = '';
+    for await (const chunk of await follow(started.url, 2)) {
+      text += String(chunk);
+      if (text.split(': keep-alive').length > 5) break;
+    }
+    expect(started.answers[0]?.writableLength).toBe(waiting);
   });
 });
 

@@ -4,9 +4,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { type EventStore, MemoryEventStore, type StoredEvent } from '@decorum/http';
 
-import { stopClock } from './clock.js';
 import { EventReader, getStream, type ServerEvent } from './events.js';
-import { call, type Fields, json, modernCall, modernHeaders, openSession, post, request, serve } from './fixture.js';
+import { call, type Fields, json, openSession, post, request, serve, serveSession } from './fixture.js';
 
 const TOKEN = { progressToken: 1 };
 const LET_GO = { id: 9, result: { content: [{ text: 'let go' }] } };
@@ -22,153 +21,9 @@ async function refused(url: string, session: Fields, id: string): Promise<number
 
 const messages = (events: ServerEvent[]) => events.flatMap(({ message }) => message ?? []);
 
-describe('event ids', () => {
-  it('are in every event, and the first event has no data [RESUME-07]', async () => {
-    const { url } = await serve();
-    const session = await openSession(url);
-    const events = await new EventReader(await post(url, call(1, 'steps', {}, TOKEN), session)).rest();
-    expect(events).toHaveLength(5);
-    expect(events[0]).toMatchObject({ data: '' });
-    for (const { id } of events) expect(id).toMatch(/^[\x21-\x7e]+$/);
-    const listening = await getStream(url, session);
-    expect(await listening.next()).toMatchObject({ data: '', id: expect.any(String) });
-  });
-
-  it('are unique in the session and name their stream [RESUME-02] [RESUME-03]', async () => {
-    const { url } = await serve();
-    const session = await openSession(url);
-    const streams = await Promise.all(
-      [1, 2, 3].map(async (id) => new EventReader(await post(url, call(id, 'steps', {}, TOKEN), session)).rest()),
-    );
-    const ids = streams.map((events) => events.map(({ id }) => id as string));
-    expect(new Set(ids.flat()).size).toBe(15);
-    const names = ids.map((own) => new Set(own.map((id) => id.slice(0, id.lastIndexOf('-')))));
-    expect(names.map(({ size }) => size)).toEqual([1, 1, 1]);
-    expect(new Set(names.flatMap((own) => [...own])).size).toBe(3);
-  });
-
-  it('never come without data in revisions without priming events', async () => {
-    const { url, probe } = await serve();
-    for (const version of ['2025-03-26', '2025-06-18']) {
-      const session = await openSession(url, {}, version);
-      const lost = new EventReader(await post(url, call(9, 'stream', {}, TOKEN), session));
-      const { id, data } = (await lost.next()) as ServerEvent;
-      expect(data).not.toBe('');
-      await lost.cancel();
-      probe.emit('go');
-      const back = await (await resume(url, session, id)).rest();
-      expect(back.map(({ message }) => message)).toMatchObject([LET_GO]);
-      const listening = await getStream(url, session);
-      await fetch(url, { method: 'DELETE', headers: session });
-      expect(await listening.rest()).toEqual([]);
-    }
-  });
-
-  it('are absent in the stateless era [HTTP-36]', async () => {
-    const { url } = await serve();
-    const response = await post(url, modernCall(1, 'steps', {}, TOKEN), modernHeaders('tools/call', 'steps'));
-    expect(await response.text()).not.toMatch(/^(id|retry):/m);
-  });
-
-  it('are absent without an event store', async () => {
-    const { url } = await serve({ events: false });
-    const session = await openSession(url);
-    const text = await (await post(url, call(1, 'steps', {}, TOKEN), session)).text();
-    expect(text).not.toMatch(/^id:/m);
-    expect(await refused(url, session, 'paaaaaaaa-1')).toBe(400);
-  });
-});
-
 describe('a client that reconnects', () => {
-  it('gets the events it has missed, and then the response of the request in flight [RESUME-06]', async () => {
-    const { url, probe } = await serve();
-    const session = await openSession(url);
-    const began = once(probe, 'began');
-    const lost = new EventReader(await post(url, call(9, 'stream', {}, TOKEN), session));
-    const { id } = (await lost.next()) as ServerEvent;
-    await began;
-    await lost.cancel();
-    const back = await resume(url, session, id);
-    expect((await back.message()).message).toMatchObject({ method: 'notifications/progress' });
-    probe.contexts[0]?.progress(2);
-    expect((await back.message()).message).toMatchObject({ params: { progress: 2 } });
-    probe.emit('go');
-    expect((await back.message()).message).toMatchObject(LET_GO);
-    expect(await back.next()).toBeUndefined();
-    expect(probe.aborted).toBe(0);
-  });
-
-  it('gets the rest even if the request has ended meanwhile, and repeatedly', async () => {
-    const { url, probe } = await serve();
-    const session = await openSession(url);
-    const lost = new EventReader(await post(url, call(9, 'stream', {}, TOKEN), session));
-    const { id } = await lost.message();
-    await lost.cancel();
-    probe.emit('go');
-    for (let n = 0; n < 2; n++) {
-      const events = messages(await (await resume(url, session, id)).rest());
-      expect(events).toMatchObject([LET_GO]);
-    }
-  });
-
-  it('knows when to do so if the handler has closed the stream [RESUME-09]', async () => {
-    const { url, probe } = await serve();
-    const session = await openSession(url);
-    const began = once(probe, 'began');
-    const events = await new EventReader(await post(url, call(9, 'poll'), session)).rest();
-    expect(events).toEqual([{ id: expect.any(String), data: '' }, { retry: '25' }]);
-    await began;
-    const back = await resume(url, session, events[0]?.id);
-    probe.emit('go');
-    expect((await back.message()).message).toMatchObject(LET_GO);
-  });
-
-  it('gets no message of another stream [RESUME-05]', async () => {
-    const { url, server } = await serve();
-    const session = await openSession(url);
-    await (await post(url, request(1, 'resources/subscribe', { uri: 'docs://guide' }), session)).text();
-    const other = await getStream(url, session);
-    server.notify.resourceUpdated('docs://guide');
-    await other.message();
-    const [, first] = await Promise.all([
-      new EventReader(await post(url, call(1, 'steps', {}, TOKEN), session)).rest(),
-      new EventReader(await post(url, call(2, 'steps', {}, TOKEN), session)).rest(),
-    ]);
-    const again = messages(await (await resume(url, session, first[0]?.id)).rest());
-    expect(again.map(({ id, method }) => id ?? method)).toEqual([...Array(3).fill('notifications/progress'), 2]);
-  });
-
-  it('gets messages sent to the GET stream in the meantime', async () => {
-    const { url, server } = await serve();
-    const session = await openSession(url);
-    await (await post(url, request(1, 'resources/subscribe', { uri: 'docs://guide' }), session)).text();
-    const lost = await getStream(url, session);
-    const { id } = (await lost.next()) as ServerEvent;
-    server.notify.resourceUpdated('docs://guide');
-    await lost.message();
-    await lost.cancel();
-    server.notify.resourceUpdated('docs://guide');
-    const back = await resume(url, session, id);
-    for (let n = 0; n < 2; n++) expect((await back.message()).message?.method).toBe('notifications/resources/updated');
-    server.notify.toolsChanged();
-    expect((await back.message()).message?.method).toBe('notifications/tools/list_changed');
-  });
-
-  it('takes over the stream from a connection that still seems alive [HTTP-33]', async () => {
-    const { url, probe } = await serve();
-    const session = await openSession(url);
-    const old = new EventReader(await post(url, call(9, 'stream', {}, TOKEN), session));
-    const { id } = await old.message();
-    const back = await resume(url, session, id);
-    await back.next();
-    expect(await old.next()).toBeUndefined();
-    probe.emit('go');
-    expect((await back.message()).message).toMatchObject(LET_GO);
-  });
-
   it('gets the newest events if not all are kept, and none after a position that never existed', async () => {
-    const { url, probe } = await serve({ events: new MemoryEventStore({ maxEvents: 3 }) });
-    const session = await openSession(url);
+    const { url, probe, session } = await serveSession({ events: new MemoryEventStore({ maxEvents: 3 }) });
     const began = once(probe, 'began');
     const lost = new EventReader(await post(url, call(9, 'stream', {}, TOKEN), session));
     const id = ((await lost.message()).id as string).replace(/-\d+$/, '');
@@ -183,8 +38,7 @@ describe('a client that reconnects', () => {
   });
 
   it('gets new messages even if its GET stream was given up for others (#22)', async () => {
-    const { url, server } = await serve({ limits: { maxStreams: 1 } });
-    const session = await openSession(url);
+    const { url, server, session } = await serveSession({ limits: { maxStreams: 1 } });
     const lost = await getStream(url, session);
     server.notify.toolsChanged();
     const { id } = await lost.message();
@@ -249,8 +103,7 @@ describe('an EventStore', () => {
     'may be slow: what is sent while it is read comes once and in order (late: %s)',
     async (late) => {
       const events = new SlowStore(late);
-      const { url, probe } = await serve({ events });
-      const session = await openSession(url);
+      const { url, probe, session } = await serveSession({ events });
       const lost = new EventReader(await post(url, call(9, 'stream', {}, TOKEN), session));
       const { id } = (await lost.next()) as ServerEvent;
       await lost.cancel();
@@ -285,8 +138,9 @@ describe('an EventStore', () => {
       await answered;
       return events;
     };
-    const { url, probe } = await serve({ events: { append: (key, event) => memory.append(key, event), read } });
-    const session = await openSession(url);
+    const { url, probe, session } = await serveSession({
+      events: { append: (key, event) => memory.append(key, event), read },
+    });
     const lost = new EventReader(await post(url, call(9, 'stream', {}, TOKEN), session));
     const { id } = (await lost.next()) as ServerEvent;
     await lost.cancel();
@@ -319,8 +173,7 @@ describe('an EventStore', () => {
         throw new Error('no store');
       },
     };
-    const { url, errors } = await serve({ events: broken });
-    const session = await openSession(url);
+    const { url, errors, session } = await serveSession({ events: broken });
     const events = await new EventReader(await post(url, call(1, 'steps', {}, TOKEN), session)).rest();
     expect(messages(events)).toHaveLength(4);
     const response = await fetch(url, {
@@ -341,8 +194,7 @@ describe('an EventStore that answers too late', () => {
       await go;
       return [];
     };
-    const { url, errors } = await serve({ events: { append() {}, read }, keepAliveMs: 10 });
-    const session = await openSession(url);
+    const { url, errors, session } = await serveSession({ events: { append() {}, read }, keepAliveMs: 10 });
     const headers = { ...session, accept: 'text/event-stream', 'last-event-id': `${kind}${'0'.repeat(8)}-0` };
     const response = await fetch(url, { headers });
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '10']);
@@ -350,66 +202,5 @@ describe('an EventStore that answers too late', () => {
     reads.emit('go');
     expect((await post(url, request(1, 'ping'), session)).status).toBe(200);
     expect(errors).toEqual([new Error('events.read does not answer.')]);
-  });
-});
-
-describe('MemoryEventStore', () => {
-  const fill = (store: EventStore, key: string, count: number, frame = 'x') => {
-    for (let sequence = 1; sequence <= count; sequence++) void store.append(key, { sequence, frame });
-  };
-
-  it('returns the events of a stream after a position, in order', () => {
-    const store = new MemoryEventStore();
-    fill(store, 'a', 3);
-    fill(store, 'b', 2);
-    expect(store.read('a', 1)?.map(({ sequence }) => sequence)).toEqual([2, 3]);
-    expect(store.read('a', 3)).toEqual([]);
-    expect(store.read('c', 0)).toBeUndefined();
-  });
-
-  it('caps the number of events, and evicts the quietest stream first', () => {
-    const store = new MemoryEventStore({ maxEvents: 4 });
-    fill(store, 'a', 2);
-    fill(store, 'b', 2);
-    store.append('a', { sequence: 3, frame: 'x' });
-    expect(store.read('b', 0)).toBeUndefined();
-    expect(store.read('a', 0)).toHaveLength(3);
-  });
-
-  it('caps the size, even of a single stream', () => {
-    // each event counts with its prefix "data: "
-    const store = new MemoryEventStore({ maxSize: 160 });
-    fill(store, 'a', 50, '0123456789');
-    expect(store.read('a', 0)?.map(({ sequence }) => sequence)).toEqual([41, 42, 43, 44, 45, 46, 47, 48, 49, 50]);
-    fill(store, 'b', 1, 'y'.repeat(155));
-    expect(store.read('a', 0)).toBeUndefined();
-    expect(store.read('b', 0) ?? []).toEqual([]);
-  });
-
-  it.each([
-    ['maxAgeMs', { maxAgeMs: 5 }, 5],
-    ['five minutes by default', {}, 300_000],
-  ])('drops events after their maximum age, and not before: %s', (_name, options, ms) => {
-    const pass = stopClock();
-    const store = new MemoryEventStore(options);
-    fill(store, 'a', 1);
-    pass(ms);
-    expect(store.read('a', 0)).toHaveLength(1);
-    pass(1);
-    expect(store.read('a', 0)).toBeUndefined();
-  });
-
-  it('has at most 10,000 events and 33,554,432 characters by default', () => {
-    const store = new MemoryEventStore();
-    fill(store, 'a', 10_000);
-    expect(store.read('a', 0)).toHaveLength(10_000);
-    store.append('a', { sequence: 10_001, frame: 'x' });
-    expect(store.read('a', 0)?.[0]?.sequence).toBe(2);
-    const other = new MemoryEventStore();
-    // each event counts with its prefix "data: "
-    for (const sequence of [1, 2]) other.append('a', { sequence, frame: 'x'.repeat(16_777_216 - 6) });
-    expect(other.read('a', 0)).toHaveLength(2);
-    other.append('a', { sequence: 3, frame: 'x' });
-    expect(other.read('a', 0)?.map(({ sequence }) => sequence)).toEqual([2, 3]);
   });
 });

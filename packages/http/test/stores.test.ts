@@ -1,10 +1,9 @@
 import { EventEmitter, once } from 'node:events';
 
 import { describe, expect, it, jest } from '@jest/globals';
-import type { Context, ReachedLimit } from '@decorum/core';
+import type { Context } from '@decorum/core';
 import {
   type KeptSession,
-  listen,
   type ListenOptions,
   MemoryEventStore,
   MemorySessionStore,
@@ -14,19 +13,18 @@ import {
 import { stopClock } from './clock.js';
 import { EventReader, getStream, nextSweep, type ServerEvent } from './events.js';
 import {
+  serveTwice,
   afterwards,
+  whenBegun,
   call,
-  createServer,
   type Fields,
   INITIALIZE,
   json,
-  modernCall,
-  modernHeaders,
   openSession,
   post,
-  Probe,
   request,
   serve,
+  serveSession,
 } from './fixture.js';
 import { LateEventStore, LateSessionStore } from './late-stores.js';
 import { describeEventStore, describeSessionStore } from './store-contract.js';
@@ -81,24 +79,6 @@ describe('MemorySessionStore', () => {
   });
 });
 
-/** A batch with a priming event, and one event for each letter. */
-const batch = (first: number, letters: string) => {
-  const events = Array.from(letters, (letter, n) => `id: a-${first + n}\ndata: ${letter}\n\n`);
-  return { first, count: letters.length, text: `id: a-0\ndata: \n\n${events.join('')}` };
-};
-
-describe('MemoryEventStore', () => {
-  it('drops only the oldest events of a batch', () => {
-    const store = new MemoryEventStore({ maxEvents: 3 });
-    store.appendBatch('a', batch(1, 'abcde'));
-    expect(store.read('a', 0)?.map(({ frame }) => frame)).toEqual(['c', 'd', 'e']);
-    store.append('a', { sequence: 6, frame: 'f' });
-    store.append('a', { sequence: 7, frame: 'g' });
-    store.append('a', { sequence: 8, frame: 'h' });
-    expect(store.read('a', 0)?.map(({ sequence }) => sequence)).toEqual([6, 7, 8]);
-  });
-});
-
 describe('a session store that answers at once', () => {
   it('delays no message', async () => {
     const order: string[] = [];
@@ -108,8 +88,7 @@ describe('a session store that answers at once', () => {
         return super.get(id);
       }
     }
-    const { url, probe } = await serve({ sessionStore: new Noted() });
-    const session = await openSession(url);
+    const { url, probe, session } = await serveSession({ sessionStore: new Noted() });
     probe.on('began', () => order.push('the handler'));
     order.length = 0;
     const called = post(url, call(1, 'wait'), session);
@@ -120,32 +99,12 @@ describe('a session store that answers at once', () => {
   });
 });
 
-const SECRET = 'the same for all processes, 32 bytes';
 const PING = request(1, 'ping');
 const UNAVAILABLE = 'The server cannot reach its data. Try again later.';
 const STORES = [
   ['a store in memory', () => new MemorySessionStore()],
   ['a late store', () => new LateSessionStore()],
 ] as const;
-
-/** Two servers that share only the stores, like two processes. */
-async function serveTwice(options: ListenOptions) {
-  const start = async () => {
-    const probe = new Probe();
-    const { server, errors } = createServer(probe, { secret: SECRET });
-    const listening = await listen(server, { port: 0, ...options });
-    afterwards(async () => {
-      probe.emit('go');
-      await listening.close();
-      await server.close();
-    });
-    return { ...listening, probe, server, errors };
-  };
-  return [await start(), await start()] as const;
-}
-
-const principal: ListenOptions['principal'] = ({ headers }) =>
-  typeof headers['x-user'] === 'string' ? { subject: headers['x-user'] } : undefined;
 
 describe.each(STORES)('sessions in %s', (_name, create) => {
   it('are served by every endpoint that shares it', async () => {
@@ -221,23 +180,6 @@ describe.each(STORES)('sessions in %s', (_name, create) => {
     expect((await stream.message()).message?.method).toBe('notifications/prompts/list_changed');
   });
 
-  it('end everywhere with DELETE, including their requests at the endpoint that receives it', async () => {
-    const [one, other] = await serveTwice({ sessionStore: create() });
-    const session = await openSession(one.url);
-    expect((await post(other.url, PING, session)).status).toBe(200);
-    expect((await fetch(one.url, { method: 'DELETE', headers: session })).status).toBe(204);
-    for (const { url } of [one, other]) expect((await post(url, PING, session)).status).toBe(404);
-  });
-
-  it('belong to the principal that started them, everywhere', async () => {
-    const [one, other] = await serveTwice({ sessionStore: create(), principal });
-    const session = await openSession(one.url, { 'x-user': 'ann' });
-    expect((await post(other.url, PING, { ...session, 'x-user': 'bob' })).status).toBe(404);
-    const { 'x-user': _user, ...nobody } = session;
-    expect((await post(other.url, PING, nobody)).status).toBe(401);
-    expect((await post(other.url, PING, session)).status).toBe(200);
-  });
-
   it('end their streams with the next request when another endpoint has ended them', async () => {
     const [one, other] = await serveTwice({ sessionStore: create() });
     const session = await openSession(one.url);
@@ -250,9 +192,7 @@ describe.each(STORES)('sessions in %s', (_name, create) => {
   it('know their requests in flight when another message comes', async () => {
     const [{ url, probe }] = await serveTwice({ sessionStore: create() });
     const session = await openSession(url);
-    const began = once(probe, 'began');
-    const pending = post(url, call(1, 'wait'), session);
-    await began;
+    const [pending] = await whenBegun(probe, post(url, call(1, 'wait'), session));
     const aborted = once(probe, 'aborted');
     await post(url, { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } }, session);
     await aborted;
@@ -283,23 +223,6 @@ describe.each(STORES)('sessions in %s', (_name, create) => {
     }
     expect((await post(other.url, PING, used)).status).toBe(200);
     expect((await post(other.url, PING, idle)).status).toBe(404);
-  });
-
-  it('resume streams at another endpoint if events are shared too', async () => {
-    const [one, other] = await serveTwice({ sessionStore: create(), events: new LateEventStore() });
-    const session = await openSession(one.url);
-    const ended = once(one.probe, 'began');
-    const lost = new EventReader(await post(one.url, call(9, 'stream', {}, { progressToken: 1 }), session));
-    const { id } = (await lost.next()) as ServerEvent;
-    await ended;
-    await lost.cancel();
-    one.probe.emit('go');
-    let text = '';
-    while (!text.includes('let go')) {
-      const headers = { ...session, accept: 'text/event-stream', 'last-event-id': id as string };
-      text = await (await fetch(other.url, { headers })).text();
-    }
-    expect(text).toContain('notifications/progress');
   });
 });
 
@@ -435,14 +358,6 @@ describe('a session store that fails', () => {
     });
   };
 
-  it('prevents new sessions: 503', async () => {
-    const { url, errors } = await serve({ sessionStore: broken('set') });
-    const response = await post(url, INITIALIZE);
-    expect([response.status, response.headers.get('mcp-session-id')]).toEqual([503, null]);
-    expect((await json(response)).error?.message).toBe(UNAVAILABLE);
-    expect(errors).toEqual([new Error('no store')]);
-  });
-
   it.each([
     ['get', 'at once', 'POST'],
     ['get', 'later', 'POST'],
@@ -453,8 +368,7 @@ describe('a session store that fails', () => {
     ['set', 'later', 'initialize'],
   ] as const)('in `%s`, %s, tells the client to try %s again later (#22)', async (method, when, kind) => {
     const store = new LateSessionStore();
-    const { url, errors } = await serve({ sessionStore: store });
-    const session = await openSession(url);
+    const { url, errors, session } = await serveSession({ sessionStore: store });
     const fail = when === 'later' ? async () => Promise.reject(new Error('no store')) : refuse;
     Object.assign(store, { [method]: fail });
     const answer =
@@ -469,28 +383,6 @@ describe('a session store that fails', () => {
     expect(errors).toEqual([new Error('no store')]);
   });
 
-  it('keeps no session that its client does not know of', async () => {
-    const hits: ReachedLimit[] = [];
-    const { server } = createServer(new Probe(), { onLimit: (hit) => void hits.push(hit) });
-    const { url } = await listen(server, { port: 0, sessionStore: broken('set'), limits: { maxSessions: 1 } });
-    afterwards(() => server.close());
-    for (let n = 0; n < 3; n += 1) expect((await post(url, INITIALIZE)).status).toBe(503);
-    expect(hits).toEqual([]);
-  });
-
-  it('makes sessions unavailable (503), while stateless requests are served', async () => {
-    const { url, errors } = await serve({ sessionStore: broken('get') });
-    const response = await post(url, PING, { 'mcp-session-id': 'any' });
-    expect([response.status, (await json(response)).error?.message]).toEqual([503, UNAVAILABLE]);
-    const stream = await fetch(url, { headers: { accept: 'text/event-stream', 'mcp-session-id': 'any' } });
-    expect(stream.status).toBe(503);
-    expect(errors).toHaveLength(2);
-    for (const header of [{}, { 'mcp-session-id': 'any' }] as Fields[]) {
-      const headers = { ...modernHeaders('tools/call', 'add'), ...header };
-      expect((await post(url, modernCall(1, 'add', { a: 1, b: 2 }), headers)).status).toBe(200);
-    }
-  });
-
   it.each([
     ['later', broken('touch')],
     [
@@ -502,8 +394,7 @@ describe('a session store that fails', () => {
       }),
     ],
   ])('is reported if it cannot extend the life of a session: %s', async (_when, sessionStore) => {
-    const { url, errors } = await serve({ sessionStore, keepAliveMs: 10 });
-    const session = await openSession(url);
+    const { url, errors, session } = await serveSession({ sessionStore, keepAliveMs: 10 });
     while (errors.length === 0) await new Promise(setImmediate);
     expect(errors[0]).toEqual(new Error('no store'));
     expect((await post(url, PING, session)).status).toBe(200);
@@ -546,16 +437,6 @@ describe('a session store that returns bad data', () => {
     ]);
   });
 
-  it.each(['GET', 'DELETE'])('hides its errors from clients: %s', async (method) => {
-    const { url, errors } = await serveStore(() => {
-      throw Object.assign(new Error('redis://user:secret@host'), { statusCode: 404 });
-    });
-    const answer = await fetch(url, { method, headers: session });
-    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '10']);
-    expect(await answer.text()).toContain(UNAVAILABLE);
-    expect(errors).toHaveLength(1);
-  });
-
   it('starts no stream once the endpoint is closing', async () => {
     const asked = new EventEmitter();
     const { url, close } = await serveStore(async () => {
@@ -580,8 +461,7 @@ describe('A store that never responds', () => {
     'in `%s`, costs the client a 503 instead of an endless wait (#22)',
     async (method) => {
       const store = new LateSessionStore();
-      const { url, errors } = await serve({ sessionStore: store, keepAliveMs: 10 });
-      const session = await openSession(url);
+      const { url, errors, session } = await serveSession({ sessionStore: store, keepAliveMs: 10 });
       Object.assign(store, { [method]: never });
       const kind = { get: 'GET', set: 'POST', delete: 'DELETE' }[method];
       const answer =
@@ -624,12 +504,7 @@ describe('The log of a store that fails', () => {
         log.emit('line');
       },
     };
-    const { server } = createServer(new Probe(), { logger });
-    const { url, close } = await listen(server, { port: 0, ...options });
-    afterwards(async () => {
-      await close();
-      await server.close();
-    });
+    const { url } = await serve(options, { logger });
     return { url, log, lines };
   }
 

@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 
 import { Turns } from '../src/endpoint/turns.js';
-import { openSession, post, request, serve } from './fixture.js';
+import { post, request, serveSession } from './fixture.js';
 
 let now = 0;
 beforeEach(() => void jest.spyOn(performance, 'now').mockImplementation(() => now));
@@ -67,8 +67,7 @@ describe('work that is spread over turns of the event loop', () => {
 describe('a small request', () => {
   it('is answered before large bodies that arrived earlier', async () => {
     jest.restoreAllMocks();
-    const { url } = await serve();
-    const session = await openSession(url);
+    const { url, session } = await serveSession();
     const names = Array.from({ length: 45_000 }, (_, index) => [`name${index}`, 0]);
     let answered = 0;
     const sent = Array.from({ length: 12 }, async (_, id) => {

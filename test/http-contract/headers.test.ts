@@ -5,7 +5,7 @@ import { listen } from '@decorum/http';
 import { afterwards, json, raw, serve } from '../../packages/http/test/fixture.js';
 import type { Message } from '../support/raw-client.js';
 import { inStateless, STATELESS } from '../support/requirements.js';
-import { ADD, HttpClient } from './http-client.js';
+import { ADD, HttpClient } from '../revisions/http-client.js';
 
 type Changes = Record<string, string | undefined>;
 
@@ -213,14 +213,6 @@ describe('headers', () => {
     'that are missing, malformed or mismatched are rejected with the id of the message',
     async () => {
       const { client, outcome, request, mirror } = await connect();
-      for (const name of [VERSION, 'mcp-method', 'mcp-name']) {
-        for (const wrong of [undefined, 'other', '=?base64?!?=']) {
-          for (const [method, params] of NAMED) {
-            const got = await outcome(request(method, params), { [name]: wrong });
-            expect([name, wrong, got]).toEqual([name, wrong, MISMATCH]);
-          }
-        }
-      }
       // names of methods and members are case-sensitive
       for (const [method, params, name] of NAMED) {
         for (const wrong of [{ 'mcp-method': method.toUpperCase() }, { 'mcp-name': name.toUpperCase() }]) {
@@ -249,7 +241,7 @@ describe('headers', () => {
   inStateless('HDR-08', 'have case-insensitive names and case-sensitive values', async () => {
     const { url, add, outcome, mirror } = await connect();
     const usual = { 'content-type': 'application/json', 'mcp-PARAM-x': 'any' };
-    const odd = { 'MCP-PROTOCOL-VERSION': STATELESS, 'mCP-mETHOD': 'tools/call', 'MCP-NAME': 'add' };
+    const odd = { 'MCP-PROTOCOL-VERSION': STATELESS, 'mCP-mETHOD': 'tools/call', 'MCP-NAME': '  add  ' };
     const [answer, text] = await raw(url, 'POST', { ...usual, ...odd }, JSON.stringify(add));
     expect([answer.statusCode, JSON.parse(text)]).toMatchObject([200, { id: 'x', result: {} }]);
     expect(await outcome(add, { 'mcp-method': 'TOOLS/CALL' })).toEqual(MISMATCH);
@@ -257,6 +249,7 @@ describe('headers', () => {
     expect(await outcome(add, { 'mcp-name': 'Add' })).toEqual(MISMATCH);
     expect(await mirror({ label: 'eu' }, { 'MCP-Param-LABEL': 'eu' })).toEqual(OK);
     expect(await mirror({ label: 'eu' }, { 'mcp-param-label': 'EU' })).toEqual(MISMATCH);
+    expect(await mirror({ label: ['eu'] }, { 'mcp-param-label': 'eu' })).toEqual(MISMATCH);
   });
 
   inStateless('HDR-09', 'in base64 are decoded before they are compared', async () => {
@@ -275,26 +268,18 @@ describe('headers', () => {
     const uri = 'docs://größe';
     const read = await outcome(request('resources/read', { uri }), { 'mcp-name': base64(uri) });
     expect(read.code).not.toBe(-32020);
+    expect(await mirror({ label: '' }, { 'mcp-param-label': base64('') })).toEqual(OK);
     // text that looks encoded is decoded, even if the argument itself looks encoded
     expect(await mirror({ label: base64('a') }, { 'mcp-param-label': base64('a') })).toEqual(MISMATCH);
   });
 
   inStateless('HDR-10', 'in non-canonical base64 are rejected', async () => {
-    const { outcome, request, mirror, add } = await connect();
+    const { outcome, mirror, add } = await connect();
     const encodings = ['=?BASE64?YWRk?=', '=?Base64?YWRk?=', '=?base64?YWRk', '=?base64?YWRk?', 'base64?YWRk?='];
     encodings.push('=?base64?YWR?=', '=?base64?YWRk=?=', '=?base64?YWRk==?=', '=?base64?YW!Rk?=', '=?base64?YW Rk?=');
     for (const encoded of encodings) {
       expect([encoded, await outcome(add, { 'mcp-name': encoded })]).toEqual([encoded, MISMATCH]);
       expect([encoded, await mirror({ label: 'add' }, { 'mcp-param-label': encoded })]).toEqual([encoded, MISMATCH]);
-    }
-    for (const [method, params, name] of NAMED) {
-      const message = request(method, params);
-      const right = base64(name);
-      expect(await outcome(message, { 'mcp-name': right })).toEqual(OK);
-      const odd = [right.replace('base64', 'BASE64'), right.replace('base64', 'Base64'), right.replace('?=', '=?=')];
-      for (const wrong of [...odd, right.slice(0, -2), right.slice(1), right.replace('?=', '!?='), `${right}=`]) {
-        expect([name, wrong, await outcome(message, { 'mcp-name': wrong })]).toEqual([name, wrong, MISMATCH]);
-      }
     }
     // in other types and places too
     for (const [args, header, text] of [
@@ -426,6 +411,8 @@ describe('x-mcp-header', () => {
     for (const count of [2 ** 53 - 1, -(2 ** 53 - 1), 0]) {
       expect(await mirror({ count }, { 'mcp-param-count': String(count) })).toEqual(OK);
     }
+    // beyond these, different numbers compare as equal
+    expect(await mirror({ count: 2 ** 53 }, { 'mcp-param-count': '9007199254740993' })).toEqual(MISMATCH);
     for (const count of [2 ** 53, -(2 ** 53), 2 ** 60]) {
       expect(await mirror({ count }, { 'mcp-param-count': String(count) })).toEqual(MISMATCH);
     }
@@ -552,7 +539,7 @@ describe('Mcp-Param-*', () => {
 
   inStateless('HDR-21', 'are compared as numbers if the argument is an integer', async () => {
     const { mirror } = await connect();
-    for (const text of ['42', '42.0', '42.00', base64('42')]) {
+    for (const text of ['42', '42.0', '42.00', '042', base64('42')]) {
       expect([text, await mirror({ count: 42 }, { 'mcp-param-count': text })]).toEqual([text, OK]);
     }
     for (const count of [-42, 0, -1]) {

@@ -5,8 +5,8 @@ import { listen, type ListenOptions } from '@decorum/http';
 
 import { afterwards, json } from '../../packages/http/test/fixture.js';
 import type { Message } from '../support/raw-client.js';
-import { inStateless, STATELESS } from '../support/requirements.js';
-import { HttpClient } from './http-client.js';
+import { eachRevisionOf, STATELESS } from '../support/requirements.js';
+import { HttpClient } from '../revisions/http-client.js';
 
 type Changes = Record<string, string | undefined>;
 
@@ -122,38 +122,36 @@ async function inEachRound(header: string, wrong: (right: string, method: string
 const plain = (text: string) =>
   text.startsWith('=?') ? Buffer.from(text.slice('=?base64?'.length, -2), 'base64').toString() : text;
 
-describe('a header of a request that asks', () => {
-  inStateless('HDR-01', 'must declare the version in each round', async () => {
-    await inEachRound('mcp-protocol-version', (right) => [undefined, `${right}x`, '2025-11-25', base64(right)]);
-  });
+/** Wrong values of each header, by its right value. */
+const WRONG: Readonly<Record<string, (right: string, method: string) => readonly (string | undefined)[]>> = {
+  'mcp-protocol-version': (right) => [undefined, `${right}x`, '2025-11-25', base64(right)],
+  'mcp-method': (right, method) => [
+    undefined,
+    right.toUpperCase(),
+    base64(right),
+    method === 'tools/call' ? 'prompts/get' : 'tools/call',
+  ],
+  'mcp-name': (right) => [
+    undefined,
+    `${plain(right)}x`,
+    base64(`${plain(right)}x`),
+    base64(plain(right).toUpperCase()),
+    plain(right) === 'tool' ? 'guarded' : 'tool',
+  ],
+  'mcp-param-region': (right) => [
+    undefined,
+    `${right}, ${right}`,
+    base64(`${plain(right)}x`),
+    base64(plain(right).toUpperCase()),
+  ],
+};
 
-  inStateless('HDR-05', 'must mirror the method in each round', async () => {
-    await inEachRound('mcp-method', (right, method) => [
-      undefined,
-      right.toUpperCase(),
-      base64(right),
-      method === 'tools/call' ? 'prompts/get' : 'tools/call',
-    ]);
-  });
-
-  for (const id of ['HDR-06', 'HDR-09'])
-    inStateless(id, 'must mirror the name in each round', async () => {
-      await inEachRound('mcp-name', (right) => [
-        undefined,
-        `${plain(right)}x`,
-        base64(`${plain(right)}x`),
-        base64(plain(right).toUpperCase()),
-        plain(right) === 'tool' ? 'guarded' : 'tool',
-      ]);
-    });
-
-  for (const id of ['HDR-07', 'HDR-17'])
-    inStateless(id, 'must mirror the arguments in each round', async () => {
-      await inEachRound('mcp-param-region', (right) => [
-        undefined,
-        `${right}, ${right}`,
-        base64(`${plain(right)}x`),
-        base64(plain(right).toUpperCase()),
-      ]);
-    });
+describe('a request that asks', () => {
+  eachRevisionOf(
+    ['HDR-01', 'HDR-05', 'HDR-06', 'HDR-07', 'HDR-09', 'HDR-17'],
+    'must mirror the version, the method, the name and the arguments in each round',
+    async () => {
+      for (const [header, wrong] of Object.entries(WRONG)) await inEachRound(header, wrong);
+    },
+  );
 });

@@ -7,7 +7,7 @@ import { stopClock } from '../../packages/http/test/clock.js';
 import { EventReader, type ServerEvent } from '../../packages/http/test/events.js';
 import { serve } from '../../packages/http/test/fixture.js';
 import { eachSessionRevision, type SessionRevision } from '../support/requirements.js';
-import { ADD, carried, HttpClient, initialize, TOKEN } from './http-client.js';
+import { carried, HttpClient, initialize, TOKEN } from '../revisions/http-client.js';
 
 const UPDATED = 'notifications/resources/updated';
 const LET_GO = { result: { content: [{ text: 'let go' }] } };
@@ -80,8 +80,8 @@ describe('the id of an event', () => {
   eachSessionRevision('RESUME-02', 'is unique in a session with many streams', async (revision) => {
     const { client } = await connect(revision);
     const ids: string[] = [];
-    for (let call = 0; call < 200; call += 1) ids.push(...idsOf(await (await client.stream(call, 'steps')).rest()));
-    expect(ids.length).toBeGreaterThanOrEqual(800);
+    for (let call = 0; call < 60; call += 1) ids.push(...idsOf(await (await client.stream(call, 'steps')).rest()));
+    expect(ids.length).toBeGreaterThanOrEqual(240);
     expect(new Set(ids).size).toBe(ids.length);
   });
 
@@ -102,42 +102,9 @@ describe('the id of an event', () => {
     expect(ids.length).toBeGreaterThanOrEqual(30);
     expect(new Set(ids).size).toBe(ids.length);
   });
-
-  eachSessionRevision('RESUME-03', 'identifies its stream', async (revision) => {
-    const { client } = await connect(revision);
-    const streams = await Promise.all(['a', 'b'].map(async (id) => await (await client.stream(id, 'steps')).rest()));
-    const names = streams.map((events) => new Set(idsOf(events).map((id) => id.slice(0, id.lastIndexOf('-')))));
-    expect(names.map(({ size }) => size)).toEqual([1, 1]);
-    expect(names[0]).not.toEqual(names[1]);
-    for (const [index, id] of ['a', 'b'].entries()) {
-      const again = await (await client.listen(streams[index]?.[0]?.id)).rest();
-      expect(carried(again).at(-1)).toBe(id);
-    }
-  });
 });
 
 describe('a stream', () => {
-  eachSessionRevision('RESUME-04', 'continues at the position that the client has received', async (revision) => {
-    const { client, probe } = await connect(revision);
-    const began = once(probe, 'began');
-    const lost = await client.stream(9, 'stream');
-    const { id } = await lost.message();
-    await began;
-    await lost.cancel();
-    for (const step of [2, 3]) probe.contexts[0]?.progress(step);
-    const back = await client.listen(id);
-    expect(back.response.headers.get('x-accel-buffering')).toBe('no');
-    expect(back.response.headers.get('cache-control')).toBe('no-cache, no-transform');
-    expect(carried([await back.message(), await back.message()])).toEqual([2, 3]);
-    probe.contexts[0]?.progress(4);
-    expect(carried([await back.message()])).toEqual([4]);
-    probe.emit('go');
-    expect(carried(await back.rest())).toEqual([9]);
-    // repeatedly, and from any position
-    expect(carried(await (await client.listen(id)).rest())).toEqual([2, 3, 4, 9]);
-    expect(carried(await (await client.listen(id?.replace(/\d+$/, '3'))).rest())).toEqual([4, 9]);
-  });
-
   eachSessionRevision('RESUME-04', 'continues at any position, however long it is', async (revision) => {
     const { client, probe } = await connect(revision);
     const began = once(probe, 'began');
@@ -190,52 +157,6 @@ describe('a stream', () => {
     }
   });
 
-  eachSessionRevision('RESUME-06', 'is resumed by GET, whether it started as POST or as GET', async (revision) => {
-    const { client, update, probe } = await connect(revision);
-    const began = once(probe, 'began');
-    const posted = await client.stream(9, 'stream');
-    const { id } = (await posted.next()) as ServerEvent;
-    await began;
-    await posted.cancel();
-    const listening = await client.listen();
-    update();
-    const [got] = (await untilMessage(listening)).slice(-1);
-    await listening.cancel();
-    // repeatedly, while it still runs
-    for (const step of [2, 3]) {
-      const early = await client.listen(id);
-      probe.contexts[0]?.progress(step);
-      // where the stream began with an event without data, the first message comes again
-      const all = Array.from({ length: step }, (_item, index) => index + 1);
-      const steps = revision === '2025-11-25' ? all : all.slice(1);
-      for (const each of steps) expect(carried([await early.message()])).toEqual([each]);
-      await early.cancel();
-    }
-    const resumed = await client.listen(id);
-    expect(resumed.response.headers.get('content-type')).toBe('text/event-stream');
-    probe.emit('go');
-    const events = await resumed.rest();
-    expect(events.at(-1)?.message).toMatchObject({ id: 9, ...LET_GO });
-    expect(resumed.ended).toBe(true);
-    const back = await client.listen(got?.id);
-    update();
-    expect((await back.message()).message?.method).toBe(UPDATED);
-  });
-
-  eachSessionRevision('RESUME-07', 'starts with an event with an id and no data', async (revision) => {
-    const { client } = await connect(revision);
-    for (const reader of [await client.stream(1, 'steps'), await client.listen()]) {
-      expect(await reader.next()).toEqual({ id: expect.any(String), data: '' });
-    }
-    // for clients that accept nothing else, and when they come back
-    const streamed = new EventReader(
-      await client.call(2, 'add', { args: ADD, headers: { accept: 'text/event-stream' } }),
-    );
-    const first = await streamed.next();
-    expect(first).toEqual({ id: expect.any(String), data: '' });
-    expect(await (await client.listen(first?.id)).next()).toEqual(first);
-  });
-
   eachSessionRevision('RESUME-07', 'starts with such an event, whatever has opened it', async (revision) => {
     const { client, url, probe } = await connect(revision, { keepAliveMs: 10 });
     const streamed = { accept: 'text/event-stream' };
@@ -257,35 +178,6 @@ describe('a stream', () => {
     for (const [index, reader] of readers.entries()) {
       expect([index, await reader.next()]).toEqual([index, { id: expect.any(String), data: '' }]);
     }
-    probe.emit('go');
-  });
-
-  const polled = async (revision: SessionRevision) => {
-    const { client, probe } = await connect(revision);
-    const began = once(probe, 'began');
-    const reader = await client.stream(9, 'poll');
-    const events = await reader.rest();
-    await began;
-    expect(reader.ended).toBe(true);
-    return { client, probe, events };
-  };
-
-  eachSessionRevision(
-    'RESUME-08',
-    'may be closed by the server and resumed later without ending the request',
-    async (revision) => {
-      const { client, probe, events } = await polled(revision);
-      expect(carried(events)).toEqual([]);
-      expect(probe.aborted).toBe(0);
-      const back = await client.listen(events[0]?.id);
-      probe.emit('go');
-      expect((await back.message()).message).toMatchObject({ id: 9, ...LET_GO });
-    },
-  );
-
-  eachSessionRevision('RESUME-09', 'sends a retry time before closing', async (revision) => {
-    const { events, probe } = await polled(revision);
-    expect(events).toEqual([{ id: expect.any(String), data: '' }, { retry: '25' }]);
     probe.emit('go');
   });
 

@@ -1,12 +1,15 @@
-// docs/limits.md states the limits and their defaults as they are.
+// Tables of the documentation that state things as they are.
 import { readFileSync } from 'node:fs';
 
 import { DEFAULT_LIMITS } from '@decorum/core/transport';
 import { describe, expect, it } from '@jest/globals';
 
+import { credentialHeaders } from '../src/auth/credentials.js';
 import { LISTEN_LIMITS, resolveLimits } from '../src/endpoint/limits.js';
 
-const text = readFileSync(new URL('../../../docs/limits.md', import.meta.url), 'utf8');
+const pageOf = (name: string) => readFileSync(new URL(`../../../docs/${name}.md`, import.meta.url), 'utf8');
+
+const text = pageOf('limits');
 const table = text.slice(text.indexOf('## All limits'), text.indexOf('## What the server keeps'));
 
 /** The rows of the options: where each is set, and its default. */
@@ -43,5 +46,18 @@ describe('The table of limits', () => {
         expect(resolveLimits({ bodyLimit })).toMatchObject({ [name]: Math.max(numberIn(name), factor * bodyLimit) });
       }
     }
+  });
+});
+
+describe('the headers that handlers do not see', () => {
+  it('are those that docs/http.md lists', () => {
+    const section = pageOf('http').split('### Headers that handlers').at(1)?.split('\n#').at(0) ?? '';
+    const lines = section.split('\n').filter((line) => line.startsWith('| ') && !line.startsWith('| what'));
+    const listed = lines.flatMap((row) => [...row.matchAll(/`([^`]+)`/g)].map(([, name]) => name));
+    expect([...credentialHeaders([])].sort()).toEqual(listed.sort());
+  });
+
+  it('are compared in lower case', () => {
+    expect(credentialHeaders(['X-My-Token']).has('x-my-token')).toBe(true);
   });
 });

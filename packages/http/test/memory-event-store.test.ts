@@ -97,7 +97,59 @@ describe('a session in a MemoryEventStore', () => {
   });
 });
 
+/** A batch with a priming event, and one event for each letter. */
+const batch = (first: number, letters: string) => {
+  const events = Array.from(letters, (letter, n) => `id: a-${first + n}\ndata: ${letter}\n\n`);
+  return { first, count: letters.length, text: `id: a-0\ndata: \n\n${events.join('')}` };
+};
+
 describe('a MemoryEventStore', () => {
+  it('returns the events of a stream after a position, in order', () => {
+    const store = new MemoryEventStore();
+    fill(store, 'a', [1, 3]);
+    fill(store, 'b', [1, 2]);
+    expect(store.read('a', 1)?.map(({ sequence }) => sequence)).toEqual([2, 3]);
+    expect(store.read('a', 3)).toEqual([]);
+    expect(store.read('c', 0)).toBeUndefined();
+  });
+
+  it.each([
+    ['maxAgeMs', { maxAgeMs: 5 }, 5],
+    ['five minutes by default', {}, 300_000],
+  ])('drops events after their maximum age, and not before: %s', (_name, options, ms) => {
+    const pass = stopClock();
+    const store = new MemoryEventStore(options);
+    fill(store, 'a', [1, 1]);
+    pass(ms);
+    expect(store.read('a', 0)).toHaveLength(1);
+    pass(1);
+    expect(store.read('a', 0)).toBeUndefined();
+  });
+
+  it('has at most 10,000 events and 33,554,432 characters by default', () => {
+    const store = new MemoryEventStore();
+    fill(store, 'a', [1, 10_000]);
+    expect(store.read('a', 0)).toHaveLength(10_000);
+    store.append('a', { sequence: 10_001, frame: 'x' });
+    expect(store.read('a', 0)?.[0]?.sequence).toBe(2);
+    const other = new MemoryEventStore();
+    // each event counts with its prefix "data: "
+    for (const sequence of [1, 2]) other.append('a', { sequence, frame: 'x'.repeat(16_777_216 - 6) });
+    expect(other.read('a', 0)).toHaveLength(2);
+    other.append('a', { sequence: 3, frame: 'x' });
+    expect(other.read('a', 0)?.map(({ sequence }) => sequence)).toEqual([2, 3]);
+  });
+
+  it('drops only the oldest events of a batch', () => {
+    const store = new MemoryEventStore({ maxEvents: 3 });
+    store.appendBatch('a', batch(1, 'abcde'));
+    expect(store.read('a', 0)?.map(({ frame }) => frame)).toEqual(['c', 'd', 'e']);
+    store.append('a', { sequence: 6, frame: 'f' });
+    store.append('a', { sequence: 7, frame: 'g' });
+    store.append('a', { sequence: 8, frame: 'h' });
+    expect(store.read('a', 0)?.map(({ sequence }) => sequence)).toEqual([6, 7, 8]);
+  });
+
   it.each([{ maxEvents: Number.NaN }, { maxSize: 0 }, { maxAgeMs: -1 }, { maxEvent: 5 }])('refuses %j', (options) => {
     expect(() => new MemoryEventStore(options)).toThrow(expect.objectContaining({ code: 'DECORUM_INVALID_OPTION' }));
   });
