@@ -1,4 +1,4 @@
-import { describe, expect } from '@jest/globals';
+import { afterAll, describe, expect } from '@jest/globals';
 import { Completion, type JsonObject, McpServer, Prompt, Tool } from '@decorum/core';
 import { listen } from '@decorum/http';
 
@@ -329,12 +329,13 @@ describe('headers', () => {
   });
 });
 
-/** Adds a tool with one property with these keywords. */
-const register = (schema: object) => {
-  const server = new McpServer({ name: 'headers', version: '1' });
-  afterwards(() => server.close());
-  server.addTool({ name: 'tool', input: { type: 'object', ...schema } }, () => '');
-};
+const registering = new McpServer({ name: 'headers', version: '1' });
+afterAll(() => registering.close());
+let registered = 0;
+
+/** Adds a tool with this schema. */
+const register = (schema: object) =>
+  registering.addTool({ name: `tool-${(registered += 1)}`, input: { type: 'object', ...schema } }, () => '');
 
 const property = (keywords: object) => ({ properties: { a: keywords } });
 const named = (name: unknown, type = 'string') => property({ type, 'x-mcp-header': name });
