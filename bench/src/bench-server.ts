@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 
-import { Context, McpServer, type Plugin, Prompt, Resource, Tool, toolResult } from '@decorum/core';
+import { Context, McpServer, Prompt, Resource, Tool, toolResult } from '@decorum/core';
+import type { Plugin } from '@decorum/core/plugin';
 import { IsInt, IsNumber, IsString, Min } from 'class-validator';
 
 import { Order } from './order.js';

@@ -3,7 +3,8 @@ import type { Readable, Writable } from 'node:stream';
 import { setImmediate as nextTick } from 'node:timers/promises';
 
 import { oauth } from '@decorum/auth';
-import { connectMemory, definePlugin, type McpServer, serveStdio } from '@decorum/core';
+import { connectMemory, type McpServer, serveStdio } from '@decorum/core';
+import { definePlugin } from '@decorum/core/plugin';
 import { listen, mcp } from '@decorum/http';
 import { telemetry } from '@decorum/opentelemetry';
 import { metrics } from '@decorum/prometheus';

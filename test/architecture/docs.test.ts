@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import * as core from '@decorum/core';
-import { FAILURES, newestOf } from '@decorum/core/transport';
+import { FAILURES, newestOf } from '@decorum/core/internal';
 import { describe, expect, it } from '@jest/globals';
 
 import { expectNone, filesUnder, ROOT } from './source.js';

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 
 import * as auth from '@decorum/auth';
 import * as core from '@decorum/core';
+import { definePlugin } from '@decorum/core/plugin';
 import * as http from '@decorum/http';
 import * as fetchEntry from '@decorum/http/fetch';
 import * as nestjs from '@decorum/nestjs';
@@ -38,6 +39,7 @@ const EXAMPLES = SOURCES.flatMap(({ file, text }) =>
 const IMPORTED: readonly (readonly [module: string, names: readonly string[]])[] = [
   ['@decorum/core', Object.keys(core)],
   ['@decorum/schema', Object.keys(schema).filter((name) => !(name in core))],
+  ['@decorum/core/plugin', Object.keys({ definePlugin })],
   ['@decorum/http', Object.keys(http)],
   ['@decorum/auth', Object.keys(auth)],
   ['@decorum/nestjs', Object.keys(nestjs)],

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 
 import * as auth from '@decorum/auth';
 import * as core from '@decorum/core';
+import * as plugin from '@decorum/core/plugin';
 import * as http from '@decorum/http';
 import * as fetchEntry from '@decorum/http/fetch';
 import * as nodeEntry from '@decorum/http/node';
@@ -19,6 +20,7 @@ const PAGES = filesUnder('docs', '.md').map((page) => ({ page, text: readFileSyn
 
 const ENTRIES = [
   'core/src/index',
+  'core/src/plugin',
   'http/src/index',
   'http/src/node',
   'http/src/fetch',
@@ -156,6 +158,7 @@ describe('the documentation', () => {
 
   it.each([
     ['@decorum/core', core],
+    ['@decorum/core/plugin', plugin],
     ['@decorum/http', http],
     ['@decorum/http/node', nodeEntry],
     ['@decorum/http/fetch', fetchEntry],

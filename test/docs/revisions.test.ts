@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-import { newestOf, revisionOf } from '@decorum/core/transport';
+import { newestOf, revisionOf } from '@decorum/core/internal';
 import { describe, expect, it } from '@jest/globals';
 
 import { messagesOf, replay } from './conversation.js';

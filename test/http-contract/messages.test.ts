@@ -1,6 +1,7 @@
 // Messages in every revision.
 import { expect, it } from '@jest/globals';
-import { definePlugin, type JsonObject } from '@decorum/core';
+import type { JsonObject } from '@decorum/core';
+import { definePlugin } from '@decorum/core/plugin';
 
 import { json, modernCall, post, request } from '../../packages/http/test/fixture.js';
 import { LateSessionStore } from '../../packages/http/test/late-stores.js';

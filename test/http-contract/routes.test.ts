@@ -4,7 +4,8 @@ import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
 
 import { describe, expect, it } from '@jest/globals';
-import { definePlugin, health, type McpServerOptions, type Plugin, type RouteRequest } from '@decorum/core';
+import { health, type McpServerOptions } from '@decorum/core';
+import { definePlugin, type Plugin, type RouteRequest } from '@decorum/core/plugin';
 import { listen, MemorySessionStore } from '@decorum/http';
 import { fetchHandler } from '@decorum/http/fetch';
 import { nodeHandler } from '@decorum/http/node';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 
 import { describe, expect, it } from '@jest/globals';
 import { type FailureKind, McpError, Resource } from '@decorum/core';
-import { FAILURES } from '@decorum/core/transport';
+import { FAILURES } from '@decorum/core/internal';
 
 import { EventReader, type ServerEvent } from '../../packages/http/test/events.js';
 import { json, serve } from '../../packages/http/test/fixture.js';

@@ -8,6 +8,8 @@ jest.setTimeout(60_000);
 const ENTRIES = [
   'auth',
   'core',
+  'core/internal',
+  'core/plugin',
   'core/transport',
   'http',
   'http/fetch',

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { newestOf } from '@decorum/core/transport';
+import { newestOf } from '@decorum/core/internal';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { transformSync } from '@swc/core';
 import { buildSync } from 'esbuild';

@@ -1,6 +1,7 @@
 // Cancelled requests, and questions that the server takes back.
 import { afterEach, describe, expect, jest } from '@jest/globals';
-import { type Context, type Interceptor, NoInput, type Plugin } from '@decorum/core';
+import { type Context, type Interceptor, NoInput } from '@decorum/core';
+import type { Plugin } from '@decorum/core/plugin';
 
 import { transportsOf } from '../support/http-transports.js';
 import { RAW_TRANSPORTS, RawClient, type RawOptions } from '../support/raw-client.js';

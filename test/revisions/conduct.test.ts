@@ -9,11 +9,11 @@ import {
   type JsonObject,
   type McpServerOptions,
   NoInput,
-  type Plugin,
   Prompt,
   Resource,
   Tool,
 } from '@decorum/core';
+import type { Plugin } from '@decorum/core/plugin';
 import fc from 'fast-check';
 
 import { endpointOf, overHttp, statelessHeaders, transportsOf } from '../support/http-transports.js';

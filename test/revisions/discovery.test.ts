@@ -6,7 +6,6 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import {
   Completion,
-  definePlugin,
   type Extension,
   type JsonObject,
   type McpServer,
@@ -15,6 +14,7 @@ import {
   Resource,
   Tool,
 } from '@decorum/core';
+import { definePlugin } from '@decorum/core/plugin';
 
 import { json } from '../../packages/http/test/fixture.js';
 import { overHttp } from '../support/http-transports.js';

@@ -2,7 +2,6 @@
 import { describe, expect, jest } from '@jest/globals';
 import {
   type Context,
-  definePlugin,
   type JsonObject,
   type McpServerOptions,
   MemorySingleUse,
@@ -13,6 +12,7 @@ import {
   type SingleUse,
   Tool,
 } from '@decorum/core';
+import { definePlugin } from '@decorum/core/plugin';
 
 import { overHttp } from '../support/http-transports.js';
 import { overMemory, type RawClient } from '../support/raw-client.js';

@@ -1,17 +1,7 @@
 // `_meta`, icons, annotations and titles.
 import { describe, expect, it } from '@jest/globals';
-import {
-  type Context,
-  definePlugin,
-  type JsonObject,
-  NoInput,
-  Prompt,
-  Resource,
-  text,
-  Tool,
-  toolResult,
-  user,
-} from '@decorum/core';
+import { type Context, type JsonObject, NoInput, Prompt, Resource, text, Tool, toolResult, user } from '@decorum/core';
+import { definePlugin } from '@decorum/core/plugin';
 
 import { cpuMs } from '../support/cpu.js';
 import { transportsOf } from '../support/http-transports.js';

@@ -1,7 +1,7 @@
 // What belongs to a caller: to the issuer, the subject and the client, or to the account whatever the client.
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { type McpServer, NoInput, type Principal, rateLimit, TicketError } from '@decorum/core';
-import { accountOf, ownerOf } from '@decorum/core/transport';
+import { accountOf, ownerOf } from '@decorum/core/internal';
 import { connect, type ElicitQuestion } from '@decorum/testing';
 import fastify, { type FastifyInstance } from 'fastify';
 

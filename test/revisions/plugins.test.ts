@@ -1,6 +1,7 @@
 // Plugins around every message, in all revisions and over all transports.
 import { describe, expect, it } from '@jest/globals';
-import { type JsonObject, McpServer, type Plugin, ToolError } from '@decorum/core';
+import { type JsonObject, McpServer, ToolError } from '@decorum/core';
+import type { Plugin } from '@decorum/core/plugin';
 import { connect } from '@decorum/testing';
 
 import { endpointOf, transportsOf } from '../support/http-transports.js';

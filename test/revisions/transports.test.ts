@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { describe, expect, it } from '@jest/globals';
-import { type Host, type JsonObject, serveStdio } from '@decorum/core';
+import { type JsonObject, serveStdio } from '@decorum/core';
+import type { Host } from '@decorum/core/transport';
 import { type Frame, HOST, parseMessage } from '@decorum/core/transport';
 
 import { overHttp, transportsOf } from '../support/http-transports.js';

@@ -1,6 +1,7 @@
 // The ways that a request can take through a server. A row that applies to all of them is tested in all of them.
 import { expect } from '@jest/globals';
-import type { Access, Interceptor, JsonObject, McpServer, McpServerOptions, Plugin } from '@decorum/core';
+import type { Access, Interceptor, JsonObject, McpServer, McpServerOptions } from '@decorum/core';
+import type { Plugin } from '@decorum/core/plugin';
 import { NoInput } from '@decorum/core';
 
 import { overHttp, transportsOf } from '../support/http-transports.js';

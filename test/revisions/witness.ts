@@ -1,17 +1,15 @@
 // A plugin that uses every key, and records everything that it sees.
 import { AsyncLocalStorage } from 'node:async_hooks';
 
+import { type Call, type McpServer, Tool } from '@decorum/core';
 import {
-  type Call,
   definePlugin,
-  type McpServer,
   type ObservedQuestion,
   type ObservedRequest,
   type RequestOutcome,
   type QuestionOutcome,
   type SessionInfo,
-  Tool,
-} from '@decorum/core';
+} from '@decorum/core/plugin';
 
 /** Holds the current request. The plugin sets it around each request. */
 export const around = new AsyncLocalStorage<ObservedRequest>();

@@ -1,4 +1,5 @@
-import { definePlugin, health, McpError, McpServer, Resource, Tool, ToolError } from '@decorum/core';
+import { health, McpError, McpServer, Resource, Tool, ToolError } from '@decorum/core';
+import { definePlugin } from '@decorum/core/plugin';
 
 import { type Mistakes, serverOf, start, untyped } from './table.js';
 

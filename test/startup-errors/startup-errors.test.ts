@@ -6,7 +6,8 @@
 import { readFileSync } from 'node:fs';
 
 import * as core from '@decorum/core';
-import { STARTUP_ERROR_CODES } from '@decorum/core/transport';
+import * as plugin from '@decorum/core/plugin';
+import { STARTUP_ERROR_CODES } from '@decorum/core/internal';
 import * as http from '@decorum/http';
 import { McpModule } from '@decorum/nestjs';
 import { describe, expect, it } from '@jest/globals';
@@ -61,7 +62,17 @@ describe('docs/errors.md', () => {
 /** Runs TypeScript code with all public names in scope. */
 async function runExample(code: string): Promise<unknown> {
   const scope = new Map(
-    Object.entries({ Module, NestFactory, UseGuards, McpModule, ...transformer, ...validator, ...http, ...core }),
+    Object.entries({
+      Module,
+      NestFactory,
+      UseGuards,
+      McpModule,
+      ...transformer,
+      ...validator,
+      ...http,
+      ...plugin,
+      ...core,
+    }),
   );
   // added by Node to the exports of a CommonJS module
   for (const name of ['default', 'module.exports']) scope.delete(name);

@@ -1,4 +1,5 @@
-import { connectMemory, type Host, type JsonObject } from '@decorum/core';
+import { connectMemory, type JsonObject } from '@decorum/core';
+import type { Host } from '@decorum/core/transport';
 
 const VERSION = 'io.modelcontextprotocol/protocolVersion';
 const META = {

@@ -1,5 +1,5 @@
 import { Completion, Context, McpServer, type McpServerOptions, NoInput, Prompt, Resource, Tool } from '@decorum/core';
-import { newestOf } from '@decorum/core/transport';
+import { newestOf } from '@decorum/core/internal';
 import { IsArray, IsInt, IsOptional, IsString, MaxLength } from 'class-validator';
 
 // The server that receives the malformed messages, and valid messages to mutate.

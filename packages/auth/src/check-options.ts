@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 
-import { isObject, isScope, type OptionTypes, requireKnown } from '@decorum/core/transport';
+import { isObject, isScope } from '@decorum/core/internal';
+import { type OptionTypes, requireKnown } from '@decorum/core/plugin';
 
 import { OFFLINE_ACCESS } from './challenge.js';
 import type { Platform } from './fetch-json.js';

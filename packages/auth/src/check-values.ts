@@ -1,4 +1,5 @@
-import { isScope, startupError } from '@decorum/core/transport';
+import { isScope } from '@decorum/core/internal';
+import { startupError } from '@decorum/core/plugin';
 
 /** The error for an invalid option. */
 export const invalid = (option: string, problem: string) =>

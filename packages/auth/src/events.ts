@@ -1,5 +1,5 @@
 import type { Principal } from '@decorum/core';
-import { isPromise } from '@decorum/core/transport';
+import { isPromise } from '@decorum/core/internal';
 import type { RequestHead } from '@decorum/http';
 
 import { answerTo, type RefusalReason, type Refused, remedyFor } from './reasons.js';

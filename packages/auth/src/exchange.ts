@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 
 import type { Principal } from '@decorum/core';
-import { isScope } from '@decorum/core/transport';
+import { isScope } from '@decorum/core/internal';
 
 import { printable } from './events.js';
 import { ExchangeError, failedExchange } from './exchange-error.js';

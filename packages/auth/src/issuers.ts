@@ -1,4 +1,5 @@
-import { isObject, isScope, type OptionTypes, requireKnown } from '@decorum/core/transport';
+import { isObject, isScope } from '@decorum/core/internal';
+import { type OptionTypes, requireKnown } from '@decorum/core/plugin';
 
 import { ClientCredentials } from './client-credentials.js';
 import { invalid, requireText, requireTexts } from './check-values.js';

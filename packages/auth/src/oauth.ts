@@ -1,5 +1,6 @@
 import type { Principal } from '@decorum/core';
-import { isPromise, startupError } from '@decorum/core/transport';
+import { isPromise } from '@decorum/core/internal';
+import { startupError } from '@decorum/core/plugin';
 import {
   type Auth,
   type AuthDocument,

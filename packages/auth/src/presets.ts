@@ -1,4 +1,4 @@
-import { requireKnown, startupError } from '@decorum/core/transport';
+import { requireKnown, startupError } from '@decorum/core/plugin';
 
 import type { IssuerOptions } from './options.js';
 

@@ -1,4 +1,4 @@
-import { isScope } from '@decorum/core/transport';
+import { isScope } from '@decorum/core/internal';
 
 /** The scopes that claims grant: space-separated strings (RFC 8693, section 4.2) or arrays. Drops invalid scopes. */
 export function scopesIn(claims: Readonly<Record<string, unknown>>, names: readonly string[]): readonly string[] {

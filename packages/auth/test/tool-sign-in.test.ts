@@ -1,4 +1,5 @@
-import { Context, McpServer, NoInput, type Plugin, Prompt, Tool } from '@decorum/core';
+import { Context, McpServer, NoInput, Prompt, Tool } from '@decorum/core';
+import type { Plugin } from '@decorum/core/plugin';
 import type { Auth } from '@decorum/http';
 import { fetchHandler } from '@decorum/http/fetch';
 import { afterEach, describe, expect, it } from '@jest/globals';

@@ -4,7 +4,8 @@ import Module from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-import type { Class, ClosableHost, McpServer } from '@decorum/core';
+import type { Class, McpServer } from '@decorum/core';
+import type { ClosableHost } from '@decorum/core/transport';
 import { HOST } from '@decorum/core/transport';
 import { CommandFailure, EXIT } from 'create-decorum';
 

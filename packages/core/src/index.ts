@@ -39,9 +39,6 @@ export type { ErrorRule, ErrorRules, PublicError } from './kernel/expected.js';
 export type { ErrorOrigin } from './kernel/error-reporter.js';
 export type { Logger } from './kernel/logger.js';
 export type { Call, CallResult, Interceptor } from './kernel/interceptors.js';
-export type { RequestOutcome } from './kernel/observed.js';
-export type { SessionInfo } from './kernel/observed-sessions.js';
-export type { ObservedQuestion, ObservedRequest, QuestionOutcome } from './protocol/observed.js';
 export type {
   ConfirmOptions,
   ElicitOptions,
@@ -107,14 +104,11 @@ export type { Account } from './protocol/owner.js';
 export type { Access, Principal, RequestHeaders, TransportInfo } from './protocol/wire.js';
 export type { CompleteResult } from './registry/completion-plan.js';
 export type { McpServerOptions } from './options.js';
-export { definePlugin, type Plugin } from './plugin.js';
 export type { ProviderClass, ProviderEntry, ProviderSource, Resolve } from './providers.js';
 export type { MemberHost, UncheckedInput } from './registry/plan.js';
 export type { ListingMode, ListName } from './registry/registry.js';
 export type { Notifier } from './notifier.js';
 export { type Lifecycle, McpServer, type Registration } from './server.js';
-export type { ClosableHost, Host, HostPort, Transport } from './transports/transport.js';
 export { connectMemory, type MemoryConnection, type MemoryOptions } from './transports/memory.js';
-export type { Route, RouteAnswer, RouteRequest } from './transports/route.js';
 export { serveStdio, type StdioConnection } from './transports/stdio.js';
 export type { StdioLimits, StdioOptions } from './transports/stdio-pipe.js';

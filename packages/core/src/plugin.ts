@@ -1,6 +1,14 @@
+// `@decorum/core/plugin`: for authors of plugins.
 import type { PluginDefinition } from './plugins.js';
 import { startupError } from './protocol/errors.js';
 import type { McpServer } from './server.js';
+
+export { type OptionType, type OptionTypes, requireKnown } from '@decorum/schema/internal';
+export type { RequestOutcome } from './kernel/observed.js';
+export type { SessionInfo } from './kernel/observed-sessions.js';
+export { startupError } from './protocol/errors.js';
+export type { ObservedQuestion, ObservedRequest, QuestionOutcome } from './protocol/observed.js';
+export { requireRoutePath, type Route, type RouteAnswer, type RouteRequest } from './transports/route.js';
 
 /** A plugin, for the `plugins` option of `McpServer`. */
 export type Plugin = PluginDefinition<McpServer>;
@@ -12,7 +20,8 @@ export type Plugin = PluginDefinition<McpServer>;
  * @throws {DecorumError} `DECORUM_INVALID_OPTION` if `create` is not a function
  * @example
  * ```ts
- * import { definePlugin, McpServer } from '@decorum/core';
+ * import { McpServer } from '@decorum/core';
+ * import { definePlugin } from '@decorum/core/plugin';
  *
  * const audit = definePlugin(({ write }: { write: (line: string) => void }) => ({
  *   name: 'audit',

@@ -1,7 +1,7 @@
 // Tables of the documentation that state things as they are.
 import { readFileSync } from 'node:fs';
 
-import { DEFAULT_LIMITS } from '@decorum/core/transport';
+import { DEFAULT_LIMITS } from '@decorum/core/internal';
 import { describe, expect, it } from '@jest/globals';
 
 import { credentialHeaders } from '../src/auth/credentials.js';

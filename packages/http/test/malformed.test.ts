@@ -4,8 +4,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ClosableHost } from '@decorum/core';
-import { HOST, type Kernel, newestOf } from '@decorum/core/transport';
+import type { ClosableHost } from '@decorum/core/transport';
+import { newestOf } from '@decorum/core/internal';
+import { HOST, type Kernel } from '@decorum/core/transport';
 import { listen, MemoryEventStore } from '@decorum/http';
 import fc from 'fast-check';
 

@@ -1,4 +1,5 @@
-import { type OwnedRoute, startupError } from '@decorum/core/transport';
+import type { OwnedRoute } from '@decorum/core/internal';
+import { startupError } from '@decorum/core/plugin';
 import type { ModulesContainer } from '@nestjs/core';
 
 /** The properties that must be unique among the servers of an application. */

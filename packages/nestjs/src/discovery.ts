@@ -1,5 +1,7 @@
 import type { Class } from '@decorum/core';
-import { HOST, scanMembers, startupError } from '@decorum/core/transport';
+import { scanMembers } from '@decorum/core/internal';
+import { startupError } from '@decorum/core/plugin';
+import { HOST } from '@decorum/core/transport';
 import type { Type } from '@nestjs/common';
 import type { ModulesContainer } from '@nestjs/core';
 import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';

@@ -1,5 +1,6 @@
 import type { Class, Context, JsonObject } from '@decorum/core';
-import { type Provider, scanMembers, type ServerHost, startupError } from '@decorum/core/transport';
+import { type Provider, scanMembers, type ServerHost } from '@decorum/core/internal';
+import { startupError } from '@decorum/core/plugin';
 import type { ModulesContainer } from '@nestjs/core';
 import { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
 import type { Module } from '@nestjs/core/injector/module.js';

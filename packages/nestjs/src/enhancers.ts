@@ -1,4 +1,4 @@
-import { startupError } from '@decorum/core/transport';
+import { startupError } from '@decorum/core/plugin';
 
 import type { Target } from './discovery.js';
 

@@ -1,5 +1,5 @@
 import type { Class } from '@decorum/core';
-import { startupError } from '@decorum/core/transport';
+import { startupError } from '@decorum/core/plugin';
 
 const SERVERS = 'decorum:servers';
 

@@ -1,5 +1,6 @@
 import type { Access, CompletionContext, Context, MemberHost, UncheckedInput } from '@decorum/core';
-import { type Provider, type scanMembers, startupError } from '@decorum/core/transport';
+import type { Provider, scanMembers } from '@decorum/core/internal';
+import { startupError } from '@decorum/core/plugin';
 import type { ApplicationConfig, ExternalContextCreator } from '@nestjs/core';
 
 import type { Target } from './discovery.js';

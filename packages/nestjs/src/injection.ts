@@ -1,5 +1,6 @@
 import type { ProviderClass, Resolve } from '@decorum/core';
-import { requireNoArguments, startupError } from '@decorum/core/transport';
+import { requireNoArguments } from '@decorum/core/internal';
+import { startupError } from '@decorum/core/plugin';
 import { Scope, type Type } from '@nestjs/common';
 import { type ContextId, type ExternalContextCreator, ModuleRef } from '@nestjs/core';
 import type { Module } from '@nestjs/core/injector/module.js';

@@ -1,5 +1,5 @@
 import { McpServer } from '@decorum/core';
-import { type OptionTypes, requireKnown, startupError } from '@decorum/core/transport';
+import { type OptionTypes, requireKnown, startupError } from '@decorum/core/plugin';
 import {
   type DynamicModule,
   Inject,

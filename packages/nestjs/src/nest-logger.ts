@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 
 import type { Logger } from '@decorum/core';
-import { entryOf, errorFields, isWinston, withErrorFields } from '@decorum/core/transport';
+import { entryOf, errorFields, isWinston, withErrorFields } from '@decorum/core/internal';
 import { ConsoleLogger, Logger as NestLogger, type LoggerService } from '@nestjs/common';
 
 /** The context of all entries. */

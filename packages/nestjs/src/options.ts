@@ -1,5 +1,6 @@
 import type { McpServerOptions, Principal } from '@decorum/core';
-import { DEFAULT_LIMITS, isObject, type OptionTypes, requireKnown, startupError } from '@decorum/core/transport';
+import { DEFAULT_LIMITS, isObject } from '@decorum/core/internal';
+import { type OptionTypes, requireKnown, startupError } from '@decorum/core/plugin';
 import type { NodeHandlerOptions } from '@decorum/http/node';
 import type { InjectionToken, ModuleMetadata, OptionalFactoryDependency, Type } from '@nestjs/common';
 

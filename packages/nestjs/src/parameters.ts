@@ -1,5 +1,5 @@
 import type { Class } from '@decorum/core';
-import { startupError } from '@decorum/core/transport';
+import { startupError } from '@decorum/core/plugin';
 
 /** The metadata key that Nest's parameter decorators write to. */
 export const ROUTE_ARGUMENTS = '__routeArguments__';

@@ -1,5 +1,5 @@
 import type { Principal } from '@decorum/core';
-import { type OptionTypes, requireKnown, startupError } from '@decorum/core/transport';
+import { type OptionTypes, requireKnown, startupError } from '@decorum/core/plugin';
 import type { Auth, AuthRefusal } from '@decorum/http';
 
 import { principalOfUser } from './user.js';

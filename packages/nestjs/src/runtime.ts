@@ -1,5 +1,7 @@
 import { DecorumError, McpServer, type McpServerOptions } from '@decorum/core';
-import { HOST, scanMembers, SERVER_HOST, startupError } from '@decorum/core/transport';
+import { scanMembers, SERVER_HOST } from '@decorum/core/internal';
+import { startupError } from '@decorum/core/plugin';
+import { HOST } from '@decorum/core/transport';
 import type { NodeHandler, NodeHandlerOptions } from '@decorum/http/node';
 import type { ApplicationConfig, ExternalContextCreator, HttpAdapterHost, ModulesContainer } from '@nestjs/core';
 import type { Module } from '@nestjs/core/injector/module.js';

@@ -1,5 +1,5 @@
 import type { Context } from '@decorum/core';
-import { generatorOf } from '@decorum/core/transport';
+import { generatorOf } from '@decorum/core/internal';
 import { isObservable, Observable } from 'rxjs';
 
 import type { McpExecutionContext } from './execution-context.js';

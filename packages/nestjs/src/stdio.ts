@@ -1,5 +1,5 @@
 import { McpServer, serveStdio, type StdioConnection, type StdioOptions } from '@decorum/core';
-import { divertStdout } from '@decorum/core/transport';
+import { divertStdout } from '@decorum/core/internal';
 import type { Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestApplicationContextOptions } from '@nestjs/common/interfaces/nest-application-context-options.interface.js';

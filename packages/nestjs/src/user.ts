@@ -1,5 +1,5 @@
 import type { Principal } from '@decorum/core';
-import { isObject } from '@decorum/core/transport';
+import { isObject } from '@decorum/core/internal';
 
 /** Where strategies of passport and middleware put the name of a user, the most exact first. */
 const SUBJECTS = ['subject', 'sub', 'id', 'userId'];

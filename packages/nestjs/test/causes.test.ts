@@ -1,4 +1,5 @@
-import { McpServer, type Plugin, Prompt, Resource, Tool } from '@decorum/core';
+import { McpServer, Prompt, Resource, Tool } from '@decorum/core';
+import type { Plugin } from '@decorum/core/plugin';
 import { McpModule } from '@decorum/nestjs';
 import { connect } from '@decorum/testing';
 import { expect, it } from '@jest/globals';

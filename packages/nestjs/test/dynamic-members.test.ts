@@ -1,6 +1,7 @@
 // Members that no Nest module provides: tools added as functions, providers in the server's own options or of plugins,
 // and methods of extensions.
-import { Completion, definePlugin, McpServer, Prompt, Resource, Tool } from '@decorum/core';
+import { Completion, McpServer, Prompt, Resource, Tool } from '@decorum/core';
+import { definePlugin } from '@decorum/core/plugin';
 import { McpExecutionContext, McpModule, type McpModuleOptions } from '@decorum/nestjs';
 import { connect, type TestClient } from '@decorum/testing';
 import { describe, expect, it } from '@jest/globals';

@@ -1,5 +1,5 @@
 import type { Attributes } from '@opentelemetry/api';
-import type { ObservedRequest, RequestOutcome } from '@decorum/core';
+import type { ObservedRequest, RequestOutcome } from '@decorum/core/plugin';
 
 import {
   ATTRIBUTE,

@@ -1,5 +1,5 @@
 import { context, SpanKind, trace, type Tracer } from '@opentelemetry/api';
-import type { ObservedQuestion, QuestionOutcome } from '@decorum/core';
+import type { ObservedQuestion, QuestionOutcome } from '@decorum/core/plugin';
 
 import { commonAttributes, cut } from './attributes.js';
 import { ATTRIBUTE } from './names.js';

@@ -1,5 +1,6 @@
 import type { Attributes } from '@opentelemetry/api';
-import type { JsonObject, ObservedRequest, RequestOutcome } from '@decorum/core';
+import type { JsonObject } from '@decorum/core';
+import type { ObservedRequest, RequestOutcome } from '@decorum/core/plugin';
 
 import { cut } from './attributes.js';
 import { ATTRIBUTE, PROMPT_METHOD, TOOL_METHOD } from './names.js';

@@ -1,5 +1,5 @@
 import { context, type Span, SpanKind, SpanStatusCode, trace, type Tracer } from '@opentelemetry/api';
-import type { ObservedRequest, RequestOutcome } from '@decorum/core';
+import type { ObservedRequest, RequestOutcome } from '@decorum/core/plugin';
 
 import { commonAttributes, endAttributes, type Named, sentAttributes, spanName } from './attributes.js';
 import { argumentAttributes, type Contents, resultAttributes } from './contents.js';

@@ -1,6 +1,6 @@
 import type { Attributes, Histogram, MeterProvider, TracerProvider } from '@opentelemetry/api';
-import { definePlugin } from '@decorum/core';
-import { type OptionTypes, requireKnown, startupError } from '@decorum/core/transport';
+import { definePlugin } from '@decorum/core/plugin';
+import { type OptionTypes, requireKnown, startupError } from '@decorum/core/plugin';
 
 import { askedEndAttributes, commonAttributes, endAttributes, namesOf, originAttributes } from './attributes.js';
 import { inClientSpan } from './client-span.js';

@@ -1,4 +1,5 @@
-import { Completion, Context, McpServer, type Plugin, Prompt, Resource, Tool, ToolError } from '@decorum/core';
+import { Completion, Context, McpServer, Prompt, Resource, Tool, ToolError } from '@decorum/core';
+import type { Plugin } from '@decorum/core/plugin';
 import { context, propagation, trace } from '@opentelemetry/api';
 import { IsString } from 'class-validator';
 

@@ -1,4 +1,5 @@
-import { McpError, type ObservedRequest, type RequestOutcome } from '@decorum/core';
+import { McpError } from '@decorum/core';
+import type { ObservedRequest, RequestOutcome } from '@decorum/core/plugin';
 
 import { CALLER_ERRORS, CLIENT_CODES, LABEL, OTHER } from './names.js';
 

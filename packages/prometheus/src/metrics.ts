@@ -1,5 +1,5 @@
-import { definePlugin } from '@decorum/core';
-import { type OptionTypes, requireKnown, requireRoutePath, startupError } from '@decorum/core/transport';
+import { definePlugin } from '@decorum/core/plugin';
+import { type OptionTypes, requireKnown, requireRoutePath, startupError } from '@decorum/core/plugin';
 import { collectDefaultMetrics, type OpenMetricsContentType, Registry } from 'prom-client';
 
 import { instrumentsOf } from './instruments.js';

@@ -1,5 +1,6 @@
 import { type ClientCapabilities, type Implementation, McpError, type Principal } from '@decorum/core';
-import { type Era, newestOf, type OptionTypes, requireKnown, revisionOf, REVISIONS } from '@decorum/core/transport';
+import { type Era, newestOf, revisionOf, REVISIONS } from '@decorum/core/internal';
+import { type OptionTypes, requireKnown } from '@decorum/core/plugin';
 
 import { TestClient } from './client.js';
 import { Connection } from './connection.js';

@@ -1,6 +1,5 @@
 import {
   type ClientCapabilities,
-  type Host,
   type Implementation,
   type JsonObject,
   type LogLevel,
@@ -9,13 +8,9 @@ import {
   type RequestId,
   type ServerCapabilities,
 } from '@decorum/core';
-import {
-  checkMessage,
-  type Era,
-  type JsonRpcMessage,
-  type JsonRpcRequest,
-  type JsonRpcResponse,
-} from '@decorum/core/transport';
+import type { Host } from '@decorum/core/transport';
+import { checkMessage, type Era } from '@decorum/core/internal';
+import type { JsonRpcMessage, JsonRpcRequest, JsonRpcResponse } from '@decorum/core/transport';
 
 import { callSite, thrownAt } from './call-site.js';
 import type { Carrier, OpenCarrier } from './carriers/carrier.js';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@decorum/core';
-import { isObject } from '@decorum/core/transport';
+import { isObject } from '@decorum/core/internal';
 
 import type { TestClient } from './client.js';
 

@@ -1,5 +1,5 @@
 import { type JsonObject, McpError } from '@decorum/core';
-import { FAILURES } from '@decorum/core/transport';
+import { FAILURES } from '@decorum/core/internal';
 
 import type { Connection, RequestOptions } from './connection.js';
 import { scriptOf } from './elicits.js';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@decorum/core';
-import { isObject, revisionOf } from '@decorum/core/transport';
+import { isObject, revisionOf } from '@decorum/core/internal';
 
 import type { ElicitAnswer, ElicitQuestion, ServerRequestHandlers } from './questions.js';
 

@@ -1,12 +1,6 @@
-import {
-  type CallToolResult,
-  type ClientCapabilities,
-  type Host,
-  type JsonObject,
-  McpError,
-  type Principal,
-} from '@decorum/core';
-import { type Era, newestOf } from '@decorum/core/transport';
+import { type CallToolResult, type ClientCapabilities, type JsonObject, McpError, type Principal } from '@decorum/core';
+import type { Host } from '@decorum/core/transport';
+import { type Era, newestOf } from '@decorum/core/internal';
 
 import { overMemory } from './carriers/memory.js';
 import { connect } from './connect.js';

@@ -1,5 +1,8 @@
-import type { ClosableHost, Host, Principal } from '@decorum/core';
-import { hostOf, isObject, type OptionTypes, requireKnown, startupError } from '@decorum/core/transport';
+import type { Principal } from '@decorum/core';
+import type { ClosableHost, Host } from '@decorum/core/transport';
+import { isObject } from '@decorum/core/internal';
+import { type OptionTypes, requireKnown, startupError } from '@decorum/core/plugin';
+import { hostOf } from '@decorum/core/transport';
 
 import type { OpenCarrier } from './carriers/carrier.js';
 import { overHttp } from './carriers/http.js';

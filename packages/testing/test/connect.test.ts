@@ -11,7 +11,7 @@ import {
   Resource,
   Tool,
 } from '@decorum/core';
-import { newestOf } from '@decorum/core/transport';
+import { newestOf } from '@decorum/core/internal';
 import { connect, type ConnectOptions } from '@decorum/testing';
 import { IsInt, IsString } from 'class-validator';
 

@@ -1,4 +1,4 @@
-import { INITIALIZE } from '@decorum/core/transport';
+import { INITIALIZE } from '@decorum/core/internal';
 
 import { textAt, withText } from './json-text.js';
 import { isJson, type Json, type Written } from './message.js';

@@ -1,4 +1,4 @@
-import { newestOf } from '@decorum/core/transport';
+import { newestOf } from '@decorum/core/internal';
 
 import { DISCOVER, LISTS } from './answers.js';
 import { isJson, type Json } from './message.js';

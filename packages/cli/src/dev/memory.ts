@@ -1,4 +1,4 @@
-import { INITIALIZE } from '@decorum/core/transport';
+import { INITIALIZE } from '@decorum/core/internal';
 
 import { isRequest, type Json, paramsOf, type Written } from './message.js';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-import { newestOf } from '@decorum/core/transport';
+import { newestOf } from '@decorum/core/internal';
 
 /** The tools that a bundled server lists. */
 export interface Listed {

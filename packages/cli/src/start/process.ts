@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 
-import type { ClosableHost } from '@decorum/core';
+import type { ClosableHost } from '@decorum/core/transport';
 import { endOnSignal } from '@decorum/core/transport';
 import { type CommandFailure, printFailure } from 'create-decorum';
 

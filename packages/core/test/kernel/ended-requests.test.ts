@@ -4,17 +4,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import {
-  type ChangeBus,
-  Context,
-  definePlugin,
-  McpError,
-  McpServer,
-  MemoryChangeBus,
-  NoInput,
-  Prompt,
-  Tool,
-} from '@decorum/core';
+import { type ChangeBus, Context, McpError, McpServer, MemoryChangeBus, NoInput, Prompt, Tool } from '@decorum/core';
+import { definePlugin } from '@decorum/core/plugin';
 import type { Reply } from '@decorum/core/transport';
 import { connect } from '@decorum/testing';
 

@@ -9,10 +9,7 @@ import {
   McpError,
   McpServer,
   NoInput,
-  type RequestOutcome,
-  type Plugin,
   Prompt,
-  type QuestionOutcome,
   rateLimit,
   Resource,
   sanitize,
@@ -20,6 +17,7 @@ import {
   ToolError,
   toolResult,
 } from '@decorum/core';
+import type { RequestOutcome, Plugin, QuestionOutcome } from '@decorum/core/plugin';
 import { connect, type ConnectOptions, type TestClient } from '@decorum/testing';
 import { IsInt, IsString } from 'class-validator';
 

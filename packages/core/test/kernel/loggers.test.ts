@@ -3,7 +3,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Writable } from 'node:stream';
 
 import { describe, expect, it, jest } from '@jest/globals';
-import { type ErrorOrigin, McpServer, type McpServerOptions, type Plugin, Prompt, Resource, Tool } from '@decorum/core';
+import { type ErrorOrigin, McpServer, type McpServerOptions, Prompt, Resource, Tool } from '@decorum/core';
+import type { Plugin } from '@decorum/core/plugin';
 import { connect, type ConnectOptions } from '@decorum/testing';
 import { IsString } from 'class-validator';
 import { pino } from 'pino';

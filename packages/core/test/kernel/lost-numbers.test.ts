@@ -7,7 +7,6 @@ import {
   McpError,
   McpServer,
   NoInput,
-  type RequestOutcome,
   Prompt,
   Resource,
   text,
@@ -15,6 +14,7 @@ import {
   toolResult,
   user,
 } from '@decorum/core';
+import type { RequestOutcome } from '@decorum/core/plugin';
 import { connect, type ConnectOptions, type TestClient } from '@decorum/testing';
 import { IsString } from 'class-validator';
 

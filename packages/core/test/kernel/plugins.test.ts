@@ -4,18 +4,15 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import {
   Completion,
   connectMemory,
-  definePlugin,
   type JsonObject,
   McpServer,
   type McpServerOptions,
-  type ObservedRequest,
-  type Plugin,
   type Principal,
-  type RequestOutcome,
   Resource,
   Tool,
   ToolError,
 } from '@decorum/core';
+import { definePlugin, type ObservedRequest, type Plugin, type RequestOutcome } from '@decorum/core/plugin';
 import { IsString } from 'class-validator';
 import { connect } from '@decorum/testing';
 

@@ -2,14 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import {
   Completion,
   type Context,
-  definePlugin,
   type JsonObject,
   McpServer,
   type McpServerOptions,
   NoInput,
-  type RequestOutcome,
   Resource,
 } from '@decorum/core';
+import { definePlugin, type RequestOutcome } from '@decorum/core/plugin';
 import { connect } from '@decorum/testing';
 
 const SECRET = 'x'.repeat(32);

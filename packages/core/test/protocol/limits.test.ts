@@ -1,4 +1,5 @@
-import { DEFAULT_LIMITS, HOST, type Kernel } from '@decorum/core/transport';
+import { DEFAULT_LIMITS } from '@decorum/core/internal';
+import { HOST, type Kernel } from '@decorum/core/transport';
 import { type ReachedLimit, McpServer, type McpServerOptions, NoInput, type StdioOptions } from '@decorum/core';
 import { afterEach, describe, expect, it } from '@jest/globals';
 

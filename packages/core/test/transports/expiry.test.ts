@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 
 import { connectMemory, Context, McpServer, NoInput, Resource, Tool } from '@decorum/core';
-import { type JsonRpcMessage, newestOf } from '@decorum/core/transport';
+import { newestOf } from '@decorum/core/internal';
+import type { JsonRpcMessage } from '@decorum/core/transport';
 
 import { ENVELOPE, openPipe } from './pipe-client.js';
 

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-import type { ClosableHost } from '@decorum/core';
+import type { ClosableHost } from '@decorum/core/transport';
 import { HOST, type Kernel, type Session } from '@decorum/core/transport';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';

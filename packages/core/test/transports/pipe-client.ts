@@ -1,8 +1,9 @@
 import { EventEmitter, once } from 'node:events';
 import { PassThrough } from 'node:stream';
 
-import { type ClosableHost, type JsonObject, serveStdio, type StdioConnection, type StdioOptions } from '@decorum/core';
-import { newestOf } from '@decorum/core/transport';
+import { type JsonObject, serveStdio, type StdioConnection, type StdioOptions } from '@decorum/core';
+import type { ClosableHost } from '@decorum/core/transport';
+import { newestOf } from '@decorum/core/internal';
 
 /** A received message. */
 export interface Received extends JsonObject {

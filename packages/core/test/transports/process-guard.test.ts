@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 
-import type { Host } from '@decorum/core';
+import type { Host } from '@decorum/core/transport';
 import { guardProcess, HOST } from '@decorum/core/transport';
 
 const EVENTS = ['uncaughtException', 'unhandledRejection'] as const;

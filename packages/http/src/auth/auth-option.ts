@@ -1,4 +1,4 @@
-import { isObject, isScope } from '@decorum/core/transport';
+import { isObject, isScope } from '@decorum/core/internal';
 
 import type { Auth, AuthDocument } from './auth.js';
 import { isHeaderName } from './credentials.js';

@@ -1,5 +1,5 @@
 import type { Principal } from '@decorum/core';
-import { isObject, isPromise } from '@decorum/core/transport';
+import { isObject, isPromise } from '@decorum/core/internal';
 
 import type { Auth, AuthRefusal, RequestHead } from './auth.js';
 import type { AnswerHeaders } from '../endpoint/http-context.js';

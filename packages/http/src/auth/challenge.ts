@@ -1,5 +1,6 @@
 import type { McpError, RequestId } from '@decorum/core';
-import { errorFrame, FAILURES, isScope } from '@decorum/core/transport';
+import { FAILURES, isScope } from '@decorum/core/internal';
+import { errorFrame } from '@decorum/core/transport';
 
 import type { Auth, Challenge, Denial } from './auth.js';
 import { areHeaders, isErrorStatus, lowerCased } from './authenticate.js';

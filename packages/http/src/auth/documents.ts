@@ -1,4 +1,4 @@
-import { isPromise } from '@decorum/core/transport';
+import { isPromise } from '@decorum/core/internal';
 
 import { internalError } from '../endpoint/answer.js';
 import type { Auth, AuthDocument, DocumentAnswer, RequestHead } from './auth.js';

@@ -1,5 +1,6 @@
 import type { Principal } from '@decorum/core';
-import { type Authorization, hasAll, isPromise, type Kernel } from '@decorum/core/transport';
+import { hasAll, isPromise } from '@decorum/core/internal';
+import type { Authorization, Kernel } from '@decorum/core/transport';
 
 import type { Auth, RequestHead } from './auth.js';
 import { authenticate } from './authenticate.js';

@@ -1,5 +1,5 @@
 import type { Principal } from '@decorum/core';
-import { isExpiry, isObject, isPromise } from '@decorum/core/transport';
+import { isExpiry, isObject, isPromise } from '@decorum/core/internal';
 
 import { HttpError, MaskedError } from '../endpoint/http-error.js';
 

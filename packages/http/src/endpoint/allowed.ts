@@ -1,4 +1,4 @@
-import { startupError } from '@decorum/core/transport';
+import { startupError } from '@decorum/core/plugin';
 
 /** Host names of this machine. */
 export const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);

@@ -1,5 +1,6 @@
 import { type FailureKind, McpError } from '@decorum/core';
-import { errorFrame, excerpt, FAILURES, type Reply } from '@decorum/core/transport';
+import { excerpt, FAILURES } from '@decorum/core/internal';
+import { errorFrame, type Reply } from '@decorum/core/transport';
 
 import type { AnswerHeaders } from './http-context.js';
 import { HttpError, MaskedError } from './http-error.js';

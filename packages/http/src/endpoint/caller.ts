@@ -1,5 +1,5 @@
 import type { Principal } from '@decorum/core';
-import { ownerOf } from '@decorum/core/transport';
+import { ownerOf } from '@decorum/core/internal';
 
 import type { Headers, HttpRequest } from './http-context.js';
 

@@ -1,6 +1,7 @@
 import { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } from 'node:timers';
 
-import type { HostPort, ReachedLimit } from '@decorum/core';
+import type { ReachedLimit } from '@decorum/core';
+import type { HostPort } from '@decorum/core/transport';
 import type { Kernel } from '@decorum/core/transport';
 
 import { Gate } from '../auth/gate.js';

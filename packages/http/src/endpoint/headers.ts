@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 
 import { type JsonObject, McpError } from '@decorum/core';
-import { excerpt, isObject, type MirroredArgument, revisionOf, type Subject } from '@decorum/core/transport';
+import { excerpt, isObject, revisionOf } from '@decorum/core/internal';
+import type { MirroredArgument, Subject } from '@decorum/core/transport';
 
 import type { Headers, HttpRequest } from './http-context.js';
 import { HttpError } from './http-error.js';

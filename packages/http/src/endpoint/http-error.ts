@@ -1,5 +1,6 @@
 import type { ReachedLimit, RequestId } from '@decorum/core';
-import { errorFrame, FAILURES } from '@decorum/core/transport';
+import { FAILURES } from '@decorum/core/internal';
+import { errorFrame } from '@decorum/core/transport';
 
 import type { AnswerHeaders } from './http-context.js';
 import type { LimitName } from './limits.js';

@@ -1,7 +1,10 @@
 import { clearTimeout, setTimeout } from 'node:timers';
 
-import { DecorumError, type Host } from '@decorum/core';
-import { type HostPort, hostOf, type OwnedRoute, startupError } from '@decorum/core/transport';
+import { DecorumError } from '@decorum/core';
+import type { Host } from '@decorum/core/transport';
+import type { OwnedRoute } from '@decorum/core/internal';
+import { startupError } from '@decorum/core/plugin';
+import { type HostPort, hostOf } from '@decorum/core/transport';
 
 import { errorAnswer } from './answer.js';
 import type { Responder } from './http-context.js';

@@ -1,4 +1,5 @@
-import { type OptionTypes, startupError, withDefaults } from '@decorum/core/transport';
+import { withDefaults } from '@decorum/core/internal';
+import { type OptionTypes, startupError } from '@decorum/core/plugin';
 
 /** Limits of an endpoint on what clients send, open and leave unread. */
 export interface EndpointLimits {

@@ -1,4 +1,4 @@
-import type { Host } from '@decorum/core';
+import type { Host } from '@decorum/core/transport';
 import { hostOf, requireNoScopes, type Transport } from '@decorum/core/transport';
 
 import { Endpoint, knowsCallers } from './endpoint.js';

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 
 import type { Principal } from '@decorum/core';
-import { type OptionTypes, requireKnown, startupError } from '@decorum/core/transport';
+import { type OptionTypes, requireKnown, startupError } from '@decorum/core/plugin';
 
 import type { Auth } from '../auth/auth.js';
 import { authMistake } from '../auth/auth-option.js';

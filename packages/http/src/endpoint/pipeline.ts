@@ -1,4 +1,4 @@
-import { isPromise, type OwnedRoute } from '@decorum/core/transport';
+import { isPromise, type OwnedRoute } from '@decorum/core/internal';
 
 import type { RequestHead } from '../auth/auth.js';
 import { isAnswered } from '../exchange/exchange-parts.js';

@@ -1,5 +1,7 @@
-import type { RouteAnswer, RouteRequest } from '@decorum/core';
-import { type HostPort, isPromise, type OwnedRoute, startupError } from '@decorum/core/transport';
+import type { RouteAnswer, RouteRequest } from '@decorum/core/plugin';
+import { isPromise, type OwnedRoute } from '@decorum/core/internal';
+import { startupError } from '@decorum/core/plugin';
+import type { HostPort } from '@decorum/core/transport';
 
 import { lowerCased, requireSendable } from '../auth/authenticate.js';
 import type { ExchangeParts } from '../exchange/exchange-parts.js';

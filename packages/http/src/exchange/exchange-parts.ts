@@ -1,5 +1,6 @@
 import type { ReachedLimit } from '@decorum/core';
-import { type Kernel, REVISIONS } from '@decorum/core/transport';
+import { REVISIONS } from '@decorum/core/internal';
+import type { Kernel } from '@decorum/core/transport';
 
 import type { Bodies } from '../endpoint/body.js';
 import type { Gate } from '../auth/gate.js';

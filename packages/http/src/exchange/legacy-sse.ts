@@ -2,14 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { posix } from 'node:path';
 
 import type { Principal } from '@decorum/core';
+import { isDenial, isObject, isPromise } from '@decorum/core/internal';
 import {
   type Authorization,
   belongsToSession,
   errorFrame,
   type Frame,
-  isDenial,
-  isObject,
-  isPromise,
   type JsonRpcMessage,
   type Reply,
   type Wire,

@@ -1,4 +1,5 @@
 import type { JsonObject, Principal, RequestId } from '@decorum/core';
+import { INITIALIZE, isDenial, LISTEN, revisionOf, UNDECLARED_REVISION } from '@decorum/core/internal';
 import {
   type Authorization,
   beginsConversation,
@@ -6,18 +7,13 @@ import {
   type Cancellation,
   errorFrame,
   type Frame,
-  INITIALIZE,
-  isDenial,
-  LISTEN,
   type JsonRpcMessage,
   type JsonRpcRequest,
   type MirroredArgument,
   type TransientPeer,
   readableId,
   type Reply,
-  revisionOf,
   type Subject,
-  UNDECLARED_REVISION,
   type Wire,
 } from '@decorum/core/transport';
 

@@ -1,4 +1,4 @@
-import { revisionOf } from '@decorum/core/transport';
+import { revisionOf } from '@decorum/core/internal';
 
 import { acceptedBy, requireKnownVersion } from '../endpoint/headers.js';
 import { type HttpContext, type Sink, STREAM_HEADERS, transportInfo } from '../endpoint/http-context.js';

@@ -1,4 +1,6 @@
-import { andThen, isObject, requireKnown, type SessionRecord } from '@decorum/core/transport';
+import { andThen, isObject } from '@decorum/core/internal';
+import { requireKnown } from '@decorum/core/plugin';
+import type { SessionRecord } from '@decorum/core/transport';
 
 /** The record of a session together with its id. It can be stored as JSON. */
 export type KeptSession = SessionRecord & { readonly id: string };

@@ -1,13 +1,5 @@
-import {
-  andThen,
-  type Frame,
-  type Kernel,
-  ownerOf,
-  type Session,
-  type SessionLink,
-  type SessionOrigin,
-  type Wire,
-} from '@decorum/core/transport';
+import { andThen, ownerOf } from '@decorum/core/internal';
+import type { Frame, Kernel, Session, SessionLink, SessionOrigin, Wire } from '@decorum/core/transport';
 import type { ReachedLimit, Principal, TransportInfo } from '@decorum/core';
 
 import type { Sender } from '../endpoint/caller.js';

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 
 import type { Principal } from '@decorum/core';
-import { andThen, type Kernel, ownerOf, revisionOf, type SessionRecord } from '@decorum/core/transport';
+import { andThen, ownerOf, revisionOf } from '@decorum/core/internal';
+import type { Kernel, SessionRecord } from '@decorum/core/transport';
 
 import type { Sender } from '../endpoint/caller.js';
 import { moveToEnd } from '../fast/lru.js';

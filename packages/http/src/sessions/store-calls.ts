@@ -1,4 +1,4 @@
-import { isPromise } from '@decorum/core/transport';
+import { isPromise } from '@decorum/core/internal';
 
 import { HttpError, storeFailed } from '../endpoint/http-error.js';
 import type { PendingCallbacks } from '../endpoint/pending-callbacks.js';

@@ -1,4 +1,4 @@
-import { type OptionTypes, requireKnown } from '@decorum/core/transport';
+import { type OptionTypes, requireKnown } from '@decorum/core/plugin';
 
 import { batchOf, type EventBatch, type EventStore, eventsOf, type StoredEvent } from './event-store.js';
 

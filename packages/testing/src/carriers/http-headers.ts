@@ -1,4 +1,5 @@
-import { isObject, type JsonRpcMessage, revisionOf } from '@decorum/core/transport';
+import { isObject, revisionOf } from '@decorum/core/internal';
+import type { JsonRpcMessage } from '@decorum/core/transport';
 import type { JsonObject } from '@decorum/core';
 
 import type { ListedTool } from './carrier.js';

@@ -2,7 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { setTimeout } from 'node:timers';
 
 import type { RequestId } from '@decorum/core';
-import { INITIALIZE, isObject, type JsonRpcMessage, LISTEN } from '@decorum/core/transport';
+import { INITIALIZE, isObject, LISTEN } from '@decorum/core/internal';
+import type { JsonRpcMessage } from '@decorum/core/transport';
 
 import type { Carrier, ListedTool, OpenCarrier, Receiver } from './carrier.js';
 import { eventsOf } from './event-stream.js';

@@ -1,8 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import type { Host, Principal } from '@decorum/core';
-import { startupError } from '@decorum/core/transport';
+import type { Principal } from '@decorum/core';
+import type { Host } from '@decorum/core/transport';
+import { startupError } from '@decorum/core/plugin';
 
 import type { Carrier, OpenCarrier } from './carrier.js';
 import { overHttp } from './http.js';

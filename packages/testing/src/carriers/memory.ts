@@ -1,4 +1,5 @@
-import { connectMemory, type Host, type Principal } from '@decorum/core';
+import { connectMemory, type Principal } from '@decorum/core';
+import type { Host } from '@decorum/core/transport';
 
 import type { Carrier, OpenCarrier } from './carrier.js';
 

@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream';
 
-import { type ClosableHost, type Principal, serveStdio } from '@decorum/core';
+import { type Principal, serveStdio } from '@decorum/core';
+import type { ClosableHost } from '@decorum/core/transport';
 
 import type { Carrier, OpenCarrier } from './carrier.js';
 import { readLines } from './lines.js';

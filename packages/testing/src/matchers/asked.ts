@@ -1,4 +1,4 @@
-import { isObject } from '@decorum/core/transport';
+import { isObject } from '@decorum/core/internal';
 
 import { TestClient } from '../client.js';
 import { originOf } from '../origin.js';

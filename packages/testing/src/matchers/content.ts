@@ -1,5 +1,5 @@
 import type { JsonObject, ToolEntry } from '@decorum/core';
-import { isObject, revisionOf } from '@decorum/core/transport';
+import { isObject, revisionOf } from '@decorum/core/internal';
 
 import { originOf } from '../origin.js';
 import { type Judge, type MatcherContext, verdict } from './matcher.js';

@@ -1,5 +1,5 @@
 import type { JsonObject, PromptEntry, ResourceEntry, ResourceTemplateEntry, ToolEntry } from '@decorum/core';
-import { FAILURES, isObject, newestOf, type Revision, revisionOf } from '@decorum/core/transport';
+import { FAILURES, isObject, newestOf, type Revision, revisionOf } from '@decorum/core/internal';
 
 import { TestClient } from '../client.js';
 import type { Judge, MatcherContext, Verdict } from './matcher.js';

@@ -1,5 +1,5 @@
 import { type FailureKind, McpError } from '@decorum/core';
-import { FAILURES, revisionOf, REVISIONS } from '@decorum/core/transport';
+import { FAILURES, revisionOf, REVISIONS } from '@decorum/core/internal';
 
 import { originOf } from '../origin.js';
 import { contentOf, showResult, textsOf } from './content.js';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@decorum/core';
-import { inspectRaw, newestOf } from '@decorum/core/transport';
+import { inspectRaw, newestOf } from '@decorum/core/internal';
 
 import { overMemory } from '../carriers/memory.js';
 import { Connection } from '../connection.js';

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 
-import type { ClosableHost } from '@decorum/core';
+import type { ClosableHost } from '@decorum/core/transport';
 import { endOnSignal } from '@decorum/core/transport';
 
 import { allowedHostsIn } from '../../entry.js';

@@ -1,7 +1,8 @@
 import * as nodeModule from 'node:module';
 
-import type { ClosableHost, McpServer } from '@decorum/core';
-import { INITIALIZE } from '@decorum/core/transport';
+import type { McpServer } from '@decorum/core';
+import type { ClosableHost } from '@decorum/core/transport';
+import { INITIALIZE } from '@decorum/core/internal';
 import type { NodeHandler } from '@decorum/http/node';
 
 import { warmCompiler } from './compiler.js';

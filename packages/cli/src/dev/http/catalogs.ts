@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-import { INITIALIZE, newestOf } from '@decorum/core/transport';
+import { INITIALIZE, newestOf } from '@decorum/core/internal';
 
 import { type Catalog, readCatalog, RELAY, type Session, STATELESS } from '../lists.js';
 import { isJson, type Json, notification, request } from '../message.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
-import { INITIALIZE, LISTEN } from '@decorum/core/transport';
+import { INITIALIZE, LISTEN } from '@decorum/core/internal';
 
 import type { ActiveProgram } from '../active-program.js';
 import { isMcpAnswer, isStateless } from '../answers.js';

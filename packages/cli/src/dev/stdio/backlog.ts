@@ -1,4 +1,4 @@
-import { INITIALIZE } from '@decorum/core/transport';
+import { INITIALIZE } from '@decorum/core/internal';
 
 import { isJson, isRequest, type Json, keyOf, messagesOf, paramsOf, parse } from '../message.js';
 

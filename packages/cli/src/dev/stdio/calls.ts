@@ -1,4 +1,4 @@
-import { INITIALIZE } from '@decorum/core/transport';
+import { INITIALIZE } from '@decorum/core/internal';
 
 import { InFlight } from '../in-flight.js';
 import { endedFailure, isJson, type Json, keyOf } from '../message.js';

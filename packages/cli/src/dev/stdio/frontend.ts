@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 
-import { INITIALIZE, LISTEN } from '@decorum/core/transport';
+import { INITIALIZE, LISTEN } from '@decorum/core/internal';
 
 import type { ActiveProgram } from '../active-program.js';
 import { adapt } from '../answers.js';

@@ -1,4 +1,5 @@
-import { type OwnedRoute, startupError } from '@decorum/core/transport';
+import type { OwnedRoute } from '@decorum/core/internal';
+import { startupError } from '@decorum/core/plugin';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import type { Pipeline } from '../../endpoint/pipeline.js';

@@ -1,5 +1,6 @@
-import type { Host } from '@decorum/core';
-import { HOST, hostOf, startupError } from '@decorum/core/transport';
+import type { Host } from '@decorum/core/transport';
+import { startupError } from '@decorum/core/plugin';
+import { HOST, hostOf } from '@decorum/core/transport';
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify';
 
 import type { Bodies } from '../../endpoint/body.js';

@@ -1,4 +1,4 @@
-import { startupError } from '@decorum/core/transport';
+import { startupError } from '@decorum/core/plugin';
 import type { FastifyInstance } from 'fastify';
 
 import { isLoopback } from '../../endpoint/allowed.js';

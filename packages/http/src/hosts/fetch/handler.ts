@@ -1,5 +1,5 @@
-import type { Host } from '@decorum/core';
-import { excerpt } from '@decorum/core/transport';
+import type { Host } from '@decorum/core/transport';
+import { excerpt } from '@decorum/core/internal';
 
 import { checkedPrincipal } from '../../auth/principal.js';
 import { documentAt, serveDocument } from '../../auth/documents.js';

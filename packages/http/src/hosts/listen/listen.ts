@@ -1,16 +1,10 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import type { ClosableHost } from '@decorum/core';
-import {
-  closeForGood,
-  endOnSignal,
-  guardProcess,
-  hostOf,
-  isObject,
-  type OptionTypes,
-  startupError,
-} from '@decorum/core/transport';
+import type { ClosableHost } from '@decorum/core/transport';
+import { isObject } from '@decorum/core/internal';
+import { type OptionTypes, startupError } from '@decorum/core/plugin';
+import { closeForGood, endOnSignal, guardProcess, hostOf } from '@decorum/core/transport';
 import type { FastifyInstance } from 'fastify';
 
 import { isLoopback } from '../../endpoint/allowed.js';

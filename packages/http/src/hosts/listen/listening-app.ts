@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
-import { startupError } from '@decorum/core/transport';
+import { startupError } from '@decorum/core/plugin';
 import type { FastifyInstance } from 'fastify';
 
 import { addressOf } from '../../endpoint/caller.js';

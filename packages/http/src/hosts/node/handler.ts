@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 
-import type { Host } from '@decorum/core';
-import { excerpt } from '@decorum/core/transport';
+import type { Host } from '@decorum/core/transport';
+import { excerpt } from '@decorum/core/internal';
 
 import { documentAt, serveDocument } from '../../auth/documents.js';
 import { noEndpoint } from '../../endpoint/http-error.js';
