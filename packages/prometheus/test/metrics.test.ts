@@ -1,7 +1,7 @@
 import { Context, McpServer, Resource, Tool, ToolError } from '@decorum/core';
 import { listen } from '@decorum/http';
 import { metrics } from '@decorum/prometheus';
-import { connect } from '@decorum/testing';
+import { connect, type ConnectOptions } from '@decorum/testing';
 import { describe, expect, it } from '@jest/globals';
 import { IsString } from 'class-validator';
 import { type OpenMetricsContentType, Registry } from 'prom-client';
@@ -34,6 +34,14 @@ function weatherServer(options: Parameters<typeof metrics>[0], name = 'weather')
   return new McpServer({ name, version: '1.0.0', providers: [Weather], plugins: [metrics(options)] });
 }
 
+/** Calls a tool of a server once. Returns the revision. */
+async function forecast(server: McpServer, options: ConnectOptions = {}): Promise<string> {
+  const client = await connect(server, options);
+  await client.callTool('forecast', { city: 'Oslo' });
+  await client.close();
+  return client.revision;
+}
+
 /** The lines of a metric, without those of its histogram's buckets. */
 const linesOf = (text: string, metric: string) =>
   text.split('\n').filter((line) => line.startsWith(`${metric}{`) || line.startsWith(`${metric} `));
@@ -63,16 +71,14 @@ describe('Calls', () => {
 
   it('are timed under the names of the conventions', async () => {
     const registry = new Registry();
-    const client = await connect(weatherServer({ registry }), { via: 'http' });
-    await client.callTool('forecast', { city: 'Oslo' });
-    await client.close();
+    const revision = await forecast(weatherServer({ registry }), { via: 'http' });
     const text = await registry.metrics();
     const labels = [
       'server="weather"',
       'mcp_method_name="tools/call"',
       'gen_ai_operation_name="execute_tool"',
       'gen_ai_tool_name="forecast"',
-      `mcp_protocol_version="${client.revision}"`,
+      `mcp_protocol_version="${revision}"`,
       'network_transport="tcp"',
       'network_protocol_name="http"',
     ].join(',');
@@ -168,18 +174,13 @@ describe('GET /metrics', () => {
 });
 
 describe('Two servers in one process', () => {
-  const call = async (server: McpServer) => {
-    const client = await connect(server, { era: 'stateless' });
-    await client.callTool('forecast', { city: 'Oslo' });
-    await client.close();
-  };
   const line = (server: string) =>
     `mcp_server_calls_total{server="${server}",mcp_method_name="tools/call",member="forecast",outcome="ok"} 1`;
 
   it('have a registry each', async () => {
     const [first, second] = [new Registry(), new Registry()];
-    await call(weatherServer({ registry: first }, 'first'));
-    await call(weatherServer({ registry: second }, 'second'));
+    await forecast(weatherServer({ registry: first }, 'first'));
+    await forecast(weatherServer({ registry: second }, 'second'));
     expect(await first.metrics()).toContain(line('first'));
     expect(await first.metrics()).not.toContain('server="second"');
     expect(await second.metrics()).toContain(line('second'));
@@ -187,8 +188,8 @@ describe('Two servers in one process', () => {
 
   it('may share a registry: the label `server` tells them apart', async () => {
     const registry = new Registry();
-    await call(weatherServer({ registry, defaultMetrics: true }, 'first'));
-    await call(weatherServer({ registry, defaultMetrics: true }, 'second'));
+    await forecast(weatherServer({ registry, defaultMetrics: true }, 'first'), { era: 'stateless' });
+    await forecast(weatherServer({ registry, defaultMetrics: true }, 'second'), { era: 'stateless' });
     expect(linesOf(await registry.metrics(), 'mcp_server_calls_total')).toEqual([line('first'), line('second')]);
   });
 });
@@ -211,9 +212,7 @@ describe('One plugin on two servers', () => {
     const plugin = metrics({ registry });
     for (const name of ['first', 'second']) {
       const server = serverOf(name, plugin);
-      const client = await connect(server);
-      await client.callTool('forecast', { city: 'Oslo' });
-      await client.close();
+      await forecast(server);
       await server.close();
     }
     const calls = linesOf(await registry.metrics(), 'mcp_server_calls_total').filter((line) =>
@@ -227,9 +226,7 @@ describe('A registry', () => {
   it('of OpenMetrics is served as such', async () => {
     const registry = new Registry<OpenMetricsContentType>();
     registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
-    const client = await connect(weatherServer({ registry }), { era: 'stateless' });
-    await client.callTool('forecast', { city: 'Oslo' });
-    await client.close();
+    await forecast(weatherServer({ registry }), { era: 'stateless' });
     const text = await registry.metrics();
     expect(text).toContain('# TYPE mcp_server_calls counter');
     expect(linesOf(text, 'mcp_server_calls_total')).toHaveLength(1);
@@ -240,9 +237,7 @@ describe('A registry', () => {
     const registry = new Registry();
     weatherServer({ registry });
     registry.clear();
-    const client = await connect(weatherServer({ registry }), { era: 'stateless' });
-    await client.callTool('forecast', { city: 'Oslo' });
-    await client.close();
+    await forecast(weatherServer({ registry }), { era: 'stateless' });
     expect(linesOf(await registry.metrics(), 'mcp_server_calls_total')).toHaveLength(1);
   });
 
