@@ -99,6 +99,11 @@ describe('startup', () => {
     expect(loaded).not.toEqual(expect.arrayContaining([expect.stringMatching(/^(?:ajv|class-)/)]));
   });
 
+  it('of @decorum/core does not load the fetch of Node.js, which takes 20 ms', async () => {
+    const code = `import '@decorum/core'; console.log(process.moduleLoadList.some((name) => name.includes('undici')))`;
+    expect((await run(['--input-type=module', '--eval', code])).stdout.trim()).toBe('false');
+  });
+
   it('of a stdio server does not load ajv before the first call', async () => {
     const listed = await run([WEATHER, '--stdio'], `${INITIALIZE}${message(2, 'tools/list', {})}`);
     expect(listed.stdout).toContain('inputSchema');

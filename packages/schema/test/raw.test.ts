@@ -230,7 +230,7 @@ describe('a JSON Schema', () => {
 });
 
 describe('a schema source', () => {
-  it.each([[class Dto {}], [{ type: 'object' }], [Object.create(null)], [{ '~standard': {} }]])(
+  it.each([[class Dto {}], [class Response {}], [{ type: 'object' }], [Object.create(null)], [{ '~standard': {} }]])(
     'can be %p',
     (value) => {
       expect(mistakenSource(value)).toBeUndefined();
@@ -239,6 +239,7 @@ describe('a schema source', () => {
 
   it.each([
     [Promise, 'Declare a DTO class'],
+    [globalThis.Response, 'Declare a DTO class'],
     [undefined, 'Pass `MyDto`'],
     [null, 'Pass `MyDto`'],
     [{ city: { '~standard': { vendor: 'acme' } } }, 'Wrap it: the object schema of acme'],
