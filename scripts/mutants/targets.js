@@ -55,6 +55,13 @@ export const TARGETS = {
     'test/http-contract/messages.test.ts',
     'test/http-contract/auth.test.ts',
   ],
+  'packages/http/src/exchange/post.ts': [
+    'packages/http/test/denied.test.ts',
+    'packages/http/test/exchange.test.ts',
+    'packages/http/test/limits.test.ts',
+    'packages/http/test/legacy.test.ts',
+    'packages/http/test/headers.test.ts',
+  ],
   'packages/http/src/sessions/sessions.ts': [
     'packages/http/test/session-quotas.test.ts',
     'packages/http/test/stores.test.ts',

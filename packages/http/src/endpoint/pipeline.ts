@@ -93,6 +93,7 @@ export class Pipeline<HostRequest> {
     }
     if (method === 'GET') return openStream(context, parts);
     if (method === 'DELETE') return endSession(context, parts);
+    context.readers = parts.streams.readers;
     const exchange = new PostExchange(message, context, parts);
     if (!context.isPipelined || !isAnswered(message)) return exchange.run();
     context.postpone({ bodies: parts.bodies, begin: () => exchange.run() });

@@ -67,7 +67,6 @@ export class PostExchange extends Post implements Wire {
     protected readonly parts: ExchangeParts,
   ) {
     super();
-    context.readers = parts.streams.readers;
     this.owner = parts;
     this.principal = context.principal;
     this.authorization = parts.gate?.authorization;
