@@ -71,7 +71,7 @@ export type { Extension } from './kernel/extension.js';
 export type { ReachedLimit, ServerLimits } from './protocol/limits.js';
 export { type InputRequest, InputSignal, NeedInput, needInput } from './protocol/input.js';
 export type { CacheHint } from './protocol/revisions/revision.js';
-export type { Client, UrlElicitation } from './protocol/exchange.js';
+export type { Client, UrlElicitation } from './protocol/peer.js';
 export type {
   Annotations,
   AudioContent,

@@ -4,7 +4,7 @@ export type { Kernel } from './kernel/kernel.js';
 export type { SessionLink, SessionOrigin, SessionRecord } from './protocol/eras/session-record.js';
 export type { Session } from './protocol/eras/stateful.js';
 export type { TransientPeer } from './protocol/eras/transient.js';
-export { belongsToSession, type Conversation } from './protocol/exchange.js';
+export { belongsToSession } from './protocol/exchange.js';
 export type { Frame, FrameKind } from './protocol/frame.js';
 export {
   errorFrame,
@@ -16,6 +16,7 @@ export {
   readableId,
 } from './protocol/jsonrpc.js';
 export { beginsConversation } from './protocol/methods.js';
+export type { Conversation } from './protocol/peer.js';
 export type { Cancellation, Reply } from './protocol/reply.js';
 export type { Authorization, MirroredArgument, Subject, Wire } from './protocol/wire.js';
 export { Expiry } from './transports/expiry.js';

@@ -1,6 +1,7 @@
 import { isObject } from '@decorum/schema/internal';
 
-import { belongsToSession, type Conversation } from '../protocol/exchange.js';
+import { belongsToSession } from '../protocol/exchange.js';
+import type { Conversation } from '../protocol/peer.js';
 import { McpError } from '../protocol/errors.js';
 import type { JsonRpcMessage } from '../protocol/jsonrpc.js';
 import { McpLimitError } from '../protocol/limits.js';

@@ -7,7 +7,8 @@ import {
   type SchemaSource,
 } from '@decorum/schema/internal';
 
-import type { Client, Exchange } from '../protocol/exchange.js';
+import type { Exchange } from '../protocol/exchange.js';
+import type { Client } from '../protocol/peer.js';
 import type { NeedInput } from '../protocol/input.js';
 import type { RequestId, Root } from '../protocol/model.js';
 import { denialOf, isScope } from '../protocol/scopes.js';
@@ -149,7 +150,8 @@ export class Context {
   requireScopes(...scopes: readonly [string, ...string[]]): void {
     const wrong = scopes.findIndex((scope) => !isScope(scope));
     if (wrong !== -1 || scopes.length === 0) throw new TypeError('`ctx.requireScopes` takes scopes, one per argument.');
-    const needs = (this.#exchange.needs = [...(this.#exchange.needs ?? []), { scopes, isPublic: false }]);
+    const needs = [...(this.#exchange.needs ?? []), { scopes, isPublic: false }];
+    this.#exchange.require(needs);
     const denial = denialOf(this.#exchange.wire, needs);
     if (denial) throw denial;
   }

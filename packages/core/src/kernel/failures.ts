@@ -2,11 +2,12 @@ import { isObject, requireFinite } from '@decorum/schema/internal';
 
 import type { ErrorReporter } from './error-reporter.js';
 import { FAILURES, McpError } from '../protocol/errors.js';
-import type { Conversation, Exchange } from '../protocol/exchange.js';
+import type { Exchange } from '../protocol/exchange.js';
 import { errorFrame, isUnanswered, readableId, resultFrame } from '../protocol/jsonrpc.js';
+import type { Conversation } from '../protocol/peer.js';
 import { McpLimitError, type ReachedLimit } from '../protocol/limits.js';
 import type { RequestId } from '../protocol/model.js';
-import { CANCELLATION_ERRORS, type Cancellation, type Reply } from '../protocol/reply.js';
+import { type Cancellation, CANCELLATION_ERRORS, type Reply } from '../protocol/reply.js';
 import type { Wire } from '../protocol/wire.js';
 import { unreadableId } from './batch.js';
 import type { InFlight } from './in-flight.js';

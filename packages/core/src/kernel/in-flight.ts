@@ -16,7 +16,7 @@ interface Calls {
 
 /** The requests in flight over all transports of a server. Requests that are answered synchronously are never added. */
 export class InFlight {
-  private readonly exchanges: Exchange[] = [];
+  private readonly exchanges = new Set<Exchange>();
   private readonly byConversation = new Map<object, Calls>();
   /** Callbacks of pending drains, called whenever a request ends. */
   private readonly drains = new Set<() => void>();
@@ -38,7 +38,7 @@ export class InFlight {
 
   /** @param conversation the scope of the request's id; undefined for a request outside a conversation */
   enter(exchange: Exchange, conversation: object | undefined): void {
-    exchange.slot = this.exchanges.push(exchange) - 1;
+    this.exchanges.add(exchange);
     if (conversation === undefined) return;
     const calls = this.byConversation.get(conversation) ?? { byId: new Map<RequestId, Exchange>(), running: 0 };
     if (calls.running === 0) this.busy = this.byConversation.set(conversation, calls).size;
@@ -55,17 +55,13 @@ export class InFlight {
   /** Removes a request whose handler has ended. For a cancelled request, that may be long after the reply. */
   leave(exchange: Exchange, conversation: object | undefined): void {
     if (conversation !== undefined) {
-      this.release(exchange, conversation);
       const calls = this.byConversation.get(conversation) as Calls;
+      if (calls.byId.get(exchange.id) === exchange) calls.byId.delete(exchange.id);
       calls.running -= 1;
       if (calls.running === 0) this.byConversation.delete(conversation);
       this.busy = this.byConversation.size;
     }
-    const last = this.exchanges.pop() as Exchange;
-    if (last !== exchange) {
-      this.exchanges[exchange.slot] = last;
-      last.slot = exchange.slot;
-    }
+    this.exchanges.delete(exchange);
     if (this.drains.size > 0) for (const check of this.drains) check();
   }
 
@@ -120,7 +116,7 @@ export class InFlight {
   expire(owner: object): void {
     this.stopping = true;
     this.expired.add(owner);
-    for (const exchange of this.of(owner)) exchange.finish?.();
+    for (const exchange of this.of(owner)) exchange.end();
   }
 
   /**
@@ -143,7 +139,7 @@ export class InFlight {
   async drain(deadlineMs: number, owner?: object): Promise<void> {
     // a handler that closes its own server is added only after it has returned its promise
     await undefined;
-    for (const exchange of this.of(owner)) exchange.finish?.();
+    for (const exchange of this.of(owner)) exchange.end();
     if (this.holds(owner)) await this.emptied(deadlineMs, owner);
     const late = this.of(owner);
     for (const exchange of late) exchange.cancel('closing');
@@ -153,15 +149,17 @@ export class InFlight {
 
   /** Ends open-ended requests whose caller's token has expired. `now` is in milliseconds since 1970. */
   endExpired(owner: object, now: number): void {
-    for (const { wire, finish } of this.of(owner)) if ((wire.principal?.expiresAt ?? now + 1) <= now) finish?.();
+    for (const exchange of this.of(owner)) {
+      if ((exchange.wire.principal?.expiresAt ?? now + 1) <= now) exchange.end();
+    }
   }
 
   private of(owner: object | undefined): readonly Exchange[] {
-    return this.exchanges.filter(({ wire }) => owner === undefined || wire.owner === owner);
+    return [...this.exchanges].filter(({ wire }) => owner === undefined || wire.owner === owner);
   }
 
   private holds(owner: object | undefined): boolean {
-    return this.exchanges.some(({ wire }) => owner === undefined || wire.owner === owner);
+    return this.of(owner).length > 0;
   }
 
   private async emptied(deadlineMs: number, owner: object | undefined): Promise<void> {

@@ -41,6 +41,9 @@ export function targetOf({ method, params, revision }: Exchange, registry: Regis
   return names === undefined || names === 'resources' ? undefined : FIND[names](params, registry);
 }
 
+/** The denial of a request, if any, or a promise of it. */
+export type Verdict = McpError | undefined | Promise<McpError | undefined>;
+
 /** Decides, before any part of a request runs, whether its caller has the scopes that it needs. */
 export class Judge {
   constructor(private readonly parts: JudgeParts) {}
@@ -49,7 +52,7 @@ export class Judge {
    * Judges a request. Members that `access` denies count as unknown.
    * @returns the denial, if any, or a promise of it if an access function returns a promise. Never rejects
    */
-  verdict(exchange: Exchange): McpError | undefined | Promise<McpError | undefined> {
+  verdict(exchange: Exchange): Verdict {
     const needs = this.needsOf(exchange);
     return isPromise(needs) ? needs.then((found) => decide(exchange, found)) : decide(exchange, needs);
   }
@@ -58,14 +61,14 @@ export class Judge {
    * Judges the requests of a batch together. A batch without valid requests needs what listing members needs.
    * @param exchanges requests that came over this wire
    */
-  verdictOnAll(exchanges: readonly Exchange[], wire: Wire): McpError | undefined | Promise<McpError | undefined> {
+  verdictOnAll(exchanges: readonly Exchange[], wire: Wire): Verdict {
     const needs = exchanges.map((exchange) => this.needsOf(exchange));
     const settled = needs.some((each) => isPromise(each)) ? Promise.all(needs) : (needs as (readonly Need[])[]);
     return andThen(settled, (all) => {
       const [first] = exchanges;
       if (first === undefined) return denialOf(wire, [this.parts.registry.hasPublic ? OPEN : BASE]);
       const denial = decide(first, all.flat());
-      for (const [index, exchange] of exchanges.entries()) exchange.needs = all[index] as readonly Need[];
+      for (const [index, exchange] of exchanges.entries()) exchange.require(all[index] as readonly Need[]);
       return denial;
     });
   }
@@ -103,7 +106,7 @@ export class Judge {
 /** Records what a request needs, and returns the denial if the caller lacks it. */
 function decide(exchange: Exchange, needs: readonly Need[]): McpError | undefined {
   const { wire } = exchange;
-  exchange.needs = needs;
+  exchange.require(needs);
   const denial = denialOf(wire, needs);
   if (denial === undefined) wire.admitted?.();
   return denial;

@@ -5,7 +5,8 @@ import { TransientPeer } from '../protocol/eras/transient.js';
 import type { SessionLink, SessionOrigin } from '../protocol/eras/session-record.js';
 import { Session, type SessionMeans } from '../protocol/eras/stateful.js';
 import { openStateless } from '../protocol/eras/stateless.js';
-import { belongsToSession, type Conversation, Exchange, type Peer } from '../protocol/exchange.js';
+import { belongsToSession, Exchange } from '../protocol/exchange.js';
+import type { Conversation, Peer } from '../protocol/peer.js';
 import {
   checkMessage,
   isUnanswered,
@@ -22,8 +23,8 @@ import type { Wire } from '../protocol/wire.js';
 import { batchFault, joined } from './batch.js';
 import { Failures } from './failures.js';
 import { InFlight } from './in-flight.js';
-import { Judge, runWhenAllowed } from './judge.js';
-import { Members } from './members.js';
+import { Judge, runWhenAllowed, type Verdict } from './judge.js';
+import { type MemberRunner, Members } from './members.js';
 import { Adoptions } from './methods/adoptions.js';
 import { extensionMethods } from './methods/extensions.js';
 import type { KernelParts, Method } from './methods/method.js';
@@ -33,8 +34,26 @@ import type { Unopened } from './unopened.js';
 
 const NOTHING: Reply = Object.freeze({ text: undefined });
 
+/** The steps of a kernel that plugins wrap. */
+export interface Steps {
+  /** Runs an opened request. The request is in flight while its access functions run. */
+  start(exchange: Exchange, conversation: Conversation | undefined, denial?: Verdict): Reply | Promise<Reply>;
+  /** Handles a notification. */
+  take(message: JsonRpcNotification, conversation: Conversation | undefined, wire: Wire): Reply | Promise<Reply>;
+  /** Passes on the reply to a request that could not be opened. */
+  rejected?(reply: Reply, request: Unopened): Reply | Promise<Reply>;
+  /** Takes note of a session that was closed in this process. */
+  sessionClosed?(session: Session): void;
+}
+
+/** Adds plugins to a kernel. */
+export interface KernelWrap {
+  members(plain: MemberRunner): MemberRunner;
+  steps(plain: Kernel): Steps;
+}
+
 /** Takes one message and returns at most one reply. Transports know nothing else about the protocol. */
-export class Kernel {
+export class Kernel implements Steps {
   /** Requests in flight over all transports. */
   readonly inFlight: InFlight;
   /** What sessions need when a principal adopts them. */
@@ -44,12 +63,14 @@ export class Kernel {
   private readonly methods: ReadonlyMap<string, Method>;
   private readonly extensions: ReadonlyMap<string, Method>;
   private readonly judge: Judge;
-  protected readonly failures: Failures;
+  /** Creates the replies to requests that failed. */
+  readonly failures: Failures;
   private readonly sessionMeans: SessionMeans;
+  private readonly steps: Steps;
 
   constructor(
-    protected readonly parts: KernelParts,
-    members = new Members(parts.reporter, parts.intercept),
+    private readonly parts: KernelParts,
+    wrap?: KernelWrap,
   ) {
     const { server, events, limits } = parts;
     this.inFlight = new InFlight(limits.maxOpenCalls);
@@ -58,10 +79,12 @@ export class Kernel {
     this.judge = new Judge(parts);
     const results = new Results(server);
     this.failures = new Failures({ ...parts, results }, this.inFlight);
-    const means = { ...parts, members, results };
+    const plain = new Members(parts.reporter, parts.intercept);
+    const means = { ...parts, members: wrap?.members(plain) ?? plain, results };
     this.extensions = extensionMethods(means);
     this.methods = protocolMethods(means);
     this.sessionMeans = { ...parts, join: (session) => events.join(session) };
+    this.steps = wrap?.steps(this) ?? this;
   }
 
   /** `Class.method` of a member that needs scopes, if there is one. Members may be added while the server runs. */
@@ -92,11 +115,11 @@ export class Kernel {
       conversation?.settle(message);
       return NOTHING;
     }
-    if (!('id' in message)) return this.take(message, wire, conversation);
+    const { steps } = this;
+    if (!('id' in message)) return steps.take(message, conversation, wire);
     const opened = this.open(message, wire, conversation);
-    return opened instanceof Exchange
-      ? this.begin(opened, conversation)
-      : this.rejected(opened, { message, wire, conversation });
+    if (opened instanceof Exchange) return steps.start(opened, conversation);
+    return steps.rejected?.(opened, { message, wire, conversation }) ?? opened;
   }
 
   /** Creates the session of a client that is about to send `initialize`, or has sent it to another process. */
@@ -118,6 +141,7 @@ export class Kernel {
     this.parts.events.leave(session);
     this.inFlight.cancelAll(session, 'session');
     session.close();
+    this.steps.sessionClosed?.(session);
   }
 
   /** Handles the messages of a batch concurrently (JSON-RPC 2.0, section 6). */
@@ -139,10 +163,11 @@ export class Kernel {
       const id = readableId(message);
       if (id !== undefined && ids.size === ids.add(id).size) {
         const reply = this.failures.duplicate(conversation);
-        return this.rejected(reply, { message: message as JsonRpcRequest, wire, conversation });
+        const request = { message: message as JsonRpcRequest, wire, conversation };
+        return this.steps.rejected?.(reply, request) ?? reply;
       }
       const exchange = opened.get(message);
-      return exchange ? this.begin(exchange, conversation, verdict) : take(message);
+      return exchange ? this.steps.start(exchange, conversation, verdict) : take(message);
     });
     return isPromise(verdict) || replies.some((reply) => isPromise(reply))
       ? Promise.all(replies).then(async (all) => joined(all, await verdict))
@@ -177,21 +202,18 @@ export class Kernel {
       const isMissing = traits?.needs !== undefined && !parts.registry.offered.has(traits.needs);
       const isForgotten = traits?.remembers === true && peer.memory === undefined;
       if (handler === undefined || isMissing || isForgotten) throw new McpError('method-not-found', 'Method not found');
-      exchange.handler = handler;
+      exchange.route(handler);
       return exchange;
     } catch (error) {
       return this.failures.reject(error, request.id, wire);
     }
   }
 
-  /** Runs an opened request. The request is in flight while its access functions run. */
-  protected begin(
-    exchange: Exchange,
-    conversation: Conversation | undefined,
-    verdict = this.parts.registry.scoped || exchange.wire.authorization ? this.judge.verdict(exchange) : undefined,
-  ): Reply | Promise<Reply> {
+  start(exchange: Exchange, conversation: Conversation | undefined, denial?: Verdict): Reply | Promise<Reply> {
     const { inFlight, failures } = this;
     const { id, wire, peer } = exchange;
+    const isJudged = denial === undefined && (this.parts.registry.scoped || wire.authorization);
+    const verdict = isJudged ? this.judge.verdict(exchange) : denial;
     try {
       if (verdict !== undefined && !(verdict instanceof Promise)) throw verdict;
       if (inFlight.busy > 0 && conversation !== undefined) inFlight.requireRoom(exchange, conversation);
@@ -207,11 +229,11 @@ export class Kernel {
       inFlight.startingIn = conversation;
       const result = verdict === undefined ? exchange.handler(exchange) : runWhenAllowed(exchange, verdict);
       if (typeof result !== 'string') return this.wait(result, exchange, conversation);
-      exchange.closed = true;
+      exchange.finish();
       if (exchange.cancelled !== undefined) return failures.after(exchange.cancelled, exchange);
       return { text: resultFrame(id, result) };
     } catch (error) {
-      exchange.closed = true;
+      exchange.finish();
       return failures.after(error, exchange);
     } finally {
       inFlight.starting = starting;
@@ -233,26 +255,19 @@ export class Kernel {
     const { inFlight } = this;
     inFlight.enter(exchange, conversation);
     return new Promise((resolve) => {
-      exchange.settle = (early) => {
-        exchange.settle = undefined;
-        exchange.closed = true;
+      const succeed = (result: string) => {
+        inFlight.leave(exchange, conversation);
+        if (exchange.finish()) resolve({ text: resultFrame(exchange.id, result) });
+      };
+      const fail = (error: unknown) => {
+        inFlight.leave(exchange, conversation);
+        if (exchange.finish()) resolve(this.failures.after(error, exchange));
+      };
+      running.then(succeed, fail);
+      exchange.begin((early) => {
         inFlight.release(exchange, conversation);
         resolve(this.failures.after(early, exchange));
-      };
-      const end = (reply: Reply | undefined) => {
-        exchange.settle = undefined;
-        exchange.closed = true;
-        inFlight.leave(exchange, conversation);
-        if (reply) resolve(reply);
-      };
-      running.then(
-        (result) => end(exchange.settle && { text: resultFrame(exchange.id, result) }),
-        (error: unknown) => end(exchange.settle && this.failures.after(error, exchange)),
-      );
-      // the request may have been cancelled before its handler returned the promise
-      const early = exchange.cancelled ?? exchange.fault;
-      if (early !== undefined) exchange.settle(early);
-      if (exchange.peer.endsWithConnection) exchange.wire.onDisconnect?.(() => exchange.cancel('gone'));
+      });
     });
   }
 
@@ -264,16 +279,7 @@ export class Kernel {
     exchange.cancel('client', given);
   }
 
-  /** Replies to a request that could not be opened. */
-  protected rejected(reply: Reply, _rejected: Unopened): Reply | Promise<Reply> {
-    return reply;
-  }
-
-  protected take(
-    message: JsonRpcNotification,
-    _wire: Wire,
-    conversation: Conversation | undefined,
-  ): Reply | Promise<Reply> {
+  take(message: JsonRpcNotification, conversation: Conversation | undefined): Reply | Promise<Reply> {
     if (conversation === undefined) return NOTHING;
     const { method, params } = message;
     if (method === 'notifications/cancelled') {

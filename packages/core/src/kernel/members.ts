@@ -35,23 +35,22 @@ export interface Invocation<R extends CallResult> {
 
 const NO_ARGUMENTS: JsonObject = Object.freeze({});
 
+/** Runs members, synchronously if possible. */
+export interface MemberRunner {
+  /** Runs a member. Throws or rejects if `deny` does, and for questions that cannot be sent. */
+  run<R extends CallResult>(exchange: Exchange, invocation: Invocation<R>): Outcome<R> | Promise<Outcome<R>>;
+}
+
 /** Runs members: access check, then interceptors, then the plan. All runs go through here. */
-export class Members {
+export class Members implements MemberRunner {
   constructor(
     private readonly reporter: ErrorReporter,
     /** Runs interceptors around members; undefined without interceptors. */
     private readonly intercept: Intercept | undefined,
   ) {}
 
-  /**
-   * Runs a member, synchronously if possible. Throws or rejects if `deny` does, and for questions that cannot be sent.
-   */
-  run<R extends CallResult>(
-    exchange: Exchange,
-    invocation: Invocation<R>,
-    mayRun = invocation.access === undefined,
-  ): Outcome<R> | Promise<Outcome<R>> {
-    if (!mayRun) return this.admit(exchange, invocation);
+  run<R extends CallResult>(exchange: Exchange, invocation: Invocation<R>): Outcome<R> | Promise<Outcome<R>> {
+    if (invocation.access !== undefined) return this.admit(exchange, invocation, invocation.access);
     const { kind, name, args = NO_ARGUMENTS, mirrored, isIntercepted = true } = invocation;
     const { intercept } = this;
     let outcome: Outcome<R>;
@@ -72,17 +71,22 @@ export class Members {
     } catch (error) {
       outcome = { kind: 'failed', error };
     }
-    return askedBy(exchange, outcome);
+    return exchange.hasAsked ? endRound(exchange, outcome) : outcome;
   }
 
-  private admit<R extends CallResult>(exchange: Exchange, invocation: Invocation<R>): Outcome<R> | Promise<Outcome<R>> {
-    return andThen(isAdmitted(invocation.access as Access, exchange, this.reporter), (admitted) => {
+  private admit<R extends CallResult>(
+    exchange: Exchange,
+    invocation: Invocation<R>,
+    access: Access,
+  ): Outcome<R> | Promise<Outcome<R>> {
+    return andThen(isAdmitted(access, exchange, this.reporter), (admitted) => {
       if (!admitted) {
         if (exchange.observation !== undefined) exchange.observation.isDenied = true;
         return invocation.deny();
       }
       // cancelled and answered in the meantime
-      return exchange.over ? { kind: 'failed', error: exchange.signal.reason } : this.run(exchange, invocation, true);
+      if (exchange.over) return { kind: 'failed', error: exchange.signal.reason };
+      return this.run(exchange, { ...invocation, access: undefined });
     });
   }
 }
@@ -94,11 +98,11 @@ async function wait<R>(running: Promise<R>, exchange: Exchange): Promise<Outcome
   } catch (error) {
     outcome = { kind: 'failed', error };
   }
-  return await askedBy(exchange, outcome);
+  return exchange.hasAsked ? await endRound(exchange, outcome) : outcome;
 }
 
 /** If the client must answer first, that is the outcome, even if the handler swallowed the signal. */
-function askedBy<R>(exchange: Exchange, outcome: Outcome<R>): Outcome<R> | Promise<Outcome<R>> {
+function endRound<R>(exchange: Exchange, outcome: Outcome<R>): Outcome<R> | Promise<Outcome<R>> {
   const round = exchange.peer.endRound?.(exchange);
   return round === undefined ? outcome : round.then((questions) => ({ kind: 'input-required', questions }) as const);
 }

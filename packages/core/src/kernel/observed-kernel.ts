@@ -1,38 +1,23 @@
 import { andThen } from '@decorum/schema/internal';
 
 import type { Session } from '../protocol/eras/stateful.js';
-import type { Conversation, Exchange } from '../protocol/exchange.js';
+import type { Exchange } from '../protocol/exchange.js';
+import type { Conversation } from '../protocol/peer.js';
 import type { JsonRpcNotification } from '../protocol/jsonrpc.js';
 import { beginsConversation, LISTEN } from '../protocol/methods.js';
 import type { Observation, ObservedQuestion, ObservedRequest, QuestionOutcome } from '../protocol/observed.js';
 import type { Reply } from '../protocol/reply.js';
 import type { Wire } from '../protocol/wire.js';
-import { Kernel } from './kernel.js';
+import type { Verdict } from './judge.js';
+import { Kernel, type Steps } from './kernel.js';
 import type { CallResult } from './interceptors.js';
-import { type Invocation, Members, type Outcome } from './members.js';
+import type { Invocation, MemberRunner, Outcome } from './members.js';
 import type { KernelParts } from './methods/method.js';
 import { knownMethods, observedExchange, observedMessage, type RequestOutcome, outcomeOf } from './observed.js';
 import { askingOf } from './observed-questions.js';
 import { ObservedSessions, type SessionHook } from './observed-sessions.js';
 import { type Hooks, Observers, Work } from './observers.js';
 import type { Unopened } from './unopened.js';
-
-/** Runs members, and records the outcome of each. */
-class ObservedMembers extends Members {
-  override run<R extends CallResult>(
-    exchange: Exchange,
-    invocation: Invocation<R>,
-    mayRun?: boolean,
-  ): Outcome<R> | Promise<Outcome<R>> {
-    const ended = super.run(exchange, invocation, mayRun);
-    return ended instanceof Promise ? ended.then((late) => note(exchange, late)) : note(exchange, ended);
-  }
-}
-
-function note<R>(exchange: Exchange, ended: Outcome<R>): Outcome<R> {
-  (exchange.observation as Observation).ended = ended;
-  return ended;
-}
 
 /** The plugin functions for requests, questions and sessions. */
 export interface Observing {
@@ -41,18 +26,18 @@ export interface Observing {
   readonly sessions: readonly SessionHook[];
 }
 
-/** The arguments of `begin`, besides the exchange. */
-interface Beginning {
+/** The arguments of `start`, besides the exchange. */
+interface Start {
   readonly conversation: Conversation | undefined;
-  readonly verdict: Parameters<Kernel['begin']>[2];
+  readonly denial: Verdict;
 }
 
 const UNANSWERED: Reply = { text: undefined };
 
 /** Runs a request. */
-class Running extends Work<Reply, RequestOutcome> implements Observation, Beginning {
+class Running extends Work<Reply, RequestOutcome> implements Observation, Start {
   readonly conversation: Conversation | undefined;
-  readonly verdict: Beginning['verdict'];
+  readonly denial: Verdict;
   readonly request: ObservedRequest;
   ended: Outcome<unknown> | undefined = undefined;
   isDenied = false;
@@ -63,13 +48,13 @@ class Running extends Work<Reply, RequestOutcome> implements Observation, Beginn
   constructor(
     readonly exchange: Exchange,
     private readonly kernel: ObservedKernel,
-    { conversation, verdict }: Beginning,
+    { conversation, denial }: Start,
   ) {
     super();
     this.conversation = conversation;
-    this.verdict = verdict;
+    this.denial = denial;
     this.request = kernel.requestOf(exchange);
-    exchange.observation = this;
+    exchange.observe(this);
   }
 
   override held(): Promise<Reply> {
@@ -101,28 +86,39 @@ class Taking extends Work<Reply, RequestOutcome> {
   }
 }
 
-/** A kernel that runs plugins around each message. */
-class ObservedKernel extends Kernel {
+/** Runs plugins around each message of a kernel. */
+class ObservedKernel implements Steps {
   private readonly observers: Observers<ObservedRequest, RequestOutcome>;
   private readonly sessions: ObservedSessions;
   private readonly knownMethods: ReadonlySet<string>;
 
-  constructor(parts: KernelParts, observing: Observing) {
+  constructor(
+    private readonly kernel: Kernel,
+    private readonly parts: KernelParts,
+    { requests, sessions }: Observing,
+  ) {
     const report = (error: unknown) => void parts.reporter.report(error);
-    const asking = askingOf(observing.questions, report);
-    super({ ...parts, asking }, new ObservedMembers(parts.reporter, parts.intercept));
-    this.observers = new Observers(observing.requests, report);
-    this.sessions = new ObservedSessions(observing.sessions, report);
+    this.observers = new Observers(requests, report);
+    this.sessions = new ObservedSessions(sessions, report);
     this.knownMethods = knownMethods(parts.extensions.flatMap(({ methods = {} }) => Object.keys(methods)));
   }
 
-  protected override begin(
-    exchange: Exchange,
-    conversation: Conversation | undefined,
-    verdict?: Parameters<Kernel['begin']>[2],
-  ): Reply | Promise<Reply> {
-    const running = new Running(exchange, this, { conversation, verdict });
+  start(exchange: Exchange, conversation: Conversation | undefined, denial?: Verdict): Reply | Promise<Reply> {
+    const running = new Running(exchange, this, { conversation, denial });
     return this.observers.observe(running.request, running);
+  }
+
+  take(message: JsonRpcNotification, conversation: Conversation | undefined, wire: Wire): Reply | Promise<Reply> {
+    const notification = observedMessage({ message, wire, conversation }, this.knownMethods);
+    return this.observers.observe(notification, new Taking(() => this.kernel.take(message, conversation)));
+  }
+
+  rejected(reply: Reply, request: Unopened): Reply | Promise<Reply> {
+    return this.observers.observe(observedMessage(request, this.knownMethods), new Taking(() => reply));
+  }
+
+  sessionClosed(session: Session): void {
+    this.sessions.end(session);
   }
 
   /** A request, as plugins see it. */
@@ -130,33 +126,15 @@ class ObservedKernel extends Kernel {
     return observedExchange(exchange, this.parts.registry);
   }
 
-  override closeSession(session: Session): void {
-    super.closeSession(session);
-    this.sessions.end(session);
-  }
-
   /** Runs a request inside the plugin functions. */
-  serve({ exchange, conversation, verdict }: Running): Reply | Promise<Reply> {
+  serve({ exchange, conversation, denial }: Running): Reply | Promise<Reply> {
     this.sessions.see(exchange, true);
-    const reply = super.begin(exchange, conversation, verdict);
+    const reply = this.kernel.start(exchange, conversation, denial);
     if (!beginsConversation(exchange)) return reply;
     return andThen(reply, (begun) => {
       if (begun.failure === undefined && begun.cancelled === undefined) this.sessions.see(exchange, false);
       return begun;
     });
-  }
-
-  protected override rejected(reply: Reply, request: Unopened): Reply | Promise<Reply> {
-    return this.observers.observe(observedMessage(request, this.knownMethods), new Taking(() => reply));
-  }
-
-  protected override take(
-    message: JsonRpcNotification,
-    wire: Wire,
-    conversation: Conversation | undefined,
-  ): Reply | Promise<Reply> {
-    const notification = observedMessage({ message, wire, conversation }, this.knownMethods);
-    return this.observers.observe(notification, new Taking(() => super.take(message, wire, conversation)));
   }
 
   /**
@@ -165,36 +143,51 @@ class ObservedKernel extends Kernel {
    * @returns a function that releases the request, and returns the reply if the request has been answered
    */
   hold({ exchange, conversation }: Running, answer: (reply: Reply) => void): () => Reply | undefined {
-    const { inFlight, failures } = this;
+    const { inFlight, failures } = this.kernel;
     let answered: Reply | undefined;
-    const end = (reply: Reply) => {
-      exchange.closed = true;
-      answer((answered = reply));
-    };
     try {
       if (conversation !== undefined) inFlight.requireRoom(exchange, conversation);
     } catch (error) {
-      end(failures.reject(error, exchange.id, exchange.wire));
+      exchange.finish();
+      answer((answered = failures.reject(error, exchange.id, exchange.wire)));
       return () => answered;
     }
     inFlight.enter(exchange, conversation);
-    const release = () => {
-      exchange.settle = undefined;
+    exchange.begin((early) => {
       inFlight.leave(exchange, conversation);
-    };
-    exchange.settle = (early) => {
-      release();
-      end(failures.after(early, exchange));
-    };
-    if (exchange.peer.endsWithConnection) exchange.wire.onDisconnect?.(() => exchange.cancel('gone'));
+      answer((answered = failures.after(early, exchange)));
+    });
     return () => {
-      if (answered === undefined) release();
+      if (answered === undefined) {
+        exchange.resume();
+        inFlight.leave(exchange, conversation);
+      }
       return answered;
     };
   }
 }
 
+/** Runs members, and records the outcome of each. */
+class ObservedMembers implements MemberRunner {
+  constructor(private readonly members: MemberRunner) {}
+
+  run<R extends CallResult>(exchange: Exchange, invocation: Invocation<R>): Outcome<R> | Promise<Outcome<R>> {
+    return andThen(this.members.run(exchange, invocation), (ended) => {
+      (exchange.observation as Observation).ended = ended;
+      return ended;
+    });
+  }
+}
+
 /** Creates the kernel of a server. Without plugins that observe, calls do no extra work. */
 export function createKernel(parts: KernelParts, observing: Observing | undefined): Kernel {
-  return observing ? new ObservedKernel(parts, observing) : new Kernel(parts);
+  if (observing === undefined) return new Kernel(parts);
+  const asking = askingOf(observing.questions, (error) => void parts.reporter.report(error));
+  return new Kernel(
+    { ...parts, asking },
+    {
+      members: (plain) => new ObservedMembers(plain),
+      steps: (plain) => new ObservedKernel(plain, parts, observing),
+    },
+  );
 }

@@ -155,21 +155,17 @@ function visitOf(exchange: Exchange, options: ElicitUrlOptions, method: 'elicitU
 }
 
 /** Asks the user to do something at a URL. */
-export async function elicitUrl(
+export async function elicitUrl(exchange: Exchange, options: ElicitUrlOptions): Promise<ElicitUrlResult> {
+  return { action: await askVisit(exchange, options, visitOf(exchange, options, 'elicitUrl')) };
+}
+
+async function askVisit(
   exchange: Exchange,
-  options: ElicitUrlOptions,
-  visit = visitOf(exchange, options, 'elicitUrl'),
-): Promise<ElicitUrlResult> {
-  const { key, acceptUnsolicited, timeoutMs } = options;
-  const question = {
-    ...visit,
-    key,
-    acceptUnsolicited,
-    timeoutMs,
-    method: 'elicitation/create',
-    fits: isElicited,
-  } as const;
-  return { action: elicited(await exchange.ask(question)).action };
+  { key, acceptUnsolicited, timeoutMs }: ElicitUrlOptions,
+  visit: ReturnType<typeof visitOf>,
+): Promise<Elicited['action']> {
+  const how = { key, acceptUnsolicited, timeoutMs, fits: isElicited };
+  return elicited(await exchange.ask({ ...visit, ...how, method: 'elicitation/create' })).action;
 }
 
 /** Sends the user to a URL that the request depends on. */
@@ -181,8 +177,8 @@ export async function requireUrl(exchange: Exchange, options: ElicitUrlOptions):
     exchange.peer.expect?.(params.elicitationId);
     throw error;
   }
-  const { action } = await elicitUrl(exchange, options, visit);
-  if (action !== 'accept') throw new QuestionError('The user did not agree to open the required URL.');
+  if ((await askVisit(exchange, options, visit)) !== 'accept')
+    throw new QuestionError('The user did not agree to open the required URL.');
 }
 
 /** Asks the user to confirm. */

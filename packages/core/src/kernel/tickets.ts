@@ -1,5 +1,5 @@
 import { TicketError } from '../protocol/errors.js';
-import type { Tickets, UrlElicitation } from '../protocol/exchange.js';
+import type { Tickets, UrlElicitation } from '../protocol/peer.js';
 import { type Account, accountOf } from '../protocol/owner.js';
 import type { KeyRing } from './key-ring.js';
 

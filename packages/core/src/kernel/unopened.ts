@@ -1,4 +1,4 @@
-import type { Conversation } from '../protocol/exchange.js';
+import type { Conversation } from '../protocol/peer.js';
 import type { JsonRpcNotification, JsonRpcRequest } from '../protocol/jsonrpc.js';
 import type { Wire } from '../protocol/wire.js';
 

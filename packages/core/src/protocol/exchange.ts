@@ -1,108 +1,19 @@
 import { isObject, type JsonObject } from '@decorum/schema/internal';
 
 import { Effects } from './effects.js';
-import { QuestionError, McpError } from './errors.js';
+import { McpError, QuestionError } from './errors.js';
 import { notificationFrame } from './frame.js';
-import { isRequestId, type JsonRpcMessage, type JsonRpcRequest, type JsonRpcResponse } from './jsonrpc.js';
+import { isRequestId, type JsonRpcMessage, type JsonRpcRequest } from './jsonrpc.js';
 import { MAX_KEPT_CHARS } from './limits.js';
-import { type ClientCapabilities, type Implementation, LOG_LEVELS, type LogLevel } from './model.js';
-import type { RequestId } from './model.js';
+import { LOG_LEVELS, type LogLevel, type RequestId } from './model.js';
 import type { Observation } from './observed.js';
+import type { Asker, Peer } from './peer.js';
 import { ProgressTemplate } from './progress-template.js';
 import type { Cancellation } from './reply.js';
 import { REVISION_BY_ID } from './revisions/index.js';
 import type { Question, Revision } from './revisions/revision.js';
 import type { Need } from './scopes.js';
-import type { MirroredArgument, Principal, Wire } from './wire.js';
-
-/** Facts about the client that sent a request. */
-export interface Client {
-  readonly info: Implementation | undefined;
-  readonly capabilities: ClientCapabilities;
-}
-
-/** A user's visit to a URL. It tells the page which question and which user the visit belongs to. */
-export interface UrlElicitation {
-  /** The id of the question, for `server.notify.elicitationCompleted`. */
-  readonly id: string;
-  /** The subject of the principal that started the request; undefined for anonymous callers. */
-  readonly subject?: string | undefined;
-  /** The issuer of that subject, if it has one. */
-  readonly issuer?: string | undefined;
-  /** The session in which the request started, if the transport has sessions. */
-  readonly sessionId?: string | undefined;
-}
-
-/** Seals visits for use in URLs. */
-export interface Tickets {
-  issue(visit: UrlElicitation): string;
-}
-
-/** State that a session keeps for its client. Methods resolve once the change is saved. */
-export interface Memory {
-  /** The only principal that may use it; undefined while its session is anonymous. */
-  readonly principal: Principal | undefined;
-  setLogLevel(level: LogLevel): void | Promise<void>;
-  /** @throws {McpError} `invalid-params` if the client has too many subscriptions */
-  subscribe(uri: string): void | Promise<void>;
-  unsubscribe(uri: string): void | Promise<void>;
-}
-
-/** The other side of a request: a session, a stand-in for one, or the envelope of a stateless request. */
-export interface Peer {
-  readonly revision: Revision;
-  readonly client: Client;
-  readonly sessionId?: string | undefined;
-  /** The lowest log level that the client wants; undefined if it wants no messages. */
-  readonly logLevel?: LogLevel | undefined;
-  readonly tickets: Tickets;
-  /** What the cursors of its lists are bound to; undefined for the principal. Another one once the caller has changed. */
-  readonly cursorScope?: string | undefined;
-  /** State that outlives the request, if there is any. */
-  readonly memory?: Memory | undefined;
-  /** Whether a lost connection cancels its requests. If not, the client may reconnect for the responses. */
-  readonly endsWithConnection?: boolean;
-  /** Whether the handler is repeating work of an earlier round. */
-  readonly replaying?: boolean;
-  /** Effects of earlier rounds; undefined if handlers run only once. */
-  readonly effects?: Effects | undefined;
-  /**
-   * Reads the state and answers that the request carries from an earlier round; undefined if it carries none.
-   * @throws {McpError} `invalid-state`, or `invalid-params` for malformed answers
-   */
-  readonly resume?: (() => void) | undefined;
-  /** Negotiates a revision, if the era has `initialize`. */
-  initialize?(params: JsonObject): Revision;
-  /** Records that the client was sent to a URL, to notify it when the visit is complete. */
-  expect?(elicitationId: string): void;
-  /**
-   * Asks the client and waits for its answer.
-   * @throws {McpError} if the client responds with an error, does not answer in time, or the request is cancelled
-   */
-  ask(question: Question, exchange: Exchange): Promise<JsonObject>;
-  /**
-   * Marks the request's state as used, if states are single-use.
-   * @throws {McpError} `invalid-state` if the state was used before
-   */
-  claim?(): Promise<void>;
-  /** Checks mirrored headers against the arguments, if the revision has them. */
-  checkArguments?(mirrored: readonly MirroredArgument[], args: JsonObject): void;
-  /**
-   * Ends the round if the client must answer first.
-   * @returns the result that asks the client; undefined if nothing was asked
-   */
-  endRound?(exchange: Exchange): Promise<JsonObject> | undefined;
-}
-
-/** The peer of several messages, or a stand-in for one. It starts with `initialize`. */
-export interface Conversation extends Peer {
-  /** Whether the client has sent `initialize`. */
-  readonly initialized: boolean;
-  /** Settles the question that a response belongs to. Other responses are dropped. */
-  settle(response: JsonRpcResponse): void;
-  /** Handles a notification other than a cancellation. Resolves once its change is saved. */
-  take(method: string): void | Promise<void>;
-}
+import type { Wire } from './wire.js';
 
 /** The `_meta` key that declares the revision of a request outside a session. */
 export const REVISION_KEY = 'io.modelcontextprotocol/protocolVersion';
@@ -119,32 +30,41 @@ export function belongsToSession(message: JsonRpcMessage, declared: string | und
 
 const NO_PARAMS: JsonObject = Object.freeze({});
 
-/** A request in flight, with its sender. */
-export class Exchange {
+/** The handler of a request: returns the JSON of the result. */
+type Handler = (exchange: Exchange) => string | Promise<string>;
+
+/** An exchange for the methods of this file. For all others, its fields are read-only. */
+type Own = { -readonly [Field in keyof Exchange]: Exchange[Field] };
+
+/**
+ * A request with its sender, from the message to the reply. Its handler runs once. If the handler returns a promise,
+ * `begin` makes the reply pending. `cancel` and `fail` settle a pending reply early, and `finish` ends the exchange. Only
+ * the methods of this class change its fields.
+ */
+export class Exchange implements Asker {
   readonly id: RequestId;
   readonly method: string;
-  params: JsonObject;
+  readonly params: JsonObject;
   readonly revision: Revision;
   /** The client's token for progress notifications. 0 and the empty string are valid tokens. */
   readonly progressToken: RequestId | undefined;
   /** Handles the request. Set once its method is found. */
-  handler!: (exchange: Exchange) => string | Promise<string>;
+  readonly handler!: Handler;
   /** The request's requirements for its caller; undefined if they were never determined. */
-  needs: readonly Need[] | undefined = undefined;
-  /** Index in `InFlight`. Set once the request is in flight. */
-  slot!: number;
+  readonly needs: readonly Need[] | undefined = undefined;
   /** Why the request was cancelled. */
-  cancelled: Cancellation | undefined = undefined;
-  /** An error that the request fails with, whatever the handler returns. */
-  fault: Error | undefined = undefined;
-  /** Ends an open-ended request such as a subscription. */
-  finish: (() => void) | undefined = undefined;
-  /** Replies before the handler has ended. Set while the reply is pending. */
-  settle: ((early: Cancellation | Error) => void) | undefined = undefined;
-  /** Whether the request is over, even if its handler still runs. Notifications are then dropped. */
-  closed = false;
+  readonly cancelled: Cancellation | undefined = undefined;
+  /** Whether the handler has asked the client. */
+  readonly hasAsked: boolean = false;
   /** The observation for plugins; undefined without plugins. */
-  observation: Observation | undefined = undefined;
+  readonly observation: Observation | undefined = undefined;
+  /** Whether the request is over, even if its handler still runs. Notifications are then dropped. */
+  private closed = false;
+  /** An error that the request fails with, whatever the handler returns. */
+  private fault: Error | undefined = undefined;
+  /** Replies before the handler has ended. Set while the reply is pending. */
+  private reply: ((early: Cancellation | Error) => void) | undefined = undefined;
+  private endOpenEnded: (() => void) | undefined = undefined;
   private progressTemplate: ProgressTemplate | undefined;
   private controller: AbortController | undefined;
   private cancellations: Set<(reason: Error) => void> | undefined;
@@ -191,6 +111,67 @@ export class Exchange {
     return this.closed || this.cancelled !== undefined;
   }
 
+  /** Sets the handler, once the request's method is found. */
+  route(handler: Handler): void {
+    (this as Own).handler = handler;
+  }
+
+  /** Records the requirements for the caller. */
+  require(needs: readonly Need[]): void {
+    (this as Own).needs = needs;
+  }
+
+  /** Records the observation for plugins. */
+  observe(observation: Observation): void {
+    (this as Own).observation = observation;
+  }
+
+  /**
+   * Makes the reply pending.
+   * @param reply called if the request is cancelled or fails before `finish`; at once if that has happened already
+   */
+  begin(reply: (early: Cancellation | Error) => void): void {
+    this.reply = reply;
+    // the request may have been cancelled before its handler returned a promise
+    const early = this.cancelled ?? this.fault;
+    if (early !== undefined) this.settle(early);
+    if (this.peer.endsWithConnection) this.wire.onDisconnect?.(() => this.cancel('gone'));
+  }
+
+  /** Ends a wait that began before the handler ran. The request isn't over. */
+  resume(): void {
+    this.reply = undefined;
+  }
+
+  /**
+   * Ends the request: its handler has ended.
+   * @returns whether the reply is still pending. If not, the request was settled early
+   */
+  finish(): boolean {
+    const isPending = this.reply !== undefined;
+    this.reply = undefined;
+    this.closed = true;
+    return isPending;
+  }
+
+  /** Sets the function that ends an open-ended request such as a subscription. */
+  keepOpen(end: () => void): void {
+    this.endOpenEnded = end;
+  }
+
+  /** Ends the request if it is open-ended. */
+  end(): void {
+    this.endOpenEnded?.();
+  }
+
+  /** Replies early, if the reply is pending. */
+  private settle(early: Cancellation | Error): void {
+    const { reply } = this;
+    if (reply === undefined) return;
+    this.finish();
+    reply(early);
+  }
+
   /**
    * Releases params that nothing reads later, because the handler may wait for the client for minutes.
    * @throws {McpError} `invalid-params` if the `_meta` is too long
@@ -203,12 +184,13 @@ export class Exchange {
     }
     // logs name the member, and methods of extensions may have longer names
     const isShort = typeof name === 'string' && name.length <= MAX_KEPT_CHARS;
-    this.params = { uri, cursor, _meta, ...(isShort && { name }) };
+    (this as Own).params = { uri, cursor, _meta, ...(isShort && { name }) };
   }
 
   /** Asks the client, through its peer. */
   async ask(question: Question): Promise<JsonObject> {
     if (this.closed) throw new QuestionError('The request has ended, so the client can no longer be asked.');
+    (this as Own).hasAsked = true;
     return await this.peer.ask(question, this);
   }
 
@@ -221,21 +203,21 @@ export class Exchange {
   /** Cancels the request. Its handler can send nothing more. */
   cancel(why: Cancellation, reason = REASONS[why]): void {
     if (this.over) return;
-    this.cancelled = why;
+    (this as Own).cancelled = why;
     const error = new DOMException(reason, 'AbortError');
     this.controller?.abort(error);
     try {
       for (const callback of this.cancellations ?? []) callback(error);
     } finally {
       // settle even if a callback throws, such as one that sends to a closed transport
-      this.settle?.(why);
+      this.settle(why);
     }
   }
 
   /** Fails the request, whatever its handler does from now on. */
   fail(error: Error): void {
     this.fault ??= error;
-    this.settle?.(error);
+    this.settle(error);
   }
 
   /**

@@ -90,7 +90,7 @@ export function listenMethods(parts: MethodParts): Record<string, Method> {
       events.join(listener);
       // the request ends when the client cancels it, or when its transport stops
       exchange.onCancel(end);
-      exchange.finish = end;
+      exchange.keepOpen(end);
       try {
         // if the client is gone, don't wait for the access functions
         const honoring = await Promise.race([honored(asked, parts, exchange), over]);

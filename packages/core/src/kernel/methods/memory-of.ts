@@ -1,5 +1,6 @@
 import { McpError } from '../../protocol/errors.js';
-import type { Exchange, Memory } from '../../protocol/exchange.js';
+import type { Exchange } from '../../protocol/exchange.js';
+import type { Memory } from '../../protocol/peer.js';
 
 /**
  * The memory of the session that a request belongs to; undefined if there is none.

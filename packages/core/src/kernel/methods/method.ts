@@ -12,7 +12,7 @@ import type { Extension } from '../extension.js';
 import type { ErrorReporter } from '../error-reporter.js';
 import type { SealedTickets } from '../tickets.js';
 import type { Intercept } from '../interceptors.js';
-import type { Members } from '../members.js';
+import type { MemberRunner } from '../members.js';
 import type { Results } from '../results.js';
 
 /** Handles requests of one MCP method. Returns the JSON of the result, synchronously if possible. */
@@ -51,6 +51,6 @@ export interface KernelParts {
 
 /** The parts that methods use. */
 export interface MethodParts extends KernelParts {
-  readonly members: Members;
+  readonly members: MemberRunner;
   readonly results: Results;
 }

@@ -1,4 +1,4 @@
-import type { Client } from '../exchange.js';
+import type { Client } from '../peer.js';
 import type { Frame } from '../frame.js';
 import type { LogLevel } from '../model.js';
 import type { Principal, TransportInfo } from '../wire.js';

@@ -1,12 +1,12 @@
 import { excerpt, isObject, type JsonObject } from '@decorum/schema/internal';
 
 import { clientOf, UNKNOWN_CLIENT } from '../checks.js';
-import { QuestionError, McpError } from '../errors.js';
-import type { Client, Conversation, Exchange, Memory, Tickets } from '../exchange.js';
+import { McpError, QuestionError } from '../errors.js';
+import type { Asker, Client, Conversation, Memory, Tickets } from '../peer.js';
 import { withFailureCause } from '../failure-cause.js';
 import { notificationFrame, questionFrame } from '../frame.js';
 import type { JsonRpcResponse } from '../jsonrpc.js';
-import { type ReachedLimit, MAX_KEPT_CHARS, type ServerLimits } from '../limits.js';
+import { MAX_KEPT_CHARS, type ReachedLimit, type ServerLimits } from '../limits.js';
 import type { LogLevel, Root } from '../model.js';
 import type { Asking } from '../observed.js';
 import { newestOf, revisionOf } from '../revisions/index.js';
@@ -155,7 +155,7 @@ export class Session implements Conversation, Memory {
     return this.subscriptions.delete(uri);
   }
 
-  async ask(question: Question, exchange: Exchange): Promise<JsonObject> {
+  async ask(question: Question, exchange: Asker): Promise<JsonObject> {
     const encoded = this.revision.question(question);
     if (encoded === undefined) {
       throw new McpError(
@@ -235,7 +235,7 @@ export class Session implements Conversation, Memory {
   }
 
   /** Sends a question inside the plugins that wrap it. */
-  private put(question: Question, exchange: Exchange): Promise<JsonObject> {
+  private put(question: Question, exchange: Asker): Promise<JsonObject> {
     const { asking } = this.means;
     const id = `s${++this.asked}`;
     const { method, params } = question;
@@ -246,7 +246,7 @@ export class Session implements Conversation, Memory {
   }
 
   /** Sends a request on the stream of the exchange that it belongs to, and waits for the response. */
-  private send(id: string, question: Question, exchange: Exchange): Promise<JsonObject> {
+  private send(id: string, question: Question, exchange: Asker): Promise<JsonObject> {
     const { wire } = exchange;
     if (exchange.cancelled !== undefined) throw exchange.signal.reason as Error;
     exchange.release();

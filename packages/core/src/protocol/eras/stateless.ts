@@ -2,8 +2,9 @@ import { excerpt, isObject, type JsonObject } from '@decorum/schema/internal';
 
 import { clientOf, optionalObject, requireOneOf } from '../checks.js';
 import type { Effects } from '../effects.js';
-import { QuestionError, McpError } from '../errors.js';
-import { type Client, type Exchange, type Peer, REVISION_KEY, type Tickets } from '../exchange.js';
+import { McpError, QuestionError } from '../errors.js';
+import { REVISION_KEY } from '../exchange.js';
+import type { Asker, Client, Peer, Tickets } from '../peer.js';
 import { InputSignal } from '../input.js';
 import type { JsonRpcRequest } from '../jsonrpc.js';
 import { INITIALIZE, type MethodTraits } from '../methods.js';
@@ -13,7 +14,7 @@ import { ownerOf } from '../owner.js';
 import { REVISION_BY_ID, REVISION_IDS } from '../revisions/index.js';
 import type { Question, Revision } from '../revisions/revision.js';
 import type { MirroredArgument, Wire } from '../wire.js';
-import { type StateSeal, type Journal, Round } from './replay.js';
+import { type Journal, Round, type StateSeal } from './replay.js';
 
 const PREFIX = 'io.modelcontextprotocol/';
 const CAPABILITIES = `${PREFIX}clientCapabilities`;
@@ -86,7 +87,7 @@ class Envelope implements Peer {
     return this.current?.replaying === true;
   }
 
-  async ask(question: Question, exchange: Exchange): Promise<JsonObject> {
+  async ask(question: Question, exchange: Asker): Promise<JsonObject> {
     const encoded = this.revision.question(question);
     if (encoded === undefined) {
       // not missing-capability: no capability that the client could declare would help
@@ -105,7 +106,7 @@ class Envelope implements Peer {
   }
 
   /** Tells plugins about a question that ends the round. The round doesn't wait for them. */
-  private tell({ last: asked = {} }: Round, exchange: Exchange, signal: InputSignal): void {
+  private tell({ last: asked = {} }: Round, exchange: Asker, signal: InputSignal): void {
     const { method, params } = asked;
     const send = async (_meta: JsonObject | undefined) => {
       if (_meta) asked['params'] = { ...(params as JsonObject), _meta };
@@ -128,13 +129,13 @@ class Envelope implements Peer {
     this.means.wire.checkArguments?.(mirrored, args);
   }
 
-  endRound(exchange: Exchange): Promise<JsonObject> | undefined {
+  endRound(exchange: Asker): Promise<JsonObject> | undefined {
     const { current } = this;
     return current?.asking ? this.interim(current, exchange) : undefined;
   }
 
   /** Waits for running effects to record their results, unless the client disconnects. */
-  private async interim(round: Round, exchange: Exchange): Promise<JsonObject> {
+  private async interim(round: Round, exchange: Asker): Promise<JsonObject> {
     if (round.fault) throw round.fault;
     const gone = new Promise<void>((resolve) => void exchange.onCancel(() => resolve()));
     await Promise.race([round.effects.settle(), gone]);

@@ -2,7 +2,7 @@ import type { JsonObject } from '@decorum/schema/internal';
 
 import { UNKNOWN_CLIENT } from '../checks.js';
 import { McpError } from '../errors.js';
-import type { Conversation, Tickets } from '../exchange.js';
+import type { Conversation, Tickets } from '../peer.js';
 import { newestOf } from '../revisions/index.js';
 import type { Revision } from '../revisions/revision.js';
 import { agreedRevision } from './negotiation.js';

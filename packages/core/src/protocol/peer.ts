@@ -1,0 +1,113 @@
+import type { JsonObject } from '@decorum/schema/internal';
+
+import type { Effects } from './effects.js';
+import type { JsonRpcResponse } from './jsonrpc.js';
+import type { ClientCapabilities, Implementation, LogLevel } from './model.js';
+import type { Cancellation } from './reply.js';
+import type { Question, Revision } from './revisions/revision.js';
+import type { MirroredArgument, Principal, Wire } from './wire.js';
+
+/** Facts about the client that sent a request. */
+export interface Client {
+  readonly info: Implementation | undefined;
+  readonly capabilities: ClientCapabilities;
+}
+
+/** A user's visit to a URL. It tells the page which question and which user the visit belongs to. */
+export interface UrlElicitation {
+  /** The id of the question, for `server.notify.elicitationCompleted`. */
+  readonly id: string;
+  /** The subject of the principal that started the request; undefined for anonymous callers. */
+  readonly subject?: string | undefined;
+  /** The issuer of that subject, if it has one. */
+  readonly issuer?: string | undefined;
+  /** The session in which the request started, if the transport has sessions. */
+  readonly sessionId?: string | undefined;
+}
+
+/** Seals visits for use in URLs. */
+export interface Tickets {
+  issue(visit: UrlElicitation): string;
+}
+
+/** State that a session keeps for its client. Methods resolve once the change is saved. */
+export interface Memory {
+  /** The only principal that may use it; undefined while its session is anonymous. */
+  readonly principal: Principal | undefined;
+  setLogLevel(level: LogLevel): void | Promise<void>;
+  /** @throws {McpError} `invalid-params` if the client has too many subscriptions */
+  subscribe(uri: string): void | Promise<void>;
+  unsubscribe(uri: string): void | Promise<void>;
+}
+
+/** A request whose handler asks the client: an exchange, as its peer sees it. */
+export interface Asker {
+  readonly wire: Wire;
+  /** Why the request was cancelled. */
+  readonly cancelled: Cancellation | undefined;
+  readonly signal: AbortSignal;
+  /** Releases params that nothing reads while the handler waits for the client. */
+  release(): void;
+  /** Registers a callback for cancellation, and returns a function that unregisters it. */
+  onCancel(callback: (reason: Error) => void): () => void;
+  /** Fails the request, whatever its handler does from now on. */
+  fail(error: Error): void;
+  /** Ends the round, because the client must answer first. */
+  endRound(): void;
+}
+
+/** The other side of a request: a session, a stand-in for one, or the envelope of a stateless request. */
+export interface Peer {
+  readonly revision: Revision;
+  readonly client: Client;
+  readonly sessionId?: string | undefined;
+  /** The lowest log level that the client wants; undefined if it wants no messages. */
+  readonly logLevel?: LogLevel | undefined;
+  readonly tickets: Tickets;
+  /** What the cursors of its lists are bound to; undefined for the principal. Another one once the caller has changed. */
+  readonly cursorScope?: string | undefined;
+  /** State that outlives the request, if there is any. */
+  readonly memory?: Memory | undefined;
+  /** Whether a lost connection cancels its requests. If not, the client may reconnect for the responses. */
+  readonly endsWithConnection?: boolean;
+  /** Whether the handler is repeating work of an earlier round. */
+  readonly replaying?: boolean;
+  /** Effects of earlier rounds; undefined if handlers run only once. */
+  readonly effects?: Effects | undefined;
+  /**
+   * Reads the state and answers that the request carries from an earlier round; undefined if it carries none.
+   * @throws {McpError} `invalid-state`, or `invalid-params` for malformed answers
+   */
+  readonly resume?: (() => void) | undefined;
+  /** Negotiates a revision, if the era has `initialize`. */
+  initialize?(params: JsonObject): Revision;
+  /** Records that the client was sent to a URL, to notify it when the visit is complete. */
+  expect?(elicitationId: string): void;
+  /**
+   * Asks the client and waits for its answer.
+   * @throws {McpError} if the client responds with an error, does not answer in time, or the request is cancelled
+   */
+  ask(question: Question, asker: Asker): Promise<JsonObject>;
+  /**
+   * Marks the request's state as used, if states are single-use.
+   * @throws {McpError} `invalid-state` if the state was used before
+   */
+  claim?(): Promise<void>;
+  /** Checks mirrored headers against the arguments, if the revision has them. */
+  checkArguments?(mirrored: readonly MirroredArgument[], args: JsonObject): void;
+  /**
+   * Ends the round if the client must answer first.
+   * @returns the result that asks the client; undefined if nothing was asked
+   */
+  endRound?(asker: Asker): Promise<JsonObject> | undefined;
+}
+
+/** The peer of several messages, or a stand-in for one. It starts with `initialize`. */
+export interface Conversation extends Peer {
+  /** Whether the client has sent `initialize`. */
+  readonly initialized: boolean;
+  /** Settles the question that a response belongs to. Other responses are dropped. */
+  settle(response: JsonRpcResponse): void;
+  /** Handles a notification other than a cancellation. Resolves once its change is saved. */
+  take(method: string): void | Promise<void>;
+}
