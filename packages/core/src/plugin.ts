@@ -7,7 +7,8 @@ export { type OptionType, type OptionTypes, requireKnown } from '@decorum/schema
 export type { RequestOutcome } from './kernel/observed.js';
 export type { SessionInfo } from './kernel/observed-sessions.js';
 export { startupError } from './protocol/errors.js';
-export type { ObservedQuestion, ObservedRequest, QuestionOutcome } from './protocol/observed.js';
+export type { QuestionOutcome } from './kernel/observed-questions.js';
+export type { ObservedQuestion, ObservedRequest } from './protocol/observed.js';
 export { requireRoutePath, type Route, type RouteAnswer, type RouteRequest } from './transports/route.js';
 
 /** A plugin, for the `plugins` option of `McpServer`. */

@@ -6,7 +6,8 @@ import type { RequestOutcome } from './kernel/observed.js';
 import type { Observing } from './kernel/observed-kernel.js';
 import type { SessionInfo } from './kernel/observed-sessions.js';
 import { startupError } from './protocol/errors.js';
-import type { ObservedQuestion, ObservedRequest, QuestionOutcome } from './protocol/observed.js';
+import type { ObservedQuestion, ObservedRequest } from './protocol/observed.js';
+import type { QuestionOutcome } from './kernel/observed-questions.js';
 import type { ProviderSource } from './providers.js';
 import { checkRoutes, type Route } from './transports/route.js';
 

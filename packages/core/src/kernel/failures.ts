@@ -1,17 +1,16 @@
 import { isObject, requireFinite } from '@decorum/schema/internal';
 
-import type { ErrorReporter } from './error-reporter.js';
 import { FAILURES, McpError } from '../protocol/errors.js';
 import type { Exchange } from '../protocol/exchange.js';
 import { errorFrame, isUnanswered, readableId, resultFrame } from '../protocol/jsonrpc.js';
 import type { Conversation } from '../protocol/peer.js';
-import { McpLimitError, type ReachedLimit } from '../protocol/limits.js';
+import { McpLimitError } from '../protocol/limits.js';
 import type { RequestId } from '../protocol/model.js';
 import { type Cancellation, CANCELLATION_ERRORS, type Reply } from '../protocol/reply.js';
 import type { Wire } from '../protocol/wire.js';
 import { unreadableId } from './batch.js';
 import type { InFlight } from './in-flight.js';
-import type { Results } from './results.js';
+import type { MethodParts } from './methods/method.js';
 import { signInResult } from './tool-sign-in.js';
 
 /** A message that is not JSON-RPC, or exceeds a limit. */
@@ -21,17 +20,10 @@ interface Malformed {
   readonly wire: Wire;
 }
 
-/** Dependencies of `Failures`. */
-interface FailureParts {
-  readonly reporter: ErrorReporter;
-  readonly results: Results;
-  readonly hit: (hit: ReachedLimit) => void;
-}
-
 /** Creates the replies to messages that failed. */
 export class Failures {
   constructor(
-    private readonly parts: FailureParts,
+    private readonly parts: Pick<MethodParts, 'reporter' | 'results' | 'hit'>,
     private readonly inFlight: InFlight,
   ) {}
 

@@ -2,21 +2,15 @@ import { andThen, isObject, isPromise, type JsonObject } from '@decorum/schema/i
 
 import type { McpError } from '../protocol/errors.js';
 import type { Exchange } from '../protocol/exchange.js';
-import { MAX_KEPT_CHARS, type ServerLimits } from '../protocol/limits.js';
+import { MAX_KEPT_CHARS } from '../protocol/limits.js';
 import { BASE, denialOf, type Need, OPEN } from '../protocol/scopes.js';
 import type { Wire } from '../protocol/wire.js';
 import type { Listed } from '../registry/page.js';
 import type { Registry } from '../registry/registry.js';
 import { isAdmitted } from './admission.js';
-import type { ErrorReporter } from './error-reporter.js';
+import type { KernelParts } from './methods/method.js';
 
 type Guarded = Pick<Listed<unknown>, 'key' | 'access' | 'shown' | 'need'>;
-
-interface JudgeParts {
-  readonly registry: Registry;
-  readonly reporter: ErrorReporter;
-  readonly limits: Required<ServerLimits>;
-}
 
 /** Finds the member that a request names. Undefined for names that the method itself rejects. */
 type Find = (params: JsonObject, registry: Registry) => Guarded | undefined;
@@ -46,7 +40,7 @@ export type Verdict = McpError | undefined | Promise<McpError | undefined>;
 
 /** Decides, before any part of a request runs, whether its caller has the scopes that it needs. */
 export class Judge {
-  constructor(private readonly parts: JudgeParts) {}
+  constructor(private readonly parts: Pick<KernelParts, 'registry' | 'reporter' | 'limits'>) {}
 
   /**
    * Judges a request. Members that `access` denies count as unknown.

@@ -4,17 +4,25 @@ import { QuestionError } from '../protocol/errors.js';
 import type { Exchange } from '../protocol/exchange.js';
 import { InputSignal } from '../protocol/input.js';
 import type { FailureCause } from '../protocol/failure-cause.js';
-import type { AskedQuestion, Asking, Observation, ObservedQuestion, QuestionOutcome } from '../protocol/observed.js';
+import type { AskedQuestion, Asking, Observation, ObservedQuestion } from '../protocol/observed.js';
 import type { Reply } from '../protocol/reply.js';
 import { questionCauseOf } from './failure-causes.js';
 import { type Hooks, Observers, Work } from './observers.js';
 import { questionMeta } from './question-meta.js';
+import type { QuestionOutcome } from './observed-questions.js';
 
 type Settled = { readonly answer: JsonObject } | { readonly error: unknown };
 
-class Ended implements QuestionOutcome {
-  readonly status: QuestionOutcome['status'];
+/** How a question to the client ended. */
+class Ended {
+  /**
+   * `ok` if the client has answered, even by declining. `input-required` if the question ends the round: the answer
+   * arrives with another request.
+   */
+  readonly status: 'ok' | 'error' | 'cancelled' | 'input-required';
+  /** The code of the client's error. */
   readonly code: number | undefined;
+  /** Why it failed: `timeout`, `client`, `cancelled` and so on. Undefined unless `status` is `error` or `cancelled`. */
   readonly cause: FailureCause | undefined;
   readonly error: unknown;
   readonly #settled: Settled;
@@ -40,10 +48,14 @@ class Ended implements QuestionOutcome {
     this.error = isSignal ? undefined : error;
   }
 
+  /** A copy of the answer. */
   get result(): JsonObject | undefined {
     return 'answer' in this.#settled ? (structuredClone(this.#settled.answer) as JsonObject) : undefined;
   }
 }
+
+/** How a question to the client ended, as plugins see it. */
+export type QuestionOutcome = Pick<Ended, keyof Ended>;
 
 /** Sends a question and waits for the answer. */
 class Sending extends Work<Settled, QuestionOutcome> {

@@ -3,7 +3,7 @@ import type { Exchange } from '../protocol/exchange.js';
 import type { Implementation } from '../protocol/model.js';
 import { copyOf } from '../protocol/observed.js';
 import type { Principal, TransportInfo } from '../protocol/wire.js';
-import type { Hook } from './observers.js';
+import { type Hook, reportingOnce } from './observers.js';
 
 /** A session that has started. */
 export interface SessionInfo {
@@ -26,12 +26,14 @@ export type SessionHook = Hook<(info: SessionInfo) => unknown>;
 export class ObservedSessions {
   /** Functions to call when a session ends. */
   private readonly ends = new WeakMap<Session, (() => void)[]>();
-  private readonly failed = new Set<string>();
+  private readonly fail: ReturnType<typeof reportingOnce>;
 
   constructor(
     private readonly hooks: readonly SessionHook[],
-    private readonly report: (error: unknown) => void,
-  ) {}
+    report: (error: unknown) => void,
+  ) {
+    this.fail = reportingOnce(report, "The session isn't affected. Reported once.");
+  }
 
   /**
    * Tells plugins that the session of a request has started, unless they know already, or the request has no session.
@@ -45,10 +47,10 @@ export class ObservedSessions {
     const about = { id, revision: revision.id, principal, transport, continued };
     const ends: (() => void)[] = [];
     this.ends.set(peer, ends);
-    for (const { plugin, call } of this.hooks) {
-      const end = this.attempt(plugin, () => call({ ...about, client: copyOf(client.info) }));
-      if (typeof end === 'function') ends.push(() => void this.attempt(plugin, end as () => unknown));
-      else if (end !== undefined) this.fail(plugin, new TypeError('It did not return a function, or nothing.'));
+    for (const hook of this.hooks) {
+      const end = this.attempt(hook, () => hook.call({ ...about, client: copyOf(client.info) }));
+      if (typeof end === 'function') ends.push(() => void this.attempt(hook, end as () => unknown));
+      else if (end !== undefined) this.fail(hook, new TypeError('It did not return a function, or nothing.'));
     }
   }
 
@@ -58,21 +60,14 @@ export class ObservedSessions {
     for (const end of ends ?? []) end();
   }
 
-  private attempt(plugin: string, step: () => unknown): unknown {
+  private attempt(hook: SessionHook, step: () => unknown): unknown {
     try {
       const value = step();
-      if (value instanceof Promise) value.catch((error: unknown) => this.fail(plugin, error));
+      if (value instanceof Promise) value.catch((error: unknown) => this.fail(hook, error));
       return value;
     } catch (error) {
-      this.fail(plugin, error);
+      this.fail(hook, error);
       return undefined;
     }
-  }
-
-  private fail(plugin: string, error: unknown): void {
-    if (this.failed.has(plugin)) return;
-    this.failed.add(plugin);
-    const problem = `The plugin "${plugin}" failed in \`session\`. The session isn't affected. Reported once.`;
-    this.report(new Error(problem, { cause: error }));
   }
 }

@@ -15,29 +15,6 @@ import { targetOf } from './judge.js';
 import type { Outcome } from './members.js';
 import type { Unopened } from './unopened.js';
 
-/** How a request ended. Changing this object has no effect on the answer. */
-export interface RequestOutcome {
-  /**
-   * `tool-error` is a result with `isError`, `error` a JSON-RPC error. `input-required` ends a round in which a handler
-   * has asked the client.
-   */
-  readonly status: 'ok' | 'tool-error' | 'error' | 'cancelled' | 'input-required';
-  /** The JSON-RPC error code that the client got. */
-  readonly code: number | undefined;
-  /** The message of the JSON-RPC error that the client got. */
-  readonly message: string | undefined;
-  /** Why the request failed. Undefined if `status` is `ok` or `input-required`. */
-  readonly cause: FailureCause | undefined;
-  /** The reference that the client and the log have in place of a masked error. Undefined for other errors. */
-  readonly reference: string | undefined;
-  /** The error that the handler threw, before masking. */
-  readonly error: unknown;
-  /** How long the server took, without the plugins. */
-  readonly milliseconds: number;
-  /** The result, as sent. Each read parses it again, so reading isn't free, and changing the result has no effect. */
-  readonly result: JsonObject | undefined;
-}
-
 /** The name and version that the client of a request reports. */
 function clientInfo(sent: Sent): Implementation | undefined {
   const { params, peer } = sent as Exchange;
@@ -84,13 +61,24 @@ export function knownMethods(extended: Iterable<string>): ReadonlySet<string> {
   return new Set([...REVISIONS.flatMap(({ methods }) => [...methods.keys()]), ...NOTIFICATIONS, ...extended]);
 }
 
-class Result implements RequestOutcome {
-  readonly status: RequestOutcome['status'];
+/** How a request ended. */
+class Result {
+  /**
+   * `tool-error` is a result with `isError`, `error` a JSON-RPC error. `input-required` ends a round in which a handler
+   * has asked the client.
+   */
+  readonly status: 'ok' | 'tool-error' | 'error' | 'cancelled' | 'input-required';
+  /** The JSON-RPC error code that the client got. */
   readonly code: number | undefined;
+  /** The message of the JSON-RPC error that the client got. */
   readonly message: string | undefined;
+  /** Why the request failed. Undefined if `status` is `ok` or `input-required`. */
   readonly cause: FailureCause | undefined;
+  /** The reference that the client and the log have in place of a masked error. Undefined for other errors. */
   readonly reference: string | undefined;
+  /** The error that the handler threw, before masking. */
   readonly error: unknown;
+  /** How long the server took, without the plugins. */
   readonly milliseconds: number;
   readonly #text: string | undefined;
 
@@ -109,10 +97,14 @@ class Result implements RequestOutcome {
     this.#text = failure || cancelled !== undefined ? undefined : reply.text;
   }
 
+  /** The result, as sent. Each read parses it again, so reading isn't free, and changing the result has no effect. */
   get result(): JsonObject | undefined {
     return this.#text === undefined ? undefined : (JSON.parse(this.#text) as { result: JsonObject }).result;
   }
 }
+
+/** How a request ended, as plugins see it. Changing this object has no effect on the answer. */
+export type RequestOutcome = Pick<Result, keyof Result>;
 
 function statusOf(ended: Outcome<unknown> | undefined): RequestOutcome['status'] {
   if (ended === undefined) return 'ok';

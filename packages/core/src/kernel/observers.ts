@@ -20,6 +20,17 @@ export interface Hooks<Subject, End> {
   readonly told: readonly Hook<Told<Subject, End>>[];
 }
 
+/** Creates a function that reports errors of plugin functions, once for each function. */
+export function reportingOnce(report: (error: unknown) => void, effect: string) {
+  const failed = new Set<string>();
+  return ({ plugin, name }: Hook<unknown>, cause: unknown): void => {
+    const key = `${name} ${plugin}`;
+    if (failed.has(key)) return;
+    failed.add(key);
+    report(new Error(`The plugin "${plugin}" failed in \`${name}\`. ${effect}`, { cause }));
+  };
+}
+
 /** Milliseconds that a plugin function may wait before it calls `run`. Then the work runs without it. */
 const MAX_HOLD_MS = 1000;
 
@@ -76,16 +87,14 @@ export abstract class Work<Value, End> {
  * anything. This runs for each call, so it creates as few closures and promises as possible.
  */
 export class Observers<Subject, End> {
-  private readonly failed = new Set<string>();
+  private readonly fail: ReturnType<typeof reportingOnce>;
   private readonly around: readonly Hook<Around<Subject, End>>[];
   private readonly told: readonly Hook<Told<Subject, End>>[];
 
-  constructor(
-    { around, told }: Hooks<Subject, End>,
-    private readonly report: (error: unknown) => void,
-  ) {
+  constructor({ around, told }: Hooks<Subject, End>, report: (error: unknown) => void) {
     this.around = around;
     this.told = told;
+    this.fail = reportingOnce(report, "The message isn't affected. Reported once per plugin and function.");
   }
 
   /** Runs work inside all observers, and returns its result. */
@@ -146,13 +155,5 @@ export class Observers<Subject, End> {
         this.fail(hook, error);
       }
     }
-  }
-
-  private fail({ plugin, name }: Hook<unknown>, error: unknown): void {
-    const key = `${name} ${plugin}`;
-    if (this.failed.has(key)) return;
-    this.failed.add(key);
-    const effect = "The message isn't affected. Reported once per plugin and function.";
-    this.report(new Error(`The plugin "${plugin}" failed in \`${name}\`. ${effect}`, { cause: error }));
   }
 }

@@ -1,48 +1,9 @@
 import { isObject, type JsonObject } from '@decorum/schema/internal';
 
 import type { McpError, ToolError } from './errors.js';
-import type { FailureCause } from './failure-cause.js';
 import type { Implementation, RequestId } from './model.js';
 import type { Era, Revision } from './revisions/revision.js';
 import type { Principal, RequestHeaders, TransportInfo, Wire } from './wire.js';
-
-/** A request or notification, as plugins see it. */
-export interface ObservedRequest {
-  /** The MCP method, as sent. Clients may invent methods: see `known`. */
-  readonly method: string;
-  /** Whether the server knows the method. Don't use unknown methods in metric labels or span names. */
-  readonly known: boolean;
-  /** The registered name of the tool or prompt, or the registered URI or template. Undefined if there is none. */
-  readonly target: string | undefined;
-  /** Whether only some callers may know of the target, because of its `access`, for example. */
-  readonly targetHidden: boolean;
-  /** Undefined for notifications. */
-  readonly id: RequestId | undefined;
-  /** The revision of the protocol, if it is known. For `initialize`, the revision that the client gets. */
-  readonly revision: string | undefined;
-  readonly era: Era | undefined;
-  /** The id of the session, if it has one. */
-  readonly session: string | undefined;
-  /** The caller: the same object that handlers get. */
-  readonly principal: Principal | undefined;
-  readonly transport: TransportInfo['kind'];
-  /** A copy of the request's `_meta`. */
-  readonly meta: Readonly<JsonObject>;
-  /** A copy of the client's name and version, as the client reports them. */
-  readonly client: Implementation | undefined;
-  /** A copy of the arguments of a tool or prompt. Read it before you call `run`, which may release the arguments. */
-  readonly arguments: JsonObject | undefined;
-  /** The URI of the resource that the request names, as sent. Clients may invent URIs. */
-  readonly uri: string | undefined;
-  /** HTTP only: the headers, without those that hold credentials. */
-  readonly headers: RequestHeaders | undefined;
-  /** HTTP only: the client's IP address. */
-  readonly remoteAddress: string | undefined;
-  /** HTTP only: the client's port. Undefined if it is unknown, such as behind a proxy. */
-  readonly remotePort: number | undefined;
-  /** HTTP only: the HTTP version, such as `1.1` or `2`. Undefined if the host doesn't report it. */
-  readonly httpVersion: string | undefined;
-}
 
 const NO_META: JsonObject = Object.freeze({});
 
@@ -69,15 +30,23 @@ export interface Facts {
 }
 
 /** A request or notification, with everything that plugins may see of it. */
-export class ObservedMessage implements ObservedRequest {
+export class ObservedMessage {
+  /** The MCP method, as sent. Clients may invent methods: see `known`. */
   readonly method: string;
+  /** Whether the server knows the method. Don't use unknown methods in metric labels or span names. */
   readonly known: boolean;
+  /** The registered name of the tool or prompt, or the registered URI or template. Undefined if there is none. */
   readonly target: string | undefined;
+  /** Whether only some callers may know of the target, because of its `access`, for example. */
   readonly targetHidden: boolean;
+  /** Undefined for notifications. */
   readonly id: RequestId | undefined;
+  /** The revision of the protocol, if it is known. For `initialize`, the revision that the client gets. */
   readonly revision: string | undefined;
   readonly era: Era | undefined;
+  /** The id of the session, if it has one. */
   readonly session: string | undefined;
+  /** The caller: the same object that handlers get. */
   readonly principal: Principal | undefined;
   readonly transport: TransportInfo['kind'];
   readonly #sent: Sent;
@@ -101,39 +70,50 @@ export class ObservedMessage implements ObservedRequest {
     this.#clientInfo = clientInfo;
   }
 
+  /** A copy of the request's `_meta`. */
   get meta(): Readonly<JsonObject> {
     return (this.#meta ??= copyOf(this.#sent.params?.['_meta'] as JsonObject | undefined) ?? NO_META);
   }
 
+  /** A copy of the client's name and version, as the client reports them. */
   get client(): Implementation | undefined {
     return copyOf(this.#clientInfo(this.#sent));
   }
 
+  /** A copy of the arguments of a tool or prompt. Read it before you call `run`, which may release the arguments. */
   get arguments(): JsonObject | undefined {
     return copyOf(this.#sent.params?.['arguments'] as JsonObject | undefined);
   }
 
+  /** The URI of the resource that the request names, as sent. Clients may invent URIs. */
   get uri(): string | undefined {
     const uri = this.#sent.params?.['uri'];
     return typeof uri === 'string' ? uri : undefined;
   }
 
+  /** HTTP only: the headers, without those that hold credentials. */
   get headers(): RequestHeaders | undefined {
     return this.#wire.transport.headers;
   }
 
+  /** HTTP only: the client's IP address. */
   get remoteAddress(): string | undefined {
     return this.#wire.transport.remoteAddress;
   }
 
+  /** HTTP only: the client's port. Undefined if it is unknown, such as behind a proxy. */
   get remotePort(): number | undefined {
     return this.#wire.transport.remotePort;
   }
 
+  /** HTTP only: the HTTP version, such as `1.1` or `2`. Undefined if the host doesn't report it. */
   get httpVersion(): string | undefined {
     return this.#wire.transport.httpVersion;
   }
 }
+
+/** A request or notification, as plugins see it. */
+export type ObservedRequest = Pick<ObservedMessage, keyof ObservedMessage>;
 
 /** A request that is observed. */
 export interface Observation {
@@ -159,23 +139,6 @@ export interface ObservedQuestion {
    * the rest has more than 8,192 characters as JSON, no `_meta` is sent.
    */
   readonly meta: JsonObject;
-}
-
-/** How a question to the client ended. */
-export interface QuestionOutcome {
-  /**
-   * `ok` if the client has answered, even by declining. `input-required` if the question ends the round: the answer
-   * arrives with another request.
-   */
-  readonly status: 'ok' | 'error' | 'cancelled' | 'input-required';
-  /** The code of the client's error. */
-  readonly code: number | undefined;
-  /** Why it failed: `timeout`, `client`, `cancelled` and so on. Undefined unless `status` is `error` or `cancelled`. */
-  readonly cause: FailureCause | undefined;
-  readonly error: unknown;
-  readonly milliseconds: number;
-  /** A copy of the answer. */
-  readonly result: JsonObject | undefined;
 }
 
 /** A question that is about to be sent. */

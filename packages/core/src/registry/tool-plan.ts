@@ -75,7 +75,7 @@ export function compileTool(member: Member<'tool'>, { text = true, coerce = fals
     entry,
     ...guardsOf(member),
     mirrored: mirroredArguments(input.published, where),
-    sendsObjects: REVISIONS.map(({ toolResult }) => toolResult(SAMPLE, entry)['structuredContent'] === SAMPLE_OBJECT),
+    sendsObjects: REVISIONS.map((revision) => revision.sendsObjects(entry)),
     run: runnerOf(member, member.host ? deferring(taken) : taken, {
       where,
       output,
@@ -99,9 +99,6 @@ function requireValid(checked: Checked): unknown {
 function withType(shape: Shape): JsonObject {
   return 'type' in shape.published || !hasObjectRoot(shape) ? shape.published : { type: 'object', ...shape.published };
 }
-
-const SAMPLE_OBJECT = {};
-const SAMPLE: CallToolResult = { content: [{ type: 'text', text: '{}' }], structuredContent: SAMPLE_OBJECT };
 
 /**
  * The tool's `text` option.

@@ -2,19 +2,13 @@ import type { Session } from '../../protocol/eras/stateful.js';
 import { Exchange } from '../../protocol/exchange.js';
 import { BASE, denialOf } from '../../protocol/scopes.js';
 import type { Wire } from '../../protocol/wire.js';
-import type { Registry } from '../../registry/registry.js';
 import { isVisible } from '../admission.js';
-import type { ErrorReporter } from '../error-reporter.js';
 import { LISTS } from './listen.js';
-
-interface AdoptionParts {
-  readonly registry: Registry;
-  readonly reporter: ErrorReporter;
-}
+import type { KernelParts } from './method.js';
 
 /** Brings sessions up to date that were anonymous until a principal adopted them. */
 export class Adoptions {
-  constructor(private readonly parts: AdoptionParts) {}
+  constructor(private readonly parts: Pick<KernelParts, 'registry' | 'reporter'>) {}
 
   /**
    * Restores the subscriptions that an adopted session has held back, without resources that its principal can't see.

@@ -50,6 +50,7 @@ export const revision20250326: Revision = allowOnly(list, {
     const isIncluded = json === undefined || content.some((each) => each.type === 'text' && each.text === json);
     return { ...result, content: isIncluded ? content : [...content, { type: 'text', text: json }] };
   },
+  sendsObjects: () => false,
   promptResult: (result) => encodeMessages(result, withoutLink),
   question(question) {
     const encoded = question.method === 'elicitation/create' ? undefined : newer.question(question);

@@ -80,6 +80,7 @@ export const revision20251125: Revision = allowOnly(allowList(FIELDS_20251125), 
     const isSentAsItIs = structuredContent === undefined || (!wraps(tool) && isObject(structuredContent));
     return isSentAsItIs ? verbatim(result) : { ...result, structuredContent: { result: structuredContent } };
   },
+  sendsObjects: (tool) => !wraps(tool),
   question: ({ params }) => ({ params }),
   complete: (result) => result,
   resultEnvelope: () => ({ before: '{', after: '}' }),

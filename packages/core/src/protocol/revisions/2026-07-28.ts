@@ -31,6 +31,7 @@ export const revision20260728: Revision = allowOnly(allowList(FIELDS_20260728), 
   resource: verbatim,
   resourceTemplate: verbatim,
   toolResult: verbatim,
+  sendsObjects: () => true,
   promptResult: verbatim,
   readResult: verbatim,
   complete(result, server, cache) {

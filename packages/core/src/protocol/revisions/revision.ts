@@ -81,6 +81,8 @@ export interface Revision {
 
   /** @param tool the entry of the tool that returned the result */
   toolResult(result: CallToolResult, tool: Tool): JsonObject;
+  /** Whether `toolResult` sends structured content of this tool unchanged if it is an object. */
+  sendsObjects(tool: Tool): boolean;
   promptResult(result: GetPromptResult): JsonObject;
   readResult(result: ReadResourceResult): JsonObject;
 
