@@ -1,7 +1,7 @@
 import { clearTimeout, setTimeout } from 'node:timers';
-import { requireKnown } from '@decorum/schema/internal';
 
-import { startupError } from './protocol/errors.js';
+import { invalidOption, requireKnown } from '@decorum/schema/internal';
+
 import { definePlugin } from './plugin.js';
 import { requireRoutePath, type RouteAnswer, type RouteRequest } from './transports/route.js';
 
@@ -83,21 +83,11 @@ class Check {
 
 function checksOf({ checks = {}, timeoutMs = 1000 }: HealthOptions): readonly Check[] {
   if (checks instanceof Map) {
-    throw startupError(
-      'DECORUM_INVALID_OPTION',
-      'health',
-      'checks',
-      'is a Map. Write an object: { db: async () => … }',
-    );
+    throw invalidOption('health', 'checks', 'is a Map. Write an object: { db: async () => … }');
   }
   return Object.entries(checks).map(([name, check]) => {
     if (typeof check === 'function') return new Check(name, check, timeoutMs);
-    throw startupError(
-      'DECORUM_INVALID_OPTION',
-      'health',
-      `checks.${name}`,
-      'is not a function. Write `async () => …`',
-    );
+    throw invalidOption('health', `checks.${name}`, 'is not a function. Write `async () => …`');
   });
 }
 

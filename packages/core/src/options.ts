@@ -1,11 +1,19 @@
 import { hkdfSync, randomBytes } from 'node:crypto';
-import { isObject, type JsonObject, type OptionTypes, requireKnown, withDefaults } from '@decorum/schema/internal';
+
+import {
+  invalidOption,
+  isObject,
+  type JsonObject,
+  type OptionTypes,
+  requireKnown,
+  withDefaults,
+} from '@decorum/schema/internal';
 
 import { hostedExtensions, serverHostOf } from './hosting.js';
 import type { ChangeBus } from './kernel/change-bus.js';
 import type { ErrorRules } from './kernel/expected.js';
 import { checkExtensions, type Extension } from './kernel/extension.js';
-import { SealedStates, type SingleUse, claimState } from './kernel/request-states.js';
+import { claimState, SealedStates, type SingleUse } from './kernel/request-states.js';
 import { KeyRing, sha256 } from './kernel/key-ring.js';
 import type { ErrorOrigin, ErrorReporter } from './kernel/error-reporter.js';
 import type { Logger } from './kernel/logger.js';
@@ -14,13 +22,12 @@ import type { KernelParts } from './kernel/methods/method.js';
 import { SealedTickets } from './kernel/tickets.js';
 import type { PluginDefinition } from './plugins.js';
 import type { ProviderSource, Resolve } from './providers.js';
-import { startupError } from './protocol/errors.js';
 import { type Implementation, LOG_LEVELS, type LogLevel } from './protocol/model.js';
 import {
   DEFAULT_LIMITS,
   LIMIT_RANGES,
-  type ReachedLimit,
   limitReporter,
+  type ReachedLimit,
   type ServerLimits,
 } from './protocol/limits.js';
 import type { CacheHint } from './protocol/revisions/revision.js';
@@ -225,7 +232,7 @@ const PARTS = {
 } as const;
 
 function demand(isMet: boolean, option: string, problem: string): void {
-  if (!isMet) throw startupError('DECORUM_INVALID_OPTION', 'McpServer', option, problem);
+  if (!isMet) throw invalidOption('McpServer', option, problem);
 }
 
 const isListOfFunctions = (list: unknown) => Array.isArray(list) && list.every((each) => typeof each === 'function');

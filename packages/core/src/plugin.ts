@@ -1,6 +1,7 @@
 // `@decorum/core/plugin`: for authors of plugins.
+import { invalidOption } from '@decorum/schema/internal';
+
 import type { PluginDefinition } from './plugins.js';
-import { startupError } from './protocol/errors.js';
 import type { McpServer } from './server.js';
 
 export { type OptionType, type OptionTypes, requireKnown } from '@decorum/schema/internal';
@@ -39,5 +40,5 @@ export type Plugin = PluginDefinition<McpServer>;
 export function definePlugin<A extends readonly unknown[]>(create: (...args: A) => Plugin): (...args: A) => Plugin {
   if (typeof create === 'function') return (...args) => create(...args);
   const problem = "is not a function. Write definePlugin(() => ({ name: 'audit', … }))";
-  throw startupError('DECORUM_INVALID_OPTION', 'definePlugin', 'create', problem);
+  throw invalidOption('definePlugin', 'create', problem);
 }

@@ -1,4 +1,4 @@
-import { isPromise, type OptionTypes, requireKnown } from '@decorum/schema/internal';
+import { invalidOption, isPromise, type OptionTypes, requireKnown } from '@decorum/schema/internal';
 
 import type { Extension } from './kernel/extension.js';
 import type { Interceptor } from './kernel/interceptors.js';
@@ -111,7 +111,7 @@ function requirePlugin(plugin: unknown): string {
   const where = `The plugin "${name}"`;
   requireKnown(where, plugin, KEYS);
   if (interceptors.every((each) => typeof each === 'function')) return name;
-  throw startupError('DECORUM_INVALID_OPTION', where, 'interceptors', 'must be an array of functions');
+  throw invalidOption(where, 'interceptors', 'must be an array of functions');
 }
 
 /** The hooks of a plugin. Their errors name the plugin. */

@@ -1,4 +1,4 @@
-import { andThen, type Class, isPromise, requireKnown } from '@decorum/schema/internal';
+import { andThen, type Class, invalidOption, isPromise, requireKnown } from '@decorum/schema/internal';
 
 import type { Context } from './kernel/context.js';
 import { requireNoArguments } from './metadata/constructor.js';
@@ -58,7 +58,11 @@ export class Providers {
   /** @param report receives errors from instances that fail after startup */
   constructor(resolve: Resolve | undefined, report: (error: unknown) => void) {
     if (resolve !== undefined && typeof resolve !== 'function') {
-      throw invalid('McpServer', 'resolve', 'is not a function. Write `resolve: (cls) => container.resolve(cls)`');
+      throw invalidOption(
+        'McpServer',
+        'resolve',
+        'is not a function. Write `resolve: (cls) => container.resolve(cls)`',
+      );
     }
     this.#resolve = resolve;
     this.#report = report;
@@ -78,7 +82,7 @@ export class Providers {
     const prototype = Object.getPrototypeOf(source) as object | null;
     // don't compare with `Object.prototype`: each realm has a different one
     if (prototype === null || Object.getPrototypeOf(prototype) === null) return this.#ofEntry(source, isScoped);
-    if (isScoped) throw invalid(nameOf(source), 'scope', 'needs a class. Pass the class, not an instance');
+    if (isScoped) throw invalidOption(nameOf(source), 'scope', 'needs a class. Pass the class, not an instance');
     return { cls: source.constructor as Class, instance: source, prefix: '', uriPrefix: '' };
   }
 
@@ -102,12 +106,12 @@ export class Providers {
     const name = nameOf(provider);
     requireKnown(name, entry, ENTRY_OPTIONS);
     if (scope !== undefined && scope !== 'request')
-      throw invalid(name, 'scope', "must be 'request'. Remove it to share one instance");
+      throw invalidOption(name, 'scope', "must be 'request'. Remove it to share one instance");
     if (typeof prefix !== 'string')
-      throw invalid(name, 'prefix', "must be a string. Write `prefix: 'eu_'`, for example");
+      throw invalidOption(name, 'prefix', "must be a string. Write `prefix: 'eu_'`, for example");
     if (typeof uriPrefix !== 'string' || !URI_PREFIX.test(uriPrefix)) {
       const problem = `must be the start of a URI scheme: a letter, then letters, digits, "+", "-" and ".". Write \`uriPrefix: 'eu+'\`, for example`;
-      throw invalid(name, 'uriPrefix', problem);
+      throw invalidOption(name, 'uriPrefix', problem);
     }
     const { scopes = [], host } = entry as Pick<ProviderEntry, 'scopes' | 'host'>;
     if ('scopes' in entry) requireScopes(entry.scopes, name);
@@ -140,7 +144,7 @@ export class Providers {
     const hook = ['onStart', 'onClose'].find((name) => name in (cls.prototype as object));
     if (hook !== undefined) {
       const problem = "is never called with `scope: 'request'`. Move it to a provider without `scope`";
-      throw invalid(cls.name, hook, problem);
+      throw invalidOption(cls.name, hook, problem);
     }
     return proxyFor(cls, (context) => this.#make(cls, context as Context));
   }
@@ -197,9 +201,6 @@ function proxyFor(cls: Class, instanceFor: (context: unknown) => object | Promis
 
 const URI_PREFIX = /^(?:[a-z][a-z0-9+.-]*)?$/i;
 
-const invalid = (where: string, option: string, problem: string) =>
-  startupError('DECORUM_INVALID_OPTION', where, option, problem);
-
 function nameOf(provider: unknown): string {
   const cls = typeof provider === 'function' ? provider : (provider as object | null | undefined)?.constructor;
   return cls?.name ?? 'providers';
@@ -208,7 +209,7 @@ function nameOf(provider: unknown): string {
 function requireInstance(cls: Class, instance: unknown): object {
   if (typeof instance !== 'object' || instance === null) {
     const found = typeof instance === 'function' ? `the class ${instance.name}` : String(instance);
-    throw invalid(cls.name, 'resolve', `returned ${found}. Return an instance, or a promise of one`);
+    throw invalidOption(cls.name, 'resolve', `returned ${found}. Return an instance, or a promise of one`);
   }
   rejectServer(instance);
   return instance;
@@ -228,5 +229,5 @@ export function requireHooks(instance: object): void {
   const hooks = instance as Readonly<Record<string, unknown>>;
   const wrong = HOOKS.find((hook) => !['function', 'undefined'].includes(typeof hooks[hook]));
   if (wrong === undefined) return;
-  throw invalid(nameOf(instance), wrong, 'is not a method. Make it a method, or rename it');
+  throw invalidOption(nameOf(instance), wrong, 'is not a method. Make it a method, or rename it');
 }

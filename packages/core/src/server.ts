@@ -1,4 +1,4 @@
-import { NoInput, type Parsed, type SchemaSource } from '@decorum/schema/internal';
+import { invalidOption, NoInput, type Parsed, type SchemaSource } from '@decorum/schema/internal';
 
 import type { ToolMethod, ToolOptions } from './decorators/tool.js';
 import { Hooks } from './hooks.js';
@@ -195,8 +195,7 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
   addTool(options: Named<{ readonly input?: unknown }>, handler: (...args: never[]) => unknown): Registration {
     const { name } = options ?? {};
     if (typeof name !== 'string' || typeof handler !== 'function') {
-      throw startupError(
-        'DECORUM_INVALID_OPTION',
+      throw invalidOption(
         'addTool',
         'name',
         "or the handler is missing. Write `addTool({ name: 'lookup' }, (input, ctx) => …)`",
@@ -204,7 +203,7 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
     }
     if (/^class\b/.test(Function.prototype.toString.call(handler))) {
       const problem = 'is a class, which cannot be called. Pass a function, or list the class in `providers`';
-      throw startupError('DECORUM_INVALID_OPTION', `addTool.${name}`, 'handler', problem);
+      throw invalidOption(`addTool.${name}`, 'handler', problem);
     }
     if (!('input' in options) && handler.length === 1) {
       const problem =

@@ -64,27 +64,28 @@ function shown(value: unknown): string {
   return isObject(value) ? 'an object' : String(value);
 }
 
+/** The error for an invalid option. */
+export const invalidOption = (where: string, option: string, problem: string) =>
+  startupError('DECORUM_INVALID_OPTION', where, option, problem);
+
 const isRange = (type: OptionType): type is readonly [number, number] => Array.isArray(type);
 
 function requireType(where: string, [option, value]: readonly [string, unknown], type?: OptionType): void {
   if (value === undefined || type === undefined || type === true) return;
-  if (isPromise(value)) throw invalid(where, option, 'is a promise. Await it');
+  if (isPromise(value)) throw invalidOption(where, option, 'is a promise. Await it');
   if (typeof type === 'string') {
     const [fits, name] = TYPES[type];
-    if (!fits(value)) throw invalid(where, option, `is ${shown(value)}, but must be ${name}`);
+    if (!fits(value)) throw invalidOption(where, option, `is ${shown(value)}, but must be ${name}`);
     return;
   }
   if (!isRange(type)) {
     if (isObject(value)) return requireKnown(`${where}.${option}`, value, type);
-    throw invalid(where, option, `is ${shown(value)}, but must be an object`);
+    throw invalidOption(where, option, `is ${shown(value)}, but must be an object`);
   }
   const [min, max] = type;
   if (Number.isInteger(value) && (value as number) >= min && (value as number) <= max) return;
-  throw invalid(where, option, `is ${shown(value)}, but must be a whole number from ${min} to ${max}`);
+  throw invalidOption(where, option, `is ${shown(value)}, but must be a whole number from ${min} to ${max}`);
 }
-
-const invalid = (where: string, option: string, problem: string) =>
-  startupError('DECORUM_INVALID_OPTION', where, option, problem);
 
 /**
  * Rejects unknown options and wrong types: a misspelled option would have no effect, and a value of the wrong type
@@ -95,9 +96,9 @@ const invalid = (where: string, option: string, problem: string) =>
  */
 export function requireKnown(where: string, options: unknown, known: Readonly<Record<string, OptionType>>): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw invalid(where, 'options', 'must be an object. Pass { … }');
+    throw invalidOption(where, 'options', 'must be an object. Pass { … }');
   }
-  if (isPromise(options)) throw invalid(where, 'options', 'are a promise. Await it');
+  if (isPromise(options)) throw invalidOption(where, 'options', 'are a promise. Await it');
   const names = Object.keys(known);
   const unknown = Object.keys(options).find((name) => !names.includes(name));
   if (unknown !== undefined) {
@@ -105,7 +106,7 @@ export function requireKnown(where: string, options: unknown, known: Readonly<Re
     const group = Object.entries(known).find(([, type]) => isObject(type) && Object.hasOwn(type, unknown))?.[0];
     const list = `Remove it, or use one of ${names.join(', ')}`;
     const remedy = group ? `Write \`${group}: { ${unknown} }\`` : meant === undefined ? list : `Write \`${meant}\``;
-    throw invalid(where, unknown, `is not an option. ${remedy}`);
+    throw invalidOption(where, unknown, `is not an option. ${remedy}`);
   }
   for (const each of Object.entries(options)) requireType(where, each, known[each[0]]);
 }

@@ -1,7 +1,7 @@
-import { isObject, type OptionTypes, requireKnown } from '@decorum/schema/internal';
+import { invalidOption, isObject, type OptionTypes, requireKnown } from '@decorum/schema/internal';
 
 import { type Call, type Interceptor, requireCalled } from '../kernel/interceptors.js';
-import { startupError, ToolError } from '../protocol/errors.js';
+import { ToolError } from '../protocol/errors.js';
 import { withFailureCause } from '../protocol/failure-cause.js';
 import { accountOf } from '../protocol/owner.js';
 
@@ -53,8 +53,7 @@ export function rateLimit(limiter: RateLimiter, options: RateLimitOptions = {}):
   requireKnown('rateLimit', options, { of: 'function' } satisfies OptionTypes<RateLimitOptions>);
   const { of = keyOf } = options;
   if (typeof (limiter as Partial<RateLimiter> | undefined)?.consume !== 'function') {
-    throw startupError(
-      'DECORUM_INVALID_OPTION',
+    throw invalidOption(
       'rateLimit',
       'limiter',
       'has no method `consume`. Write `rateLimit(new RateLimiterMemory({ points: 10, duration: 1 }))`, for example',

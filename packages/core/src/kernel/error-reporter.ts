@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { isPromise } from '@decorum/schema/internal';
+
+import { attempt } from '@decorum/schema/internal';
 
 import { McpError, ToolError } from '../protocol/errors.js';
 import { type ErrorRule, expectedError, failureKind } from './expected.js';
@@ -71,14 +72,8 @@ export class ErrorReporter {
 
   /** Runs the user's logger or `onError`. If it fails, both errors are logged, and the request is still answered. */
   private attempt(step: () => unknown, error: unknown): void {
-    const failed = (failure: unknown) => STDERR_LOGGER.error({ err: error, failure }, 'the logger or onError failed');
-    try {
-      const late = step();
-      // an unhandled rejection would be reported too, in an endless loop
-      if (isPromise(late)) late.then(undefined, failed);
-    } catch (failure) {
-      failed(failure);
-    }
+    // an unhandled rejection would be reported too, in an endless loop
+    attempt(step, (failure) => STDERR_LOGGER.error({ err: error, failure }, 'the logger or onError failed'));
   }
 
   /** The error that the client sees: unchanged if meant for clients, by its rule if expected, else a reference. */

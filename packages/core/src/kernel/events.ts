@@ -1,4 +1,4 @@
-import { andThen, type JsonObject } from '@decorum/schema/internal';
+import { andThen, attempt, type JsonObject } from '@decorum/schema/internal';
 
 import type { Condition } from '../registry/listing.js';
 import type { HiddenChanges, ListName } from '../registry/registry.js';
@@ -50,7 +50,7 @@ export class Events {
 
   /** Publishes a change on the bus. */
   publish(change: Change): void {
-    void this.attempt(() => this.options.bus.publish(change));
+    attempt(() => this.options.bus.publish(change), this.options.report);
   }
 
   /**
@@ -66,7 +66,7 @@ export class Events {
   /** Unsubscribes from the bus. */
   close(): void {
     const { subscription } = this;
-    if (subscription !== undefined) void this.attempt(async () => (await subscription)());
+    if (subscription !== undefined) attempt(async () => (await subscription)(), this.options.report);
   }
 
   private async subscribe(): Promise<void> {
@@ -137,14 +137,6 @@ export class Events {
       for (const [list, members] of hidden) {
         if (listener.wantsList(list)) this.notifyIfSeen(listener, members, () => notify(list));
       }
-    }
-  }
-
-  private async attempt(step: () => void | Promise<void>): Promise<void> {
-    try {
-      await step();
-    } catch (error) {
-      this.options.report(error);
     }
   }
 }

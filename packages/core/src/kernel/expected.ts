@@ -1,4 +1,6 @@
-import { type FailureKind, McpError, startupError, ToolError } from '../protocol/errors.js';
+import { invalidOption } from '@decorum/schema/internal';
+
+import { type FailureKind, McpError, ToolError } from '../protocol/errors.js';
 
 type Class<T = object> = abstract new (...args: never[]) => T;
 
@@ -18,7 +20,7 @@ export type ErrorRule<E = object> = readonly [
 /** One rule per class; `error` has the type of its class. */
 export type ErrorRules<E extends readonly object[]> = { readonly [K in keyof E]: ErrorRule<E[K]> };
 
-const invalid = (problem: string) => startupError('DECORUM_INVALID_OPTION', 'McpServer', 'errors', problem);
+const invalid = (problem: string) => invalidOption('McpServer', 'errors', problem);
 
 const isShown = (value: unknown): value is PublicError => typeof value === 'string' || value instanceof McpError;
 

@@ -1,6 +1,5 @@
-import { isObject, type JsonObject } from '@decorum/schema/internal';
+import { invalidOption, isObject, type JsonObject } from '@decorum/schema/internal';
 
-import { startupError } from '../protocol/errors.js';
 import type { CallToolResult, GetPromptResult, ReadResourceResult } from '../protocol/model.js';
 import type { CompleteResult } from '../registry/completion-plan.js';
 import type { Context } from './context.js';
@@ -56,7 +55,7 @@ export function intercepting(interceptors: readonly Interceptor[]): Intercept | 
 export function requireCalled(maker: string, given: unknown, call: string): void {
   if (!isObject(given) || !('kind' in given && 'ctx' in given)) return;
   const problem = `contains \`${maker}\` itself. Write \`interceptors: [${call}]\``;
-  throw startupError('DECORUM_INVALID_OPTION', 'McpServer', 'interceptors', problem);
+  throw invalidOption('McpServer', 'interceptors', problem);
 }
 
 /** The member that each kind of result must have. */

@@ -35,9 +35,7 @@ interface Start {
 const UNANSWERED: Reply = { text: undefined };
 
 /** Runs a request. */
-class Running extends Work<Reply, RequestOutcome> implements Observation, Start {
-  readonly conversation: Conversation | undefined;
-  readonly denial: Verdict;
+class Running extends Work<Reply, RequestOutcome> implements Observation {
   readonly request: ObservedRequest;
   ended: Outcome<unknown> | undefined = undefined;
   isDenied = false;
@@ -48,11 +46,9 @@ class Running extends Work<Reply, RequestOutcome> implements Observation, Start 
   constructor(
     readonly exchange: Exchange,
     private readonly kernel: ObservedKernel,
-    { conversation, denial }: Start,
+    readonly args: Start,
   ) {
     super();
-    this.conversation = conversation;
-    this.denial = denial;
     this.request = kernel.requestOf(exchange);
     exchange.observe(this);
   }
@@ -127,7 +123,7 @@ class ObservedKernel implements Steps {
   }
 
   /** Runs a request inside the plugin functions. */
-  serve({ exchange, conversation, denial }: Running): Reply | Promise<Reply> {
+  serve({ exchange, args: { conversation, denial } }: Running): Reply | Promise<Reply> {
     this.sessions.see(exchange, true);
     const reply = this.kernel.start(exchange, conversation, denial);
     if (!beginsConversation(exchange)) return reply;
@@ -142,7 +138,7 @@ class ObservedKernel implements Steps {
    * @param answer sends a reply before the request has begun
    * @returns a function that releases the request, and returns the reply if the request has been answered
    */
-  hold({ exchange, conversation }: Running, answer: (reply: Reply) => void): () => Reply | undefined {
+  hold({ exchange, args: { conversation } }: Running, answer: (reply: Reply) => void): () => Reply | undefined {
     const { inFlight, failures } = this.kernel;
     let answered: Reply | undefined;
     try {

@@ -9,7 +9,6 @@ import type { Reply } from '../protocol/reply.js';
 import { questionCauseOf } from './failure-causes.js';
 import { type Hooks, Observers, Work } from './observers.js';
 import { questionMeta } from './question-meta.js';
-import type { QuestionOutcome } from './observed-questions.js';
 
 type Settled = { readonly answer: JsonObject } | { readonly error: unknown };
 

@@ -1,3 +1,5 @@
+import { attempt } from '@decorum/schema/internal';
+
 import { Session } from '../protocol/eras/stateful.js';
 import type { Exchange } from '../protocol/exchange.js';
 import type { Implementation } from '../protocol/model.js';
@@ -48,9 +50,10 @@ export class ObservedSessions {
     const ends: (() => void)[] = [];
     this.ends.set(peer, ends);
     for (const hook of this.hooks) {
-      const end = this.attempt(hook, () => hook.call({ ...about, client: copyOf(client.info) }));
-      if (typeof end === 'function') ends.push(() => void this.attempt(hook, end as () => unknown));
-      else if (end !== undefined) this.fail(hook, new TypeError('It did not return a function, or nothing.'));
+      const fail = (error: unknown) => this.fail(hook, error);
+      const end = attempt(() => hook.call({ ...about, client: copyOf(client.info) }), fail);
+      if (typeof end === 'function') ends.push(() => void attempt(end as () => unknown, fail));
+      else if (end !== undefined) fail(new TypeError('It did not return a function, or nothing.'));
     }
   }
 
@@ -58,16 +61,5 @@ export class ObservedSessions {
     const ends = this.ends.get(session);
     this.ends.delete(session);
     for (const end of ends ?? []) end();
-  }
-
-  private attempt(hook: SessionHook, step: () => unknown): unknown {
-    try {
-      const value = step();
-      if (value instanceof Promise) value.catch((error: unknown) => this.fail(hook, error));
-      return value;
-    } catch (error) {
-      this.fail(hook, error);
-      return undefined;
-    }
   }
 }

@@ -1,6 +1,5 @@
-import { type JsonObject, type OptionTypes, requireKnown } from '@decorum/schema/internal';
+import { invalidOption, type JsonObject, type OptionTypes, requireKnown } from '@decorum/schema/internal';
 
-import { startupError } from '../protocol/errors.js';
 import type { ContentBlock } from '../protocol/model.js';
 
 /** Options of every question to the client. */
@@ -122,5 +121,5 @@ export function requireOptions(method: keyof typeof KNOWN, options: unknown): vo
   const { acceptUnsolicited, key } = options as QuestionOptions;
   if (acceptUnsolicited !== true || key !== undefined) return;
   const problem = 'needs a `key`: clients send their answer under it. Add a `key` to the question';
-  throw startupError('DECORUM_INVALID_OPTION', where, 'acceptUnsolicited', problem);
+  throw invalidOption(where, 'acceptUnsolicited', problem);
 }

@@ -1,4 +1,4 @@
-import { isPromise } from '@decorum/schema/internal';
+import { attempt } from '@decorum/schema/internal';
 
 import { type FailureKind, McpError } from './errors.js';
 import type { Principal, Wire } from './wire.js';
@@ -92,12 +92,5 @@ export function limitReporter(
   onLimit: ((hit: ReachedLimit) => unknown) | undefined,
   report: (error: unknown) => void,
 ): (hit: ReachedLimit) => void {
-  return (hit) => {
-    try {
-      const late = onLimit?.(hit);
-      if (isPromise(late)) late.then(undefined, report);
-    } catch (error) {
-      report(error);
-    }
-  };
+  return (hit) => void attempt(() => onLimit?.(hit), report);
 }

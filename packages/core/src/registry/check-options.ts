@@ -1,8 +1,7 @@
-import { requireKnown } from '@decorum/schema/internal';
+import { invalidOption, requireKnown } from '@decorum/schema/internal';
 
 import { ANNOTATIONS, OPTIONS } from '../metadata/member-options.js';
 import type { MemberRecord } from '../metadata/records.js';
-import { startupError } from '../protocol/errors.js';
 
 const isNames = (value: unknown): boolean =>
   value !== '' && [value].flat().length > 0 && [value].flat().every((name) => typeof name === 'string');
@@ -12,7 +11,7 @@ const isNames = (value: unknown): boolean =>
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
 export function checkOptions({ kind, options }: MemberRecord, where: string): void {
-  const invalid = (option: string, problem: string) => startupError('DECORUM_INVALID_OPTION', where, option, problem);
+  const invalid = (option: string, problem: string) => invalidOption(where, option, problem);
   requireKnown(where, options, OPTIONS[kind]);
   const given: Readonly<Record<string, unknown>> = { ...options };
   if ((kind === 'tool' || kind === 'resource') && given['annotations'] !== undefined) {

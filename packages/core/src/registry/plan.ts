@@ -4,6 +4,7 @@ import {
   excerpt,
   hasFieldsAtRoot,
   hasObjectRoot,
+  invalidOption,
   type JsonObject,
   NoInput,
   type OptionTypes,
@@ -92,10 +93,6 @@ export interface Caller {
   /** Asks the client for the input that a handler needs before the handler runs again. */
   [COLLECT](needed: NeedInput): Promise<void>;
 }
-
-/** Creates the error for an invalid option. */
-export const invalidOption = (where: string, option: string, problem: string) =>
-  startupError('DECORUM_INVALID_OPTION', where, option, problem);
 
 /** Provider methods that the server itself calls. */
 const HOOKS = new Set(['onStart', 'onClose']);

@@ -1,5 +1,5 @@
 import { UriTemplate } from '@decorum/uri-template';
-import { andThen, excerpt, isObject, type Shape } from '@decorum/schema/internal';
+import { andThen, excerpt, invalidOption, isObject, type Shape } from '@decorum/schema/internal';
 
 import type { ResourceListing } from '../metadata/records.js';
 import { startupError } from '../protocol/errors.js';
@@ -14,7 +14,6 @@ import {
   given,
   guardsOf,
   inputShape,
-  invalidOption,
   listedFields,
   type Member,
   needOf,

@@ -1,7 +1,9 @@
 import {
+  andThen,
   bytesOf,
   type Checked,
   type ExtraFields,
+  invalidOption,
   isObject,
   type JsonObject,
   NotJson,
@@ -11,7 +13,7 @@ import {
 } from '@decorum/schema/internal';
 
 import { resourceContents, text, ToolResult, type ToolResultOptions } from '../protocol/content.js';
-import { McpError, startupError } from '../protocol/errors.js';
+import { McpError } from '../protocol/errors.js';
 import { FAILURE_CAUSE } from '../protocol/failure-cause.js';
 import type {
   CallToolResult,
@@ -43,7 +45,7 @@ export type TextOption = boolean | string | ((value: never) => string) | undefin
 export function checkTextOption(value: unknown, where: string): void {
   if (['boolean', 'string', 'function', 'undefined'].includes(typeof value)) return;
   const problem = `is ${value === null ? 'null' : `a ${typeof value}`}. Use true, false, a string, or a function that returns one`;
-  throw startupError('DECORUM_INVALID_OPTION', where, 'text', problem);
+  throw invalidOption(where, 'text', problem);
 }
 
 /** How to encode a tool's result. */
@@ -69,12 +71,10 @@ export function toCallToolResult(value: unknown, encoding: ToolEncoding): CallTo
   if (isResult(value, encoding)) return explicitResult(value, encoding);
   if (output === undefined) return { content: sendable(where, () => contentOf(value)) };
   const given = value instanceof Body ? jsonOf(value) : value;
-  const checked = output.checkOutput(given, extra);
-  const build = (settled: Checked): CallToolResult => {
-    const structuredContent = requireOutput(settled, where);
+  return andThen(output.checkOutput(given, extra), (checked) => {
+    const structuredContent = requireOutput(checked, where);
     return { content: fallbackText(structuredContent, given, encoding), structuredContent };
-  };
-  return checked instanceof Promise ? checked.then(build) : build(checked);
+  });
 }
 
 /** The value to validate for a body: parsed if the body is JSON. */
@@ -146,10 +146,7 @@ function explicitResult(
     ...(meta !== undefined && { _meta: meta }),
   });
   if (output === undefined || isError === true) return build(sendable(where, () => toJsonForm(structuredContent)));
-  const checked = output.checkOutput(structuredContent, extra);
-  return checked instanceof Promise
-    ? checked.then((settled) => build(requireOutput(settled, where)))
-    : build(requireOutput(checked, where));
+  return andThen(output.checkOutput(structuredContent, extra), (checked) => build(requireOutput(checked, where)));
 }
 
 const contentOfResult = (content: unknown, where: string): readonly ContentBlock[] =>

@@ -5,6 +5,7 @@ import {
   EMPTY_SHAPE,
   ExtraFields,
   hasObjectRoot,
+  invalidOption,
   type JsonObject,
   type Problem,
   repairing,
@@ -21,16 +22,7 @@ import { readBody } from './bodies.js';
 import { drain, isGenerator } from './generators.js';
 import { mirroredArguments } from './mirrored.js';
 import { callAfter, repeaterOf } from './invoker.js';
-import {
-  type Caller,
-  given,
-  guardsOf,
-  inputShape,
-  invalidOption,
-  listedFields,
-  type Member,
-  type Plan,
-} from './plan.js';
+import { type Caller, given, guardsOf, inputShape, listedFields, type Member, type Plan } from './plan.js';
 import { checkTextOption, invalidArguments, type TextOption, toCallToolResult, type ToolEncoding } from './results.js';
 
 /** A compiled tool. */

@@ -1,7 +1,7 @@
-import { type OptionTypes, requireKnown } from '@decorum/schema/internal';
+import { invalidOption, type OptionTypes, requireKnown } from '@decorum/schema/internal';
 
 import { errorFrame, type JsonRpcMessage, parseMessage } from '../protocol/jsonrpc.js';
-import { McpError, startupError } from '../protocol/errors.js';
+import { McpError } from '../protocol/errors.js';
 import type { Frame } from '../protocol/frame.js';
 import type { Principal, Wire } from '../protocol/wire.js';
 import { Expiry } from './expiry.js';
@@ -44,12 +44,7 @@ export async function connectMemory(server: Host, options: MemoryOptions): Promi
   const { receive, principal } = options;
   requirePrincipal(principal, 'connectMemory');
   if (receive === undefined) {
-    throw startupError(
-      'DECORUM_INVALID_OPTION',
-      'connectMemory',
-      'receive',
-      'is missing. Pass `{ receive: (message) => … }`',
-    );
+    throw invalidOption('connectMemory', 'receive', 'is missing. Pass `{ receive: (message) => … }`');
   }
   const deliver = (text: string) => receive(JSON.parse(text) as JsonRpcMessage);
   const transport = { kind: 'memory' } as const;

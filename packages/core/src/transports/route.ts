@@ -1,4 +1,4 @@
-import { isObject, requireKnown } from '@decorum/schema/internal';
+import { invalidOption, isObject, requireKnown } from '@decorum/schema/internal';
 
 import { startupError } from '../protocol/errors.js';
 import type { RequestHeaders } from '../protocol/wire.js';
@@ -95,7 +95,7 @@ export function checkRoutes(plugins: readonly Routing[]): void {
 }
 
 function requireRoute(where: string, option: string, route: unknown): void {
-  const wrong = (problem: string) => startupError('DECORUM_INVALID_OPTION', where, option, problem);
+  const wrong = (problem: string) => invalidOption(where, option, problem);
   if (!isObject(route)) throw wrong("is not a route. Write `{ method: 'GET', path: '/status', handle: () => … }`");
   requireKnown(`${where}, ${option}`, route, { method: 'string', path: 'string', handle: 'function' });
   const { method, path, handle } = route;
@@ -120,5 +120,5 @@ function remedyFor(path: unknown, example: string): string {
 export function requireRoutePath(where: string, [option, path]: readonly [string, unknown], example: string): void {
   if (isServable(path)) return;
   const problem = `is ${JSON.stringify(path)}. ${remedyFor(path, example)}`;
-  throw startupError('DECORUM_INVALID_OPTION', where, option, problem);
+  throw invalidOption(where, option, problem);
 }

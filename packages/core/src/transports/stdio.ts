@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
-import { type OptionTypes, requireKnown, withDefaults } from '@decorum/schema/internal';
 
-import { startupError } from '../protocol/errors.js';
+import { invalidOption, type OptionTypes, requireKnown, withDefaults } from '@decorum/schema/internal';
+
 import { closeInTime, endOnSignal, endProcess } from './process-end.js';
 import { guardProcess } from './process-guard.js';
 import { type StdioLimits, type StdioOptions, StdioPipe } from './stdio-pipe.js';
@@ -99,8 +99,7 @@ export async function serveStdio(server: ClosableHost, options: StdioOptions = {
 
 /** @throws {DecorumError} `DECORUM_INVALID_OPTION` */
 function requireStreams(input: Partial<Readable>, output: Partial<Writable>, watchdog = false): void {
-  const wrong = (option: string, problem: string) =>
-    startupError('DECORUM_INVALID_OPTION', 'serveStdio', option, problem);
+  const wrong = (option: string, problem: string) => invalidOption('serveStdio', option, problem);
   if (typeof input.on !== 'function')
     throw wrong('input', 'is not a readable stream. Pass `process.stdin`, for example');
   if (typeof output.write !== 'function')

@@ -1,3 +1,5 @@
+import { invalidOption } from '@decorum/schema/internal';
+
 import type { Kernel } from '../kernel/kernel.js';
 import { startupError } from '../protocol/errors.js';
 import type { ReachedLimit } from '../protocol/limits.js';
@@ -61,7 +63,7 @@ export function hostOf(server: Host, where = 'transport'): HostPort {
   const host = (server as Partial<Host> | undefined)?.[HOST];
   if (host !== undefined) return host;
   const problem = 'is not an McpServer. Pass what `new McpServer({ … })` returns';
-  throw startupError('DECORUM_INVALID_OPTION', where, 'server', problem);
+  throw invalidOption(where, 'server', problem);
 }
 
 /**
@@ -82,18 +84,13 @@ export function requirePrincipal(principal: Principal | undefined, where: string
   if (principal === undefined) return;
   const { subject, scopes = [], expiresAt }: Partial<Principal> = principal;
   const wrong = (option: string, problem: string) =>
-    startupError(
-      'DECORUM_INVALID_OPTION',
-      where,
-      option,
-      `${problem}. Write \`{ subject: 'ada', scopes: ['files:write'] }\``,
-    );
+    invalidOption(where, option, `${problem}. Write \`{ subject: 'ada', scopes: ['files:write'] }\``);
   if (typeof subject !== 'string' || subject === '')
     throw wrong('principal.subject', 'is not the id of a user or client');
   if (!Array.isArray(scopes) || !scopes.every(isScope)) throw wrong('principal.scopes', 'is not an array of scopes');
   if (isExpiry(expiresAt)) return;
   const problem = `is ${String(expiresAt)}, but must be in milliseconds since 1970. Multiply the \`exp\` of a token by 1000`;
-  throw startupError('DECORUM_INVALID_OPTION', where, 'principal.expiresAt', problem);
+  throw invalidOption(where, 'principal.expiresAt', problem);
 }
 
 /** A server that transports can close when the process ends. `McpServer` is one. */

@@ -6,6 +6,18 @@ export function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T>
   );
 }
 
+/** Runs a step of the user's. Errors go to `fail`, even those that come later. Returns undefined if the step throws. */
+export function attempt<T>(step: () => T, fail: (error: unknown) => unknown): T | undefined {
+  try {
+    const value = step();
+    if (isPromise(value)) value.then(undefined, fail);
+    return value;
+  } catch (error) {
+    fail(error);
+    return undefined;
+  }
+}
+
 /** Continues with a value, synchronously unless it is a promise. */
 export function andThen<T, R>(value: T | PromiseLike<T>, step: (value: T) => R | Promise<R>): R | Promise<R> {
   return isPromise(value) ? Promise.resolve(value).then((settled) => step(settled)) : step(value);
