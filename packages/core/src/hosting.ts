@@ -1,8 +1,10 @@
 import type { Extension } from './kernel/extension.js';
 import { collect, listOf } from './registry/bodies.js';
 import { drain, isGenerator, type Reader } from './registry/generators.js';
-import type { MemberHost, Provider } from './registry/plan.js';
+import type { MemberHost } from './registry/member-host.js';
+import type { Provider } from './registry/plan.js';
 
+export type { MemberHost, UncheckedInput } from './registry/member-host.js';
 export type { Provider } from './registry/plan.js';
 
 /** The key of the `ServerHost` in a server's options. A symbol, because only our own packages set it. */
@@ -10,7 +12,10 @@ export const SERVER_HOST: unique symbol = Symbol.for('decorum:server-host') as n
 
 type ExtensionMethod = NonNullable<Extension['methods']>[string];
 
-/** A framework that runs everything that a server serves, because nothing may bypass the framework's guards. */
+/**
+ * A framework, such as Nest, that runs everything that a server serves, because nothing may bypass the framework's
+ * guards. Each provider gets a `MemberHost`, which is the other half of this contract.
+ */
 export interface ServerHost {
   /**
    * Takes over a provider, such as a tool that `addTool` adds.

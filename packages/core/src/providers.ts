@@ -4,7 +4,8 @@ import type { Context } from './kernel/context.js';
 import { requireNoArguments } from './metadata/constructor.js';
 import { scanMembers } from './metadata/scan.js';
 import { startupError } from './protocol/errors.js';
-import { type MemberHost, type Provider, requireScopes } from './registry/plan.js';
+import { type Provider, requireScopes } from './registry/plan.js';
+import type { MemberHost } from './registry/member-host.js';
 import { HOST } from './transports/transport.js';
 
 /** A provider class with any constructor, as containers expect it. */

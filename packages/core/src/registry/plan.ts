@@ -23,6 +23,7 @@ import type { CacheHint } from '../protocol/revisions/revision.js';
 import type { Access } from '../protocol/wire.js';
 import { checkOptions } from './check-options.js';
 import { checkParameters, inferredInput } from './inferred-input.js';
+import type { MemberHost } from './member-host.js';
 import type { Listed } from './page.js';
 import { isTraceKey, isTraceValue } from './trace-meta.js';
 
@@ -40,26 +41,6 @@ export interface Provider {
   readonly records?: readonly MemberRecord[];
   /** Set if a framework runs the members. */
   readonly host?: MemberHost;
-}
-
-/** Passed to a method of a hosted provider in place of its input. Completion methods get the text, as usual. */
-export interface UncheckedInput {
-  readonly kind: MemberKind;
-  /** The arguments as sent. For a resource, the variables of its template. */
-  readonly args: JsonObject;
-  /**
-   * Checks the arguments and returns the input.
-   * @throws {ToolError | McpError} an error that lists the problems
-   */
-  check(): unknown;
-}
-
-/** A framework that runs members itself, because its guards run before arguments are checked. */
-export interface MemberHost {
-  /** Returns a second condition, besides `access`, for seeing and subscribing to a member. Undefined if none. */
-  shown?(key: string, kind: MemberKind): Access | undefined;
-  /** Returns the positions of the method's parameters that the framework fills in. By default none. */
-  provides?(key: string): readonly number[];
 }
 
 /** A decorated method, with everything needed to call it. */
