@@ -2,7 +2,7 @@
 /* oxlint-disable jest/no-standalone-expect -- eachRevision registers a test */
 import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import { Context, McpServer, NoInput, Tool } from '@decorum/core';
-import { listen } from '@decorum/http';
+import { AUTH, listen } from '@decorum/http';
 
 import { eachRevision, type Revision, STATELESS } from '../support/requirements.js';
 import { createKey, HostileIssuer } from './hostile-issuer.js';
@@ -23,7 +23,7 @@ beforeAll(async () => {
     reportGranted: true,
     onEvent: (event) => void logged.push(JSON.stringify(event)),
   }));
-  server.auth.opened((message) => void logged.push(message));
+  server.auth[AUTH].opened((message) => void logged.push(message));
 });
 
 afterAll(async () => {

@@ -170,7 +170,9 @@ it('the plugin names the routes of the object that it was given', async () => {
   const { app, server } = application();
   const auth = { ...WITH_DOCUMENTS, routes: authRoutes(WITH_DOCUMENTS) };
   await app.register(mcp, { server, auth });
-  await expect(app.ready()).rejects.toMatchObject({ message: expect.stringContaining('app.register(auth.routes)') });
+  await expect(app.ready()).rejects.toMatchObject({
+    message: expect.stringContaining('app.register(authRoutes(auth))'),
+  });
 });
 
 it.each([

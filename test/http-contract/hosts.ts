@@ -5,7 +5,7 @@ import { createServer as createHttp2Server } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 
 import type { McpServer, Principal } from '@decorum/core';
-import { type Auth, authRoutes, type HttpOptions, listen, mcp, type McpPluginOptions } from '@decorum/http';
+import { AUTH, type AuthOption, authRoutes, type HttpOptions, listen, mcp, type McpPluginOptions } from '@decorum/http';
 import { fetchHandler } from '@decorum/http/fetch';
 import { nodeHandler } from '@decorum/http/node';
 import { type HttpBindings, serve as serveHono } from '@hono/node-server';
@@ -27,7 +27,7 @@ export type HeaderReader = (name: string) => string | undefined;
 export interface HostOptions extends Omit<HttpOptions<unknown>, 'path' | 'principal' | 'auth'> {
   /** Returns the caller. Each host passes its own kind of request to its option `principal`. */
   readonly principal?: (header: HeaderReader) => Principal | undefined;
-  readonly auth?: Auth;
+  readonly auth?: AuthOption;
 }
 
 /** A served endpoint. */
@@ -138,6 +138,9 @@ const plainNode: HttpHost = {
   },
 };
 
+const hasDocuments = (auth: AuthOption | undefined): boolean =>
+  auth !== undefined && (AUTH in auth ? auth[AUTH] : auth).documents !== undefined;
+
 /** An Express application. With the usual middleware, its parser reads bodies before the handler does. */
 function inExpress(name: string, createApp: typeof express, hasMiddleware: boolean): HttpHost {
   return {
@@ -149,7 +152,7 @@ function inExpress(name: string, createApp: typeof express, hasMiddleware: boole
       if (hasMiddleware) app.use(helmet(), compression({ threshold: 0 }), createApp.json({ limit: '4mb' }));
       app.get(HEALTH, (_request, response) => void response.send('healthy'));
       // HTTP+SSE and documents have their own paths, so the handler must see all paths
-      const isMounted = options.legacySse === undefined && options.auth?.documents === undefined;
+      const isMounted = options.legacySse === undefined && !hasDocuments(options.auth);
       const handler = nodeHandler(server, { ...options, ...byFields(principal), ...(!isMounted && { path: PATH }) });
       app.use(isMounted ? PATH : '/', handler);
       return await listenOn(handler, app);

@@ -1,36 +1,21 @@
 import type { Principal } from '@decorum/core';
-import { isPromise } from '@decorum/core/internal';
 import { startupError } from '@decorum/core/plugin';
-import {
-  type Auth,
-  type AuthDocument,
-  type AuthRefusal,
-  authRoutes,
-  type Challenge,
-  type Denial,
-  type RequestHead,
-} from '@decorum/http';
+import { AUTH, type Auth, authRoutes } from '@decorum/http';
 
-import { Challenges } from './challenge.js';
+import { Authenticator } from './authenticator.js';
 import { resolveOptions } from './check-options.js';
 import { credentialsOf } from './credentials.js';
-import { documentsOf, metadataUrl } from './documents.js';
-import { Reporter } from './events.js';
 import { type ExchangedToken, Exchanger, type ExchangeRequest } from './exchange.js';
 import type { Platform } from './fetch-json.js';
-import { pathProblem, problemWith } from './issuer-problems.js';
 import type { OAuthOptions } from './options.js';
-import { answerTo, isRefused, type Refused, remedyFor } from './reasons.js';
-import { requestedScope } from './scopes.js';
-import type { IssuerSettings, Settings } from './settings.js';
+import { isRefused, remedyFor } from './reasons.js';
+import type { Settings } from './settings.js';
 import { Verifier } from './verifier.js';
 
 /** Authorization with access tokens and API keys. Pass it as the `auth` option of `listen`, `mcp` and the handlers. */
-export class OAuth<HostRequest = unknown> implements Auth<HostRequest> {
-  readonly scopes: readonly string[];
-  readonly documents: readonly AuthDocument[];
-  readonly credentialHeaders: readonly string[];
-  readonly toolSignIn: boolean;
+export class OAuth<HostRequest = unknown> {
+  /** Used by endpoints. */
+  readonly [AUTH]: Required<Auth<HostRequest>>;
   /**
    * A Fastify plugin that serves the documents: `await app.register(auth.routes)`. Register it without a prefix.
    * `listen` registers it itself.
@@ -38,67 +23,16 @@ export class OAuth<HostRequest = unknown> implements Auth<HostRequest> {
   readonly routes: ReturnType<typeof authRoutes>;
   private readonly settings: Settings<HostRequest>;
   private readonly verifier: Verifier<HostRequest>;
-  private readonly challenges: Challenges;
-  private readonly reporter: Reporter;
   private readonly exchanger: Exchanger;
-  /** Starts the check of the issuers, once. */
-  private checkIssuers: (() => void) | undefined;
 
   /** Internal: use `oauth`. */
   constructor(options: OAuthOptions<HostRequest>, platform: Platform) {
     const settings = (this.settings = resolveOptions(options, platform));
-    const { scopes, resource, apiKeyHeader } = settings;
-    this.scopes = scopes;
-    this.documents = documentsOf(settings);
-    this.credentialHeaders = apiKeyHeader === undefined ? [] : [apiKeyHeader];
-    this.toolSignIn = options.toolSignIn ?? false;
+    const verifier = (this.verifier = new Verifier(settings, platform));
+    this[AUTH] = new Authenticator({ options, settings, verifier }, platform);
     this.routes = authRoutes(this);
-    this.verifier = new Verifier(settings, platform);
-    this.challenges = new Challenges(resource && metadataUrl(resource), settings);
-    const { onEvent, reportGranted: reportsGranted = false } = options;
-    this.reporter = new Reporter({ onEvent, reportsGranted, now: () => platform.now() });
     const { issuers } = settings;
-    this.exchanger = new Exchanger({ issuers, platform, tokenOf: (principal) => this.verifier.tokenOf(principal) });
-    const check = async (issuer: IssuerSettings) => {
-      const problem = await problemWith(issuer);
-      if (problem !== undefined) this.reporter.warn(problem);
-    };
-    if (platform.checksIssuers) this.checkIssuers = () => void Promise.all([...settings.issuers.values()].map(check));
-  }
-
-  /** Internal: called by the endpoint, before it reads the body. */
-  authenticate(
-    head: RequestHead,
-    request: HostRequest,
-  ): Principal | AuthRefusal | undefined | Promise<Principal | AuthRefusal | undefined> {
-    const credentials = credentialsOf(head, this.settings.apiKeyHeader);
-    if (credentials === undefined) return undefined;
-    if (isRefused(credentials)) return this.refuse(credentials, head);
-    const found = this.verifier.verify(credentials, request, head);
-    return isPromise(found) ? found.then((late) => this.admit(late, head)) : this.admit(found, head);
-  }
-
-  /** Internal: called by the endpoint for a request without credentials or without the necessary scopes. */
-  challenge(denial: Denial): Challenge {
-    const { reason, scopes, principal } = denial;
-    if (reason === 'unauthorized') this.reporter.missing(scopes);
-    else this.reporter.stepUp(principal, scopes);
-    return this.challenges.denied(denial, principal && this.verifier.scopesOf(principal));
-  }
-
-  /** Internal: the name under which clients request a scope from the first issuer. */
-  requestedScope(scope: string): string {
-    const [first] = this.settings.issuers.values();
-    return requestedScope(scope, first?.scopePrefix ?? '');
-  }
-
-  /** Internal: called by the endpoint when it opens. */
-  opened(warn: (message: string) => void, path?: string): void {
-    this.reporter.logTo(warn);
-    const mistake = pathProblem(this.settings.resource, path);
-    if (mistake !== undefined) warn(mistake);
-    this.checkIssuers?.();
-    this.checkIssuers = undefined;
+    this.exchanger = new Exchanger({ issuers, platform, tokenOf: (principal) => verifier.tokenOf(principal) });
   }
 
   /**
@@ -151,20 +85,9 @@ export class OAuth<HostRequest = unknown> implements Auth<HostRequest> {
       throw invalid(`is refused: ${found.found ?? found.reason}${wanted}. ${remedyFor(found).replace(/\.$/, '')}`);
     }
     const granted = Array.isArray(found.scopes) ? found.scopes : [];
-    const missing = this.scopes.find((scope) => !granted.includes(scope));
+    const missing = this.settings.scopes.find((scope) => !granted.includes(scope));
     if (missing === undefined) return found;
     throw invalid(`lacks the scope "${missing}", which every request needs. Get a token that has it`);
-  }
-
-  private admit(found: Principal | Refused, head: RequestHead): Principal | AuthRefusal {
-    if (isRefused(found)) return this.refuse(found, head);
-    this.reporter.granted(found, head);
-    return found;
-  }
-
-  private refuse(refused: Refused, head: RequestHead): AuthRefusal {
-    this.reporter.denied(refused, head);
-    return this.challenges.refusals[answerTo(refused)];
   }
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 
+import { AUTH } from '@decorum/http';
 import { describe, expect, it, jest } from '@jest/globals';
 
 import { RecentDigests } from '../src/recent-digests.js';
@@ -12,10 +13,10 @@ const hierarchy = { 'files:admin': ['files:write'], 'files:write': ['files:read'
 
 describe('credentials', () => {
   const { auth, enter } = createAuth({ issuer: 'https://id.example.com', scopes: ['mcp', 'files:read'] });
-  const answerTo = (authorization: string) => auth.authenticate(headWith({ authorization }), undefined);
+  const answerTo = (authorization: string) => auth[AUTH].authenticate(headWith({ authorization }), undefined);
 
   it('are missing if there is no header', () => {
-    expect(auth.authenticate(headWith(), undefined)).toBeUndefined();
+    expect(auth[AUTH].authenticate(headWith(), undefined)).toBeUndefined();
   });
 
   it.each(['Basic YTpi', 'DPoP abc', 'Bearer', 'Bearer ', 'Bearerabc', 'abc', ''])(
@@ -43,7 +44,7 @@ describe('credentials', () => {
 
   it('in two headers are a 400, even if both are the same', () => {
     const head = { ...headWith({ authorization: 'Bearer a' }), authorizations: ['Bearer a', 'Bearer a'] };
-    expect(auth.authenticate(head, undefined)).toMatchObject({ status: 400 });
+    expect(auth[AUTH].authenticate(head, undefined)).toMatchObject({ status: 400 });
   });
 
   it.each(['Bearer a"b', 'Bearer é', 'Bearer =a', 'Bearer {}'])('in %j are a bad token', (authorization) => {
@@ -60,7 +61,7 @@ describe('credentials', () => {
     const own = createAuth({ issuer: issuer.url }).auth;
     const token = issuer.sign({ aud: AUDIENCE });
     for (const scheme of ['Bearer ', 'bearer ', 'BEARER  ']) {
-      const found = await own.authenticate(headWith({ authorization: `${scheme}${token}` }), undefined);
+      const found = await own[AUTH].authenticate(headWith({ authorization: `${scheme}${token}` }), undefined);
       expect([scheme, statusOf(found)]).toEqual([scheme, 200]);
     }
   });
@@ -84,8 +85,10 @@ describe('an API key', () => {
       expect(await enter(wrong)).toMatchObject({ status: 401, headers: { 'www-authenticate': expect.any(String) } });
     }
     // without an issuer there is no metadata to point to
-    expect(auth.documents).toEqual([]);
-    expect(auth.challenge({ reason: 'unauthorized', scopes: [], principal: undefined, inSession: false })).toEqual({
+    expect(auth[AUTH].documents).toEqual([]);
+    expect(
+      auth[AUTH].challenge({ reason: 'unauthorized', scopes: [], principal: undefined, inSession: false }),
+    ).toEqual({
       status: 401,
       headers: { 'www-authenticate': 'Bearer' },
     });
@@ -103,7 +106,7 @@ describe('an API key', () => {
 
   it('is found synchronously', () => {
     const { auth } = createAuth({ audience: undefined as never, apiKeys: KEYS });
-    expect(auth.authenticate(headWith({ authorization: 'Bearer key-of-ci' }), undefined)).toMatchObject({
+    expect(auth[AUTH].authenticate(headWith({ authorization: 'Bearer key-of-ci' }), undefined)).toMatchObject({
       subject: 'ci',
     });
   });
@@ -111,7 +114,7 @@ describe('an API key', () => {
   it('may have a header of its own: then it is no bearer token, and handlers do not see the header', async () => {
     const options = { audience: undefined as never, apiKeys: KEYS, apiKeyHeader: 'X-Files-Key' };
     const { auth, events } = createAuth(options);
-    expect(auth.credentialHeaders).toEqual(['x-files-key']);
+    expect(auth[AUTH].credentialHeaders).toEqual(['x-files-key']);
     const answers = [
       { 'x-files-key': 'key-of-ci' },
       { 'x-files-key': 'wrong' },
@@ -119,7 +122,9 @@ describe('an API key', () => {
       { authorization: 'Bearer key-of-ci' },
       { 'x-files-key': 'key-of-ci', authorization: 'Bearer key-of-ci' },
       { 'x-files-key': 'k'.repeat(20_000) },
-    ].map(async (headers: Record<string, string>) => statusOf(await auth.authenticate(headWith(headers), undefined)));
+    ].map(async (headers: Record<string, string>) =>
+      statusOf(await auth[AUTH].authenticate(headWith(headers), undefined)),
+    );
     expect(await Promise.all(answers)).toEqual([200, 401, 401, 401, 400, 401]);
     expect(events[0]).toMatchObject({ reason: 'api-key', found: 'an unknown API key' });
   });
@@ -147,7 +152,7 @@ describe('verify', () => {
       },
     });
     const request = { url: '/mcp' };
-    expect(await auth.authenticate(headWith({ authorization: 'Bearer known' }), request)).toEqual({
+    expect(await auth[AUTH].authenticate(headWith({ authorization: 'Bearer known' }), request)).toEqual({
       subject: 'bob',
       scopes: ['files:write', 'files:read'],
     });
@@ -213,7 +218,7 @@ describe('a remembered token', () => {
     const synchronous = [];
     for (const second of [0, 59, 60]) {
       clock.ahead = second * 1000;
-      synchronous.push(!(auth.authenticate(head, undefined) instanceof Promise));
+      synchronous.push(!(auth[AUTH].authenticate(head, undefined) instanceof Promise));
     }
     expect(synchronous).toEqual([true, true, false]);
     clock.ahead = 80_000;
@@ -227,7 +232,7 @@ describe('a remembered token', () => {
     const { auth, enter } = createAuth({ issuer: issuer.url, cacheMs: 0 });
     const token = issuer.sign({ aud: AUDIENCE });
     await enter(token);
-    expect(auth.authenticate(headWith({ authorization: `Bearer ${token}` }), undefined)).toBeInstanceOf(Promise);
+    expect(auth[AUTH].authenticate(headWith({ authorization: `Bearer ${token}` }), undefined)).toBeInstanceOf(Promise);
   });
 
   it('is known again on its connection, where another token is another caller and an expired one is nobody’s', async () => {
@@ -235,7 +240,7 @@ describe('a remembered token', () => {
     const { auth, clock } = createAuth({ issuer: issuer.url });
     const connection = {};
     const send = async (token: string) => {
-      const found = await auth.authenticate(
+      const found = await auth[AUTH].authenticate(
         { ...headWith({ authorization: `Bearer ${token}` }), connection },
         undefined,
       );
@@ -256,7 +261,7 @@ describe('a remembered token', () => {
     const { auth } = createAuth({ issuer: issuer.url });
     const spies = (['get', 'set'] as const).map((name) => jest.spyOn(RecentDigests.prototype, name));
     const head = { ...headWith({ authorization: `Bearer ${issuer.sign({ aud: AUDIENCE })}` }), connection: {} };
-    for (let n = 0; n < 5; n += 1) expect(statusOf(await auth.authenticate(head, undefined))).toBe(200);
+    for (let n = 0; n < 5; n += 1) expect(statusOf(await auth[AUTH].authenticate(head, undefined))).toBe(200);
     // the first request has to wait for the keys, the second finds the token in the cache
     const [get, set] = spies.map((spy) => spy.mock.calls.length);
     for (const spy of spies) spy.mockRestore();

@@ -1,4 +1,5 @@
 import type { AuthDocument } from '@decorum/http';
+import { AUTH } from '@decorum/http';
 import { describe, expect, it } from '@jest/globals';
 
 import { createAuth, headWith, openIssuer, sendJson } from './fixture.js';
@@ -22,9 +23,9 @@ describe('the metadata of the resource', () => {
   it('is at the root and with the path inserted, and says the same in both places', async () => {
     const { auth } = createAuth({ issuer: [ISSUER, 'https://two.example.com/tenant'], scopes: ['mcp', 'files:read'] });
     const paths = ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp'];
-    expect(pathsOf(auth)).toEqual([...paths, '/.well-known/oauth-authorization-server']);
+    expect(pathsOf(auth[AUTH])).toEqual([...paths, '/.well-known/oauth-authorization-server']);
     for (const path of paths) {
-      const { status, headers, body = '' } = await answer(find(auth, path));
+      const { status, headers, body = '' } = await answer(find(auth[AUTH], path));
       expect([status, headers]).toEqual([
         200,
         { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'public, max-age=300', ...CORS },
@@ -40,8 +41,8 @@ describe('the metadata of the resource', () => {
 
   it('leaves out scopes if there are none, and names the resource as the operator writes it', async () => {
     const { auth } = createAuth({ issuer: ISSUER, audience: 'api://files', resource: 'https://MCP.example.com/a/b/' });
-    expect(pathsOf(auth)).toContain('/.well-known/oauth-protected-resource/a/b');
-    const { body = '' } = await answer(find(auth, '/.well-known/oauth-protected-resource'));
+    expect(pathsOf(auth[AUTH])).toContain('/.well-known/oauth-protected-resource/a/b');
+    const { body = '' } = await answer(find(auth[AUTH], '/.well-known/oauth-protected-resource'));
     expect(JSON.parse(body)).toEqual({
       resource: 'https://MCP.example.com/a/b/',
       authorization_servers: [ISSUER],
@@ -51,7 +52,10 @@ describe('the metadata of the resource', () => {
 
   it.each(['https://mcp.example.com', 'https://mcp.example.com/'])('of %s is in one place', (audience) => {
     const { auth } = createAuth({ issuer: ISSUER, audience });
-    expect(pathsOf(auth)).toEqual(['/.well-known/oauth-protected-resource', '/.well-known/oauth-authorization-server']);
+    expect(pathsOf(auth[AUTH])).toEqual([
+      '/.well-known/oauth-protected-resource',
+      '/.well-known/oauth-authorization-server',
+    ]);
   });
 });
 
@@ -63,7 +67,7 @@ describe('the metadata of the authorization server', () => {
     const text = `{ "issuer" : "${issuer.url}", "x":"\\u00e9é" }\n`;
     issuer.handlers.set(PATH, (_request, response) => void response.end(text));
     const { auth } = createAuth({ issuer: [issuer.url, ISSUER] });
-    expect(await answer(find(auth, PATH))).toEqual({
+    expect(await answer(find(auth[AUTH], PATH))).toEqual({
       status: 200,
       headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'public, max-age=300', ...CORS },
       body: text,
@@ -74,7 +78,7 @@ describe('the metadata of the authorization server', () => {
     const issuer = await openIssuer();
     issuer.handlers.set(PATH, (_request, response) => sendJson(response, { issuer: 'https://evil.example' }));
     const { auth, clock } = createAuth({ issuer: issuer.url });
-    const document = find(auth, PATH);
+    const document = find(auth[AUTH], PATH);
     for (let n = 0; n < 5; n++) {
       expect(await answer(document)).toMatchObject({ status: 502, headers: { ...CORS, 'cache-control': 'no-store' } });
     }
@@ -98,7 +102,7 @@ describe('the endpoints for clients that read no metadata', () => {
       ['/token', true],
       ['/register', true],
     ] as const) {
-      const document = find(auth, path);
+      const document = find(auth[AUTH], path);
       expect(document.answersPost).toBe(post);
       expect(await answer(document, `${path}?a=b%20c&a=//evil.example`)).toEqual({
         status: 307,
@@ -115,7 +119,7 @@ describe('the endpoints for clients that read no metadata', () => {
       sendJson(response, metadata),
     );
     const { auth } = createAuth({ issuer: issuer.url, legacyEndpoints: true });
-    const { headers } = await answer(find(auth, '/authorize'), '/authorize?state=x');
+    const { headers } = await answer(find(auth[AUTH], '/authorize'), '/authorize?state=x');
     expect(headers).toMatchObject({ location: `${issuer.url}/go?tenant=1&state=x` });
   });
 
@@ -126,11 +130,11 @@ describe('the endpoints for clients that read no metadata', () => {
       sendJson(response, metadata),
     );
     const { auth } = createAuth({ issuer: issuer.url, legacyEndpoints: true });
-    expect(await answer(find(auth, '/register'))).toMatchObject({ status: 502 });
-    expect(await answer(find(auth, '/token'))).toMatchObject({ status: 502 });
+    expect(await answer(find(auth[AUTH], '/register'))).toMatchObject({ status: 502 });
+    expect(await answer(find(auth[AUTH], '/token'))).toMatchObject({ status: 502 });
   });
 
   it('are absent by default', () => {
-    expect(pathsOf(createAuth({ issuer: ISSUER }).auth)).not.toContain('/authorize');
+    expect(pathsOf(createAuth({ issuer: ISSUER }).auth[AUTH])).not.toContain('/authorize');
   });
 });

@@ -1,3 +1,4 @@
+import { AUTH } from '@decorum/http';
 import type { Principal } from '@decorum/core';
 import { describe, expect, it } from '@jest/globals';
 
@@ -11,12 +12,15 @@ describe('a challenge', () => {
   const denial = { reason: 'insufficient-scope', scopes: ['mcp', 'files:write'], inSession: false } as const;
 
   it('to a caller without a token has what the request needs, and no error', () => {
-    const { status, headers } = auth.challenge({ ...denial, reason: 'unauthorized', principal: undefined });
+    const { status, headers } = auth[AUTH].challenge({ ...denial, reason: 'unauthorized', principal: undefined });
     expect([status, headers]).toEqual([401, { 'www-authenticate': `Bearer ${METADATA}, scope="mcp files:write"` }]);
   });
 
   it('to a caller without scopes has everything that the operation needs', () => {
-    const { status, headers } = auth.challenge({ ...denial, principal: { subject: 'ada', scopes: ['mcp', 'other'] } });
+    const { status, headers } = auth[AUTH].challenge({
+      ...denial,
+      principal: { subject: 'ada', scopes: ['mcp', 'other'] },
+    });
     expect([status, headers]).toEqual([
       403,
       {
@@ -30,20 +34,25 @@ describe('a challenge', () => {
     const own = createAuth({ issuer: issuer.url, hierarchy: { other: ['implied'] } });
     const principal = (await own.enter(issuer.sign({ aud: AUDIENCE, scope: 'role other mcp' }))) as Principal;
     expect(principal.scopes).toContain('implied');
-    const challenge = own.auth.challenge({ ...denial, principal, inSession: true });
+    const challenge = own.auth[AUTH].challenge({ ...denial, principal, inSession: true });
     expect(www(challenge)).toContain('scope="mcp files:write other"');
   });
 
   it('never asks for offline_access', async () => {
     const principal = { subject: 'ada', scopes: ['offline_access', 'x'] };
-    const challenge = auth.challenge({ ...denial, scopes: ['offline_access', 'mcp'], principal, inSession: true });
+    const challenge = auth[AUTH].challenge({
+      ...denial,
+      scopes: ['offline_access', 'mcp'],
+      principal,
+      inSession: true,
+    });
     expect(www(challenge)).toContain('scope="mcp x"');
   });
 
   it('in a session has those of the token that another operation needs, and none that only the token names (#23)', () => {
     const { auth: own } = createAuth({ issuer: 'https://id.example.com', scopes: ['mcp'] });
     const principal = { subject: 'ada', scopes: ['Directory.Read', 'mcp', 'files:read'] };
-    const wanted = (scopes: string[]) => www(own.challenge({ ...denial, scopes, principal, inSession: true }));
+    const wanted = (scopes: string[]) => www(own[AUTH].challenge({ ...denial, scopes, principal, inSession: true }));
     expect(wanted(['mcp', 'files:write'])).toContain('scope="mcp files:write"');
     expect(wanted(['mcp', 'files:read'])).toContain('scope="mcp files:read"');
     expect(wanted(['mcp', 'files:write'])).toContain('scope="mcp files:write files:read"');
@@ -62,7 +71,7 @@ describe('a challenge', () => {
     const all = (prefix: string) => `scope="${prefix}mcp openid urn:read ${prefix}files:write"`;
     const denied = (issuer: string | undefined) =>
       www(
-        own.challenge({
+        own[AUTH].challenge({
           ...denial,
           scopes: ['mcp', 'openid', 'urn:read', 'files:write'],
           principal: { subject: 'ada', issuer },
@@ -73,9 +82,9 @@ describe('a challenge', () => {
     expect(denied('https://three.example')).toContain(all(''));
     // of an API key, or of the application
     expect(denied(undefined)).toContain(all('api://files/'));
-    const anonymous = own.challenge({ ...denial, reason: 'unauthorized', scopes: ['mcp'], principal: undefined });
+    const anonymous = own[AUTH].challenge({ ...denial, reason: 'unauthorized', scopes: ['mcp'], principal: undefined });
     expect(www(anonymous)).toContain('scope="api://files/mcp api://files/files:write"');
-    const [metadata] = own.documents;
+    const [metadata] = own[AUTH].documents;
     const head = { method: 'GET', url: '', headers: {}, authorizations: [] };
     const { body } = metadata!.answer(head) as { body: string };
     expect(JSON.parse(body)).toMatchObject({
@@ -91,8 +100,8 @@ describe('a challenge', () => {
         verify: () => ({ subject: 'ada', scopes: granted as string[] }),
         scopes: ['mcp'],
       });
-      const principal = (await own.authenticate(bearing('any'), undefined)) as Principal;
-      const { headers } = own.challenge({
+      const principal = (await own[AUTH].authenticate(bearing('any'), undefined)) as Principal;
+      const { headers } = own[AUTH].challenge({
         reason: 'insufficient-scope',
         scopes: ['admin'],
         principal,
@@ -108,7 +117,7 @@ describe('a challenge', () => {
   it('has at most 4 KiB of scopes, those of the operation first', () => {
     const many = Array.from({ length: 1000 }, (_, n) => `scope-${n}`);
     const { auth: own } = createAuth({ issuer: 'https://id.example.com', offer: many });
-    const challenge = own.challenge({ ...denial, principal: { subject: 'ada', scopes: many }, inSession: true });
+    const challenge = own[AUTH].challenge({ ...denial, principal: { subject: 'ada', scopes: many }, inSession: true });
     const [, scope = ''] = /scope="([^"]*)"/.exec(www(challenge) ?? '') ?? [];
     expect(scope).toMatch(/^mcp files:write scope-0 /);
     expect(scope.length).toBeLessThanOrEqual(4096);
@@ -165,8 +174,8 @@ describe('events', () => {
   it('tell of requests without a token and of steps up, without logging them', () => {
     const { auth, events, logged } = createAuth({ issuer: 'https://id.example.com' });
     const principal = { subject: 'ada' };
-    auth.challenge({ reason: 'unauthorized', scopes: ['mcp'], principal: undefined, inSession: false });
-    auth.challenge({ reason: 'insufficient-scope', scopes: ['admin'], principal, inSession: false });
+    auth[AUTH].challenge({ reason: 'unauthorized', scopes: ['mcp'], principal: undefined, inSession: false });
+    auth[AUTH].challenge({ reason: 'insufficient-scope', scopes: ['admin'], principal, inSession: false });
     expect(events).toEqual([
       { type: 'denied', reason: 'no-token', scopes: ['mcp'] },
       { type: 'step-up', scopes: ['admin'], principal },
@@ -193,7 +202,7 @@ describe('events', () => {
         throw new Error('audit is down');
       },
     });
-    expect(auth.authenticate(headWith({ authorization: 'Basic x' }), undefined)).toMatchObject({ status: 401 });
+    expect(auth[AUTH].authenticate(headWith({ authorization: 'Basic x' }), undefined)).toMatchObject({ status: 401 });
     expect(logged).toContain('`onEvent` failed: Error: audit is down');
   });
 
@@ -204,7 +213,7 @@ describe('events', () => {
       // oxlint-disable-next-line unicorn/no-thenable
       onEvent: () => ({ then: (_done: unknown, fail: (error: Error) => void) => fail(new Error('audit is down')) }),
     });
-    expect(auth.authenticate(headWith({ authorization: 'Basic x' }), undefined)).toMatchObject({ status: 401 });
+    expect(auth[AUTH].authenticate(headWith({ authorization: 'Basic x' }), undefined)).toMatchObject({ status: 401 });
     await new Promise(setImmediate);
     expect(logged).toContain('`onEvent` failed: Error: audit is down');
   });

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 
+import { AUTH } from '@decorum/http';
 import type { Principal } from '@decorum/core';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 
@@ -313,11 +314,11 @@ describe('an exchange', () => {
   it('leaves the token and the secret out of everything that can be logged (#23)', async () => {
     const { auth, token, principal, events, logged } = await signedIn(CLIENT, { reportGranted: true });
     await auth.exchange(principal, { audience: API });
-    await auth.authenticate(bearing(token), undefined);
-    await auth.authenticate(headWith({ authorization: `Bearer ${token}x` }), undefined);
+    await auth[AUTH].authenticate(bearing(token), undefined);
+    await auth[AUTH].authenticate(headWith({ authorization: `Bearer ${token}x` }), undefined);
     const shown =
       inspect([auth, principal, events, logged], { depth: 9 }) +
-      JSON.stringify([auth.documents, principal, events, logged]);
+      JSON.stringify([auth[AUTH].documents, principal, events, logged]);
     for (const secret of [token, SECRET, 'token-1']) expect(shown.indexOf(secret)).toBe(-1);
   });
 });

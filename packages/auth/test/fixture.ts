@@ -1,3 +1,4 @@
+import { AUTH } from '@decorum/http';
 import { afterEach } from '@jest/globals';
 import type { AuthRefusal, RequestHead } from '@decorum/http';
 import type { Principal } from '@decorum/core';
@@ -59,8 +60,9 @@ export function createAuth(options: Partial<OAuthOptions>, fetcher: typeof fetch
     { audience: AUDIENCE, allowLoopbackHttp: true, onEvent: (event) => void events.push(event), ...options },
     { now: () => start + clock.ahead, fetch: (url, init) => fetcher(url, init) },
   );
-  auth.opened((message) => void logged.push(message));
-  const enter = async (...sent: [token: string, from?: string]) => await auth.authenticate(bearing(...sent), undefined);
+  auth[AUTH].opened((message) => void logged.push(message));
+  const enter = async (...sent: [token: string, from?: string]) =>
+    await auth[AUTH].authenticate(bearing(...sent), undefined);
   return { auth, events, logged, clock, enter };
 }
 

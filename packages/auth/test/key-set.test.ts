@@ -1,3 +1,4 @@
+import { AUTH } from '@decorum/http';
 import { describe, expect, it, jest } from '@jest/globals';
 
 import { AUDIENCE, bearing, createAuth, createKey, openIssuer, sendJson, statusOf } from './fixture.js';
@@ -259,7 +260,7 @@ describe('the keys of an issuer', () => {
     clock.ahead += 30_000;
     expect(await status('bob', TWO)).toBe(200);
     // without a promise: not verified again
-    expect(auth.authenticate(bearing(remembered), undefined)).toMatchObject({ subject: 'ada' });
+    expect(auth[AUTH].authenticate(bearing(remembered), undefined)).toMatchObject({ subject: 'ada' });
   });
 
   it('may move: after a failure the metadata is read again', async () => {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 
 import { McpServer } from '@decorum/core';
-import { listen } from '@decorum/http';
+import { AUTH, listen } from '@decorum/http';
 import { fetchHandler } from '@decorum/http/fetch';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 
@@ -26,7 +26,7 @@ async function warningOf(options: Partial<OAuthOptions>): Promise<string> {
     { audience: AUDIENCE, allowLoopbackHttp: true, ...options },
     { ...platform, checksIssuers: true },
   );
-  return await new Promise((resolve) => auth.opened(resolve));
+  return await new Promise((resolve) => auth[AUTH].opened(resolve));
 }
 
 /** The URL of a server that answers every request with an HTML page. */
@@ -104,9 +104,9 @@ describe('when a server opens, the log tells', () => {
     const logged: string[] = [];
     const platform = { now: () => 0, fetch: (url: string, init: RequestInit) => fetch(url, init), checksIssuers: true };
     const auth = new OAuth({ issuer: issuer.url, audience: AUDIENCE, allowLoopbackHttp: true }, platform);
-    for (let server = 0; server < 3; server += 1) auth.opened((line) => logged.push(line));
+    for (let server = 0; server < 3; server += 1) auth[AUTH].opened((line) => logged.push(line));
     while (issuer.requests.length === 0) await setImmediate();
-    await auth.documents.at(-1)?.answer(headWith());
+    await auth[AUTH].documents.at(-1)?.answer(headWith());
     expect([issuer.requests, logged]).toEqual([['/.well-known/oauth-authorization-server'], []]);
   });
 
@@ -114,9 +114,9 @@ describe('when a server opens, the log tells', () => {
     const issuer = await openIssuer();
     const platform = { now: () => 0, fetch: (url: string, init: RequestInit) => fetch(url, init), checksIssuers: true };
     const auth = new OAuth({ issuer: `${issuer.url}/`, audience: AUDIENCE, allowLoopbackHttp: true }, platform);
-    await new Promise((resolve) => auth.opened(resolve as () => void));
+    await new Promise((resolve) => auth[AUTH].opened(resolve as () => void));
     const late: string[] = [];
-    auth.opened((line) => late.push(line));
+    auth[AUTH].opened((line) => late.push(line));
     expect(late).toEqual([expect.stringContaining('Only the slash at the end differs')]);
   });
 
@@ -132,7 +132,7 @@ describe('when a server opens, the log tells', () => {
 it('a server in a test asks no issuer unless a request needs it (#23)', async () => {
   const issuer = await openIssuer();
   const asked = jest.spyOn(globalThis, 'fetch');
-  oauth({ issuer: issuer.url, audience: AUDIENCE, allowLoopbackHttp: true }).opened(() => {});
+  oauth({ issuer: issuer.url, audience: AUDIENCE, allowLoopbackHttp: true })[AUTH].opened(() => {});
   expect(asked).not.toHaveBeenCalled();
   asked.mockRestore();
 });

@@ -1,3 +1,4 @@
+import { AUTH } from '@decorum/http';
 import type { Principal } from '@decorum/core';
 import { describe, expect, it } from '@jest/globals';
 
@@ -28,7 +29,7 @@ async function imitate(preset: IssuerOptions, audience = AUDIENCE) {
   return {
     enter: async (claims: object, header: object = {}) => {
       const token = issuer.sign({ iss: preset.issuer, client_id: undefined, ...claims }, { header: { ...header } });
-      return (await auth.authenticate(bearing(token), undefined)) as Principal;
+      return (await auth[AUTH].authenticate(bearing(token), undefined)) as Principal;
     },
   };
 }
@@ -144,7 +145,7 @@ describe('presets, with imitations of the providers', () => {
   it('are options of an issuer, so that they can be combined with others', () => {
     const preset = { ...keycloak({ url: 'https://id.example.com', realm: 'staff' }), audience: 'files' };
     const issuer = [preset, 'https://id.example.com'];
-    const { documents } = new OAuth({ issuer, audience: AUDIENCE }, { now: Date.now, fetch });
+    const { documents } = new OAuth({ issuer, audience: AUDIENCE }, { now: Date.now, fetch })[AUTH];
     expect(documents).toHaveLength(3);
   });
 });

@@ -1,5 +1,6 @@
 import { Context, McpServer, NoInput, Prompt, Tool } from '@decorum/core';
 import type { Plugin } from '@decorum/core/plugin';
+import { AUTH } from '@decorum/http';
 import type { Auth } from '@decorum/http';
 import { fetchHandler } from '@decorum/http/fetch';
 import { afterEach, describe, expect, it } from '@jest/globals';
@@ -118,7 +119,7 @@ const call = (name: string, sent: Sent = {}): [string, Sent] => [
 async function signedIn(provider?: new () => Files) {
   const issuer: HostileIssuer = await openIssuer();
   const fixture = createAuth({ issuer: issuer.url, scopes: ['mcp'], toolSignIn: true });
-  return { ...fixture, issuer, send: await serve(fixture.auth, provider) };
+  return { ...fixture, issuer, send: await serve(fixture.auth[AUTH], provider) };
 }
 
 describe.each(REVISIONS)('with `toolSignIn`, in %s', (revision) => {
@@ -188,7 +189,7 @@ describe('with `toolSignIn`', () => {
       scopes: ['mcp'],
       toolSignIn: true,
     });
-    const { result } = await (await serve(auth))('tools/list');
+    const { result } = await (await serve(auth[AUTH]))('tools/list');
     const clear = result?.tools.find(({ name }) => name === 'clear');
     expect(clear?.securitySchemes).toEqual([
       { type: 'oauth2', scopes: ['api://files/mcp', 'api://files/files:write'] },
@@ -215,7 +216,7 @@ describe('with `toolSignIn`', () => {
   it('plugins learn that the call was denied (#23)', async () => {
     const { auth } = createAuth({ issuer: 'https://id.example.com', toolSignIn: true });
     const outcomes: unknown[] = [];
-    const send = await serve(auth, OpenFiles, {
+    const send = await serve(auth[AUTH], OpenFiles, {
       name: 'audit',
       ended: ({ target }, { status, code }) => void outcomes.push({ target, status, code }),
     });
@@ -284,7 +285,7 @@ describe('with `toolSignIn`', () => {
 describe('without `toolSignIn`', () => {
   it('a denied call gets a 401, and tools publish no schemes (#23)', async () => {
     const { auth } = createAuth({ issuer: 'https://id.example.com' });
-    const send = await serve(auth);
+    const send = await serve(auth[AUTH]);
     const [denied, listed] = [await send(...call('list')), await send('tools/list')];
     expect([denied.status, denied.error?.code]).toEqual([401, -32600]);
     const { tools } = listed.result as Result;

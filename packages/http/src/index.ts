@@ -1,6 +1,16 @@
 export type { SessionRecord } from '@decorum/core/transport';
 
-export type { Auth, AuthDocument, AuthRefusal, Challenge, Denial, DocumentAnswer, RequestHead } from './auth/auth.js';
+export {
+  AUTH,
+  type Auth,
+  type AuthDocument,
+  type AuthOption,
+  type AuthRefusal,
+  type Challenge,
+  type Denial,
+  type DocumentAnswer,
+  type RequestHead,
+} from './auth/auth.js';
 export { addressOf } from './endpoint/caller.js';
 export { type Headers, hostRequest } from './endpoint/http-context.js';
 export type { EndpointLimits, ListenLimits } from './endpoint/limits.js';

@@ -1,9 +1,13 @@
 import { isObject, isScope } from '@decorum/core/internal';
 
-import type { Auth, AuthDocument } from './auth.js';
+import { AUTH, type Auth, type AuthDocument, type AuthOption } from './auth.js';
 import { isHeaderName } from './credentials.js';
 
-/** Describes the mistake in the `auth` option and its remedy. Returns undefined for a valid value. */
+/** The `Auth` that an `auth` option stands for. */
+export const authOf = <HostRequest>(option: AuthOption<HostRequest>): Auth<HostRequest> =>
+  isObject(option) && AUTH in option ? (option[AUTH] as Auth<HostRequest>) : (option as Auth<HostRequest>);
+
+/** Describes the mistake in an `Auth` and its remedy. Returns undefined for a valid value. */
 export function authMistake(auth: unknown): string | undefined {
   if (!isObject(auth) || typeof auth['authenticate'] !== 'function') {
     return 'must be an object with the method `authenticate`, such as `oauth({ issuer, audience })` of @decorum/auth';

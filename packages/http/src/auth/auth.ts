@@ -64,6 +64,12 @@ export interface AuthDocument {
   answer(head: RequestHead): DocumentAnswer | Promise<DocumentAnswer>;
 }
 
+/** The key of the `Auth` of an object that offers something else to its users. */
+export const AUTH: unique symbol = Symbol.for('decorum:auth') as never;
+
+/** The `auth` option: an `Auth`, or an object that has one, such as the result of `oauth()` from @decorum/auth. */
+export type AuthOption<HostRequest = unknown> = Auth<HostRequest> | { readonly [AUTH]: Auth<HostRequest> };
+
 /** Tells an endpoint who is calling, and how clients get a token. `HostRequest` is the web framework's request type. */
 export interface Auth<HostRequest = unknown> {
   /** Scopes that every request needs, unless it asks only for something public. */

@@ -3,8 +3,8 @@ import { inspect } from 'node:util';
 import type { Principal } from '@decorum/core';
 import { type OptionTypes, requireKnown, startupError } from '@decorum/core/plugin';
 
-import type { Auth } from '../auth/auth.js';
-import { authMistake } from '../auth/auth-option.js';
+import type { Auth, AuthOption } from '../auth/auth.js';
+import { authMistake, authOf } from '../auth/auth-option.js';
 import { checkedPrincipal } from '../auth/principal.js';
 import { credentialHeaders, isHeaderName } from '../auth/credentials.js';
 import { Guard } from './guard.js';
@@ -48,7 +48,7 @@ export interface EndpointOptions<HostRequest> {
    * Verifies the credentials of each request before its body is read. Pass the result of `oauth()` from @decorum/auth,
    * or your own object. Can't be combined with `principal`.
    */
-  readonly auth?: Auth<HostRequest>;
+  readonly auth?: AuthOption<HostRequest>;
   /**
    * Case-insensitive names of more headers that hold credentials. They are left out of `ctx.transport.headers`, as are
    * `authorization`, `cookie`, `x-api-key` and other well-known headers.
@@ -96,7 +96,7 @@ export interface ResolvedOptions<HostRequest>
     >,
     Required<EndpointLimits> {
   readonly principal: EndpointOptions<HostRequest>['principal'];
-  readonly auth: EndpointOptions<HostRequest>['auth'];
+  readonly auth: Auth<HostRequest> | undefined;
   /** The path of the endpoint from the root of the origin, as far as the host knows it. */
   readonly servedPath?: string | undefined;
   readonly sessionStore: SessionStore | undefined;
@@ -152,14 +152,15 @@ export function checkOptionNames(
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
 export function resolveOptions<HostRequest>(options: EndpointOptions<HostRequest>): ResolvedOptions<HostRequest> {
-  const { sessions = true, path = DEFAULT_PATH, principal, auth, sessionStore } = options;
+  const { sessions = true, path = DEFAULT_PATH, principal, sessionStore } = options;
+  const auth = options.auth && authOf(options.auth);
   const legacySse = legacyPaths(options.legacySse, path);
   requireFlag('sessions', sessions);
   if (legacySse && !sessions) throw invalid('legacySse', NEEDS_SESSIONS);
   if (principal !== undefined && typeof principal !== 'function') {
     throw invalid('principal', "must be a function that returns the caller's principal");
   }
-  const mistake = auth === undefined ? undefined : authMistake(auth);
+  const mistake = options.auth === undefined ? undefined : authMistake(auth);
   if (mistake !== undefined) throw invalid('auth', mistake);
   if (auth && principal) throw invalid('auth', "can't be combined with `principal`. Pass only one");
   if (sessionStore && !sessions) throw invalid('sessionStore', 'needs sessions. Remove `sessions: false`');

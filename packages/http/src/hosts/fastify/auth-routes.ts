@@ -1,8 +1,8 @@
 import { startupError } from '@decorum/core/plugin';
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 
-import type { Auth } from '../../auth/auth.js';
-import { authMistake } from '../../auth/auth-option.js';
+import type { AuthOption } from '../../auth/auth.js';
+import { authMistake, authOf } from '../../auth/auth-option.js';
 import { serveDocument } from '../../auth/documents.js';
 import { isFlooding } from '../node/answers.js';
 import { FastifyContext } from './context.js';
@@ -25,7 +25,8 @@ import { METHODS, UNDOCUMENTED } from './route-options.js';
  * await app.register(mcp, { server, auth });
  * ```
  */
-export function authRoutes(auth: Auth<never>, report?: (error: unknown) => void): FastifyPluginAsync {
+export function authRoutes(option: AuthOption<never>, report?: (error: unknown) => void): FastifyPluginAsync {
+  const auth = authOf(option);
   const mistake = authMistake(auth);
   if (mistake !== undefined) throw startupError('DECORUM_INVALID_OPTION', 'authRoutes', 'auth', mistake);
   const routes = async (app: FastifyInstance): Promise<void> => {

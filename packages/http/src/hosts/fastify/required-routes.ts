@@ -16,8 +16,7 @@ export function requireRoutes(app: FastifyInstance, auth: Auth<never> | undefine
   app.addHook('onReady', async () => {
     const missing = paths.find((path) => !app.hasRoute({ method: 'GET', url: routeOf(path) }));
     if (missing === undefined) return;
-    const plugin = 'routes' in auth ? 'auth.routes' : 'authRoutes(auth)';
-    const remedy = `Register them at the root of the application: \`await app.register(${plugin})\``;
+    const remedy = 'Register them at the root of the application: `await app.register(authRoutes(auth))`';
     throw startupError(
       'DECORUM_INVALID_OPTION',
       'mcp',
