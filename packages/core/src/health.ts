@@ -70,14 +70,11 @@ class Check {
 
   /** Starts a run, unless one is in progress. Otherwise, runs that hang would pile up. */
   private run(): Promise<unknown> {
-    if (this.running) return this.running;
     const { check } = this;
-    const running = (async () => await check())();
-    const end = () => {
+    this.running ??= (async () => await check())().finally(() => {
       this.running = undefined;
-    };
-    running.then(end, end);
-    return (this.running = running);
+    });
+    return this.running;
   }
 }
 

@@ -30,6 +30,7 @@ import {
   type ReachedLimit,
   type ServerLimits,
 } from './protocol/limits.js';
+import { pick } from './protocol/revisions/fields.js';
 import type { CacheHint } from './protocol/revisions/revision.js';
 import { checkCache, checkIcons } from './registry/plan.js';
 import type { ListingMode } from './registry/registry.js';
@@ -242,8 +243,7 @@ const isNested = (object: unknown) =>
 
 function implementationOf(options: McpServerOptions<readonly object[]>): Implementation {
   checkIcons(options.icons, 'McpServer');
-  const fields = IMPLEMENTATION_FIELDS.map((field) => [field, options[field]] as const);
-  return Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as unknown as Implementation;
+  return pick(options, IMPLEMENTATION_FIELDS) as unknown as Implementation;
 }
 
 const IMPLEMENTATION_FIELDS = ['name', 'version', 'title', 'description', 'icons', 'websiteUrl'] as const;

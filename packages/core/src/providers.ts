@@ -49,15 +49,16 @@ const ENTRY_OPTIONS: Readonly<Record<keyof ProviderEntry, true>> = {
 
 /** Reads the list of providers and creates their instances. */
 export class Providers {
-  readonly #resolve: Resolve | undefined;
-  readonly #report: (error: unknown) => void;
   readonly #instances = new Map<Class, object>();
   /** Pending instances; the first transport waits for them. */
   readonly #pending = new Set<Promise<void>>();
   #isReady = false;
 
   /** @param report receives errors from instances that fail after startup */
-  constructor(resolve: Resolve | undefined, report: (error: unknown) => void) {
+  constructor(
+    private readonly resolve: Resolve | undefined,
+    private readonly report: (error: unknown) => void,
+  ) {
     if (resolve !== undefined && typeof resolve !== 'function') {
       throw invalidOption(
         'McpServer',
@@ -65,8 +66,6 @@ export class Providers {
         'is not a function. Write `resolve: (cls) => container.resolve(cls)`',
       );
     }
-    this.#resolve = resolve;
-    this.#report = report;
   }
 
   /** @throws {DecorumError} for anything that cannot be served */
@@ -129,7 +128,7 @@ export class Providers {
   #ofClass(cls: Class, isScoped: boolean): Provider {
     if (typeof cls.prototype !== 'object')
       throw startupError('DECORUM_BAD_PROVIDER', `the function ${cls.name || 'without a name'}`);
-    if (this.#resolve === undefined) requireNoArguments(cls);
+    if (this.resolve === undefined) requireNoArguments(cls);
     const instance = isScoped ? this.#scoped(cls) : (this.#instances.get(cls) ?? this.#single(cls));
     if (!isScoped) this.#instances.set(cls, instance);
     return { cls, instance, prefix: '', uriPrefix: '' };
@@ -137,7 +136,7 @@ export class Providers {
 
   #make(cls: Class, context?: Context): object | Promise<object> {
     const construct = cls as unknown as ProviderClass;
-    const made = this.#resolve === undefined ? new construct() : this.#resolve(construct, context);
+    const made = this.resolve === undefined ? new construct() : this.resolve(construct, context);
     return andThen(made, (instance) => requireInstance(cls, instance));
   }
 
@@ -160,7 +159,7 @@ export class Providers {
       // until the first transport opens, opening one fails with this error
       if (!this.#isReady) return;
       this.#instances.delete(cls);
-      this.#report(error);
+      this.report(error);
     });
     return proxyFor(cls, () => slot.instance ?? made, slot);
   }

@@ -92,7 +92,9 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
     checkServerOptions(given);
     const plugins = checkPlugins(given.plugins ?? []);
     const options = withPlugins(given, plugins);
-    this.#reporter = reporterOf(options, (exchange) => targetOf(exchange, this.#registry)?.key);
+    const { logger, onError, errors } = options;
+    const memberOf = (exchange: Exchange) => targetOf(exchange, this.#registry)?.key;
+    this.#reporter = new ErrorReporter({ logger, onError, rules: checkErrorRules(errors), memberOf });
     checkTextOption(options.text, 'McpServer');
     const parts = kernelOptions(options, this.#reporter);
     this.info = parts.server;
@@ -286,10 +288,3 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
 
 /** Stands in for the class in error messages about tools that were added as functions. */
 const ADDED = class addTool {};
-
-function reporterOf(
-  { logger, onError, errors }: McpServerOptions<readonly object[]>,
-  memberOf: (exchange: Exchange) => string | undefined,
-): ErrorReporter {
-  return new ErrorReporter({ logger, onError, rules: checkErrorRules(errors), memberOf });
-}

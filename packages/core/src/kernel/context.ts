@@ -24,19 +24,8 @@ import type {
   SampleOptions,
 } from './question-options.js';
 import { checkRequest } from './question-rules.js';
-import {
-  confirm,
-  elicit,
-  type ElicitResult,
-  elicitUrl,
-  type ElicitUrlResult,
-  ping,
-  requireDeclared,
-  requireUrl,
-  roots,
-  sample,
-  type SampleResult,
-} from './questions.js';
+import * as questions from './questions.js';
+import type { ElicitResult, ElicitUrlResult, SampleResult } from './questions.js';
 
 /** Number of failed questions after which a handler is paused: endless retries would starve the event loop. */
 const MANY_FAILURES = 100;
@@ -79,7 +68,7 @@ export class Context {
   async [COLLECT]({ requests, state }: NeedInput): Promise<void> {
     // all or nothing: if the client cannot answer one of the requests, send none
     const checked = Object.entries(requests).map(([key, request]) => ({ key, ...checkRequest(request) }));
-    for (const request of checked) requireDeclared(this.#exchange, request);
+    for (const request of checked) questions.requireDeclared(this.#exchange, request);
     // keep the state of the first run: later runs may pass a different one
     const first = await this.#exchange.once(`${PRIVATE}needInput ${++this.#collected}`, () =>
       jsonRoundTrip(state, 'The state of needInput'),
@@ -186,7 +175,7 @@ export class Context {
    * @throws {QuestionError} if the client does not answer
    */
   elicit<S extends SchemaSource>(source: S, options: ElicitOptions): Promise<ElicitResult<Parsed<S>>> {
-    return this.#handled(elicit(this.#exchange, source, options));
+    return this.#handled(questions.elicit(this.#exchange, source, options));
   }
 
   /**
@@ -198,7 +187,7 @@ export class Context {
    * @throws {TypeError} for an invalid URL
    */
   elicitUrl(options: ElicitUrlOptions): Promise<ElicitUrlResult> {
-    return this.#handled(elicitUrl(this.#exchange, options));
+    return this.#handled(questions.elicitUrl(this.#exchange, options));
   }
 
   /**
@@ -210,7 +199,7 @@ export class Context {
    * @throws {QuestionError} if the user does not agree
    */
   requireUrl(options: ElicitUrlOptions): Promise<void> {
-    return this.#handled(requireUrl(this.#exchange, options));
+    return this.#handled(questions.requireUrl(this.#exchange, options));
   }
 
   /**
@@ -219,7 +208,7 @@ export class Context {
    * @throws {McpError} `missing-capability` if the client has no elicitation
    */
   confirm(message: string, options: ConfirmOptions = {}): Promise<boolean> {
-    return this.#handled(confirm(this.#exchange, message, options));
+    return this.#handled(questions.confirm(this.#exchange, message, options));
   }
 
   /**
@@ -228,7 +217,7 @@ export class Context {
    * @throws {QuestionError} if the client does not answer
    */
   sample(options: SampleOptions): Promise<SampleResult> {
-    return this.#handled(sample(this.#exchange, options));
+    return this.#handled(questions.sample(this.#exchange, options));
   }
 
   /**
@@ -238,7 +227,7 @@ export class Context {
    * @throws {QuestionError} if the client does not answer
    */
   roots(options: QuestionOptions = {}): Promise<readonly Root[]> {
-    return this.#handled(roots(this.#exchange, options));
+    return this.#handled(questions.roots(this.#exchange, options));
   }
 
   /**
@@ -286,7 +275,7 @@ export class Context {
    * @throws {QuestionError} if it does not answer in time
    */
   async ping(options: Pick<QuestionOptions, 'timeoutMs'> = {}): Promise<void> {
-    await this.#handled(ping(this.#exchange, options));
+    await this.#handled(questions.ping(this.#exchange, options));
   }
 
   /**

@@ -82,18 +82,13 @@ export class Events {
 
   private deliver(change: Change): void {
     if (this.listeners.size === 0) return;
-    switch (change.kind) {
-      case 'lists':
-        for (const list of change.lists) this.pending.add(list);
-        this.flushSoon();
-        break;
-      case 'resource':
-        this.resourceUpdated(change.uri, change.within);
-        break;
-      case 'elicitation':
-        for (const listener of this.listeners) listener.completed?.(change.id);
-        break;
+    if (change.kind === 'resource') return this.resourceUpdated(change.uri, change.within);
+    if (change.kind === 'elicitation') {
+      for (const listener of this.listeners) listener.completed?.(change.id);
+      return;
     }
+    for (const list of change.lists) this.pending.add(list);
+    this.flushSoon();
   }
 
   private resourceUpdated(uri: string, within: string | undefined): void {

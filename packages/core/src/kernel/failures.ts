@@ -12,13 +12,10 @@ import { unreadableId } from './batch.js';
 import type { InFlight } from './in-flight.js';
 import type { MethodParts } from './methods/method.js';
 import { signInResult } from './tool-sign-in.js';
+import type { Unopened } from './unopened.js';
 
 /** A message that is not JSON-RPC, or exceeds a limit. */
-interface Malformed {
-  readonly error: unknown;
-  readonly message: unknown;
-  readonly wire: Wire;
-}
+type Malformed = Pick<Unopened, 'wire' | 'conversation'> & { readonly message: unknown };
 
 /** Creates the replies to messages that failed. */
 export class Failures {
@@ -78,7 +75,7 @@ export class Failures {
   }
 
   /** The reply to anything but a JSON-RPC message. */
-  malformed({ error, message, wire }: Malformed, conversation: Conversation | undefined): Reply {
+  malformed(error: unknown, { message, wire, conversation }: Malformed): Reply {
     const id = readableId(message);
     const isTaken = conversation !== undefined && this.inFlight.find(conversation, id) !== undefined;
     const rejected = this.reject(error, (isTaken ? undefined : id) ?? unreadableId(message, conversation), wire);

@@ -140,7 +140,7 @@ export class InFlight {
     // a handler that closes its own server is added only after it has returned its promise
     await undefined;
     for (const exchange of this.of(owner)) exchange.end();
-    if (this.holds(owner)) await this.emptied(deadlineMs, owner);
+    if (this.of(owner).length > 0) await this.emptied(deadlineMs, owner);
     const late = this.of(owner);
     for (const exchange of late) exchange.cancel('closing');
     // let their errors be sent before the transport closes
@@ -158,10 +158,6 @@ export class InFlight {
     return [...this.exchanges].filter(({ wire }) => owner === undefined || wire.owner === owner);
   }
 
-  private holds(owner: object | undefined): boolean {
-    return this.of(owner).length > 0;
-  }
-
   private async emptied(deadlineMs: number, owner: object | undefined): Promise<void> {
     await new Promise<void>((resolve) => {
       const done = () => {
@@ -170,7 +166,7 @@ export class InFlight {
         resolve();
       };
       // check later: a request that a plugin held is removed just before it runs, and its reply must still be sent
-      const check = () => void setImmediate(() => (this.holds(owner) ? undefined : done()));
+      const check = () => void setImmediate(() => (this.of(owner).length > 0 ? undefined : done()));
       const timer = setTimeout(done, deadlineMs);
       this.drains.add(check);
     });

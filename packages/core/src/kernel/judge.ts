@@ -47,8 +47,7 @@ export class Judge {
    * @returns the denial, if any, or a promise of it if an access function returns a promise. Never rejects
    */
   verdict(exchange: Exchange): Verdict {
-    const needs = this.needsOf(exchange);
-    return isPromise(needs) ? needs.then((found) => decide(exchange, found)) : decide(exchange, needs);
+    return andThen(this.needsOf(exchange), (needs) => decide(exchange, needs));
   }
 
   /**

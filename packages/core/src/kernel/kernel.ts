@@ -24,7 +24,7 @@ import { batchFault, joined } from './batch.js';
 import { Failures } from './failures.js';
 import { InFlight } from './in-flight.js';
 import { Judge, runWhenAllowed, type Verdict } from './judge.js';
-import { type MemberRunner, Members } from './members.js';
+import { Members } from './members.js';
 import { Adoptions } from './methods/adoptions.js';
 import { extensionMethods } from './methods/extensions.js';
 import type { KernelParts, Method } from './methods/method.js';
@@ -46,12 +46,6 @@ export interface Steps {
   sessionClosed?(session: Session): void;
 }
 
-/** Adds plugins to a kernel. */
-export interface KernelWrap {
-  members(plain: MemberRunner): MemberRunner;
-  steps(plain: Kernel): Steps;
-}
-
 /** Takes one message and returns at most one reply. Transports know nothing else about the protocol. */
 export class Kernel implements Steps {
   /** Requests in flight over all transports. */
@@ -70,7 +64,7 @@ export class Kernel implements Steps {
 
   constructor(
     private readonly parts: KernelParts,
-    wrap?: KernelWrap,
+    wrap?: (plain: Kernel) => Steps,
   ) {
     const { server, events, limits } = parts;
     this.inFlight = new InFlight(limits.maxOpenCalls);
@@ -79,12 +73,12 @@ export class Kernel implements Steps {
     this.judge = new Judge(parts);
     const results = new Results(server);
     this.failures = new Failures({ ...parts, results }, this.inFlight);
-    const plain = new Members(parts.reporter, parts.intercept);
-    const means = { ...parts, members: wrap?.members(plain) ?? plain, results };
+    const { members = new Members(parts.reporter, parts.intercept) } = parts;
+    const means = { ...parts, members, results };
     this.extensions = extensionMethods(means);
     this.methods = protocolMethods(means);
     this.sessionMeans = { ...parts, join: (session) => events.join(session) };
-    this.steps = wrap?.steps(this) ?? this;
+    this.steps = wrap?.(this) ?? this;
   }
 
   /** `Class.method` of a member that needs scopes, if there is one. Members may be added while the server runs. */
@@ -109,7 +103,7 @@ export class Kernel implements Steps {
     try {
       checkMessage(message, this.parts.limits);
     } catch (error) {
-      return this.failures.malformed({ error, message, wire }, conversation);
+      return this.failures.malformed(error, { message, wire, conversation });
     }
     if (!('method' in message)) {
       conversation?.settle(message);

@@ -11,12 +11,12 @@ import type { Wire } from '../protocol/wire.js';
 import type { Verdict } from './judge.js';
 import { Kernel, type Steps } from './kernel.js';
 import type { CallResult } from './interceptors.js';
-import type { Invocation, MemberRunner, Outcome } from './members.js';
+import { type Invocation, type MemberRunner, Members, type Outcome } from './members.js';
 import type { KernelParts } from './methods/method.js';
 import { knownMethods, observedExchange, observedMessage, type RequestOutcome, outcomeOf } from './observed.js';
 import { askingOf, type QuestionOutcome } from './observed-questions.js';
 import { ObservedSessions, type SessionHook } from './observed-sessions.js';
-import { type Hooks, Observers, Work } from './observers.js';
+import { type Hooks, Observers, Task, Work } from './observers.js';
 import type { Unopened } from './unopened.js';
 
 /** The plugin functions for requests, questions and sessions. */
@@ -71,17 +71,6 @@ class Running extends Work<Reply, RequestOutcome> implements Observation {
   }
 }
 
-/** A message that runs no member. */
-class Taking extends Work<Reply, RequestOutcome> {
-  protected endOf(reply: Reply, milliseconds: number): RequestOutcome {
-    return outcomeOf(reply, milliseconds);
-  }
-
-  constructor(protected readonly start: () => Reply | Promise<Reply>) {
-    super();
-  }
-}
-
 /** Runs plugins around each message of a kernel. */
 class ObservedKernel implements Steps {
   private readonly observers: Observers<ObservedRequest, RequestOutcome>;
@@ -106,11 +95,11 @@ class ObservedKernel implements Steps {
 
   take(message: JsonRpcNotification, conversation: Conversation | undefined, wire: Wire): Reply | Promise<Reply> {
     const notification = observedMessage({ message, wire, conversation }, this.knownMethods);
-    return this.observers.observe(notification, new Taking(() => this.kernel.take(message, conversation)));
+    return this.observers.observe(notification, new Task(() => this.kernel.take(message, conversation), outcomeOf));
   }
 
   rejected(reply: Reply, request: Unopened): Reply | Promise<Reply> {
-    return this.observers.observe(observedMessage(request, this.knownMethods), new Taking(() => reply));
+    return this.observers.observe(observedMessage(request, this.knownMethods), new Task(() => reply, outcomeOf));
   }
 
   sessionClosed(session: Session): void {
@@ -179,11 +168,6 @@ class ObservedMembers implements MemberRunner {
 export function createKernel(parts: KernelParts, observing: Observing | undefined): Kernel {
   if (observing === undefined) return new Kernel(parts);
   const asking = askingOf(observing.questions, (error) => void parts.reporter.report(error));
-  return new Kernel(
-    { ...parts, asking },
-    {
-      members: (plain) => new ObservedMembers(plain),
-      steps: (plain) => new ObservedKernel(plain, parts, observing),
-    },
-  );
+  const members = new ObservedMembers(new Members(parts.reporter, parts.intercept));
+  return new Kernel({ ...parts, asking, members }, (plain) => new ObservedKernel(plain, parts, observing));
 }

@@ -7,7 +7,7 @@ import type { FailureCause } from '../protocol/failure-cause.js';
 import type { AskedQuestion, Asking, Observation, ObservedQuestion } from '../protocol/observed.js';
 import type { Reply } from '../protocol/reply.js';
 import { questionCauseOf } from './failure-causes.js';
-import { type Hooks, Observers, Work } from './observers.js';
+import { type Hooks, Observers, Task } from './observers.js';
 import { questionMeta } from './question-meta.js';
 
 type Settled = { readonly answer: JsonObject } | { readonly error: unknown };
@@ -34,13 +34,8 @@ class Ended {
     const error = 'error' in settled ? settled.error : undefined;
     const isSignal = error instanceof InputSignal;
     this.#settled = settled;
-    this.status = isSignal
-      ? 'input-required'
-      : 'answer' in settled
-        ? 'ok'
-        : cancelled === undefined
-          ? 'error'
-          : 'cancelled';
+    const failed = cancelled === undefined ? 'error' : 'cancelled';
+    this.status = isSignal ? 'input-required' : 'answer' in settled ? 'ok' : failed;
     this.code = error instanceof QuestionError ? error.code : undefined;
     const hasFailed = this.status === 'error' || this.status === 'cancelled';
     this.cause = hasFailed ? questionCauseOf(error, cancelled) : undefined;
@@ -56,25 +51,12 @@ class Ended {
 /** How a question to the client ended, as plugins see it. */
 export type QuestionOutcome = Pick<Ended, keyof Ended>;
 
-/** Sends a question and waits for the answer. */
-class Sending extends Work<Settled, QuestionOutcome> {
-  constructor(
-    private readonly exchange: Exchange,
-    private readonly send: () => Promise<JsonObject>,
-  ) {
-    super();
-  }
-
-  protected async start(): Promise<Settled> {
-    try {
-      return { answer: await this.send() };
-    } catch (error) {
-      return { error };
-    }
-  }
-
-  protected endOf(settled: Settled, milliseconds: number): QuestionOutcome {
-    return new Ended(settled, milliseconds, this.exchange.cancelled);
+/** Waits for the answer. Never rejects. */
+async function settle(asking: Promise<JsonObject>): Promise<Settled> {
+  try {
+    return { answer: await asking };
+  } catch (error) {
+    return { error };
   }
 }
 
@@ -94,7 +76,10 @@ export function askingOf(
     const asking = exchange as Exchange;
     const { request } = asking.observation as Observation;
     const question = { method, id, request, meta: {} };
-    const sending = new Sending(asking, () => send(questionMeta(question.meta, reportMeta)));
+    const sending = new Task<Settled, QuestionOutcome>(
+      () => settle(send(questionMeta(question.meta, reportMeta))),
+      (settled, milliseconds) => new Ended(settled, milliseconds, asking.cancelled),
+    );
     const settled = await observers.observe(question, sending);
     if ('error' in settled) throw settled.error;
     return settled.answer;

@@ -81,6 +81,16 @@ export abstract class Work<Value, End> {
   }
 }
 
+/** Work that two functions describe. */
+export class Task<Value, End> extends Work<Value, End> {
+  constructor(
+    protected readonly start: () => Value | Promise<Value>,
+    protected readonly endOf: (value: Value, milliseconds: number) => End,
+  ) {
+    super();
+  }
+}
+
 /**
  * Runs plugin functions around work. They can't change or prevent the work: it runs exactly once, and nothing waits for
  * what the functions do afterwards. Synchronous work stays synchronous if they call `run` before they wait for

@@ -25,7 +25,7 @@ export class Listing<L extends Listed<unknown>> {
     readonly all: readonly L[],
     private readonly onlyUsable = false,
   ) {
-    this.deciding = [...new Set(all.flatMap((listed) => this.conditionsOf(listed)))];
+    this.deciding = [...new Set(all.flatMap((listed) => conditionsOf(listed, onlyUsable)))];
   }
 
   /** Whether some entries are not visible to everybody. */
@@ -41,15 +41,13 @@ export class Listing<L extends Listed<unknown>> {
     const known = this.parts.get(id);
     if (known) return known;
     const met = new Set(this.deciding.filter((_condition, index) => answers[index]));
-    const part = this.all.filter((listed) => this.conditionsOf(listed).every((condition) => met.has(condition)));
+    const part = this.all.filter((listed) =>
+      conditionsOf(listed, this.onlyUsable).every((condition) => met.has(condition)),
+    );
     const [oldest] = this.parts.keys();
     if (oldest !== undefined && this.parts.size >= MAX_PARTS) this.parts.delete(oldest);
     this.parts.set(id, part);
     return part;
-  }
-
-  private conditionsOf(listed: L): readonly Condition[] {
-    return conditionsOf(listed, this.onlyUsable);
   }
 }
 

@@ -60,7 +60,7 @@ export class Registry {
 
   /**
    * Adds the decorated members of a class. All or nothing: if one member is invalid, none is added.
-   * @returns a function that removes them
+   * @returns a function that removes them. Call it once
    * @throws {DecorumError} `DECORUM_NO_MEMBERS`, or the error for the first mistake in the decorators
    */
   add(provider: Provider): () => void {
@@ -82,10 +82,7 @@ export class Registry {
     for (const { list } of added.plans) this.offered.add(list);
     if (members.some(({ kind }) => kind === 'completion')) this.offered.add('completions');
     this.publish(added.plans);
-    let present = true;
     return () => {
-      if (!present) return;
-      present = false;
       rollBack();
       this.publish(added.plans);
     };
@@ -141,30 +138,23 @@ export class Registry {
   }
 
   private addMember(member: Member, { undo, plans, completable }: Added): void {
-    switch (member.kind) {
-      case 'tool': {
-        const plan = compileTool(member, this.defaults);
-        undo.push(put('tool', this.tools, plan));
-        plans.push({ list: 'tools', plan });
-        break;
-      }
-      case 'prompt': {
-        const plan = compilePrompt(member);
-        undo.push(put('prompt', this.prompts, plan));
-        plans.push({ list: 'prompts', plan });
-        completable.set(member.key, plan);
-        break;
-      }
-      case 'resource': {
-        const plan = compileResource(member);
-        plans.push({ list: 'resources', plan });
-        if ('template' in plan) {
-          const twin = [...this.templates.values()].find(({ key }) => shapeOf(key) === shapeOf(plan.key));
-          if (twin) throw duplicate('resource template', plan, twin);
-          undo.push(put('resource template', this.templates, plan));
-          completable.set(member.key, plan);
-        } else undo.push(put('resource', this.resources, plan));
-      }
+    if (member.kind === 'tool') {
+      const plan = compileTool(member, this.defaults);
+      undo.push(put('tool', this.tools, plan));
+      plans.push({ list: 'tools', plan });
+    } else if (member.kind === 'prompt') {
+      const plan = compilePrompt(member);
+      undo.push(put('prompt', this.prompts, plan));
+      plans.push({ list: 'prompts', plan });
+      completable.set(member.key, plan);
+    } else if (member.kind === 'resource') {
+      const plan = compileResource(member);
+      plans.push({ list: 'resources', plan });
+      if (!('template' in plan)) return void undo.push(put('resource', this.resources, plan));
+      const twin = [...this.templates.values()].find(({ key }) => shapeOf(key) === shapeOf(plan.key));
+      if (twin) throw duplicate('resource template', plan, twin);
+      undo.push(put('resource template', this.templates, plan));
+      completable.set(member.key, plan);
     }
   }
 

@@ -47,6 +47,8 @@ export interface KernelParts {
   readonly hit: (hit: ReachedLimit) => void;
   /** Runs plugins around questions to clients; undefined without such plugins. */
   readonly asking?: Asking | undefined;
+  /** Runs members, if plugins observe them. */
+  readonly members?: MemberRunner;
 }
 
 /** The parts that methods use. */

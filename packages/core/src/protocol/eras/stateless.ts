@@ -63,12 +63,13 @@ class Envelope implements Peer {
 
   constructor(
     private readonly request: JsonRpcRequest,
-    private readonly means: StatelessMeans & { readonly revision: Revision; readonly wire: Wire },
+    private readonly opened: { readonly revision: Revision; readonly wire: Wire },
+    private readonly means: StatelessMeans,
   ) {
     const { _meta, requestState, inputResponses } = request.params as JsonObject;
-    this.revision = means.revision;
+    this.revision = opened.revision;
     this.meta = _meta as JsonObject;
-    this.traits = means.revision.methods.get(request.method);
+    this.traits = opened.revision.methods.get(request.method);
     const level = this.meta[LOG_LEVEL];
     this.logLevel = level === undefined ? undefined : requireOneOf(level, LOG_LEVEL, LOG_LEVELS);
     const carriesState = requestState !== undefined || inputResponses !== undefined;
@@ -126,7 +127,7 @@ class Envelope implements Peer {
   }
 
   checkArguments(mirrored: readonly MirroredArgument[], args: JsonObject): void {
-    this.means.wire.checkArguments?.(mirrored, args);
+    this.opened.wire.checkArguments?.(mirrored, args);
   }
 
   endRound(exchange: Asker): Promise<JsonObject> | undefined {
@@ -148,7 +149,8 @@ class Envelope implements Peer {
     if (this.current) return this.current;
     const { method, params = {} } = this.request;
     if (!this.traits?.asks) throw new QuestionError(`Handlers of "${method}" cannot ask the client.`);
-    const { wire, requestStates } = this.means;
+    const { wire } = this.opened;
+    const { requestStates } = this.means;
     const { arguments: args = {}, requestState } = params;
     const target = String(params[this.traits.subject ?? 'name']);
     const binding = { principal: ownerOf(wire.principal) ?? null, method, target, args };
@@ -189,11 +191,5 @@ export function openStateless(request: JsonRpcRequest, wire: Wire, means: Statel
     const param = revision.methods.get(request.method)?.subject;
     wire.checkRouting(request.method, param && { param, value: (request.params as JsonObject)[param] });
   }
-  return new Envelope(request, {
-    revision,
-    wire,
-    requestStates: means.requestStates,
-    tickets: means.tickets,
-    asking: means.asking,
-  });
+  return new Envelope(request, { revision, wire }, means);
 }
