@@ -4,7 +4,6 @@ import { drain, isGenerator, type Reader } from './registry/generators.js';
 import type { MemberHost } from './registry/member-host.js';
 import type { Provider } from './registry/plan.js';
 
-export type { MemberHost, UncheckedInput } from './registry/member-host.js';
 export type { Provider } from './registry/plan.js';
 
 /** The key of the `ServerHost` in a server's options. A symbol, because only our own packages set it. */

@@ -105,7 +105,7 @@ export type { Access, Principal, RequestHeaders, TransportInfo } from './protoco
 export type { CompleteResult } from './registry/completion-plan.js';
 export type { McpServerOptions } from './options.js';
 export type { ProviderClass, ProviderEntry, ProviderSource, Resolve } from './providers.js';
-export type { MemberHost, UncheckedInput } from './hosting.js';
+export type { MemberHost, UncheckedInput } from './registry/member-host.js';
 export type { ListingMode, ListName } from './registry/registry.js';
 export type { Notifier } from './notifier.js';
 export { type Lifecycle, McpServer, type Registration } from './server.js';
