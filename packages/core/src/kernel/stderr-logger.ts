@@ -38,14 +38,13 @@ function write(level: string, [details, message]: readonly [details: object, mes
   process.stderr.write(`${entryOf(isLong ? text : text.replaceAll('\n', '\\n'))}\n`);
 }
 
+const loggerTo = (isLong: () => boolean): Logger => ({
+  warn: (...entry) => write('warn', entry, isLong()),
+  error: (...entry) => write('error', entry, isLong()),
+});
+
 /** Logs to stderr, one line per event; on a terminal, with the stack traces of errors. */
-export const STDERR_LOGGER: Logger = {
-  warn: (...entry) => write('warn', entry, process.stderr.isTTY),
-  error: (...entry) => write('error', entry, process.stderr.isTTY),
-};
+export const STDERR_LOGGER = loggerTo(() => process.stderr.isTTY);
 
 /** The same, always with stack traces, for the output of tests. */
-export const LONG_STDERR_LOGGER: Logger = {
-  warn: (...entry) => write('warn', entry, true),
-  error: (...entry) => write('error', entry, true),
-};
+export const LONG_STDERR_LOGGER = loggerTo(() => true);
