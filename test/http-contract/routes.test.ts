@@ -346,7 +346,7 @@ describe('A plugin that waits before `run`', () => {
     const headers = modernHeaders('tools/call', 'wait');
     const left = post(url, modernCall(1, 'wait'), headers, controller.signal).catch(() => 'left');
     const { inFlight } = await kernelOf(server);
-    const isHeld = () => (inFlight as unknown as { exchanges: unknown[] }).exchanges.length > 0;
+    const isHeld = () => (inFlight as unknown as { exchanges: Set<unknown> }).exchanges.size > 0;
     while (!isHeld()) await new Promise(setImmediate);
     controller.abort();
     expect(await left).toBe('left');

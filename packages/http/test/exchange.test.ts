@@ -35,9 +35,9 @@ interface Insides {
 
 /** The streams of the session that a request in flight belongs to. */
 interface InFlight {
-  readonly exchanges: readonly {
+  readonly exchanges: ReadonlySet<{
     readonly wire: { readonly owner: object; readonly session: { readonly streams: unknown[] | undefined } };
-  }[];
+  }>;
 }
 
 const ADD = { a: 1, b: 2 };
@@ -99,7 +99,7 @@ describe('the stream of a request', () => {
     const { url, probe, server, session } = await serveSession();
     const [waiting] = await whenBegun(probe, post(url, call(1, 'wait'), session));
     const { exchanges } = (await kernelOf(server)).inFlight as unknown as InFlight;
-    const streams = () => exchanges[0]?.wire.session.streams ?? [];
+    const streams = () => [...exchanges][0]?.wire.session.streams ?? [];
     for (const id of [2, 3]) await (await post(url, call(id, 'steps', {}, TOKEN), session)).text();
     expect(streams()).toEqual([]);
     const open = await getStream(url, session);

@@ -26,7 +26,7 @@ import {
 } from './fixture.js';
 
 interface Insides {
-  readonly exchanges: readonly { readonly wire: Wire }[];
+  readonly exchanges: ReadonlySet<{ readonly wire: Wire }>;
 }
 
 const WAIT = [modernCall(1, 'wait'), modernHeaders('tools/call', 'wait')] as const;
@@ -36,7 +36,7 @@ const LET_GO = { id: 1, result: { content: [{ text: 'let go' }] } };
 async function clockOf(server: McpServer): Promise<() => void> {
   const { inFlight } = await kernelOf(server);
   const { exchanges } = inFlight as unknown as Insides;
-  return () => inFlight.keepAlive(exchanges[0]?.wire.owner as object);
+  return () => inFlight.keepAlive([...exchanges][0]?.wire.owner as object);
 }
 
 /** A server with calls in flight. The test controls its clock. */

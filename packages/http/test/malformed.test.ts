@@ -20,7 +20,7 @@ const collectGarbage = runInNewContext('gc') as () => void;
 
 /** Internal state of an endpoint and its kernel, to test that nothing leaks. */
 interface Insides {
-  readonly inFlight: { readonly exchanges: { readonly length: number } };
+  readonly inFlight: { readonly exchanges: { readonly size: number } };
   readonly parts: { readonly events: { readonly listeners: { readonly size: number } } };
 }
 interface SessionsInsides {
@@ -58,7 +58,7 @@ async function openTarget() {
     const { byId } = (seen.parts as ExchangeParts).sessions as unknown as SessionsInsides;
     const kernel = seen.kernel as unknown as Insides;
     return {
-      running: kernel.inFlight.exchanges.length,
+      running: kernel.inFlight.exchanges.size,
       listeners: kernel.parts.events.listeners.size,
       sessions: byId.size,
       streams: [...byId.values()].reduce((sum, { streams }) => sum + (streams?.length ?? 0), 0),

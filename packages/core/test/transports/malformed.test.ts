@@ -15,7 +15,7 @@ const collectGarbage = runInNewContext('gc') as () => void;
 
 /** Internal state of a kernel and its sessions, to test that nothing leaks. */
 interface Insides {
-  readonly inFlight: { readonly exchanges: { readonly length: number } };
+  readonly inFlight: { readonly exchanges: { readonly size: number } };
   readonly parts: { readonly events: { readonly listeners: { readonly size: number } } };
 }
 interface SessionInsides {
@@ -43,7 +43,7 @@ async function openTarget() {
   const pipe = await openPipe(host);
   await pipe.client.initialize({ sampling: {}, roots: {} });
   const held = () => ({
-    running: (seen.kernel as unknown as Insides).inFlight.exchanges.length,
+    running: (seen.kernel as unknown as Insides).inFlight.exchanges.size,
     sessions: (seen.kernel as unknown as Insides).parts.events.listeners.size,
     busy: seen.session && [...(seen.kernel?.inFlight.requestsOf(seen.session) ?? [])].length > 0,
     waiting: (seen.session as unknown as SessionInsides).waiting?.size ?? 0,
