@@ -1,6 +1,6 @@
 // What a request is to its handler: its metadata, its signal, its messages, and what stops them.
 import { describe, expect, it } from '@jest/globals';
-import { connectMemory, type Context, McpServer, NoInput } from '@decorum/core';
+import { connectMemory, type Context, type ErrorOrigin, McpServer, NoInput } from '@decorum/core';
 import { connect, type ConnectOptions, type TestClient } from '@decorum/testing';
 import { IsBoolean, IsInt, IsOptional, IsString, Min } from 'class-validator';
 
@@ -173,6 +173,12 @@ describe('progress of a request', () => {
   const progress = (client: TestClient) =>
     client.notifications.flatMap(({ method, params }) => (method === 'notifications/progress' ? [params] : []));
 
+  it('is dropped without an error if the client did not ask for it', async () => {
+    const { client, call } = await serve((ctx) => (ctx.progress(1), 'done'));
+    expect(await call()).toEqual({ content: [{ type: 'text', text: 'done' }] });
+    expect(progress(client)).toEqual([]);
+  });
+
   it.each([
     ['2024-11-05', { progressToken: 7, progress: 1 }],
     ['2025-03-26', { progressToken: 7, progress: 1, message: 'half' }],
@@ -191,6 +197,31 @@ describe('progress of a request', () => {
     await client.request('tools/call', { name: 'tool' }, { onProgress }).catch(() => {});
     expect(progress(client)).toEqual([{ progressToken: 2, progress: 1 }]);
     expect(methodsOf(client)).toEqual(['notifications/progress']);
+  });
+});
+
+describe('messages of a request', () => {
+  it('are sent at or above the level of the session', async () => {
+    const { client, call } = await serve((ctx) => {
+      ctx.log.info('chatter');
+      ctx.log.error('trouble');
+    });
+    await call();
+    await client.setLogLevel('error');
+    await call();
+    expect(client.notifications.map(({ params }) => params['data'])).toEqual(['chatter', 'trouble', 'trouble']);
+  });
+
+  it('tell the operator its member, also after a question', async () => {
+    const members: unknown[] = [];
+    const onError = (_error: unknown, { member }: ErrorOrigin) => void members.push(member);
+    const server = new McpServer({ name: 'test', version: '1', logger: SILENT, onError });
+    server.addTool({ name: 'tool' }, async (_input, ctx) => {
+      await ctx.elicit(NAME, { message: 'Who?' });
+      throw new Error('broken');
+    });
+    await (await connect(server, { onElicit: () => ({ action: 'cancel' }) })).callTool('tool');
+    expect(members).toEqual(['tool']);
   });
 });
 

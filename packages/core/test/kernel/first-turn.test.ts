@@ -105,6 +105,13 @@ describe('The first turn of a handler', () => {
 });
 
 describe('Kernel.handle', () => {
+  it('tells transports which messages a slow reader can do without', async () => {
+    const { handle, initialize, sent } = await open();
+    await initialize();
+    await handle({ id: 1, method: 'tools/call', params: { name: 'short', _meta: { progressToken: 1 } } });
+    expect(sent.map(({ kind }) => kind)).toEqual(['progress', 'log']);
+  });
+
   it.each([[{ toString: 1 }], [['initialize']], [{ toString: 1, valueOf: 1 }]] as [unknown][])(
     'does not throw for a batch with the method %j',
     async (method) => {
