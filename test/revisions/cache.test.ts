@@ -6,18 +6,19 @@ import {
   type JsonObject,
   type McpServerOptions,
   NoInput,
-  type Principal,
   Prompt,
   Resource,
-  type ResourceListing,
   Tool,
 } from '@decorum/core';
 
-import { overHttp } from '../support/http-transports.js';
+import { transportsOf } from '../support/http-transports.js';
 import { RawClient, type RawOptions } from '../support/raw-client.js';
 import { eachSessionRevision, inStateless, STATELESS } from '../support/requirements.js';
-import { copies, LISTS, names, pagesOf } from './lists.js';
+import { copies, copiesWith, enumerated, LISTS, many, names, namesOf, pagesOf, restricted } from './lists.js';
 import { serverOf } from './servers.js';
+
+const ACCEPTED = { action: 'accept', content: { confirmed: true } };
+const ADA = { subject: 'ada' };
 
 class Everything {
   @Tool()
@@ -97,158 +98,175 @@ describe('results', () => {
     }
   });
 
-  inStateless('CACHE-01', 'that depend on the caller have them too', async () => {
-    const access = () => true;
-    class Restricted {
-      @Tool({ access })
-      tool() {}
-
-      @Prompt({ access })
-      prompt() {
-        return '';
-      }
-
-      @Resource('docs://one', { access })
-      one() {
-        return '';
-      }
-
-      @Resource('docs://{id}', { access, list: 'list' })
-      template(_variables: NoInput) {
-        return '';
-      }
-
-      list() {
-        return ['docs://1'];
-      }
-    }
-    for (const scope of ['public', 'private'] as const) {
-      const client = await open({ providers: [Restricted], cache: { ttlMs: 1000, scope } });
-      for (const [method] of LISTS) {
-        expect([method, hintOf(await client.result(method))]).toEqual([method, [1000, 'private']]);
-      }
-      for (const uri of ['docs://one', 'docs://1']) {
-        expect(hintOf(await client.result('resources/read', { uri }))).toEqual([0, 'private']);
-      }
-    }
-  });
-
-  inStateless('CACHE-02', 'have a duration in whole milliseconds, and other values are rejected', async () => {
-    for (const ttlMs of [0, 1, Number.MAX_SAFE_INTEGER]) {
-      const results = await hintsOf(await open({ cache: { ttlMs, scope: 'private' } }));
-      expect(results.slice(0, 5)).toEqual(Array.from({ length: 5 }, () => [ttlMs, 'private']));
-    }
-    for (const ttlMs of [-1, 0.5, Number.NaN, Infinity, '1', null, undefined]) {
-      const cache = { ttlMs, scope: 'public' } as CacheHint;
-      expect(() => serverOf({ cache })).toThrow('DECORUM_INVALID_OPTION');
-      for (const uri of ['docs://a', 'docs://{name}']) {
-        expect(() => withResource(uri, cache)).toThrow('DECORUM_INVALID_OPTION');
-      }
-    }
-  });
-
-  inStateless('CACHE-03', 'have a public or private scope, and other values are rejected', async () => {
-    for (const scope of ['public', 'private'] as const) {
-      for (const [, said] of (await hintsOf(await open({ cache: { ttlMs: 1, scope } }))) as [unknown, unknown][]) {
-        expect(['public', 'private']).toContain(said);
-      }
-    }
-    for (const scope of ['shared', 'Public', '', null, undefined]) {
-      const cache = { ttlMs: 1, scope } as CacheHint;
-      expect(() => serverOf({ cache })).toThrow('DECORUM_INVALID_OPTION');
-      for (const uri of ['docs://a', 'docs://{name}']) {
-        expect(() => withResource(uri, cache)).toThrow('DECORUM_INVALID_OPTION');
-      }
-    }
-  });
-
-  class Enumerating {
-    @Resource('notes://{id}', { list: 'list' })
-    note(_variables: NoInput) {
-      return '';
-    }
-
-    list(): ResourceListing[] {
-      return names(5).map((id) => ({ variables: { id } }));
-    }
-  }
-
-  inStateless('CACHE-04', 'have the same scope on all pages of a list', async () => {
-    for (const scope of ['public', 'private'] as const) {
-      for (const providers of [names(7).map(copies), [...names(3).map(copies), Enumerating]]) {
-        const client = await open({ providers, pageSize: 2, cache: { ttlMs: 1, scope } });
-        for (const [method] of LISTS) {
-          const scopes = (await pagesOf(client, method)).map(({ cacheScope }) => cacheScope);
-          expect(scopes.length).toBeGreaterThan(1);
-          expect(new Set(scopes).size).toBe(1);
-        }
-      }
-    }
-  });
-
-  inStateless('CACHE-04', 'have the same scope on all pages, even if only one depends on the caller', async () => {
-    const access = (principal?: Principal) => principal?.subject === 'ada';
-    class Restricted {
-      @Tool({ access })
-      tool() {}
-
-      @Prompt({ access })
-      prompt() {
-        return '';
-      }
-
-      @Resource('docs://restricted', { access })
-      resource() {
-        return '';
-      }
-
-      @Resource('docs://restricted/{id}', { access })
-      template(_variables: NoInput) {
-        return '';
-      }
-    }
-    const providers = [...names(5).map(copies), Restricted];
-    for (const scope of ['public', 'private'] as const) {
-      for (const [subject, count] of [
-        ['ada', 6],
-        ['bob', 5],
+  inStateless(
+    ['CACHE-02', 'CACHE-03'],
+    'have whole milliseconds and one of two scopes, or the start fails',
+    async () => {
+      for (const cache of [
+        { ttlMs: 0, scope: 'private' },
+        { ttlMs: 1, scope: 'public' },
+        { ttlMs: Number.MAX_SAFE_INTEGER, scope: 'private' },
       ] as const) {
-        const options = { providers, pageSize: 1, cache: { ttlMs: 1, scope } };
-        const client = await open(options, { principal: { subject } });
-        for (const [method] of LISTS) {
-          const scopes = (await pagesOf(client, method)).map(({ cacheScope }) => cacheScope);
-          expect([subject, method, scopes]).toEqual([subject, method, Array.from({ length: count }, () => 'private')]);
+        const results = await hintsOf(await open({ cache }));
+        expect(results.slice(0, 5)).toEqual(Array.from({ length: 5 }, () => [cache.ttlMs, cache.scope]));
+      }
+      const durations = [-1, 0.5, Number.NaN, Infinity, '1', null, undefined].map((ttlMs) => ({
+        ttlMs,
+        scope: 'public',
+      }));
+      const scopes = ['shared', 'Public', '', null, undefined].map((scope) => ({ ttlMs: 1, scope }));
+      for (const cache of [...durations, ...scopes] as CacheHint[]) {
+        expect(() => serverOf({ cache })).toThrow('DECORUM_INVALID_OPTION');
+        for (const uri of ['docs://a', 'docs://{name}'])
+          expect(() => withResource(uri, cache)).toThrow('DECORUM_INVALID_OPTION');
+      }
+    },
+  );
+
+  inStateless(
+    ['CACHE-01', 'CACHE-02', 'CACHE-04'],
+    'have one hint on all pages of a list, however it is made',
+    async () => {
+      for (const cache of [
+        { ttlMs: 0, scope: 'public' },
+        { ttlMs: 1500, scope: 'public' },
+        { ttlMs: 7, scope: 'private' },
+      ] as const) {
+        // one page of it has an entry that not everybody sees
+        const partly = [...names(4).map((name) => copies(name)), copiesWith({ access: () => true })('own')];
+        for (const [server, scope, lists] of [
+          [many(5, 2, { cache }), cache.scope, LISTS],
+          [restricted(5, { cache }), 'private', LISTS],
+          [serverOf({ providers: partly, pageSize: 2, cache }), 'private', LISTS],
+          [enumerated(5, { cache }).server, 'private', LISTS.slice(2, 3)],
+        ] as const) {
+          const client = await RawClient.connect(server, { revision: STATELESS, principal: ADA });
+          for (const [method] of lists) {
+            const hints = (await pagesOf(client, method)).map(hintOf);
+            expect([method, hints]).toEqual([method, Array.from({ length: 3 }, () => [cache.ttlMs, scope])]);
+          }
         }
       }
-    }
-  });
+    },
+  );
 
-  inStateless('CACHE-07', 'that depend on answers are not cacheable', async () => {
+  inStateless(
+    'CACHE-05',
+    'are private if they show only what the caller may use, and else the same for all',
+    async () => {
+      class Files {
+        @Tool({ scopes: ['files:read'] })
+        read() {}
+
+        @Tool()
+        help() {}
+
+        @Prompt({ scopes: ['files:read'] })
+        summary() {
+          return '';
+        }
+
+        @Resource('files://{id}', { scopes: ['files:read'] })
+        file(_variables: NoInput) {
+          return '';
+        }
+
+        @Resource('files://all', { scopes: ['files:read'] })
+        files() {
+          return '';
+        }
+      }
+      const cache: CacheHint = { ttlMs: 1000, scope: 'public' };
+      for (const listing of ['usable', 'all'] as const) {
+        for (const scopes of [['files:read'], []]) {
+          const server = serverOf({ providers: [Files], cache, listing });
+          const client = await RawClient.connect(server, { revision: STATELESS, principal: { ...ADA, scopes } });
+          for (const [method, member] of LISTS) {
+            const result = await client.result(method);
+            // with 'all', everybody gets the same list
+            expect([listing, method, result]).toMatchObject([
+              listing,
+              method,
+              { cacheScope: listing === 'all' ? 'public' : 'private' },
+            ]);
+            const hidden = listing === 'usable' && scopes.length === 0;
+            expect([method, namesOf(result, member).length > (member === 'tools' ? 1 : 0)]).toEqual([method, !hidden]);
+          }
+        }
+      }
+      const access = () => true;
+      class Own {
+        @Resource('files://own', { access })
+        own() {
+          return '';
+        }
+      }
+      const owner = await open({ providers: [Own], cache }, { principal: ADA });
+      expect(hintOf(await owner.result('resources/read', { uri: 'files://own' }))).toEqual([0, 'private']);
+      const server = serverOf({ providers: [copies('a')], cache });
+      const texts = [ADA, { subject: 'bob' }].map(async (principal) => {
+        const client = await RawClient.connect(server, { revision: STATELESS, principal });
+        await client.result('tools/list');
+        return client.texts[0];
+      });
+      expect(await texts[0]).toBe(await texts[1]);
+      class Shared {
+        @Resource('files://shared', { cache })
+        shared() {
+          return '';
+        }
+      }
+      class Guarded {
+        @Resource('files://guarded', { cache, access })
+        guarded() {
+          return '';
+        }
+      }
+      expect(() => serverOf({ providers: [Guarded] })).toThrow('cache.scope');
+      expect(() => serverOf({ providers: [{ provider: Shared, scopes: ['files:read'] }] })).toThrow('cache.scope');
+    },
+  );
+
+  inStateless('CACHE-07', 'that depend on answers are not cacheable, nor are the questions', async () => {
+    const cache = { ttlMs: 60_000, scope: 'public' } as const;
     class Asking {
-      @Resource('docs://asking', { cache: { ttlMs: 60_000, scope: 'public' } })
-      async asking(_input: NoInput, context: Context) {
-        return (await context.confirm('Really?')) ? 'yes' : 'no';
+      @Resource('docs://{name}', { cache, input: { type: 'object', properties: { name: { type: 'string' } } } })
+      async asking(_input: object, context: Context) {
+        await context.confirm('One?');
+        return String(await context.confirm('Two?'));
+      }
+
+      @Resource('docs://kept', { cache })
+      kept() {
+        return 'kept';
       }
     }
-    const server = serverOf({ providers: [Asking, Everything], cache: { ttlMs: 1000, scope: 'public' } });
-    const capabilities = { elicitation: {} };
-    for (const transport of [undefined, overHttp]) {
-      const client = await RawClient.connect(server, { revision: STATELESS, capabilities }, transport);
-      const { result: asked = {} } = await client.request('resources/read', { uri: 'docs://asking' });
-      expect(asked).toMatchObject({ resultType: 'input_required' });
-      for (const field of ['ttlMs', 'cacheScope']) expect(asked).not.toHaveProperty(field);
-      const inputResponses = Object.fromEntries(
-        Object.keys(asked['inputRequests'] as object).map((key) => [key, ACCEPTED]),
+    for (const transport of Object.values(transportsOf(STATELESS))) {
+      const server = serverOf({ providers: [Asking], cache });
+      const client = await RawClient.connect(
+        server,
+        { revision: STATELESS, capabilities: { elicitation: {} } },
+        transport,
       );
-      const retry = { uri: 'docs://asking', inputResponses, requestState: asked['requestState'] };
-      const answered = await client.result('resources/read', retry);
-      expect(answered).toMatchObject({ contents: [{ text: 'yes' }], ttlMs: 0, cacheScope: 'private' });
-      // unsolicited answers count too
-      for (const uri of ['docs://kept', 'docs://pages/a']) {
-        const unasked = await client.result('resources/read', { uri, inputResponses: { x: ACCEPTED } });
-        expect(hintOf(unasked)).toEqual([0, 'private']);
+      let given: JsonObject = {};
+      for (const hint of [
+        [undefined, undefined],
+        [undefined, undefined],
+        [0, 'private'],
+      ]) {
+        const { result = {} } = await client.request('resources/read', { uri: 'docs://a', ...given });
+        expect(hintOf(result)).toEqual(hint);
+        const keys = Object.keys((result['inputRequests'] as object | undefined) ?? {});
+        const inputResponses = Object.fromEntries(keys.map((key) => [key, ACCEPTED]));
+        given = { inputResponses, requestState: result['requestState'] };
       }
-      expect(hintOf(await client.result('resources/read', { uri: 'docs://kept' }))).toEqual([60_000, 'public']);
+      // unsolicited answers count too
+      const kept = async (more: JsonObject) =>
+        hintOf(await client.result('resources/read', { uri: 'docs://kept', ...more }));
+      expect([await kept({ inputResponses: { x: ACCEPTED } }), await kept({})]).toEqual([
+        [0, 'private'],
+        [60_000, 'public'],
+      ]);
     }
   });
 
@@ -298,5 +316,3 @@ describe('results', () => {
     for (const hint of (await hintsOf(client)).slice(0, 6)) expect(hint).toEqual([0, 'private']);
   });
 });
-
-const ACCEPTED = { action: 'accept', content: { confirmed: true } };

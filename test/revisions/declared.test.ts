@@ -1,63 +1,16 @@
 // What a client has not declared is not asked of it, whichever member asks, in whichever way, over whichever transport.
 import { describe, expect } from '@jest/globals';
-import {
-  type Context,
-  type InputRequest,
-  type JsonObject,
-  needInput,
-  NoInput,
-  Prompt,
-  Resource,
-  Tool,
-} from '@decorum/core';
+import type { Context, JsonObject } from '@decorum/core';
 import { listen, MemorySessionStore } from '@decorum/http';
 
 import { transportsOf } from '../support/http-transports.js';
 import { overMemory, RawClient } from '../support/raw-client.js';
 import { eachRevision, eachSessionRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
+import { Desk, REQUESTS, returned, type Way } from './desk.js';
 import { HttpClient } from './http-client.js';
 import { ADA, ANSWERS, asked, CAPABILITIES, NAME } from './rounds.js';
 import { serverOf, serverWith } from './servers.js';
 
-/** Asks, and returns `done` once the client has answered. */
-type Way = (context: Context) => unknown;
-
-/** One member of each kind that may ask. */
-class Desk {
-  constructor(readonly way: Way) {}
-
-  @Tool({ name: 'desk' })
-  async tool(_input: NoInput, context: Context) {
-    return (await this.way(context)) as string;
-  }
-
-  @Prompt({ name: 'desk' })
-  async prompt(_input: NoInput, context: Context) {
-    return (await this.way(context)) as string;
-  }
-
-  @Resource('desk://fixed')
-  async fixed(_input: NoInput, context: Context) {
-    return (await this.way(context)) as string;
-  }
-
-  @Resource('desk://rooms/{id}', { input: { type: 'object', properties: { id: { type: 'string' } } } })
-  async room(_input: { id?: string }, context: Context) {
-    return (await this.way(context)) as string;
-  }
-}
-
-const REQUESTS: readonly (readonly [method: string, params: JsonObject])[] = [
-  ['tools/call', { name: 'desk' }],
-  ['prompts/get', { name: 'desk' }],
-  ['resources/read', { uri: 'desk://fixed' }],
-  ['resources/read', { uri: 'desk://rooms/1' }],
-];
-
-const returned =
-  (method: InputRequest['method'], params?: JsonObject): Way =>
-  (context) =>
-    context.answers ? 'done' : needInput({ own: { method, ...(params && { params }) } });
 const asking =
   (question: (context: Context) => Promise<unknown>): Way =>
   async (context) => {
@@ -142,33 +95,24 @@ const NEVER = REQUESTS.flatMap(() => [0, false]);
 
 describe('a question that the client has not declared', () => {
   for (const { id, ways, declare } of CASES) {
-    eachRevision(id, 'is sent by no kind of member, whatever else is declared', async (revision) => {
-      for (const way of ways) {
-        expect(await countsOf(way, { revision, capabilities: declare({}) })).toEqual(ONCE);
-        for (const value of UNDECLARED) {
-          const counts = await countsOf(way, { revision, capabilities: declare(value) });
-          expect([value, way.toString(), counts]).toEqual([value, way.toString(), NEVER]);
-        }
-      }
-    });
-
-    eachRevision(id, 'is sent over no transport', async (revision) => {
-      for (const [name, transport] of Object.entries(transportsOf(revision))) {
-        for (const way of ways.slice(0, 2)) {
-          for (const [value, counts] of [
-            [undefined, NEVER],
-            [{}, ONCE],
-          ] as const) {
-            const capabilities = declare(value);
-            expect([name, await countsOf(way, { revision, capabilities }, transport)]).toEqual([name, counts]);
+    eachRevision(id, 'is sent by no kind of member over no transport, whatever else is declared', async (revision) => {
+      for (const [at, way] of ways.entries()) {
+        for (const [name, transport] of Object.entries(transportsOf(revision))) {
+          if (name !== 'memory' && at > 1) continue;
+          const countsFor = (value: unknown) => countsOf(way, { revision, capabilities: declare(value) }, transport);
+          expect([name, await countsFor({})]).toEqual([name, ONCE]);
+          for (const value of name === 'memory' ? UNDECLARED : [undefined]) {
+            expect([name, value, String(way), await countsFor(value)]).toEqual([name, value, String(way), NEVER]);
           }
         }
       }
     });
   }
 
-  for (const id of ['ELIC-01', 'SAMP-01', 'ROOT-01']) {
-    eachSessionRevision(id, 'is not sent by another process that continues the session either', async (revision) => {
+  eachSessionRevision(
+    ['ELIC-01', 'SAMP-01', 'ROOT-01'],
+    'is not sent by another process that continues the session either',
+    async (revision) => {
       const kindOf = (error: unknown) => (error as { kind?: string }).kind;
       const server = () =>
         serverWith({
@@ -193,8 +137,8 @@ describe('a question that the client has not declared', () => {
       } finally {
         await Promise.all(nodes.map((node) => node.close()));
       }
-    });
-  }
+    },
+  );
 });
 
 describe('the capabilities of a request', () => {

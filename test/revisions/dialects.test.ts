@@ -1,4 +1,8 @@
 // The JSON Schemas of every kind of member, and of forms.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
 import { describe, expect } from '@jest/globals';
 import { type JsonObject, type McpServer, NoInput, Prompt, Resource, Tool } from '@decorum/core';
 
@@ -55,8 +59,8 @@ const STARTS: Readonly<Record<string, (schema: JsonObject) => McpServer>> = {
   },
 };
 
-/** Asks the client to fill in this form. Returns the text of the tool. */
-async function elicited(revision: Revision, schema: JsonObject, content: JsonObject): Promise<[boolean, string]> {
+/** Whether the client is asked to fill in this form. */
+async function elicited(revision: Revision, schema: JsonObject, content: JsonObject): Promise<boolean> {
   const server = serverOf();
   server.addTool({ name: 'ask', input: NoInput }, async (_input, context) => {
     return (await context.elicit(schema, { message: 'Well?' })).action;
@@ -66,10 +70,8 @@ async function elicited(revision: Revision, schema: JsonObject, content: JsonObj
     capabilities: { elicitation: {} },
     answers: { 'elicitation/create': () => ({ result: { action: 'accept', content } }) },
   });
-  const result = await client
-    .call('ask')
-    .catch((error: Error) => ({ isError: true, content: [{ text: error.message }] }));
-  return [client.questions.length > 0, textOf(result) as string];
+  await client.call('ask').catch(() => {});
+  return client.questions.length > 0;
 }
 
 describe('the dialect of a schema', () => {
@@ -82,29 +84,27 @@ describe('the dialect of a schema', () => {
     ['2020-12', undefined],
   ] as const;
 
-  for (const id of ['META-07', 'META-10']) {
-    eachRevision(id, 'decides what its keywords mean, however it is spelled', async (revision) => {
-      // a tuple of each dialect: in the other one, the keyword is unknown, or invalid
-      const tuple = { type: 'array', prefixItems: [{ type: 'integer' }] };
-      const dependent = { type: 'object', dependencies: { card: ['name'] } };
-      const old = { type: 'array', items: [{ type: 'integer' }], additionalItems: false };
-      for (const [dialect, $schema] of DIALECTS) {
-        const named = $schema === undefined ? {} : { $schema };
-        for (const kind of ['arguments', 'a tool added later']) {
-          const start = (schema: JsonObject) => (STARTS[kind] as (typeof STARTS)[string])(object(schema, named));
-          const takes = async (schema: JsonObject, a: unknown) => {
-            const client = await RawClient.connect(start(schema), { revision });
-            return (await client.call('tool', { a }))['isError'] !== true;
-          };
-          expect([$schema, kind, await takes(tuple, [1])]).toEqual([$schema, kind, true]);
-          expect([$schema, kind, await takes(tuple, ['a'])]).toEqual([$schema, kind, dialect === 'draft-07']);
-          expect([$schema, kind, await takes(dependent, { card: 1, name: 'Ada' })]).toEqual([$schema, kind, true]);
-          if (dialect === '2020-12') expect(() => start(old)).toThrow('DECORUM_INVALID_SCHEMA');
-          else expect([await takes(old, [1]), await takes(old, [1, 2])]).toEqual([true, false]);
-        }
+  eachRevision(['META-07', 'META-10'], 'decides what its keywords mean, however it is spelled', async (revision) => {
+    // a tuple of each dialect: in the other one, the keyword is unknown, or invalid
+    const tuple = { type: 'array', prefixItems: [{ type: 'integer' }] };
+    const dependent = { type: 'object', dependencies: { card: ['name'] } };
+    const old = { type: 'array', items: [{ type: 'integer' }], additionalItems: false };
+    for (const [dialect, $schema] of DIALECTS) {
+      const named = $schema === undefined ? {} : { $schema };
+      for (const kind of ['arguments', 'a tool added later']) {
+        const start = (schema: JsonObject) => (STARTS[kind] as (typeof STARTS)[string])(object(schema, named));
+        const takes = async (schema: JsonObject, a: unknown) => {
+          const client = await RawClient.connect(start(schema), { revision });
+          return (await client.call('tool', { a }))['isError'] !== true;
+        };
+        expect([$schema, kind, await takes(tuple, [1])]).toEqual([$schema, kind, true]);
+        expect([$schema, kind, await takes(tuple, ['a'])]).toEqual([$schema, kind, dialect === 'draft-07']);
+        expect([$schema, kind, await takes(dependent, { card: 1, name: 'Ada' })]).toEqual([$schema, kind, true]);
+        if (dialect === '2020-12') expect(() => start(old)).toThrow('DECORUM_INVALID_SCHEMA');
+        else expect([await takes(old, [1]), await takes(old, [1, 2])]).toEqual([true, false]);
       }
-    });
-  }
+    }
+  });
 
   eachRevision('META-10', 'is supported, or the start fails, whichever member has it', async (revision) => {
     const wrong = [
@@ -120,68 +120,74 @@ describe('the dialect of a schema', () => {
       7,
     ];
     for (const $schema of wrong) {
-      for (const [kind, start] of Object.entries(STARTS)) {
-        let message = 'started';
-        try {
-          start(object({ type: 'string' }, { $schema }));
-        } catch (error) {
-          message = (error as Error).message;
-        }
-        expect([kind, $schema, message]).toEqual([kind, $schema, expect.stringContaining('DECORUM_INVALID_SCHEMA')]);
-        expect([kind, message]).toEqual([
-          kind,
-          expect.stringContaining(`its dialect "${String($schema)}" is not supported`),
-        ]);
+      for (const start of Object.values(STARTS)) {
+        const begin = () => start(object({ type: 'string' }, { $schema }));
+        expect(begin).toThrow(/DECORUM_INVALID_SCHEMA/);
+        expect(begin).toThrow(`its dialect "${String($schema)}" is not supported`);
       }
-      const form = object({ type: 'string' }, { $schema });
-      const [asked, said] = await elicited(revision, form, { a: 'a' });
-      expect([$schema, asked, said]).not.toEqual([$schema, expect.anything(), 'accept']);
+      const asked = await elicited(revision, object({ type: 'string' }, { $schema }), { a: 'a' });
       expect([$schema, asked]).toEqual([$schema, false]);
     }
   });
 });
 
 describe('a reference in a schema', () => {
-  for (const id of ['META-13', 'META-14', 'META-16']) {
-    inStateless(id, 'to another document is rejected at startup, in every place and dialect', async () => {
-      const fetched: unknown[] = [];
-      const { fetch } = globalThis;
-      globalThis.fetch = (async (url: unknown) => {
-        fetched.push(url);
-        return new Response('{}');
-      }) as typeof fetch;
-      try {
-        for (const $ref of [
-          'https://schemas.example.com/a.json',
-          'http://127.0.0.1:1/a.json#/$defs/a',
-          '//schemas.example.com/a',
-          'a.json',
-          'file:///etc/hostname',
-          'urn:example:a',
-        ]) {
-          for (const $schema of [DRAFT_7, DRAFT_2020, undefined]) {
-            for (const a of [
-              { $ref },
-              { type: 'array', items: { $ref } },
-              { anyOf: [{ type: 'string' }, { $ref }] },
-              { not: { $ref } },
-              { type: 'object', additionalProperties: { $ref } },
-            ]) {
-              const schema = object(a, $schema === undefined ? {} : { $schema });
-              for (const start of ['arguments', 'results', 'a tool added later']) {
-                expect(() => STARTS[start]?.(schema)).toThrow(/DECORUM_INVALID_SCHEMA/);
-              }
+  inStateless(
+    ['META-13', 'META-14', 'META-16'],
+    'to another document is rejected at startup and never followed, in every place and dialect',
+    async () => {
+      const requested: unknown[] = [];
+      const site = createServer(({ url }, response) => {
+        requested.push(url);
+        response.end('{}');
+      });
+      site.listen(0, '127.0.0.1').unref();
+      await once(site, 'listening');
+      const origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+      for (const $ref of [
+        `${origin}/a.json`,
+        `${origin}/a.json#/$defs/a`,
+        '//a.example/a',
+        'a.json',
+        'urn:example:a',
+      ]) {
+        const roots = [
+          {},
+          { $schema: DRAFT_7 },
+          { $schema: DRAFT_2020 },
+          { $id: `${origin}/root.json` },
+          { $id: 'urn:b' },
+        ];
+        for (const root of roots) {
+          for (const a of [
+            { $ref },
+            { $id: `${origin}/inner.json`, $ref },
+            { type: 'array', items: { $ref } },
+            { anyOf: [{ type: 'string' }, { $ref }] },
+            { not: { $ref } },
+            { type: 'object', additionalProperties: { $ref } },
+            ...('$schema' in root && root.$schema === DRAFT_7 ? [] : [{ $dynamicRef: $ref }]),
+          ]) {
+            for (const start of ['arguments', 'results', 'a tool added later', 'prompts']) {
+              expect(() => STARTS[start]?.(object(a, root))).toThrow(/DECORUM_INVALID_SCHEMA/);
             }
           }
-          const [asked] = await elicited(STATELESS, object({ $ref }), { a: 'a' });
-          expect([$ref, asked]).toEqual([$ref, false]);
         }
-      } finally {
-        globalThis.fetch = fetch;
+        const asked = await elicited(STATELESS, object({ $ref }), { a: 'a' });
+        expect([$ref, asked]).toEqual([$ref, false]);
+        // in arguments, it is data
+        const server = serverWith({ take: (_context, input) => JSON.stringify(input) });
+        const client = await RawClient.connect(server, { revision: STATELESS });
+        expect(textOf(await client.call('take', { $ref, $schema: $ref }))).toContain($ref);
       }
-      expect(fetched).toEqual([]);
-    });
-  }
+      // a request that comes after any earlier one
+      await (await fetch(`${origin}/last`)).text();
+      site.closeAllConnections();
+      site.close();
+      await once(site, 'close');
+      expect(requested).toEqual(['/last']);
+    },
+  );
 });
 
 describe('a schema', () => {
@@ -208,19 +214,7 @@ describe('a schema', () => {
         const schema = object(a, $schema === undefined ? {} : { $schema });
         for (const [kind, start] of Object.entries(STARTS)) {
           if (a.type !== 'string' && (kind === 'prompts' || kind === 'templates')) continue;
-          let problem: unknown;
-          try {
-            start(schema);
-          } catch (error) {
-            problem = error;
-          }
-          const code = [
-            kind,
-            $schema,
-            JSON.stringify(a).slice(0, 80),
-            (problem as { code?: string } | undefined)?.code,
-          ];
-          expect(code).toEqual([...code.slice(0, 3), 'DECORUM_INVALID_SCHEMA']);
+          expect(() => start(schema)).toThrow(expect.objectContaining({ code: 'DECORUM_INVALID_SCHEMA' }));
         }
       }
     }

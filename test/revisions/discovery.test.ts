@@ -1,19 +1,8 @@
 // The stateless revision: discovery, extensions, references in schemas, and server info.
 import { EventEmitter, once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 
 import { describe, expect, it } from '@jest/globals';
-import {
-  Completion,
-  type Extension,
-  type JsonObject,
-  type McpServer,
-  NoInput,
-  Prompt,
-  Resource,
-  Tool,
-} from '@decorum/core';
+import { type Extension, type JsonObject, type McpServer, Tool } from '@decorum/core';
 import { definePlugin } from '@decorum/core/plugin';
 
 import { json } from '../../packages/http/test/fixture.js';
@@ -26,7 +15,6 @@ import {
   called,
   declares,
   messagesOf,
-  metaOf,
   postTo,
   PREFIX,
   urlOf,
@@ -34,23 +22,12 @@ import {
 } from '../support/stateless-post.js';
 import { HttpClient } from './http-client.js';
 import { serverOf, serverWith } from './servers.js';
-import { storyServer, subscribe } from './story.js';
+import { storyServer } from './story.js';
 
 const revision: Revision = STATELESS;
 const RAW_TRANSPORTS: readonly RawTransport[] = [overMemory, overStdio, overHttp];
 
 describe('clients with and without a session', () => {
-  inStateless('LIFE-24', 'can share one endpoint', async () => {
-    const server = serverWith({ revision: (context) => context.revision });
-    const clients = await Promise.all(
-      (['2025-11-25', revision, '2025-03-26', revision] as const).map((date) =>
-        RawClient.connect(server, { revision: date }, overHttp),
-      ),
-    );
-    const results = await Promise.all(clients.map((client) => client.call('revision')));
-    expect(results.map((result) => textOf(result))).toEqual(['2025-11-25', revision, '2025-03-26', revision]);
-  });
-
   inStateless('LIFE-24', 'can take turns, over every transport', async () => {
     for (const transport of RAW_TRANSPORTS) {
       const server = serverWith({ revision: (context) => context.revision });
@@ -169,45 +146,28 @@ const COUNTS = declares({ extensions: { [extension.id]: {} } });
 const next = (meta?: JsonObject) => asked(1, 'counter/next', { after: 4 }, meta);
 
 describe('an extension', () => {
-  for (const id of ['LIFE-27', 'EXT-04']) {
-    inStateless(id, 'is used by those who have it, and the others have all the rest', async () => {
-      expect(await answerTo(counting(), next(COUNTS))).toMatchObject([200, { result: { next: 5 } }]);
-      const lacking = [{ 'com.example/empty': {} }, { [extension.id]: false }, { [extension.id]: null }, []];
-      for (const meta of [{}, ...[{}, ...lacking].map((extensions) => declares({ extensions }))]) {
-        const requiredCapabilities = { extensions: { [extension.id]: {} } };
-        const error = { code: -32021, data: { requiredCapabilities } };
-        expect(await answerTo(counting(), next(meta))).toMatchObject([400, { id: 1, error }]);
-        expect(await answerTo(counting(), called(2, 'plain', meta))).toMatchObject([
-          200,
-          { result: { content: [{}] } },
-        ]);
-      }
-      expect(await answerTo(serverOf(), next(COUNTS))).toMatchObject([404, { error: { code: -32601 } }]);
-    });
-  }
+  inStateless(['LIFE-27', 'EXT-04'], 'is used by those who have it, and the others have all the rest', async () => {
+    expect(await answerTo(counting(), next(COUNTS))).toMatchObject([200, { result: { next: 5 } }]);
+    const lacking = [{ 'com.example/empty': {} }, { [extension.id]: false }, { [extension.id]: null }, []];
+    for (const meta of [{}, ...[{}, ...lacking].map((extensions) => declares({ extensions }))]) {
+      const requiredCapabilities = { extensions: { [extension.id]: {} } };
+      const error = { code: -32021, data: { requiredCapabilities } };
+      expect(await answerTo(counting(), next(meta))).toMatchObject([400, { id: 1, error }]);
+      expect(await answerTo(counting(), called(2, 'plain', meta))).toMatchObject([200, { result: { content: [{}] } }]);
+    }
+    expect(await answerTo(serverOf(), next(COUNTS))).toMatchObject([404, { error: { code: -32601 } }]);
+  });
 
   inStateless('LIFE-28', 'has an id with a prefix, like keys of _meta', () => {
-    for (const id of [
+    const labels = ['1com', 'com..example', 'com.example-', 'com.-example', 'com-.example', '-com.example', 'a.com-.b'];
+    labels.push('com.1example', 'com_a.example', '.example', 'com.example.', '');
+    const names = [
       'counter',
-      '/counter',
-      'com.example/',
       'com.example',
-      '1com/x',
-      'com..example/x',
-      'com.example-/x',
-      'com.-example/x',
-      'com-.example/x',
-      '-com.example/x',
-      'a.com-.example/x',
-      'com.1example/x',
-      'com_a.example/x',
-      '.example/x',
-      'com.example./x',
-      'com.example/x/y',
-      'com.example/x-',
-      'com.example/x y',
-      'com.example/-x',
-    ]) {
+      'com.example/',
+      ...['x/y', 'x-', 'x y', '-x'].map((name) => `a.b/${name}`),
+    ];
+    for (const id of [...names, ...labels.map((prefix) => `${prefix}/x`)]) {
       expect(() => serverOf({ extensions: [{ id }] })).toThrow('DECORUM_INVALID_EXTENSION');
     }
     for (const id of ['com.example/x', 'io.modelcontextprotocol/ui', 'a/B-c_d.e', 'c--1.ex-ample2/1']) {
@@ -215,16 +175,11 @@ describe('an extension', () => {
     }
   });
 
-  for (const [id, sentence] of [
-    ['EXT-01', 'is declared, with its settings'],
-    ['EXT-03', 'has empty settings where it has none'],
-  ] as const) {
-    inStateless(id, sentence, async () => {
-      const [, { result }] = await answerTo(counting(), asked(1, 'server/discover'));
-      const extensions = { [extension.id]: { start: 1 }, 'com.example/empty': {} };
-      expect(result).toHaveProperty('capabilities.extensions', extensions);
-    });
-  }
+  inStateless(['EXT-01', 'EXT-03'], 'is declared, with its settings or with empty ones', async () => {
+    const [, { result }] = await answerTo(counting(), asked(1, 'server/discover'));
+    const extensions = { [extension.id]: { start: 1 }, 'com.example/empty': {} };
+    expect(result).toHaveProperty('capabilities.extensions', extensions);
+  });
 
   inStateless('EXT-02', 'is declared only if the server has one', async () => {
     for (const transport of RAW_TRANSPORTS) {
@@ -250,33 +205,26 @@ async function discover(server: McpServer, transport: RawTransport = overStdio):
 }
 
 describe('server/discover', () => {
-  inStateless('DISC-01', 'lists the supported revisions', async () => {
-    for (const transport of RAW_TRANSPORTS) {
-      expect((await discover(serverOf(), transport))['supportedVersions']).toContain(revision);
-    }
-  });
-
-  inStateless('DISC-02', 'has all required fields and the instructions of the author', async () => {
-    const result = await discover(serverOf({ instructions: 'Ask first.' }));
-    expect(result).toMatchObject({ resultType: 'complete', capabilities: { logging: {} }, instructions: 'Ask first.' });
-    expect(await discover(serverOf())).not.toHaveProperty('instructions');
-    for (const instructions of [' Ask\n first. ', 'ü'.repeat(5000), '']) {
+  inStateless(
+    ['DISC-02', 'DISC-03'],
+    'has all required fields, the instructions, and the complete server info',
+    async () => {
+      const icons = [
+        { src: 'https://example.com/i.png', mimeType: 'image/png', sizes: ['1x1'], theme: 'dark' },
+      ] as const;
+      const identity = { title: 'A title', websiteUrl: 'https://example.com', description: 'A server', icons };
       for (const transport of RAW_TRANSPORTS) {
-        expect(await discover(serverOf({ instructions }), transport)).toHaveProperty('instructions', instructions);
+        for (const instructions of ['Ask first.', ' Ask\n first. ', 'ü'.repeat(5000), '']) {
+          const result = await discover(serverOf({ ...identity, instructions }), transport);
+          expect(result).toMatchObject({ resultType: 'complete', capabilities: { logging: {} }, instructions });
+          const known = { name: 'revisions', version: '1.0.0', ...identity };
+          expect(result['_meta']).toEqual({ [`${PREFIX}serverInfo`]: known });
+          expect(result).not.toHaveProperty('serverInfo');
+        }
+        expect(await discover(serverOf(), transport)).not.toHaveProperty('instructions');
       }
-    }
-  });
-
-  inStateless('DISC-03', 'has the complete server info in _meta', async () => {
-    const icons = [{ src: 'https://example.com/i.png', mimeType: 'image/png', sizes: ['1x1'], theme: 'dark' }] as const;
-    const identity = { title: 'A title', websiteUrl: 'https://example.com', description: 'A server', icons };
-    for (const transport of RAW_TRANSPORTS) {
-      const result = await discover(serverOf(identity), transport);
-      const known = { name: 'revisions', version: '1.0.0', ...identity };
-      expect(result['_meta']).toEqual({ [`${PREFIX}serverInfo`]: known });
-      expect(result).not.toHaveProperty('serverInfo');
-    }
-  });
+    },
+  );
 
   it('declares experimental capabilities unchanged', async () => {
     const experimental = { 'example.com/ours': { level: 2 }, 'example.com/plain': {} };
@@ -314,42 +262,6 @@ describe('server/discover', () => {
     }
   });
 
-  inStateless('DISC-04', 'declares completions for prompts and for resources alike', async () => {
-    class Prompts {
-      @Prompt({ input: { type: 'object', properties: { city: { type: 'string' } } } })
-      pack() {
-        return '';
-      }
-
-      @Completion({ for: 'pack', argument: 'city' })
-      cities() {
-        return ['Oslo'];
-      }
-    }
-    class Places {
-      @Resource('places://{city}')
-      place(_variables: NoInput) {
-        return '';
-      }
-
-      @Completion({ for: 'place', argument: 'city' })
-      cities() {
-        return ['Oslo'];
-      }
-    }
-    for (const [provider, ref, only] of [
-      [Prompts, { type: 'ref/prompt', name: 'pack' }, 'prompts'],
-      [Places, { type: 'ref/resource', uri: 'places://{city}' }, 'resources'],
-    ] as const) {
-      const server = serverOf({ providers: [provider] });
-      const { capabilities } = await discover(server);
-      expect(Object.keys(capabilities as object).sort()).toEqual([only, 'completions', 'logging'].sort());
-      const client = await RawClient.connect(server, { revision });
-      const found = await client.result('completion/complete', { ref, argument: { name: 'city', value: '' } });
-      expect(found).toMatchObject({ completion: { values: ['Oslo'] } });
-    }
-  });
-
   const watching = definePlugin(() => ({ name: 'watching', observe: async (_request, run) => await run() }));
 
   /** Members that not everybody may use. */
@@ -377,27 +289,25 @@ describe('server/discover', () => {
           { providers: [Guarded] },
           { plugins: [watching()] },
         ]) {
-          for (const transport of RAW_TRANSPORTS) {
-            const found = await discover(serverOf({ cache, ...options }), transport);
-            expect(found).toMatchObject({ ttlMs, cacheScope: scope });
-          }
+          expect(await discover(serverOf({ cache, ...options }))).toMatchObject({ ttlMs, cacheScope: scope });
         }
       }
     }
   });
 
-  for (const [id, sentence] of [
-    ['DISC-06', 'has the revisions that a refusal names'],
-    ['DISC-07', 'lists those with sessions too'],
-  ] as const) {
-    inStateless(id, sentence, async () => {
-      const { supportedVersions } = await discover(serverOf());
-      const client = await RawClient.connect(serverOf(), { revision });
-      const { data } = await client.error('tools/list', { _meta: { [VERSION]: 'v999.0.0' } });
-      expect(supportedVersions).toEqual(expect.arrayContaining(data?.['supported'] as string[]));
-      expect(supportedVersions).toEqual(expect.arrayContaining(['2024-11-05', '2025-11-25', revision]));
-    });
-  }
+  inStateless(
+    ['DISC-01', 'DISC-06', 'DISC-07'],
+    'lists the supported revisions, those with sessions too, as a refusal does',
+    async () => {
+      for (const transport of RAW_TRANSPORTS) {
+        const { supportedVersions } = await discover(serverOf(), transport);
+        const client = await RawClient.connect(serverOf(), { revision });
+        const { data } = await client.error('tools/list', { _meta: { [VERSION]: 'v999.0.0' } });
+        expect(supportedVersions).toEqual(expect.arrayContaining(data?.['supported'] as string[]));
+        expect(supportedVersions).toEqual(expect.arrayContaining(['2024-11-05', '2025-11-25', revision]));
+      }
+    },
+  );
 
   inStateless('DISC-08', 'may be the first message', async () => {
     for (const transport of RAW_TRANSPORTS) {
@@ -405,106 +315,6 @@ describe('server/discover', () => {
       await client.send(asked('first', 'server/discover'));
       expect(await client.response('first')).toMatchObject({ result: { supportedVersions: expect.any(Array) } });
       expect(client.received).toHaveLength(1);
-    }
-  });
-});
-
-describe('a reference in a schema', () => {
-  for (const [id, sentence] of [
-    ['META-13', 'to another machine is not followed'],
-    ['META-14', 'is not followed unless somebody asks for it, and nobody can'],
-    ['META-16', 'that leads nowhere is an error at startup'],
-  ] as const) {
-    inStateless(id, sentence, async () => {
-      const requested: unknown[] = [];
-      const site = createServer(({ url }, response) => {
-        requested.push(url);
-        response.end('{}');
-      });
-      site.listen(0, '127.0.0.1').unref();
-      await once(site, 'listening');
-      const origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
-      const $ref = `${origin}/schema.json`;
-      const schema = { type: 'object', properties: { a: { $ref } } };
-      const remotes: JsonObject[] = [
-        schema,
-        { type: 'object', allOf: [{ $ref }] },
-        { type: 'object', properties: { a: { $ref: 'b' } } },
-        { type: 'object', properties: { a: { $dynamicRef: $ref } } },
-        // relative to an id, which names the site as well
-        { type: 'object', properties: { a: { $id: `${origin}/inner.json`, $ref: 'b' } } },
-      ];
-      const $id = `${origin}/root.json`;
-      for (const remote of remotes.flatMap((each) => [each, { $id, ...each }, { $id: 'urn:example:root', ...each }])) {
-        for (const schemas of [{ input: remote }, { output: remote }]) {
-          expect(() => serverWith({ tool: () => ({}) }, schemas)).toThrow(/DECORUM_INVALID_SCHEMA/);
-        }
-      }
-      for (const input of [schema, { $id, ...schema }]) {
-        class Remote {
-          @Prompt({ input })
-          prompt() {
-            return '';
-          }
-        }
-        expect(() => serverOf({ providers: [Remote] })).toThrow(/DECORUM_INVALID_SCHEMA/);
-      }
-      const server = serverWith({ take: (_context, input) => JSON.stringify(input) });
-      const client = await RawClient.connect(server, { revision });
-      expect(textOf(await client.call('take', { $ref, $schema: $ref }))).toContain($ref);
-      // a request that comes after any earlier one
-      await (await fetch(`${origin}/last`)).text();
-      site.closeAllConnections();
-      site.close();
-      await once(site, 'close');
-      expect(requested).toEqual(['/last']);
-    });
-  }
-});
-
-describe('a schema', () => {
-  inStateless('META-17', 'is limited in depth, size and cost', () => {
-    const object = (properties: JsonObject): JsonObject => ({ type: 'object', properties });
-    let deep = object({});
-    for (let depth = 0; depth < 70; depth += 1) deep = object({ a: deep });
-    const large = object(Object.fromEntries(Array.from({ length: 10_001 }, (_item, n) => [`a${n}`, {}])));
-    const slow = object({ a: { type: 'string', pattern: '^(a+)+$' } });
-    for (const input of [deep, large, slow]) {
-      for (const schemas of [{ input }, { output: input }]) {
-        expect(() => serverWith({ tool: () => '' }, schemas)).toThrow('DECORUM_INVALID_SCHEMA');
-      }
-    }
-  });
-});
-
-describe('a subscription', () => {
-  inStateless('META-24', 'has the id of its request in each notification', async () => {
-    for (const transport of RAW_TRANSPORTS) {
-      const server = storyServer();
-      const client = await RawClient.connect(server, { revision }, transport);
-      await subscribe(client, 'one');
-      await subscribe(client, 'two');
-      server.notify.resourceUpdated('docs://a');
-      server.notify.toolsChanged();
-      const changed = 'notifications/tools/list_changed';
-      while (client.of(changed).length < 2) await client.at(client.received.length);
-      const ids = new Map<string, unknown[]>();
-      for (const message of client.received) {
-        const method = String(message.method);
-        ids.set(method, [...(ids.get(method) ?? []), metaOf(message)[`${PREFIX}subscriptionId`]]);
-      }
-      expect(ids.size).toBe(3);
-      for (const each of ids.values()) expect(each.sort()).toEqual(['one', 'two']);
-    }
-    const server = storyServer();
-    const params = { notifications: { resourceSubscriptions: ['docs://a'] } };
-    const ids = [7, 0, '', '0'];
-    const listened = await Promise.all(ids.map((id) => postTo(server, asked(id, 'subscriptions/listen', params))));
-    server.notify.resourceUpdated('docs://a');
-    await server.close();
-    for (const [index, id] of ids.entries()) {
-      const messages = await messagesOf(listened[index] as Response);
-      expect(messages.map((message) => metaOf(message)[`${PREFIX}subscriptionId`])).toEqual([id, id, id]);
     }
   });
 });

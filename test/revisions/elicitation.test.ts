@@ -1,7 +1,6 @@
 import { describe, expect } from '@jest/globals';
-import { type Context, type JsonObject, type McpServer, needInput } from '@decorum/core';
+import { type Context, type JsonObject, needInput } from '@decorum/core';
 import { z } from 'zod';
-import { IsInt, IsString, Max } from 'class-validator';
 
 import { cpuMs } from '../support/cpu.js';
 import { type Answer, RawClient } from '../support/raw-client.js';
@@ -35,32 +34,6 @@ const VISITS: readonly Asking[] = [
 ];
 
 describe('elicitation', () => {
-  eachSessionRevision('ELIC-01', 'is requested only if the client has declared it', async (revision) => {
-    for (const question of [...FORMS, ...VISITS]) {
-      const { said, questions } = await ask(revision, question, { capabilities: { sampling: {}, roots: {} } });
-      expect([said, questions]).toEqual(['mcp error missing-capability', []]);
-    }
-  });
-
-  eachRevision('ELIC-02', 'is requested only in a mode that the client has declared', async (revision) => {
-    const cases = [
-      [FORM, form(), 1],
-      [{ elicitation: { form: {} } }, form(), 1],
-      [URL_ONLY, form(), 0],
-      [FORM, visit('https://example.com'), 0],
-      [{ elicitation: { form: {} } }, visit('https://example.com'), 0],
-      [URL_ONLY, visit('https://example.com'), 1],
-    ] as const;
-    for (const [capabilities, question, count] of cases) {
-      const { said, questions } = await ask(revision, question, {
-        capabilities,
-        answer: () => ({ result: { action: 'cancel' } }),
-      });
-      expect(questions).toHaveLength(count);
-      expect(said).toBe(count === 1 ? '{"action":"cancel"}' : 'mcp error missing-capability');
-    }
-  });
-
   eachRevision('ELIC-02', 'is requested in no other mode, whichever way the handler asks', async (revision) => {
     for (const [capabilities, asking] of [
       [{ sampling: {} }, [...FORMS, ...VISITS]],
@@ -75,74 +48,30 @@ describe('elicitation', () => {
     }
   });
 
-  eachRevision('ELIC-02', 'is returned as a question only in a mode that the client has declared', async (revision) => {
-    const asking = (params: JsonObject) =>
-      serverWith({
-        ask: (context) => (context.answers ? 'answered' : needInput({ a: { method: 'elicitation/create', params } })),
-      });
-    const message = 'Please';
-    const [plain, named] = [{}, { mode: 'form' }].map((mode) => asking({ ...mode, message, requestedSchema: NAME }));
-    const visiting = asking({ mode: 'url', message, url: 'https://example.com', elicitationId: 'e1' });
-    for (const [capabilities, forms, visits] of [
-      [{ sampling: {} }, 0, 0],
-      [FORM, 1, 0],
-      [{ elicitation: { form: {} } }, 1, 0],
-      [URL_ONLY, 0, 1],
-      [BOTH, 1, 1],
-    ] as const) {
-      for (const [server, count] of [
-        [plain, forms],
-        [named, forms],
-        [visiting, visits],
-      ] as const) {
-        const answers = { 'elicitation/create': () => ({ result: { action: 'cancel' } }) };
-        const client = await RawClient.connect(server as McpServer, { revision, capabilities, answers });
-        const { isError = false } = await client.call('ask').catch(() => ({ isError: true }));
-        expect([capabilities, isError, client.questions.length]).toEqual([capabilities, count === 0, count]);
+  eachRevision(['ELIC-03', 'ELIC-04'], 'does not ask for secrets by a form', async (revision) => {
+    const names = ['password', 'apiKey', 'access_token', 'creditCardNumber', 'clientSecret', 'PASSPHRASE', 'api-key'];
+    names.push(
+      'pwd',
+      'newPasswd',
+      'private_key',
+      'card_number',
+      'credit card',
+      'API key',
+      'private.key',
+      'cvv',
+      'cardCVC',
+    );
+    for (const name of [...names, 'refreshToken']) {
+      for (const field of [
+        { type: 'string' },
+        { type: 'integer' },
+        { type: 'string', enum: ['a'] },
+        { type: 'boolean' },
+      ]) {
+        const schema = { type: 'object', properties: { city: { type: 'string' }, [name]: field } };
+        const { questions } = await ask(revision, form(schema), { answer: accept({}) });
+        expect([name, questions]).toEqual([name, []]);
       }
-    }
-  });
-
-  for (const id of ['ELIC-03', 'ELIC-04']) {
-    eachRevision(id, 'does not ask for secrets by a form', async (revision) => {
-      const names = ['password', 'apiKey', 'access_token', 'creditCardNumber', 'clientSecret', 'PASSPHRASE', 'api-key'];
-      names.push(
-        'pwd',
-        'newPasswd',
-        'private_key',
-        'card_number',
-        'credit card',
-        'API key',
-        'private.key',
-        'cvv',
-        'cardCVC',
-        'refreshToken',
-      );
-      const fields = [{ type: 'string' }, { type: 'integer' }, { type: 'string', enum: ['a'] }, { type: 'boolean' }];
-      for (const name of names) {
-        for (const field of fields) {
-          const schema = { type: 'object', properties: { city: { type: 'string' }, [name]: field } };
-          const { questions } = await ask(revision, form(schema), { answer: accept({}) });
-          expect([name, questions]).toEqual([name, []]);
-        }
-      }
-    });
-  }
-
-  eachRevision('ELIC-04', 'rejects a returned form that asks for secrets', async (revision) => {
-    const schema = { type: 'object', properties: { password: { type: 'string' } } };
-    const plain = { message: 'Who are you?', requestedSchema: schema };
-    for (const params of [plain, { ...plain, mode: 'form' }]) {
-      const server = serverWith({
-        ask: (context) => (context.answers ? 'answered' : needInput({ a: { method: 'elicitation/create', params } })),
-      });
-      const client = await RawClient.connect(server, {
-        revision,
-        capabilities: BOTH,
-        answers: { 'elicitation/create': accept({}) },
-      });
-      expect(await client.call('ask')).toMatchObject({ isError: true });
-      expect(client.questions).toEqual([]);
     }
   });
 
@@ -255,60 +184,7 @@ describe('elicitation', () => {
     expect(questions[0]?.params['requestedSchema']).toEqual({ type: 'object', properties });
   });
 
-  eachRevision('ELIC-08', 'distinguishes accept, decline and cancel', async (revision) => {
-    expect(await ask(revision, form(), { answer: accept({ name: 'Ada' }) })).toMatchObject({
-      said: '{"action":"accept","content":{"name":"Ada"}}',
-    });
-    for (const action of ['decline', 'cancel']) {
-      const answer = { result: { action, content: { name: 'ignored' } } };
-      expect(await ask(revision, form(), { answer: () => answer })).toMatchObject({ said: `{"action":"${action}"}` });
-    }
-    for (const [action, confirmed] of [
-      ['accept', 'true'],
-      ['decline', 'false'],
-      ['cancel', 'false'],
-    ]) {
-      const answer: Answer = () => ({ result: { action } });
-      const confirm = await ask(revision, (context) => context.confirm('Sure?'), { answer });
-      expect([action, confirm.said]).toEqual([action, confirmed]);
-      if (revision === '2025-06-18') continue;
-      const visited = await ask(revision, visit('https://example.com'), { answer });
-      expect(visited.said).toBe(`{"action":"${action}"}`);
-    }
-    expect(await ask(revision, form(), { answer: () => ({ result: { action: 'maybe' } }) })).toMatchObject({
-      said: revision === STATELESS ? 'asked again' : 'client error undefined',
-    });
-  });
-
-  class Person {
-    @IsString()
-    name!: string;
-
-    @IsInt()
-    @Max(150)
-    age!: number;
-  }
-
-  eachRevision('ELIC-09', 'rejects an answer that does not fit the question', async (revision) => {
-    const person = (context: Context) => context.elicit(Person, { message: 'Who are you?' });
-    expect(await ask(revision, person, { answer: accept({ name: 'Ada', age: 36 }) })).toMatchObject({
-      said: '{"action":"accept","content":{"name":"Ada","age":36}}',
-    });
-    for (const content of [
-      undefined,
-      {},
-      { name: 'Ada' },
-      { name: 'Ada', age: 200 },
-      { name: 7, age: 36 },
-      [],
-      'Ada',
-    ]) {
-      const { said } = await ask(revision, person, { answer: accept(content) });
-      expect(said).toMatch(revision === STATELESS ? /^asked again$/ : /^ToolError: .*Who are you\?/);
-    }
-  });
-
-  eachRevision('ELIC-09', 'rejects an answer that breaks a rule which is checked later', async (revision) => {
+  eachRevision('ELIC-09', 'rejects an answer that breaks a rule of the author', async (revision) => {
     const checked: string[] = [];
     const rule = async ({ name }: { name: string }) => {
       checked.push(name);
@@ -322,13 +198,10 @@ describe('elicitation', () => {
     expect(wrong.said).toMatch(/^ToolError: .*Which name\?/);
     // it may have side effects
     expect(checked).toEqual(['free', 'taken']);
-  });
-
-  eachRevision('ELIC-09', 'is checked by rules of zod that do not wait as by any other schema', async (revision) => {
-    const free = z.object({ name: z.string() }).refine(({ name }) => name !== 'taken', 'is taken');
-    const pick = (context: Context) => context.elicit(free, { message: 'Which name?' });
-    const wrong = await ask(revision, pick, { answer: accept({ name: 'taken' }) });
-    expect(wrong.said).toMatch(revision === STATELESS ? /^asked again$/ : /^ToolError: .*Which name\?/);
+    const atOnce = z.object({ name: z.string() }).refine(({ name }) => name !== 'taken', 'is taken');
+    const asked: Asking = (context) => context.elicit(atOnce, { message: 'Which name?' });
+    const { said } = await ask(revision, asked, { answer: accept({ name: 'taken' }) });
+    expect(said).toMatch(revision === STATELESS ? /^asked again$/ : /^ToolError: .*Which name\?/);
   });
 
   eachRevision('ELIC-09', 'costs a bounded amount of work to reject', async (revision) => {
@@ -356,24 +229,6 @@ describe('elicitation', () => {
     }
   });
 
-  eachRevision('ELIC-10', 'has content only if accepted, with values that a form allows', async (revision) => {
-    const several: JsonObject = { type: 'array', items: { type: 'string', enum: ['a', 'b'] } };
-    const schema: JsonObject = {
-      type: 'object',
-      properties: {
-        text: { type: 'string' },
-        count: { type: 'number' },
-        yes: { type: 'boolean' },
-        ...(revision > '2025-06-18' && { several }),
-      },
-    };
-    const content = { text: 'a', count: 1.5, yes: false, ...(revision > '2025-06-18' && { several: ['a'] }) };
-    const { said } = await ask(revision, form(schema), { answer: accept(content) });
-    expect(JSON.parse(said)).toEqual({ action: 'accept', content });
-    const declined = await ask(revision, form(schema), { answer: () => ({ result: { action: 'decline', content } }) });
-    expect(JSON.parse(declined.said)).toEqual({ action: 'decline' });
-  });
-
   eachRevision('ELIC-10', 'has choices only as the form asks for them', async (revision) => {
     const items = { type: 'string', enum: ['a', 'b'] };
     const schema: JsonObject = { type: 'object', properties: { several: { type: 'array', items } } };
@@ -398,41 +253,7 @@ describe('elicitation', () => {
     }
   });
 
-  eachRevision('ELIC-24', 'may be declined, rejected or unanswered, and the handler learns it', async (revision) => {
-    if (revision !== STATELESS) {
-      const refuse: Answer = () => ({ error: { code: -32602, message: 'Mode not supported' } });
-      expect(await ask(revision, form(), { answer: refuse })).toMatchObject({ said: 'client error -32602' });
-      expect(await ask(revision, form())).toMatchObject({ said: 'client error undefined' });
-    } else {
-      // answers can't be errors: a client that sends none or an invalid one is asked again
-      for (const answer of [() => undefined, () => ({ result: { error: { code: -32602, message: 'No' } } })]) {
-        expect(await ask(revision, form(), { answer })).toMatchObject({ said: 'asked again' });
-      }
-    }
-    for (const action of ['decline', 'cancel']) {
-      const { said } = await ask(revision, visit('https://example.com'), { answer: () => ({ result: { action } }) });
-      expect(said).toBe(`{"action":"${action}"}`);
-    }
-  });
-
-  inStateless('ELIC-24', 'ends a request that needs a visit, unless the user agrees to it', async () => {
-    const url = 'https://example.com';
-    const require = (context: Context) =>
-      context.requireUrl({ message: 'Please sign in', url }).then(() => 'been there');
-    for (const [action, said] of [
-      ['accept', '"been there"'],
-      ['decline', 'client error undefined'],
-      ['cancel', 'client error undefined'],
-    ]) {
-      const asked = await ask(STATELESS, require, { answer: () => ({ result: { action } }) });
-      expect([action, asked.said]).toEqual([action, said]);
-    }
-  });
-
   eachRevision('ELIC-25', 'is a form if the client declares no mode', async (revision) => {
-    const { questions } = await ask(revision, form(), { capabilities: FORM, answer: accept({ name: 'Ada' }) });
-    expect(questions).toHaveLength(1);
-    expect([undefined, 'form']).toContain(questions[0]?.params?.['mode']);
     // the first revision with forms has no modes
     const params = { message: 'Who are you?', requestedSchema: NAME };
     const ways: Asking[] = [...FORMS];
@@ -481,59 +302,32 @@ describe('elicitation by URL', () => {
     ]);
   });
 
-  eachRevision('ELIC-13', 'has a valid URL', async (revision) => {
-    for (const url of ['', 'example.com', 'https://', 'https://exa mple.com']) {
-      const { said, questions } = await ask(revision, visit(url), { answer: accept() });
-      expect([url, questions]).toEqual([url, []]);
-      expect(said).toMatch(/^TypeError/);
-      // also if it is made for the visit, whether the user must make it or not
-      for (const kind of ['elicitUrl', 'requireUrl'] as const) {
-        const made = (context: Context) => context[kind]({ message: 'Please sign in', url: () => url });
-        const refused = await ask(revision, made, { answer: accept() });
-        expect([url, refused.questions, refused.said]).toEqual([url, [], expect.stringMatching(/^TypeError/)]);
+  eachRevision(
+    ['ELIC-13', 'ELIC-14', 'ELIC-15'],
+    'has a valid and safe URL, also one made for the visit',
+    async (revision) => {
+      const asking = (url: string): readonly Asking[] => [
+        visit(url),
+        (context) => context.elicitUrl({ message: 'Please sign in', url: () => url }),
+        (context) => context.requireUrl({ message: 'Please sign in', url: () => url }),
+      ];
+      const unsafe = ['http://example.com', 'ftp://example.com', 'javascript:alert(1)', 'file:///etc/passwd'];
+      const hosts = ['localhost.example.com', 'localhostess', 'example.localhost', '127.0.0.1.example.com', '[::2]'];
+      unsafe.push(
+        ...hosts.map((host) => `http://${host}/`),
+        'https://ada@example.com',
+        'https://ada:secret@example.com',
+      );
+      for (const url of ['', 'example.com', 'https://', 'https://exa mple.com', ...unsafe]) {
+        for (const question of asking(url)) {
+          const { said, questions } = await ask(revision, question, { answer: accept() });
+          expect([url, questions, said]).toEqual([url, [], expect.stringMatching(/^TypeError/)]);
+        }
       }
-    }
-  });
-
-  eachRevision('ELIC-14', 'has an https URL, except for development on the same machine', async (revision) => {
-    const schemes = ['http://example.com', 'ftp://example.com', 'javascript:alert(1)', 'file:///etc/passwd'];
-    const almostLocal = [
-      'localhost.example.com',
-      'localhostess',
-      'example.localhost',
-      '127.0.0.1.example.com',
-      '[::2]',
-    ];
-    for (const url of [...schemes, ...almostLocal.map((host) => `http://${host}/`)]) {
-      const { questions } = await ask(revision, visit(url), { answer: accept() });
-      expect([url, questions]).toEqual([url, []]);
-    }
-    for (const url of ['https://example.com/', 'http://localhost:3000/', 'http://127.0.0.1/', 'http://[::1]/']) {
-      const { questions } = await ask(revision, visit(url), { answer: accept() });
-      expect(questions).toMatchObject([{ params: { url } }]);
-    }
-  });
-
-  eachRevision('ELIC-13', 'has a valid and safe URL if a handler returns it', async (revision) => {
-    for (const url of ['', 'example.com', 'http://localhost.example.com', 'https://ada:secret@example.com']) {
-      const params = { mode: 'url', message: 'Please', url, elicitationId: '1' };
-      const server = serverWith({
-        ask: (context) => (context.answers ? 'answered' : needInput({ a: { method: 'elicitation/create', params } })),
-      });
-      const client = await RawClient.connect(server, {
-        revision,
-        capabilities: BOTH,
-        answers: { 'elicitation/create': accept() },
-      });
-      expect([url, await client.call('ask')]).toMatchObject([url, { isError: true }]);
-      expect(client.questions).toEqual([]);
-    }
-  });
-
-  eachRevision('ELIC-15', 'has no user and no password in its URL', async (revision) => {
-    for (const url of ['https://ada@example.com', 'https://ada:secret@example.com']) {
-      const { questions } = await ask(revision, visit(url), { answer: accept() });
-      expect([url, questions]).toEqual([url, []]);
-    }
-  });
+      for (const url of ['https://example.com/', 'http://localhost:3000/', 'http://127.0.0.1/', 'http://[::1]/']) {
+        const { questions } = await ask(revision, visit(url), { answer: accept() });
+        expect(questions).toMatchObject([{ params: { url } }]);
+      }
+    },
+  );
 });

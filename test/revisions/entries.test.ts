@@ -1,109 +1,16 @@
 // What the entries of lists and the contents of resources consist of.
 import { describe, expect } from '@jest/globals';
-import { type JsonObject, NoInput, type Principal, Prompt, Resource, ToolError } from '@decorum/core';
+import { type JsonObject, Prompt, Resource } from '@decorum/core';
 import { IsString } from 'class-validator';
 
 import { RawClient } from '../support/raw-client.js';
-import { eachRevision, inStateless, STATELESS } from '../support/requirements.js';
-import { pagesOf } from './lists.js';
-import { type Handler, serverOf, serverWith } from './servers.js';
+import { eachRevision } from '../support/requirements.js';
+import { serverOf } from './servers.js';
 
 class Named {
   @IsString()
   name!: string;
 }
-
-describe('the list of tools', () => {
-  inStateless('TOOL-05', 'has the same order each time, also where it depends on the caller', async () => {
-    const names = ['m', 'z', '10', 'a', '2', 'Z'];
-    const server = serverOf({ pageSize: 2 });
-    for (const [index, name] of names.entries()) {
-      const access = (principal?: Principal) => index % 3 > 0 || principal?.subject === 'ada';
-      server.addTool({ name, input: NoInput, access }, () => '');
-    }
-    for (const [subject, visible] of [
-      ['ada', names],
-      ['bob', ['z', '10', '2', 'Z']],
-    ] as const) {
-      const client = await RawClient.connect(server, { revision: STATELESS, principal: { subject } });
-      for (let time = 0; time < 20; time += 1) {
-        const pages = await pagesOf(client, 'tools/list');
-        const listed = pages.flatMap(({ tools }) => (tools as { name: string }[]).map(({ name }) => name));
-        expect([subject, listed]).toEqual([subject, visible]);
-      }
-    }
-  });
-});
-
-describe('a tool that fails later', () => {
-  eachRevision('TOOL-11', 'returns the same error for the model as one that fails at once', async (revision) => {
-    const error = new ToolError('No weather today.');
-    const fail = (): never => {
-      throw error;
-    };
-    const handlers: Readonly<Record<string, Handler>> = {
-      now: fail,
-      later: async () => await Promise.resolve().then(fail),
-      rejected: () => Promise.reject(error),
-      returned: () => error,
-      *generator() {
-        yield 1;
-        fail();
-      },
-      async *stream() {
-        yield 1;
-        fail();
-      },
-    };
-    const client = await RawClient.connect(serverWith(handlers), { revision });
-    for (const name of Object.keys(handlers)) {
-      const { content, isError } = await client.call(name);
-      expect([name, content, isError]).toEqual([name, [{ type: 'text', text: 'No weather today.' }], true]);
-    }
-  });
-});
-
-describe('the entry of a resource or a template', () => {
-  for (const [id, method, member] of [
-    ['RES-02', 'resources/list', 'resources'],
-    ['RES-04', 'resources/templates/list', 'resourceTemplates'],
-  ] as const) {
-    eachRevision(id, 'has the name that the revision shows, and the title where there is one', async (revision) => {
-      const details = { description: 'All of it', mimeType: 'text/plain' };
-      class Titled {
-        @Resource('docs://a', { name: 'a', title: 'The A', ...details })
-        a() {
-          return '';
-        }
-
-        @Resource('docs://{name}', { name: 'a', title: 'The A', ...details })
-        template({ name }: Named) {
-          return name;
-        }
-
-        @Resource('docs://b', details)
-        b() {
-          return '';
-        }
-
-        @Resource('docs://b/{name}', details)
-        b2({ name }: Named) {
-          return name;
-        }
-      }
-      const client = await RawClient.connect(serverOf({ providers: [Titled] }), { revision });
-      const [one, other] = (await client.result(method))[member] as JsonObject[];
-      const names = revision < '2025-06-18' ? { name: 'The A' } : { name: 'a', title: 'The A' };
-      const isTemplate = id === 'RES-04';
-      expect([one, other]).toEqual([
-        { ...(isTemplate ? { uriTemplate: 'docs://{name}' } : { uri: 'docs://a' }), ...names, ...details },
-        isTemplate
-          ? { uriTemplate: 'docs://b/{name}', name: 'b2', ...details }
-          : { uri: 'docs://b', name: 'b', ...details },
-      ]);
-    });
-  }
-});
 
 describe('the entry of a resource that a template lists', () => {
   eachRevision('RES-24', 'has the fields of its template, and its own', async (revision) => {
@@ -157,26 +64,6 @@ describe('the entry of a prompt', () => {
         ],
       },
       { name: 'none' },
-    ]);
-  });
-});
-
-describe('a resource in a prompt', () => {
-  eachRevision('PROMPT-11', 'has a type, even if the handler gives none', async (revision) => {
-    const DATA = 'AA==';
-    class Untyped {
-      @Prompt()
-      untyped() {
-        const blocks = [{ text: '' }, { blob: DATA }, { text: 'a', mimeType: undefined }];
-        return blocks.map((resource) => ({ type: 'resource', resource: { uri: 'docs://a', ...resource } })) as never;
-      }
-    }
-    const client = await RawClient.connect(serverOf({ providers: [Untyped] }), { revision });
-    const { messages } = (await client.result('prompts/get', { name: 'untyped' })) as { messages: JsonObject[] };
-    expect(messages.map(({ content }) => (content as JsonObject)['resource'])).toEqual([
-      { uri: 'docs://a', mimeType: 'text/plain', text: '' },
-      { uri: 'docs://a', mimeType: 'application/octet-stream', blob: DATA },
-      { uri: 'docs://a', mimeType: 'text/plain', text: 'a' },
     ]);
   });
 });

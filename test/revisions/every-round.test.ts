@@ -7,21 +7,16 @@ import {
   MemorySingleUse,
   needInput,
   NoInput,
-  Prompt,
-  Resource,
   type SingleUse,
-  Tool,
 } from '@decorum/core';
 import { definePlugin } from '@decorum/core/plugin';
 
 import { overHttp } from '../support/http-transports.js';
 import { overMemory, type RawClient } from '../support/raw-client.js';
 import { inStateless } from '../support/requirements.js';
+import { Desk, REQUESTS, type Way } from './desk.js';
 import { ADA, asked, connect, HOME, INVALID, NAME, SAID, SECRET } from './rounds.js';
 import { serverOf } from './servers.js';
-
-/** What the members do: by default, they ask the user, the model, and for roots, one after the other. */
-type Way = (context: Context) => unknown;
 
 const askAll: Way = async (context) => {
   const { action } = await context.elicit(NAME, { message: 'Who?' });
@@ -31,44 +26,6 @@ const askAll: Way = async (context) => {
 /** The answers of `askAll`, in order. */
 const GIVEN = [ADA, SAID, HOME];
 const DONE = 'accept Ho 1';
-
-class Desk {
-  ran = 0;
-
-  constructor(private readonly way: Way = askAll) {}
-
-  private async work(context: Context): Promise<string> {
-    this.ran += 1;
-    return (await this.way(context)) as string;
-  }
-
-  @Tool({ name: 'desk' })
-  tool(_input: NoInput, context: Context) {
-    return this.work(context);
-  }
-
-  @Prompt({ name: 'desk' })
-  prompt(_input: NoInput, context: Context) {
-    return this.work(context);
-  }
-
-  @Resource('desk://fixed')
-  fixed(_input: NoInput, context: Context) {
-    return this.work(context);
-  }
-
-  @Resource('desk://rooms/{id}', { input: { type: 'object', properties: { id: { type: 'string' } } } })
-  room(_input: { id?: string }, context: Context) {
-    return this.work(context);
-  }
-}
-
-const REQUESTS: readonly (readonly [method: string, params: JsonObject])[] = [
-  ['tools/call', { name: 'desk' }],
-  ['prompts/get', { name: 'desk' }],
-  ['resources/read', { uri: 'desk://fixed' }],
-  ['resources/read', { uri: 'desk://rooms/1' }],
-];
 
 /** A plugin that wraps requests and questions and changes nothing. */
 const onlooker = definePlugin(() => ({
@@ -93,7 +50,7 @@ interface Member {
 async function eachMember(
   test: (member: Member) => Promise<void>,
   {
-    way,
+    way = askAll,
     transport = overMemory,
     ...options
   }: Partial<McpServerOptions> & { way?: Way; transport?: typeof overMemory } = {},
@@ -128,27 +85,33 @@ async function eachRound(
     await step(result as JsonObject, given);
     ({ result } = await send(retryOf(result, given)));
   }
+  expect(result).toMatchObject({ resultType: 'complete' });
+  expect(result).not.toHaveProperty('inputRequests');
   expect(JSON.stringify(result)).toContain(DONE);
 }
 
 describe('each round of each kind of request', () => {
-  inStateless('MRTR-01', 'has its questions in its result, and nothing else is sent', async () => {
-    for (const transport of [overMemory, overHttp]) {
-      await eachMember(
-        async ({ send, client }) => {
-          const methods: unknown[] = [];
-          await eachRound({ send }, async (result) => {
-            methods.push(...Object.values(asked(result).inputRequests).map(({ method }) => method));
-          });
-          expect(methods).toEqual(['elicitation/create', 'sampling/createMessage', 'roots/list']);
-          expect(client.received.map((message) => Object.keys(message).join())).toEqual(
-            Array.from({ length: 4 }, () => 'jsonrpc,id,result'),
-          );
-        },
-        { transport },
-      );
-    }
-  });
+  inStateless(
+    ['MRTR-01', 'RPC-24'],
+    'has its questions in its result, which says so, and nothing else is sent',
+    async () => {
+      for (const transport of [overMemory, overHttp]) {
+        await eachMember(
+          async ({ send, client }) => {
+            const methods: unknown[] = [];
+            await eachRound({ send }, async (result) => {
+              methods.push(...Object.values(asked(result).inputRequests).map(({ method }) => method));
+            });
+            expect(methods).toEqual(['elicitation/create', 'sampling/createMessage', 'roots/list']);
+            expect(client.received.map((message) => Object.keys(message).join())).toEqual(
+              Array.from({ length: 4 }, () => 'jsonrpc,id,result'),
+            );
+          },
+          { transport },
+        );
+      }
+    },
+  );
 
   inStateless('MRTR-03', 'has a question and a state, and one without both is an error', async () => {
     await eachMember(async (member) => {
@@ -297,7 +260,9 @@ describe('each round of each kind of request', () => {
   inStateless('MRTR-16', 'may have any id, and come from any connection and to any process', async () => {
     for (const setup of SETUPS) {
       for (const [method, params] of REQUESTS) {
-        const nodes = Array.from({ length: 4 }, () => serverOf({ providers: [new Desk()], secret: SECRET, ...setup }));
+        const nodes = Array.from({ length: 4 }, () =>
+          serverOf({ providers: [new Desk(askAll)], secret: SECRET, ...setup }),
+        );
         const transports = [overMemory, overHttp, overMemory, overHttp];
         let retry: JsonObject = {};
         let last: JsonObject | undefined;
@@ -315,47 +280,53 @@ describe('each round of each kind of request', () => {
 });
 
 describe('the state of each round of each kind of request', () => {
-  /** What is no state of this server, and what was one. */
-  const FORGED: Readonly<Record<string, (state: string) => readonly unknown[]>> = {
-    'MRTR-07': (state) => ['', ' ', '{}', 'A'.repeat(80), 0, 7, true, false, null, [], {}, [state], { state }],
-    'MRTR-08': (state) => [
-      state.slice(1),
-      state.slice(0, -1),
-      state.slice(0, 43),
-      `${state}A`,
-      `${state.startsWith('A') ? 'B' : 'A'}${state.slice(1)}`,
-      `${state.slice(0, -4)}${state.endsWith('AAAA') ? 'BBBB' : 'AAAA'}`,
-      state.toLowerCase(),
-      Buffer.from(state, 'base64url').reverse().toString('base64url'),
-    ],
-  };
+  const forgeriesOf = (state: string): readonly unknown[] => [
+    '',
+    ' ',
+    '{}',
+    'A'.repeat(80),
+    0,
+    7,
+    true,
+    null,
+    [],
+    {},
+    [state],
+    { state },
+    state.slice(1),
+    state.slice(0, -1),
+    state.slice(0, 43),
+    `${state}A`,
+    `${state.startsWith('A') ? 'B' : 'A'}${state.slice(1)}`,
+    `${state.slice(0, -4)}${state.endsWith('AAAA') ? 'BBBB' : 'AAAA'}`,
+    state.toLowerCase(),
+    Buffer.from(state, 'base64url').reverse().toString('base64url'),
+  ];
 
-  for (const [id, forgeriesOf] of Object.entries(FORGED)) {
-    inStateless(id, 'is rejected before anything runs if it is forged, also by members that ask nothing', async () => {
-      await eachMember(async (member) => {
-        const { method, send, desk } = member;
-        await eachRound(member, async (result, given) => {
-          const { ran } = desk;
-          for (const requestState of forgeriesOf(asked(result).requestState)) {
-            for (const retry of [retryOf(result, given), {}]) {
-              const answer = await send({ ...retry, requestState });
-              expect([method, requestState, answer]).toMatchObject([method, requestState, INVALID]);
-            }
+  inStateless(['MRTR-07', 'MRTR-08'], 'is rejected before anything runs if it is forged', async () => {
+    await eachMember(async (member) => {
+      const { method, send, desk } = member;
+      await eachRound(member, async (result, given) => {
+        const { ran } = desk;
+        for (const requestState of forgeriesOf(asked(result).requestState)) {
+          for (const retry of [retryOf(result, given), {}]) {
+            const answer = await send({ ...retry, requestState });
+            expect([method, requestState, answer]).toMatchObject([method, requestState, INVALID]);
           }
-          expect(desk.ran).toBe(ran);
-        });
+        }
+        expect(desk.ran).toBe(ran);
       });
-      // even if nothing would be asked
-      await eachMember(
-        async ({ send, desk }) => {
-          for (const requestState of forgeriesOf('A'.repeat(80)))
-            expect(await send({ requestState })).toMatchObject(INVALID);
-          expect(desk.ran).toBe(0);
-        },
-        { way: () => 'done' },
-      );
     });
-  }
+    // even if nothing would be asked
+    await eachMember(
+      async ({ send, desk }) => {
+        for (const requestState of forgeriesOf('A'.repeat(80)))
+          expect(await send({ requestState })).toMatchObject(INVALID);
+        expect(desk.ran).toBe(0);
+      },
+      { way: () => 'done' },
+    );
+  });
 
   inStateless('MRTR-09', 'expires in its own time, whether the retry has answers or not', async () => {
     await eachMember(
@@ -382,13 +353,14 @@ describe('the state of each round of each kind of request', () => {
     );
   });
 
-  inStateless('MRTR-09', 'is of no use for another request', async () => {
-    const server = serverOf({
-      providers: [new Desk()],
-      secret: SECRET,
-    });
+  inStateless('MRTR-09', 'is of no use for another request or another user', async () => {
+    const desk = new Desk(askAll);
+    const server = serverOf({ providers: [desk], secret: SECRET });
     server.addTool({ name: 'other', input: NoInput }, (_input: NoInput, context: Context) => askAll(context) as never);
-    const client = await connect(server);
+    const ada = await connect(server, { principal: { subject: 'ada' } });
+    const strangers = ['bob', 'Ada', 'ada\u0301', 'ad', 'adaa', undefined].map((subject) =>
+      connect(server, subject === undefined ? {} : { principal: { subject } }),
+    );
     const all = [
       ...REQUESTS,
       ['tools/call', { name: 'other' }],
@@ -397,12 +369,18 @@ describe('the state of each round of each kind of request', () => {
       ['resources/read', { uri: 'desk://rooms/2' }],
     ] as const;
     for (const [method, params] of REQUESTS) {
-      const { result } = await client.request(method, params);
+      const { result } = await ada.request(method, params);
+      const { ran } = desk;
+      const retry = retryOf(result, ADA);
       for (const [otherMethod, others] of all) {
         if (method === otherMethod && params === others) continue;
-        const answer = await client.request(otherMethod, { ...others, ...retryOf(result, ADA) });
+        const answer = await ada.request(otherMethod, { ...others, ...retry });
         expect([method, params, others, answer]).toMatchObject([method, params, others, INVALID]);
       }
+      for (const stranger of await Promise.all(strangers))
+        expect(await stranger.request(method, { ...params, ...retry })).toMatchObject(INVALID);
+      expect(desk.ran).toBe(ran);
+      asked((await ada.request(method, { ...params, ...retry })).result);
     }
   });
 

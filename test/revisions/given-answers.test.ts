@@ -1,6 +1,6 @@
 // What clients answer: every action, every value of a form, every failure, and roots that change.
 import { describe, expect } from '@jest/globals';
-import { type Context, type JsonObject, needInput } from '@decorum/core';
+import type { Context, JsonObject } from '@decorum/core';
 
 import { transportsOf } from '../support/http-transports.js';
 import { type Answer, RawClient, textOf } from '../support/raw-client.js';
@@ -67,20 +67,8 @@ describe('the action of a user', () => {
           expect([way, action, more, said]).toEqual([way, action, more, OUTCOMES[way]?.[action]]);
         }
       }
-      for (const action of [
-        'Accept',
-        'ACCEPT',
-        'accept ',
-        '',
-        'accepted',
-        'reject',
-        ['accept'],
-        true,
-        1,
-        0,
-        null,
-        {},
-      ]) {
+      const wrong = ['Accept', 'ACCEPT', 'accept ', '', 'accepted', 'reject', ['accept'], true, 1, 0, null, {}];
+      for (const action of wrong) {
         expect([way, action, await saidTo({ action, content: {} })]).toEqual([way, action, refused]);
       }
       expect(await saidTo({})).toBe(refused);
@@ -240,31 +228,6 @@ describe('a question that fails', () => {
     },
   );
 
-  eachSessionRevision('ELIC-24', 'does not affect the next one', async (revision) => {
-    for (const [way, question] of Object.entries(waysIn(revision))) {
-      const answers: ReturnType<Answer>[] = FAILURES.slice(0, 4).map(([answer]) => answer);
-      const stubborn: Asking = async (context) => {
-        for (let time = 0; time < 4; time += 1) {
-          const failed = await question(context).then(
-            () => false,
-            () => true,
-          );
-          if (!failed) return `accepted ${time}`;
-        }
-        return await question(context);
-      };
-      const server = serverWith({ ask: outcome(stubborn) }, { questionTimeoutMs: 50 });
-      const answer: Answer = () => (answers.length > 0 ? answers.shift() : { result: { action: 'decline' } });
-      const options = { revision, capabilities: CAPABILITIES, answers: { 'elicitation/create': answer } };
-      const client = await RawClient.connect(server, options);
-      expect([way, textOf(await client.call('ask'))]).toEqual([
-        way,
-        way === 'confirm' ? 'false' : '{"action":"decline"}',
-      ]);
-      expect(client.questions).toHaveLength(5);
-    }
-  });
-
   inStateless('ELIC-24', 'is asked again in every way to ask, and never an agreement', async () => {
     for (const [way, question] of Object.entries(waysIn(STATELESS))) {
       let ended = 0;
@@ -318,34 +281,6 @@ describe('roots', () => {
     }
   });
 
-  eachSessionRevision(
-    'ROOT-03',
-    'are requested again if the change arrives in a batch or while a call waits',
-    async (revision) => {
-      let time = 0;
-      const answers = { 'roots/list': () => ({ result: listed((time += 1)) }) };
-      const options = { revision, capabilities: { roots: { listChanged: true } }, answers };
-      const [begun, go] = [deferred(), deferred()];
-      const twice: Asking = async (context) => {
-        const first = await where(context);
-        begun.resolve();
-        await go.promise;
-        return `${String(first)} ${String(await where(context))}`;
-      };
-      const client = await RawClient.connect(serverWith({ ask: outcome(twice), once: outcome(where) }), options);
-      const waiting = client.call('ask');
-      await begun.promise;
-      await client.notify('notifications/roots/list_changed');
-      go.resolve();
-      expect(textOf(await waiting)).toBe('"file:///1 file:///2"');
-      if (revision !== '2025-03-26') return;
-      const change = { jsonrpc: '2.0', method: 'notifications/roots/list_changed' };
-      await client.send([change, client.buildMessage('ping', 'ping')]);
-      await client.response('ping');
-      expect(textOf(await client.call('once'))).toBe('"file:///3"');
-    },
-  );
-
   eachSessionRevision('ROOT-04', 'that were unavailable are requested again', async (revision) => {
     for (const declared of [{}, { listChanged: true }]) {
       const given: ReturnType<Answer>[] = [
@@ -365,27 +300,6 @@ describe('roots', () => {
       expect(said).toEqual(['client error -32601', 'client error -32603', invalid, invalid, invalid, '""']);
     }
   });
-
-  inStateless(
-    'ROOT-04',
-    'that are unavailable are unavailable to a handler that returns the question too',
-    async () => {
-      const server = serverWith({
-        ask: (context) =>
-          context.answers ? JSON.stringify(context.answers) : needInput({ where: { method: 'roots/list' } }),
-      });
-      const client = await connect(server, { capabilities: { roots: {} } });
-      const { requestState, inputRequests } = await begin(client, 'ask');
-      for (const inputResponses of [undefined, {}, { where: null }, { where: 'none' }, { other: {} }]) {
-        const { result } = await again(client, 'ask', { requestState, inputResponses } as unknown as JsonObject);
-        expect(asked(result).inputRequests).toEqual(inputRequests);
-      }
-      const inputResponses = { where: { roots: [] }, other: { roots: [] } };
-      const { result } = await again(client, 'ask', { requestState, inputResponses });
-      // nothing that was not asked
-      expect(textOf(result!)).toBe('{"where":{"roots":[]}}');
-    },
-  );
 });
 
 describe('a request to the model', () => {
@@ -423,35 +337,6 @@ describe('a request to the model', () => {
       await client.settled();
       expect(client.of('sampling/createMessage')).toEqual([]);
       await client.close();
-    }
-  });
-
-  inStateless('SAMP-14', 'has only its own messages, in every round and beside other requests', async () => {
-    const server = serverWith({
-      say: async (context, { words }) => {
-        const first = await context.sample({ messages: `${words} 1`, maxTokens: 5, key: 'first' });
-        const second = await context.sample({
-          messages: `${words} 2 after ${first.text}`,
-          maxTokens: 5,
-          key: 'second',
-        });
-        return `${first.text} ${second.text}`;
-      },
-    });
-    const client = await connect(server);
-    const messagesIn = (result: JsonObject | undefined) =>
-      Object.values(asked(result).inputRequests).map(({ params }) => params?.['messages']);
-    const message = (text: string) => [[{ role: 'user', content: { type: 'text', text } }]];
-    const states = new Map<string, unknown>();
-    for (const words of ['a', 'b', 'c']) {
-      const { result } = await client.request('tools/call', { name: 'say', arguments: { words } });
-      expect(messagesIn(result)).toEqual(message(`${words} 1`));
-      states.set(words, result?.['requestState']);
-    }
-    for (const words of ['b', 'c', 'a']) {
-      const retry = { arguments: { words }, requestState: states.get(words), inputResponses: { first: SAID } };
-      const { result } = await again(client, 'say', retry);
-      expect(messagesIn(result)).toEqual(message(`${words} 2 after Ho`));
     }
   });
 });

@@ -1,5 +1,5 @@
 // Log messages to the client.
-import { describe, expect } from '@jest/globals';
+import { describe, expect, jest } from '@jest/globals';
 import { Completion, type Context, type JsonObject, NoInput, Prompt, Resource, Tool } from '@decorum/core';
 
 import { transportsOf } from '../support/http-transports.js';
@@ -33,11 +33,6 @@ class Everything {
 const heard = (client: RawClient) => client.of('notifications/message').map(({ params }) => params?.['level']);
 
 describe('log messages', () => {
-  eachRevision('LOG-01', 'are declared', async (revision) => {
-    const client = await RawClient.connect(serverOf(), { revision, begins: false });
-    expect((await client.begin())['capabilities']).toMatchObject({ logging: {} });
-  });
-
   eachSessionRevision('LOG-02', 'have at least the level that the client sets in its session', async (revision) => {
     const server = serverWith({ talk });
     const [client, other] = await Promise.all([1, 2].map(() => RawClient.connect(server, { revision })));
@@ -170,39 +165,36 @@ describe('log messages', () => {
     }
   });
 
-  inStateless('LOG-09', 'have one of the eight levels, or else the request is rejected', async () => {
-    let runs = 0;
-    const client = await RawClient.connect(serverWith({ run: () => (runs += 1) }), { revision: STATELESS });
-    for (const level of ['loud', 'INFO', '', 3, null, {}]) {
-      const params = { name: 'run', _meta: { [LEVEL]: level } };
-      expect(await client.error('tools/call', params)).toMatchObject({ code: -32602 });
-    }
-    expect(runs).toBe(0);
-  });
-
-  inStateless('LOG-09', 'have a valid level in the requests of all methods', async () => {
-    const server = serverWith({ tool: () => 'ran' });
-    server.addProvider(Everything);
-    const client = await RawClient.connect(server, { revision: STATELESS });
-    const calls: readonly (readonly [method: string, params?: JsonObject])[] = [
-      ['server/discover'],
-      ['tools/list'],
-      ['tools/call', { name: 'tool' }],
-      ['prompts/list'],
-      ['prompts/get', { name: 'prompt' }],
-      ['resources/list'],
-      ['resources/templates/list'],
-      ['resources/read', { uri: 'docs://page' }],
-      ['completion/complete', { ref: { type: 'ref/prompt', name: 'prompt' }, argument: { name: 'name', value: '' } }],
-    ];
-    for (const [method, params] of calls) {
-      const leveled = (level: unknown) => client.request(method, { ...params, _meta: { [LEVEL]: level } });
-      for (const level of ['loud', null]) expect([method, await leveled(level)]).toMatchObject([method, INVALID]);
-      expect([method, await leveled('error')]).toMatchObject([method, { result: {} }]);
-    }
-    const listening = { notifications: {}, _meta: { [LEVEL]: 'loud' } };
-    expect(await client.error('subscriptions/listen', listening)).toMatchObject(INVALID.error);
-  });
+  inStateless(
+    'LOG-09',
+    'have a valid level in the requests of all methods, or else the request is rejected',
+    async () => {
+      let runs = 0;
+      const server = serverWith({ tool: () => (runs += 1) });
+      server.addProvider(Everything);
+      const client = await RawClient.connect(server, { revision: STATELESS });
+      const calls: readonly (readonly [method: string, params?: JsonObject])[] = [
+        ['server/discover'],
+        ['tools/list'],
+        ['tools/call', { name: 'tool' }],
+        ['prompts/list'],
+        ['prompts/get', { name: 'prompt' }],
+        ['resources/list'],
+        ['resources/templates/list'],
+        ['resources/read', { uri: 'docs://page' }],
+        ['completion/complete', { ref: { type: 'ref/prompt', name: 'prompt' }, argument: { name: 'name', value: '' } }],
+      ];
+      for (const [method, params] of calls) {
+        const leveled = (level: unknown) => client.request(method, { ...params, _meta: { [LEVEL]: level } });
+        for (const level of ['loud', 'INFO', '', 3, null, {}])
+          expect([method, await leveled(level)]).toMatchObject([method, INVALID]);
+        expect([method, await leveled('error')]).toMatchObject([method, { result: {} }]);
+      }
+      expect(runs).toBe(1);
+      const listening = { notifications: {}, _meta: { [LEVEL]: 'loud' } };
+      expect(await client.error('subscriptions/listen', listening)).toMatchObject(INVALID.error);
+    },
+  );
 
   inStateless('LOG-12', 'come only from handlers: the framework writes to the server log', async () => {
     const logger = new Log();
@@ -219,5 +211,125 @@ describe('log messages', () => {
     await client.settled();
     expect(heard(client)).toEqual([]);
     expect(logger.entries).toHaveLength(1);
+  });
+});
+
+/** Secrets that no client may see. */
+const CREDENTIALS = {
+  password: 'hunter2-of-the-user',
+  note: 'sent Bearer abc123.def456',
+  url: 'https://ada:pw-in-url@bank.example/?access_token=tok-in-url',
+};
+
+describe('ctx.log', () => {
+  eachRevision('LOG-11', 'shows the client no credentials, stacks and folders', async (revision) => {
+    for (const transport of Object.values(transportsOf(revision))) {
+      const cyclic: JsonObject = { ...CREDENTIALS, error: new Error('deep') };
+      (cyclic as { self?: unknown }).self = cyclic;
+      const failure = Object.assign(new Error("ENOENT: no such file, open '/srv/app/private/ada.json'"), {
+        path: '/srv/app/private/ada.json',
+      });
+      const server = serverWith({
+        talk({ log }) {
+          log.error(CREDENTIALS, 'auth');
+          log.error(CREDENTIALS.note);
+          log.error(Object.assign(new Error('apiKey=key-in-error'), { password: 'hunter2-of-the-user' }));
+          log.error({ failure });
+          log.error(cyclic);
+          log.error({ toJSON: () => CREDENTIALS });
+          log.error({ tokens: 12, seat: '12A' });
+          log.error({ password: ['hunter2', { deep: 'hunter2' }], plain: [['Bearer abc123.def456']] });
+          return 'done';
+        },
+      });
+      const client = await RawClient.connect(server, { revision, logLevel: 'error' }, transport);
+      await client.call('talk');
+      const sent = client.of('notifications/message').map(({ params }) => params?.['data']);
+      const shown = {
+        password: '[redacted]',
+        note: 'sent Bearer [redacted]',
+        url: 'https://[redacted]@bank.example/?access_token=[redacted]',
+      };
+      expect(sent.filter((_data, at) => at !== 4)).toEqual([
+        shown,
+        shown.note,
+        'Error: apiKey=[redacted]',
+        { failure: "Error: ENOENT: no such file, open 'ada.json'" },
+        shown,
+        { tokens: 12, seat: '12A' },
+        { password: ['[redacted]', { deep: '[redacted]' }], plain: [['Bearer [redacted]']] },
+      ]);
+      expect(client.texts.join()).not.toMatch(/hunter2|abc123|pw-in-url|tok-in-url|key-in-error|\/srv|\bat .*:\d+:\d+/);
+      await client.close();
+    }
+  });
+});
+
+describe('a name or a URL in ctx.log', () => {
+  eachRevision('LOG-11', 'is redacted if it implies a secret', async (revision) => {
+    const names = ['sessionId', 'session_id', 'Mcp-Session-Id', 'sid', 'jwt', 'Set-Cookie', 'signing_key', 'dbPass'];
+    const urls = [
+      'redis://:pw-in-url@cache.example:6379/0',
+      'postgres://ada:pw-in-url@db.example/app',
+      'amqp://ada:pw-in-url:more@queue.example',
+      'https://ada:pw-in-url@[::1]:8443/?a=b',
+    ];
+    const server = serverWith({
+      talk({ log }) {
+        for (const name of names) for (const data of [{ [name]: 'hunter2' }, `${name}=hunter2`]) log.error(data);
+        log.error({ requestId: 'r-7', sessionCount: 'two' });
+        for (const url of urls) for (const data of [url, { url }, [`cannot reach ${url}.`]]) log.error(data);
+        return 'done';
+      },
+    });
+    const client = await RawClient.connect(server, { revision, logLevel: 'error' });
+    await client.call('talk');
+    const sent = client.of('notifications/message').map(({ params }) => params?.['data']);
+    expect(sent.splice(0, 17)).toEqual([
+      ...names.flatMap((name) => [{ [name]: '[redacted]' }, `${name}=[redacted]`]),
+      { requestId: 'r-7', sessionCount: 'two' },
+    ]);
+    expect(sent).toHaveLength(12);
+    for (const data of sent) expect(JSON.stringify(data)).toMatch(/:\/\/\[redacted\]@[a-z[]/);
+    expect(JSON.stringify(sent)).not.toContain('pw-in-url');
+  });
+});
+
+/** Handlers that never end by themselves. */
+class Waiting {
+  @Tool({ input: NoInput })
+  tool() {
+    return new Promise<never>(() => {});
+  }
+
+  @Prompt({ input: NoInput })
+  prompt() {
+    return this.tool();
+  }
+
+  @Resource('wait://x')
+  resource() {
+    return this.tool();
+  }
+}
+
+describe('a request that the client cancels', () => {
+  eachRevision('CANC-06', 'has its reason in the log of the operator', async (revision) => {
+    const debug = jest.fn();
+    const logger = { warn: () => {}, error: () => {}, debug };
+    const client = await RawClient.connect(serverOf({ logger, providers: [Waiting] }), { revision });
+    for (const [id, method, params] of [
+      ['w', 'tools/call', { name: 'tool' }],
+      [0, 'prompts/get', { name: 'prompt' }],
+      ['', 'resources/read', { uri: 'wait://x' }],
+    ] as const) {
+      for (const reason of [`Escape was pressed in ${method}.`, '', undefined]) {
+        debug.mockClear();
+        void client.send(client.buildMessage(id, method, params));
+        await client.notify('notifications/cancelled', { requestId: id, ...(reason !== undefined && { reason }) });
+        const details = { requestId: id, method, ...(reason !== undefined && { reason }) };
+        expect(debug.mock.calls).toEqual([[details, 'the client cancelled a request']]);
+      }
+    }
   });
 });

@@ -8,7 +8,7 @@ import fastify, { type FastifyInstance } from 'fastify';
 import { transportsOf } from '../support/http-transports.js';
 import { RawClient, textOf } from '../support/raw-client.js';
 import { eachRevision, eachRevisionOf, inStateless } from '../support/requirements.js';
-import { ADA as BANK_ADA, Bank, capabilities, doing, EVE, page, SECRET, type Visit } from './bank.js';
+import { ADA as BANK_ADA, Bank, capabilities, doing, EVE, page, SECRET, type Visit } from './url-visits.js';
 import { many } from './lists.js';
 import { ADA as ANSWER, asked, connect as connectRaw, INVALID, NAME } from './rounds.js';
 import { serverOf, serverWith } from './servers.js';

@@ -9,7 +9,7 @@ import { type RawOptions, RawClient, type RawTransport } from '../support/raw-cl
 import { REVISIONS, STATELESS } from '../support/requirements.js';
 import { listen } from './neutral.js';
 import { deferred, type Handler, Log } from './servers.js';
-import { around, companion, Notes, witness } from './witness.js';
+import { around, companion, Notes, witness } from './recording-plugin.js';
 
 const NAME = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } as const;
 

@@ -5,7 +5,7 @@ import { type Context, McpError, Prompt, QuestionError, sanitize } from '@decoru
 import { transportsOf } from '../support/http-transports.js';
 import { RawClient, textOf } from '../support/raw-client.js';
 import { eachRevision, eachRevisionOf, REVISIONS, SESSION_REVISIONS } from '../support/requirements.js';
-import { ADA, Bank, capabilities, doing, page, type Visit } from './bank.js';
+import { ADA, Bank, capabilities, doing, page, type Visit } from './url-visits.js';
 import { ASKING, membersOf } from './members.js';
 import { serverOf, serverWith } from './servers.js';
 

@@ -96,39 +96,38 @@ export function revisionsOf<R extends Revision>(id: string, among: readonly R[])
   return among.filter((revision) => revisions.includes(revision));
 }
 
-/** Registers a test of one row for each revision in `among` that it applies to. */
+/** One row, or several that one behavior shows. A test covers those that apply to its revision. */
+type Rows = string | readonly string[];
+
+/** Registers a test for each revision in `among` that at least one of the rows applies to. */
 function register<R extends Revision>(
-  id: string,
+  rows: Rows,
   sentence: string,
   { among, test }: { among: readonly R[]; test: Test<R> },
 ): void {
-  const revisions = revisionsOf(id, among);
-  if (revisions.length === 0) throw new Error(`${id} applies to none of ${among.join(', ')}.`);
-  for (const revision of revisions) itShows([[id, revision]], sentence, () => test(revision));
-}
-
-/** Registers a test of one row for each revision that it applies to. */
-export function eachRevision(id: string, sentence: string, test: Test<Revision>): void {
-  register(id, sentence, { among: REVISIONS, test });
-}
-
-/** Registers a test of one row for each session revision that it applies to. */
-export function eachSessionRevision(id: string, sentence: string, test: Test<SessionRevision>): void {
-  register(id, sentence, { among: SESSION_REVISIONS, test });
-}
-
-/** Registers a test of one row for the stateless revision. */
-export function inStateless(id: string, sentence: string, test: () => void | Promise<void>): void {
-  register(id, sentence, { among: [STATELESS], test });
-}
-
-/**
- * Registers a test of several rows for each revision that at least one of them applies to. The name of each test lists
- * the rows that apply to its revision.
- */
-export function eachRevisionOf(ids: readonly string[], sentence: string, test: Test<Revision>): void {
-  for (const revision of REVISIONS) {
+  const ids = typeof rows === 'string' ? [rows] : rows;
+  for (const id of ids)
+    if (revisionsOf(id, among).length === 0) throw new Error(`${id} applies to none of ${among.join(', ')}.`);
+  for (const revision of among) {
     const cells = ids.filter((id) => rowOf(id).revisions.includes(revision)).map((id) => [id, revision] as const);
     if (cells.length > 0) itShows(cells, sentence, () => test(revision));
   }
 }
+
+/** Registers a test of rows for each revision that they apply to. */
+export function eachRevision(rows: Rows, sentence: string, test: Test<Revision>): void {
+  register(rows, sentence, { among: REVISIONS, test });
+}
+
+/** Registers a test of rows for each session revision that they apply to. */
+export function eachSessionRevision(rows: Rows, sentence: string, test: Test<SessionRevision>): void {
+  register(rows, sentence, { among: SESSION_REVISIONS, test });
+}
+
+/** Registers a test of rows for the stateless revision. */
+export function inStateless(rows: Rows, sentence: string, test: () => void | Promise<void>): void {
+  register(rows, sentence, { among: [STATELESS], test });
+}
+
+/** The same as `eachRevision`. */
+export const eachRevisionOf = eachRevision;

@@ -1,6 +1,6 @@
 // Ids, errors and notifications: what holds for every message, over every transport.
 import { describe, expect } from '@jest/globals';
-import { Completion, type Context, type JsonObject, McpError, NoInput, Prompt, Resource, Tool } from '@decorum/core';
+import { Completion, type JsonObject, McpError, Prompt, Resource, Tool } from '@decorum/core';
 import { IsString } from 'class-validator';
 
 import { overHttp, transportsOf } from '../support/http-transports.js';
@@ -8,10 +8,8 @@ import { overMemory, overStdio, RAW_TRANSPORTS, RawClient, textOf } from '../sup
 import { eachRevision, eachSessionRevision, inStateless, STATELESS } from '../support/requirements.js';
 import { asked, called, declares, PREFIX, VERSION } from '../support/stateless-post.js';
 import { provoked } from './failing.js';
-import { answerTo, probe } from './probes.js';
+import { answerTo } from './probes.js';
 import { deferred, serverOf, serverWith } from './servers.js';
-
-const SAMPLED = { role: 'assistant', model: 'm', content: { type: 'text', text: 'Ho' } };
 
 class City {
   @IsString()
@@ -19,8 +17,10 @@ class City {
 }
 
 describe('a question of the server', () => {
-  for (const id of ['RPC-03', 'RPC-04']) {
-    eachSessionRevision(id, 'has an id of its own, however the earlier ones ended', async (revision) => {
+  eachSessionRevision(
+    ['RPC-03', 'RPC-04'],
+    'has an id of its own, however the earlier ones ended',
+    async (revision) => {
       const server = serverWith({
         async ask(context) {
           const ends = await Promise.allSettled([
@@ -55,8 +55,8 @@ describe('a question of the server', () => {
         expect([ids.length, new Set(ids).size]).toEqual([16, 16]);
         for (const own of ids) expect(typeof own === 'string' || Number.isInteger(own)).toBe(true);
       }
-    });
-  }
+    },
+  );
 });
 
 describe('the id of a request', () => {
@@ -85,31 +85,6 @@ describe('the id of a request', () => {
           });
         }
       }
-    }
-  });
-
-  inStateless('RPC-35', 'says nothing of the client: requests in flight keep what each declares', async () => {
-    let go = deferred();
-    const server = serverWith({
-      async who(context) {
-        await go.promise;
-        const { info, capabilities } = context.client;
-        return JSON.stringify([info?.name ?? 'nobody', Object.keys(capabilities)]);
-      },
-    });
-    for (const transport of [overMemory, overStdio]) {
-      const client = await RawClient.connect(server, { revision: STATELESS }, transport);
-      const rich = {
-        ...declares({ sampling: {}, roots: {} }),
-        [`${PREFIX}clientInfo`]: { name: 'rich', version: '1' },
-      };
-      go = deferred();
-      void client.send(called('rich', 'who', rich));
-      void client.send(called('poor', 'who'));
-      await client.result('server/discover');
-      go.resolve();
-      const said = async (id: string) => textOf((await client.response(id)).result as JsonObject);
-      expect([await said('rich'), await said('poor')]).toEqual(['["rich",["roots","sampling"]]', '["nobody",[]]']);
     }
   });
 });
@@ -180,8 +155,10 @@ const FAILING: readonly (readonly [method: string, params: JsonObject])[] = [
 ];
 
 describe('an error', () => {
-  for (const id of ['RPC-27', 'RPC-28', 'RPC-29']) {
-    inStateless(id, 'of an author never has a code that is reserved, whichever member throws it', async () => {
+  inStateless(
+    ['RPC-27', 'RPC-28', 'RPC-29'],
+    'of an author never has a code that is reserved, whichever member throws it',
+    async () => {
       const capabilities = declares({ extensions: { 'com.example/x': {} } });
       const codes = [-32000, -32001, -32002, -32019, -32020, -32021, -32022, -32023, -32042, -32050, -32098, -32099];
       for (const code of codes) {
@@ -193,8 +170,8 @@ describe('an error', () => {
           expect(error !== undefined || result?.['isError'] === true).toBe(true);
         }
       }
-    });
-  }
+    },
+  );
 
   inStateless('RPC-29', 'of a closing server has the code of an internal error, over any transport', async () => {
     for (const [name, transport] of Object.entries(transportsOf(STATELESS))) {
@@ -212,24 +189,6 @@ describe('an error', () => {
       const { error } = await client.response('late');
       expect([name, error]).toEqual([name, { code: -32603, message: 'The server is closing.' }]);
     }
-  });
-
-  inStateless('RPC-29', 'of a server that no longer takes requests is the same', async () => {
-    const [started, go] = [deferred(), deferred()];
-    const server = serverWith({
-      async wait() {
-        started.resolve();
-        await go.promise;
-      },
-    });
-    const client = await RawClient.connect(server, { revision: STATELESS }, overStdio);
-    void client.send(called('in flight', 'wait'));
-    await started.promise;
-    const closed = server.close();
-    const { error } = await answerTo(client, asked('late', 'tools/list'));
-    expect(error).toEqual({ code: -32603, message: 'The server is closing.' });
-    go.resolve();
-    await closed;
   });
 
   eachRevision('RPC-09', 'quotes only the start of a value, whatever its type', async (revision) => {
@@ -290,61 +249,26 @@ describe('an error', () => {
     }
   });
 
-  for (const id of ['RPC-08', 'RPC-09'] as const) {
-    inStateless(id, 'is one line with an integer code, whatever the client sends', async () => {
-      const text = `${'x'.repeat(5000)}\n    at secret (/app/server.js:1:1)`;
-      const errors = (await provoked()).map(({ error }) => error);
-      const client = await RawClient.connect(serverWith({ tool: () => '' }), { revision: STATELESS });
-      for (const message of [
-        asked(1, text),
-        asked(1, 'tools/call', { name: text }),
-        asked(1, 'tools/list', {}, { [VERSION]: text }),
-        asked(1, 'tools/list', {}, { [`${PREFIX}logLevel`]: text }),
-        asked(1, 'tools/list', { cursor: text }),
-        asked(1, 'tools/call', { name: 'tool', requestState: text }),
-        asked(1, 'tools/call', { name: 'tool', inputResponses: text }),
-      ]) {
-        errors.push((await answerTo(client, message)).error);
-      }
-      for (const error of errors) {
-        expect(Number.isInteger(error?.code)).toBe(true);
-        expect(error?.message).toMatch(/^[^\n]{1,400}$/);
-        expect(JSON.stringify(error?.data ?? '').length).toBeLessThan(1000);
-        expect(error?.message).not.toMatch(/\.[jt]s:\d/);
-      }
-    });
-  }
-
-  eachRevision('RPC-13', 'has the code of its kind over every transport', async (revision) => {
-    const broken = () => {
-      throw new McpError('internal-error', 'The database is down.');
-    };
-    for (const [name, transport] of Object.entries(transportsOf(revision))) {
-      const client = await RawClient.connect(serverWith({ broken }), { revision }, transport);
-      let last = 0;
-      const build = (method: string, params?: JsonObject) => client.buildMessage(`e${(last += 1)}`, method, params);
-      const malformed = [
-        [-32700, '{'],
-        [-32700, '{"jsonrpc":"2.0","id":1,'],
-        [-32700, 'nonsense'],
-        [-32600, '7'],
-        [-32600, 'null'],
-        [-32600, { ...build('tools/list'), jsonrpc: '1.0' }],
-        [-32600, { ...build('tools/list'), method: 7 }],
-      ] as const;
-      for (const [code, message] of [
-        // over HTTP, the error has no id in any revision
-        ...(name.startsWith('HTTP') ? [] : malformed),
-        [-32601, build('tools/fly')] as const,
-        [-32601, build('constructor')] as const,
-        [-32602, build('tools/call', { name: 'none' })] as const,
-        [-32602, build('tools/list', { cursor: 0 })] as const,
-        [-32602, { ...build('tools/list'), params: [] }] as const,
-        [-32603, build('tools/call', { name: 'broken' })] as const,
-      ]) {
-        const { error } = await answerTo(client, message);
-        expect([name, message, error?.code]).toEqual([name, message, code]);
-      }
+  inStateless(['RPC-08', 'RPC-09'], 'is one line with an integer code, whatever the client sends', async () => {
+    const text = `${'x'.repeat(5000)}\n    at secret (/app/server.js:1:1)`;
+    const errors = (await provoked()).map(({ error }) => error);
+    const client = await RawClient.connect(serverWith({ tool: () => '' }), { revision: STATELESS });
+    for (const message of [
+      asked(1, text),
+      asked(1, 'tools/call', { name: text }),
+      asked(1, 'tools/list', {}, { [VERSION]: text }),
+      asked(1, 'tools/list', {}, { [`${PREFIX}logLevel`]: text }),
+      asked(1, 'tools/list', { cursor: text }),
+      asked(1, 'tools/call', { name: 'tool', requestState: text }),
+      asked(1, 'tools/call', { name: 'tool', inputResponses: text }),
+    ]) {
+      errors.push((await answerTo(client, message)).error);
+    }
+    for (const error of errors) {
+      expect(Number.isInteger(error?.code)).toBe(true);
+      expect(error?.message).toMatch(/^[^\n]{1,400}$/);
+      expect(JSON.stringify(error?.data ?? '').length).toBeLessThan(1000);
+      expect(error?.message).not.toMatch(/\.[jt]s:\d/);
     }
   });
 });
@@ -376,122 +300,36 @@ describe('a notification', () => {
     })),
   ];
 
-  eachRevision('RPC-10', 'is not answered over a pipe, and runs nothing', async (revision) => {
-    let runs = 0;
-    for (const [name, transport] of Object.entries(RAW_TRANSPORTS)) {
-      const client = await RawClient.connect(serverWith({ hi: () => void (runs += 1) }), { revision }, transport);
-      const before = client.received.length;
-      for (const note of notes(revision)) await client.send(note);
-      await client.settled();
-      expect([name, client.received.slice(before)]).toEqual([
-        name,
-        [{ jsonrpc: '2.0', id: expect.anything(), result: expect.any(Object) }],
-      ]);
-      // what is no notification and has no readable id is still refused, once
-      expect((await answerTo(client, probe(client, 'last'))).id).toBe('last');
-    }
-    expect(runs).toBe(0);
-  });
-
-  eachRevision('RPC-10', 'is not answered before a session begins, nor while the server closes', async (revision) => {
-    const done = deferred();
-    const server = serverWith({ slow: () => done.promise.then(() => 'slow') });
-    const client = await RawClient.connect(server, { revision, begins: false }, overStdio);
-    for (const note of notes(revision)) await client.send(note);
-    await client.begin();
-    void client.send(client.buildMessage('slow', 'tools/call', { name: 'slow' }));
-    await client.settled();
-    const before = client.received.length;
-    const closing = server.close();
-    for (const note of notes(revision)) await client.send(note);
-    expect(await answerTo(client, client.buildMessage('late', 'tools/list'))).toMatchObject({
-      id: 'late',
-      error: { code: expect.any(Number) },
-    });
-    done.resolve();
-    expect(await client.response('slow')).toMatchObject({ result: { content: [{ text: 'slow' }] } });
-    await closing;
-    expect(client.received.slice(before).map(({ id }) => id)).toEqual(['late', 'slow']);
-  });
-});
-
-describe('a ping', () => {
-  for (const id of ['PING-01', 'PING-02']) {
-    eachSessionRevision(id, 'is answered between initialize and initialized, while others wait', async (revision) => {
-      let go = deferred<boolean>();
-      class Slow {
-        @Tool({ access: async () => await go.promise })
-        slow() {
-          return 'slow';
-        }
-      }
-      for (const [name, transport] of Object.entries(transportsOf(revision))) {
-        go = deferred();
-        const client = await RawClient.connect(serverOf({ providers: [Slow] }), { revision, begins: false }, transport);
-        await client.result('initialize', {
-          protocolVersion: revision,
-          capabilities: {},
-          clientInfo: { name: 'raw', version: '1' },
-        });
-        void client.send({ jsonrpc: '2.0', id: 'slow', method: 'tools/call', params: { name: 'slow' } });
-        for (const [own, params] of [
-          ['a', undefined],
-          [0, {}],
-          ['', { _meta: { 'example.com/x': 1 } }],
-          [-1, { foo: 1 }],
-        ] as const) {
-          const answer = await client.request('ping', params, own);
-          expect([name, answer]).toEqual([name, { jsonrpc: '2.0', id: own, result: {} }]);
-        }
-        expect(client.received.map((message) => message.id)).not.toContain('slow');
-        go.resolve(true);
-        expect(await client.response('slow')).toHaveProperty('result');
-      }
-    });
-  }
-});
-
-describe('a question', () => {
-  eachSessionRevision('LIFE-14', 'of any member times out and is cancelled, over every transport', async (revision) => {
-    const ask = async (context: Context) => (await context.sample({ messages: 'Hi', maxTokens: 1 })).text;
-    class Asking {
-      @Tool()
-      async tool(_input: NoInput, context: Context) {
-        return await ask(context);
-      }
-
-      @Prompt()
-      async prompt(_input: NoInput, context: Context) {
-        return await ask(context);
-      }
-
-      @Resource('asking://fixed')
-      async resource(_input: NoInput, context: Context) {
-        return await ask(context);
-      }
-    }
-    for (const [name, transport] of Object.entries(transportsOf(revision))) {
-      const server = serverOf({ providers: [Asking], questionTimeoutMs: 10 });
-      const client = await RawClient.connect(server, { revision, capabilities: { sampling: {} } }, transport);
-      for (const [method, params] of [
-        ['tools/call', { name: 'tool' }],
-        ['prompts/get', { name: 'prompt' }],
-        ['resources/read', { uri: 'asking://fixed' }],
-      ] as const) {
+  eachRevision(
+    'RPC-10',
+    'is never answered and runs nothing, also before a session and at its end',
+    async (revision) => {
+      for (const [name, transport] of Object.entries(RAW_TRANSPORTS)) {
+        const done = deferred();
+        let runs = 0;
+        const server = serverWith({ slow: () => done.promise.then(() => 'slow'), hi: () => void (runs += 1) });
+        const client = await RawClient.connect(server, { revision, begins: false }, transport);
+        for (const note of notes(revision)) await client.send(note);
+        await client.begin();
         const before = client.received.length;
-        const { error, result } = await client.request(method, params);
-        expect([name, method, error !== undefined || result?.['isError']]).toEqual([name, method, true]);
-        const [question, cancelled] = client.received.slice(before);
-        expect([question?.method, cancelled]).toMatchObject([
-          'sampling/createMessage',
-          { method: 'notifications/cancelled', params: { requestId: question?.id } },
-        ]);
-        // a late answer changes nothing
-        await client.send({ jsonrpc: '2.0', id: question?.id, result: SAMPLED });
+        for (const note of notes(revision)) await client.send(note);
+        void client.send(client.buildMessage('slow', 'tools/call', { name: 'slow' }));
+        await client.request(client.stateless ? 'server/discover' : 'ping', {}, 'settled');
+        const closing = server.close();
+        for (const note of notes(revision)) await client.send(note);
+        const closed = { code: -32603, message: 'The server is closing.' };
+        expect(await answerTo(client, client.buildMessage('late', 'tools/list'))).toMatchObject({
+          id: 'late',
+          error: client.stateless ? closed : { code: expect.any(Number) },
+        });
+        done.resolve();
+        expect(await client.response('slow')).toMatchObject({ result: { content: [{ text: 'slow' }] } });
+        await closing;
+        expect([name, client.received.slice(before).map(({ id }) => id)]).toEqual([name, ['settled', 'late', 'slow']]);
+        expect(runs).toBe(0);
       }
-      expect(await client.result('ping')).toEqual({});
-    }
-  });
+    },
+  );
 });
 
 describe('a server that offers nothing', () => {

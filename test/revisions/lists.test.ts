@@ -1,12 +1,12 @@
-// What a server declares, lists and announces, over every transport.
+// What a server declares, lists and announces, and the cursors of its lists.
 import { describe, expect } from '@jest/globals';
 import { type Access, Completion, type JsonObject, NoInput, Prompt, Resource, Tool } from '@decorum/core';
 import { z } from 'zod';
 
-import { transportsOf } from '../support/http-transports.js';
-import { RawClient, textOf } from '../support/raw-client.js';
-import { eachRevision, eachRevisionOf } from '../support/requirements.js';
-import { copies, LISTS, names, pagesOf } from './lists.js';
+import { overHttp, transportsOf } from '../support/http-transports.js';
+import { overMemory, RawClient, textOf } from '../support/raw-client.js';
+import { eachRevision } from '../support/requirements.js';
+import { copies, enumerated, LISTS, many, names, namesOf, pagesOf, restricted } from './lists.js';
 import { listen } from './neutral.js';
 import { serverOf } from './servers.js';
 import { type Setting, waysOf } from './ways.js';
@@ -58,7 +58,7 @@ function membersWith(guard: { readonly access?: Access }) {
 describe('a server', () => {
   const visible = membersWith({});
 
-  eachRevisionOf(
+  eachRevision(
     ['TOOL-01', 'RES-01', 'PROMPT-01', 'COMP-01', 'LOG-01'],
     'declares what it has, even if this client may see none of it, and no more',
     async (revision) => {
@@ -87,14 +87,16 @@ describe('a server', () => {
     },
   );
 
-  eachRevisionOf(
+  eachRevision(
     ['TOOL-06', 'PROMPT-13', 'RES-18'],
     'announces each list that has changed, and no other, whatever changes it',
     async (revision) => {
       for (const transport of Object.values(transportsOf(revision))) {
-        const server = serverOf({ providers: [copies('first')] });
+        const server = serverOf();
+        const first = server.addProvider(copies('first'));
+        let added = { remove() {} };
         const add = (name: string) => server.addTool({ name, input: NoInput }, () => '');
-        server.addTool({ name: 'grow', input: NoInput }, () => void add('grown'));
+        const grow = server.addTool({ name: 'grow', input: NoInput }, () => void (added = add('grown')));
         const client = await RawClient.connect(server, { revision }, transport);
         const all = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true };
         if (client.stateless) await listen(client, all);
@@ -107,7 +109,6 @@ describe('a server', () => {
           await client.settled();
           expect(told().slice(before).sort()).toEqual(lists.map((list) => `notifications/${list}/list_changed`));
         };
-        let added = { remove() {} };
         await announced(() => (added = add('second')), 'tools');
         await announced(() => added.remove(), 'tools');
         await announced(() => (added = server.addProvider(visible.OnePrompt)), 'prompts');
@@ -117,43 +118,25 @@ describe('a server', () => {
         await announced(() => (added = server.addProvider(copies('other'))), 'prompts', 'resources', 'tools');
         await announced(() => added.remove(), 'prompts', 'resources', 'tools');
         await announced(() => client.call('grow'), 'tools');
-        await client.close();
-      }
-    },
-  );
-
-  eachRevisionOf(
-    ['TOOL-06', 'PROMPT-13', 'RES-18'],
-    'announces that a list has become empty, and that it no longer is',
-    async (revision) => {
-      for (const transport of Object.values(transportsOf(revision))) {
-        const server = serverOf();
-        const { OneTool: tools, OnePrompt: prompts, OneResource: resources, OneTemplate: templates } = visible;
-        const members = { tools, prompts, resources, templates };
-        const added = Object.entries(members).map(([kind, provider]) => [kind, server.addProvider(provider)] as const);
-        const client = await RawClient.connect(server, { revision }, transport);
-        if (client.stateless) {
-          await listen(client, { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true });
-        }
-        const told = () =>
-          client.received.flatMap(({ method = '' }) => (method.endsWith('/list_changed') ? method : []));
-        const expected: string[] = [];
-        const announced = async (kind: string, change: () => void) => {
-          change();
-          expected.push(`notifications/${kind === 'templates' ? 'resources' : kind}/list_changed`);
-          await client.find(() => told().length >= expected.length);
-          await client.settled();
-          expect(told()).toEqual(expected);
-        };
-        for (const [kind, { remove }] of added) await announced(kind, remove);
-        for (const [kind, provider] of Object.entries(members)) {
-          await announced(kind, () => void server.addProvider(provider));
+        for (const tool of [added, grow]) await announced(() => tool.remove(), 'tools');
+        // the lists become empty, and no longer are
+        await announced(() => first.remove(), 'prompts', 'resources', 'tools');
+        for (const [kind, provider] of [
+          ['tools', visible.OneTool],
+          ['prompts', visible.OnePrompt],
+          ['resources', visible.OneResource],
+        ] as const) {
+          await announced(() => (added = server.addProvider(provider)), kind);
+          await announced(() => added.remove(), kind);
         }
         await client.close();
       }
     },
   );
 });
+
+/** Names of tools, in their order. */
+const NAMES = ['zz', 'GETUSER', 'getUser', '_', '.', '-', '10', '9', 'constructor', 'toString', 'x'.repeat(128)];
 
 /** Tools without arguments, declared in different ways. */
 const bareTools = ({ options, guard }: Setting) => {
@@ -169,45 +152,18 @@ const bareTools = ({ options, guard }: Setting) => {
     }
   }
   const server = serverOf({ providers: [Bare], ...options, pageSize: 2 });
-  for (const name of [
-    'zz',
-    'GETUSER',
-    'getUser',
-    '_',
-    '.',
-    '-',
-    '10',
-    '9',
-    'constructor',
-    'toString',
-    'x'.repeat(128),
-  ]) {
+  for (const name of NAMES) {
     server.addTool({ name, input: z.object({}), ...guard }, () => name);
   }
   return server;
 };
 
 describe('the list of tools', () => {
-  eachRevisionOf(
+  eachRevision(
     ['TOOL-02', 'TOOL-03', 'TOOL-05', 'TOOL-25'],
     'has each tool once and in the same order on all its pages, with an object as its schema',
     async (revision) => {
-      const long = 'x'.repeat(128);
-      const expected = [
-        'method',
-        'none',
-        'zz',
-        'GETUSER',
-        'getUser',
-        '_',
-        '.',
-        '-',
-        '10',
-        '9',
-        'constructor',
-        'toString',
-        long,
-      ];
+      const expected = ['method', 'none', ...NAMES];
       for (const { name: way, client, ask } of await waysOf(revision, bareTools)) {
         for (let time = 0; time < 2; time += 1) {
           const pages = await pagesOf(client, 'tools/list');
@@ -216,7 +172,7 @@ describe('the list of tools', () => {
           expect([way, tools.map(({ name }) => name)]).toEqual([way, expected]);
           for (const { inputSchema } of tools) expect(inputSchema).toMatchObject({ type: 'object' });
         }
-        for (const name of ['constructor', long, 'getUser', 'GETUSER', '10', '.']) {
+        for (const name of NAMES) {
           const { result = {} } = await ask('tools/call', { name });
           expect([way, textOf(result)]).toEqual([way, name]);
         }
@@ -225,25 +181,9 @@ describe('the list of tools', () => {
   );
 
   eachRevision('TOOL-25', 'has valid names only, wherever a name comes from', async (revision) => {
-    const invalid = [
-      '',
-      ' ',
-      'a b',
-      ' a',
-      'a ',
-      'a,b',
-      'a/b',
-      'a:b',
-      'a@b',
-      'a\n',
-      'a\t',
-      'é',
-      '名',
-      '$a',
-      'a{b}',
-      'x'.repeat(129),
-    ];
-    for (const name of invalid) {
+    const { OneTool } = membersWith({ access: nobody });
+    const odd = ['', ' ', 'a b', ' a', 'a ', 'a,b', 'a/b', 'a:b', 'a@b', 'a\n', 'a\t', 'é', '名', '$a', 'a{b}'];
+    for (const name of [...odd, 'x'.repeat(129)]) {
       class Named {
         @Tool({ name })
         tool() {
@@ -262,24 +202,19 @@ describe('the list of tools', () => {
         (Tool() as MethodDecorator)(Keyed.prototype, name, descriptor);
         serverOf({ providers: [Keyed] });
       }).toThrow('DECORUM_INVALID_NAME');
-      if (name === '') continue;
-      expect(() =>
-        serverOf({ providers: [{ provider: membersWith({ access: nobody }).OneTool, prefix: name }] }),
-      ).toThrow('DECORUM_INVALID_NAME');
+      const prefixed = () => serverOf({ providers: [{ provider: OneTool, prefix: name }] });
+      if (name !== '') expect(prefixed).toThrow('DECORUM_INVALID_NAME');
     }
-    const server = serverOf({
-      providers: [{ provider: membersWith({ access: nobody }).OneTool, prefix: `${'x'.repeat(123)}.` }],
-    });
-    expect(() =>
-      server.addProvider({ provider: membersWith({ access: nobody }).OneTool, prefix: `${'x'.repeat(124)}.` }),
-    ).toThrow('DECORUM_INVALID_NAME');
+    const server = serverOf({ providers: [{ provider: OneTool, prefix: `${'x'.repeat(123)}.` }] });
+    const longer = { provider: OneTool, prefix: `${'x'.repeat(124)}.` };
+    expect(() => server.addProvider(longer)).toThrow('DECORUM_INVALID_NAME');
     const client = await RawClient.connect(server, { revision });
     expect(await client.result('tools/list')).toMatchObject({ tools: [] });
   });
 });
 
 describe('a list', () => {
-  eachRevisionOf(
+  eachRevision(
     ['TOOL-04', 'RES-03', 'PROMPT-03'],
     'has the same pages on every connection and transport, whatever the client has done',
     async (revision) => {
@@ -313,4 +248,73 @@ describe('a list', () => {
       for (const each of all) expect(each).toEqual(all[0]);
     },
   );
+});
+
+describe('a cursor', () => {
+  eachRevision('PAGE-02', 'is stable in each list while entries are added and removed', async (revision) => {
+    const lists = [many(4, 2), restricted(4)];
+    for (const server of lists) {
+      const client = await RawClient.connect(server, { revision, principal: { subject: 'ada' } });
+      const firsts = new Map<string, JsonObject>();
+      for (const [method] of LISTS) firsts.set(method, await client.result(method));
+      server.addProvider(copies('late'));
+      for (const [method, member] of LISTS) {
+        const first = firsts.get(method) as JsonObject;
+        const second = await client.result(method, { cursor: first['nextCursor'] });
+        const third = await client.result(method, { cursor: second['nextCursor'] });
+        const found = [first, second, third].flatMap((page) => namesOf(page, member));
+        expect([method, found.length, new Set(found).size]).toEqual([method, 5, 5]);
+        expect(third).not.toHaveProperty('nextCursor');
+      }
+    }
+  });
+
+  eachRevision('PAGE-02', 'is stable in a list that a method returns', async (revision) => {
+    for (const [change, left] of [
+      [(entries: string[]) => entries.unshift('first'), ['n2', 'n3', 'n4', 'n5']],
+      [(entries: string[]) => entries.splice(0, 1), ['n2', 'n3', 'n4', 'n5']],
+      [(entries: string[]) => entries.splice(2, 1), ['n3', 'n4', 'n5']],
+      [(entries: string[]) => entries.splice(3), ['n2']],
+      [(entries: string[]) => entries.push('last'), ['n2', 'n3', 'n4', 'n5', 'last']],
+      [(entries: string[]) => entries.splice(0), []],
+    ] as const) {
+      const { entries, server } = enumerated(6);
+      const client = await RawClient.connect(server, { revision });
+      let { nextCursor: cursor } = await client.result('resources/list');
+      change(entries);
+      const found: string[] = [];
+      while (cursor !== undefined) {
+        const next = await client.result('resources/list', { cursor });
+        found.push(...namesOf(next, 'resources'));
+        cursor = next['nextCursor'];
+      }
+      expect(found).toEqual(left.map((id) => `notes://${id}`));
+    }
+  });
+
+  eachRevision('PAGE-03', 'is invalid unless it comes from the same list and server, unaltered', async (revision) => {
+    for (const [server, transport] of [
+      [many(3, 2), overMemory],
+      [many(3, 2), overHttp],
+      [restricted(3), overMemory],
+      [enumerated(3).server, overMemory],
+    ] as const) {
+      const client = await RawClient.connect(server, { revision, principal: { subject: 'ada' } }, transport);
+      const cursors = new Map<string, string>();
+      for (const [method] of LISTS) {
+        const { result } = await client.request(method);
+        if (result?.['nextCursor'] !== undefined) cursors.set(method, result['nextCursor'] as string);
+      }
+      expect(cursors.size).toBeGreaterThan(0);
+      for (const [method, own] of cursors) {
+        const foreign = [...cursors].filter(([other]) => other !== method).map(([, cursor]) => cursor);
+        const altered = [`${own}=`, ` ${own}`, own.slice(1), own.slice(0, -2), `${own}${own}`, own.toUpperCase()];
+        for (const cursor of [...foreign, ...altered, '', '0', 0, 1, null, false, [own], {}]) {
+          const { code } = await client.error(method, { cursor });
+          expect([method, cursor, code]).toEqual([method, cursor, -32602]);
+        }
+        expect(await client.result(method, { cursor: own })).not.toHaveProperty('nextCursor');
+      }
+    }
+  });
 });

@@ -2,12 +2,13 @@
 import { inspect } from 'node:util';
 
 import { describe, expect } from '@jest/globals';
-import type { Context, JsonObject } from '@decorum/core';
+import { type Context, type JsonObject, NoInput } from '@decorum/core';
 import { listen, type ListenOptions } from '@decorum/http';
 
+import { json, serve } from '../../packages/http/test/fixture.js';
 import { endpointOf, overHttp } from '../support/http-transports.js';
 import { RawClient, type RawOptions, textOf } from '../support/raw-client.js';
-import { eachRevision, eachSessionRevision, inStateless, STATELESS } from '../support/requirements.js';
+import { eachRevision, eachSessionRevision } from '../support/requirements.js';
 import { HttpClient } from './http-client.js';
 import { Log, serverWith } from './servers.js';
 
@@ -65,24 +66,6 @@ describe('a question to a user', () => {
       expect(textOf((await waiting).result as JsonObject)).toBe('ada: decline');
       if (question2.id !== id) await eve.send({ ...answer, id: question2.id as string });
       expect(textOf((await hers).result as JsonObject)).toBe('eve: accept');
-    }
-  });
-
-  inStateless('ELIC-20', 'is answered by that user: another user cannot use the state', async () => {
-    for (const [name, question] of Object.entries(QUESTIONS)) {
-      const server = serverWith({ ask: async (context) => (await question(context)).action });
-      const open = { revision: STATELESS, capabilities: BOTH } satisfies RawOptions;
-      const ada = await RawClient.connect(server, { ...open, principal: ADA }, overHttp);
-      const eve = await RawClient.connect(server, { ...open, principal: EVE }, overHttp);
-      const nobody = await RawClient.connect(server, open, overHttp);
-      const { result } = await ada.request('tools/call', { name: 'ask' });
-      const [key] = Object.keys(result?.['inputRequests'] as object) as [string];
-      const retry = { name: 'ask', requestState: result?.['requestState'] as string, inputResponses: { [key]: YES } };
-      for (const other of [eve, nobody]) {
-        expect([name, await other.error('tools/call', retry)]).toMatchObject([name, { code: -32602 }]);
-      }
-      const { result: last } = await ada.request('tools/call', retry);
-      expect(textOf(last as JsonObject)).toBe('accept');
     }
   });
 });
@@ -150,5 +133,64 @@ describe('credentials', () => {
       answers: { 'elicitation/create': () => ({ result: { action: 'accept', content, token: TOKEN } }) },
     });
     expect(textOf(await client.call('visit'))).toBe('{"action":"accept"}');
+  });
+});
+
+describe('the user of a session', () => {
+  const user = (subject: string, scopes = '') => ({ 'x-user': subject, 'x-scopes': scopes });
+
+  /** A server whose users and scopes are in the headers. Paying needs a scope. */
+  async function open() {
+    const served = await serve({
+      principal: ({ headers }) => ({
+        subject: String(headers['x-user']),
+        scopes: String(headers['x-scopes'] ?? '').split(' '),
+      }),
+    });
+    const paid: unknown[] = [];
+    const access = (principal?: { scopes?: readonly string[] }) => principal?.scopes?.includes('pay') ?? false;
+    served.server.addTool({ name: 'pay', access, input: NoInput }, (_input: NoInput, { principal }: Context) => {
+      paid.push(principal?.scopes);
+      return 'paid';
+    });
+    return { url: served.url, paid };
+  }
+
+  eachRevision('SEC-14', 'has the scopes of each request, not those of an earlier one', async (revision) => {
+    const { url, paid } = await open();
+    const client = await HttpClient.open(url, revision, user('ada', 'read'));
+    const call = async (scopes: string) => {
+      const { result, error } = await json(await client.call(1, 'pay', { headers: user('ada', scopes) }));
+      return result?.content?.[0]?.text ?? error?.code;
+    };
+    const listed = async (scopes: string) =>
+      (await (await client.post(client.buildMessage(2, 'tools/list'), user('ada', scopes))).text()).includes('"pay"');
+    const told = [];
+    for (const scopes of ['read', 'read pay', 'read', 'pay', '', 'PAY']) {
+      told.push([scopes, await call(scopes), await listed(scopes)]);
+    }
+    expect(told).toEqual([
+      ['read', -32602, false],
+      ['read pay', 'paid', true],
+      ['read', -32602, false],
+      ['pay', 'paid', true],
+      ['', -32602, false],
+      ['PAY', -32602, false],
+    ]);
+    expect(paid).toEqual([['read', 'pay'], ['pay']]);
+  });
+
+  eachRevision('SEC-14', 'is not another whose name differs in case only', async (revision) => {
+    const { url, paid } = await open();
+    const client = await HttpClient.open(url, revision, user('ada', 'pay'));
+    for (const subject of ['Ada', 'ADA', 'adA']) {
+      const response = await client.call(1, 'pay', { headers: user(subject, client.stateless ? '' : 'pay') });
+      expect([subject, response.status]).toEqual([subject, client.stateless ? 200 : 404]);
+      if (!client.stateless) expect((await client.get(user(subject, 'pay'))).status).toBe(404);
+      if (!client.stateless) expect(await client.end(user(subject, 'pay'))).toBe(404);
+    }
+    expect(paid).toEqual([]);
+    const { result } = await json(await client.call(2, 'pay'));
+    expect(result?.content?.[0]?.text).toBe('paid');
   });
 });
