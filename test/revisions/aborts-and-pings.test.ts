@@ -1,25 +1,13 @@
 // Which requests a cancellation aborts, and pings.
-import { once } from 'node:events';
 
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import {
-  ClientError,
-  Completion,
-  Context,
-  type JsonObject,
-  type McpServerOptions,
-  NoInput,
-  type Plugin,
-  Prompt,
-  Resource,
-  Tool,
-} from '@decorum/core';
+import { describe, expect, it } from '@jest/globals';
+import { QuestionError, Context, type JsonObject, type McpServerOptions, NoInput, type Plugin } from '@decorum/core';
 import fc from 'fast-check';
 
-import { endpointOf, overHttp, statelessHeaders, transportsOf } from '../support/http-transports.js';
+import { endpointOf, overHttp, transportsOf } from '../support/http-transports.js';
 import { type Message, overMemory, overStdio, RawClient, textOf } from '../support/raw-client.js';
 import { eachRevision, eachSessionRevision, inStateless, STATELESS } from '../support/requirements.js';
-import { answerTo, urlOf } from '../support/stateless-post.js';
+import { answerTo } from '../support/stateless-post.js';
 import { listening } from './listening.js';
 import { deferred, type Handler, serverOf, serverWith } from './servers.js';
 
@@ -351,7 +339,7 @@ describe('a ping', () => {
           await context.ping();
           // the client answers every other ping
           const lost = await context.ping({ timeoutMs: 10 }).catch((error: unknown) => error);
-          if (!(lost instanceof ClientError)) return `The client seems to be there in round ${round}.`;
+          if (!(lost instanceof QuestionError)) return `The client seems to be there in round ${round}.`;
         }
         return 'lost twice';
       },
