@@ -5,26 +5,24 @@ import { type Context, type JsonObject } from '@decorum/core';
 import { overHttp } from '../support/http-transports.js';
 import { overMemory, type RawClient, type RawTransport, textOf } from '../support/raw-client.js';
 import { inStateless } from '../support/requirements.js';
-import { Desk, REQUESTS, returned } from './desk.js';
+import { ASKING, membersOf, returned, type Work } from './members.js';
 import { ADA, ANSWERS, asked, connect, NAME } from './rounds.js';
 import { serverOf, serverWith } from './servers.js';
 
 type Ask = (context: Context, question: string) => Promise<{ action: string } | boolean>;
 
-/** Asks questions that may change between rounds. */
-class Clerk extends Desk {
-  questions = ['Pay 5?', 'Are you sure?'];
-  readonly done: string[] = [];
-  ask: Ask = (context, message) => context.elicit(NAME, { message });
-
-  protected override async work(context: Context): Promise<string> {
-    for (const question of this.questions) await this.ask(context, question);
-    this.done.push(this.questions.join(' '));
+/** A server whose members ask the same questions, which may change between rounds. */
+function deskThat(ask: Ask = (context, message) => context.elicit(NAME, { message })) {
+  const desk = { ask, questions: ['Pay 5?', 'Are you sure?'], done: [] as string[] };
+  const work = async (context: Context) => {
+    for (const question of desk.questions) await desk.ask(context, question);
+    desk.done.push(desk.questions.join(' '));
     return 'done';
-  }
+  };
+  return { desk, server: serverOf({ providers: [membersOf(work)] }) };
 }
 
-type Request = (typeof REQUESTS)[number];
+type Request = (typeof ASKING)[number];
 
 const TRANSPORTS: readonly RawTransport[] = [overMemory, overHttp];
 
@@ -51,9 +49,9 @@ describe('a question', () => {
   inStateless('MRTR-15', 'that has changed since an earlier round is asked again, however it is known', async () => {
     for (const ask of WAYS) {
       for (const transport of TRANSPORTS) {
-        for (const request of REQUESTS) {
-          const desk = Object.assign(new Clerk(), { ask });
-          const client = await connect(serverOf({ providers: [desk] }), {}, transport);
+        for (const request of ASKING) {
+          const { desk, server } = deskThat(ask);
+          const client = await connect(server, {}, transport);
           const { result: first } = await round(client, request);
           const { result: second } = await round(client, request, first);
           expect(questionsIn(second)).not.toContain('5');
@@ -76,10 +74,10 @@ describe('a question', () => {
   });
 
   inStateless('MRTR-15', 'that is asked of another party is asked again, even with the same key', async () => {
-    for (const request of REQUESTS) {
-      const desk = new Clerk();
+    for (const request of ASKING) {
+      const { desk, server } = deskThat();
       desk.ask = (context, message) => context.elicit(NAME, { message, key: message });
-      const client = await connect(serverOf({ providers: [desk] }));
+      const client = await connect(server);
       const { result: first } = await round(client, request);
       const { result: second } = await round(client, request, first);
       desk.ask = async (context, message) => ({
@@ -106,9 +104,9 @@ describe('a request of each kind', () => {
   inStateless(['TOOL-30', 'PROMPT-14', 'RES-23'], 'may ask in every way, several times, and completes', async () => {
     for (const transport of TRANSPORTS) {
       for (const [way, [asks, ask]] of Object.entries(ways)) {
-        for (const [method, params] of REQUESTS) {
-          const desk = Object.assign(new Clerk(), { ask });
-          const client = await connect(serverOf({ providers: [desk] }), { answers: ANSWERS }, transport);
+        for (const [method, params] of ASKING) {
+          const { desk, server } = deskThat(ask);
+          const client = await connect(server, { answers: ANSWERS }, transport);
           expect(await client.result(method, params)).toMatchObject({ resultType: 'complete' });
           expect([way, client.questions.map((question) => question.method)]).toEqual([way, [asks, asks]]);
           const types = client.received.map(({ result }) => result?.['resultType']);
@@ -134,7 +132,7 @@ describe('a question with all its options', () => {
   const own = { key: 'own', timeoutMs: 1 };
   const options = { ...own, acceptUnsolicited: true };
   const visit = { message: 'Please', url: 'https://example.com/' };
-  const WAYS: Readonly<Record<string, readonly ((context: Context) => unknown)[]>> = {
+  const WAYS: Readonly<Record<string, readonly Work[]>> = {
     'elicitation/create': [
       (context) => context.elicit(NAME, { message: 'Who?', ...options }),
       (context) => context.confirm('Sure?', own),

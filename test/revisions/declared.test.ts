@@ -6,20 +6,20 @@ import { listen, MemorySessionStore } from '@decorum/http';
 import { transportsOf } from '../support/http-transports.js';
 import { overMemory, RawClient } from '../support/raw-client.js';
 import { eachRevision, eachSessionRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
-import { Desk, REQUESTS, returned, type Way } from './desk.js';
 import { HttpClient } from './http-client.js';
+import { ASKING, membersOf, returned, type Work } from './members.js';
 import { ADA, ANSWERS, asked, CAPABILITIES, NAME } from './rounds.js';
 import { serverOf, serverWith } from './servers.js';
 
 const asking =
-  (question: (context: Context) => Promise<unknown>): Way =>
+  (question: (context: Context) => Promise<unknown>): Work =>
   async (context) => {
     await question(context);
     return 'done';
   };
 
 const HI: JsonObject = { messages: [{ role: 'user', content: { type: 'text', text: 'Hi' } }], maxTokens: 5 };
-const sampling = (more: JsonObject): readonly Way[] => [
+const sampling = (more: JsonObject): readonly Work[] => [
   asking((context) => context.sample({ ...HI, ...more } as never)),
   returned('sampling/createMessage', { ...HI, ...more }),
 ];
@@ -29,13 +29,13 @@ const USED = [
 ];
 const FORM = { message: 'Who?', requestedSchema: NAME };
 const VISIT = { message: 'Go', url: 'https://example.com/' };
-const FORMS: readonly Way[] = [
+const FORMS: readonly Work[] = [
   asking((context) => context.elicit(NAME, { message: 'Who?' })),
   asking((context) => context.confirm('Sure?')),
   returned('elicitation/create', FORM),
   returned('elicitation/create', { ...FORM, mode: 'form' }),
 ];
-const VISITS: readonly Way[] = [
+const VISITS: readonly Work[] = [
   asking((context) => context.elicitUrl(VISIT)),
   returned('elicitation/create', { ...VISIT, mode: 'url' }),
 ];
@@ -47,7 +47,7 @@ const { roots, sampling: model, elicitation } = CAPABILITIES;
 /** The ways that need a part of the capabilities, which is the value of `declare`. */
 interface Case {
   readonly id: string;
-  readonly ways: readonly Way[];
+  readonly ways: readonly Work[];
   readonly declare: (value: unknown) => JsonObject;
 }
 
@@ -74,14 +74,14 @@ const CASES: readonly Case[] = [
 ];
 
 /** How many questions a client gets from each member, and whether the request is complete in the end. */
-async function countsOf(way: Way, options: { revision: Revision; capabilities: JsonObject }, transport = overMemory) {
+async function countsOf(way: Work, options: { revision: Revision; capabilities: JsonObject }, transport = overMemory) {
   const client = await RawClient.connect(
-    serverOf({ providers: [new Desk(way)] }),
+    serverOf({ providers: [membersOf(way)] }),
     { ...options, answers: { ...ANSWERS } },
     transport,
   );
   const counts = [];
-  for (const [method, params] of REQUESTS) {
+  for (const [method, params] of ASKING) {
     const before = client.questions.length;
     const result = await client.result(method, { ...params }).catch(() => ({ isError: true }));
     counts.push(client.questions.length - before, JSON.stringify(result).includes('"done"'));
@@ -90,8 +90,8 @@ async function countsOf(way: Way, options: { revision: Revision; capabilities: J
   return counts;
 }
 
-const ONCE = REQUESTS.flatMap(() => [1, true]);
-const NEVER = REQUESTS.flatMap(() => [0, false]);
+const ONCE = ASKING.flatMap(() => [1, true]);
+const NEVER = ASKING.flatMap(() => [0, false]);
 
 describe('a question that the client has not declared', () => {
   for (const { id, ways, declare } of CASES) {
@@ -142,19 +142,19 @@ describe('a question that the client has not declared', () => {
 });
 
 describe('the capabilities of a request', () => {
-  const twice: Way = async (context) => {
+  const twice: Work = async (context) => {
     const { action } = await context.elicit(NAME, { message: 'Who?' });
     return `${action} ${(await context.roots()).length} done`;
   };
 
   inStateless('MRTR-05', 'are those of its own round, whatever an earlier one has declared', async () => {
     for (const transport of Object.values(transportsOf(STATELESS))) {
-      const server = serverOf({ providers: [new Desk(twice)] });
+      const server = serverOf({ providers: [membersOf(twice)] });
       const connect = (capabilities: JsonObject) =>
         RawClient.connect(server, { revision: STATELESS, capabilities }, transport);
       const able = await connect({ elicitation: {}, roots: {} });
       const partial = await connect({ elicitation: {} });
-      for (const [method, params] of REQUESTS) {
+      for (const [method, params] of ASKING) {
         const { requestState } = asked((await able.request(method, params)).result);
         const retry = { ...params, requestState, inputResponses: { '#1': ADA } };
         const { error } = await partial.request(method, retry);
@@ -172,7 +172,7 @@ describe('the capabilities of a request', () => {
   });
 
   inStateless('MRTR-05', 'fail every kind of request that needs more, with what it needs', async () => {
-    const needs: readonly (readonly [declared: JsonObject, ways: readonly Way[], required: JsonObject])[] = [
+    const needs: readonly (readonly [declared: JsonObject, ways: readonly Work[], required: JsonObject])[] = [
       [{ sampling: {} }, [asking((context) => context.roots()), returned('roots/list')], { roots: {} }],
       [{ roots: {} }, sampling({}), { sampling: {} }],
       [{ sampling: { context: {} } }, sampling({ tools: [] }), { sampling: { tools: {} } }],
@@ -191,9 +191,9 @@ describe('the capabilities of a request', () => {
     ];
     for (const [capabilities, ways, requiredCapabilities] of needs) {
       for (const way of ways) {
-        const server = serverOf({ providers: [new Desk(way)] });
+        const server = serverOf({ providers: [membersOf(way)] });
         const client = await RawClient.connect(server, { revision: STATELESS, capabilities });
-        for (const [method, params] of REQUESTS) {
+        for (const [method, params] of ASKING) {
           const error = await client.error(method, params);
           expect([method, error.code, error.data]).toEqual([method, -32021, { requiredCapabilities }]);
         }

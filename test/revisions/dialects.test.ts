@@ -105,30 +105,6 @@ describe('the dialect of a schema', () => {
       }
     }
   });
-
-  eachRevision('META-10', 'is supported, or the start fails, whichever member has it', async (revision) => {
-    const wrong = [
-      'http://json-schema.org/draft-04/schema#',
-      'http://json-schema.org/draft-06/schema#',
-      'https://json-schema.org/draft/2019-09/schema',
-      'https://json-schema.org/draft/next/schema',
-      'http://json-schema.org/schema#',
-      `${DRAFT_2020}x`,
-      ` ${DRAFT_2020}`,
-      '',
-      null,
-      7,
-    ];
-    for (const $schema of wrong) {
-      for (const start of Object.values(STARTS)) {
-        const begin = () => start(object({ type: 'string' }, { $schema }));
-        expect(begin).toThrow(/DECORUM_INVALID_SCHEMA/);
-        expect(begin).toThrow(`its dialect "${String($schema)}" is not supported`);
-      }
-      const asked = await elicited(revision, object({ type: 'string' }, { $schema }), { a: 'a' });
-      expect([$schema, asked]).toEqual([$schema, false]);
-    }
-  });
 });
 
 describe('a reference in a schema', () => {

@@ -6,8 +6,9 @@ import { IsString } from 'class-validator';
 import { transportsOf } from '../support/http-transports.js';
 import { type Message, RawClient } from '../support/raw-client.js';
 import { inStateless, STATELESS } from '../support/requirements.js';
-import { answerTo, asked, CAPABILITIES, metaOf, PREFIX, VERSION } from '../support/stateless-post.js';
+import { answerTo, asked, CAPABILITIES, declares, metaOf, PREFIX, VERSION } from '../support/stateless-post.js';
 import { failing } from './failing.js';
+import { ASKING, membersOf } from './members.js';
 import { serverOf } from './servers.js';
 import { storyServer } from './story.js';
 
@@ -144,6 +145,23 @@ describe('the client info of a request', () => {
         }
         expect([keys.length, new Set(keys).size]).toEqual([3 * 4, 1]);
       }
+    }
+  });
+});
+
+describe('a question', () => {
+  inStateless('META-21', 'asks only what its own request declares', async () => {
+    const server = serverOf({ providers: [membersOf(async (context) => String((await context.roots()).length))] });
+    for (const [method, params] of ASKING) {
+      const round = (more: JsonObject, capabilities: JsonObject) =>
+        answerTo(server, asked(1, method, { ...params, ...more }, declares(capabilities)));
+      for (const capabilities of [{}, { sampling: {} }, { roots: false }]) {
+        const [status, { error, result }] = await round({}, capabilities);
+        expect([method, status, error?.code, result]).toEqual([method, 400, -32021, undefined]);
+        expect(error?.data).toEqual({ requiredCapabilities: { roots: {} } });
+      }
+      const [, first] = await round({}, { roots: {} });
+      expect(first).toMatchObject({ result: { resultType: 'input_required' } });
     }
   });
 });

@@ -14,11 +14,11 @@ import { definePlugin } from '@decorum/core/plugin';
 import { overHttp } from '../support/http-transports.js';
 import { overMemory, type RawClient } from '../support/raw-client.js';
 import { inStateless } from '../support/requirements.js';
-import { Desk, REQUESTS, type Way } from './desk.js';
+import { ASKING, membersOf, type Work } from './members.js';
 import { ADA, asked, connect, HOME, INVALID, NAME, SAID, SECRET } from './rounds.js';
 import { serverOf } from './servers.js';
 
-const askAll: Way = async (context) => {
+const askAll: Work = async (context) => {
   const { action } = await context.elicit(NAME, { message: 'Who?' });
   const { text } = await context.sample({ messages: 'Hi', maxTokens: 5 });
   return `${action} ${text} ${(await context.roots()).length}`;
@@ -40,7 +40,8 @@ const SETUPS: readonly Partial<McpServerOptions>[] = [{}, { plugins: [onlooker()
 
 interface Member {
   readonly client: RawClient;
-  readonly desk: Desk;
+  /** How often the member has run. */
+  readonly desk: { ran: number };
   readonly method: string;
   /** Sends the request, with the members of a retry. */
   readonly send: (retry?: JsonObject, by?: RawClient, id?: string | number) => ReturnType<RawClient['request']>;
@@ -53,12 +54,13 @@ async function eachMember(
     way = askAll,
     transport = overMemory,
     ...options
-  }: Partial<McpServerOptions> & { way?: Way; transport?: typeof overMemory } = {},
+  }: Partial<McpServerOptions> & { way?: Work; transport?: typeof overMemory } = {},
 ): Promise<void> {
   for (const setup of SETUPS) {
-    for (const [method, params] of REQUESTS) {
-      const desk = new Desk(way);
-      const server = serverOf({ providers: [desk], secret: SECRET, ...setup, ...options });
+    for (const [method, params] of ASKING) {
+      const desk = { ran: 0 };
+      const work: Work = (context, input) => ((desk.ran += 1), way(context, input));
+      const server = serverOf({ providers: [membersOf(work)], secret: SECRET, ...setup, ...options });
       const client = await connect(server, {}, transport);
       const send: Member['send'] = async (retry = {}, by = client, id?: string | number) =>
         await by.request(method, { ...params, ...retry }, ...(id === undefined ? [] : [id]));
@@ -121,8 +123,8 @@ describe('each round of each kind of request', () => {
       });
     });
     for (const state of [undefined, null, 0, { a: 1 }]) {
-      const first: Way = () => needInput({}, state);
-      const second: Way = (context) =>
+      const first: Work = () => needInput({}, state);
+      const second: Work = (context) =>
         context.answers ? needInput({}, state) : needInput({ a: { method: 'roots/list' } });
       for (const [way, rounds] of [
         [first, 0],
@@ -230,7 +232,7 @@ describe('each round of each kind of request', () => {
         }
       });
     });
-    const all: Way = async (context) =>
+    const all: Work = async (context) =>
       (
         await Promise.all([
           context.elicit(NAME, { message: 'Who?', key: 'who' }),
@@ -253,15 +255,15 @@ describe('each round of each kind of request', () => {
           expect(JSON.stringify(result)).toContain('complete');
         }
       },
-      { way: async (context) => String(await all(context)) },
+      { way: async (context, input) => String(await all(context, input)) },
     );
   });
 
   inStateless('MRTR-16', 'may have any id, and come from any connection and to any process', async () => {
     for (const setup of SETUPS) {
-      for (const [method, params] of REQUESTS) {
+      for (const [method, params] of ASKING) {
         const nodes = Array.from({ length: 4 }, () =>
-          serverOf({ providers: [new Desk(askAll)], secret: SECRET, ...setup }),
+          serverOf({ providers: [membersOf(askAll)], secret: SECRET, ...setup }),
         );
         const transports = [overMemory, overHttp, overMemory, overHttp];
         let retry: JsonObject = {};
@@ -354,21 +356,25 @@ describe('the state of each round of each kind of request', () => {
   });
 
   inStateless('MRTR-09', 'is of no use for another request or another user', async () => {
-    const desk = new Desk(askAll);
-    const server = serverOf({ providers: [desk], secret: SECRET });
-    server.addTool({ name: 'other', input: NoInput }, (_input: NoInput, context: Context) => askAll(context) as never);
+    const desk = { ran: 0 };
+    const work: Work = (context, input) => ((desk.ran += 1), askAll(context, input));
+    const server = serverOf({ providers: [membersOf(work)], secret: SECRET });
+    server.addTool(
+      { name: 'other', input: NoInput },
+      (_input: NoInput, context: Context) => askAll(context, {}) as never,
+    );
     const ada = await connect(server, { principal: { subject: 'ada' } });
     const strangers = ['bob', 'Ada', 'ada\u0301', 'ad', 'adaa', undefined].map((subject) =>
       connect(server, subject === undefined ? {} : { principal: { subject } }),
     );
     const all = [
-      ...REQUESTS,
+      ...ASKING,
       ['tools/call', { name: 'other' }],
-      ['tools/call', { name: 'desk', arguments: { a: 1 } }],
-      ['prompts/get', { name: 'desk', arguments: { a: '1' } }],
-      ['resources/read', { uri: 'desk://rooms/2' }],
+      ['tools/call', { name: 'tool', arguments: { at: 1 } }],
+      ['prompts/get', { name: 'prompt', arguments: { at: '1' } }],
+      ['resources/read', { uri: 'docs://b' }],
     ] as const;
-    for (const [method, params] of REQUESTS) {
+    for (const [method, params] of ASKING) {
       const { result } = await ada.request(method, params);
       const { ran } = desk;
       const retry = retryOf(result, ADA);

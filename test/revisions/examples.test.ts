@@ -74,7 +74,7 @@ describe('The examples of the specification', () => {
   it.each(Object.entries({ memory: overMemory, stdio: overStdio, HTTP: overHttp }))(
     'are answered over %s',
     async (_medium, transport) => {
-      expect(REQUESTS.length).toBeGreaterThan(10);
+      expect(REQUESTS).toHaveLength(10);
       for (const { file, value } of REQUESTS) {
         const message = value as unknown as Message;
         const server = serverOf({ providers: [new Examples()] });

@@ -1,6 +1,6 @@
 // Ids, errors and notifications: what holds for every message, over every transport.
 import { describe, expect } from '@jest/globals';
-import { Completion, type JsonObject, McpError, Prompt, Resource, Tool } from '@decorum/core';
+import { Completion, McpError, Prompt, Resource, Tool } from '@decorum/core';
 import { IsString } from 'class-validator';
 
 import { overHttp, transportsOf } from '../support/http-transports.js';
@@ -8,6 +8,7 @@ import { overMemory, overStdio, RAW_TRANSPORTS, RawClient, textOf } from '../sup
 import { eachRevision, eachSessionRevision, inStateless, STATELESS } from '../support/requirements.js';
 import { asked, called, declares, PREFIX, VERSION } from '../support/stateless-post.js';
 import { provoked } from './failing.js';
+import { membersOf, RUNNING } from './members.js';
 import { answerTo } from './probes.js';
 import { deferred, serverOf, serverWith } from './servers.js';
 
@@ -89,70 +90,18 @@ describe('the id of a request', () => {
   });
 });
 
-/** Members that throw an author's error with this code. */
+/** Servers whose members throw an author's error with this code, at once or later. */
 function throwing(code: number) {
   const fail = () => {
     throw new McpError(code, 'An error of the author.', { own: true });
   };
-  class Throwing {
-    @Tool()
-    tool() {
-      fail();
-    }
-
-    @Tool()
-    async later() {
-      await Promise.resolve();
-      fail();
-    }
-
-    @Prompt()
-    prompt({ city }: City): string {
-      fail();
-      return city;
-    }
-
-    @Resource('docs://fixed')
-    fixed(): string {
-      fail();
-      return '';
-    }
-
-    @Resource('docs://of/{city}', { list: 'all' })
-    async template({ city }: City): Promise<string> {
-      await Promise.resolve();
-      fail();
-      return city;
-    }
-
-    all(): string[] {
-      fail();
-      return [];
-    }
-
-    @Completion({ for: 'prompt', argument: 'city' })
-    cities(): string[] {
-      fail();
-      return [];
-    }
-  }
   const extensions = [{ id: 'com.example/x', methods: { 'x/fails': async () => fail() as never } }];
-  return serverOf({ providers: [Throwing], extensions });
+  const late = async () => await Promise.resolve().then(fail);
+  return [fail, late].map((work) => serverOf({ providers: [membersOf(work)], extensions }));
 }
 
-const ref = { type: 'ref/prompt', name: 'prompt' };
-
 /** Requests that run them. */
-const FAILING: readonly (readonly [method: string, params: JsonObject])[] = [
-  ['tools/call', { name: 'tool' }],
-  ['tools/call', { name: 'later' }],
-  ['prompts/get', { name: 'prompt', arguments: { city: 'Oslo' } }],
-  ['resources/read', { uri: 'docs://fixed' }],
-  ['resources/read', { uri: 'docs://of/Oslo' }],
-  ['resources/list', {}],
-  ['completion/complete', { ref, argument: { name: 'city', value: '' } }],
-  ['x/fails', {}],
-];
+const FAILING = [...RUNNING, ['x/fails', {}] as const];
 
 describe('an error', () => {
   inStateless(
@@ -162,12 +111,14 @@ describe('an error', () => {
       const capabilities = declares({ extensions: { 'com.example/x': {} } });
       const codes = [-32000, -32001, -32002, -32019, -32020, -32021, -32022, -32023, -32042, -32050, -32098, -32099];
       for (const code of codes) {
-        const client = await RawClient.connect(throwing(code), { revision: STATELESS });
-        for (const [method, params] of FAILING) {
-          const { error, result } = await answerTo(client, asked(method, method, params, capabilities));
-          const chosen = error?.code ?? 0;
-          expect([method, code, chosen >= -32099 && chosen <= -32000]).toEqual([method, code, false]);
-          expect(error !== undefined || result?.['isError'] === true).toBe(true);
+        for (const server of throwing(code)) {
+          const client = await RawClient.connect(server, { revision: STATELESS });
+          for (const [method, params] of FAILING) {
+            const { error, result } = await answerTo(client, asked(method, method, params, capabilities));
+            const chosen = error?.code ?? 0;
+            expect([method, code, chosen >= -32099 && chosen <= -32000]).toEqual([method, code, false]);
+            expect(error !== undefined || result?.['isError'] === true).toBe(true);
+          }
         }
       }
     },
@@ -241,10 +192,12 @@ describe('an error', () => {
   inStateless('RPC-30', 'of an author has its own code outside of that range, whichever member throws it', async () => {
     const capabilities = declares({ extensions: { 'com.example/x': {} } });
     for (const code of [4711, -1, -31_999, -32_100, -32_769]) {
-      const client = await RawClient.connect(throwing(code), { revision: STATELESS });
-      for (const [method, params] of FAILING) {
-        const { error } = await answerTo(client, asked(method, method, params, capabilities));
-        expect([method, error]).toMatchObject([method, { code, data: { own: true } }]);
+      for (const server of throwing(code)) {
+        const client = await RawClient.connect(server, { revision: STATELESS });
+        for (const [method, params] of FAILING) {
+          const { error } = await answerTo(client, asked(method, method, params, capabilities));
+          expect([method, error]).toMatchObject([method, { code, data: { own: true } }]);
+        }
       }
     }
   });

@@ -156,41 +156,37 @@ describe('the user of a session', () => {
     return { url: served.url, paid };
   }
 
-  eachRevision('SEC-14', 'has the scopes of each request, not those of an earlier one', async (revision) => {
-    const { url, paid } = await open();
-    const client = await HttpClient.open(url, revision, user('ada', 'read'));
-    const call = async (scopes: string) => {
-      const { result, error } = await json(await client.call(1, 'pay', { headers: user('ada', scopes) }));
-      return result?.content?.[0]?.text ?? error?.code;
-    };
-    const listed = async (scopes: string) =>
-      (await (await client.post(client.buildMessage(2, 'tools/list'), user('ada', scopes))).text()).includes('"pay"');
-    const told = [];
-    for (const scopes of ['read', 'read pay', 'read', 'pay', '', 'PAY']) {
-      told.push([scopes, await call(scopes), await listed(scopes)]);
-    }
-    expect(told).toEqual([
-      ['read', -32602, false],
-      ['read pay', 'paid', true],
-      ['read', -32602, false],
-      ['pay', 'paid', true],
-      ['', -32602, false],
-      ['PAY', -32602, false],
-    ]);
-    expect(paid).toEqual([['read', 'pay'], ['pay']]);
-  });
-
-  eachRevision('SEC-14', 'is not another whose name differs in case only', async (revision) => {
-    const { url, paid } = await open();
-    const client = await HttpClient.open(url, revision, user('ada', 'pay'));
-    for (const subject of ['Ada', 'ADA', 'adA']) {
-      const response = await client.call(1, 'pay', { headers: user(subject, client.stateless ? '' : 'pay') });
-      expect([subject, response.status]).toEqual([subject, client.stateless ? 200 : 404]);
-      if (!client.stateless) expect((await client.get(user(subject, 'pay'))).status).toBe(404);
-      if (!client.stateless) expect(await client.end(user(subject, 'pay'))).toBe(404);
-    }
-    expect(paid).toEqual([]);
-    const { result } = await json(await client.call(2, 'pay'));
-    expect(result?.content?.[0]?.text).toBe('paid');
-  });
+  eachRevision(
+    'SEC-14',
+    'has the scopes of each request, and is not another whose name differs in case',
+    async (revision) => {
+      const { url, paid } = await open();
+      const client = await HttpClient.open(url, revision, user('ada', 'read'));
+      const call = async (scopes: string) => {
+        const { result, error } = await json(await client.call(1, 'pay', { headers: user('ada', scopes) }));
+        return result?.content?.[0]?.text ?? error?.code;
+      };
+      const listed = async (scopes: string) =>
+        (await (await client.post(client.buildMessage(2, 'tools/list'), user('ada', scopes))).text()).includes('"pay"');
+      const told = [];
+      for (const scopes of ['read', 'read pay', 'read', 'pay', '', 'PAY']) {
+        told.push([scopes, await call(scopes), await listed(scopes)]);
+      }
+      expect(told).toEqual([
+        ['read', -32602, false],
+        ['read pay', 'paid', true],
+        ['read', -32602, false],
+        ['pay', 'paid', true],
+        ['', -32602, false],
+        ['PAY', -32602, false],
+      ]);
+      expect(paid).toEqual([['read', 'pay'], ['pay']]);
+      for (const subject of ['Ada', 'adA']) {
+        const response = await client.call(1, 'pay', { headers: user(subject, client.stateless ? '' : 'pay') });
+        expect([subject, response.status]).toEqual([subject, client.stateless ? 200 : 404]);
+        if (!client.stateless) expect(await client.end(user(subject, 'pay'))).toBe(404);
+      }
+      expect(paid).toHaveLength(2);
+    },
+  );
 });

@@ -129,6 +129,19 @@ describe('a session', () => {
     }
   });
 
+  eachSessionRevision('LIFE-07', 'gets no notifications before the client is initialized', async (revision) => {
+    const server = golden('events');
+    const client = await RawClient.connect(server, { revision, begins: false });
+    await client.result('initialize', hello(revision));
+    await client.result('resources/subscribe', { uri: 'docs://readme' });
+    server.notify.toolsChanged();
+    server.notify.resourceUpdated('docs://readme');
+    await client.notify('notifications/initialized');
+    server.notify.promptsChanged();
+    await client.find(({ method }) => method === 'notifications/prompts/list_changed');
+    expect(client.received.filter(({ method }) => method !== undefined)).toHaveLength(1);
+  });
+
   eachSessionRevision('LIFE-08', 'answers a ping before it starts, and rejects everything else', async (revision) => {
     const { HTTP: _begins, ...transports } = transportsOf(revision);
     for (const [name, transport] of Object.entries(transports)) {

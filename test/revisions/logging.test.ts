@@ -1,10 +1,11 @@
 // Log messages to the client.
-import { describe, expect, jest } from '@jest/globals';
-import { Completion, type Context, type JsonObject, NoInput, Prompt, Resource, Tool } from '@decorum/core';
+import { describe, expect } from '@jest/globals';
+import { type Context, type JsonObject } from '@decorum/core';
 
 import { transportsOf } from '../support/http-transports.js';
 import { RawClient } from '../support/raw-client.js';
 import { eachRevision, eachSessionRevision, inStateless, STATELESS } from '../support/requirements.js';
+import { membersOf, RUNNING } from './members.js';
 import { listen } from './neutral.js';
 import { deferred, Log, serverOf, serverWith } from './servers.js';
 
@@ -12,23 +13,6 @@ const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'aler
 const talk = (context: Context) => LEVELS.forEach((level) => context.log[level](level));
 const LEVEL = 'io.modelcontextprotocol/logLevel';
 const INVALID = { error: { code: -32602 } };
-
-class Everything {
-  @Prompt({ input: { type: 'object', properties: { name: { type: 'string' } } } })
-  prompt() {
-    return 'Hi';
-  }
-
-  @Completion({ for: 'prompt', argument: 'name' })
-  names() {
-    return ['Ada'];
-  }
-
-  @Resource('docs://page')
-  page() {
-    return 'a page';
-  }
-}
 
 const heard = (client: RawClient) => client.of('notifications/message').map(({ params }) => params?.['level']);
 
@@ -83,39 +67,10 @@ describe('log messages', () => {
   });
 
   inStateless('LOG-06', 'are not sent for a request that does not ask for them', async () => {
-    class Talker {
-      @Tool({ name: 'talk' })
-      tool(_input: NoInput, context: Context) {
-        talk(context);
-      }
-
-      @Prompt({ name: 'talk', input: { type: 'object', properties: { to: { type: 'string' } } } })
-      prompt(_input: object, context: Context) {
-        talk(context);
-        return 'talked';
-      }
-
-      @Resource('docs://talk')
-      resource(_input: NoInput, context: Context) {
-        talk(context);
-        return 'talked';
-      }
-
-      @Completion({ for: 'prompt', argument: 'to' })
-      names(_typed: string, context: Context) {
-        talk(context);
-        return [];
-      }
-    }
-    const methods = [
-      ['tools/call', { name: 'talk' }],
-      ['prompts/get', { name: 'talk' }],
-      ['resources/read', { uri: 'docs://talk' }],
-      ['completion/complete', { ref: { type: 'ref/prompt', name: 'talk' }, argument: { name: 'to', value: '' } }],
-    ] as const;
     for (const transport of Object.values(transportsOf(STATELESS))) {
-      for (const [method, params] of methods) {
-        const server = serverOf({ providers: [Talker], logLevel: 'debug' });
+      for (const [method, params] of RUNNING) {
+        const members = membersOf((context) => (talk(context), 'talked'));
+        const server = serverOf({ providers: [members], logLevel: 'debug' });
         const client = await RawClient.connect(server, { revision: STATELESS }, transport);
         await client.result(method, { ...params, _meta: { [LEVEL]: 'debug' } });
         const before = heard(client);
@@ -170,27 +125,16 @@ describe('log messages', () => {
     'have a valid level in the requests of all methods, or else the request is rejected',
     async () => {
       let runs = 0;
-      const server = serverWith({ tool: () => (runs += 1) });
-      server.addProvider(Everything);
+      const server = serverOf({ providers: [membersOf(() => String((runs += 1)))] });
       const client = await RawClient.connect(server, { revision: STATELESS });
-      const calls: readonly (readonly [method: string, params?: JsonObject])[] = [
-        ['server/discover'],
-        ['tools/list'],
-        ['tools/call', { name: 'tool' }],
-        ['prompts/list'],
-        ['prompts/get', { name: 'prompt' }],
-        ['resources/list'],
-        ['resources/templates/list'],
-        ['resources/read', { uri: 'docs://page' }],
-        ['completion/complete', { ref: { type: 'ref/prompt', name: 'prompt' }, argument: { name: 'name', value: '' } }],
-      ];
-      for (const [method, params] of calls) {
+      const others = ['server/discover', 'tools/list', 'prompts/list', 'resources/templates/list'] as const;
+      for (const [method, params] of [...RUNNING, ...others.map((each) => [each, {}] as const)]) {
         const leveled = (level: unknown) => client.request(method, { ...params, _meta: { [LEVEL]: level } });
         for (const level of ['loud', 'INFO', '', 3, null, {}])
           expect([method, await leveled(level)]).toMatchObject([method, INVALID]);
         expect([method, await leveled('error')]).toMatchObject([method, { result: {} }]);
       }
-      expect(runs).toBe(1);
+      expect(runs).toBe(RUNNING.length);
       const listening = { notifications: {}, _meta: { [LEVEL]: 'loud' } };
       expect(await client.error('subscriptions/listen', listening)).toMatchObject(INVALID.error);
     },
@@ -292,44 +236,5 @@ describe('a name or a URL in ctx.log', () => {
     expect(sent).toHaveLength(12);
     for (const data of sent) expect(JSON.stringify(data)).toMatch(/:\/\/\[redacted\]@[a-z[]/);
     expect(JSON.stringify(sent)).not.toContain('pw-in-url');
-  });
-});
-
-/** Handlers that never end by themselves. */
-class Waiting {
-  @Tool({ input: NoInput })
-  tool() {
-    return new Promise<never>(() => {});
-  }
-
-  @Prompt({ input: NoInput })
-  prompt() {
-    return this.tool();
-  }
-
-  @Resource('wait://x')
-  resource() {
-    return this.tool();
-  }
-}
-
-describe('a request that the client cancels', () => {
-  eachRevision('CANC-06', 'has its reason in the log of the operator', async (revision) => {
-    const debug = jest.fn();
-    const logger = { warn: () => {}, error: () => {}, debug };
-    const client = await RawClient.connect(serverOf({ logger, providers: [Waiting] }), { revision });
-    for (const [id, method, params] of [
-      ['w', 'tools/call', { name: 'tool' }],
-      [0, 'prompts/get', { name: 'prompt' }],
-      ['', 'resources/read', { uri: 'wait://x' }],
-    ] as const) {
-      for (const reason of [`Escape was pressed in ${method}.`, '', undefined]) {
-        debug.mockClear();
-        void client.send(client.buildMessage(id, method, params));
-        await client.notify('notifications/cancelled', { requestId: id, ...(reason !== undefined && { reason }) });
-        const details = { requestId: id, method, ...(reason !== undefined && { reason }) };
-        expect(debug.mock.calls).toEqual([[details, 'the client cancelled a request']]);
-      }
-    }
   });
 });

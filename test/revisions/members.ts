@@ -3,7 +3,9 @@ import {
   Completion,
   type CompletionContext,
   type Context,
+  type InputRequest,
   type JsonObject,
+  needInput,
   NoInput,
   Prompt,
   Resource,
@@ -64,3 +66,9 @@ export const RUNNING: typeof ASKING = [
   ['resources/list', {}],
   ['completion/complete', { ref: { type: 'ref/resource', uri: 'docs://{at}' }, argument: { name: 'at', value: '' } }],
 ];
+
+/** Work that returns a question, and then a text. */
+export const returned =
+  (method: InputRequest['method'], params?: JsonObject): Work =>
+  (context) =>
+    context.answers ? 'done' : needInput({ own: { method, ...(params && { params }) } });
