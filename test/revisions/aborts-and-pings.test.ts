@@ -1,6 +1,6 @@
 // Which requests a cancellation aborts, and pings.
 
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { QuestionError, Context, type JsonObject, type McpServerOptions, NoInput, type Plugin } from '@decorum/core';
 import fc from 'fast-check';
 
@@ -9,6 +9,7 @@ import { type Message, overMemory, overStdio, RawClient, textOf } from '../suppo
 import { eachRevision, eachSessionRevision, inStateless, STATELESS } from '../support/requirements.js';
 import { answerTo } from '../support/stateless-post.js';
 import { listening } from './listening.js';
+import { ASKING, membersOf } from './members.js';
 import { deferred, type Handler, serverOf, serverWith } from './servers.js';
 
 /** A tool that runs until its signal aborts, with promises for its start and end. */
@@ -188,6 +189,30 @@ describe('a cancelled request', () => {
           expect([end, aborted, reason]).toMatchObject([end, true, { name: 'AbortError' }]);
         }
         go.resolve();
+      }
+    }
+  });
+
+  eachRevision('CANC-06', 'has its reason in the log of the operator', async (revision) => {
+    const debug = jest.fn();
+    const logger = { warn: () => {}, error: () => {}, debug };
+    const members = membersOf(() => new Promise(() => {}));
+    const client = await RawClient.connect(serverOf({ logger, providers: [members] }), { revision });
+    const long = 'x'.repeat(1000);
+    for (const [index, [method, params]] of ASKING.entries()) {
+      const id = ['w', 0, '', 7][index] as string | number;
+      for (const [reason, logged] of [
+        ['Escape\n"was" pressed: ü', 'Escape\n"was" pressed: ü'],
+        ['', ''],
+        [long, `${long.slice(0, 150)}…`],
+        [7, undefined],
+        [undefined, undefined],
+      ]) {
+        debug.mockClear();
+        void client.send(client.buildMessage(id, method, params));
+        await client.notify('notifications/cancelled', { requestId: id, reason });
+        const details = { requestId: id, method, ...(logged !== undefined && { reason: logged }) };
+        expect(debug.mock.calls).toEqual([[details, 'the client cancelled a request']]);
       }
     }
   });

@@ -47,6 +47,7 @@ const { roots, sampling: model, elicitation } = CAPABILITIES;
 /** The ways that need a part of the capabilities, which is the value of `declare`. */
 interface Case {
   readonly id: string;
+  readonly what: string;
   readonly ways: readonly Work[];
   readonly declare: (value: unknown) => JsonObject;
 }
@@ -54,23 +55,46 @@ interface Case {
 const CASES: readonly Case[] = [
   {
     id: 'ROOT-01',
+    what: 'roots',
     ways: [asking((context) => context.roots()), returned('roots/list')],
     declare: (value) => ({ sampling: model, elicitation, roots: value }),
   },
-  { id: 'SAMP-01', ways: sampling({}), declare: (value) => ({ roots, elicitation, sampling: value }) },
+  {
+    id: 'SAMP-01',
+    what: 'sampling',
+    ways: sampling({}),
+    declare: (value) => ({ roots, elicitation, sampling: value }),
+  },
   {
     id: 'SAMP-02',
+    what: 'sampling with tools',
     ways: [{ tools: [] }, { toolChoice: { mode: 'none' } }, { messages: USED }].flatMap(sampling),
     declare: (value) => ({ ...CAPABILITIES, sampling: { context: {}, tools: value } }),
   },
   {
     id: 'SAMP-03',
+    what: 'sampling with context',
     ways: [{ includeContext: 'thisServer' }, { includeContext: 'allServers' }].flatMap(sampling),
     declare: (value) => ({ ...CAPABILITIES, sampling: { tools: {}, context: value } }),
   },
-  { id: 'ELIC-01', ways: FORMS, declare: (value) => ({ roots, sampling: model, elicitation: value }) },
-  { id: 'ELIC-02', ways: VISITS, declare: (value) => ({ ...CAPABILITIES, elicitation: { form: {}, url: value } }) },
-  { id: 'ELIC-02', ways: FORMS, declare: (value) => ({ ...CAPABILITIES, elicitation: { url: {}, form: value } }) },
+  {
+    id: 'ELIC-01',
+    what: 'elicitation',
+    ways: FORMS,
+    declare: (value) => ({ roots, sampling: model, elicitation: value }),
+  },
+  {
+    id: 'ELIC-02',
+    what: 'a URL',
+    ways: VISITS,
+    declare: (value) => ({ ...CAPABILITIES, elicitation: { form: {}, url: value } }),
+  },
+  {
+    id: 'ELIC-02',
+    what: 'a form',
+    ways: FORMS,
+    declare: (value) => ({ ...CAPABILITIES, elicitation: { url: {}, form: value } }),
+  },
 ];
 
 /** How many questions a client gets from each member, and whether the request is complete in the end. */
@@ -94,8 +118,8 @@ const ONCE = ASKING.flatMap(() => [1, true]);
 const NEVER = ASKING.flatMap(() => [0, false]);
 
 describe('a question that the client has not declared', () => {
-  for (const { id, ways, declare } of CASES) {
-    eachRevision(id, 'is sent by no kind of member over no transport, whatever else is declared', async (revision) => {
+  for (const { id, what, ways, declare } of CASES) {
+    eachRevision(id, `is sent by no kind of member over no transport: ${what}`, async (revision) => {
       for (const [at, way] of ways.entries()) {
         for (const [name, transport] of Object.entries(transportsOf(revision))) {
           if (name !== 'memory' && at > 1) continue;

@@ -1,6 +1,6 @@
 // What clients answer: every action, every value of a form, every failure, and roots that change.
 import { describe, expect } from '@jest/globals';
-import type { Context, JsonObject } from '@decorum/core';
+import { type Context, type JsonObject, needInput } from '@decorum/core';
 
 import { transportsOf } from '../support/http-transports.js';
 import { type Answer, RawClient, textOf } from '../support/raw-client.js';
@@ -299,6 +299,27 @@ describe('roots', () => {
       const invalid = 'client error undefined';
       expect(said).toEqual(['client error -32601', 'client error -32603', invalid, invalid, invalid, '""']);
     }
+  });
+});
+
+describe('roots that a handler asks for by returning the question', () => {
+  inStateless('ROOT-04', 'are asked for again while they are unavailable', async () => {
+    const server = serverWith({
+      ask: (context) =>
+        context.answers ? JSON.stringify(context.answers) : needInput({ where: { method: 'roots/list' } }),
+    });
+    const client = await connect(server, { capabilities: { roots: {} } });
+    const { requestState, inputRequests } = await begin(client, 'ask');
+    for (const inputResponses of [undefined, {}, { where: null }, { where: 'none' }, { other: {} }]) {
+      const { result } = await again(client, 'ask', { requestState, inputResponses } as unknown as JsonObject);
+      expect(asked(result).inputRequests).toEqual(inputRequests);
+    }
+    const { result } = await again(client, 'ask', {
+      requestState,
+      inputResponses: { where: { roots: [] }, other: {} },
+    });
+    // nothing that was not asked
+    expect(textOf(result!)).toBe('{"where":{"roots":[]}}');
   });
 });
 
