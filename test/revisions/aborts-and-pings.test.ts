@@ -1,7 +1,7 @@
 // Which requests a cancellation aborts, and pings.
-
 import { describe, expect, it, jest } from '@jest/globals';
-import { QuestionError, Context, type JsonObject, type McpServerOptions, NoInput, type Plugin } from '@decorum/core';
+import { QuestionError, Context, type JsonObject, type McpServerOptions, NoInput } from '@decorum/core';
+import type { Plugin } from '@decorum/core/plugin';
 import fc from 'fast-check';
 
 import { endpointOf, overHttp, transportsOf } from '../support/http-transports.js';
