@@ -112,9 +112,9 @@ const ROWS = /(?: \[[A-Z0-9]+-\d+\])+$/;
 /**
  * Registers a test of a sentence that holds in each revision. Hosts and revisions are paired: `listen` shows the
  * sentence in each revision if it ends with rows of the requirement table, as in `… [HTTP-12]` or
- * `… [HTTP-19] [HTTP-20]`, and otherwise in the first and the last of them. Each other host shows it in one revision,
- * which differs from host to host and from sentence to sentence. The tests over `listen` cover the rows, in the
- * revisions that they apply to.
+ * `… [HTTP-19] [HTTP-20]`, and otherwise in the newest one with sessions and in the stateless one. Each other host shows
+ * it in one revision, which differs from host to host and from sentence to sentence. The tests over `listen` cover the
+ * rows, in the revisions that they apply to.
  */
 function register<R extends Revision>(revisions: readonly R[], sentence: string, test: Test<R>): void {
   const plain = sentence.replace(ROWS, '');
@@ -122,7 +122,8 @@ function register<R extends Revision>(revisions: readonly R[], sentence: string,
   const rows = ROWS.exec(sentence)?.[0].match(/[A-Z0-9]+-\d+/g) ?? [];
   const index = current === undefined ? 0 : HOSTS.indexOf(current);
   const paired = (index + sentences++) % revisions.length;
-  const isShown = (at: number) => rows.length > 0 || at === 0 || at === revisions.length - 1;
+  const newest = Math.min(revisions.length, SESSION_REVISIONS.length) - 1;
+  const isShown = (at: number) => rows.length > 0 || at >= newest;
   for (const revision of revisions.filter((_, at) => (index === 0 ? isShown(at) : at === paired))) {
     const covered = index === 0 ? rows.filter((row) => revisionsOf(row, [revision]).length > 0) : [];
     const cells = covered.map((row) => [row, revision] as const);
