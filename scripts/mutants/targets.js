@@ -12,6 +12,7 @@ export const TARGETS = {
     'packages/core/test/kernel/replay.test.ts',
     'packages/core/test/kernel/effects.test.ts',
     'packages/core/test/kernel/question-loops.test.ts',
+    'test/revisions/every-round.test.ts',
     'test/revisions/rounds.test.ts',
   ],
   'packages/core/src/protocol/exchange.ts': [

@@ -5,7 +5,7 @@ import { listen, type ListenOptions } from '@decorum/http';
 
 import { afterwards, json } from '../../packages/http/test/fixture.js';
 import type { Message } from '../support/raw-client.js';
-import { eachRevisionOf, STATELESS } from '../support/requirements.js';
+import { eachRevision, STATELESS } from '../support/requirements.js';
 import { HttpClient } from '../revisions/http-client.js';
 
 type Changes = Record<string, string | undefined>;
@@ -147,7 +147,7 @@ const WRONG: Readonly<Record<string, (right: string, method: string) => readonly
 };
 
 describe('a request that asks', () => {
-  eachRevisionOf(
+  eachRevision(
     ['HDR-01', 'HDR-05', 'HDR-06', 'HDR-07', 'HDR-09', 'HDR-17'],
     'must mirror the version, the method, the name and the arguments in each round',
     async () => {

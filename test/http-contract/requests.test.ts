@@ -20,7 +20,7 @@ import { EventReader } from '../../packages/http/test/events.js';
 import { afterwards, createServer, type Fields, Probe } from '../../packages/http/test/fixture.js';
 import { transportsOf } from '../support/http-transports.js';
 import { type Message, RawClient } from '../support/raw-client.js';
-import { eachRevisionOf, eachSessionRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
+import { eachRevision, eachSessionRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
 import { carried, HttpClient } from '../revisions/http-client.js';
 import { recorded } from '../revisions/recorded.js';
 import { serverOf } from '../revisions/servers.js';
@@ -163,7 +163,7 @@ async function allAtOnce(revision: Revision): Promise<void> {
 }
 
 describe('the stream of a request of any method', () => {
-  eachRevisionOf(
+  eachRevision(
     ['HTTP-14', 'HTTP-15', 'HTTP-16', 'HTTP-17', 'HTTP-18', 'HTTP-19', 'HTTP-20', 'HTTP-30', 'HTTP-31'],
     'has its own messages, then its response, and nothing else has any of them',
     allAtOnce,
@@ -207,7 +207,7 @@ describe('a client that leaves a request of any method', () => {
     },
   );
 
-  eachRevisionOf(['HTTP-22', 'HTTP-24'], 'cancels it, and no other', async () => {
+  eachRevision(['HTTP-22', 'HTTP-24'], 'cancels it, and no other', async () => {
     const connected = await connect(STATELESS);
     const { members } = connected;
     const staying = await begin(connected, 'tool');
@@ -335,7 +335,7 @@ describe.each([
   ['its access function runs', 'access'],
   ['its arguments are checked', 'input'],
 ] as const)('a request that is cancelled while %s', (_when, decides) => {
-  eachRevisionOf(['CANC-02', 'HTTP-24'], 'never runs, and gets no response', (revision) =>
+  eachRevision(['CANC-02', 'HTTP-24'], 'never runs, and gets no response', (revision) =>
     cancelEarly(revision, decides),
   );
 });

@@ -6,7 +6,7 @@ import { type ListenOptions, MemorySessionStore } from '@decorum/http';
 import { stopClock } from '../../packages/http/test/clock.js';
 import { nextSweep } from '../../packages/http/test/events.js';
 import { call, type Fields, json, post, request, serve } from '../../packages/http/test/fixture.js';
-import { eachRevisionOf, eachSessionRevision, type SessionRevision } from '../support/requirements.js';
+import { eachRevision, eachSessionRevision, type SessionRevision } from '../support/requirements.js';
 import { HttpClient, initialize } from '../revisions/http-client.js';
 
 const ID = 'mcp-session-id';
@@ -42,7 +42,7 @@ describe('a session', () => {
     return clients.map(({ headers }) => headers[ID] as string);
   };
 
-  eachRevisionOf(['SESS-02', 'SESS-03', 'SESS-09'], 'has a unique id that nothing else tells', async (revision) => {
+  eachRevision(['SESS-02', 'SESS-03', 'SESS-09'], 'has a unique id that nothing else tells', async (revision) => {
     const ids: string[] = [];
     for (const subject of [undefined, 'Ada Lovelace', 'José', '李四', 'two\nlines']) {
       const { url } = await serve({ principal: () => (subject === undefined ? undefined : { subject }) });

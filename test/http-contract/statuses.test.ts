@@ -18,14 +18,7 @@ import {
   request,
   serve,
 } from '../../packages/http/test/fixture.js';
-import {
-  eachRevision,
-  eachRevisionOf,
-  eachSessionRevision,
-  inStateless,
-  type Revision,
-  STATELESS,
-} from '../support/requirements.js';
+import { eachRevision, eachSessionRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
 import { ADD, carried, HttpClient, initialize, MALFORMED } from '../revisions/http-client.js';
 
 /** The Accept headers of clients that take both kinds of answer, or only streams. */
@@ -358,7 +351,7 @@ describe('a session that is over', () => {
 });
 
 describe('the endpoint', () => {
-  eachRevisionOf(
+  eachRevision(
     ['HTTP-05', 'SEC-11'],
     'can be reached only from this machine, whatever its options',
     async (revision) => {

@@ -1,19 +1,18 @@
 // Cancelled requests, and questions that the server takes back.
-import { afterEach, describe, expect, jest } from '@jest/globals';
+import { describe, expect } from '@jest/globals';
 import { type Context, type Interceptor, NoInput } from '@decorum/core';
 import type { Plugin } from '@decorum/core/plugin';
 
 import { transportsOf } from '../support/http-transports.js';
-import { RAW_TRANSPORTS, RawClient, type RawOptions } from '../support/raw-client.js';
-import { eachRevision, eachRevisionOf, inStateless, STATELESS } from '../support/requirements.js';
-import { listening } from './listening.js';
+import { RawClient, type RawOptions } from '../support/raw-client.js';
+import { eachRevision, inStateless, STATELESS } from '../support/requirements.js';
 import { ASKING, membersOf, RUNNING, type Work } from './members.js';
 import { listen } from './neutral.js';
 import { deferred, serverOf } from './servers.js';
 import { waysOf } from './ways.js';
 
 describe('a cancelled request, however it has arrived,', () => {
-  eachRevisionOf(
+  eachRevision(
     ['CANC-02', 'CANC-03', 'CANC-04', 'CANC-05'],
     'ends without a response, and no other cancellation has an effect',
     async (revision) => {
@@ -61,7 +60,7 @@ describe('a cancelled request, however it has arrived,', () => {
     },
   );
 
-  eachRevisionOf(
+  eachRevision(
     ['CANC-02', 'CANC-04'],
     'never runs if it waits for a plugin, an access function or an interceptor, and has no response then either',
     async (revision) => {
@@ -124,7 +123,7 @@ function asking(work: Work) {
 }
 
 describe('a question that the server takes back', () => {
-  eachRevisionOf(
+  eachRevision(
     ['CANC-01', 'CANC-07'],
     'is named by its own id, once, and its late answers are dropped, over every transport',
     async (revision) => {
@@ -230,56 +229,6 @@ describe('a stateless request', () => {
         await client.settled();
         const told = client.received.flatMap(({ method }) => method ?? []);
         expect([name, how, told]).toEqual([name, how, ['notifications/subscriptions/acknowledged']]);
-      }
-    }
-  });
-});
-
-describe('a subscription', () => {
-  afterEach(() => void jest.useRealTimers());
-
-  inStateless('CANC-13', 'ends with a result when the credentials of its connection expire', async () => {
-    for (const [name, transport] of Object.entries(RAW_TRANSPORTS)) {
-      jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
-      const principal = { subject: 'ada', expiresAt: Date.now() + 60_000 };
-      const client = await RawClient.connect(serverOf(), { revision: STATELESS, principal }, transport);
-      for (const id of ['a', 0]) await listening(client, id);
-      const before = client.received.length;
-      jest.advanceTimersByTime(60_000);
-      for (const id of ['a', 0]) {
-        const result = { resultType: 'complete', _meta: { 'io.modelcontextprotocol/subscriptionId': id } };
-        expect([name, await client.response(id)]).toMatchObject([name, { result }]);
-      }
-      expect([name, client.received.length - before]).toEqual([name, 2]);
-      jest.useRealTimers();
-    }
-  });
-});
-
-describe('the reason of a cancellation', () => {
-  eachRevision('CANC-06', 'is logged as it is, or cut if it is long', async (revision) => {
-    for (const transport of Object.values(RAW_TRANSPORTS)) {
-      const debug = jest.fn();
-      const logger = { warn: () => {}, error: () => {}, debug };
-      const server = serverOf({ logger, providers: [membersOf(() => new Promise(() => {}))] });
-      const client = await RawClient.connect(server, { revision }, transport);
-      const long = 'x'.repeat(1000);
-      for (const [reason, logged] of [
-        ['Escape\n"was" pressed: ü', 'Escape\n"was" pressed: ü'],
-        ['0', '0'],
-        ['', ''],
-        [long, `${long.slice(0, 150)}…`],
-        [7, undefined],
-        [null, undefined],
-        [undefined, undefined],
-      ]) {
-        debug.mockClear();
-        void client.send(client.buildMessage(7, 'tools/call', { name: 'tool' }));
-        await client.notify('notifications/cancelled', { requestId: 7, reason });
-        await client.settled();
-        const details = { requestId: 7, method: 'tools/call', ...(logged !== undefined && { reason: logged }) };
-        expect(debug.mock.calls).toEqual([[details, 'the client cancelled a request']]);
-        expect(client.received.filter(({ id }) => id === 7)).toEqual([]);
       }
     }
   });

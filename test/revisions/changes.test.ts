@@ -14,7 +14,7 @@ import { HOST } from '@decorum/core/transport';
 
 import { overHttp, transportsOf } from '../support/http-transports.js';
 import { type Message, overMemory, overStdio, RawClient, type RawOptions } from '../support/raw-client.js';
-import { eachRevision, eachRevisionOf, inStateless, STATELESS } from '../support/requirements.js';
+import { eachRevision, inStateless, STATELESS } from '../support/requirements.js';
 import { copies } from './lists.js';
 import { followResource, plain } from './neutral.js';
 import { deferred, serverOf, serverWith } from './servers.js';
@@ -50,7 +50,7 @@ const shelf = () => serverOf({ providers: [Shelf] });
 const UPDATED = 'notifications/resources/updated';
 
 describe('a resource that a client follows', () => {
-  eachRevisionOf(
+  eachRevision(
     ['RES-19', 'RES-20', 'RES-21'],
     'is followed from one request to another, by one session, over every transport',
     async (revision) => {
@@ -126,7 +126,7 @@ describe('a resource that a client follows', () => {
 });
 
 describe('a removed member', () => {
-  eachRevisionOf(['TOOL-07', 'PROMPT-04'], 'is unknown, even if it was the last', async (revision) => {
+  eachRevision(['TOOL-07', 'PROMPT-04'], 'is unknown, even if it was the last', async (revision) => {
     const server = serverOf();
     const added = server.addProvider(copies('n'));
     const before = await RawClient.connect(server, { revision });
@@ -197,21 +197,6 @@ async function listeners(server: McpServer, expected: number): Promise<number> {
 }
 
 describe('a subscription', () => {
-  inStateless('SUB-02', 'starts with the acknowledgement, even during changes', async () => {
-    for (const transport of TRANSPORTS) {
-      const server = shelf();
-      const client = await connect(server, transport);
-      const asks = Array.from({ length: 20 }, (_item, id) => {
-        ask(client, id, ALL);
-        server.notify.resourceUpdated('docs://a');
-        server.notify.toolsChanged();
-        return nth(client, id, 0);
-      });
-      const first = await Promise.all(asks);
-      expect(methodsOf(first)).toEqual(first.map(() => ACKNOWLEDGED));
-    }
-  });
-
   inStateless('SUB-03', 'is acknowledged with the supported notifications', async () => {
     class OnlyPrompts {
       @Prompt()
@@ -235,54 +220,10 @@ describe('a subscription', () => {
       ] as const) {
         expect(await listen(await connect(server, transport), 1, ALL)).toEqual(honored);
       }
-      const everything = await connect(shelf(), transport);
-      expect(await listen(everything, 1, { ...ALL, tasksListChanged: true, more: ['x'] })).toEqual(ALL);
     }
   });
 
-  inStateless('SUB-05', 'is kept apart from others of the same client', async () => {
-    for (const transport of [overStdio, overHttp]) {
-      const server = shelf();
-      const client = await connect(server, transport);
-      const [a, b] = ['docs://a', 'docs://b'];
-      await listen(client, 'a', { resourceSubscriptions: [a] });
-      await listen(client, 'b', { resourceSubscriptions: [b], toolsListChanged: true });
-      await listen(client, 'both', { resourceSubscriptions: [a, b] });
-      for (const uri of [a, b, a, a]) server.notify.resourceUpdated(uri);
-      server.notify.toolsChanged();
-      await Promise.all([nth(client, 'a', 3), nth(client, 'b', 2), nth(client, 'both', 4)]);
-      await client.settled();
-      const uris = (id: string) => heard(client, id).map(({ params }) => params?.['uri']);
-      expect(uris('a')).toEqual([undefined, a, a, a]);
-      expect(uris('b')).toEqual([undefined, b, undefined]);
-      expect(uris('both')).toEqual([undefined, a, b, a, a]);
-    }
-  });
-
-  eachRevisionOf(
-    ['SUB-04', 'SUB-06'],
-    'ends with a result when the server closes, whatever the type of its id',
-    async () => {
-      for (const transport of TRANSPORTS) {
-        const server = shelf();
-        const client = await connect(server, transport);
-        const ids = ['a', 1, '1', 0, '', 'a b', -7];
-        for (const id of ids) await listen(client, id, ALL);
-        await listen(client, 'nothing', {});
-        const closing = server.close();
-        for (const id of [...ids, 'nothing']) {
-          const result = { resultType: 'complete', _meta: { [SUBSCRIPTION]: id } };
-          expect(await client.response(id)).toMatchObject({ jsonrpc: '2.0', id, result });
-        }
-        server.notify.resourceUpdated('docs://a');
-        await client.close();
-        await closing;
-        expect(client.received).toHaveLength(2 * (ids.length + 1));
-      }
-    },
-  );
-
-  eachRevisionOf(
+  eachRevision(
     ['SUB-01', 'SUB-07'],
     'ends when its client cancels it, and a later one with its id inherits nothing (#22)',
     async () => {
@@ -316,7 +257,7 @@ describe('a subscription', () => {
     },
   );
 
-  inStateless('SUB-08', 'has no progress and no log messages', async () => {
+  eachRevision(['SUB-08', 'PROG-10'], 'has no progress and no log messages', async () => {
     for (const transport of TRANSPORTS) {
       const going = deferred();
       const server = serverWith({
@@ -353,36 +294,6 @@ describe('a subscription', () => {
       expect(witness.received.filter(({ method }) => method !== undefined)).toHaveLength(4);
       const spoken = [...worker.of('notifications/progress'), ...worker.of('notifications/message')];
       expect(spoken.map((message) => subscriptionOf(message))).toEqual([undefined, undefined, undefined]);
-    }
-  });
-
-  inStateless('SUB-09', 'gets every list that changes, also several at once', async () => {
-    const lists = ['tools', 'prompts', 'resources'];
-    const changes = lists.map((list) => `notifications/${list}/list_changed`);
-    for (const transport of TRANSPORTS) {
-      const server = shelf();
-      const client = await connect(server, transport);
-      const { resourceSubscriptions: _none, ...all } = ALL;
-      await listen(client, 'all', all);
-      await listen(client, 'none', {});
-      for (const list of lists) await listen(client, list, { [`${list}ListChanged`]: true });
-      let times = 0;
-      const told = async () => {
-        times += 1;
-        await Promise.all([nth(client, 'all', 3 * times), ...lists.map((list) => nth(client, list, times))]);
-        await client.settled();
-        const heardOf = (id: string, count: number) => methodsOf(heard(client, id).slice(-count)).sort();
-        expect(heardOf('all', 3)).toEqual([...changes].sort());
-        for (const [index, list] of lists.entries()) expect(heardOf(list, 1)).toEqual([changes[index]]);
-        expect(client.received.filter(({ method }) => method?.endsWith('list_changed'))).toHaveLength(6 * times);
-      };
-      const added = server.addProvider(copies('more'));
-      await told();
-      added.remove();
-      await told();
-      const { toolsChanged, promptsChanged, resourcesChanged } = server.notify;
-      for (const change of [resourcesChanged, promptsChanged, toolsChanged, promptsChanged]) change();
-      await told();
     }
   });
 

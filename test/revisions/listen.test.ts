@@ -4,7 +4,7 @@ import { type Access, type JsonObject, NoInput, Prompt, Resource, Tool } from '@
 
 import { transportsOf } from '../support/http-transports.js';
 import { type Message, RawClient } from '../support/raw-client.js';
-import { eachRevisionOf } from '../support/requirements.js';
+import { eachRevision } from '../support/requirements.js';
 import { deferred, serverOf } from './servers.js';
 import { type Setting, waysOf } from './ways.js';
 
@@ -58,7 +58,7 @@ const acknowledged = (notifications: object) => [ACKNOWLEDGED, { notifications }
 const ENDED = ['result', { resultType: 'complete' }];
 
 describe('a subscription, however it is requested,', () => {
-  eachRevisionOf(
+  eachRevision(
     ['SUB-01', 'SUB-02', 'SUB-03', 'SUB-04', 'SUB-05', 'SUB-06', 'SUB-09'],
     'is acknowledged, gets what it asked for under its own id, and ends with a result',
     async (revision) => {
@@ -121,7 +121,7 @@ describe('a subscription, however it is requested,', () => {
     },
   );
 
-  eachRevisionOf(
+  eachRevision(
     ['SUB-02', 'SUB-03', 'SUB-07'],
     'gets nothing before its acknowledgement, and nothing at all if it is cancelled before',
     async (revision) => {

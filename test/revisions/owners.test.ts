@@ -1,14 +1,14 @@
 // What belongs to a caller: to the issuer, the subject and the client, or to the account whatever the client.
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { type McpServer, NoInput, type Principal, rateLimit, TicketError } from '@decorum/core';
+import { type McpServer, type Principal, rateLimit, TicketError } from '@decorum/core';
 import { accountOf, ownerOf } from '@decorum/core/internal';
 import { connect, type ElicitQuestion } from '@decorum/testing';
 import fastify, { type FastifyInstance } from 'fastify';
 
 import { transportsOf } from '../support/http-transports.js';
 import { RawClient, textOf } from '../support/raw-client.js';
-import { eachRevision, eachRevisionOf, inStateless } from '../support/requirements.js';
-import { ADA as BANK_ADA, Bank, capabilities, doing, EVE, page, SECRET, type Visit } from './url-visits.js';
+import { eachRevision, inStateless } from '../support/requirements.js';
+import { Bank, capabilities, doing, EVE, page, SECRET, type Visit } from './url-visits.js';
 import { many } from './lists.js';
 import { ADA as ANSWER, asked, connect as connectRaw, INVALID, NAME } from './rounds.js';
 import { serverOf, serverWith } from './servers.js';
@@ -44,7 +44,7 @@ const WITHOUT = '2026-07-28';
 afterEach(() => void jest.restoreAllMocks());
 
 describe('a request with questions', () => {
-  eachRevisionOf(['SEC-09', 'ELIC-20'], 'continues only for the issuer, subject and client that began it', async () => {
+  eachRevision(['SEC-09', 'ELIC-20'], 'continues only for the issuer, subject and client that began it', async () => {
     const server = serverWith({ ask: async (ctx) => (await ctx.elicit(NAME, { message: 'Who?' })).action });
     const client = async (principal: Principal | undefined) => await openAs(server, principal);
     for (const owner of [ADA, undefined, ...OTHER_CLIENTS]) {
@@ -145,7 +145,7 @@ const opening = (server: McpServer, ticket: string, principal?: Principal) => ()
   server.openTicket(ticket, principal);
 
 describe('a ticket', () => {
-  eachRevisionOf(
+  eachRevision(
     ['ELIC-20', 'ELIC-21'],
     'opens only for the issuer and the subject, whatever the client and the session',
     async (revision) => {
@@ -290,34 +290,4 @@ describe('a ticket', () => {
     await client.callTool('link');
     expect(warn).toHaveBeenCalledTimes(1);
   });
-});
-
-describe('a third-party credential', () => {
-  eachRevision(
-    'ELIC-23',
-    'never passes through the client: it is neither in handlers nor in messages',
-    async (revision) => {
-      for (const transport of Object.values(transportsOf(revision))) {
-        const vault = new Map<string | undefined, string>();
-        const bank = new Bank();
-        bank.server.addTool({ name: 'pay', input: NoInput }, async (_input, context) => {
-          const token = vault.get(context.principal?.subject);
-          context.log.error({ token, authorization: `Bearer ${token}` });
-          const seen = JSON.stringify([context.principal, context.meta, context.client, context.sessionId]);
-          return `${seen.includes(String(token))}`;
-        });
-        const answers = { 'elicitation/create': doing('accept') };
-        const options = { revision, capabilities, answers, principal: BANK_ADA, logLevel: 'error' };
-        const client = await RawClient.connect(bank.server, options, transport);
-        await client.call('link');
-        // the page stores what the bank returned when the user signed in
-        const [{ ticket }] = bank.visits as [Visit];
-        vault.set(bank.server.openTicket(ticket, BANK_ADA).subject, 'upstream-token-1');
-        expect(textOf(await client.call('pay'))).toBe('false');
-        expect(client.of('notifications/message')).toHaveLength(1);
-        expect(client.texts.join()).not.toContain('upstream-token-1');
-        await client.close();
-      }
-    },
-  );
 });

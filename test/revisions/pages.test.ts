@@ -5,7 +5,7 @@ import { fetchHandler } from '@decorum/http/fetch';
 
 import { overHttp, statelessHeaders } from '../support/http-transports.js';
 import { type Message, RawClient } from '../support/raw-client.js';
-import { eachRevision, eachRevisionOf, inStateless, STATELESS } from '../support/requirements.js';
+import { eachRevision, inStateless, STATELESS } from '../support/requirements.js';
 import { asked } from '../support/stateless-post.js';
 import { copies, LISTS, many, names, pagesOf } from './lists.js';
 import { serverOf } from './servers.js';
@@ -42,7 +42,7 @@ function restricted(name: string, index: number) {
 const namesOf = ({ tools }: JsonObject) => (tools as { name: string }[]).map(({ name }) => name);
 
 describe('pages', () => {
-  eachRevisionOf(
+  eachRevision(
     ['PAGE-01', 'PAGE-04'],
     'contain each entry that the caller may see once, and have no cursor at the end',
     async (revision) => {
@@ -83,17 +83,6 @@ describe('pages', () => {
       expect([removed, rest.filter((name) => name !== 'late')]).toEqual([removed, kept]);
       if (removed.length === 0) expect(rest.at(-1)).toBe('late');
     }
-  });
-
-  eachRevision('PAGE-03', 'accept only cursors from the server', async (revision) => {
-    const client = await RawClient.connect(many(3, 2), { revision });
-    const { nextCursor } = await client.result('tools/list');
-    for (const [method] of LISTS) {
-      for (const cursor of ['garbage', '', `${String(nextCursor)}x`, 7, null, { a: 1 }]) {
-        expect(await client.error(method, { cursor })).toMatchObject({ code: -32602 });
-      }
-    }
-    expect(await client.error('prompts/list', { cursor: nextCursor })).toMatchObject({ code: -32602 });
   });
 
   inStateless('PAGE-05', 'never have an empty cursor, and reject one', async () => {

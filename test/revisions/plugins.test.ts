@@ -13,9 +13,11 @@ import { around, companion, Notes, witness } from './recording-plugin.js';
 
 const NAME = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } as const;
 
-/** The revisions whose clients can be asked for input, and all transports of each revision. */
-const WAYS = REVISIONS.flatMap((revision) =>
-  Object.entries(transportsOf(revision)).map(([medium, transport]) => [revision, medium, transport] as const),
+/** Each transport of one revision of each era, and one of each other revision. */
+const WAYS = REVISIONS.flatMap((revision, index) =>
+  Object.entries(transportsOf(revision)).flatMap(([medium, transport], at) =>
+    ['2025-11-25', STATELESS].includes(revision) || at === index ? [[revision, medium, transport] as const] : [],
+  ),
 );
 
 function serverWith(notes: Notes, tools: Readonly<Record<string, Handler>>): McpServer {

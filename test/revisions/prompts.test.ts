@@ -17,7 +17,7 @@ import {
 import { IsBoolean, IsInt, IsOptional, IsString } from 'class-validator';
 
 import { RawClient } from '../support/raw-client.js';
-import { eachRevision, eachRevisionOf, inStateless, STATELESS } from '../support/requirements.js';
+import { eachRevision, inStateless, STATELESS } from '../support/requirements.js';
 import { serverOf } from './servers.js';
 import { answersAlike, type Probe, type Setting, waysOf } from './ways.js';
 
@@ -97,7 +97,7 @@ const failing = [
 });
 
 describe('a prompt, however it is asked for,', () => {
-  eachRevisionOf(
+  eachRevision(
     ['PROMPT-04', 'PROMPT-05', 'PROMPT-07', 'PROMPT-08'],
     'runs only if it exists and gets valid texts, which it gets unchanged',
     async (revision) => {
@@ -155,7 +155,7 @@ describe('a prompt, however it is asked for,', () => {
     },
   );
 
-  eachRevisionOf(['PROMPT-06'], 'is an internal error without details if its handler fails', async (revision) => {
+  eachRevision(['PROMPT-06'], 'is an internal error without details if its handler fails', async (revision) => {
     const wrong = [7, {}, { messages: [null] }, [{ role: 'system', content: 'secret' }], new Error('secret')];
     const outcomes = [...failing, ...wrong.map((value) => () => value)];
     const probes = outcomes.flatMap((_outcome, at) =>
@@ -164,7 +164,7 @@ describe('a prompt, however it is asked for,', () => {
     await answersAlike(await waysOf(revision, deskOf(outcomes)), probes);
   });
 
-  eachRevisionOf(
+  eachRevision(
     ['PROMPT-09', 'PROMPT-10', 'PROMPT-11'],
     'fails rather than send a block that lacks something (#22)',
     async (revision) => {
@@ -187,7 +187,7 @@ describe('a prompt, however it is asked for,', () => {
     },
   );
 
-  eachRevisionOf(['PROMPT-09', 'PROMPT-10', 'PROMPT-11'], 'has one block in each message', async (revision) => {
+  eachRevision(['PROMPT-09', 'PROMPT-10', 'PROMPT-11'], 'has one block in each message', async (revision) => {
     const sound = { mimeType: 'audio/wav' };
     const heard = { type: 'audio', ...sound, data: DATA };
     const uri = 'docs://a';
@@ -267,7 +267,7 @@ describe('a prompt', () => {
     }
   });
 
-  eachRevisionOf(
+  eachRevision(
     ['PROMPT-09', 'PROMPT-12'],
     'has each block in a form that the revision has, in a message of its own',
     async (revision) => {
@@ -319,7 +319,7 @@ const TEMPLATES = ['docs://{at}', 'docs://a'].map((uri) => ({ type: 'ref/resourc
 const REFS = [...PROMPTS, ...TEMPLATES];
 
 describe('a completion, however it is asked for,', () => {
-  eachRevisionOf(
+  eachRevision(
     ['COMP-04', 'COMP-06', 'COMP-07', 'COMP-08'],
     'is for a known reference and a text, and its failures are internal errors',
     async (revision) => {
@@ -356,7 +356,7 @@ describe('a completion, however it is asked for,', () => {
     },
   );
 
-  eachRevisionOf(['COMP-02', 'COMP-03'], 'has at most 100 values, in the order of the handler', async (revision) => {
+  eachRevision(['COMP-02', 'COMP-03'], 'has at most 100 values, in the order of the handler', async (revision) => {
     const listed = (count: number) => Array.from({ length: count }, (_value, at) => `${(at * 7) % count}`);
     const counts: readonly (readonly [count: number, more: object, given?: object])[] = [
       ...[0, 1, 99, 100].map((count) => [count, {}] as const),

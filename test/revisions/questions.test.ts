@@ -5,16 +5,9 @@ import { describe, expect } from '@jest/globals';
 import { audio, type Context, image, type JsonObject, link, needInput, text, user } from '@decorum/core';
 
 import { type Answer, RawClient, textOf } from '../support/raw-client.js';
-import {
-  eachRevision,
-  eachRevisionOf,
-  eachSessionRevision,
-  inStateless,
-  type Revision,
-  STATELESS,
-} from '../support/requirements.js';
+import { eachRevision, eachSessionRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
 import { ask, outcome } from './asking.js';
-import { deferred, type Handler, serverWith } from './servers.js';
+import { type Handler, serverWith } from './servers.js';
 
 const SAID = { role: 'assistant', model: 'm-1', content: { type: 'text', text: 'Ho' } };
 const HOME = { roots: [{ uri: 'file:///home/ada', name: 'Home' }] };
@@ -57,13 +50,6 @@ async function sampleCounts(revision: Revision, options: object, capabilities: J
 describe('roots', () => {
   const able = { roots: {} };
 
-  eachSessionRevision('ROOT-01', 'are requested only if the client has declared them', async (revision) => {
-    const { said, questions } = await ask(revision, roots, { capabilities: { sampling: {} }, answer: result(HOME) });
-    expect([said, questions]).toEqual(['mcp error missing-capability', []]);
-    expect(await returnedCount(revision, ['roots/list'], { sampling: {}, elicitation: {} })).toBe(0);
-    expect(await returnedCount(revision, ['roots/list'], able)).toBe(1);
-  });
-
   eachSessionRevision('ROOT-03', 'are kept only by clients that report changes, until they do', async (revision) => {
     const answers = { 'roots/list': result(HOME) };
     for (const declared of [{ listChanged: true }, {}, { listChanged: false }] as { listChanged?: boolean }[]) {
@@ -77,43 +63,6 @@ describe('roots', () => {
       await client.call('ask');
       expect([declared, client.of('roots/list').length]).toEqual([declared, declared.listChanged ? 2 : 4]);
     }
-  });
-
-  eachSessionRevision('ROOT-03', 'are not kept if they change before the answer arrives', async (revision) => {
-    const server = serverWith({ ask: outcome(roots) });
-    const capabilities = { roots: { listChanged: true } };
-    const client = await RawClient.connect(server, { revision, capabilities });
-    const asked = async (time: number) => {
-      await client.find(() => client.of('roots/list').length > time);
-      return client.of('roots/list')[time]?.id;
-    };
-    const first = client.call('ask');
-    const id = await asked(0);
-    await client.notify('notifications/roots/list_changed');
-    await client.send({ jsonrpc: '2.0', id, result: HOME });
-    expect(textOf(await first)).toBe(JSON.stringify(HOME.roots));
-    const second = client.call('ask');
-    await client.send({ jsonrpc: '2.0', id: await asked(1), result: { roots: [] } });
-    expect(textOf(await second)).toBe('[]');
-    expect(textOf(await client.call('ask'))).toBe('[]');
-    expect(client.of('roots/list')).toHaveLength(2);
-  });
-
-  eachRevision('ROOT-04', 'may be unavailable, and the handler learns it', async (revision) => {
-    for (const wrong of [{}, { roots: 'none' }, { roots: null }, { roots: {} }, { roots: [null] }, { root: [] }]) {
-      const { said } = await ask(revision, roots, { capabilities: able, answer: result(wrong) });
-      expect([wrong, said]).toEqual([wrong, refusal(revision)]);
-    }
-    expect(await ask(revision, roots, { capabilities: able, answer: result({ roots: [] }) })).toMatchObject({
-      said: '[]',
-    });
-    expect(await ask(revision, roots, { capabilities: {} })).toMatchObject({ said: 'mcp error missing-capability' });
-    if (revision === STATELESS) return;
-    const refuse: Answer = () => ({ error: { code: -32601, message: 'Roots not supported' } });
-    expect(await ask(revision, roots, { capabilities: able, answer: refuse })).toMatchObject({
-      said: 'client error -32601',
-    });
-    expect(await ask(revision, roots, { capabilities: able })).toMatchObject({ said: 'client error undefined' });
   });
 
   eachRevision('ROOT-05', 'are files', async (revision) => {
@@ -158,18 +107,7 @@ describe('sampling', () => {
     { messages: [turn('assistant', [useOf('1')]), turn('user', outcomeOf('1'))] },
   ];
 
-  eachRevisionOf(['SAMP-01', 'SAMP-02', 'SAMP-03'], 'has only what the client has declared', async (revision) => {
-    if (revision !== STATELESS)
-      expect(await sampleCounts(revision, {}, { roots: {}, elicitation: {} })).toEqual([0, 0]);
-    expect(await sampleCounts(revision, {}, capabilities)).toEqual([1, 1]);
-    expect(await sampleCounts(revision, { includeContext: 'none' }, capabilities)).toEqual([1, 1]);
-    const contexts = ['thisServer', 'allServers'].map((includeContext) => ({ includeContext }));
-    for (const options of [...WITH_TOOLS, ...contexts]) {
-      const refused = await ask(revision, sample(options), { capabilities, answer: result(SAID) });
-      expect(refused).toMatchObject({ said: 'mcp error missing-capability', questions: [] });
-      expect(await returnedCount(revision, ['sampling/createMessage', { ...HI, ...options }], capabilities)).toBe(0);
-    }
-    // older revisions have no tools, whatever the client declares
+  eachRevision(['SAMP-02', 'SAMP-05'], 'has tools only if the revision has them', async (revision) => {
     const count = revision >= '2025-11-25' ? 1 : 0;
     for (const options of WITH_TOOLS) {
       expect([options, await sampleCounts(revision, options, TOOLS)]).toEqual([options, [count, count]]);
@@ -264,7 +202,7 @@ describe('sampling', () => {
     }
   });
 
-  eachRevisionOf(
+  eachRevision(
     ['SAMP-07', 'SAMP-08'],
     'has the result of each use of a tool, in a message of its own',
     async (revision) => {
@@ -366,20 +304,6 @@ describe('sampling', () => {
     }
   });
 
-  eachSessionRevision('SAMP-12', 'is requested only while a request of the client is in flight', async (revision) => {
-    const late = deferred<Context>();
-    const client = await RawClient.connect(serverWith({ leave: (context) => late.resolve(context) }), {
-      revision,
-      capabilities,
-      answers: { 'sampling/createMessage': result(SAID) },
-    });
-    await client.call('leave');
-    const context = await late.promise;
-    const settled = context.sample({ messages: 'Hi', maxTokens: 1, timeoutMs: 20 }).catch((error: unknown) => error);
-    expect(await settled).toBeInstanceOf(Error);
-    expect(client.of('sampling/createMessage')).toEqual([]);
-  });
-
   inStateless('SAMP-14', 'has the messages of its own request and none of an earlier one', async () => {
     const server = serverWith({
       say: async (context, { words }) => (await context.sample({ messages: words as string, maxTokens: 5 })).text,
@@ -402,7 +326,7 @@ describe('deprecated features', () => {
       .filter((paragraph) => paragraph.includes('deprecate') && paragraph.includes(since))
       .join('\n\n');
 
-  eachRevisionOf(
+  eachRevision(
     ['ROOT-08', 'SAMP-15'],
     'are left to handlers: nothing else asks for them, and the pages for authors say so',
     async () => {

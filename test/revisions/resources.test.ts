@@ -2,14 +2,12 @@ import { join, resolve } from 'node:path/posix';
 
 import { describe, expect, it } from '@jest/globals';
 import { Completion, type JsonObject, Resource, ToolError, toolResult } from '@decorum/core';
-import { listen as listenOverHttp } from '@decorum/http';
 import { IsString } from 'class-validator';
 import fc from 'fast-check';
 
-import { overHttp, statelessHeaders, transportsOf } from '../support/http-transports.js';
-import { type Message, RawClient } from '../support/raw-client.js';
-import { eachRevision, eachRevisionOf, inStateless, type Revision, STATELESS } from '../support/requirements.js';
-import { golden } from './golden-servers.js';
+import { overHttp, transportsOf } from '../support/http-transports.js';
+import { RawClient } from '../support/raw-client.js';
+import { eachRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
 import { serverOf } from './servers.js';
 import { answersAlike, type Probe, type Setting, waysOf } from './ways.js';
 
@@ -44,37 +42,7 @@ const provide = (uri: string) => {
 };
 
 describe('the list of resources', () => {
-  eachRevision('RES-01', 'declares no session features if sessions are off', async (revision) => {
-    const { url, close } = await listenOverHttp(serverOf({ providers: [provide('docs://readme')] }), {
-      port: 0,
-      sessions: false,
-    });
-    const post = async (message: Message, more: Record<string, string>): Promise<Message> => {
-      const accept = 'application/json, text/event-stream';
-      const headers = { 'content-type': 'application/json', accept, ...more };
-      const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(message) });
-      return (await response.json()) as Message;
-    };
-    try {
-      if (revision === STATELESS) {
-        const client = await connect(revision);
-        const discover = client.buildMessage(1, 'server/discover');
-        const { result } = await post(discover, statelessHeaders(discover));
-        expect(result?.['capabilities']).toHaveProperty('resources', { listChanged: true, subscribe: true });
-      } else {
-        const params = { protocolVersion: revision, capabilities: {}, clientInfo: { name: 'raw', version: '1' } };
-        const { result } = await post({ jsonrpc: '2.0', id: 1, method: 'initialize', params }, {});
-        expect(result?.['capabilities']).toHaveProperty('resources', {});
-        const subscribe = { method: 'resources/subscribe', params: { uri: 'docs://readme' } };
-        const { error } = await post({ jsonrpc: '2.0', id: 2, ...subscribe }, { 'mcp-protocol-version': revision });
-        expect(error).toMatchObject({ code: -32601 });
-      }
-    } finally {
-      await close();
-    }
-  });
-
-  eachRevisionOf(
+  eachRevision(
     ['RES-02', 'RES-04', 'RES-16'],
     'has a URI and a name for each resource, its type, and templates apart',
     async (revision) => {
@@ -96,27 +64,6 @@ describe('the list of resources', () => {
       ]);
     },
   );
-
-  eachRevision('RES-24', 'has all fields of a resource in the revision', async (revision) => {
-    const client = await RawClient.connect(golden('lists'), { revision });
-    const { resources } = (await client.result('resources/list')) as { resources: [JsonObject] };
-    const newer = [
-      ...(revision >= '2025-06-18' ? ['_meta', 'title'] : []),
-      ...(revision >= '2025-11-25' ? ['icons'] : []),
-    ];
-    const known = ['annotations', 'description', 'mimeType', 'name', 'size', 'uri', ...newer];
-    expect(Object.keys(resources[0]).sort()).toEqual(known.sort());
-    class Empty {
-      @Resource('docs://empty', { size: 0, annotations: { priority: 0, audience: [] } })
-      empty() {
-        return '';
-      }
-    }
-    const empty = await connect(revision, Empty);
-    expect((await empty.result('resources/list'))['resources']).toEqual([
-      { uri: 'docs://empty', name: 'empty', size: 0, annotations: { priority: 0, audience: [] } },
-    ]);
-  });
 });
 
 const read = (uri: unknown): [method: string, params: JsonObject] => ['resources/read', { uri }];
@@ -178,7 +125,7 @@ function shelfOf(values: readonly unknown[], errors: readonly unknown[], ran: st
 const WHEN = ['now', 'later'] as const;
 
 describe('reading a resource, however it is asked for,', () => {
-  eachRevisionOf(
+  eachRevision(
     ['RES-07', 'RES-08', 'RES-09', 'RES-11', 'RES-12'],
     'runs a handler only for a valid URI, and says which one was not found',
     async (revision) => {
@@ -228,7 +175,7 @@ describe('reading a resource, however it is asked for,', () => {
     },
   );
 
-  eachRevisionOf(['RES-10'], 'is an internal error without details if its handler fails', async (revision) => {
+  eachRevision(['RES-10'], 'is an internal error without details if its handler fails', async (revision) => {
     const coded = Object.assign(new Error('secret'), { code: -32002 });
     const errors = [new ToolError('No.'), new TypeError('secret'), coded, { code: -32602 }, 'secret', '', 0, null];
     const wrong = [
@@ -249,7 +196,7 @@ describe('reading a resource, however it is asked for,', () => {
     );
   });
 
-  eachRevisionOf(['RES-05', 'RES-14', 'RES-27'], 'returns text or base64, with a type', async (revision) => {
+  eachRevision(['RES-05', 'RES-14', 'RES-27'], 'returns text or base64, with a type', async (revision) => {
     const png = { uri: 'docs://inner', mimeType: 'image/png', blob: BYTES };
     const json = (text: string) => ({ mimeType: 'application/json', text });
     const blob = { mimeType: 'application/octet-stream', blob: DATA };
@@ -290,7 +237,7 @@ describe('reading a resource, however it is asked for,', () => {
 });
 
 describe('reading a resource', () => {
-  eachRevisionOf(['RES-14', 'RES-06'], 'returns the exact bytes of a text that is not UTF-8', async (revision) => {
+  eachRevision(['RES-14', 'RES-06'], 'returns the exact bytes of a text that is not UTF-8', async (revision) => {
     const latin = Buffer.from('gr\xfc\xdfe', 'latin1');
     const cut = Buffer.from('Grü').subarray(0, -1);
     class Texts {
@@ -416,10 +363,11 @@ describe('reading a resource', () => {
       `file:///home/ada/${escape}${escape}passwd`,
       `file://share/find?path=${escape}etc/passwd`,
     ]);
-    for (const uri of [...uris, 'file:///..', 'file:///a/..', 'file:///%2e%2e', 'file:///../../etc/passwd']) {
+    uris.push('file:///..', 'file:///a/..', 'file:///%2e%2e', 'file:///../../etc/passwd');
+    for (const [at, uri] of uris.entries()) {
       const error = { code: -32602, data: { uri } };
       expect(await client.error('resources/read', { uri })).toMatchObject(error);
-      expect(await overTheNet.error('resources/read', { uri })).toMatchObject(error);
+      if (at % 8 === 4) expect(await overTheNet.error('resources/read', { uri })).toMatchObject(error);
     }
     expect(disk.opened).toEqual([]);
     for (const path of ['a/b.txt', 'a..b', '...', '.hidden', 'home/ada/notes', 'a%20b']) {
@@ -435,7 +383,7 @@ describe('reading a resource', () => {
       await client.request('resources/read', { uri: `file:///${pieces.join('')}` });
       expect(disk.opened.filter((path) => path !== ROOT && !path.startsWith(`${ROOT}/`))).toEqual([]);
     });
-    await fc.assert(property, { numRuns: 1000 });
+    await fc.assert(property, { numRuns: 300 });
     expect(disk.opened).not.toEqual([]);
   });
 

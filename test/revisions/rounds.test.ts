@@ -2,27 +2,25 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-import { describe, expect } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import {
-  Completion,
-  type CompletionContext,
   connectMemory,
   type Context,
   type Extension,
-  type InputRequest,
   type JsonObject,
-  McpError,
+  type McpServerOptions,
+  MemorySingleUse,
   needInput,
   NoInput,
   Prompt,
   Resource,
   Tool,
 } from '@decorum/core';
-import { IsString } from 'class-validator';
 
 import { overHttp } from '../support/http-transports.js';
-import { textOf } from '../support/raw-client.js';
-import { inStateless, STATELESS } from '../support/requirements.js';
+import { overMemory, type RawOptions, textOf } from '../support/raw-client.js';
+import { eachRevision, inStateless, STATELESS } from '../support/requirements.js';
+import { ASKING, membersOf, RUNNING } from './members.js';
 import {
   ADA,
   again,
@@ -36,165 +34,76 @@ import {
   greet,
   HOME,
   INVALID,
-  NAME,
   question,
-  SAID,
   sample,
   SECRET,
   visit,
 } from './rounds.js';
 import { type Handler, serverOf, serverWith } from './servers.js';
 
-describe('roots', () => {
-  inStateless('ROOT-06', 'are requested in place of the result, without change notifications', async () => {
-    for (const [, transport] of RAW_TRANSPORTS) {
-      const server = serverWith({ where: async (context) => JSON.stringify(await context.roots()) });
-      const client = await connect(server, { answers: ANSWERS }, transport);
-      const { inputRequests } = await begin(client, 'where');
-      expect(Object.values(inputRequests)).toMatchObject([{ method: 'roots/list' }]);
-      await client.notify('notifications/roots/list_changed');
-      // nothing is cached that could have changed
-      for (let call = 1; call <= 2; call += 1) {
-        expect(textOf(await client.call('where'))).toBe(JSON.stringify(HOME.roots));
-        expect(client.questions).toHaveLength(call);
-      }
-      expect(client.received.filter(({ method }) => method !== undefined)).toEqual([]);
-    }
-  });
-});
-
-describe('sampling', () => {
-  inStateless('SAMP-13', 'is requested in place of the result', async () => {
-    for (const [, transport] of RAW_TRANSPORTS) {
-      const server = serverWith({ say: async (context) => (await sample(context)).text });
-      const client = await connect(server, { answers: ANSWERS }, transport);
-      const { inputRequests } = await begin(client, 'say');
-      expect(Object.values(inputRequests)).toMatchObject([
-        { method: 'sampling/createMessage', params: { messages: [{ role: 'user' }], maxTokens: 5 } },
-      ]);
-      expect(textOf(await client.call('say'))).toBe('Ho');
-      expect(client.received.filter(({ method }) => method !== undefined)).toEqual([]);
-    }
-  });
-});
-
-class Desk {
-  constructor(readonly ask: (context: Context) => unknown = (context) => greet(context, {})) {}
-
-  @Prompt()
-  async prompt(_input: NoInput, context: Context) {
-    return await this.tool(context);
-  }
-
-  @Resource('desk://name', { cache: { ttlMs: 1000, scope: 'private' } })
-  async resource(_input: NoInput, context: Context) {
-    return await this.tool(context);
-  }
-
-  async tool(context: Context) {
-    return String(await this.ask(context));
-  }
-
-  @Resource('desk://{id}', { list: 'listed', input: { type: 'object', properties: { id: { type: 'string' } } } })
-  drawer({ id }: { id?: string }) {
-    return id;
-  }
-
-  async *listed(context: Context) {
-    yield { uri: `desk://${String(await this.ask(context))}`, name: 'drawer' };
-  }
-
-  @Completion({ for: 'drawer', argument: 'id' })
-  async complete(_value: string, context: CompletionContext) {
-    return [String(await this.ask(context))];
-  }
-}
+const MODEL = { messages: [{ role: 'user', content: { type: 'text', text: 'Hi' } }], maxTokens: 5 };
 
 describe('a request that cannot go on without the client', () => {
-  inStateless('MRTR-01', 'is answered with all questions, and no question is sent separately', async () => {
-    const all: Handler = async (context) => {
-      await Promise.all([form(context), sample(context), context.roots()]);
-      await visit(context);
-      return (await context.confirm('Sure?')) ? 'done' : 'not done';
-    };
-    for (const [, transport] of RAW_TRANSPORTS) {
-      const client = await connect(serverWith({ all }), { answers: ANSWERS }, transport);
-      expect(textOf(await client.call('all'))).toBe('done');
-      expect(client.questions.map(({ method }) => method)).toEqual([
-        'elicitation/create',
-        'sampling/createMessage',
-        'roots/list',
-        'elicitation/create',
-        'elicitation/create',
-      ]);
-      for (const message of client.received) expect(Object.keys(message)).toEqual(['jsonrpc', 'id', 'result']);
-    }
-  });
-
-  inStateless('MRTR-02', 'calls a tool, gets a prompt or reads a resource', async () => {
-    const ways: readonly ((context: Context) => Promise<unknown>)[] = [
-      form,
-      visit,
-      sample,
-      (context) => context.roots(),
-      (context) => context.confirm('Sure?'),
-      (context) => context.requireUrl({ message: 'Please sign in', url: 'https://example.com/a' }),
-    ];
-    for (const way of ways) {
-      const extension: Extension = {
-        id: 'com.example/asking',
-        methods: { 'asking/name': async (_params, context) => ({ name: String(await way(context)) }) },
+  eachRevision(
+    ['MRTR-01', 'ROOT-06', 'SAMP-13'],
+    'is answered with all questions, and no question is sent separately',
+    async () => {
+      const all: Handler = async (context) => {
+        const [, , roots] = await Promise.all([form(context), sample(context), context.roots()]);
+        await visit(context);
+        return (await context.confirm('Sure?')) ? JSON.stringify(roots) : 'not done';
       };
-      const server = serverOf({ providers: [new Desk(way)], extensions: [extension] });
-      server.addTool({ name: 'tool', input: NoInput }, async (_input, context) => String(await way(context)));
-      const capabilities = { ...CAPABILITIES, extensions: { [extension.id]: {} } };
-      const client = await connect(server, { capabilities });
-      const asking = [
-        ['tools/call', { name: 'tool' }],
-        ['prompts/get', { name: 'prompt' }],
-        ['resources/read', { uri: 'desk://name' }],
-      ] as const;
-      for (const [method, params] of asking) asked((await client.request(method, params)).result);
-      const ref = { type: 'ref/resource', uri: 'desk://{id}' };
-      const others = [
-        ['resources/list', {}],
-        ['completion/complete', { ref, argument: { name: 'id', value: '' } }],
-        ['asking/name', {}],
-      ] as const;
-      for (const [method, params] of others) {
-        expect((await client.error(method, params)).code).toBe(-32603);
-        // unsolicited answers make no difference
-        const more = { inputResponses: { '#1': ADA }, requestState: 'x' };
-        expect((await client.error(method, { ...params, ...more })).code).toBe(-32603);
+      for (const [, transport] of RAW_TRANSPORTS) {
+        const client = await connect(serverWith({ all }), { answers: ANSWERS }, transport);
+        await client.notify('notifications/roots/list_changed');
+        // nothing is cached that could have changed
+        for (let call = 1; call <= 2; call += 1) {
+          expect(textOf(await client.call('all'))).toBe(JSON.stringify(HOME.roots));
+          expect(client.questions).toHaveLength(5 * call);
+        }
+        const [first, second, third, ...rest] = client.questions;
+        expect(second).toMatchObject({ method: 'sampling/createMessage', params: MODEL });
+        expect([first, third].map((each) => each?.method)).toEqual(['elicitation/create', 'roots/list']);
+        expect(rest.slice(0, 2).map(({ method }) => method)).toEqual(['elicitation/create', 'elicitation/create']);
+        for (const message of client.received) expect(Object.keys(message)).toEqual(['jsonrpc', 'id', 'result']);
       }
-    }
-  });
+    },
+  );
 
-  inStateless('MRTR-03', 'is always answered with a question or a state', async () => {
-    class Empty {
-      @Tool()
-      tool() {
-        return needInput({}) as never;
+  eachRevision(
+    ['MRTR-02', 'TOOL-30', 'PROMPT-14', 'RES-23'],
+    'calls a tool, gets a prompt or reads a resource',
+    async () => {
+      const ways: readonly ((context: Context) => Promise<unknown>)[] = [
+        form,
+        visit,
+        sample,
+        (context) => context.roots(),
+        (context) => context.confirm('Sure?'),
+        (context) => context.requireUrl({ message: 'Please sign in', url: 'https://example.com/a' }),
+      ];
+      for (const way of ways) {
+        const extension: Extension = {
+          id: 'com.example/asking',
+          methods: { 'asking/name': async (_params, context) => ({ name: String(await way(context)) }) },
+        };
+        const asking = async (context: Context) => `${JSON.stringify(await way(context))} answered`;
+        const server = serverOf({ providers: [membersOf(asking)], extensions: [extension] });
+        const capabilities = { ...CAPABILITIES, extensions: { [extension.id]: {} } };
+        const client = await connect(server, { capabilities, answers: ANSWERS });
+        for (const [method, params] of ASKING) {
+          asked((await client.request(method, params)).result);
+          expect(JSON.stringify(await client.result(method, params))).toContain('answered');
+        }
+        for (const [method, params] of [...RUNNING.slice(ASKING.length), ['asking/name', {}] as const]) {
+          // unsolicited answers make no difference
+          for (const more of [{}, { inputResponses: { '#1': ADA }, requestState: 'x' }]) {
+            expect((await client.error(method, { ...params, ...more })).code).toBe(-32603);
+          }
+        }
       }
-
-      @Prompt()
-      prompt() {
-        return needInput({}, { a: 1 }) as never;
-      }
-
-      @Resource('x://empty')
-      resource() {
-        return needInput({}) as never;
-      }
-    }
-    const client = await connect(serverOf({ providers: [Empty] }));
-    expect(await client.call('tool')).toMatchObject({ isError: true, resultType: 'complete' });
-    expect((await client.error('prompts/get', { name: 'prompt' })).code).toBe(-32603);
-    expect((await client.error('resources/read', { uri: 'x://empty' })).code).toBe(-32603);
-    const asking = await connect(serverWith({ greet }));
-    const { requestState, inputRequests } = await begin(asking, 'greet');
-    expect([requestState.length > 0, Object.keys(inputRequests)]).toEqual([true, ['#1']]);
-  });
+    },
+  );
 
   inStateless('MRTR-04', 'has each question once, with a method and parameters', async () => {
     const all: Handler = async (context) => {
@@ -220,78 +129,6 @@ describe('a request that cannot go on without the client', () => {
   });
 });
 
-const raw = (method: InputRequest['method'], params?: JsonObject): Handler => {
-  const requests = { asked: { method, ...(params && { params }) } };
-  return (context) => (context.answers ? 'answered' : needInput(requests));
-};
-
-describe('a question', () => {
-  const FORM = { mode: 'form', message: 'Who?', requestedSchema: NAME };
-  const URL = { mode: 'url', message: 'Please', url: 'https://example.com/' };
-  const MODEL = { messages: [{ role: 'user', content: { type: 'text', text: 'Hi' } }], maxTokens: 5 };
-  const TOOLS = [{ name: 'weather', inputSchema: { type: 'object' } }];
-  const includeContext = 'thisServer';
-
-  inStateless('MRTR-05', 'that the client does not support fails the whole request', async () => {
-    const both: Handler = (context) =>
-      context.answers
-        ? 'answered'
-        : needInput({ a: { method: 'roots/list' }, b: { method: 'sampling/createMessage', params: MODEL } });
-    const cases: [declared: JsonObject, handlers: Handler[], required: JsonObject][] = [
-      [{}, [(context) => context.roots(), raw('roots/list')], { roots: {} }],
-      [{ roots: {} }, [sample, raw('sampling/createMessage', MODEL), both], { sampling: {} }],
-      [
-        { sampling: {} },
-        [
-          (context) => context.sample({ messages: 'Hi', maxTokens: 5, tools: TOOLS }),
-          raw('sampling/createMessage', { ...MODEL, tools: TOOLS }),
-        ],
-        { sampling: { tools: {} } },
-      ],
-      [
-        { sampling: { tools: {} } },
-        [
-          (context) => context.sample({ messages: 'Hi', maxTokens: 5, includeContext }),
-          raw('sampling/createMessage', { ...MODEL, includeContext }),
-        ],
-        { sampling: { context: {} } },
-      ],
-      [
-        { roots: {} },
-        [form, (context) => context.confirm('Sure?'), raw('elicitation/create', FORM)],
-        { elicitation: {} },
-      ],
-      [{ elicitation: {} }, [visit, raw('elicitation/create', URL)], { elicitation: { url: {} } }],
-      [{ elicitation: { form: {} } }, [visit, raw('elicitation/create', URL)], { elicitation: { url: {} } }],
-      [{ elicitation: { url: {} } }, [form, raw('elicitation/create', FORM)], { elicitation: { form: {} } }],
-    ];
-    for (const [capabilities, handlers, requiredCapabilities] of cases) {
-      for (const handler of handlers) {
-        const client = await connect(
-          serverWith({ ask: (context) => handler(context, {}) }),
-          { capabilities },
-          overHttp,
-        );
-        const error = await client.error('tools/call', { name: 'ask' });
-        expect(error).toMatchObject({ code: -32021, data: { requiredCapabilities } });
-      }
-    }
-    for (const handler of [form, visit, sample, raw('elicitation/create', URL), raw('roots/list')]) {
-      await begin(await connect(serverWith({ ask: (context) => handler(context, {} as never) })), 'ask');
-    }
-  });
-
-  inStateless('MRTR-06', 'is answered by a bare result', async () => {
-    const client = await connect(serverWith({ greet }));
-    const { requestState } = await begin(client, 'greet');
-    for (const wrapped of [{ method: 'elicitation/create', result: ADA }, { result: ADA }, { response: ADA }]) {
-      asked((await again(client, 'greet', { requestState, inputResponses: { '#1': wrapped } })).result);
-    }
-    const { result } = await again(client, 'greet', { requestState, inputResponses: { '#1': ADA } });
-    expect(textOf(result!)).toBe('Hello, Ada');
-  });
-});
-
 /** Runs the garbage collector and returns the bytes in use. */
 async function collected(): Promise<number> {
   setFlagsFromString('--expose-gc');
@@ -307,7 +144,7 @@ const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 
 
 describe('a client that never retries', () => {
   inStateless('MRTR-11', 'leaves no state behind', async () => {
-    const [flows, bytes] = [2000, 10_000];
+    const [flows, bytes] = [600, 10_000];
     const held: WeakRef<object>[] = [];
     const server = serverWith({
       async wait(context, input) {
@@ -345,27 +182,6 @@ describe('a client that never retries', () => {
 const isAsked = (message: unknown) => JSON.stringify(message).includes('"input_required"');
 
 describe('a retry', () => {
-  const three: Handler = async (context) => {
-    const names: string[] = [];
-    for (const message of ['First?', 'Second?', 'Third?']) {
-      const { action, content } = (await question(context, message)) as { action: string; content?: { name: string } };
-      names.push(content?.name ?? action);
-    }
-    return names.join(', ');
-  };
-
-  inStateless('MRTR-12', 'may be answered with another question', async () => {
-    const names = ['Ada', 'Grace', 'Jean'];
-    for (const [, transport] of RAW_TRANSPORTS) {
-      const left = [...names];
-      const elicited = () => ({ result: { action: 'accept', content: { name: left.shift() } } });
-      const client = await connect(serverWith({ three }), { answers: { 'elicitation/create': elicited } }, transport);
-      expect(textOf(await client.call('three'))).toBe('Ada, Grace, Jean');
-      expect(client.questions.map(({ params }) => params['message'])).toEqual(['First?', 'Second?', 'Third?']);
-      expect(client.received).toHaveLength(4);
-    }
-  });
-
   inStateless('MRTR-12', 'may be answered with another question many times, and every answer is kept', async () => {
     const names = Array.from({ length: 12 }, (_item, index) => `name ${index}`);
     const many: Handler = async (context) => {
@@ -379,145 +195,52 @@ describe('a retry', () => {
     const elicited = ({ message }: JsonObject) => ({
       result: { action: 'accept', content: { name: String(message).slice(0, -1) } },
     });
-    const client = await connect(serverWith({ many }), { answers: { 'elicitation/create': elicited } });
-    expect(textOf(await client.call('many'))).toBe(names.join());
-    expect(client.questions.map(({ params }) => params['message'])).toEqual(names.map((name) => `${name}?`));
-  });
-
-  inStateless('MRTR-13', 'with answers that are not an object is an error', async () => {
-    const client = await connect(serverWith({ greet }));
-    const { requestState } = await begin(client, 'greet');
-    for (const inputResponses of ['x', 7, null, true, [], [ADA]]) {
-      const retry = await again(client, 'greet', { requestState, inputResponses: inputResponses as never });
-      expect([inputResponses, retry]).toMatchObject([inputResponses, INVALID]);
+    for (const [, transport] of RAW_TRANSPORTS) {
+      const client = await connect(serverWith({ many }), { answers: { 'elicitation/create': elicited } }, transport);
+      expect(textOf(await client.call('many'))).toBe(names.join());
+      expect(client.questions.map(({ params }) => params['message'])).toEqual(names.map((name) => `${name}?`));
     }
   });
 
-  inStateless('MRTR-14', 'may have unsolicited answers, which are ignored', async () => {
-    const client = await connect(serverWith({ greet, three }));
-    const more = { '#9': ADA, other: { action: 'decline' }, constructor: ADA, '': {}, '#01': 7, '#10': null };
-    const { requestState } = await begin(client, 'greet');
-    const retry = (inputResponses: JsonObject) => again(client, 'greet', { requestState, inputResponses });
-    // they neither fail the request nor answer its question
-    expect(asked((await retry(more)).result).inputRequests).toHaveProperty('#1');
-    // a member called __proto__ (a literal would set the prototype) is refused, and answers nothing either
-    const evil = Object.defineProperty({ ...more }, '__proto__', { value: { '#1': ADA }, enumerable: true });
-    expect(JSON.stringify(evil)).toContain('"__proto__":{"#1"');
-    expect(await retry(evil)).toMatchObject({ error: { code: -32600 } });
-    expect(textOf((await retry({ ...more, '#1': ADA })).result!)).toBe('Hello, Ada');
-    // not even if they are asked for later
-    const first = await begin(client, 'three');
-    const early = { '#1': ADA, '#2': ADA, '#3': ADA };
-    const second = await again(client, 'three', { requestState: first.requestState, inputResponses: early });
-    expect(asked(second.result).inputRequests).toMatchObject({ '#2': { params: { message: 'Second?' } } });
-  });
-
-  inStateless('MRTR-15', 'without the answer gets the question again', async () => {
-    const client = await connect(serverWith({ greet }));
-    const first = await begin(client, 'greet');
-    let { requestState } = first;
-    for (const given of [{}, { inputResponses: {} }, { inputResponses: { other: ADA } }]) {
-      const next = asked((await again(client, 'greet', { requestState, ...given })).result);
-      expect(next.inputRequests).toEqual(first.inputRequests);
-      ({ requestState } = next);
-    }
-    const { result } = await again(client, 'greet', { requestState, inputResponses: { '#1': ADA } });
-    expect(textOf(result!)).toBe('Hello, Ada');
-  });
-
-  inStateless('MRTR-16', 'reaches any server with the same secret, under any id', async () => {
-    const done: string[] = [];
-    const nodes = ['a', 'b', 'c'].map((node) => {
-      const reserve: Handler = async (context) => {
-        const hold = await context.once('hold', () => {
-          done.push(node);
-          return `held by ${node}`;
-        });
-        return `${hold}: ${String(await three(context, {}))}`;
-      };
-      return serverWith({ reserve }, { secret: SECRET });
-    });
-    let more: JsonObject = {};
-    for (const node of [nodes[0]!, nodes[1]!, nodes[2]!]) {
-      const client = await connect(node, {}, overHttp);
-      const { inputRequests, requestState } = asked((await again(client, 'reserve', more)).result);
-      const [key] = Object.keys(inputRequests);
-      more = { requestState, inputResponses: { [key!]: ADA } };
-      // the original client may be gone
-      await client.close();
-    }
-    const last = await connect(nodes[0]!, {}, overHttp);
-    const { result } = await last.request('tools/call', { name: 'reserve', ...more }, 4711);
-    expect(textOf(result!)).toBe('held by a: Ada, Ada, Ada');
-    expect(done).toEqual(['a']);
-  });
-
-  inStateless('MRTR-17', 'repeats all arguments, which are checked again', async () => {
+  inStateless('MRTR-17', 'repeats all arguments, or the URI of a resource, which are checked again', async () => {
     const input = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } as const;
-    const plan: Handler = async (context, { city }) => `${String(city)}: ${(await form(context)).action}`;
-    const client = await connect(serverWith({ plan }, { input }));
-    const { requestState } = await begin(client, 'plan', { city: 'Oslo' });
-    const retry = { requestState, inputResponses: { '#1': ADA } };
-    for (const args of [undefined, {}, { city: 'Rome' }, { city: 7 }]) {
-      expect(await again(client, 'plan', { ...retry, ...(args && { arguments: args }) })).toMatchObject(INVALID);
+    const plan = async (city: unknown, context: Context) => `${String(city)}: ${(await form(context)).action}`;
+    class Guide {
+      @Tool({ input })
+      async tool({ city }: { city: string }, context: Context) {
+        return await plan(city, context);
+      }
+
+      @Prompt({ input })
+      async prompt({ city }: { city: string }, context: Context) {
+        return await plan(city, context);
+      }
+
+      @Resource('guide://{city}', { input })
+      async page({ city }: { city: string }, context: Context) {
+        return await plan(city, context);
+      }
     }
-    const { result } = await again(client, 'plan', { ...retry, arguments: { city: 'Oslo' } });
-    expect(textOf(result!)).toBe('Oslo: accept');
-  });
-
-  class City {
-    @IsString()
-    city!: string;
-  }
-
-  class Guide {
-    @Prompt()
-    plan({ city }: City, context: Context) {
-      return form(context).then(({ action }) => `${city}: ${action}`);
-    }
-
-    @Resource('guide://{city}')
-    page({ city }: City, context: Context) {
-      return form(context).then(({ action }) => `${city}: ${action}`);
-    }
-  }
-
-  inStateless('MRTR-17', 'repeats the arguments of a prompt, and the URI of a resource', async () => {
     const client = await connect(serverOf({ providers: [Guide] }));
-    const prompt = (args?: object) => ({ name: 'plan', ...(args && { arguments: args }) });
+    const named = (name: string, args?: object) => ({ name, ...(args && { arguments: args }) });
+    const wrong = [{ city: 'Rome' }, { city: 'Oslo', more: '1' }, { city: 7 }, {}, undefined];
     const requests: readonly (readonly [method: string, right: JsonObject, wrong: readonly JsonObject[]])[] = [
-      [
-        'prompts/get',
-        prompt({ city: 'Oslo' }),
-        [{ city: 'Rome' }, { city: 'Oslo', more: '1' }, {}, undefined].map(prompt),
-      ],
+      ['tools/call', named('tool', { city: 'Oslo' }), wrong.map((args) => named('tool', args))],
+      ['prompts/get', named('prompt', { city: 'Oslo' }), wrong.map((args) => named('prompt', args))],
       ['resources/read', { uri: 'guide://Oslo' }, [{ uri: 'guide://Rome' }, { uri: 'guide://oslo' }]],
     ];
-    for (const [method, right, wrong] of requests) {
+    for (const [method, right, others] of requests) {
       const { requestState } = asked((await client.request(method, right)).result);
       const retry = (params: JsonObject) =>
         client.request(method, { ...params, requestState, inputResponses: { '#1': ADA } });
-      for (const params of wrong) expect([params, await retry(params)]).toMatchObject([params, INVALID]);
+      for (const params of others) expect([params, await retry(params)]).toMatchObject([params, INVALID]);
       expect(JSON.stringify(await retry(right))).toContain('Oslo: accept');
     }
   });
 });
 
 describe('questions in place of a result', () => {
-  inStateless('MRTR-18', 'are not cacheable', async () => {
-    const client = await connect(serverOf({ providers: [Desk], cache: { ttlMs: 1000, scope: 'public' } }));
-    const { result } = await client.request('resources/read', { uri: 'desk://name' });
-    asked(result);
-    for (const member of ['ttlMs', 'cacheScope', 'contents']) expect(result).not.toHaveProperty(member);
-    const read = await client.request('resources/read', {
-      uri: 'desk://name',
-      requestState: asked(result).requestState,
-      inputResponses: { '#1': ADA },
-    });
-    expect(read.result).toMatchObject({ contents: [{ text: 'Hello, Ada' }] });
-  });
-
-  inStateless('MRTR-18', 'are not cacheable in a later round either', async () => {
+  inStateless('MRTR-18', 'are not cacheable in any round', async () => {
     class Forms {
       @Resource('forms://two', { cache: { ttlMs: 1000, scope: 'public' } })
       async two(_input: NoInput, context: Context) {
@@ -537,59 +260,145 @@ describe('questions in place of a result', () => {
     const { result } = await client.request('resources/read', { uri: 'forms://two', ...more });
     expect(result).toMatchObject({ contents: [{ text: 'done' }], ttlMs: 0, cacheScope: 'private' });
   });
+});
 
-  inStateless('MRTR-20', 'may be declined or left unanswered', async () => {
-    const both: Handler = async (context) => {
-      const [name, said] = await Promise.all([form(context), sample(context)]);
-      return `${name.action} ${said.text}`;
+describe('the state', () => {
+  const inputResponses = { '#1': ADA };
+
+  /** A call in flight, and the effects of its handler. */
+  async function startCall(
+    options: Partial<McpServerOptions> = {},
+    client?: Partial<RawOptions>,
+    transport = overMemory,
+  ) {
+    const effects: string[] = [];
+    const pay: Handler = async (context, { amount = 1 }) => {
+      const answer = await form(context);
+      if (answer.action === 'accept') effects.push(`${String(amount)} by ${JSON.stringify(answer.content)}`);
+      return answer.action;
     };
-    const client = await connect(serverWith({ both }));
-    const { requestState } = await begin(client, 'both');
-    const declined = await again(client, 'both', { requestState, inputResponses: { '#1': { action: 'decline' } } });
-    const left = asked(declined.result);
-    expect(Object.keys(left.inputRequests)).toEqual(['#2']);
-    const inputResponses = { '#2': SAID };
-    const { result } = await again(client, 'both', { requestState: left.requestState, inputResponses });
-    expect(textOf(result!)).toBe('decline Ho');
+    const server = serverWith({ pay, greet }, { secret: SECRET, ...options });
+    const payer = await connect(server, client, transport);
+    const { requestState } = await begin(payer, 'pay', { amount: 7 });
+    const retry = (more: JsonObject, by = payer) =>
+      again(by, 'pay', { arguments: { amount: 7 }, requestState, inputResponses, ...more });
+    return { server, client: payer, effects, requestState, retry };
+  }
+
+  eachRevision(
+    ['MRTR-09', 'SEC-09', 'SEC-10'],
+    'is random, and valid for one user, one request and a limited time',
+    async () => {
+      const { server, client, requestState, retry, effects } = await startCall(
+        { requestStateTtlMs: 60_000 },
+        { principal: { subject: 'ada' } },
+        overHttp,
+      );
+      const bob = await connect(server, { principal: { subject: 'bob' } }, overHttp);
+      const nobody = await connect(server, {}, overHttp);
+      const refused = [
+        await retry({}, bob),
+        await retry({}, nobody),
+        await retry({ arguments: { amount: 8 } }),
+        await retry({ arguments: { amount: 7, more: 1 } }),
+        await again(client, 'pay', { requestState, inputResponses }),
+        await again(client, 'greet', { arguments: { amount: 7 }, requestState, inputResponses }),
+      ];
+      const now = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_100);
+      try {
+        refused.push(await retry({}));
+      } finally {
+        now.mockRestore();
+      }
+      for (const answer of refused) expect(answer).toMatchObject(INVALID);
+      expect(effects).toEqual([]);
+      const others = await Promise.all(Array.from({ length: 20 }, () => begin(client, 'pay', { amount: 7 })));
+      const states = [requestState, ...others.map((other) => other.requestState)];
+      expect(new Set(states).size).toBe(21);
+      // the contents are encrypted
+      for (const state of states) {
+        expect(state).toMatch(/^[\w-]{64,}$/);
+        expect(Buffer.from(state, 'base64url').toString('latin1')).not.toMatch(/ada|answers|expires/);
+      }
+      expect((await retry({})).result).toMatchObject({ content: [{ text: 'accept' }] });
+    },
+  );
+
+  inStateless('MRTR-17', 'is valid for the same arguments, of any order, and not for any others', async () => {
+    const weigh: Handler = async (context, { n }) =>
+      `${(await form(context)).action} ${Object.is(n, -0) ? '-0' : JSON.stringify(n)}`;
+    const client = await connect(serverWith({ weigh }));
+    let sent = 0;
+    // as text: JSON.stringify writes -0 as 0
+    const call = async (args: string, more: JsonObject = {}) => {
+      const id = (sent += 1);
+      const params = { name: 'weigh', arguments: 'ARGUMENTS', ...more };
+      const message = client.buildMessage(id, 'tools/call', params as JsonObject);
+      await client.send(JSON.stringify(message).replace('"ARGUMENTS"', args));
+      return await client.response(id);
+    };
+    const values = ['0', '-0', '1', '"0"', '"-0"', 'null', 'false', '[]', '{}', '[0]', '[-0]', '{"n":0}', '{"n":-0}'];
+    for (const sealed of values) {
+      const { result } = await call(`{"n":${sealed},"m":1}`);
+      const retry = { requestState: result?.['requestState'], inputResponses };
+      for (const value of values) {
+        const answer = await call(`{"m":1,"n":${value}}`, retry);
+        if (value === sealed) expect(textOf(answer.result as JsonObject)).toContain('accept');
+        else expect([sealed, value, answer]).toMatchObject([sealed, value, INVALID]);
+      }
+    }
   });
 });
 
-describe('session-only features', () => {
-  inStateless('ELIC-19', 'are never sent: the URL error and the completion notification', async () => {
-    const ids: string[] = [];
-    const url = ({ id }: { id: string }) => `https://example.com/${(ids.push(id), id)}`;
-    const server = serverWith({
-      require: async (context) => {
-        await context.requireUrl({ message: 'Please sign in', url });
-        return 'been there';
-      },
-      throws: () => {
-        throw new McpError(-32042, 'Please sign in', { elicitations: [] });
-      },
-    });
-    for (const [, transport] of RAW_TRANSPORTS) {
-      const client = await connect(
-        server,
-        { answers: { 'elicitation/create': () => ({ result: { action: 'accept' } }) } },
-        transport,
-      );
-      const { inputRequests } = await begin(client, 'require');
-      expect(inputRequests).toEqual({
-        '#1': {
-          method: 'elicitation/create',
-          params: { mode: 'url', message: 'Please sign in', url: expect.any(String) },
-        },
-      });
-      expect(textOf(await client.call('require'))).toBe('been there');
-      await client.request('tools/call', { name: 'throws' });
-      void client.send(
-        client.buildMessage('sub', 'subscriptions/listen', { notifications: { toolsListChanged: true } }),
-      );
-      await client.find(({ method }) => method === 'notifications/subscriptions/acknowledged');
-      for (const id of ids) server.notify.elicitationCompleted(id);
-      await client.settled();
-      expect(ids.length).toBeGreaterThan(1);
-      expect(client.texts.join()).not.toMatch(/-32042|elicitation\/complete|elicitationId/);
+describe('used ids in memory', () => {
+  it('are forgotten when they expire, and kept until then', () => {
+    const start = Date.now();
+    const now = jest.spyOn(Date, 'now').mockReturnValue(start);
+    try {
+      const store = new MemorySingleUse();
+      expect([store.claim('a', 100), store.claim('a', 100)]).toEqual([true, false]);
+      now.mockReturnValue(start + 99);
+      expect([store.claim('a', 100), store.claim('b', 100)]).toEqual([false, true]);
+      now.mockReturnValue(start + 100);
+      expect([store.claim('a', 100), store.claim('b', 100)]).toEqual([true, false]);
+    } finally {
+      now.mockRestore();
+    }
+  });
+
+  it('are refused beyond the cap, rather than forgotten too early', async () => {
+    const server = serverWith({ greet }, { secret: SECRET, singleUse: new MemorySingleUse({ maxIds: 1 }) });
+    const client = await connect(server);
+    const [first, second] = [await begin(client, 'greet'), await begin(client, 'greet')];
+    const answer = ({ requestState }: { readonly requestState?: unknown }) =>
+      again(client, 'greet', { requestState, inputResponses: { '#1': ADA } });
+    expect((await answer(first)).error).toBeUndefined();
+    expect(await answer(second)).toMatchObject({ error: { code: -32603 } });
+    expect(await answer(first)).toMatchObject(INVALID);
+    expect(() => new MemorySingleUse({ maxIds: Number.NaN })).toThrow(/MemorySingleUse: `maxIds` is NaN/);
+  });
+
+  it('leave no memory behind', () => {
+    setFlagsFromString('--expose-gc');
+    const gc = runInNewContext('gc') as () => void;
+    // not a mock of jest, which remembers every call
+    const { now } = Date;
+    let time = now();
+    Date.now = () => time;
+    try {
+      const store = new MemorySingleUse();
+      gc();
+      const before = process.memoryUsage().heapUsed;
+      for (let id = 0; id < 100_000; id += 1) {
+        time += 1;
+        store.claim(`id ${id}`, 100);
+      }
+      gc();
+      // keeping all of them would take ten times as much
+      expect(process.memoryUsage().heapUsed - before).toBeLessThan(1_000_000);
+      expect(store.claim('id 99999', 100)).toBe(false);
+    } finally {
+      Date.now = now;
     }
   });
 });

@@ -8,7 +8,7 @@ import { EventReader } from '../../packages/http/test/events.js';
 import { afterwards, json, post } from '../../packages/http/test/fixture.js';
 import { endpointOf, transportsOf } from '../support/http-transports.js';
 import { type Message, RAW_TRANSPORTS, RawClient, textOf } from '../support/raw-client.js';
-import { eachRevision, eachRevisionOf, eachSessionRevision, type Revision } from '../support/requirements.js';
+import { eachRevision, eachSessionRevision, type Revision } from '../support/requirements.js';
 import { HttpClient } from './http-client.js';
 import { answerTo, echo, probe } from './probes.js';
 import { deferred, serverWith } from './servers.js';
@@ -217,7 +217,7 @@ describe('messages', () => {
 });
 
 describe('requests of the server', () => {
-  eachRevisionOf(['RPC-03', 'RPC-04'], 'never have the same id twice in a session', async (revision) => {
+  eachRevision(['RPC-03', 'RPC-04'], 'never have the same id twice in a session', async (revision) => {
     const server = serverWith({
       ask: async (context) => void (await Promise.all(Array.from({ length: 250 }, () => context.ping()))),
     });
@@ -258,7 +258,7 @@ describe('responses', () => {
   const UUID = 'a5c8c0f4-6a0c-4a5e-9a43-7b8c6f3f2d11';
   const MORE = [-1, UUID, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER, 'x'.repeat(256), '🦉'.repeat(128)];
 
-  eachRevisionOf(
+  eachRevision(
     ['RPC-06', 'RPC-12'],
     'are sent for every string or integer id, and have the id of their request, of the same type',
     async (revision) => {
@@ -336,7 +336,7 @@ describe('responses', () => {
     expect(client.received.map(({ id }) => id)).not.toContain(0);
   });
 
-  eachRevisionOf(
+  eachRevision(
     ['RPC-07', 'RPC-08', 'RPC-09', 'RPC-13'],
     'have either a result or an error, with the code of its kind and one line without a stack',
     async (revision) => {
@@ -390,7 +390,7 @@ describe('responses', () => {
     '{"jsonrpc":"2.0","id":5,"params":{}}',
   ];
 
-  eachRevisionOf(['RPC-14', 'RPC-15'], 'have no id if the id cannot be read', async (revision) => {
+  eachRevision(['RPC-14', 'RPC-15'], 'have no id if the id cannot be read', async (revision) => {
     const none = revision >= '2025-11-25' ? undefined : null;
     for (const transport of Object.values(RAW_TRANSPORTS)) {
       const client = await RawClient.connect(serverWith(echo), { revision }, transport);

@@ -18,7 +18,7 @@ import { RateLimiterMemory } from 'rate-limiter-flexible';
 
 import { overHttp, transportsOf } from '../support/http-transports.js';
 import { overStdio, RawClient, textOf } from '../support/raw-client.js';
-import { eachRevision, eachRevisionOf, inStateless, STATELESS } from '../support/requirements.js';
+import { eachRevision, inStateless, STATELESS } from '../support/requirements.js';
 import { membersOf, RUNNING } from './members.js';
 import { Log, serverOf, serverWith } from './servers.js';
 
@@ -127,7 +127,7 @@ describe('a member called __proto__', () => {
 });
 
 describe('the caller', () => {
-  eachRevisionOf(
+  eachRevision(
     ['ELIC-22', 'AUTHRS-21'],
     'is determined by the transport, not by the client or the user, and so is whose tickets are',
     async (revision) => {

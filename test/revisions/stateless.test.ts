@@ -3,31 +3,13 @@ import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 
 import { describe, expect } from '@jest/globals';
-import {
-  type Context,
-  type Extension,
-  type JsonObject,
-  McpError,
-  type McpServer,
-  NoInput,
-  ToolError,
-} from '@decorum/core';
+import { type Context, type Extension, type JsonObject, type McpServer } from '@decorum/core';
 
 import { overHttp, statelessHeaders } from '../support/http-transports.js';
 import { type RawTransport, type Message, overMemory, overStdio, RawClient, textOf } from '../support/raw-client.js';
-import { eachRevisionOf, inStateless, type Revision, SESSION_REVISIONS, STATELESS } from '../support/requirements.js';
-import {
-  answerTo,
-  asked,
-  CAPABILITIES,
-  called,
-  declares,
-  metaOf,
-  PREFIX,
-  urlOf,
-  VERSION,
-} from '../support/stateless-post.js';
-import { failing, fails, provoked, reads, sample } from './failing.js';
+import { eachRevision, inStateless, type Revision, SESSION_REVISIONS, STATELESS } from '../support/requirements.js';
+import { answerTo, asked, called, declares, metaOf, PREFIX, urlOf, VERSION } from '../support/stateless-post.js';
+import { failing, fails, sample } from './failing.js';
 import { LISTS, many } from './lists.js';
 import { ASKING, membersOf } from './members.js';
 import { SAID } from './rounds.js';
@@ -67,7 +49,7 @@ async function tell(transport: RawTransport): Promise<RawClient> {
 }
 
 describe('results without a session', () => {
-  eachRevisionOf(
+  eachRevision(
     ['RPC-23', 'RPC-24', 'RPC-26', 'META-22', 'STDIO-09'],
     'have a type and the server info, and only they and notifications are sent to a client',
     async () => {
@@ -91,7 +73,7 @@ describe('results without a session', () => {
     },
   );
 
-  eachRevisionOf(['RPC-26', 'STDIO-09'], 'are no pings, whichever kind of handler wants one', async () => {
+  eachRevision(['RPC-26', 'STDIO-09'], 'are no pings, whichever kind of handler wants one', async () => {
     const server = serverOf({ providers: [membersOf((context) => context.ping().then(() => 'pong'))] });
     const capabilities = { roots: {}, sampling: {}, elicitation: {} };
     for (const transport of RAW_TRANSPORTS) {
@@ -124,63 +106,7 @@ describe('results without a session', () => {
   });
 });
 
-const between = (code: number | undefined, low: number, high: number) =>
-  code !== undefined && code >= low && code <= high;
-
 describe('errors without a session', () => {
-  eachRevisionOf(
-    ['RPC-27', 'RPC-28', 'RPC-29'],
-    'use the codes of the specification for their purpose, and no removed or invented ones',
-    async () => {
-      for (const { code, error } of await provoked()) {
-        expect(error).toMatchObject({ code });
-        expect([-32002, -32042]).not.toContain(error?.code);
-        expect(between(error?.code, -32019, -32000)).toBe(false);
-        if (!between(error?.code, -32099, -32020)) continue;
-        const data = {
-          '-32020': undefined,
-          '-32021': { requiredCapabilities: expect.any(Object) },
-          '-32022': { supported: expect.arrayContaining([revision]), requested: 'v999.0.0' },
-        }[String(error?.code)];
-        expect(error?.data).toEqual(data);
-      }
-      const server = failing();
-      const missing = { error: { code: -32602, data: { uri: 'docs:missing' } } };
-      expect(await answerTo(server, reads('docs:missing'))).toMatchObject([200, missing]);
-      expect(await answerTo(server, asked(1, 'tools/list'), { 'mcp-session-id': 'gone' })).toMatchObject([
-        200,
-        { id: 1 },
-      ]);
-      // the client is asked instead
-      for (const how of ['url', 'sign in']) {
-        const [, { result }] = await answerTo(server, fails(how, declares({ elicitation: { url: {} } })));
-        expect(result).toMatchObject({ resultType: 'input_required' });
-        expect(Object.values(result?.['inputRequests'] as object)).toMatchObject([
-          { method: 'elicitation/create', params: { mode: 'url' } },
-        ]);
-      }
-    },
-  );
-
-  inStateless('RPC-30', 'use the code of the author outside of the reserved range', async () => {
-    const server = failing();
-    server.addTool({ name: 'buy', input: NoInput }, () => {
-      throw new McpError(4711, 'Out of stock.', { until: 'Monday' });
-    });
-    const [, { error }] = await answerTo(server, called(1, 'buy'));
-    expect(error).toEqual({ code: 4711, message: 'Out of stock.', data: { until: 'Monday' } });
-    for (const code of [0, 1, -1, -31_999, -32_769, -40_000, Number.MAX_SAFE_INTEGER]) {
-      for (const message of [reads(`docs://${code}`), fails(`${code}`)]) {
-        expect((await answerTo(server, message))[1].error?.code).toBe(code);
-      }
-    }
-    for (const code of [-32000, -32010, -32019, -32050]) {
-      for (const message of [reads(`docs://${code}`), fails(`${code}`)]) {
-        expect((await answerTo(server, message))[1].error?.code ?? -32603).toBe(-32603);
-      }
-    }
-  });
-
   inStateless('RPC-31', 'of the client have no meaning by their codes', async () => {
     const began = deferred<Context>();
     const go = deferred();
@@ -205,97 +131,21 @@ describe('errors without a session', () => {
 });
 
 describe('a request without a session', () => {
-  /** Requests with an incomplete envelope. */
-  const incomplete = (method: string): readonly Message[] => {
-    const { [CAPABILITIES]: _capabilities, ...noCapabilities } = metaOf(asked(1, method));
-    const { [VERSION]: _version, ...noVersion } = metaOf(asked(1, method));
-    const message = { jsonrpc: '2.0', id: 1, method } as const;
-    return [
-      message,
-      { ...message, params: {} },
-      { ...message, params: { _meta: noVersion } },
-      { ...message, params: { _meta: noCapabilities } },
-      ...['all', null, [], true, 0].map((capabilities) => ({
-        ...message,
-        params: { _meta: { ...noCapabilities, [CAPABILITIES]: capabilities } },
-      })),
-      ...[1, null, [STATELESS]].map((version) => ({
-        ...message,
-        params: { _meta: { ...noVersion, [VERSION]: version } },
-      })),
-      ...([null, [], 'all', 0].map((_meta) => ({ ...message, params: { _meta } })) as Message[]),
-    ];
-  };
-
-  eachRevisionOf(
-    ['META-18', 'META-19', 'RPC-34'],
-    'has params that name its revision and the client’s capabilities, or is rejected with 400',
-    async () => {
-      const server = failing();
-      for (const method of ['server/discover', 'tools/call', 'subscriptions/listen', 'no/such']) {
-        for (const message of incomplete(method)) {
-          const answer = await answerTo(server, message);
-          expect([message, answer]).toMatchObject([message, [400, { id: 1, error: { code: expect.any(Number) } }]]);
-          if (method !== 'no/such') expect(answer[1].error?.code).toBe(-32602);
-        }
-      }
-      const methods = [
-        'tools/list',
-        'resources/templates/list',
-        'resources/read',
-        'prompts/get',
-        'completion/complete',
-        'x/y',
-      ];
-      for (const [at, method] of methods.entries()) {
-        const id = [0, '', 'x'][at % 3] as string;
-        const accept = at % 2 ? 'text/event-stream' : 'application/json';
-        for (const message of incomplete(method).slice(0, 2)) {
-          expect(await answerTo(server, { ...message, id }, { accept })).toMatchObject([
-            400,
-            { id, error: { code: -32602 } },
-          ]);
-        }
-      }
-      const client = await RawClient.connect(serverOf(), { revision }, overStdio);
-      // a message that names no revision belongs to a session
-      for (const [id, message] of incomplete('tools/list').entries()) {
-        void client.send({ ...message, id });
-        const code = VERSION in Object(message.params?.['_meta']) ? -32602 : -32600;
-        expect([message, await client.response(id)]).toMatchObject([message, { error: { code } }]);
-      }
-    },
-  );
-
-  inStateless('META-21', 'gets only questions that its client supports', async () => {
+  inStateless('RPC-34', 'has params with an envelope', async () => {
     const server = failing();
-    for (const [how, required, declared] of [
-      ['sample', { sampling: {} }, { elicitation: {}, roots: {} }],
-      ['roots', { roots: {} }, { sampling: {} }],
-      ['form', { elicitation: {} }, { sampling: {} }],
-      ['url', { elicitation: { url: {} } }, { elicitation: {} }],
-      ['form', { elicitation: { form: {} } }, { elicitation: { url: {} } }],
-      ['confirm', { elicitation: {} }, { sampling: {} }],
-      ['confirm', { elicitation: { form: {} } }, { elicitation: { url: {} } }],
-      ['use', { sampling: { tools: {} } }, { sampling: { context: {} } }],
-      ['context', { sampling: { context: {} } }, { sampling: { tools: {} } }],
-      // nothing but an object declares a capability
-      ['url', { elicitation: { url: {} } }, { elicitation: { url: false } }],
-      ['form', { elicitation: {} }, { elicitation: false }],
-      ['use', { sampling: { tools: {} } }, { sampling: { tools: null } }],
-      ['context', { sampling: { context: {} } }, { sampling: { context: true } }],
-      ['roots', { roots: {} }, { roots: [] }],
-    ] as const) {
-      const meta = declares(declared);
-      for (const message of [
-        ...('form' in (required.elicitation ?? {}) ? [] : [fails(how)]),
-        fails(how, meta),
-        asked(0, 'prompts/get', { name: 'pack', arguments: { city: how } }, meta),
-        asked('', 'resources/read', { uri: `docs://${how}` }, meta),
-      ]) {
-        const [status, { id, error, result }] = await answerTo(server, message);
-        expect([how, status, id, error, result]).toMatchObject([how, 400, message.id, { code: -32021 }, undefined]);
-        expect(error?.data).toMatchObject({ requiredCapabilities: required });
+    for (const method of [
+      'server/discover',
+      'tools/list',
+      'tools/call',
+      'prompts/get',
+      'resources/read',
+      'completion/complete',
+      'subscriptions/listen',
+      'x/y',
+    ]) {
+      for (const params of [undefined, {}]) {
+        const answer = await answerTo(server, { jsonrpc: '2.0', id: 1, method, ...(params && { params }) });
+        expect([method, ...answer]).toMatchObject([method, 400, { id: 1, error: { code: -32602 } }]);
       }
     }
   });
@@ -331,7 +181,7 @@ describe('a request without a session', () => {
     }
   });
 
-  eachRevisionOf(
+  eachRevision(
     ['RPC-36', 'RPC-38'],
     'refers to shared state only by its params, and may be interleaved with other conversations',
     async () => {
@@ -462,7 +312,7 @@ describe('a request without a session', () => {
   const UNKNOWN = ['v999.0.0', '', '2026-07-29', `${STATELESS}T00:00:00Z`, '__proto__', ...SESSION_REVISIONS];
   const SPACED = [` ${STATELESS}`, `${STATELESS} `];
 
-  eachRevisionOf(['LIFE-21', 'LIFE-22'], 'is rejected if its revision is unknown, whatever its method', async () => {
+  eachRevision(['LIFE-21', 'LIFE-22'], 'is rejected if its revision is unknown, whatever its method', async () => {
     const server = storyServer();
     const methods = [
       'tools/list',
@@ -529,38 +379,6 @@ describe('a request without a session', () => {
       const [status, { error }] = await answerTo(serverOf(), { jsonrpc: '2.0', id: 1, method: 'initialize', params });
       expect([status, error?.code]).toEqual([404, -32601]);
       expect(error?.data).toMatchObject({ supported: expect.arrayContaining([revision]) });
-    }
-  });
-
-  eachRevisionOf(['LIFE-27', 'EXT-04'], 'uses each method of an extension that it declares, and no other', async () => {
-    const extensions = ['one', 'two'].map((name) => ({
-      id: `com.example/${name}`,
-      methods: {
-        [`${name}/now`]: () => ({ is: 'now' }),
-        [`${name}/later`]: async () => await Promise.resolve({ is: 'later' }),
-        [`${name}/fails`]: () => {
-          throw new ToolError('No.');
-        },
-      },
-    }));
-    const server = serverOf({ extensions });
-    const methods = extensions.flatMap((each) => Object.keys(each.methods));
-    for (const method of methods) {
-      const [own, other] = method.startsWith('one')
-        ? ['com.example/one', 'com.example/two']
-        : ['com.example/two', 'com.example/one'];
-      for (const declared of [{}, { [other]: {} }, { [own]: [] }, { [own.toUpperCase()]: {} }]) {
-        const answer = await answerTo(server, asked(1, method, {}, declares({ extensions: declared })));
-        const data = { requiredCapabilities: { extensions: { [own]: {} } } };
-        expect([method, declared, ...answer]).toMatchObject([method, declared, 400, { error: { code: -32021, data } }]);
-      }
-      const [status, { result, error }] = await answerTo(
-        server,
-        asked(1, method, {}, declares({ extensions: { [own]: {} } })),
-      );
-      expect([method, status]).toEqual([method, 200]);
-      if (method.endsWith('fails')) expect(error?.code).not.toBe(-32021);
-      else expect(result).toMatchObject({ resultType: 'complete', is: method.slice(4) });
     }
   });
 });

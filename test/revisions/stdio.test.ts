@@ -19,14 +19,7 @@ import {
 } from '@decorum/core';
 
 import { type RawTransport, type Message, overStdio, RawClient, textOf } from '../support/raw-client.js';
-import {
-  eachRevision,
-  eachRevisionOf,
-  eachSessionRevision,
-  inStateless,
-  type Revision,
-  STATELESS,
-} from '../support/requirements.js';
+import { eachRevision, eachSessionRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
 import { membersOf, RUNNING } from './members.js';
 import { listen } from './neutral.js';
 import { ADA, form } from './rounds.js';
@@ -231,7 +224,7 @@ describe('a line', () => {
 });
 
 describe('a process', () => {
-  eachRevisionOf(
+  eachRevision(
     ['STDIO-02', 'STDIO-03', 'STDIO-08'],
     'has only messages on stdout, logs to stderr in UTF-8, and drains at its end',
     async (revision) => {

@@ -10,9 +10,16 @@ import { type JsonObject, serveStdio } from '@decorum/core';
 import type { Host } from '@decorum/core/transport';
 import { type Frame, HOST, parseMessage } from '@decorum/core/transport';
 
-import { overHttp, transportsOf } from '../support/http-transports.js';
+import { json, post, request, serve } from '../../packages/http/test/fixture.js';
+import { overHttp, overHttpSse, transportsOf } from '../support/http-transports.js';
 import { type Message, overMemory, type RawTransport, RawClient, textOf } from '../support/raw-client.js';
-import { eachRevision, inStateless, SESSION_REVISIONS, STATELESS } from '../support/requirements.js';
+import {
+  eachRevision,
+  eachSessionRevision,
+  inStateless,
+  SESSION_REVISIONS,
+  STATELESS,
+} from '../support/requirements.js';
 import { serverWith } from './servers.js';
 import {
   beAsked,
@@ -59,6 +66,63 @@ describe('A client', () => {
       await comeBack(client, teller);
     },
   );
+});
+
+const NEWEST = '2025-11-25';
+const hello = (protocolVersion: unknown): JsonObject => ({
+  protocolVersion,
+  capabilities: {},
+  clientInfo: { name: 'raw', version: '1' },
+});
+
+describe('the revision of a session', () => {
+  const UNKNOWN = ['1999-01-01', '9999-12-31', '', '2025-11-26', STATELESS, ` ${NEWEST}`, '2024-11-05-draft', 'latest'];
+
+  eachRevision(['LIFE-03', 'LIFE-04'], 'is the newest with sessions if another is unknown', async (revision) => {
+    const server = serverWith({ revision: (context) => context.revision });
+    const transports = Object.entries({ ...transportsOf(revision), 'HTTP+SSE': overHttpSse });
+    for (const [at, [name, transport]] of transports.entries()) {
+      for (const unknown of [UNKNOWN[at], `${revision} `]) {
+        const client = await RawClient.connect(server, { revision: NEWEST, begins: false }, transport);
+        const { protocolVersion } = await client.result('initialize', hello(unknown));
+        expect([name, unknown, protocolVersion]).toEqual([name, unknown, NEWEST]);
+        await client.notify('notifications/initialized');
+        expect([name, textOf(await client.call('revision'))]).toEqual([name, NEWEST]);
+      }
+    }
+    // also where the server keeps no sessions
+    const { url } = await serve({ sessions: false });
+    for (const unknown of [...UNKNOWN, `${revision} `]) {
+      const begun = await json(await post(url, request(1, 'initialize', hello(unknown))));
+      expect([unknown, begun]).toMatchObject([unknown, { id: 1, result: { protocolVersion: NEWEST } }]);
+    }
+  });
+
+  eachSessionRevision('LIFE-02', 'is the one in the message, whatever the header says', async (revision) => {
+    for (const options of [{}, { sessions: false } as const]) {
+      const { url } = await serve(options);
+      for (const declared of SESSION_REVISIONS) {
+        const headers = { 'mcp-protocol-version': declared };
+        const begun = await json(await post(url, request(1, 'initialize', hello(revision)), headers));
+        expect([declared, begun]).toMatchObject([declared, { result: { protocolVersion: revision } }]);
+      }
+    }
+  });
+});
+
+describe('a session', () => {
+  eachSessionRevision('LIFE-18', 'can begin after a failed start, over every transport', async (revision) => {
+    for (const [name, transport] of Object.entries(transportsOf(revision))) {
+      const client = await RawClient.connect(serverWith({ hi: () => 'hi' }), { revision, begins: false }, transport);
+      const long = { ...hello(revision), x: 'x'.repeat(70_000) };
+      for (const params of [undefined, {}, hello(7), hello(null), hello([revision]), long]) {
+        const { code } = await client.error('initialize', params);
+        expect([name, params, code]).toEqual([name, params, -32602]);
+      }
+      expect([name, await client.begin()]).toMatchObject([name, { protocolVersion: revision }]);
+      expect(textOf(await client.call('hi'))).toBe('hi');
+    }
+  });
 });
 
 describe('a pipe of stateless requests', () => {

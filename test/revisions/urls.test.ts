@@ -4,7 +4,7 @@ import { type Context, McpError, Prompt, QuestionError, sanitize } from '@decoru
 
 import { transportsOf } from '../support/http-transports.js';
 import { RawClient, textOf } from '../support/raw-client.js';
-import { eachRevision, eachRevisionOf, REVISIONS, SESSION_REVISIONS } from '../support/requirements.js';
+import { eachRevision, REVISIONS, SESSION_REVISIONS } from '../support/requirements.js';
 import { ADA, Bank, capabilities, doing, page, type Visit } from './url-visits.js';
 import { ASKING, membersOf } from './members.js';
 import { serverOf, serverWith } from './servers.js';
@@ -26,7 +26,7 @@ const requireUrl = async (context: Context) => {
 };
 
 describe('ctx.requireUrl', () => {
-  eachRevisionOf(
+  eachRevision(
     ['ELIC-11', 'ELIC-18'],
     'fails each kind of request with only the URL that the user must visit, each time with another id',
     async (revision) => {
@@ -87,7 +87,7 @@ describe('ctx.requireUrl', () => {
     },
   );
 
-  eachRevisionOf(
+  eachRevision(
     ['ELIC-19', 'RPC-28'],
     'asks without a session, with neither the number nor the notification',
     async () => {

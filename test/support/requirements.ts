@@ -128,6 +128,3 @@ export function eachSessionRevision(rows: Rows, sentence: string, test: Test<Ses
 export function inStateless(rows: Rows, sentence: string, test: () => void | Promise<void>): void {
   register(rows, sentence, { among: [STATELESS], test });
 }
-
-/** The same as `eachRevision`. */
-export const eachRevisionOf = eachRevision;
