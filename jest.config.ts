@@ -19,7 +19,7 @@ const config: Config = {
   testMatch: ['**/test/**/*.test.ts'],
   // they are tests of generated projects, which run them
   testPathIgnorePatterns: ['/node_modules/', '<rootDir>/packages/create-decorum/templates/'],
-  modulePathIgnorePatterns: ['<rootDir>/.*/dist/'],
+  modulePathIgnorePatterns: ['<rootDir>/.*/dist/', '/\\.tmp-'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
     '\\.tc39(\\.test)?\\.ts$': ['@swc/jest', tc39],

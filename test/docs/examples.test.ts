@@ -5,7 +5,8 @@ import { join } from 'node:path';
 
 import * as auth from '@decorum/auth';
 import * as core from '@decorum/core';
-import { definePlugin } from '@decorum/core/plugin';
+import * as plugin from '@decorum/core/plugin';
+import * as transport from '@decorum/core/transport';
 import * as http from '@decorum/http';
 import * as fetchEntry from '@decorum/http/fetch';
 import * as nestjs from '@decorum/nestjs';
@@ -39,7 +40,8 @@ const EXAMPLES = SOURCES.flatMap(({ file, text }) =>
 const IMPORTED: readonly (readonly [module: string, names: readonly string[]])[] = [
   ['@decorum/core', Object.keys(core)],
   ['@decorum/schema', Object.keys(schema).filter((name) => !(name in core))],
-  ['@decorum/core/plugin', Object.keys({ definePlugin })],
+  ['@decorum/core/plugin', Object.keys(plugin)],
+  ['@decorum/core/transport', Object.keys(transport)],
   ['@decorum/http', Object.keys(http)],
   ['@decorum/auth', Object.keys(auth)],
   ['@decorum/nestjs', Object.keys(nestjs)],
@@ -65,6 +67,9 @@ const GIVEN = `
   declare const ctx: import('@decorum/core').Context;
   declare const auth: import('@decorum/http').Auth;
   declare const id: string;
+  declare const options: { readonly path?: string };
+  declare const socket: import('node:net').Socket;
+  declare const frame: import('@decorum/core/transport').Frame;
   declare class Weather { forecast(): string }
   declare class AppModule {}
   declare class ConfigModule {}
@@ -75,7 +80,7 @@ const GIVEN = `
 describe('the @examples of doc comments', () => {
   let folder: string;
   beforeAll(() => {
-    folder = mkdtempSync(join(ROOT, 'node_modules/.examples-'));
+    folder = mkdtempSync(join(ROOT, '.tmp-examples-'));
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -101,14 +106,12 @@ describe('the @examples of doc comments', () => {
   });
 
   it('are there for everything that people call or throw', () => {
-    const entries = [schema, core, http, fetchEntry, nodeEntry, testing];
-    const functions = entries
-      .flatMap((entry) => Object.entries(entry))
-      .filter(([, value]) => typeof value === 'function');
-    const isMadeByUsers = (name: string, value: unknown) =>
-      !/^class\b/.test(String(value)) || ['McpServer', 'ToolError', 'McpError'].includes(name);
-    const names = functions.filter(([name, value]) => isMadeByUsers(name, value)).map(([name]) => name);
-    const shown = new Set(EXAMPLES.map(({ of }) => of));
+    const entries = [schema, core, plugin, transport, http, fetchEntry, nodeEntry, auth, nestjs, testing];
+    const values = entries.flatMap((entry) => Object.entries(entry)).filter(([, value]) => typeof value === 'function');
+    // handlers, guards and tests are given instances of the other classes
+    const made = /^(?:McpServer|UriTemplate|Memory\w+|(?:Tool|Mcp|Question|Ticket)Error)$/;
+    const names = values.flatMap(([name, value]) => (!/^class\b/.test(String(value)) || made.test(name) ? [name] : []));
+    const shown = new Set(EXAMPLES.flatMap(({ of, code }) => [of, ...(code.match(/\w+/g) ?? [])]));
     expectNone(
       'Add an @example to the doc comment: short, complete, correct.',
       [...new Set(names)].filter((name) => !shown.has(name)),

@@ -20,7 +20,7 @@ const file = (name: string, text: string) => {
 };
 
 beforeAll(() => {
-  project = mkdtempSync(join(ROOT, 'node_modules/.getting-started-'));
+  project = mkdtempSync(join(ROOT, '.tmp-getting-started-'));
   const readme = page('README.md');
   file('package.json', '{ "type": "module" }');
   file('tsconfig.json', firstBlock(readme, 'json'));

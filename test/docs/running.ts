@@ -27,7 +27,7 @@ const SWC = {
 
 /** The programs of a page, in their own folder. */
 export class PagePrograms {
-  readonly #folder = mkdtempSync(join(ROOT, 'test/docs/node_modules/.page-'));
+  readonly #folder = mkdtempSync(join(ROOT, 'test/docs/.tmp-page-'));
   readonly #fragments: readonly Fragment[];
 
   constructor(page: string) {

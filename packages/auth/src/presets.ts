@@ -25,6 +25,12 @@ function requirePlain(preset: string, options: Readonly<Record<string, unknown>>
  * An Auth0 tenant. Scopes also come from the claim `permissions`, which Auth0 adds for roles.
  * @param options.domain such as `tenant.eu.auth0.com`, or your own domain
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ * @example
+ * ```ts
+ * import { auth0, oauth } from '@decorum/auth';
+ *
+ * oauth({ ...auth0({ domain: 'tenant.eu.auth0.com' }), resource: 'https://mcp.example.com/mcp', scopes: ['mcp'] });
+ * ```
  */
 export function auth0(options: { readonly domain: string }): Preset {
   requireNames('auth0', options, ['domain']);
@@ -46,6 +52,12 @@ const APPLICATION_ID_URI = /^[a-z][a-z\d+.-]*:\/\/[^\s"\\]*[^\s"\\/]$/i;
  *   under this URI, as in `api://files/mcp`; tokens contain `mcp`
  * @param options.version `requestedAccessTokenVersion` in the manifest of your API. Defaults to 2
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ * @example
+ * ```ts
+ * import { entra, oauth } from '@decorum/auth';
+ *
+ * oauth({ ...entra({ tenant: '8eaef023-2b34-4da1-9baa-8bc8c9d6a490', applicationIdUri: 'api://files' }), resource: 'https://mcp.example.com/mcp', scopes: ['mcp'] });
+ * ```
  */
 export function entra(options: {
   readonly tenant: string;
@@ -85,6 +97,12 @@ export function entra(options: {
  * A Keycloak realm. All its tokens have the same `typ` header, so the claim `typ` tells access tokens apart.
  * @param options.url URL of Keycloak, such as `https://id.example.com`
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ * @example
+ * ```ts
+ * import { keycloak, oauth } from '@decorum/auth';
+ *
+ * oauth({ ...keycloak({ url: 'https://id.example.com', realm: 'staff' }), resource: 'https://mcp.example.com/mcp', scopes: ['mcp'] });
+ * ```
  */
 export function keycloak(options: { readonly url: string; readonly realm: string }): Preset {
   requireNames('keycloak', options, ['url', 'realm']);
@@ -105,6 +123,12 @@ export function keycloak(options: { readonly url: string; readonly realm: string
  * @param options.domain such as `example.okta.com`
  * @param options.authorizationServer its id. Defaults to `default`
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ * @example
+ * ```ts
+ * import { okta, oauth } from '@decorum/auth';
+ *
+ * oauth({ ...okta({ domain: 'example.okta.com' }), resource: 'https://mcp.example.com/mcp', scopes: ['mcp'] });
+ * ```
  */
 export function okta(options: { readonly domain: string; readonly authorizationServer?: string }): Preset {
   requireNames('okta', options, ['domain', 'authorizationServer']);
@@ -130,6 +154,12 @@ export interface CognitoOptions {
 /**
  * An Amazon Cognito user pool.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ * @example
+ * ```ts
+ * import { cognito, oauth } from '@decorum/auth';
+ *
+ * oauth({ ...cognito({ region: 'eu-west-1', userPoolId: 'eu-west-1_AbCdEf', clientIds: ['4b2'] }), resource: 'https://mcp.example.com/mcp', scopes: ['mcp'] });
+ * ```
  */
 export function cognito(options: CognitoOptions): Preset {
   requireNames('cognito', options, ['region', 'userPoolId', 'clientIds']);

@@ -1,10 +1,9 @@
-// `@decorum/core/transport`: for authors of transports. `transports/memory.ts` is the shortest example.
+// `@decorum/core/transport`: for authors of transports. `hostOf` has an example.
 export type { InFlight } from './kernel/in-flight.js';
 export type { Kernel } from './kernel/kernel.js';
 export type { SessionLink, SessionOrigin, SessionRecord } from './protocol/eras/session-record.js';
 export type { Session } from './protocol/eras/stateful.js';
 export type { TransientPeer } from './protocol/eras/transient.js';
-export { belongsToSession } from './protocol/exchange.js';
 export type { Frame, FrameKind } from './protocol/frame.js';
 export {
   errorFrame,
@@ -13,15 +12,11 @@ export {
   type JsonRpcRequest,
   type JsonRpcResponse,
   parseMessage,
-  readableId,
 } from './protocol/jsonrpc.js';
-export { beginsConversation } from './protocol/methods.js';
 export type { Conversation } from './protocol/peer.js';
 export type { Cancellation, Reply } from './protocol/reply.js';
 export type { Authorization, MirroredArgument, Subject, Wire } from './protocol/wire.js';
 export { Expiry } from './transports/expiry.js';
-export { closeForGood, endOnSignal } from './transports/process-end.js';
-export { guardProcess } from './transports/process-guard.js';
 export { isDroppable, PendingChanges } from './transports/slow-reader.js';
 export {
   type ClosableHost,

@@ -1,6 +1,17 @@
 import { Inject } from '@nestjs/common';
 
-/** The injection token of a server by its name, for applications with several servers. */
+/**
+ * The injection token of a server by its name, for applications with several servers.
+ * @example
+ * ```ts
+ * import { getMcpServerToken } from '@decorum/nestjs';
+ * import { Inject } from '@nestjs/common';
+ *
+ * class Orders {
+ *   constructor(@Inject(getMcpServerToken('shop')) readonly server: McpServer) {}
+ * }
+ * ```
+ */
 export const getMcpServerToken = (name: string): string => `decorum:server:${name}`;
 
 /**

@@ -93,6 +93,7 @@ function requireType(where: string, [option, value]: readonly [string, unknown],
  * @param where where the options are set, such as `Shop.search`
  * @param known the options by name
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`, with the nearest known name
+ * @example requireKnown('status', options, { path: 'string', maxItems: [1, 1000] });
  */
 export function requireKnown(where: string, options: unknown, known: Readonly<Record<string, OptionType>>): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {

@@ -30,7 +30,17 @@ export type TemplateValue =
  */
 const LONGEST_URI = 65_536;
 
-/** A URI template: RFC 6570, all four levels. */
+/**
+ * A URI template: RFC 6570, all four levels.
+ * @example
+ * ```ts
+ * import { UriTemplate } from '@decorum/uri-template';
+ *
+ * const template = new UriTemplate('weather://{city}/today{?units}');
+ * template.expand({ city: 'Oslo', units: 'metric' }); // 'weather://Oslo/today?units=metric'
+ * template.match('weather://Oslo/today')?.values; // { city: 'Oslo' }
+ * ```
+ */
 export class UriTemplate {
   /** The template's source text. */
   readonly template: string;

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 
 import type { ClosableHost } from '@decorum/core/transport';
-import { endOnSignal } from '@decorum/core/transport';
+import { endOnSignal } from '@decorum/core/internal';
 import { type CommandFailure, printFailure } from 'create-decorum';
 
 const DRAIN_MS = 5000;

@@ -22,7 +22,16 @@ export interface ChangeBus {
   subscribe(listener: (change: Change) => void): (() => void) | Promise<() => void>;
 }
 
-/** Distributes changes within one process. Pass the same bus to several servers to notify each other's clients. */
+/**
+ * Distributes changes within one process. Pass the same bus to several servers to notify each other's clients.
+ * @example
+ * ```ts
+ * const changeBus = new MemoryChangeBus();
+ * const shop = new McpServer({ name: 'shop', version: '1.0.0', changeBus });
+ * const office = new McpServer({ name: 'office', version: '1.0.0', changeBus });
+ * shop.notify.resourceUpdated('orders://open'); // reaches the clients of both
+ * ```
+ */
 export class MemoryChangeBus implements ChangeBus {
   private readonly listeners = new Set<(change: Change) => void>();
 

@@ -21,7 +21,14 @@ export interface SingleUse {
   claim(id: string, ttlMs: number): boolean | Promise<boolean>;
 }
 
-/** Records used ids in the memory of one process. */
+/**
+ * Records used ids in the memory of one process.
+ * @example
+ * ```ts
+ * const singleUse = new MemorySingleUse();
+ * new McpServer({ name: 'shop', version: '1.0.0', singleUse });
+ * ```
+ */
 export class MemorySingleUse implements SingleUse {
   private readonly used = new Map<string, number>();
   private readonly maxIds: number;

@@ -91,7 +91,10 @@ declare module '@decorum/schema/internal' {
 
 const ALL = { ...SCHEMA_ERRORS, ...MESSAGES };
 
-/** Creates the error for one row of the startup table. An error among the arguments becomes its cause. */
+/**
+ * Creates the error for one row of the startup table. An error among the arguments becomes its cause.
+ * @example throw startupError('DECORUM_INVALID_OPTION', 'status', 'text', 'is empty. Leave it out for "up"');
+ */
 export const startupError = errorsOf(ALL);
 
 /** All startup codes. */
@@ -204,6 +207,17 @@ export class ToolError extends Error {
 /**
  * The client failed to answer a question: it responded with an error, sent an invalid answer, or timed out. Handlers
  * may catch it. Otherwise its message goes to the model, as with any `ToolError`.
+ * @example
+ * ```ts
+ * async function ask(ctx: Context) {
+ *   try {
+ *     return await ctx.confirm('Send it?');
+ *   } catch (error) {
+ *     if (error instanceof QuestionError) return false;
+ *     throw error;
+ *   }
+ * }
+ * ```
  */
 export class QuestionError extends ToolError {
   /** The code of the client's error, if it sent one. */
@@ -228,6 +242,17 @@ export class QuestionError extends ToolError {
 /**
  * Thrown by `server.openTicket` for a ticket that was tampered with, has expired, or was issued to another principal.
  * The error does not say which, to give an attacker no hints.
+ * @example
+ * ```ts
+ * function orderOf(server: McpServer, ticket: string) {
+ *   try {
+ *     return server.openTicket(ticket, undefined);
+ *   } catch (error) {
+ *     if (error instanceof TicketError) return undefined;
+ *     throw error;
+ *   }
+ * }
+ * ```
  */
 export class TicketError extends Error {
   readonly [TICKET_ERROR] = true;

@@ -86,7 +86,10 @@ export function plainResult(
 
 const PLAIN_FIELDS = new Set(['content', 'structuredContent', 'isError']);
 
-/** Writes an error response. The id is omitted or null if the request's id was unreadable. */
+/**
+ * Writes an error response. The id is omitted or null if the request's id was unreadable.
+ * @example socket.write(errorFrame(null, new McpError('parse-error', 'Not JSON')));
+ */
 export function errorFrame(id: RequestId | null | undefined, error: NonNullable<JsonRpcResponse['error']>): string {
   const { code, message, data } = error;
   return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, data } });

@@ -35,7 +35,8 @@ export interface MirroredArgument {
 
 /** Transport details that handlers may see. */
 export interface TransportInfo {
-  readonly kind: 'stdio' | 'http' | 'memory';
+  /** `stdio`, `http`, `memory`, or the name of somebody else's transport. */
+  readonly kind: 'stdio' | 'http' | 'memory' | (string & {});
   /** HTTP only. Headers with credentials are removed, such as `authorization`, `cookie` and `x-api-key`. */
   readonly headers?: RequestHeaders;
   /** HTTP only: the client's IP address, or the one that a trusted proxy reports. Undefined if it is unknown. */

@@ -116,6 +116,7 @@ function remedyFor(path: unknown, example: string): string {
  * @param where the function that has the option
  * @param example a path that could be meant
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ * @example requireRoutePath('metrics', ['path', options.path], '/metrics');
  */
 export function requireRoutePath(where: string, [option, path]: readonly [string, unknown], example: string): void {
   if (isServable(path)) return;

@@ -1,6 +1,9 @@
 import type { Frame } from '../protocol/frame.js';
 
-/** Whether to drop a frame for a slow reader: progress and log messages are outdated by the time it would read them. */
+/**
+ * Whether to drop a frame for a slow reader: progress and log messages are outdated by the time it would read them.
+ * @example const isSent = !socket.writableNeedDrain || !isDroppable(frame);
+ */
 export const isDroppable = ({ kind }: Frame): boolean => kind === 'progress' || kind === 'log';
 
 /** Pending changes for a slow reader. Repeated changes are coalesced, since the reader then reads the latest state. */

@@ -58,6 +58,27 @@ export interface Host {
  * Returns the server's port for transports.
  * @param where the function that was called with the server, such as `listen`
  * @throws {DecorumError} `DECORUM_INVALID_OPTION` for anything but a server
+ * @example
+ * ```ts
+ * import { type Host, hostOf, parseMessage, requireNoScopes, type Wire } from '@decorum/core/transport';
+ *
+ * async function servePort(server: Host, port: MessagePort) {
+ *   const host = hostOf(server, 'servePort');
+ *   await host.open((kernel) => {
+ *     requireNoScopes(kernel, 'servePort', 'Pass a principal');
+ *     const transport = { kind: 'port' };
+ *     const connection = { stop: () => kernel.inFlight.stop(connection), close: () => kernel.closeSession(session) };
+ *     const send: Wire['send'] = ({ text }) => port.postMessage(text);
+ *     const session = kernel.openSession({}, { push: send, transport });
+ *     port.onmessage = async ({ data }) => {
+ *       const wire = { transport, principal: undefined, owner: connection, send };
+ *       const { text } = await kernel.handle(parseMessage(data), wire, session);
+ *       if (text !== undefined) port.postMessage(text);
+ *     };
+ *     return connection;
+ *   });
+ * }
+ * ```
  */
 export function hostOf(server: Host, where = 'transport'): HostPort {
   const host = (server as Partial<Host> | undefined)?.[HOST];
@@ -79,6 +100,7 @@ export function requireNoScopes({ scopedMember }: Kernel, where: string, remedy:
 /**
  * Rejects a principal whose subject doesn't identify a caller, or whose scopes or expiry are invalid.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ * @example requirePrincipal({ subject: 'ada', scopes: ['files:write'] }, 'serveTcp');
  */
 export function requirePrincipal(principal: Principal | undefined, where: string): void {
   if (principal === undefined) return;

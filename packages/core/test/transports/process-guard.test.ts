@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 
 import type { Host } from '@decorum/core/transport';
-import { guardProcess, HOST } from '@decorum/core/transport';
+import { guardProcess } from '@decorum/core/internal';
+import { HOST } from '@decorum/core/transport';
 
 const EVENTS = ['uncaughtException', 'unhandledRejection'] as const;
 const listeners = () => EVENTS.map((event) => process.listenerCount(event));

@@ -3,9 +3,9 @@ import { posix } from 'node:path';
 
 import type { Principal } from '@decorum/core';
 import { isDenial, isObject, isPromise } from '@decorum/core/internal';
+import { belongsToSession } from '@decorum/core/internal';
 import {
   type Authorization,
-  belongsToSession,
   errorFrame,
   type Frame,
   type JsonRpcMessage,

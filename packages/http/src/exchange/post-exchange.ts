@@ -1,9 +1,8 @@
 import type { JsonObject, Principal, RequestId } from '@decorum/core';
 import { INITIALIZE, isDenial, LISTEN, revisionOf, UNDECLARED_REVISION } from '@decorum/core/internal';
+import { beginsConversation, belongsToSession, readableId } from '@decorum/core/internal';
 import {
   type Authorization,
-  beginsConversation,
-  belongsToSession,
   type Cancellation,
   errorFrame,
   type Frame,
@@ -11,7 +10,6 @@ import {
   type JsonRpcRequest,
   type MirroredArgument,
   type TransientPeer,
-  readableId,
   type Reply,
   type Subject,
   type Wire,

@@ -66,7 +66,13 @@ export interface MemorySessionStoreOptions {
   readonly maxChars?: number;
 }
 
-/** Stores records in the memory of this process. Several endpoints of one process can share sessions through it. */
+/**
+ * Stores records in the memory of this process. Several endpoints of one process can share sessions through it.
+ * @example
+ * ```ts
+ * await listen(server, { port: 3000, sessionStore: new MemorySessionStore({ maxChars: 1_000_000 }) });
+ * ```
+ */
 export class MemorySessionStore implements SessionStore {
   // least recently touched first
   private readonly kept = new Map<string, Kept>();

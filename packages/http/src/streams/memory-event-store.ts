@@ -53,6 +53,10 @@ const oldestOf = <T>(map: ReadonlyMap<string, T>): T | undefined => map.values()
  * Stores events in the memory of this process. At a limit, the session that has just stored an event loses its oldest
  * events. If another session holds clearly more, that session loses events instead. So no session can push out the
  * events of a smaller one.
+ * @example
+ * ```ts
+ * await listen(server, { port: 3000, events: new MemoryEventStore({ maxAgeMs: 60_000 }) });
+ * ```
  */
 export class MemoryEventStore implements EventStore {
   // in order of their last event

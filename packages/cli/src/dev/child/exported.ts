@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 
 import type { ClosableHost } from '@decorum/core/transport';
-import { endOnSignal } from '@decorum/core/transport';
+import { endOnSignal } from '@decorum/core/internal';
 
 import { allowedHostsIn } from '../../entry.js';
 import { coreOf, httpOf } from './warm.js';

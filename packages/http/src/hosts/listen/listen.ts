@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 import type { ClosableHost } from '@decorum/core/transport';
 import { isObject } from '@decorum/core/internal';
 import { type OptionTypes, startupError } from '@decorum/core/plugin';
-import { closeForGood, endOnSignal, guardProcess, hostOf } from '@decorum/core/transport';
+import { closeForGood, endOnSignal, guardProcess } from '@decorum/core/internal';
+import { hostOf } from '@decorum/core/transport';
 import type { FastifyInstance } from 'fastify';
 
 import { isLoopback } from '../../endpoint/allowed.js';
