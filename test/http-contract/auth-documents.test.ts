@@ -176,25 +176,22 @@ it('the plugin names the routes of the object that it was given', async () => {
 });
 
 it.each([
-  [WITH_DOCUMENTS, [expect.stringContaining("app.use(nodeHandler(server, { auth, path: '/mcp' }))")]],
-  [{ ...AUTH, documents: [] }, []],
-])(
-  'the handler for Node warns once if it is mounted where clients do not find the documents',
-  async (auth, expected) => {
-    const warnings: string[] = [];
-    const logger = { warn: (_details: object, text: string) => void warnings.push(text), error() {} };
-    const { server } = createServer(new Probe(), { logger });
-    const handler = nodeHandler(server, { auth });
-    await handler.ready;
-    const app = express().use('/mcp', handler);
-    const http = app.listen(0, '127.0.0.1');
-    await once(http, 'listening');
-    afterwards(async () => {
-      http.close();
-      await server.close();
-    });
-    const { port } = http.address() as { port: number };
-    for (let n = 0; n < 2; n++) await fetch(`http://127.0.0.1:${port}/mcp`, { method: 'POST' });
-    expect(warnings).toEqual(expected);
-  },
-);
+  ['once if it is', WITH_DOCUMENTS, [expect.stringContaining("app.use(nodeHandler(server, { auth, path: '/mcp' }))")]],
+  ['of nothing if there are none and it is', { ...AUTH, documents: [] }, []],
+])('the handler for Node warns %s mounted where clients do not find the documents', async (_when, auth, expected) => {
+  const warnings: string[] = [];
+  const logger = { warn: (_details: object, text: string) => void warnings.push(text), error() {} };
+  const { server } = createServer(new Probe(), { logger });
+  const handler = nodeHandler(server, { auth });
+  await handler.ready;
+  const app = express().use('/mcp', handler);
+  const http = app.listen(0, '127.0.0.1');
+  await once(http, 'listening');
+  afterwards(async () => {
+    http.close();
+    await server.close();
+  });
+  const { port } = http.address() as { port: number };
+  for (let n = 0; n < 2; n++) await fetch(`http://127.0.0.1:${port}/mcp`, { method: 'POST' });
+  expect(warnings).toEqual(expected);
+});

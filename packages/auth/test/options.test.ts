@@ -143,7 +143,7 @@ describe('oauth fails at startup', () => {
     [{ ...valid, cacheMs: 60_001 }, '`cacheMs` is 60001, but must be a whole number from 0 to 60000'],
     [{ ...valid, legacyEndpoints: 'yes' }, '`legacyEndpoints` is "yes", but must be true or false'],
     [{ ...valid, onEvent: console }, '`onEvent` is an object, but must be a function'],
-  ])('with %j', (options, message) => {
+  ])('with %j: %s', (options, message) => {
     expect(mistake(options)).toContain(message);
   });
 

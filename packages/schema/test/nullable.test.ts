@@ -73,7 +73,7 @@ describe('a field with @Nullable()', () => {
     });
   });
 
-  it.each([City, Forms])('reaches the handler as null, whatever its type (#22)', (cls) => {
+  it.each([City, Forms])('reaches the handler as null, whatever its type: %p (#22)', (cls) => {
     const value = valueOf<object>(cls, nulls(cls));
     expect(value).toBeInstanceOf(cls);
     expect({ ...value }).toEqual(nulls(cls));

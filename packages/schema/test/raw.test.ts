@@ -122,7 +122,7 @@ describe('a JSON Schema', () => {
     ['#', {}],
     ['https://example.com/node', { $id: 'https://example.com/node' }],
     ['#', { $schema: 'http://json-schema.org/draft-07/schema#' }],
-  ])('may refer to itself by %p', ($ref, more) => {
+  ])('may refer to itself by %p in %j', ($ref, more) => {
     const node = { ...more, type: 'object', properties: { value: { type: 'number' }, next: { $ref } } };
     expect(problemsOf(node, { value: 1, next: { next: { value: 2 } } })).toEqual([]);
     expect(problemsOf(node, { value: 1, next: { next: { value: 'two' } } })).toEqual([
