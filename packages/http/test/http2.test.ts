@@ -122,4 +122,11 @@ describe.each(Object.keys(HOSTS))('over HTTP/2, %s', (host) => {
     probe.emit('go');
     expect((await pending)[0]).toBe(200);
   });
+
+  it('announces the length of what a HEAD request for a document would get', async () => {
+    const documents = [{ path: '/about', answer: () => ({ status: 200, body: 'text' }) }];
+    const { client } = await serve({ auth: { authenticate: () => undefined, documents } });
+    const [status, body, headers] = await answerTo(send(client, 'HEAD', { ':path': '/about' }));
+    expect([status, body, headers['content-length']]).toEqual([200, '', host === 'nodeHandler' ? undefined : '4']);
+  });
 });

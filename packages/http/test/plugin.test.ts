@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import swagger from '@fastify/swagger';
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
-import { mcp, type McpPluginOptions } from '@decorum/http';
+import { definePlugin } from '@decorum/core/plugin';
+import { authRoutes, mcp, type McpPluginOptions } from '@decorum/http';
 
 import {
   afterwards,
@@ -50,6 +51,26 @@ describe('the plugin', () => {
     }
     const session = await openSession(`${base}/mcp`);
     expect((await post(`${base}/other`, INITIALIZE, session)).status).toBe(404);
+  });
+
+  it('keeps a connection whose body a plugin route or a document has not read', async () => {
+    const [app, denied] = [fastify(), { status: 403, body: 'denied' }];
+    const routes = definePlugin(() => ({
+      name: 'routes',
+      routes: [{ method: 'POST', path: '/hook', handle: () => denied }],
+    }));
+    const { server } = createServer(new Probe(), { plugins: [routes()] });
+    const auth = { authenticate: () => undefined, documents: [{ path: '/about', answer: () => ({ status: 200 }) }] };
+    await app.register(authRoutes(auth));
+    await app.register(mcp, { server, auth });
+    const base = await start(app);
+    for (const [path, status] of [
+      ['/hook', 403],
+      ['/about', 405],
+    ] as const) {
+      const sent = await fetch(base + path, { method: 'POST', body: 'unread' });
+      expect([path, sent.status, sent.headers.get('connection')]).toEqual([path, status, 'keep-alive']);
+    }
   });
 
   it('does not affect other routes of the application', async () => {

@@ -16,7 +16,7 @@ import { isUnread } from '../node/socket.js';
  * Everything else is as in Node.
  */
 export class FastifyContext extends NodeContext<FastifyRequest> {
-  /** @param path the path of the route, without prefixes; undefined outside the endpoint's routes */
+  /** @param path the path that the endpoint answers at, without prefixes; undefined for plugin routes and documents */
   constructor(
     request: FastifyRequest,
     private readonly reply: FastifyReply,
@@ -44,11 +44,12 @@ export class FastifyContext extends NodeContext<FastifyRequest> {
     const isFirst = raw.httpVersionMajor === 1;
     if (status !== 200) reply.code(status);
     if (body !== undefined) reply.type(JSON_TYPE);
+    const isRejected = status >= 400 && this.path !== undefined;
     // without this header, Node would wait for the rest of the body
-    if (status >= 400 && isUnread(raw)) reply.header('connection', 'close');
+    if (isRejected && isUnread(raw)) reply.header('connection', 'close');
     reply.headers(isFirst ? headers : withoutClose(headers));
     // over HTTP/2, Node would send a body even in response to HEAD
-    reply.send(isFirst || this.method !== 'HEAD' ? body : undefined);
+    reply.send(isRejected && !isFirst && this.method === 'HEAD' ? undefined : body);
     if (readers === undefined || body === undefined || !isFirst) return;
     // if the headers are not sent yet, the application's hooks still hold the answer
     const { response } = this;

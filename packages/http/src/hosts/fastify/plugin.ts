@@ -78,7 +78,7 @@ export const mcp: FastifyPluginAsync<McpPluginOptions> = Object.assign(
 function addEndpoint(app: FastifyInstance, pipeline: Pipeline<FastifyRequest>): void {
   const { path, legacySse } = pipeline.endpoint.settings;
   app.setErrorHandler((error, request, reply) => {
-    pipeline.fail(contextOf(request) ?? new FastifyContext(request, reply), error);
+    pipeline.fail(contextOf(request) ?? new FastifyContext(request, reply, path), error);
   });
   addParser(app, pipeline.endpoint.parts.bodies);
   addRoute(app, pipeline, { url: path, method: METHODS });

@@ -108,7 +108,7 @@ export async function listen(server: ClosableHost, options: ListenOptions = {}):
       if (raw.socket === null && isFlooding(raw)) return;
       throw noEndpoint();
     });
-    app.setErrorHandler((error, request, reply) => pipeline.fail(new FastifyContext(request, reply), error));
+    app.setErrorHandler((error, request, reply) => pipeline.fail(new FastifyContext(request, reply, path), error));
     await listener.listen(port, host);
     const close = async () => await end();
     if (signals) ignoreSignals = endOnSignal(() => endProcess(server, close, closeDeadlineMs));
