@@ -2,7 +2,7 @@
 // and methods of extensions.
 import { Completion, McpServer, Prompt, Resource, Tool } from '@decorum/core';
 import { definePlugin } from '@decorum/core/plugin';
-import { McpExecutionContext, McpModule, type McpModuleOptions } from '@decorum/nestjs';
+import { McpExecutionContext, type McpModuleOptions } from '@decorum/nestjs';
 import { connect, type TestClient } from '@decorum/testing';
 import { describe, expect, it } from '@jest/globals';
 import {
@@ -10,7 +10,6 @@ import {
   Catch,
   type ExecutionContext,
   ForbiddenException,
-  type INestApplicationContext,
   Injectable,
   Module,
   type NestInterceptor,
@@ -24,6 +23,8 @@ import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE, NestFactory, Reflecto
 import { IsString } from 'class-validator';
 import { map } from 'rxjs';
 import { z } from 'zod';
+
+import { closing, forRoot, moduleOf, QUIET, serve, started, textIn, textOf, toolsOf } from './fixture.js';
 
 class Order {
   @IsString() id!: string;
@@ -99,15 +100,9 @@ class ClosedPerRequest extends Closed {}
 
 const CLOSED: Provider = { provide: APP_GUARD, useClass: Closed };
 
-async function started(options: Partial<McpModuleOptions>, ...providers: Provider[]): Promise<INestApplicationContext> {
-  class AppModule {}
-  Module({ imports: [McpModule.forRoot({ name: 'shop', version: '1.0.0', ...options })], providers })(AppModule);
-  return await NestFactory.createApplicationContext(AppModule, { logger: false, abortOnError: false });
-}
-
 async function callTool(client: TestClient, name: string): Promise<void> {
   const { isError, content } = await client.callTool(name);
-  if (isError) throw new Error((content[0] as { text: string }).text);
+  if (isError) throw new Error(textIn({ content }));
 }
 
 /** Tries all members of `Orders`, and returns what a client gets and which of their methods ran. */
@@ -136,36 +131,22 @@ describe.each([
 ])('a global guard %s that denies', (_scope, guard) => {
   const DENIED = { messages: ['Forbidden resource'], listed: ['shop://hours'], ran: [] };
 
-  it('keeps clients from providers in the options of the server (#22)', async () => {
-    const app = await started({ providers: [Orders] }, guard);
-    expect(await tryAll(app.get(McpServer))).toEqual(DENIED);
-    await app.close();
-  });
+  const plugin = definePlugin(() => ({ name: 'orders', providers: [new Orders()] }));
 
-  it('keeps clients from providers with a new instance for each call (#22)', async () => {
-    const app = await started({ providers: [{ provider: Orders, scope: 'request' }] }, guard);
-    expect(await tryAll(app.get(McpServer))).toEqual(DENIED);
-    await app.close();
-  });
-
-  it('keeps clients from providers of plugins (#22)', async () => {
-    const plugin = definePlugin(() => ({ name: 'orders', providers: [new Orders()] }));
-    const app = await started({ plugins: [plugin()] }, guard, Shop);
-    expect(await tryAll(app.get(McpServer))).toEqual(DENIED);
-    await app.close();
+  it.each<[string, Partial<McpModuleOptions>, Provider[]]>([
+    ['in the options of the server', { providers: [Orders] }, []],
+    ['with a new instance for each call', { providers: [{ provider: Orders, scope: 'request' }] }, []],
+    ['of plugins', { plugins: [plugin()] }, [Shop]],
+    ['of modules, and from what their templates list', {}, [Orders]],
+  ])('keeps clients from providers %s (#22)', async (_what, options, providers) => {
+    const { server } = await serve([guard, ...providers], options);
+    expect(await tryAll(server)).toEqual(DENIED);
   });
 
   it('keeps clients from providers that are added later (#22)', async () => {
-    const app = await started({}, guard, Shop);
-    app.get(McpServer).addProvider(Orders);
-    expect(await tryAll(app.get(McpServer))).toEqual(DENIED);
-    await app.close();
-  });
-
-  it('keeps clients from providers of modules, and from what their templates list (#22)', async () => {
-    const app = await started({}, guard, Orders);
-    expect(await tryAll(app.get(McpServer))).toEqual(DENIED);
-    await app.close();
+    const { server } = await serve([guard, Shop]);
+    server.addProvider(Orders);
+    expect(await tryAll(server)).toEqual(DENIED);
   });
 });
 
@@ -173,14 +154,12 @@ describe('a tool that is added as a function', () => {
   const input = z.object({ sku: z.string() });
 
   it('is enough for an application to start, if it is added before (#22)', async () => {
-    class AppModule {}
-    Module({ imports: [McpModule.forRoot({ name: 'shop', version: '1.0.0' })] })(AppModule);
-    const create = () => NestFactory.create(AppModule, { logger: false, abortOnError: false });
+    const module = moduleOf({ imports: [forRoot()] });
+    const create = async () => closing(await NestFactory.create(module, QUIET));
     const app = await create();
     app.get(McpServer).addTool({ name: 'now' }, () => 'noon');
     await app.init();
-    expect(await (await connect(app.get(McpServer))).callTool('now')).toMatchObject({ content: [{ text: 'noon' }] });
-    await app.close();
+    expect(await textOf(app.get(McpServer), 'now')).toBe('noon');
     await expect((await create()).init()).rejects.toMatchObject({
       code: 'DECORUM_NOTHING_SERVED',
       message: expect.stringMatching(/pass `providers` to McpModule.forRoot, or call `addTool` before/),
@@ -199,13 +178,11 @@ describe('a tool that is added as a function', () => {
         if (isEarly) add(server);
       }
     }
-    const app = await started({}, CLOSED, Shop, Adding);
-    if (!isEarly) add(app.get(McpServer));
-    const client = await connect(app.get(McpServer));
+    const { server, client } = await serve([CLOSED, Shop, Adding]);
+    if (!isEarly) add(server);
     const denied = { isError: true, content: [{ text: 'Forbidden resource' }] };
     expect(await client.callTool('lookup', { sku: 'a' })).toMatchObject(denied);
     expect({ calls, asked: Closed.asked.at(-1) }).toEqual({ calls: 0, asked: 'tool lookup' });
-    await app.close();
   });
 
   it('runs inside global interceptors, pipes and filters (#22)', async () => {
@@ -225,23 +202,20 @@ describe('a tool that is added as a function', () => {
         return `filtered ${message}`;
       }
     }
-    const app = await started(
-      {},
+    const { server, client } = await serve([
       Shop,
       { provide: APP_INTERCEPTOR, useValue: interceptor },
       { provide: APP_PIPE, useValue: pipe },
       { provide: APP_FILTER, useClass: Filter },
-    );
-    app.get(McpServer).addTool({ name: 'lookup', input }, ({ sku }: { sku: string }) => {
+    ]);
+    server.addTool({ name: 'lookup', input }, ({ sku }: { sku: string }) => {
       if (sku === 'NONE') throw new RangeError(sku);
       return `found ${sku}`;
     });
-    const client = await connect(app.get(McpServer));
     expect(await client.callTool('lookup', { sku: 'a' })).toMatchObject({ content: [{ text: '<found A>' }] });
     expect(await client.callTool('lookup', { sku: 'none' })).toMatchObject({ content: [{ text: 'filtered NONE' }] });
     expect(await client.callTool('lookup', {})).toMatchObject({ isError: true });
     expect(seen).toEqual([{ sku: 'a' }, { sku: 'none' }, {}]);
-    await app.close();
   });
 
   it('shows guards the metadata and the guards of its function (#22)', async () => {
@@ -252,8 +226,7 @@ describe('a tool that is added as a function', () => {
         return this.reflector.getAllAndOverride<boolean>('public', [context.getHandler(), context.getClass()]) === true;
       }
     }
-    const app = await started({}, Shop, { provide: APP_GUARD, useClass: OnlyPublic });
-    const server = app.get(McpServer);
+    const { server, client } = await serve([Shop, { provide: APP_GUARD, useClass: OnlyPublic }]);
     const open = () => 'open';
     Public(open);
     const guarded = () => 'guarded';
@@ -263,14 +236,10 @@ describe('a tool that is added as a function', () => {
     for (const name of ['open', 'toString', 'constructor', '__proto__']) server.addTool({ name }, open);
     for (const name of ['guarded', 'hasOwnProperty']) server.addTool({ name }, guarded);
     server.addTool({ name: 'secret' }, () => 'secret');
-    const client = await connect(server);
     const answers = async (names: string[]) =>
-      (await Promise.all(names.map((name) => client.callTool(name)))).map(
-        ({ content }) => (content[0] as { text: string }).text,
-      );
+      (await Promise.all(names.map((name) => client.callTool(name)))).map(textIn);
     expect(await answers(['open', 'toString', 'constructor', '__proto__'])).toEqual(Array(4).fill('open'));
     expect(await answers(['guarded', 'hasOwnProperty', 'secret'])).toEqual(Array(3).fill('Forbidden resource'));
-    await app.close();
   });
 
   it('gets the request of its call in request-scoped guards (#22)', async () => {
@@ -283,39 +252,33 @@ describe('a tool that is added as a function', () => {
         canActivate: () => seen.push(transport.kind) > 0,
       }),
     };
-    const app = await started({}, Shop, guard);
-    app.get(McpServer).addTool({ name: 'lookup' }, () => 'found');
-    const client = await connect(app.get(McpServer));
-    expect(await client.callTool('lookup')).toMatchObject({ content: [{ text: 'found' }] });
-    expect(await client.callTool('lookup')).toMatchObject({ content: [{ text: 'found' }] });
+    const { server } = await serve([Shop, guard]);
+    server.addTool({ name: 'lookup' }, () => 'found');
+    expect([await textOf(server, 'lookup'), await textOf(server, 'lookup')]).toEqual(['found', 'found']);
     expect(seen).toEqual(['memory', 'memory']);
-    await app.close();
   });
 
   it('does not run before the application has its guards (#22)', async () => {
-    class AppModule {}
-    const module = McpModule.forRoot({ name: 'shop', version: '1.0.0', logger: { warn() {}, error() {} } });
-    Module({ imports: [module], providers: [Shop] })(AppModule);
-    const app = await NestFactory.create(AppModule, { logger: false, abortOnError: false });
+    const imports = [forRoot({ logger: { warn() {}, error() {} } })];
+    const app = closing(await NestFactory.create(moduleOf({ imports, providers: [Shop] }), QUIET));
     app.get(McpServer).addTool({ name: 'lookup' }, () => 'found');
     const client = await connect(app.get(McpServer));
     expect(await client.callTool('lookup')).toMatchObject({ isError: true });
     app.useGlobalGuards(new Closed());
     await app.init();
     expect(await client.callTool('lookup')).toMatchObject({ content: [{ text: 'Forbidden resource' }] });
-    await app.close();
   });
 });
 
 describe('an application with members of no module', () => {
   it('hides them with hideGuarded if a global guard denies them (#22)', async () => {
-    const app = await started({ hideGuarded: true, providers: [{ provider: Orders, prefix: 'x_' }] }, CLOSED, Shop);
-    app.get(McpServer).addTool({ name: 'lookup' }, () => 'found');
-    const client = await connect(app.get(McpServer), { era: 'stateful' });
+    const options = { hideGuarded: true, providers: [{ provider: Orders, prefix: 'x_' }] };
+    const { server } = await serve([CLOSED, Shop], options);
+    server.addTool({ name: 'lookup' }, () => 'found');
+    const client = await connect(server, { era: 'stateful' });
     expect([await client.listTools(), await client.listPrompts(), await client.listResources()]).toEqual([[], [], []]);
     expect(Closed.asked).toEqual(expect.arrayContaining(['tool lookup', 'tool x_cancelAll', 'prompt x_summary']));
     await expect(client.subscribe('shop://hours')).rejects.toThrow('Resource not found');
-    await app.close();
   });
 
   it('runs methods of extensions inside guards (#22)', async () => {
@@ -334,16 +297,13 @@ describe('an application with members of no module', () => {
     for (const options of [{ extensions: [extension] }, { plugins: [plugin()] }]) {
       isOpen = false;
       Orders.ran = [];
-      const app = await started(options, Shop, { provide: APP_GUARD, useValue: guard });
-      const client = await connect(app.get(McpServer), {
-        era: 'stateless',
-        capabilities: { extensions: { [FEATURE]: {} } },
-      });
+      const { server } = await serve([Shop, { provide: APP_GUARD, useValue: guard }], options);
+      const capabilities = { extensions: { [FEATURE]: {} } };
+      const client = await connect(server, { era: 'stateless', capabilities });
       await expect(client.request('feature/run', { fast: true })).rejects.toThrow('Forbidden resource');
       expect(Orders.ran).toEqual([]);
       isOpen = true;
       expect(await client.request('feature/run', { fast: true })).toMatchObject({ done: true });
-      await app.close();
     }
   });
 
@@ -357,14 +317,10 @@ describe('an application with members of no module', () => {
     }
     @Module({ providers: [Vault] })
     class VaultModule {}
-    class AppModule {}
-    const server = McpModule.forRoot({ name: 'shop', version: '1.0.0', exclude: [VaultModule] });
-    Module({ imports: [server, VaultModule], providers: [Shop] })(AppModule);
-    const app = await NestFactory.createApplicationContext(AppModule, { logger: false, abortOnError: false });
+    const imports = [forRoot({ exclude: [VaultModule] }), VaultModule];
+    const app = await started({ imports, providers: [Shop] });
     app.get(McpServer).addProvider({ provider: app.get(Vault), prefix: 'vault_' });
-    const client = await connect(app.get(McpServer));
-    expect(await client.callTool('vault_open')).toMatchObject({ content: [{ text: 'Forbidden resource' }] });
-    await app.close();
+    expect(await textOf(app.get(McpServer), 'vault_open')).toBe('Forbidden resource');
   });
 
   it('starts and closes an instance that is added twice only once (#22)', async () => {
@@ -380,9 +336,8 @@ describe('an application with members of no module', () => {
         called.push('close');
       }
     }
-    const app = await started({ providers: [Hooked, { provider: Hooked, prefix: 'x_' }] });
-    const client = await connect(app.get(McpServer));
-    expect(await client.callTool('x_now')).toMatchObject({ content: [{ text: 'noon' }] });
+    const { app, server } = await serve([], { providers: [Hooked, { provider: Hooked, prefix: 'x_' }] });
+    expect(await textOf(server, 'x_now')).toBe('noon');
     await app.close();
     expect(called).toEqual(['start', 'close']);
   });
@@ -404,18 +359,14 @@ describe('an application with members of no module', () => {
     ['a guard that Nest has no instance of', Guarded, /McpServerModule: Guarded\.open.*@UseGuards\(Closed\)/],
     ['a guard on a method that lists resources', Lister, /Lister\.order.*@UseGuards of Lister\.all/],
   ])('refuses %s (#22)', async (_what, cls, message) => {
-    await expect(started({ providers: [cls] })).rejects.toMatchObject({
-      ...unbound,
-      message: expect.stringMatching(message),
-    });
-    const app = await started({}, Shop);
-    expect(() => app.get(McpServer).addProvider(cls)).toThrow(expect.objectContaining(unbound));
-    await app.close();
+    const refusal = { ...unbound, message: expect.stringMatching(message) };
+    await expect(serve([], { providers: [cls] })).rejects.toMatchObject(refusal);
+    const { server } = await serve([Shop]);
+    expect(() => server.addProvider(cls)).toThrow(expect.objectContaining(unbound));
   });
 
   it('refuses a function whose guard Nest has no instance of, and a host of its own (#22)', async () => {
-    const app = await started({}, Shop);
-    const server = app.get(McpServer);
+    const { server } = await serve([Shop]);
     const handler = () => 'found';
     UseGuards(Closed)(handler);
     const remedy = /addTool\.lookup: .*Pass an instance, as in `UseGuards\(new Closed\(\)\)`, or move the function/;
@@ -424,8 +375,7 @@ describe('an application with members of no module', () => {
     );
     const invalid = { code: 'DECORUM_INVALID_OPTION', message: expect.stringContaining('`host`') };
     expect(() => server.addProvider({ provider: Orders, host: {} })).toThrow(expect.objectContaining(invalid));
-    expect((await (await connect(server)).listTools()).map(({ name }) => name)).toEqual(['greet']);
-    await app.close();
+    expect(await toolsOf(server)).toEqual(['greet']);
   });
 });
 
@@ -438,9 +388,11 @@ it('a guard that admits the caller lets templates list, and sees the context of 
     },
   };
   for (const options of [{ providers: [Orders] }, {}]) {
-    const app = await started(options, { provide: APP_GUARD, useValue: guard }, 'providers' in options ? Shop : Orders);
-    const { listed, ran } = await tryAll(app.get(McpServer));
+    const { server } = await serve(
+      [{ provide: APP_GUARD, useValue: guard }, 'providers' in options ? Shop : Orders],
+      options,
+    );
+    const { listed, ran } = await tryAll(server);
     expect({ listed, ran }).toEqual({ listed: ['shop://hours', 'orders://o-1'], ran: ['list'] });
-    await app.close();
   }
 });

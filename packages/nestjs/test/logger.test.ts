@@ -2,13 +2,15 @@
 import { Writable } from 'node:stream';
 
 import { McpServer, Tool } from '@decorum/core';
-import { McpModule, type McpModuleOptions } from '@decorum/nestjs';
+import type { McpModuleOptions } from '@decorum/nestjs';
 import { connect } from '@decorum/testing';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { ConsoleLogger, Injectable, Logger, type LoggerService, Module } from '@nestjs/common';
+import { ConsoleLogger, Injectable, Logger, type LoggerService } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { pino } from 'pino';
 import { createLogger, format, transports } from 'winston';
+
+import { forRoot, moduleOf } from './fixture.js';
 
 type Entry = Record<string, unknown>;
 
@@ -33,15 +35,9 @@ function memory() {
 
 /** Calls the failing tool of an application. */
 async function fail(app: { logger?: LoggerService | false; options?: Partial<McpModuleOptions> } = {}) {
-  class AppModule {}
   const { logger, options } = app;
-  const imports = [McpModule.forRoot({ name: 'till', version: '1.0.0', ...options })];
-  Module({ imports, providers: [Till] })(AppModule);
-  const context = await NestFactory.createApplicationContext(AppModule, logger === undefined ? {} : { logger });
-  return await call(context);
-}
-
-async function call(context: Awaited<ReturnType<typeof NestFactory.createApplicationContext>>) {
+  const module = moduleOf({ imports: [forRoot(options)], providers: [Till] });
+  const context = await NestFactory.createApplicationContext(module, logger === undefined ? {} : { logger });
   const client = await connect(context.get(McpServer, { strict: false }), { principal: { subject: 'ada' } });
   const [reference] = /[\da-f]{8}/.exec(JSON.stringify(await client.callTool('pay'))) ?? [];
   await client.close();

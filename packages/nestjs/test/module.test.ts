@@ -1,12 +1,5 @@
 import { health, McpServer, Resource, Tool } from '@decorum/core';
-import {
-  getMcpServerToken,
-  InjectMcpServer,
-  McpExecutionContext,
-  McpModule,
-  type McpModuleOptions,
-  McpRequest,
-} from '@decorum/nestjs';
+import { getMcpServerToken, InjectMcpServer, McpExecutionContext, McpModule, McpRequest } from '@decorum/nestjs';
 import { connect } from '@decorum/testing';
 import { describe, expect, it, jest } from '@jest/globals';
 import {
@@ -36,30 +29,7 @@ import {
 import { EMPTY, of } from 'rxjs';
 import { z } from 'zod';
 
-const NAMED = { name: 'shop', version: '1.0.0' };
-const forRoot = (options: Partial<McpModuleOptions> = {}) => McpModule.forRoot({ ...NAMED, ...options });
-
-/** An application of a root module, without HTTP. */
-async function started(metadata: Parameters<typeof Module>[0]) {
-  class AppModule {}
-  Module(metadata)(AppModule);
-  return await NestFactory.createApplicationContext(AppModule, { logger: false, abortOnError: false });
-}
-
-/** The text that a tool answers. */
-async function textOf(server: McpServer, tool: string): Promise<string> {
-  const client = await connect(server);
-  const { content } = await client.callTool(tool);
-  await client.close();
-  return (content[0] as { text: string }).text;
-}
-
-const toolsOf = async (server: McpServer) => {
-  const client = await connect(server);
-  const names = (await client.listTools()).map(({ name }) => name);
-  await client.close();
-  return names;
-};
+import { closing, Denied, forRoot, moduleOf, NAMED, started, textOf, toolsOf } from './fixture.js';
 
 @Injectable()
 class Shop {
@@ -87,7 +57,6 @@ describe('McpModule', () => {
     const app = await started({ imports: [StockModule, forRoot()], providers: [Shop, Watcher] });
     expect(await toolsOf(app.get(McpServer))).toEqual(['order', 'count']);
     expect(app.get(Watcher).server).toBe(app.get(McpServer));
-    await app.close();
   });
 
   it('serves the modules that it includes and does not exclude, under several names', async () => {
@@ -102,7 +71,6 @@ describe('McpModule', () => {
     });
     expect(await toolsOf(app.get(getMcpServerToken('shop')))).toEqual(['order']);
     expect(await toolsOf(app.get(Watcher).server)).toEqual(['count']);
-    await app.close();
   });
 
   it('gets its options from other providers', async () => {
@@ -124,7 +92,6 @@ describe('McpModule', () => {
     expect(app.get(Watcher).server).toBe(app.get(McpServer));
     expect(app.get(McpServer).info.version).toBe('2.0.0');
     expect(await textOf(app.get(McpServer), 'order')).toBe('ordered');
-    await app.close();
   });
 
   it('injects a server with asynchronous options by the name beside the factory', async () => {
@@ -135,21 +102,16 @@ describe('McpModule', () => {
     const options = { name: 'shop', useFactory: () => Promise.resolve(NAMED) };
     const app = await started({ imports: [McpModule.forRootAsync(options)], providers: [Shop, Watcher] });
     expect(app.get(Watcher).server).toBe(app.get(McpServer));
-    await app.close();
   });
 
   it('keeps servers apart whose modules look alike', async () => {
-    class AppModule {}
     const server = (name: string) =>
       McpModule.forRootAsync({ useFactory: () => ({ ...NAMED, name, path: `/${name}` }) });
-    Module({ imports: [server('one'), server('two')], providers: [Shop] })(AppModule);
-    const app = await NestFactory.createApplicationContext(AppModule, {
-      logger: false,
-      moduleIdGeneratorAlgorithm: 'deep-hash',
-    });
+    const module = moduleOf({ imports: [server('one'), server('two')], providers: [Shop] });
+    const settings = { logger: false, moduleIdGeneratorAlgorithm: 'deep-hash' } as const;
+    const app = closing(await NestFactory.createApplicationContext(module, settings));
     const servers = app.get(McpServer, { each: true, strict: false });
     expect(new Set(servers.map(({ info }) => info.name))).toEqual(new Set(['one', 'two']));
-    await app.close();
   });
 
   it('serves providers that depend on each other', async () => {
@@ -170,7 +132,6 @@ describe('McpModule', () => {
     const app = await started({ imports: [forRoot()], providers: [Left, Right] });
     expect(await textOf(app.get(McpServer), 'left')).toBe('function');
     expect(await textOf(app.get(McpServer), 'right')).toBe('function');
-    await app.close();
   });
 });
 
@@ -192,7 +153,6 @@ describe('guards and filters', () => {
     expect(await textOf(app.get(McpServer), 'order')).toBe('ordered');
     expect(await textOf(app.get(McpServer), 'order')).toBe('ordered');
     expect(seen.size).toBe(2);
-    await app.close();
   });
 
   it('that write to the response change nothing', async () => {
@@ -204,14 +164,8 @@ describe('guards and filters', () => {
       }
     }
     @Injectable()
-    class Closed {
-      canActivate() {
-        return false;
-      }
-    }
-    @Injectable()
     class Closing {
-      @UseGuards(Closed) @Tool() denied() {}
+      @UseGuards(Denied) @Tool() denied() {}
       @Tool() broken() {
         throw new Error('secret');
       }
@@ -222,7 +176,6 @@ describe('guards and filters', () => {
     });
     expect(await textOf(app.get(McpServer), 'denied')).toBe('Forbidden resource');
     expect(await textOf(app.get(McpServer), 'broken')).toBe('caught');
-    await app.close();
   });
 
   it('do not meet interceptors when guards are asked for a list', async () => {
@@ -248,7 +201,6 @@ describe('guards and filters', () => {
     expect(await toolsOf(app.get(McpServer))).toEqual(['order']);
     expect(ran).toEqual([]);
     expect(await textOf(app.get(McpServer), 'order')).toBe('cached');
-    await app.close();
   });
 
   it.each(['guard', 'check', 'pipe'])('let nothing more run if the client cancels while a %s waits', async (waits) => {
@@ -295,7 +247,6 @@ describe('guards and filters', () => {
     decide();
     await new Promise(setImmediate);
     expect(ran).toEqual([]);
-    await app.close();
   });
 
   it('see the calls of another copy of the package', async () => {
@@ -309,7 +260,6 @@ describe('guards and filters', () => {
     }
     const app = await started({ imports: [forRoot()], providers: [Shop, { provide: APP_GUARD, useClass: Library }] });
     expect(await textOf(app.get(McpServer), 'order')).toBe('ordered');
-    await app.close();
   });
 
   it('see nothing of a call in contexts that are not of MCP', () => {
@@ -338,7 +288,6 @@ describe('an interceptor that returns', () => {
     expect(result.isError ?? false).toBe(isError);
     expect(result.content).toEqual(texts.map((text) => ({ type: 'text', text: expect.stringMatching(text) })));
     await client.close();
-    await app.close();
   });
 });
 
@@ -365,7 +314,6 @@ it('durable providers live as long as the strategy of the application says', asy
   expect(await textOf(app.get(McpServer), 'which')).toBe('a 1');
   expect(await textOf(app.get(McpServer), 'which')).toBe('a 1');
   ContextIdFactory.apply(undefined as never);
-  await app.close();
 });
 
 describe('startup', () => {

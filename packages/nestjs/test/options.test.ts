@@ -1,10 +1,9 @@
 import { Tool } from '@decorum/core';
 import { McpModule, type McpModuleAsyncOptions, type McpModuleOptions } from '@decorum/nestjs';
 import { expect, it } from '@jest/globals';
-import { Injectable, Module } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
+import { Injectable } from '@nestjs/common';
 
-const NAMED = { name: 'shop', version: '1.0.0' };
+import { NAMED, started } from './fixture.js';
 
 @Injectable()
 class Shop {
@@ -13,13 +12,8 @@ class Shop {
   }
 }
 
-/** Starts an application without HTTP. */
-async function start(create: () => ReturnType<typeof McpModule.forRoot>) {
-  class AppModule {}
-  Module({ imports: [create()], providers: [Shop] })(AppModule);
-  const app = await NestFactory.createApplicationContext(AppModule, { logger: false, abortOnError: false });
-  await app.close();
-}
+const start = async (create: () => ReturnType<typeof McpModule.forRoot>) =>
+  await started({ imports: [create()], providers: [Shop] });
 
 it.each([
   ['a path without a slash', { path: 'mcp' }, /`path`.*"\/mcp"/],

@@ -1,22 +1,18 @@
-import { Context, McpServer, NoInput, Prompt, Resource, Tool } from '@decorum/core';
-import { McpModule, requestOf } from '@decorum/nestjs';
-import { connect } from '@decorum/testing';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { Context, NoInput, Prompt, Resource, Tool } from '@decorum/core';
+import { requestOf } from '@decorum/nestjs';
+import { describe, expect, it } from '@jest/globals';
 import {
   BadRequestException,
   Body,
   createParamDecorator,
   type ExecutionContext,
   Headers,
-  type INestApplication,
   Injectable,
   Ip,
-  Module,
   ParseIntPipe,
   Query,
   Req,
   Res,
-  type Type,
   UsePipes,
 } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -25,6 +21,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { IsString } from 'class-validator';
 
 import { json, modernCall, modernHeaders, post } from '../../http/test/fixture.js';
+import { closing, forRoot, moduleOf, QUIET, serve } from './fixture.js';
 
 interface Request {
   readonly headers: Readonly<Record<string, string>>;
@@ -88,24 +85,13 @@ class Shop {
   }
 }
 
-let app: INestApplication | undefined;
-afterEach(async () => {
-  await app?.close();
-});
-
-async function create(provider: Type, adapter = new ExpressAdapter() as ExpressAdapter | FastifyAdapter) {
-  class AppModule {}
-  Module({ imports: [McpModule.forRoot({ name: 'shop', version: '1.0.0' })], providers: [provider] })(AppModule);
-  app = await NestFactory.create(AppModule, adapter as ExpressAdapter, { logger: false, abortOnError: false });
-  return app;
-}
-
 describe.each([
   ['Express', () => new ExpressAdapter()],
   ['Fastify', () => new FastifyAdapter()],
 ])('parameters with decorators, on %s', (_name, adapter) => {
   it('have their values, between the input and the context (#23)', async () => {
-    const served = await create(Shop, adapter());
+    const module = moduleOf({ imports: [forRoot()], providers: [Shop] });
+    const served = closing(await NestFactory.create(module, adapter() as ExpressAdapter, QUIET));
     await served.listen(0, '127.0.0.1');
     const url = `${await served.getUrl()}/mcp`;
     const call = async (name: string, args = {}) => {
@@ -125,8 +111,8 @@ describe.each([
 });
 
 it('parameters with decorators have their values over other transports, for all members (#23)', async () => {
-  const client = await connect((await (await create(Shop)).init()).get(McpServer));
-  const { tools } = { tools: await client.listTools() };
+  const { client } = await serve([Shop]);
+  const tools = await client.listTools();
   expect(tools.find(({ name }) => name === 'whoami')?.inputSchema).toMatchObject({ properties: {} });
   expect(tools.find(({ name }) => name === 'first')?.inputSchema).toMatchObject({ required: ['text'] });
   expect(await client.callTool('whoami')).toMatchObject({ content: [{ text: 'nobody in mcp whoami' }] });
@@ -153,7 +139,7 @@ it('pipes of the method also run for them (#23)', async () => {
       return name;
     }
   }
-  const client = await connect((await (await create(Piped)).init()).get(McpServer));
+  const { client } = await serve([Piped]);
   expect(await client.callTool('whoami')).toMatchObject({
     isError: true,
     content: [{ text: 'refused nobody in mcp whoami' }],
@@ -196,7 +182,6 @@ describe('a parameter decorator that has no value over MCP', () => {
     [WithQuery, 'WithQuery.find: @Query of the parameter 2 has no value'],
     [WithResponse, 'WithResponse.find: @Res of the parameter 2 has no value in a call over MCP. Return the result'],
   ])('fails at startup: %p (#23)', async (provider, problem) => {
-    await expect(create(provider).then(async (made) => await made.init())).rejects.toThrow(problem);
-    app = undefined;
+    await expect(serve([provider])).rejects.toThrow(problem);
   });
 });

@@ -1,10 +1,10 @@
 // Applications with several servers, whose classes say which of them serves them.
-import { McpServer, Tool } from '@decorum/core';
-import { ForMcpServer, getMcpServerToken, McpModule, type McpModuleOptions } from '@decorum/nestjs';
-import { connect } from '@decorum/testing';
+import { Tool } from '@decorum/core';
+import { ForMcpServer, getMcpServerToken, type McpModuleOptions } from '@decorum/nestjs';
 import { describe, expect, it } from '@jest/globals';
 import { Controller, Injectable, Module } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
+
+import { forRoot, moduleOf, started, toolsOf } from './fixture.js';
 
 @Injectable()
 class Weather {
@@ -35,57 +35,46 @@ class Drills extends Operations {
 @Module({ providers: [Operations] })
 class OperationsModule {}
 
-const forRoot = (name: string, options: Partial<McpModuleOptions> = {}) =>
-  McpModule.forRoot({ name, version: '1.0.0', path: `/${name}`, ...options });
-
-async function started(metadata: Parameters<typeof Module>[0]) {
-  class AppModule {}
-  Module(metadata)(AppModule);
-  return await NestFactory.createApplicationContext(AppModule, { logger: false, abortOnError: false });
-}
+const server = (name: string, options: Partial<McpModuleOptions> = {}) =>
+  forRoot({ name, path: `/${name}`, ...options });
 
 /** The tools of both servers. */
-async function toolsOf(metadata: Parameters<typeof Module>[0]) {
+async function toolsOfBoth(metadata: Parameters<typeof Module>[0]) {
   const app = await started(metadata);
-  const names = ['weather', 'operations'].map(async (server) => {
-    const client = await connect(app.get<McpServer>(getMcpServerToken(server)));
-    return (await client.listTools()).map(({ name }) => name).toSorted();
-  });
-  const [weather, operations] = await Promise.all(names);
-  await app.close();
+  const names = ['weather', 'operations'].map((name) => toolsOf(app.get(getMcpServerToken(name))));
+  const [weather, operations] = (await Promise.all(names)).map((tools) => tools.toSorted());
   return { weather, operations };
 }
 
 describe('@ForMcpServer', () => {
   it('leaves a class to the servers that it names (#23)', async () => {
-    const imports = [forRoot('weather'), forRoot('operations')];
-    expect(await toolsOf({ imports, providers: [Weather, Operations], controllers: [Status] })).toEqual({
+    const imports = [server('weather'), server('operations')];
+    expect(await toolsOfBoth({ imports, providers: [Weather, Operations], controllers: [Status] })).toEqual({
       weather: ['forecast', 'status'],
       operations: ['forecast', 'restart', 'status'],
     });
   });
 
   it('wins over the modules that a server includes or excludes (#23)', async () => {
-    class OtherModule {}
-    Module({ providers: [Weather] })(OtherModule);
-    const weather = forRoot('weather', { exclude: [OperationsModule] });
-    const operations = forRoot('operations', { include: [OtherModule] });
-    expect(await toolsOf({ imports: [weather, operations, OperationsModule, OtherModule] })).toEqual({
+    const OtherModule = moduleOf({ providers: [Weather] });
+    const weather = server('weather', { exclude: [OperationsModule] });
+    const operations = server('operations', { include: [OtherModule] });
+    expect(await toolsOfBoth({ imports: [weather, operations, OperationsModule, OtherModule] })).toEqual({
       weather: ['forecast'],
       operations: ['forecast', 'restart'],
     });
   });
 
   it('applies to subclasses, which may name other servers (#23)', async () => {
-    const imports = [forRoot('weather'), forRoot('operations')];
-    expect(await toolsOf({ imports, providers: [Deploys, Drills] })).toEqual({
+    const imports = [server('weather'), server('operations')];
+    expect(await toolsOfBoth({ imports, providers: [Deploys, Drills] })).toEqual({
       weather: ['drill', 'restart'],
       operations: ['deploy', 'restart'],
     });
   });
 
   it('must name servers that the application has (#23)', async () => {
-    const imports = [forRoot('weather'), forRoot('admin')];
+    const imports = [server('weather'), server('admin')];
     await expect(started({ imports, providers: [Weather, Operations] })).rejects.toMatchObject({
       code: 'DECORUM_MISUSED_DECORATOR',
       message: expect.stringContaining(

@@ -1,6 +1,5 @@
-import { type Context, McpServer, NoInput, Prompt, Resource, Tool } from '@decorum/core';
-import { McpModule } from '@decorum/nestjs';
-import { connect } from '@decorum/testing';
+// Methods that return generators and observables.
+import { type Context, NoInput, Prompt, Resource, Tool } from '@decorum/core';
 import { describe, expect, it } from '@jest/globals';
 import {
   type ArgumentsHost,
@@ -11,16 +10,17 @@ import {
   type ExceptionFilter,
   ForbiddenException,
   Injectable,
-  Module,
   type NestInterceptor,
-  type Type,
+  type Provider,
   UseFilters,
   UseInterceptors,
 } from '@nestjs/common';
-import { APP_INTERCEPTOR, NestFactory, Reflector } from '@nestjs/core';
+import { APP_INTERCEPTOR, Reflector } from '@nestjs/core';
 import { Exclude } from 'class-transformer';
 import { IsString } from 'class-validator';
-import { finalize, type Observable, tap, timeout } from 'rxjs';
+import { finalize, map, Observable, of, tap, timeout } from 'rxjs';
+
+import { serve } from './fixture.js';
 
 function deferred() {
   let resolve = () => {};
@@ -132,35 +132,27 @@ class Shop {
   }
 }
 
-async function started(provider: Type, providers: object[] = []) {
+async function started(...providers: Provider[]) {
   told.length = 0;
   returned = deferred();
-  class AppModule {}
-  Module({
-    imports: [McpModule.forRoot({ name: 'shop', version: '1.0.0' })],
-    providers: [provider, ...(providers as Type[])],
-  })(AppModule);
-  const app = await NestFactory.createApplicationContext(AppModule, { logger: false, abortOnError: false });
-  return { app, client: await connect(app.get(McpServer)) };
+  return (await serve([Shop, ...providers])).client;
 }
 
 describe('a generator in Nest', () => {
   it('runs inside the interceptors, and reports its progress (#23)', async () => {
-    const { app, client } = await started(Shop);
+    const client = await started();
     const progress: unknown[] = [];
     const result = await client.callTool('count', {}, { onProgress: (...each) => progress.push(each[0]) });
     expect(result).toMatchObject({ content: [{ text: 'counted' }] });
     expect(progress).toHaveLength(2);
     expect(told).toEqual(['between', 'counted', 'end']);
     expect(await client.callTool('inSteps')).toMatchObject({ content: [{ text: 'a' }, { text: 'b' }] });
-    await app.close();
   });
 
   it('has filters, and errors for clients, like any method (#23)', async () => {
-    const { app, client } = await started(Shop);
+    const client = await started();
     expect(await client.callTool('refuse')).toMatchObject({ isError: true, content: [{ text: 'Not yours' }] });
     expect(await client.callTool('conflict')).toMatchObject({ content: [{ text: 'caught: taken' }] });
-    await app.close();
   });
 
   it('has its result serialized (#23)', async () => {
@@ -169,34 +161,75 @@ describe('a generator in Nest', () => {
       useFactory: (reflector: Reflector) => new ClassSerializerInterceptor(reflector),
       inject: [Reflector],
     };
-    const { app, client } = await started(Shop, [serializer]);
+    const client = await started(serializer);
     expect(await client.callTool('user')).toMatchObject({ content: [{ text: '{"name":"Ada"}' }] });
     expect(await client.callTool('count')).toMatchObject({ content: [{ text: 'counted' }] });
-    await app.close();
   });
 
   it('ends when its call is cancelled (#23)', async () => {
-    const { app, client } = await started(Shop);
+    const client = await started();
     const controller = new AbortController();
     const call = client.callTool('wait', {}, { signal: controller.signal, onProgress: () => controller.abort() });
     await expect(call).rejects.toThrow('aborted');
     await returned.promise;
-    await app.close();
   });
 
   it('ends when an interceptor no longer waits for it (#23)', async () => {
-    const { app, client } = await started(Shop);
+    const client = await started();
     expect(await client.callTool('forever')).toMatchObject({ isError: true });
     await returned.promise;
-    await app.close();
   });
 
   it('yields the text of a resource and the messages of a prompt (#23)', async () => {
-    const { app, client } = await started(Shop);
+    const client = await started();
     expect(await client.readResource('docs://long')).toMatchObject({ contents: [{ text: 'one two' }] });
     const { messages } = await client.getPrompt('ask', { topic: 'rain' });
     expect(messages.map(({ content }) => (content as { text: string }).text)).toEqual(['First rain', 'Then more']);
     expect(told.filter((each) => each === 'end')).toHaveLength(2);
-    await app.close();
   });
+});
+
+@Injectable()
+class Plain implements NestInterceptor {
+  intercept(...[, next]: Parameters<NestInterceptor['intercept']>) {
+    return next.handle().pipe(map((value: unknown) => value));
+  }
+}
+
+const INTERCEPTORS: [string, (typeof Plain)[]][] = [
+  ['without interceptors', []],
+  ['with interceptors', [Plain]],
+];
+
+it.each(INTERCEPTORS)('answers with the last value of an observable, %s', async (_what, interceptors) => {
+  @UseInterceptors(...interceptors)
+  @Injectable()
+  class Streams {
+    @Tool() count() {
+      return of(1, 2, 3);
+    }
+  }
+  const { client } = await serve([Streams]);
+  expect(await client.callTool('count')).toMatchObject({ content: [{ text: '3' }] });
+});
+
+it.each(INTERCEPTORS)('unsubscribes from an observable when its call is cancelled, %s', async (_what, interceptors) => {
+  const [began, ended] = [deferred(), deferred()];
+  @UseInterceptors(...interceptors)
+  @Injectable()
+  class Streams {
+    @Tool() watch() {
+      return new Observable(() => {
+        began.resolve();
+        return ended.resolve;
+      });
+    }
+  }
+  const { client } = await serve([Streams]);
+  const controller = new AbortController();
+  const call = client.callTool('watch', {}, { signal: controller.signal });
+  await began.promise;
+  controller.abort(new Error('cancelled'));
+  await expect(call).rejects.toThrow('cancelled');
+  await ended.promise;
 });

@@ -1,22 +1,17 @@
-// Providers that tests, or modules, replace with values, factories or other classes.
+// Providers that tests, or modules, replace with values, factories or other classes, and how long they live.
 import { McpServer, Resource, Tool } from '@decorum/core';
-import { McpModule } from '@decorum/nestjs';
+import { McpRequest } from '@decorum/nestjs';
 import { connect } from '@decorum/testing';
 import { describe, expect, it, jest } from '@jest/globals';
-import { type CanActivate, Injectable, Module, type Provider, Scope, UseGuards } from '@nestjs/common';
-import { NestFactory, REQUEST } from '@nestjs/core';
+import { Injectable, Scope, UseGuards } from '@nestjs/common';
+import { REQUEST } from '@nestjs/core';
 import { Test, type TestingModule, type TestingModuleBuilder } from '@nestjs/testing';
 import { IsString } from 'class-validator';
 
+import { closing, Denied, forRoot, moduleOf, serve, textIn, toolsOf } from './fixture.js';
+
 class Place {
   @IsString() city!: string;
-}
-
-@Injectable()
-class Denied implements CanActivate {
-  canActivate() {
-    return false;
-  }
 }
 
 @Injectable()
@@ -38,10 +33,7 @@ class Weather {
   }
 }
 
-const McpServers = McpModule.forRoot({ name: 'weather', version: '1.0.0' });
-
-class AppModule {}
-Module({ imports: [McpServers], providers: [Weather] })(AppModule);
+const AppModule = moduleOf({ imports: [forRoot()], providers: [Weather] });
 
 /** A mock with all methods. Its methods see the mock as `this`. */
 const mockOf = () => ({
@@ -65,17 +57,15 @@ type Override = ReturnType<TestingModuleBuilder['overrideProvider']>;
 
 async function testing(override: (by: Override) => TestingModuleBuilder): Promise<TestingModule> {
   const builder = Test.createTestingModule({ imports: [AppModule] });
-  return await override(builder.overrideProvider(Weather)).compile();
+  return closing(await override(builder.overrideProvider(Weather)).compile());
 }
-
-const textOf = ({ content }: { readonly content: readonly unknown[] }) => (content[0] as { text: string }).text;
 
 /** What a client gets from the tools and resources. */
 async function served(server: McpServer) {
   const client = await connect(server);
-  const forecast = textOf(await client.callTool('forecast', { city: 'Oslo' }));
+  const forecast = textIn(await client.callTool('forecast', { city: 'Oslo' }));
   const invalid = await client.callTool('forecast', { city: 7 });
-  const guarded = textOf(await client.callTool('turnOff'));
+  const guarded = textIn(await client.callTool('turnOff'));
   const listed = (await client.listResources()).map(({ uri }) => uri);
   await client.close();
   return { forecast, isInvalid: invalid.isError, guarded, listed };
@@ -95,7 +85,6 @@ describe('a provider that a test overrides', () => {
       guarded: 'Forbidden resource',
       listed: ['weather://Rome'],
     });
-    await app.close();
   });
 
   it('serves the members of a mock with decorators of its own in place of the provider’s (#23)', async () => {
@@ -106,9 +95,7 @@ describe('a provider that a test overrides', () => {
     }
     const app = await testing((by) => by.useValue(new Other()));
     await app.init();
-    const client = await connect(app.get(McpServer));
-    expect((await client.listTools()).map(({ name }) => name)).toEqual(['greet']);
-    await app.close();
+    expect(await toolsOf(app.get(McpServer))).toEqual(['greet']);
   });
 
   it('must have the decorated methods (#23)', async () => {
@@ -124,12 +111,6 @@ describe('a provider that a test overrides', () => {
 });
 
 describe('a provider whose token is a class with members', () => {
-  const start = async (...providers: Provider[]) => {
-    class ShopModule {}
-    Module({ imports: [McpServers], providers })(ShopModule);
-    return await NestFactory.createApplicationContext(ShopModule, { logger: false, abortOnError: false });
-  };
-
   class Clock {
     @Tool() now() {
       return '12:00';
@@ -138,13 +119,68 @@ describe('a provider whose token is a class with members', () => {
 
   it('serves them with the value of each request (#23)', async () => {
     const useFactory = (request: { transport?: string }) => ({ now: () => typeof request });
-    const app = await start({ provide: Clock, useFactory, inject: [REQUEST], scope: Scope.REQUEST });
-    const client = await connect(app.get(McpServer));
-    expect(textOf(await client.callTool('now'))).toBe('object');
-    await app.close();
+    const clock = { provide: Clock, useFactory, inject: [REQUEST], scope: Scope.REQUEST };
+    const { client } = await serve([clock]);
+    expect(textIn(await client.callTool('now'))).toBe('object');
   });
 
   it('serves nothing without a value (#23)', async () => {
-    await expect(start({ provide: Clock, useFactory: () => null })).rejects.toThrow('DECORUM_NOTHING_SERVED');
+    await expect(serve([{ provide: Clock, useFactory: () => null }])).rejects.toThrow('DECORUM_NOTHING_SERVED');
   });
+});
+
+class Caller {
+  constructor(readonly request: unknown) {}
+
+  @Tool() who() {
+    return this.request instanceof McpRequest ? this.request.transport.kind : String(this.request);
+  }
+}
+
+@Injectable({ scope: Scope.REQUEST })
+class User {}
+
+it.each([
+  [
+    'that is request-scoped',
+    { inject: [REQUEST], scope: Scope.REQUEST, useFactory: (from: unknown) => new Caller(from) },
+  ],
+  ['that needs something request-scoped', { inject: [REQUEST, User], useFactory: (from: unknown) => new Caller(from) }],
+])('serves what a factory makes %s', async (_what, factory) => {
+  const { client } = await serve([User, { provide: Caller, ...factory }]);
+  expect(await client.callTool('who')).toMatchObject({ content: [{ text: 'memory' }] });
+});
+
+it('serves no factory that has made nothing', async () => {
+  @Injectable()
+  class Shop {
+    @Tool() order() {}
+  }
+  const { client } = await serve([Shop, { provide: Caller, useFactory: () => null }]);
+  expect((await client.listTools()).map(({ name }) => name)).toEqual(['order']);
+});
+
+it('calls `onStart` and `onClose` of providers that exist only', async () => {
+  const called: string[] = [];
+  class Hooked {
+    readonly name: string = this.constructor.name;
+    onStart() {
+      called.push(`start ${this.name}`);
+    }
+    onClose() {
+      called.push(`close ${this.name}`);
+    }
+  }
+  @Injectable()
+  class Shared extends Hooked {
+    @Tool() shared() {}
+  }
+  @Injectable({ scope: Scope.REQUEST })
+  class Scoped extends Hooked {
+    @Tool() scoped() {}
+  }
+  const { app, client } = await serve([Shared, Scoped]);
+  expect(await client.callTool('scoped')).not.toHaveProperty('isError');
+  await app.close();
+  expect(called).toEqual(['start Shared', 'close Shared']);
 });

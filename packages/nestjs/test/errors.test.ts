@@ -1,18 +1,20 @@
-import { McpServer, Prompt, Tool } from '@decorum/core';
-import { McpModule } from '@decorum/nestjs';
+import { McpServer, Prompt, Resource, Tool } from '@decorum/core';
+import type { Plugin } from '@decorum/core/plugin';
 import { connect } from '@decorum/testing';
 import { describe, expect, it, jest } from '@jest/globals';
 import {
   type ArgumentsHost,
+  BadRequestException,
   type CallHandler,
   type CanActivate,
   Catch,
   type ExceptionFilter,
   type ExecutionContext,
   Injectable,
-  Module,
   type NestInterceptor,
+  InternalServerErrorException,
   NotFoundException,
+  RequestTimeoutException,
   type Type,
   UseFilters,
   UseGuards,
@@ -22,6 +24,8 @@ import { APP_FILTER, BaseExceptionFilter, HttpAdapterHost, NestFactory } from '@
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { of } from 'rxjs';
+
+import { closing, Denied, forRoot, moduleOf, serve } from './fixture.js';
 
 /** The methods of Express's and Fastify's responses that applications chain. */
 interface Response {
@@ -45,16 +49,8 @@ const WAYS: Readonly<Record<string, (response: Response) => unknown>> = {
 };
 
 async function called(provider: Type) {
-  class AppModule {}
-  const imports = [McpModule.forRoot({ name: 'shop', version: '1.0.0' })];
-  Module({ imports, providers: [provider] })(AppModule);
-  const app = await NestFactory.createApplicationContext(AppModule, { logger: false, abortOnError: false });
-  const client = await connect(app.get(McpServer));
-  const result = await client.callTool('find');
-  const prompt = client.getPrompt('ask').catch((error: Error) => error.message);
-  const answers = [result, await prompt];
-  await app.close();
-  return answers;
+  const { client } = await serve([provider]);
+  return [await client.callTool('find'), await client.getPrompt('ask').catch((error: Error) => error.message)];
 }
 
 it.each(Object.keys(WAYS))('a filter that returns %s leaves its error to the client (#23)', async (way) => {
@@ -148,10 +144,8 @@ describe.each([
   class Base extends BaseExceptionFilter {}
 
   it.each([Everything, Base])('leaves its error to the client: %p (#23)', async (useClass) => {
-    class AppModule {}
-    const imports = [McpModule.forRoot({ name: 'shop', version: '1.0.0' })];
-    Module({ imports, providers: [Shop, { provide: APP_FILTER, useClass }] })(AppModule);
-    const app = await NestFactory.create(AppModule, adapter() as ExpressAdapter, { logger: ['warn', 'error'] });
+    const module = moduleOf({ imports: [forRoot()], providers: [Shop, { provide: APP_FILTER, useClass }] });
+    const app = closing(await NestFactory.create(module, adapter() as ExpressAdapter, { logger: ['warn', 'error'] }));
     const warn = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
     const print = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
     const client = await connect((await app.init()).get(McpServer));
@@ -161,6 +155,63 @@ describe.each([
     print.mockRestore();
     expect(result).toMatchObject({ isError: true, content: [{ text: 'No such article' }] });
     expect(printed).toEqual([]);
-    await app.close();
   });
+});
+
+const ERRORS = {
+  wrong: () => new BadRequestException('wrong'),
+  missing: () => new NotFoundException('missing'),
+  late: () => new RequestTimeoutException('late'),
+  failed: () => new InternalServerErrorException('failed'),
+  bug: () => new Error('bug'),
+};
+let next: keyof typeof ERRORS = 'bug';
+
+@Injectable()
+class Failing {
+  @Tool() fail() {
+    throw ERRORS[next]();
+  }
+  @Resource('docs://fail') read(): string {
+    throw ERRORS[next]();
+  }
+  @Prompt() ask(): string {
+    throw ERRORS[next]();
+  }
+  @UseGuards(Denied) @Tool({ name: 'closed' }) closedTool() {}
+  @UseGuards(Denied) @Resource('docs://closed') closedResource() {
+    return '';
+  }
+  @UseGuards(Denied) @Prompt({ name: 'closed' }) closedPrompt() {
+    return '';
+  }
+}
+
+it('plugins learn why calls of Nest applications failed, whatever the member (#23)', async () => {
+  const causes: unknown[] = [];
+  const plugin: Plugin = {
+    name: 'causes',
+    ended(_request, { cause }) {
+      if (cause !== undefined) causes.push(cause);
+    },
+  };
+  const { client } = await serve([Failing], { plugins: [plugin] });
+  const causesOf = async (tool: string, uri: string, prompt: string) => {
+    causes.length = 0;
+    await client.callTool(tool);
+    await client.readResource(uri).catch(() => {});
+    await client.getPrompt(prompt).catch(() => {});
+    return causes;
+  };
+  expect(await causesOf('closed', 'docs://closed', 'closed')).toEqual(['denied', 'denied', 'denied']);
+  for (const [error, cause] of Object.entries({
+    wrong: 'invalid-arguments',
+    missing: 'not-found',
+    late: 'timeout',
+    failed: 'bug',
+    bug: 'bug',
+  })) {
+    next = error as keyof typeof ERRORS;
+    expect([error, await causesOf('fail', 'docs://fail', 'ask')]).toEqual([error, [cause, cause, cause]]);
+  }
 });
