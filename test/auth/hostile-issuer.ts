@@ -105,6 +105,13 @@ export class HostileIssuer {
     };
   }
 
+  /** Publishes metadata with changes. `undefined` leaves a member out. */
+  publish(changes: Readonly<Record<string, unknown>>): void {
+    this.handlers.set(`/.well-known/oauth-authorization-server${this.path}`, (_request, response) =>
+      sendJson(response, { ...this.metadata, ...changes }),
+    );
+  }
+
   /** How often a path was requested. */
   count(path: string): number {
     return this.requests.filter((each) => each === `${this.path}${path}`).length;

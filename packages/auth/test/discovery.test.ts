@@ -51,7 +51,7 @@ describe('discovery', () => {
     const { issuer, status, clock } = await open();
     issuer.handlers.set(OAUTH, (_request, response) => void response.end('<title>Maintenance</title>'));
     expect(await status()).toBe(503);
-    issuer.handlers.set(OAUTH, (_request, response) => sendJson(response, issuer.metadata));
+    issuer.publish({});
     clock.ahead += 999;
     expect([await status(), issuer.count(OAUTH)]).toEqual([503, 1]);
     clock.ahead += 1;
@@ -62,7 +62,7 @@ describe('discovery', () => {
     const { issuer, status, clock } = await open();
     issuer.handlers.set(OAUTH, (_request, response) => void response.writeHead(429, { 'retry-after': '20' }).end());
     expect(await status()).toBe(503);
-    issuer.handlers.set(OAUTH, (_request, response) => sendJson(response, issuer.metadata));
+    issuer.publish({});
     clock.ahead += 19_999;
     expect([await status(), issuer.count(OAUTH)]).toEqual([503, 1]);
     clock.ahead += 20_000;
@@ -81,7 +81,7 @@ describe('discovery', () => {
   it('keeps the slash at the end of an issuer', async () => {
     const { issuer } = await open();
     const slashed = `${issuer.url}/`;
-    issuer.handlers.set(OAUTH, (_request, response) => sendJson(response, { ...issuer.metadata, issuer: slashed }));
+    issuer.publish({ issuer: slashed });
     const { enter } = createAuth({ issuer: slashed });
     expect(statusOf(await enter(issuer.sign({ aud: AUDIENCE, iss: slashed })))).toBe(200);
     expect(statusOf(await enter(issuer.sign({ aud: AUDIENCE })))).toBe(401);
@@ -101,7 +101,7 @@ describe('discovery', () => {
     'fetches no keys from %j',
     async (url) => {
       const { issuer, status } = await open();
-      issuer.handlers.set(OAUTH, (_request, response) => sendJson(response, { ...issuer.metadata, jwks_uri: url }));
+      issuer.publish({ jwks_uri: url });
       expect(await status()).toBe(503);
     },
   );

@@ -2,7 +2,7 @@ import type { AuthDocument } from '@decorum/http';
 import { AUTH } from '@decorum/http';
 import { describe, expect, it } from '@jest/globals';
 
-import { createAuth, headWith, openIssuer, sendJson } from './fixture.js';
+import { createAuth, headWith, openIssuer } from './fixture.js';
 
 const ISSUER = 'https://id.example.com';
 const CORS = { 'access-control-allow-origin': '*' };
@@ -76,14 +76,14 @@ describe('the metadata of the authorization server', () => {
 
   it('is a 502 that nobody caches if it cannot be had, and asks the issuer at most every 30 seconds', async () => {
     const issuer = await openIssuer();
-    issuer.handlers.set(PATH, (_request, response) => sendJson(response, { issuer: 'https://evil.example' }));
+    issuer.publish({ issuer: 'https://evil.example' });
     const { auth, clock } = createAuth({ issuer: issuer.url });
     const document = find(auth[AUTH], PATH);
     for (let n = 0; n < 5; n++) {
       expect(await answer(document)).toMatchObject({ status: 502, headers: { ...CORS, 'cache-control': 'no-store' } });
     }
     expect(issuer.count(PATH)).toBe(1);
-    issuer.handlers.set(PATH, (_request, response) => sendJson(response, issuer.metadata));
+    issuer.publish({});
     clock.ahead = 30_000;
     expect(await answer(document)).toMatchObject({ status: 200 });
     // kept while the issuer is away
@@ -114,10 +114,7 @@ describe('the endpoints for clients that read no metadata', () => {
 
   it('keep the query of an endpoint', async () => {
     const issuer = await openIssuer();
-    const metadata = { ...issuer.metadata, authorization_endpoint: `${issuer.url}/go?tenant=1` };
-    issuer.handlers.set('/.well-known/oauth-authorization-server', (_request, response) =>
-      sendJson(response, metadata),
-    );
+    issuer.publish({ authorization_endpoint: `${issuer.url}/go?tenant=1` });
     const { auth } = createAuth({ issuer: issuer.url, legacyEndpoints: true });
     const { headers } = await answer(find(auth[AUTH], '/authorize'), '/authorize?state=x');
     expect(headers).toMatchObject({ location: `${issuer.url}/go?tenant=1&state=x` });
@@ -125,10 +122,7 @@ describe('the endpoints for clients that read no metadata', () => {
 
   it('are a 502 if the issuer has no such endpoint, or only an unsafe one', async () => {
     const issuer = await openIssuer();
-    const metadata = { ...issuer.metadata, registration_endpoint: undefined, token_endpoint: 'http://evil.example/' };
-    issuer.handlers.set('/.well-known/oauth-authorization-server', (_request, response) =>
-      sendJson(response, metadata),
-    );
+    issuer.publish({ registration_endpoint: undefined, token_endpoint: 'http://evil.example/' });
     const { auth } = createAuth({ issuer: issuer.url, legacyEndpoints: true });
     expect(await answer(find(auth[AUTH], '/register'))).toMatchObject({ status: 502 });
     expect(await answer(find(auth[AUTH], '/token'))).toMatchObject({ status: 502 });

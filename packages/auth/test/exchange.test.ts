@@ -82,10 +82,7 @@ describe('a token exchange', () => {
     ['both', ['client_secret_post', 'client_secret_basic'], 'basic'],
     ['client_secret_post', ['private_key_jwt', 'client_secret_post'], 'post'],
   ])('authenticates by the metadata of the issuer, which says %s (#23)', async (_title, methods, expected) => {
-    const { metadata } = issuer;
-    issuer.handlers.set('/.well-known/oauth-authorization-server', (_request, response) =>
-      response.end(JSON.stringify({ ...metadata, token_endpoint_auth_methods_supported: methods })),
-    );
+    issuer.publish({ token_endpoint_auth_methods_supported: methods });
     const { auth, principal } = await signedIn();
     await auth.exchange(principal, { audience: API });
     const [{ params, authorization } = { params: new URLSearchParams(), authorization: undefined }] = asked;
@@ -95,10 +92,7 @@ describe('a token exchange', () => {
   });
 
   it('says so if the issuer takes no secret (#23)', async () => {
-    const { metadata } = issuer;
-    issuer.handlers.set('/.well-known/oauth-authorization-server', (_request, response) =>
-      response.end(JSON.stringify({ ...metadata, token_endpoint_auth_methods_supported: ['private_key_jwt'] })),
-    );
+    issuer.publish({ token_endpoint_auth_methods_supported: ['private_key_jwt'] });
     const { auth, principal } = await signedIn();
     const error = await failure(auth.exchange(principal, { audience: API }));
     expect([error.code, error.message]).toEqual(['unsupported', expect.stringContaining('private_key_jwt')]);

@@ -268,10 +268,7 @@ describe('the keys of an issuer', () => {
     expect(await status()).toBe(200);
     issuer.handlers.set('/moved', (_request, response) => sendJson(response, { keys: [TWO.jwk] }));
     issuer.handlers.set(JWKS, (_request, response) => void response.writeHead(404).end());
-    const { metadata } = issuer;
-    issuer.handlers.set('/.well-known/oauth-authorization-server', (_request, response) =>
-      sendJson(response, { ...metadata, jwks_uri: `${issuer.url}/moved` }),
-    );
+    issuer.publish({ jwks_uri: `${issuer.url}/moved` });
     clock.ahead += 10 * MINUTE;
     expect(await status()).toBe(200);
     clock.ahead += MINUTE;

@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 
 import { McpServer } from '@decorum/core';
@@ -19,47 +16,40 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-/** Opens an `OAuth` that checks its issuers, as in production, and waits for its first warning. */
-async function warningOf(options: Partial<OAuthOptions>): Promise<string> {
-  const platform = { now: () => Date.now(), fetch: (url: string, init: RequestInit) => fetch(url, init) };
-  const auth = new OAuth(
+/** An `OAuth` that checks its issuers, as in production. */
+const checking = (options: Partial<OAuthOptions>) =>
+  new OAuth(
     { audience: AUDIENCE, allowLoopbackHttp: true, ...options },
-    { ...platform, checksIssuers: true },
+    { now: () => Date.now(), fetch: (url, init) => fetch(url, init), checksIssuers: true },
   );
-  return await new Promise((resolve) => auth[AUTH].opened(resolve));
-}
 
-/** The URL of a server that answers every request with an HTML page. */
-async function startWebsite(): Promise<string> {
-  const server = createServer((_request, response) => response.end('<!doctype html><title>Welcome</title>'));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  closing.push(async () => {
-    server.close();
-    await once(server, 'close');
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
+/** The first warning of such an `OAuth` when a server opens. */
+const warningOf = async (options: Partial<OAuthOptions>): Promise<string> =>
+  await new Promise((resolve) => checking(options)[AUTH].opened(resolve));
+
+const INTROSPECTION = { clientId: 'files', clientSecret: 'hush' };
 
 describe('when a server opens, the log tells', () => {
-  it('of a slash too many in the issuer, and how to write it (#23)', async () => {
-    const issuer = await openIssuer();
-    const warning = await warningOf({ issuer: `${issuer.url}/` });
-    expect(warning).toContain(`no metadata of ${issuer.url}/`);
-    expect(warning).toContain(`Only the slash at the end differs: write \`issuer: "${issuer.url}"\``);
-  });
-
-  it('of an issuer with another name (#23)', async () => {
-    const issuer = await openIssuer();
-    const url = issuer.url.replace('127.0.0.1', 'localhost');
-    expect(await warningOf({ issuer: url })).toContain(`It must be the same: write \`issuer: "${issuer.url}"\``);
-  });
-
-  it('of a path at which there is no issuer (#23)', async () => {
-    const issuer = await openIssuer();
-    const warning = await warningOf({ issuer: `${issuer.url}/realms/typo` });
-    expect(warning).toContain('/realms/typo/.well-known/openid-configuration answered with status 404');
-    expect(warning).toContain('Check the path of `issuer`');
+  it.each<[string, (url: string) => string, string[]]>([
+    [
+      'a slash too many in the issuer, and how to write it',
+      (url) => `${url}/`,
+      ['no metadata of URL/', 'Only the slash at the end differs: write `issuer: "URL"`'],
+    ],
+    [
+      'an issuer with another name',
+      (url) => url.replace('127.0.0.1', 'localhost'),
+      ['It must be the same: write `issuer: "URL"`'],
+    ],
+    [
+      'a path at which there is no issuer',
+      (url) => `${url}/realms/typo`,
+      ['/realms/typo/.well-known/openid-configuration answered with status 404', 'Check the path of `issuer`'],
+    ],
+  ])('of %s (#23)', async (_what, issuerAt, texts) => {
+    const { url } = await openIssuer();
+    const warning = await warningOf({ issuer: issuerAt(url) });
+    for (const text of texts) expect(warning).toContain(text.replace('URL', url));
   });
 
   it('of an issuer that cannot be reached (#23)', async () => {
@@ -72,27 +62,24 @@ describe('when a server opens, the log tells', () => {
   });
 
   it('of a web site where the issuer should be (#23)', async () => {
-    expect(await warningOf({ issuer: await startWebsite() })).toContain('sent no JSON object');
+    const issuer = await openIssuer();
+    for (const document of ['oauth-authorization-server', 'openid-configuration']) {
+      issuer.handlers.set(`/.well-known/${document}`, (_request, response) => response.end('<!doctype html>Welcome'));
+    }
+    expect(await warningOf({ issuer: issuer.url })).toContain('sent no JSON object');
   });
 
   it('of metadata without an endpoint that is needed (#23)', async () => {
     const issuer = await openIssuer();
-    const { introspection_endpoint: _missing, ...metadata } = issuer.metadata;
-    issuer.handlers.set('/.well-known/oauth-authorization-server', (_request, response) =>
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(metadata)),
-    );
-    const introspection = { clientId: 'files', clientSecret: 'hush' };
-    const warning = await warningOf({ issuer: { issuer: issuer.url, introspection } });
+    issuer.publish({ introspection_endpoint: undefined });
+    const warning = await warningOf({ issuer: { issuer: issuer.url, introspection: INTROSPECTION } });
     expect(warning).toContain(`can't be used: ${issuer.url} has no introspection_endpoint.`);
   });
 
   it('nothing of an issuer whose tokens are opaque, and which has no keys (#23)', async () => {
     const issuer = await openIssuer();
-    const { jwks_uri: _none, ...metadata } = issuer.metadata;
-    issuer.handlers.set('/.well-known/oauth-authorization-server', (_request, response) =>
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(metadata)),
-    );
-    const own = { issuer: issuer.url, introspection: { clientId: 'files', clientSecret: 'hush' } };
+    issuer.publish({ jwks_uri: undefined });
+    const own = { issuer: issuer.url, introspection: INTROSPECTION };
     const other = `${issuer.url}/realms/typo`;
     // the other issuer is checked last, so its warning is the only one
     expect(await warningOf({ issuer: [own, other] })).toContain(`no metadata of ${other}`);
@@ -102,8 +89,7 @@ describe('when a server opens, the log tells', () => {
   it('nothing if all is well, and asks each issuer once, however many servers open (#23)', async () => {
     const issuer = await openIssuer();
     const logged: string[] = [];
-    const platform = { now: () => 0, fetch: (url: string, init: RequestInit) => fetch(url, init), checksIssuers: true };
-    const auth = new OAuth({ issuer: issuer.url, audience: AUDIENCE, allowLoopbackHttp: true }, platform);
+    const auth = checking({ issuer: issuer.url });
     for (let server = 0; server < 3; server += 1) auth[AUTH].opened((line) => logged.push(line));
     while (issuer.requests.length === 0) await setImmediate();
     await auth[AUTH].documents.at(-1)?.answer(headWith());
@@ -112,8 +98,7 @@ describe('when a server opens, the log tells', () => {
 
   it('also a server that opens after the check has failed (#23)', async () => {
     const issuer = await openIssuer();
-    const platform = { now: () => 0, fetch: (url: string, init: RequestInit) => fetch(url, init), checksIssuers: true };
-    const auth = new OAuth({ issuer: `${issuer.url}/`, audience: AUDIENCE, allowLoopbackHttp: true }, platform);
+    const auth = checking({ issuer: `${issuer.url}/` });
     await new Promise((resolve) => auth[AUTH].opened(resolve as () => void));
     const late: string[] = [];
     auth[AUTH].opened((line) => late.push(line));
@@ -122,9 +107,7 @@ describe('when a server opens, the log tells', () => {
 
   it('control characters of an issuer only escaped (#23)', async () => {
     const issuer = await openIssuer();
-    issuer.handlers.set('/.well-known/oauth-authorization-server', (_request, response) =>
-      response.writeHead(200).end(JSON.stringify({ issuer: 'https://evil.example/\u001b[31m\u202e' })),
-    );
+    issuer.publish({ issuer: 'https://evil.example/\u001b[31m\u202e' });
     expect(await warningOf({ issuer: issuer.url })).toMatch(/^[\x20-\x7e]*$/);
   });
 });
@@ -245,8 +228,10 @@ describe('an unknown API key is called one', () => {
   it('that the issuer does not know either (#23)', async () => {
     const issuer = await openIssuer();
     issuer.handlers.set('/introspect', (_request, response) => response.writeHead(200).end('{"active":false}'));
-    const introspection = { clientId: 'files', clientSecret: 'hush' };
-    const { enter, events } = createAuth({ apiKeys, issuer: { issuer: issuer.url, introspection } });
+    const { enter, events } = createAuth({
+      apiKeys,
+      issuer: { issuer: issuer.url, introspection: INTROSPECTION },
+    });
     await enter('sk-made-up');
     expect(events).toMatchObject([{ reason: 'inactive', found: 'the token is not active, nor is it a known API key' }]);
   });

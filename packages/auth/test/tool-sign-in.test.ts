@@ -9,7 +9,8 @@ import { AUDIENCE, createAuth, type HostileIssuer, openIssuer } from './fixture.
 
 const RESOURCE = 'resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp"';
 const STATELESS = '2026-07-28';
-const REVISIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', STATELESS];
+/** One whose tools have no `_meta`, the first whose tools do, and the stateless one. */
+const REVISIONS = ['2025-03-26', '2025-06-18', STATELESS];
 
 class Files {
   @Tool({ description: 'Lists files' })
@@ -96,7 +97,7 @@ async function serve(auth: Auth<Request>, provider: new () => Files = OpenFiles,
     const headers = {
       'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
-      ...(revision !== '2024-11-05' && { 'mcp-protocol-version': revision }),
+      'mcp-protocol-version': revision,
       ...(revision === STATELESS && { 'mcp-method': method, ...(name !== undefined && { 'mcp-name': name }) }),
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
     };
