@@ -4,6 +4,7 @@ import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport as SseV1 } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { IssuerOptions } from '@decorum/auth';
 import * as openid from 'openid-client';
 import { Client as ClientB } from 'sdk-1.11/client/index.js';
 import { StreamableHTTPClientTransport as HttpB } from 'sdk-1.11/client/streamableHttp.js';
@@ -36,7 +37,9 @@ afterAll(async () => {
 /** Clients register for the scopes of the first challenge, and the issuer keeps them to it. */
 const OFFER = ['files:write'];
 
-async function served(options: Parameters<typeof serve>[0] = () => ({ issuer: issuer.url })): Promise<Served> {
+const withJwts = () => ({ issuer: issuer.url });
+
+async function served(options: Parameters<typeof serve>[0] = withJwts): Promise<Served> {
   const server = await serve((url) => ({ offer: OFFER, ...options(url) }));
   open.push(server);
   return server;
@@ -90,53 +93,52 @@ async function tellStory(user: User, client: Connected, transport: Transport, pr
 /** A user who grants `files:write` only when a tool needs it. */
 const declining = (prefix = '') => new User(undefined, `${prefix}files:write`);
 
-describe.each([
-  ['JWTs', () => ({ issuer: issuer.url })],
-  ['opaque tokens', byIntrospection],
-])('with %s', (_kind, options) => {
-  it('the SDK 1.32 signs in and asks for more scopes', async () => {
-    const { url } = await served(options);
-    const user = declining();
-    const client = new ClientV1(INFO);
-    const create = () => new HttpV1(new URL(url), { authProvider: user });
-    const transport = await signIn(user, create, (each) => client.connect(each as never));
-    await tellStory(user, client, transport);
-  });
+async function signInV1(url: string, user: User) {
+  const client = new ClientV1(INFO);
+  const create = () => new HttpV1(new URL(url), { authProvider: user });
+  return { client, transport: await signIn(user, create, (each) => client.connect(each as never)) };
+}
 
-  it.each(['legacy', 'auto', { pin: '2026-07-28' }] as const)(
-    'the SDK 2.4 signs in and asks for more scopes, with versions %j',
-    async (mode) => {
-      const { url } = await served(options);
-      const user = declining();
-      const client = new ClientV2(INFO, { versionNegotiation: { mode } });
-      const create = () => new HttpV2(new URL(url), { authProvider: user });
-      const transport = await signIn(user, create, (each) => client.connect(each));
-      await tellStory(user, client as never, transport);
-    },
-  );
+type Mode = 'legacy' | 'auto' | { readonly pin: string };
+
+async function signInV2(url: string, user: User, mode: Mode) {
+  const client = new ClientV2(INFO, { versionNegotiation: { mode } });
+  const create = () => new HttpV2(new URL(url), { authProvider: user });
+  return {
+    client: client as never as Connected,
+    transport: await signIn(user, create, (each) => client.connect(each)),
+  };
+}
+
+type Connect = (url: string, user: User) => Promise<{ client: Connected; transport: Transport }>;
+
+// the SDK 1.32, and the SDK 2.4 in its default mode, get JWTs in `stock-issuer.test.ts`
+it.each<[string, string, () => { issuer: IssuerOptions | string }, Connect]>([
+  ['the SDK 1.32', 'opaque tokens', byIntrospection, signInV1],
+  ['the SDK 2.4, which probes for the revision', 'opaque tokens', byIntrospection, (...to) => signInV2(...to, 'auto')],
+  ['the SDK 2.4 of revisions with sessions', 'JWTs', withJwts, (...to) => signInV2(...to, 'legacy')],
+  ['the SDK 2.4 of 2026-07-28', 'JWTs', withJwts, (...to) => signInV2(...to, { pin: '2026-07-28' })],
+])('%s signs in and asks for more scopes, with %s', async (_client, _kind, options, connect) => {
+  const { url } = await served(options);
+  const user = declining();
+  const { client, transport } = await connect(url, user);
+  await tellStory(user, client, transport);
 });
 
 describe('with refresh tokens', () => {
-  it.each(['legacy', 'auto', { pin: '2026-07-28' }] as const)(
-    'the SDK 2.4 asks the user for more scopes all the same, with versions %j',
-    async (mode) => {
-      const { url } = await served(() => ({ issuer: refreshing.url }));
-      const user = declining();
-      const client = new ClientV2(INFO, { versionNegotiation: { mode } });
-      const create = () => new HttpV2(new URL(url), { authProvider: user });
-      const transport = await signIn(user, create, (each) => client.connect(each));
-      expect(user.tokens()).toMatchObject({ refresh_token: expect.any(String) });
-      await tellStory(user, client as never, transport);
-      expect(user.tokens()).toMatchObject({ refresh_token: expect.any(String) });
-    },
-  );
+  it('the SDK 2.4 asks the user for more scopes all the same', async () => {
+    const { url } = await served(() => ({ issuer: refreshing.url }));
+    const user = declining();
+    const { client, transport } = await signInV2(url, user, 'legacy');
+    expect(user.tokens()).toMatchObject({ refresh_token: expect.any(String) });
+    await tellStory(user, client, transport);
+    expect(user.tokens()).toMatchObject({ refresh_token: expect.any(String) });
+  });
 
   it('the SDK 1.32 only refreshes its token, and gives up without asking endlessly', async () => {
     const { url, ran } = await served(() => ({ issuer: refreshing.url }));
     const user = declining();
-    const client = new ClientV1(INFO);
-    const create = () => new HttpV1(new URL(url), { authProvider: user });
-    await signIn(user, create, (each) => client.connect(each as never));
+    const { client } = await signInV1(url, user);
     const before = user.tokens();
     await expect(client.callTool(call('write'))).rejects.toThrow('Server returned 403 after trying upscoping');
     expect(user.tokens()?.access_token).not.toBe(before?.access_token);
@@ -147,28 +149,19 @@ describe('with refresh tokens', () => {
   });
 });
 
-describe('at an issuer that knows scopes by other names than its tokens, as Entra ID does,', () => {
-  const prefix = 'api://files/';
-  const options = () => ({ issuer: { issuer: prefixing.url, scopePrefix: prefix } });
-
-  it('the SDK 1.32 signs in and asks for more scopes (#23)', async () => {
-    const { url } = await served(options);
+it.each<[string, Connect]>([
+  ['SDK 1.32', signInV1],
+  ['SDK 2.4', (...to) => signInV2(...to, 'auto')],
+])(
+  'at an issuer that knows scopes by other names than its tokens, as Entra ID does, the %s signs in and asks for more (#23)',
+  async (_name, connect) => {
+    const prefix = 'api://files/';
+    const { url } = await served(() => ({ issuer: { issuer: prefixing.url, scopePrefix: prefix } }));
     const user = declining(prefix);
-    const client = new ClientV1(INFO);
-    const create = () => new HttpV1(new URL(url), { authProvider: user });
-    const transport = await signIn(user, create, (each) => client.connect(each as never));
+    const { client, transport } = await connect(url, user);
     await tellStory(user, client, transport, prefix);
-  });
-
-  it('the SDK 2.4 signs in and asks for more scopes (#23)', async () => {
-    const { url } = await served(options);
-    const user = declining(prefix);
-    const client = new ClientV2(INFO, { versionNegotiation: { mode: 'auto' } });
-    const create = () => new HttpV2(new URL(url), { authProvider: user });
-    const transport = await signIn(user, create, (each) => client.connect(each));
-    await tellStory(user, client as never, transport, prefix);
-  });
-});
+  },
+);
 
 describe('over HTTP+SSE', () => {
   it('the SDK 1.32 signs in, and a tool that needs more scopes does not run', async () => {
@@ -205,11 +198,8 @@ describe('clients of 2025-03-26, which look for the issuer here', () => {
 });
 
 describe('openid-client', () => {
-  it.each([
-    ['JWTs', () => ({ issuer: issuer.url })],
-    ['opaque tokens', byIntrospection],
-  ])('gets from the challenge to a call, and to one with more scopes, with %s', async (_kind, options) => {
-    const { url } = await served(options);
+  it('gets from the challenge to a call, and to one with more scopes', async () => {
+    const { url } = await served();
     const post = async (name: string, token?: string) =>
       await fetch(url, {
         method: 'POST',

@@ -168,13 +168,13 @@ describe('tokens whose values are nested as deep as fits', () => {
     return Buffer.from(JSON.stringify(members).replace('"?"', nested)).toString('base64url');
   };
 
-  it.each(HEADER.slice(0, 4))('are refused: %s in the header', async (name) => {
+  it('are refused, in the header and in the claims', async () => {
     const [header, claims, signature] = parts(issuer.sign({ aud: server.url, scope: 'mcp' }));
-    expect(await sendHead([deep(header, name), claims, signature].join('.'))).toMatch(/^HTTP\/1\.1 401 /);
-  });
-
-  it.each(CLAIMS.slice(0, 5))('are refused: %s in the claims', async (name) => {
-    const [header, claims, signature] = parts(issuer.sign({ aud: server.url, scope: 'mcp' }));
-    expect(await sendHead([header, deep(claims, name), signature].join('.'))).toMatch(/^HTTP\/1\.1 401 /);
+    for (const name of HEADER.slice(0, 4)) {
+      expect(await sendHead([deep(header, name), claims, signature].join('.'))).toMatch(/^HTTP\/1\.1 401 /);
+    }
+    for (const name of CLAIMS.slice(0, 5)) {
+      expect(await sendHead([header, deep(claims, name), signature].join('.'))).toMatch(/^HTTP\/1\.1 401 /);
+    }
   });
 });

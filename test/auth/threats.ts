@@ -1,11 +1,10 @@
 // An issuer, an attacker's issuer, and a server that trusts the first issuer's tokens.
 import { afterAll, beforeAll } from '@jest/globals';
 import { type OAuthOptions, oauth } from '@decorum/auth';
-import type { McpServerOptions } from '@decorum/core';
 
 import type { Fields } from '../../packages/http/test/fixture.js';
 import { serveFiles, type ServedFiles } from '../http-contract/auth-fixture.js';
-import type { HostOptions, HttpHost } from '../http-contract/hosts.js';
+import type { HttpHost } from '../http-contract/hosts.js';
 import { HostileIssuer, type Signing } from './hostile-issuer.js';
 
 export const AUDIENCE = 'https://mcp.example.com/mcp';
@@ -37,17 +36,11 @@ export class Issuers {
   }
 
   /** Serves tools, until the end of the test. */
-  async serve(host: HttpHost, options: Partial<OAuthOptions> = {}, more: Surroundings = {}): Promise<ServedFiles> {
+  async serve(host: HttpHost, options: Partial<OAuthOptions> = {}): Promise<ServedFiles> {
     const issuer = this.trusted.url;
     const auth = oauth({ issuer, audience: AUDIENCE, scopes: ['mcp'], allowLoopbackHttp: true, ...options });
-    return await serveFiles(host, { auth, legacySse: true, limits: more.limits ?? {} }, undefined, more.server);
+    return await serveFiles(host, { auth, legacySse: true });
   }
-}
-
-/** More options of a server. */
-export interface Surroundings {
-  readonly limits?: HostOptions['limits'];
-  readonly server?: Partial<McpServerOptions>;
 }
 
 /** The headers of a caller with this token. */

@@ -1,4 +1,5 @@
-// What attackers try with tokens and API keys. Each attempt goes to every entry point of a server on a port.
+// What attackers try with tokens and API keys. Each attempt goes to every entry point of a server on a
+// port; forged tokens go to each host.
 /* oxlint-disable jest/no-standalone-expect -- inEveryRevision registers a test */
 import { Buffer } from 'node:buffer';
 import { createHash, createHmac, createPublicKey } from 'node:crypto';
@@ -6,15 +7,18 @@ import { createHash, createHmac, createPublicKey } from 'node:crypto';
 import { expect } from '@jest/globals';
 
 import { stopClock } from '../../packages/http/test/clock.js';
-import { afterwards, call, type Fields, json } from '../../packages/http/test/fixture.js';
-import { inEveryRevision, inTheFirstRevision, overEveryHost } from '../http-contract/contract.js';
-import { type Door, doorsOf, enter, HttpClient, SseClient } from '../revisions/http-client.js';
+import type { Fields } from '../../packages/http/test/fixture.js';
+import { inEveryRevision, overEveryHost } from '../http-contract/contract.js';
+import { HOSTS, type HttpHost } from '../http-contract/hosts.js';
+import { type Door, doorsOf, enter, HttpClient } from '../revisions/http-client.js';
 import type { Revision } from '../support/requirements.js';
-import { createKey, HostileIssuer, type Key } from './hostile-issuer.js';
+import type { Key } from './hostile-issuer.js';
 import { AUDIENCE, bearer, Issuers } from './threats.js';
 
 const METADATA = 'resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp"';
 const INVALID = 'error="invalid_token", error_description="The access token is not valid or has expired."';
+
+const [LISTEN] = HOSTS as [HttpHost];
 
 const issuers = new Issuers();
 const sign = issuers.sign.bind(issuers);
@@ -129,134 +133,50 @@ overEveryHost('a token', (host) => {
     }
     expect([issuers.trusted.requests.length, issuers.evil.requests, files.ran.length]).toEqual([fetched, [], ran]);
   });
+});
 
-  inEveryRevision('for another server is refused at every entry point', async (revision) => {
-    const { url } = await issuers.serve(host);
+inEveryRevision('a token for another server is refused at every entry point', async (revision) => {
+  const { url } = await issuers.serve(LISTEN);
+  const doors = await closedDoors(url, revision);
+  for (const aud of FOREIGN_AUDIENCES) {
+    expect([aud, await knock(doors, bearer(sign({ aud })))]).toEqual([aud, REFUSED]);
+  }
+});
+
+inEveryRevision('a token of another kind is refused, even where access tokens are of type JWT', async (revision) => {
+  for (const tokenTypes of [[], ['JWT', '']]) {
+    const { url } = await issuers.serve(LISTEN, { issuer: { issuer: issuers.trusted.url, tokenTypes } });
     const doors = await closedDoors(url, revision);
-    for (const aud of FOREIGN_AUDIENCES) {
-      expect([aud, await knock(doors, bearer(sign({ aud })))]).toEqual([aud, REFUSED]);
+    for (const [kind, typ, claims] of OTHER_KINDS) {
+      expect([kind, await knock(doors, bearer(sign(claims, { header: { typ } })))]).toEqual([kind, REFUSED]);
     }
-  });
+  }
+});
 
-  inEveryRevision('of another kind is refused, even where access tokens are of type JWT', async (revision) => {
-    for (const tokenTypes of [[], ['JWT', '']]) {
-      const { url } = await issuers.serve(host, { issuer: { issuer: issuers.trusted.url, tokenTypes } });
-      const doors = await closedDoors(url, revision);
-      for (const [kind, typ, claims] of OTHER_KINDS) {
-        expect([kind, await knock(doors, bearer(sign(claims, { header: { typ } })))]).toEqual([kind, REFUSED]);
-      }
-    }
-  });
+inEveryRevision('a token is asked for with its scope and the metadata, and without an error', async (revision) => {
+  const { url } = await issuers.serve(LISTEN);
+  const doors = await closedDoors(url, revision);
+  const unauthorized = '"code":-32600,"message":"Authorization is required.","data":{"scopes":["mcp"]}';
+  const asked = [`401 Bearer ${METADATA}, scope="mcp" {"jsonrpc":"2.0","error":{${unauthorized}}}`];
+  const token = sign();
+  expect(await knock(doors, {})).toEqual(asked);
+  expect(await knock(withQuery(doors, `access_token=${token}`), {})).toEqual(asked);
+  expect(await knock(doors, { cookie: `access_token=${token}` })).toEqual(asked);
+  // another scheme counts as none, and only the body differs
+  for (const authorization of [`Basic ${token}`, `DPoP ${token}`, token]) {
+    expect(await knock(doors, { authorization })).toEqual([`401 Bearer ${METADATA}, scope="mcp" ${REFUSAL}`]);
+  }
+  const metadata = await fetch(new URL('/.well-known/oauth-protected-resource/mcp', url));
+  expect(await metadata.json()).toMatchObject({ resource: AUDIENCE, authorization_servers: [issuers.trusted.url] });
+});
 
-  inEveryRevision('is asked for with its scope and the metadata, and without an error', async (revision) => {
-    const { url } = await issuers.serve(host);
-    const doors = await closedDoors(url, revision);
-    const unauthorized = '"code":-32600,"message":"Authorization is required.","data":{"scopes":["mcp"]}';
-    const asked = [`401 Bearer ${METADATA}, scope="mcp" {"jsonrpc":"2.0","error":{${unauthorized}}}`];
-    const token = sign();
-    expect(await knock(doors, {})).toEqual(asked);
-    expect(await knock(withQuery(doors, `access_token=${token}`), {})).toEqual(asked);
-    expect(await knock(doors, { cookie: `access_token=${token}` })).toEqual(asked);
-    // another scheme counts as none, and only the body differs
-    for (const authorization of [`Basic ${token}`, `DPoP ${token}`, token]) {
-      expect(await knock(doors, { authorization })).toEqual([`401 Bearer ${METADATA}, scope="mcp" ${REFUSAL}`]);
-    }
-    const metadata = await fetch(new URL('/.well-known/oauth-protected-resource/mcp', url));
-    expect(await metadata.json()).toMatchObject({ resource: AUDIENCE, authorization_servers: [issuers.trusted.url] });
-  });
-
-  inEveryRevision('with too few scopes is refused for each operation that needs more', async (revision) => {
-    const { url, files } = await issuers.serve(host);
-    const client = await HttpClient.open(url, revision, bearer(sign()));
-    const denied = (scope: string) => [
-      403,
-      `Bearer error="insufficient_scope", scope="${scope}", ${METADATA}, error_description="The request needs scopes that the access token does not have."`,
-    ];
-    for (const [name, scope] of [
-      ['write', 'mcp files:write'],
-      ['purge', 'mcp files:write files:admin'],
-    ] as const) {
-      const answer = await client.call(1, name);
-      expect([answer.status, answer.headers.get('www-authenticate')]).toEqual(denied(scope));
-      expect(await json(answer)).toMatchObject({ id: 1, error: { code: -32600, data: { scopes: scope.split(' ') } } });
-    }
-    if (revision === '2025-03-26') {
-      const answer = await client.post([call(1, 'list'), call(2, 'write'), call(3, 'purge')]);
-      expect([answer.status, answer.headers.get('www-authenticate')]).toEqual(denied('mcp files:write files:admin'));
-    }
-    expect(files.ran).toEqual([]);
-    const wider = bearer(sign({ scope: 'mcp files:write' }));
-    expect((await client.call(2, 'write', { headers: wider })).status).toBe(200);
-    expect((await client.call(3, 'purge', { headers: wider })).status).toBe(403);
-    // a token is no more than it was before
-    expect((await client.call(4, 'write')).status).toBe(403);
-    expect(files.ran).toEqual(['write']);
-  });
-
-  inTheFirstRevision('with too few scopes is refused on the POST of HTTP+SSE', async () => {
-    const { url, files } = await issuers.serve(host);
-    const client = await SseClient.open(new URL('/sse', url).href, bearer(sign()));
-    const answer = await client.send(call(1, 'write'));
-    expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([
-      403,
-      expect.stringContaining('scope="mcp files:write"'),
-    ]);
-    expect((await client.send(call(2, 'write'), bearer(sign({ scope: 'mcp files:write' })))).status).toBe(202);
-    expect((await client.reader.message()).message).toMatchObject({ id: 2, result: {} });
-    expect(files.ran).toEqual(['write']);
-  });
-
-  inEveryRevision('with an unknown key id makes the issuer send its keys once in 5 seconds', async (revision) => {
-    const wind = stopClock();
-    const issuer = await HostileIssuer.open();
-    afterwards(() => issuer.stop());
-    const { url, files } = await issuers.serve(host, { issuer: issuer.url });
-    const signed = (key?: Key) => bearer(issuer.sign({ aud: AUDIENCE, scope: 'mcp' }, { ...(key && { key }) }));
-    const client = await HttpClient.open(url, revision, signed());
-    const unknown = createKey('ES256', 'unknown');
-    const flood = async (round: number) => {
-      const statuses = Array.from({ length: 20 }, async (_, n) => {
-        const headers = signed({ ...unknown, kid: `${round}-${n}` });
-        return (await client.call(n, 'list', { headers })).status;
-      });
-      expect(new Set(await Promise.all(statuses))).toEqual(new Set([401]));
-    };
-    const counts = [];
-    for (const ms of [0, 4999, 1, 4999]) {
-      wind(ms);
-      await flood(ms);
-      counts.push(issuer.count('/jwks'));
-    }
-    expect([counts, files.ran]).toEqual([[1, 1, 2, 2], []]);
-    expect((await client.call('known', 'list')).status).toBe(200);
-  });
-
-  inEveryRevision('is served while the issuer is away, if its key is known', async (revision) => {
-    const wind = stopClock();
-    const issuer = await HostileIssuer.open();
-    afterwards(() => issuer.stop());
-    const { url, files } = await issuers.serve(host, { issuer: issuer.url, cacheMs: 0 });
-    const signed = (key?: Key) =>
-      bearer(issuer.sign({ aud: AUDIENCE, scope: 'mcp', exp: 4_000_000_000 }, { ...(key && { key }) }));
-    await issuer.stop();
-    const cold = await fetch(url, { method: 'POST', headers: signed() });
-    expect([cold.status, cold.headers.get('retry-after')]).toEqual([503, '5']);
-    await issuer.start();
-    wind(30_000);
-    const client = await HttpClient.open(url, revision, signed());
-    expect(await client.status()).toBe(200);
-    await issuer.stop();
-    for (const ms of [0, 10 * 60_000, 23 * 3_600_000]) {
-      wind(ms);
-      expect((await client.call(ms, 'list')).status).toBe(200);
-      const headers = signed(createKey('ES256', 'new'));
-      expect((await client.call(ms, 'list', { headers })).status).toBe(401);
-    }
-    // nobody knows any more whether the key is valid
-    wind(2 * 3_600_000);
-    expect((await client.call('late', 'list')).status).toBe(503);
-    expect(files.ran).toEqual(['list', 'list', 'list']);
-  });
+inEveryRevision('a token with more scopes than another leaves that one as it was', async (revision) => {
+  const { url, files } = await issuers.serve(LISTEN);
+  const client = await HttpClient.open(url, revision, bearer(sign()));
+  expect((await client.call(1, 'write')).status).toBe(403);
+  expect((await client.call(2, 'write', { headers: bearer(sign({ scope: 'mcp files:write' })) })).status).toBe(200);
+  expect((await client.call(3, 'write')).status).toBe(403);
+  expect(files.ran).toEqual(['write']);
 });
 
 const KEY = 'a-long-random-key';
@@ -268,22 +188,20 @@ const PLACES = [
   { apiKeyHeader: 'x-key', send: (key: string): Fields => ({ 'x-key': key }), elsewhere: [bearer(KEY)] },
 ] as const;
 
-overEveryHost('an API key', (host) => {
-  inEveryRevision('counts only as a whole, and only in its header', async (revision) => {
-    for (const { apiKeyHeader, send, elsewhere } of PLACES) {
-      const apiKeys = { other: { sha256: 'ab'.repeat(32) }, ci: { sha256: DIGEST, scopes: ['mcp'] } };
-      const { url } = await issuers.serve(host, { apiKeys, ...(apiKeyHeader && { apiKeyHeader }) });
-      const doors = await closedDoors(url, revision, send(KEY));
-      const wrong = [KEY.slice(1), KEY.slice(0, -1), `${KEY}x`, KEY.toUpperCase(), DIGEST, 'ci', 'ab'.repeat(32)];
-      for (const key of wrong) expect([key, await knock(doors, send(key))]).toEqual([key, REFUSED]);
-      for (const name of ['access_token', 'api_key', 'x-key', 'authorization']) {
-        const [status] = await knock(withQuery(doors, `${name}=${KEY}`), { cookie: `${name}=${KEY}` });
-        expect([name, status?.slice(0, 3)]).toEqual([name, '401']);
-      }
-      for (const headers of elsewhere)
-        expect((await knock(doors, headers)).map((each) => each.slice(0, 3))).toEqual(['401']);
-      for (const door of doors)
-        expect([door.name, (await enter(door, send(KEY))).status]).toEqual([door.name, door.served]);
+inEveryRevision('an API key counts only as a whole, and only in its header', async (revision) => {
+  for (const { apiKeyHeader, send, elsewhere } of PLACES) {
+    const apiKeys = { other: { sha256: 'ab'.repeat(32) }, ci: { sha256: DIGEST, scopes: ['mcp'] } };
+    const { url } = await issuers.serve(LISTEN, { apiKeys, ...(apiKeyHeader && { apiKeyHeader }) });
+    const doors = await closedDoors(url, revision, send(KEY));
+    const wrong = [KEY.slice(1), KEY.slice(0, -1), `${KEY}x`, KEY.toUpperCase(), DIGEST, 'ci', 'ab'.repeat(32)];
+    for (const key of wrong) expect([key, await knock(doors, send(key))]).toEqual([key, REFUSED]);
+    for (const name of ['access_token', 'api_key', 'x-key', 'authorization']) {
+      const [status] = await knock(withQuery(doors, `${name}=${KEY}`), { cookie: `${name}=${KEY}` });
+      expect([name, status?.slice(0, 3)]).toEqual([name, '401']);
     }
-  });
+    for (const headers of elsewhere)
+      expect((await knock(doors, headers)).map((each) => each.slice(0, 3))).toEqual(['401']);
+    for (const door of doors)
+      expect([door.name, (await enter(door, send(KEY))).status]).toEqual([door.name, door.served]);
+  }
 });
