@@ -20,7 +20,7 @@ const TESTS = [
   'packages/http/test/node-handler',
   'packages/http/test/replay',
   'packages/http/test/resume.test',
-  'packages/http/test/streams',
+  'test/http-contract/streams',
   'packages/cli/test/dev-program',
   'packages/cli/test/register',
   'test/packaging/commonjs',
