@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 import { Host } from '../src/prices/host.js';
-import { KINDS } from '../src/prices/kinds.js';
+import { type Kind, KINDS } from '../src/prices/kinds.js';
 import { Scales } from '../src/prices/measure.js';
 import { excess } from '../src/prices/table.js';
 
@@ -39,7 +39,13 @@ const EFFORT = { micros: 1500, repeats: 2, sent: 0 };
 /** For what seems too dear: in a short look, cold code or a collection of garbage may cost more than the message. */
 const MORE_EFFORT = { micros: 25_000, repeats: 4, sent: 0 };
 /** Bytes per way of sending a kind, when looking at the memory. */
-const SENT = 8 * 1024;
+const SENT = 2 * 1024;
+
+/** Each kind in one of its eras, over both transports. `npm run prices` measures all of them. */
+const sampled: readonly Kind[] = KINDS.map((kind, index) => {
+  const { eras = [] } = kind;
+  return eras.length < 2 ? kind : { ...kind, eras: [eras[index % eras.length]!] };
+});
 
 describe('the price list', () => {
   test('has every way of being wrong', () => {
@@ -47,7 +53,7 @@ describe('the price list', () => {
     expect(new Set(KINDS.map(({ name }) => name)).size).toBe(KINDS.length);
   });
 
-  test.each(KINDS.map((kind) => [kind.name, kind] as const))(
+  test.each(sampled.map((kind) => [kind.name, kind] as const))(
     '%s: costs no more than its price',
     async (_name, kind) => {
       const excessOf = async (effort: typeof EFFORT) => {
@@ -59,9 +65,8 @@ describe('the price list', () => {
     },
   );
 
-  test.each([0, 1, 2, 3])('messages of all kinds keep no more memory than their prices say, part %i', async (part) => {
-    const kinds = KINDS.filter((_kind, index) => index % 4 === part);
-    const { grown, allowed } = await scales.keptOf(kinds, SENT);
+  test('messages of all kinds keep no more memory than their prices say', async () => {
+    const { grown, allowed } = await scales.keptOf(sampled, SENT);
     expect(grown).toBeLessThanOrEqual(allowed);
   });
 });
