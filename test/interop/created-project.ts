@@ -10,6 +10,7 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,8 +31,12 @@ export class Workshop {
   static async open(): Promise<Workshop> {
     const workshop = await Workshop.pack();
     // as npm does for `npm create decorum`
-    const packed = workshop.tarball('create-decorum');
-    await workshop.run(workshop.folder, 'npm', ['install', '--prefix', 'tools', packed]);
+    const tools = [workshop.tarball('create-decorum'), ...Object.values(DOWNLOADED)];
+    await workshop.run(workshop.folder, 'npm', ['install', '--prefix', 'tools', ...tools]);
+    for (const name of Object.keys(DOWNLOADED)) {
+      rmSync(workshop.path('bin', name));
+      symlinkSync(workshop.path('tools/node_modules/.bin', name), workshop.path('bin', name));
+    }
     return workshop;
   }
 
@@ -63,9 +68,7 @@ export class Workshop {
   env(more: object = {}): Record<string, string> {
     const own = Object.entries(process.env).filter(([name]) => !/^(?:npm_|JEST_|NODE_(?:ENV|OPTIONS)$)/i.test(name));
     const { PATH = '', ...rest } = Object.fromEntries(own) as Record<string, string>;
-    // yarn assumes that a tarball at the same path is the same
-    const caches = { YARN_CACHE_FOLDER: this.path('yarn-cache') };
-    return { ...rest, PATH: `${this.path('bin')}${delimiter}${PATH}`, NO_COLOR: '1', ...caches, ...more };
+    return { ...rest, PATH: `${this.path('bin')}${delimiter}${PATH}`, NO_COLOR: '1', ...more };
   }
 
   /** Runs a program and resolves with what it prints. Rejects with all its output if it fails. */
@@ -124,11 +127,17 @@ export interface Image {
 
 /**
  * Executes a Dockerfile, each stage in its own folder: copies only the files in `COPY`, and runs each `RUN`. Supports
- * only the instructions that the templates use.
+ * only the instructions that the templates use. For `npm ci`, it links the project's installed dependencies.
  */
 export async function buildImage(workshop: Workshop, project: string): Promise<Image> {
   const stages = new Map<string, string>();
   let image: Image = { folder: '', env: {}, command: [] };
+  const runStep = async (command: string) => {
+    const isInstalled = command === 'npm ci';
+    // npm only checks the lockfile, because it would unpack the same files again
+    if (isInstalled) await workshop.run(project, 'cp', ['-al', 'node_modules', join(image.folder, 'node_modules')]);
+    await workshop.run(image.folder, 'sh', ['-c', isInstalled ? `${command} --dry-run` : command], image.env);
+  };
   const lines = readFileSync(join(project, 'Dockerfile'), 'utf8').split('\n');
   for (const line of lines.filter((each) => each !== '' && !each.startsWith('#'))) {
     const [, instruction = '', rest = ''] = /^([A-Z]+) (.+)$/.exec(line) ?? [];
@@ -139,7 +148,7 @@ export async function buildImage(workshop: Workshop, project: string): Promise<I
       stages.set(words[2] ?? 'last', folder);
       image = { folder, env: {}, command: [] };
     } else if (instruction === 'COPY') copy(words, { project, to: image.folder, stages });
-    else if (instruction === 'RUN') await workshop.run(image.folder, 'sh', ['-c', rest], image.env);
+    else if (instruction === 'RUN') await runStep(rest);
     else if (instruction === 'ENV') Object.assign(image.env, Object.fromEntries(words.map((word) => word.split('='))));
     else if (instruction === 'CMD') image = { ...image, command: JSON.parse(rest) as string[] };
     else if (!['WORKDIR', 'USER', 'EXPOSE'].includes(instruction)) throw new Error(`Unknown instruction: ${line}`);

@@ -102,13 +102,15 @@ it('a project of the template http serves an official client from its Dockerfile
 });
 
 it('a project of the template nestjs serves an official client', async () => {
-  await workshop.create('station', '--template', 'nestjs');
+  await workshop.create('station', '--template', 'nestjs', '--pm', 'pnpm');
   await run('station', 'npm', 'test', 'typecheck', 'build');
   await serve(BUILT, workshop.path('station'), {}, expectForecast);
 });
 
 it('a project of the template secured serves an official client with a token of its issuer, and no other', async () => {
-  expect(await workshop.create('notes', '--template', 'secured')).toContain('cp .env.example .env    then set ISSUER');
+  expect(await workshop.create('notes', '--template', 'secured', '--pm', 'pnpm')).toContain(
+    'cp .env.example .env    then set ISSUER',
+  );
   await run('notes', 'npm', 'test', 'typecheck', 'build');
   await serve(BUILT, workshop.path('notes'), { ISSUER: issuer.url, AUDIENCE }, async (url) => {
     const transport = (claims: Record<string, unknown>) => {

@@ -72,12 +72,29 @@ function serve(stock: Stock): void {
   writeFileSync(`${folder(stock)}/src/weather.spec.ts`, spec(stock));
 }
 
+/** What the generator adds for its own commands and for editors, and no test here starts. */
+const UNUSED = /eslint|prettier|^@nestjs\/(?:cli|schematics)$|^(?:globals|ts-loader|source-map-support)$/;
+
+/** Adds our packages, and installs with pnpm, which links files that it has already. The folders are laid out like npm's. */
+async function install(stock: Stock): Promise<void> {
+  const file = `${folder(stock)}/package.json`;
+  const generated = JSON.parse(readFileSync(file, 'utf8'));
+  const tools = Object.entries<string>(generated.devDependencies).filter(([name]) => !UNUSED.test(name));
+  const packed = Object.fromEntries(PACKAGES.map((name) => [name, `file:${workshop.tarball(name)}`]));
+  const added = { ...packed, 'class-validator': '*', 'class-transformer': '*' };
+  const dependencies = { ...generated.dependencies, ...added };
+  writeFileSync(file, JSON.stringify({ ...generated, dependencies, devDependencies: Object.fromEntries(tools) }));
+  const settings = { nodeLinker: 'hoisted', overrides: packed };
+  // JSON is YAML too
+  writeFileSync(`${folder(stock)}/pnpm-workspace.yaml`, JSON.stringify(settings));
+  await workshop.run(folder(stock), 'pnpm', ['install', '--no-frozen-lockfile', '--prefer-offline']);
+}
+
 async function generate(stock: Stock): Promise<void> {
   const options = ['--skip-install', '--skip-git', '--package-manager', 'npm'];
   const generator = ['--yes', `@nestjs/cli@${stock.version}`, 'new', `stock${stock.version}`, ...options];
   await workshop.run(workshop.folder, 'npx', generator);
-  const added = [...PACKAGES.map((name) => workshop.tarball(name)), 'class-validator', 'class-transformer'];
-  await workshop.run(folder(stock), 'npm', ['install', '--no-audit', '--prefer-offline', ...added]);
+  await install(stock);
   serve(stock);
 }
 
