@@ -1,5 +1,6 @@
 // Official clients that connect without a token, use what is public, and sign in later.
 import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
+import { auth } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport as SseV1 } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -119,5 +120,70 @@ describe('over HTTP+SSE', () => {
     const second = await open();
     expect(textOf(await second.client.callTool(call('whoami')))).toContain('"subject":"alice"');
     await second.client.close();
+  });
+});
+
+async function connectTo(url: string, user?: User): Promise<ClientV1> {
+  const client = new ClientV1(INFO);
+  const options = user === undefined ? {} : { authProvider: user };
+  await client.connect(new HttpV1(new URL(url), options) as never);
+  return client;
+}
+
+/** The parameters of the challenge in a result. */
+function challengeIn(result: unknown): { readonly scope: string; readonly metadata: URL } {
+  const { isError, _meta: meta } = result as { isError?: boolean; _meta?: Record<string, string[]> };
+  const [challenge = ''] = meta?.['mcp/www_authenticate'] ?? [];
+  const valueOf = (name: string) => new RegExp(`${name}="([^"]*)"`).exec(challenge)?.[1] ?? '';
+  expect([isError, valueOf('error'), valueOf('error_description')]).toEqual([
+    true,
+    'insufficient_scope',
+    expect.any(String),
+  ]);
+  return { scope: valueOf('scope'), metadata: new URL(valueOf('resource_metadata')) };
+}
+
+async function signIn(
+  serverUrl: string,
+  user: User,
+  { scope, metadata }: ReturnType<typeof challengeIn>,
+): Promise<void> {
+  const about = { serverUrl, scope, resourceMetadataUrl: metadata };
+  expect(await auth(user, about)).toBe('REDIRECT');
+  const [authorizationCode] = user.returned;
+  expect(await auth(user, { ...about, authorizationCode })).toBe('AUTHORIZED');
+}
+
+describe('a client that starts the sign-in from the result of a tool, as ChatGPT does,', () => {
+  it('finds in the list which tools need one, signs in by a refused call, and asks for more by the next (#23)', async () => {
+    const signing = await serve(() => ({ issuer: issuer.url, toolSignIn: true, offer: ['files:write'] }), {
+      isOpen: true,
+    });
+    const { url, ran } = signing;
+    const anonymous = await connectTo(url);
+    const { tools } = await anonymous.listTools();
+    const schemes = Object.fromEntries(tools.map(({ name, _meta: meta }) => [name, meta?.['securitySchemes']]));
+    expect(schemes).toEqual({
+      about: [{ type: 'noauth' }],
+      whoami: [{ type: 'oauth2', scopes: ['mcp'] }],
+      write: [{ type: 'oauth2', scopes: ['mcp', 'files:write'] }],
+    });
+    expect(await anonymous.callTool({ name: 'about' })).toMatchObject({ content: [{ text: 'about' }] });
+
+    // the user grants no more than is needed at first
+    const user = new User(undefined, 'files:write');
+    await signIn(url, user, challengeIn(await anonymous.callTool({ name: 'whoami' })));
+    await anonymous.close();
+    const client = await connectTo(url, user);
+    expect(JSON.stringify(await client.callTool({ name: 'whoami' }))).toContain('alice');
+
+    const more = challengeIn(await client.callTool({ name: 'write' }));
+    expect(more.scope).toBe('mcp files:write');
+    user.saveTokens(undefined);
+    await signIn(url, user, more);
+    expect(await client.callTool({ name: 'write' })).toMatchObject({ content: [{ text: 'written' }] });
+    await client.close();
+    expect(ran).toEqual(['whoami', 'write']);
+    await signing.close();
   });
 });
