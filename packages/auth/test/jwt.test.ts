@@ -88,59 +88,62 @@ describe('a JWT access token', () => {
     expect(statusOf(await enter(issuer.sign({ aud: ['other', aud] })))).toBe(200);
   });
 
-  it.each([
-    'https://mcp.example.com\\evil',
-    'https:\\\\mcp.example.com',
-    'https:/mcp.example.com',
-    'https:mcp.example.com',
-    'https:///mcp.example.com',
-    'https://mcp.example.com/a/..',
-    'https://mcp.example.com/.',
-    'https://mcp.example.com/%2e',
-    'https://mcp.example.com//',
-    'https://mcp%2eexample.com',
-    'https://mcp.example.com%2f',
-    'https://mcp.example.com.',
-    'https://mcp.example.com?',
-    'https://mcp.example.com/?',
-    'https://mcp.example.com#',
-    'https://mcp.example.com/#',
-    'https://mcp.example.com:',
-    'https://mcp.example.com:0443',
-    'https://mcp.example.com:80',
-    'http://mcp.example.com:443',
-    'https://@mcp.example.com',
-    'https://user@mcp.example.com',
-    'https://mcp.example.com@evil.example',
-    ' https://mcp.example.com',
-    'https://mcp.example.com\n',
-    'https://mcp.exam\tple.com',
-    'https://mcp.example.com\u0000',
-    'https://ｍcp.example.com',
-    'https://mcp.example。com',
-    'https://mcp.ex\u00adample.com',
-    'https://mcp.example.com/ ',
-    'https://mcp.example.com;v=1',
-    'mcp.example.com',
-    '//mcp.example.com',
-  ])('for the audience %j is for somebody else than https://mcp.example.com (#22)', async (aud) => {
+  it('for an audience that a careless reader takes for https://mcp.example.com is for somebody else (#22)', async () => {
     const { issuer, enter, events } = await open({ audience: 'https://mcp.example.com' });
-    expect(statusOf(await enter(issuer.sign({ aud })))).toBe(401);
-    expect(events).toMatchObject([{ reason: 'audience' }]);
+    for (const aud of [
+      'https://mcp.example.com\\evil',
+      'https:\\\\mcp.example.com',
+      'https:/mcp.example.com',
+      'https:mcp.example.com',
+      'https:///mcp.example.com',
+      'https://mcp.example.com/a/..',
+      'https://mcp.example.com/.',
+      'https://mcp.example.com/%2e',
+      'https://mcp.example.com//',
+      'https://mcp%2eexample.com',
+      'https://mcp.example.com%2f',
+      'https://mcp.example.com.',
+      'https://mcp.example.com?',
+      'https://mcp.example.com/?',
+      'https://mcp.example.com#',
+      'https://mcp.example.com/#',
+      'https://mcp.example.com:',
+      'https://mcp.example.com:0443',
+      'https://mcp.example.com:80',
+      'http://mcp.example.com:443',
+      'https://@mcp.example.com',
+      'https://user@mcp.example.com',
+      'https://mcp.example.com@evil.example',
+      ' https://mcp.example.com',
+      'https://mcp.example.com\n',
+      'https://mcp.exam\tple.com',
+      'https://mcp.example.com\u0000',
+      'https://ｍcp.example.com',
+      'https://mcp.example。com',
+      'https://mcp.ex\u00adample.com',
+      'https://mcp.example.com/ ',
+      'https://mcp.example.com;v=1',
+      'mcp.example.com',
+      '//mcp.example.com',
+    ]) {
+      expect([aud, statusOf(await enter(issuer.sign({ aud }))), events.at(-1)?.reason]).toEqual([aud, 401, 'audience']);
+    }
   });
 
-  it.each([
-    ['https://127.1', 'https://127.0.0.1'],
-    ['https://0x7f000001', 'https://127.0.0.1'],
-    ['https://[0:0:0:0:0:0:0:1]', 'https://[::1]'],
-    ['https://mcp.example.com/a/../mcp', AUDIENCE],
-    ['https://mcp.example.com/%6dcp', AUDIENCE],
-    ['https://mcp.example.com/mcp/', AUDIENCE],
-    ['https://xn--mcp-.example.com', 'https://mcp.example.com'],
-  ])('for the audience %s is not for %s, as which a URL parser would read it (#22)', async (aud, audience) => {
-    const { issuer, enter } = await open({ audience });
-    expect(statusOf(await enter(issuer.sign({ aud })))).toBe(401);
-    expect(statusOf(await enter(issuer.sign({ aud: audience })))).toBe(200);
+  it('for an audience is not for one as which a URL parser would read it (#22)', async () => {
+    for (const [aud, audience] of [
+      ['https://127.1', 'https://127.0.0.1'],
+      ['https://0x7f000001', 'https://127.0.0.1'],
+      ['https://[0:0:0:0:0:0:0:1]', 'https://[::1]'],
+      ['https://mcp.example.com/a/../mcp', AUDIENCE],
+      ['https://mcp.example.com/%6dcp', AUDIENCE],
+      ['https://mcp.example.com/mcp/', AUDIENCE],
+      ['https://xn--mcp-.example.com', 'https://mcp.example.com'],
+    ] as const) {
+      const { issuer, enter } = await open({ audience });
+      expect([aud, statusOf(await enter(issuer.sign({ aud })))]).toEqual([aud, 401]);
+      expect([aud, statusOf(await enter(issuer.sign({ aud: audience })))]).toEqual([aud, 200]);
+    }
   });
 
   it.each([
