@@ -1,5 +1,5 @@
 // Projects as users create them: from packed packages, with dependencies from the registry.
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -171,6 +171,7 @@ function copy(words: readonly string[], { project, to, stages }: Places): void {
     const place = join(to, target.endsWith('/') ? join(target, source) : target);
     mkdirSync(dirname(place), { recursive: true });
     // links inside node_modules point to each other
-    cpSync(join(from, source), place, { recursive: true, verbatimSymlinks: true });
+    if (source === 'node_modules') execFileSync('cp', ['-al', join(from, source), place]);
+    else cpSync(join(from, source), place, { recursive: true });
   }
 }

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import {
   cpSync,
   existsSync,
@@ -48,12 +48,22 @@ function installed(folder: string): string[] {
     .flatMap((name) => (name.startsWith('@') ? readdirSync(join(folder, name)).map((it) => `${name}/${it}`) : [name]));
 }
 
+/** Links the files of a folder into a new one, or copies them if that is on another disk. */
+function linkFiles(from: string, to: string): void {
+  mkdirSync(dirname(to), { recursive: true });
+  try {
+    execFileSync('cp', ['-rl', from, to], { stdio: 'ignore' });
+  } catch {
+    cpSync(from, to, { recursive: true });
+  }
+}
+
 /** Copies the packages like npm, with their dependencies and the given peers. */
 function installPackages(modules: string, peers: readonly string[]): void {
   for (const name of PACKAGES) {
     const home = join(ROOT, 'packages', name);
     const to = join(modules, '@decorum', name);
-    cpSync(join(home, 'dist'), join(to, 'dist'), { recursive: true });
+    linkFiles(join(home, 'dist'), join(to, 'dist'));
     cpSync(join(home, 'package.json'), join(to, 'package.json'));
     const { dependencies = {} } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8'));
     const wanted = [
