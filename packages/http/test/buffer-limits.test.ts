@@ -6,6 +6,7 @@ import type { ReachedLimit } from '@decorum/core';
 import type { Frame } from '@decorum/core/transport';
 import { describe, expect, it } from '@jest/globals';
 
+import { EndingSinks } from '../src/streams/stream-parts.js';
 import type { Sink } from '../src/endpoint/http-context.js';
 import { type Reader, SlowReaders } from '../src/endpoint/slow-readers.js';
 import { EventStream } from '../src/streams/stream.js';
@@ -21,7 +22,7 @@ function createSlow(backlog: number, limits: { maxBufferedBytes: number; maxTota
   const written: string[] = [];
   const hit = ({ limit }: ReachedLimit) => void hits.push(limit);
   const readers = new SlowReaders({ maxTotalBufferedBytes, readerTimeoutMs: 1000 }, hit);
-  const stream = new EventStream({ open: new Set(), ending: new Set(), maxBufferedBytes, readers, hit });
+  const stream = new EventStream({ open: new Set(), ending: new EndingSinks(), maxBufferedBytes, readers, hit });
   const sink: Sink & { slow: boolean } = {
     closed: false,
     backlog,

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 
 import { cpuMs } from '../../../test/support/cpu.js';
 import type { Sender } from '../src/endpoint/caller.js';
+import { EndingSinks } from '../src/streams/stream-parts.js';
 import type { Sink } from '../src/endpoint/http-context.js';
 import { HttpError } from '../src/endpoint/http-error.js';
 import { PendingCallbacks } from '../src/endpoint/pending-callbacks.js';
@@ -19,7 +20,7 @@ async function createSessions(limits: Partial<SessionSettings> = {}) {
   afterwards(() => server.close());
   const readers = new SlowReaders({ maxTotalBufferedBytes: 1000, readerTimeoutMs: 1000 }, () => {});
   const sessions = new Sessions(await kernelOf(server), {
-    streams: { open: new Set(), ending: new Set(), maxBufferedBytes: 1000, hit: () => {}, readers },
+    streams: { open: new Set(), ending: new EndingSinks(), maxBufferedBytes: 1000, hit: () => {}, readers },
     events: false,
     retryMs: 1000,
     sessionStore: undefined,

@@ -1,4 +1,4 @@
-import { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } from 'node:timers';
+import { clearInterval, setImmediate, setInterval } from 'node:timers';
 
 import type { ReachedLimit } from '@decorum/core';
 import type { HostPort } from '@decorum/core/transport';
@@ -11,9 +11,8 @@ import { sessionCallers } from '../sessions/session-callers.js';
 import { Sessions } from '../sessions/sessions.js';
 import { type Report, StoreCalls } from '../sessions/store-calls.js';
 import { ListenStreams } from '../streams/listen-streams.js';
-import type { OpenStream, StreamSettings } from '../streams/stream-settings.js';
+import { EndingSinks, type OpenStream, type StreamParts } from '../streams/stream-parts.js';
 import { Bodies } from './body.js';
-import type { Sink } from './http-context.js';
 import { closing, MaskedError } from './http-error.js';
 import type { ResolvedOptions } from './options.js';
 import { PendingCallbacks } from './pending-callbacks.js';
@@ -46,8 +45,8 @@ export class Endpoint<HostRequest> {
     const { maxBufferedBytes, retryMs, keepAliveMs, sessions: keepsSessions, legacySse, credentials } = settings;
     this.gate = settings.auth && new Gate(settings.auth, { kernel, pending: this.pending });
     const readers = new SlowReaders(settings, hit);
-    const [open, ending] = [new Set<OpenStream>(), new Set<Sink>()];
-    const streams: StreamSettings = { open, ending, maxBufferedBytes, readers, hit };
+    const [open, ending] = [new Set<OpenStream>(), new EndingSinks()];
+    const streams: StreamParts = { open, ending, maxBufferedBytes, readers, hit };
     const bodies = new Bodies({ ...settings, maxValues: kernel.maxValues });
     const stores = new StoreCalls(this.pending, report);
     const callers = sessionCallers({ kernel, auth: settings.auth, credentials });
@@ -85,15 +84,7 @@ export class Endpoint<HostRequest> {
   async drain(deadlineMs = this.settings.closeDeadlineMs): Promise<void> {
     const until = performance.now() + deadlineMs;
     await this.close(deadlineMs);
-    const { streams } = this.parts;
-    if (streams.ending.size === 0) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, Math.max(0, until - performance.now()));
-      streams.delivered = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+    await this.parts.streams.ending.delivered(Math.max(0, until - performance.now()));
   }
 
   private async shut(deadlineMs: number): Promise<void> {

@@ -7,7 +7,7 @@ import type { Gate } from '../auth/gate.js';
 import type { ListenStreams } from '../streams/listen-streams.js';
 import type { Sessions } from '../sessions/sessions.js';
 import type { StoreCalls } from '../sessions/store-calls.js';
-import type { StreamSettings } from '../streams/stream-settings.js';
+import type { StreamParts } from '../streams/stream-parts.js';
 
 /** The values of `MCP-Protocol-Version` for which session ids are ignored, even the ids of existing sessions. */
 export const SESSIONLESS: ReadonlySet<unknown> = new Set(
@@ -19,7 +19,7 @@ export interface ExchangeParts {
   readonly kernel: Kernel;
   readonly sessions: Sessions;
   readonly bodies: Bodies;
-  readonly streams: StreamSettings;
+  readonly streams: StreamParts;
   readonly stores: StoreCalls;
   readonly listenStreams: ListenStreams;
   /** The `authenticate` step; undefined without the option `auth`. */

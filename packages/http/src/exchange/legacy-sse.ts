@@ -27,7 +27,7 @@ import type { LegacyPaths } from '../endpoint/options.js';
 import { closing, HttpError, noSession, streamNotAccepted } from '../endpoint/http-error.js';
 import type { HttpSession } from '../sessions/session.js';
 import { EventStream } from '../streams/stream.js';
-import type { StreamSettings } from '../streams/stream-settings.js';
+import type { StreamParts } from '../streams/stream-parts.js';
 import { Post } from './post.js';
 
 /** The query parameter with the key of a session. The official servers use the same name. */
@@ -39,15 +39,15 @@ const BUFFER_FACTOR = 16;
 /** The stream of a session. Its first event has the URI for messages; the others are the server's messages. */
 class MessageStream extends EventStream {
   constructor(
-    settings: StreamSettings,
+    parts: StreamParts,
     private readonly onEnd: () => void,
   ) {
-    super(settings);
+    super(parts);
   }
 
   /** Disconnects a client that keeps sending requests without reading the responses, because they would pile up. */
   override send(frame: Frame): void {
-    if (this.pending.length <= BUFFER_FACTOR * this.settings.maxBufferedBytes) return super.send(frame);
+    if (this.pending.length <= BUFFER_FACTOR * this.parts.maxBufferedBytes) return super.send(frame);
     this.hit('maxBufferedBytes');
     this.cutOff();
   }

@@ -12,12 +12,12 @@ import { EventLog, type LoggedSession } from '../streams/event-log.js';
 import { streamId } from '../fast/stream-id.js';
 import { ContinuedStream } from '../streams/continued-stream.js';
 import { EventStream } from '../streams/stream.js';
-import type { StreamSettings } from '../streams/stream-settings.js';
+import type { StreamParts } from '../streams/stream-parts.js';
 
 /** Settings shared by all sessions of an endpoint. */
 export interface SessionSettings extends SessionLimits {
   readonly kernel: Kernel;
-  readonly streams: StreamSettings;
+  readonly streams: StreamParts;
   /** Stores events for clients that reconnect. `false` makes streams non-resumable. */
   readonly events: EventStore | false;
   /** Milliseconds until a client reconnects to a paused stream. */

@@ -2,7 +2,7 @@ import type { EventLog } from './event-log.js';
 import type { Sink } from '../endpoint/http-context.js';
 import { CatchUp, type CatchUpSource, PAGE } from './catch-up.js';
 import { EventStream } from './stream.js';
-import type { StreamSettings } from './stream-settings.js';
+import type { StreamParts } from './stream-parts.js';
 
 /**
  * A GET stream in place of one that this process doesn't have, because another process had it or because it was given
@@ -14,11 +14,11 @@ export class ContinuedStream extends EventStream {
 
   /** @param earlier the events of the earlier stream */
   constructor(
-    settings: StreamSettings,
+    parts: StreamParts,
     log: EventLog,
     private readonly earlier: EventLog,
   ) {
-    super(settings, 'g', log);
+    super(parts, 'g', log);
   }
 
   override async resume(after: number, open: () => Sink): Promise<boolean> {
@@ -30,7 +30,7 @@ export class ContinuedStream extends EventStream {
     try {
       const page = await earlier.read(after, PAGE);
       if (page === undefined && !earlier.mayBeUnknown(after)) return false;
-      await this.settings.readers.settled();
+      await this.parts.readers.settled();
       const sink = open();
       hasReader = true;
       sink.own(this);

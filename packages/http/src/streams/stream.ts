@@ -8,7 +8,7 @@ import { BLANK_LINE, type EventLog, toSent } from './event-log.js';
 import type { StoredEvent } from './event-store.js';
 import { UNCOUNTED_BYTES } from '../endpoint/slow-readers.js';
 import { CatchUp, type CatchUpSource, PAGE } from './catch-up.js';
-import type { StreamSettings } from './stream-settings.js';
+import type { StreamParts } from './stream-parts.js';
 
 /** Number of characters that triggers a flush before the end of the tick. */
 const FLUSH_SIZE = 65_536;
@@ -53,7 +53,7 @@ export class EventStream implements SinkOwner, CatchUpSource {
 
   /** @param kind see `StreamKind`; undefined outside a session */
   constructor(
-    protected readonly settings: StreamSettings,
+    protected readonly parts: StreamParts,
     readonly kind?: 'g' | 'p',
     readonly log?: EventLog | undefined,
   ) {}
@@ -70,17 +70,16 @@ export class EventStream implements SinkOwner, CatchUpSource {
   }
 
   drained(sink: Sink): void {
-    const { readers } = this.settings;
+    const { readers } = this.parts;
     readers.forget(sink);
     if (this.sink === sink) this.flush();
     else if (this.catchUp?.sink === sink) this.catchUp.drained(readers);
   }
 
   closed(sink: Sink): void {
-    const { readers, ending } = this.settings;
+    const { readers, ending } = this.parts;
     readers.forget(sink);
     ending.delete(sink);
-    if (ending.size === 0) this.settings.delivered?.();
     if (this.sink === sink || this.catchUp?.sink === sink) this.detach();
   }
 
@@ -110,7 +109,7 @@ export class EventStream implements SinkOwner, CatchUpSource {
     this.commitTick();
     const { pending, sink } = this;
     if (sink === undefined) return;
-    const { readers } = this.settings;
+    const { readers } = this.parts;
     if (sink.slow) return readers.note(sink, pending.length);
     this.pending = '';
     this.changes = undefined;
@@ -130,7 +129,7 @@ export class EventStream implements SinkOwner, CatchUpSource {
     if (text !== undefined) this.send({ kind: 'response', text });
     this.ended = true;
     if (this.catchUp === undefined) this.disconnect();
-    else this.settings.ending.add(this.catchUp.sink);
+    else this.parts.ending.add(this.catchUp.sink);
   }
 
   /** Disconnects the reader, which reconnects for the rest after `retryMs`. A no-op without a log. */
@@ -146,7 +145,7 @@ export class EventStream implements SinkOwner, CatchUpSource {
   /** Sends a comment if nothing else is buffered. A slow reader already has enough to read. */
   keepAlive(): void {
     const { sink, pending, tickText } = this;
-    if (sink !== undefined && sink.backlog > 0) this.settings.readers.note(sink, pending.length);
+    if (sink !== undefined && sink.backlog > 0) this.parts.readers.note(sink, pending.length);
     else if (pending === '' && tickText === '') sink?.write(': keep-alive\n\n');
   }
 
@@ -163,7 +162,7 @@ export class EventStream implements SinkOwner, CatchUpSource {
     try {
       const page = this.endsAt(after) ? [] : await this.read(after, PAGE);
       if (this.isPast && page === undefined && !this.log.mayBeUnknown(after)) return false;
-      await this.settings.readers.settled();
+      await this.parts.readers.settled();
       const sink = open();
       sink.own(this);
       // if the client has reconnected again, the newer reader gets all events, and this one would get gaps
@@ -222,7 +221,7 @@ export class EventStream implements SinkOwner, CatchUpSource {
   }
 
   private drops(frame: Frame): boolean {
-    const { maxBufferedBytes, readers } = this.settings;
+    const { maxBufferedBytes, readers } = this.parts;
     if (isDroppable(frame)) {
       const waiting = this.tickText.length + this.pending.length + (this.sink?.backlog ?? 0);
       if (waiting > maxBufferedBytes) return this.hit('maxBufferedBytes');
@@ -235,7 +234,7 @@ export class EventStream implements SinkOwner, CatchUpSource {
 
   /** Reports a limit for the first message dropped for a slow reader, and not again until the reader has caught up. */
   protected hit(limit: LimitName): true {
-    if (!this.dropping) this.settings.hit({ limit });
+    if (!this.dropping) this.parts.hit({ limit });
     return (this.dropping = true);
   }
 
@@ -248,9 +247,9 @@ export class EventStream implements SinkOwner, CatchUpSource {
     // a slow reader would keep its backlog until it disconnects
     if (previous?.slow) previous.destroy();
     else if (previous) this.finish(previous, '');
-    if (this.ended) this.settings.ending.add(sink);
+    if (this.ended) this.parts.ending.add(sink);
     if (catchUp.log?.primes) sink.write(toSent(catchUp.log.primingEvent(after)));
-    catchUp.send(page, this.settings.readers);
+    catchUp.send(page, this.parts.readers);
     if (sink.closed) this.closed(sink);
   }
 
@@ -273,7 +272,7 @@ export class EventStream implements SinkOwner, CatchUpSource {
   }
 
   private finish(sink: Sink, text: string): void {
-    const { ending, readers } = this.settings;
+    const { ending, readers } = this.parts;
     if (!sink.closed) ending.add(sink);
     sink.end(text);
     if (sink.backlog > UNCOUNTED_BYTES) readers.note(sink);
@@ -285,7 +284,7 @@ export class EventStream implements SinkOwner, CatchUpSource {
     this.sink = sink;
     this.pending = '';
     this.changes = undefined;
-    this.settings.open.add(this);
+    this.parts.open.add(this);
     if (sink.closed) this.detach();
   }
 
@@ -294,7 +293,7 @@ export class EventStream implements SinkOwner, CatchUpSource {
     this.catchUp = undefined;
     this.sink = undefined;
     this.pending = '';
-    this.settings.open.delete(this);
+    this.parts.open.delete(this);
     this.holder?.recheck();
   }
 }
