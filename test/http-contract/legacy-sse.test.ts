@@ -1,8 +1,11 @@
 // HTTP+SSE, the transport of 2024-11-05, beside Streamable HTTP.
 import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 
 import { describe, expect, it } from '@jest/globals';
 import { type Auth, mcp } from '@decorum/http';
+import { nodeHandler } from '@decorum/http/node';
 import fastify from 'fastify';
 
 import { afterwards, call, createServer, json, modernCall, post, request } from '../../packages/http/test/fixture.js';
@@ -256,5 +259,27 @@ describe('HTTP+SSE over `listen`', () => {
     const messages = (await client.reader.rest()).map(({ message }) => message);
     expect(messages).toMatchObject([{ id: 1, error: { code: -32603, message: 'The server is closing.' } }]);
     expect(probe.aborted).toBe(1);
+  });
+
+  it('sends nothing more of a call that something else has answered', async () => {
+    const { server } = createServer(new Everything());
+    const handler = nodeHandler(server, { path: '/mcp', legacySse: true });
+    const http = createHttpServer((incoming, outgoing) => {
+      if (incoming.headers['x-late'] !== undefined) outgoing.writeHead(503).flushHeaders();
+      handler(incoming, outgoing);
+    }).listen(0, '127.0.0.1');
+    await once(http, 'listening');
+    afterwards(async () => {
+      http.closeAllConnections();
+      await handler.close();
+      http.close();
+    });
+    const client = await SseClient.open(`http://127.0.0.1:${(http.address() as AddressInfo).port}/sse`);
+    const late = await client.send(call(1, 'steps', {}, TOKEN), { 'x-late': 'true' });
+    expect(late.status).toBe(503);
+    await expect(late.text()).rejects.toThrow('terminated');
+    // it was sent before the answer
+    expect((await client.reader.message()).message).toMatchObject({ params: { progress: 1 } });
+    expect(await client.ask(request(2, 'ping'))).toMatchObject({ id: 2 });
   });
 });

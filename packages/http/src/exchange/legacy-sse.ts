@@ -219,6 +219,11 @@ class LegacyPost extends Post implements Wire {
     this.done = true;
   }
 
+  protected override fail(error: unknown): void {
+    this.done = true;
+    super.fail(error);
+  }
+
   protected override answer(status: number, text?: string, headers?: AnswerHeaders): void {
     this.done = this.hasResponded = true;
     this.context.answer(status, text, headers);
