@@ -94,6 +94,8 @@ async function overHttp(project: Project): Promise<{ run: DevRun; client: TextCl
       headers: { ...headers, ...(!body.includes('"initialize"') && { 'mcp-session-id': 'raw' }) },
       body,
     });
+    // each program gets connections of its own, which the client must not learn of
+    expect(response.headers.get('connection')).toBe('keep-alive');
     let rest = '';
     const put = (line: string) => line !== '' && inbox.put(line.replace(/^data: /, ''));
     for await (const chunk of (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream())) {

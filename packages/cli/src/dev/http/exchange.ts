@@ -131,7 +131,8 @@ export class Exchange {
   }
 
   private stream(response: IncomingMessage): void {
-    this.incoming.beginStream(response, this.begin(response));
+    const { statusCode = 200 } = response;
+    this.incoming.beginStream({ statusCode, headers: this.begin(response) });
     readEvents(response, ({ data, ...event }) => {
       if (this.isSettled) return;
       const adapted = data === undefined ? undefined : this.adapt(data);

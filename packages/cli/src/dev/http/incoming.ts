@@ -93,7 +93,10 @@ export class Incoming {
   }
 
   /** Begins to pass on a stream of events. */
-  beginStream({ statusCode = 200, headers }: IncomingMessage, more: Headers = {}): void {
+  beginStream(
+    { statusCode = 200, headers }: Pick<IncomingMessage, 'statusCode' | 'headers'>,
+    more: Headers = {},
+  ): void {
     this.response.writeHead(statusCode, { ...endToEnd(headers), ...more });
     this.response.flushHeaders();
   }
