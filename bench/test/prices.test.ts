@@ -39,7 +39,7 @@ const EFFORT = { micros: 1500, repeats: 2, sent: 0 };
 /** For what seems too dear: in a short look, cold code or a collection of garbage may cost more than the message. */
 const MORE_EFFORT = { micros: 25_000, repeats: 4, sent: 0 };
 /** Bytes per way of sending a kind, when looking at the memory. */
-const SENT = 2 * 1024;
+const SENT = 4 * 1024;
 
 /** Each kind in one of its eras, over both transports. `npm run prices` measures all of them. */
 const sampled: readonly Kind[] = KINDS.map((kind, index) => {

@@ -1,4 +1,5 @@
-// Projects of Nest's own generator with our tarballs. The tests add source files and change no setting.
+// Projects of Nest's own generator with our tarballs. The tests add source files and change no setting of the compiler or
+// the test runner.
 import { readFileSync, writeFileSync } from 'node:fs';
 
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
@@ -84,6 +85,8 @@ async function install(stock: Stock): Promise<void> {
   const added = { ...packed, 'class-validator': '*', 'class-transformer': '*' };
   const dependencies = { ...generated.dependencies, ...added };
   writeFileSync(file, JSON.stringify({ ...generated, dependencies, devDependencies: Object.fromEntries(tools) }));
+  // npm alone fails if the peers of packages contradict each other
+  await workshop.run(folder(stock), 'npm', ['install', '--package-lock-only', '--ignore-scripts', '--no-audit']);
   const settings = { nodeLinker: 'hoisted', overrides: packed };
   // JSON is YAML too
   writeFileSync(`${folder(stock)}/pnpm-workspace.yaml`, JSON.stringify(settings));

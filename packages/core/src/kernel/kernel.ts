@@ -73,7 +73,7 @@ export class Kernel implements Steps {
     this.judge = new Judge(parts);
     const results = new Results(server);
     this.failures = new Failures({ ...parts, results }, this.inFlight);
-    const { members = new Members(parts.reporter, parts.intercept) } = parts;
+    const members = parts.members ?? new Members(parts.reporter, parts.intercept);
     const means = { ...parts, members, results };
     this.extensions = extensionMethods(means);
     this.methods = protocolMethods(means);
