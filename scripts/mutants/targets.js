@@ -57,10 +57,10 @@ export const TARGETS = {
     'test/http-contract/auth.test.ts',
   ],
   'packages/http/src/exchange/post.ts': [
-    'packages/http/test/denied.test.ts',
+    'test/http-contract/auth.test.ts',
     'packages/http/test/exchange.test.ts',
     'packages/http/test/limits.test.ts',
-    'packages/http/test/legacy.test.ts',
+    'test/http-contract/legacy-sse.test.ts',
     'packages/http/test/headers.test.ts',
   ],
   'packages/http/src/sessions/sessions.ts': [
