@@ -15,7 +15,7 @@ import {
   overEveryHost,
 } from '../http-contract/contract.js';
 import { HOSTS, type HttpHost } from '../http-contract/hosts.js';
-import { HttpClient, initialize, SseClient } from '../revisions/http-client.js';
+import { HttpClient, initialize, SseClient } from '../support/http-client.js';
 import { AUDIENCE, bearer, Issuers } from './threats.js';
 
 const [LISTEN] = HOSTS as [HttpHost];

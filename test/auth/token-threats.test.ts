@@ -10,7 +10,7 @@ import { stopClock } from '../../packages/http/test/clock.js';
 import type { Fields } from '../../packages/http/test/fixture.js';
 import { inEveryRevision, overEveryHost } from '../http-contract/contract.js';
 import { HOSTS, type HttpHost } from '../http-contract/hosts.js';
-import { type Door, doorsOf, enter, HttpClient } from '../revisions/http-client.js';
+import { type Door, doorsOf, enter, HttpClient } from '../support/http-client.js';
 import type { Revision } from '../support/requirements.js';
 import type { Key } from './hostile-issuer.js';
 import { AUDIENCE, bearer, Issuers } from './threats.js';

@@ -8,7 +8,7 @@ import express from 'express';
 import fastify from 'fastify';
 
 import { afterwards, createServer, Probe, raw } from '../../packages/http/test/fixture.js';
-import { doorsOf, enter, HttpClient } from '../revisions/http-client.js';
+import { doorsOf, enter, HttpClient } from '../support/http-client.js';
 import { AUTH, ANN, BAD, serveFiles } from './auth-fixture.js';
 import { Connection } from './connection.js';
 import { inEveryRevision, overEveryHost } from './contract.js';

@@ -8,7 +8,7 @@ import type { Auth } from '@decorum/http';
 import { stopClock } from '../../packages/http/test/clock.js';
 import { EventReader } from '../../packages/http/test/events.js';
 import { call, json, post } from '../../packages/http/test/fixture.js';
-import { HttpClient, initialize, SseClient, TOKEN } from '../revisions/http-client.js';
+import { HttpClient, initialize, SseClient, TOKEN } from '../support/http-client.js';
 import { ANN, as, serveFiles } from './auth-fixture.js';
 import {
   inEveryRevision,

@@ -7,7 +7,7 @@ import type { Auth, Denial } from '@decorum/http';
 
 import { EventReader } from '../../packages/http/test/events.js';
 import { type Fields, json, post, raw, request } from '../../packages/http/test/fixture.js';
-import { HttpClient, initialize, SseClient, TOKEN } from '../revisions/http-client.js';
+import { HttpClient, initialize, SseClient, TOKEN } from '../support/http-client.js';
 import { ANN, AUTH, as, BAD, BASE, BOB, PublicFiles, serveFiles, shut, WRITER } from './auth-fixture.js';
 import { Connection } from './connection.js';
 import {

@@ -6,7 +6,7 @@ import { expect, it, jest } from '@jest/globals';
 import type { Auth } from '@decorum/http';
 
 import { afterwards, type Fields, json, post, raw } from '../../packages/http/test/fixture.js';
-import { doorsOf, enter, HttpClient, initialize, TOKEN } from '../revisions/http-client.js';
+import { doorsOf, enter, HttpClient, initialize, TOKEN } from '../support/http-client.js';
 import type { Revision } from '../support/requirements.js';
 import { Connection } from './connection.js';
 import { inEveryRevision, inEverySessionRevision, inTheStatelessRevision, overEveryHost, serveOn } from './contract.js';

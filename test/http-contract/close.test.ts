@@ -7,7 +7,7 @@ import { connectMemory } from '@decorum/core';
 
 import { EventReader } from '../../packages/http/test/events.js';
 import { afterwards, json, post } from '../../packages/http/test/fixture.js';
-import { ADD, carried, HttpClient, initialize } from '../revisions/http-client.js';
+import { ADD, carried, HttpClient, initialize } from '../support/http-client.js';
 import { REVISIONS } from '../support/requirements.js';
 import { Connection } from './connection.js';
 import {

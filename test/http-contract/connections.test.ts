@@ -3,7 +3,7 @@ import { once } from 'node:events';
 
 import { expect, it } from '@jest/globals';
 
-import { ADD, HttpClient, initialize, TOKEN } from '../revisions/http-client.js';
+import { ADD, HttpClient, initialize, TOKEN } from '../support/http-client.js';
 import { Connection } from './connection.js';
 import { connectTo, inEveryRevision, overEveryHost, serveOn } from './contract.js';
 

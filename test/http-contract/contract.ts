@@ -14,7 +14,7 @@ import {
 } from '@decorum/core';
 
 import { afterwards, createServer, Probe } from '../../packages/http/test/fixture.js';
-import { HttpClient } from '../revisions/http-client.js';
+import { HttpClient } from '../support/http-client.js';
 import {
   itShows,
   type Revision,

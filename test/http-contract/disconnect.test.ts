@@ -7,7 +7,7 @@ import type { McpServer } from '@decorum/core';
 
 import { EventReader } from '../../packages/http/test/events.js';
 import { afterwards, json } from '../../packages/http/test/fixture.js';
-import { ADD, carried, type HttpClient, TOKEN } from '../revisions/http-client.js';
+import { ADD, carried, type HttpClient, TOKEN } from '../support/http-client.js';
 import type { Message } from '../support/raw-client.js';
 import { Connection } from './connection.js';
 import {

@@ -7,7 +7,7 @@ import { nodeHandler, type NodeHandlerOptions } from '@decorum/http/node';
 import express, { type ErrorRequestHandler, type Express } from 'express';
 
 import { afterwards, createServer, json, post } from '../../packages/http/test/fixture.js';
-import { ADD, HttpClient } from '../revisions/http-client.js';
+import { ADD, HttpClient } from '../support/http-client.js';
 import { REVISIONS } from '../support/requirements.js';
 import { Everything } from './contract.js';
 

@@ -6,7 +6,7 @@ import { listen, type ListenOptions } from '@decorum/http';
 import { afterwards, json } from '../../packages/http/test/fixture.js';
 import type { Message } from '../support/raw-client.js';
 import { eachRevision, STATELESS } from '../support/requirements.js';
-import { HttpClient } from '../revisions/http-client.js';
+import { HttpClient } from '../support/http-client.js';
 
 type Changes = Record<string, string | undefined>;
 

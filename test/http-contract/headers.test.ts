@@ -5,7 +5,7 @@ import { listen } from '@decorum/http';
 import { afterwards, json, raw, serve } from '../../packages/http/test/fixture.js';
 import type { Message } from '../support/raw-client.js';
 import { inStateless, STATELESS } from '../support/requirements.js';
-import { ADD, HttpClient } from '../revisions/http-client.js';
+import { ADD, HttpClient } from '../support/http-client.js';
 
 type Changes = Record<string, string | undefined>;
 

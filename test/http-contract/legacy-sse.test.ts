@@ -9,7 +9,7 @@ import { nodeHandler } from '@decorum/http/node';
 import fastify from 'fastify';
 
 import { afterwards, call, createServer, json, modernCall, post, request } from '../../packages/http/test/fixture.js';
-import { ADD, carried, HttpClient, initialize, SseClient, TOKEN } from '../revisions/http-client.js';
+import { ADD, carried, HttpClient, initialize, SseClient, TOKEN } from '../support/http-client.js';
 import { eachRevision, eachSessionRevision } from '../support/requirements.js';
 import { Everything, inEveryRevision, inTheFirstRevision, LET_GO, overEveryHost, serveOn } from './contract.js';
 import { type HostOptions, HOSTS, type HttpHost } from './hosts.js';

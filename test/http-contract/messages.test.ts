@@ -5,7 +5,7 @@ import { definePlugin } from '@decorum/core/plugin';
 
 import { json, modernCall, post, request } from '../../packages/http/test/fixture.js';
 import { LateSessionStore } from '../../packages/http/test/late-stores.js';
-import { ADD, HttpClient, initialize, SseClient } from '../revisions/http-client.js';
+import { ADD, HttpClient, initialize, SseClient } from '../support/http-client.js';
 import {
   begin,
   connectTo,

@@ -4,7 +4,7 @@ import { type Context, type McpServer } from '@decorum/core';
 
 import { EventReader } from '../../packages/http/test/events.js';
 import { call, type Fields, post } from '../../packages/http/test/fixture.js';
-import { initialize } from '../revisions/http-client.js';
+import { initialize } from '../support/http-client.js';
 import type { SessionRevision } from '../support/requirements.js';
 import { inEverySessionRevision, overEveryHost, serveOn } from './contract.js';
 

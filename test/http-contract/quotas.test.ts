@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { expect, it } from '@jest/globals';
 
 import { type Fields, json, post } from '../../packages/http/test/fixture.js';
-import { ADD, HttpClient, initialize, SseClient } from '../revisions/http-client.js';
+import { ADD, HttpClient, initialize, SseClient } from '../support/http-client.js';
 import { Connection } from './connection.js';
 import {
   connectTo,

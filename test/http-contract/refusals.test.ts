@@ -2,7 +2,7 @@
 import { expect, it } from '@jest/globals';
 
 import { type Fields, json, post, raw } from '../../packages/http/test/fixture.js';
-import { ADD, type Door, doorsOf, enter, HttpClient, initialize, MALFORMED } from '../revisions/http-client.js';
+import { ADD, type Door, doorsOf, enter, HttpClient, initialize, MALFORMED } from '../support/http-client.js';
 import {
   connectTo,
   inEveryRevision,

@@ -21,8 +21,8 @@ import { afterwards, createServer, type Fields, Probe } from '../../packages/htt
 import { transportsOf } from '../support/http-transports.js';
 import { type Message, RawClient } from '../support/raw-client.js';
 import { eachRevision, eachSessionRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
-import { carried, HttpClient } from '../revisions/http-client.js';
-import { recorded } from '../revisions/recorded.js';
+import { carried, HttpClient } from '../support/http-client.js';
+import { recorded } from './recorded.js';
 import { serverOf } from '../revisions/servers.js';
 
 const LOG = 'notifications/message';

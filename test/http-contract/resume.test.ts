@@ -7,7 +7,7 @@ import { stopClock } from '../../packages/http/test/clock.js';
 import { EventReader, type ServerEvent } from '../../packages/http/test/events.js';
 import { serve } from '../../packages/http/test/fixture.js';
 import { eachSessionRevision, type SessionRevision } from '../support/requirements.js';
-import { carried, HttpClient, initialize, TOKEN } from '../revisions/http-client.js';
+import { carried, HttpClient, initialize, TOKEN } from '../support/http-client.js';
 
 const UPDATED = 'notifications/resources/updated';
 const LET_GO = { result: { content: [{ text: 'let go' }] } };

@@ -7,7 +7,7 @@ import { stopClock } from '../../packages/http/test/clock.js';
 import { nextSweep } from '../../packages/http/test/events.js';
 import { call, type Fields, json, post, request, serve } from '../../packages/http/test/fixture.js';
 import { eachRevision, eachSessionRevision, type SessionRevision } from '../support/requirements.js';
-import { HttpClient, initialize } from '../revisions/http-client.js';
+import { HttpClient, initialize } from '../support/http-client.js';
 
 const ID = 'mcp-session-id';
 

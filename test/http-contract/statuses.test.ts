@@ -19,7 +19,7 @@ import {
   serve,
 } from '../../packages/http/test/fixture.js';
 import { eachRevision, eachSessionRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
-import { ADD, carried, HttpClient, initialize, MALFORMED } from '../revisions/http-client.js';
+import { ADD, carried, HttpClient, initialize, MALFORMED } from '../support/http-client.js';
 
 /** The Accept headers of clients that take both kinds of answer, or only streams. */
 const ACCEPTS: readonly Fields[] = [{}, { accept: 'text/event-stream' }];

@@ -7,7 +7,7 @@ import { FAILURES } from '@decorum/core/internal';
 
 import { EventReader, type ServerEvent } from '../../packages/http/test/events.js';
 import { json, serve } from '../../packages/http/test/fixture.js';
-import { carried, HttpClient, TOKEN } from '../revisions/http-client.js';
+import { carried, HttpClient, TOKEN } from '../support/http-client.js';
 import { eachSessionRevision, inStateless, type Revision } from '../support/requirements.js';
 import {
   begin,

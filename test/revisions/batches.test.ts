@@ -6,7 +6,7 @@ import { post } from '../../packages/http/test/fixture.js';
 import { endpointOf, transportsOf } from '../support/http-transports.js';
 import { type Message, RAW_TRANSPORTS, RawClient } from '../support/raw-client.js';
 import { eachRevision, eachSessionRevision, type Revision } from '../support/requirements.js';
-import { HttpClient, initialize } from './http-client.js';
+import { HttpClient, initialize } from '../support/http-client.js';
 import { answerTo, echo, probe } from './probes.js';
 import { serverOf, serverWith } from './servers.js';
 

@@ -6,7 +6,7 @@ import { listen, MemorySessionStore } from '@decorum/http';
 import { transportsOf } from '../support/http-transports.js';
 import { overMemory, RawClient } from '../support/raw-client.js';
 import { eachRevision, eachSessionRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
-import { HttpClient } from './http-client.js';
+import { HttpClient } from '../support/http-client.js';
 import { ASKING, membersOf, returned, type Work } from './members.js';
 import { ADA, ANSWERS, asked, CAPABILITIES, NAME } from './rounds.js';
 import { serverOf, serverWith } from './servers.js';

@@ -20,7 +20,7 @@ import {
   urlOf,
   VERSION,
 } from '../support/stateless-post.js';
-import { HttpClient } from './http-client.js';
+import { HttpClient } from '../support/http-client.js';
 import { serverOf, serverWith } from './servers.js';
 import { storyServer } from './story.js';
 

@@ -9,7 +9,7 @@ import { json, serve } from '../../packages/http/test/fixture.js';
 import { endpointOf, overHttp } from '../support/http-transports.js';
 import { RawClient, type RawOptions, textOf } from '../support/raw-client.js';
 import { eachRevision, eachSessionRevision } from '../support/requirements.js';
-import { HttpClient } from './http-client.js';
+import { HttpClient } from '../support/http-client.js';
 import { Log, serverWith } from './servers.js';
 
 const BOTH = { elicitation: { form: {}, url: {} } };

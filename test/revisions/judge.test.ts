@@ -10,7 +10,7 @@ import { type RawTransport, RawClient } from '../support/raw-client.js';
 import { itShows, type Revision, REVISIONS, SESSION_REVISIONS } from '../support/requirements.js';
 import { judge } from '../support/schemas.js';
 import { EventReader } from '../../packages/http/test/events.js';
-import { HttpClient } from './http-client.js';
+import { HttpClient } from '../support/http-client.js';
 import { serverOf } from './servers.js';
 
 const resultOf = (result: object) => ({ jsonrpc: '2.0', id: 1, result });

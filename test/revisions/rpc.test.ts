@@ -9,7 +9,7 @@ import { afterwards, json, post } from '../../packages/http/test/fixture.js';
 import { endpointOf, transportsOf } from '../support/http-transports.js';
 import { type Message, RAW_TRANSPORTS, RawClient, textOf } from '../support/raw-client.js';
 import { eachRevision, eachSessionRevision, type Revision } from '../support/requirements.js';
-import { HttpClient } from './http-client.js';
+import { HttpClient } from '../support/http-client.js';
 import { answerTo, echo, probe } from './probes.js';
 import { deferred, serverWith } from './servers.js';
 

@@ -6,10 +6,10 @@ import type { JsonObject } from '@decorum/core';
 
 import { EventReader, inspectors, type ServerEvent } from '../../packages/http/test/events.js';
 import { afterwards, call, type Fields, modern, post, request } from '../../packages/http/test/fixture.js';
-import { statelessHeaders } from '../support/http-transports.js';
-import type { Message } from '../support/raw-client.js';
-import { type Revision, STATELESS } from '../support/requirements.js';
-import { judge } from '../support/schemas.js';
+import { statelessHeaders } from './http-transports.js';
+import type { Message } from './raw-client.js';
+import { type Revision, STATELESS } from './requirements.js';
+import { judge } from './schemas.js';
 
 /** Requests progress notifications. */
 export const TOKEN = { progressToken: 'token' };
