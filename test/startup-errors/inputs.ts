@@ -2,12 +2,22 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { type Class, Completion, Context, McpServer, Prompt, Resource, Tool, type ToolEntry } from '@decorum/core';
+import {
+  type Class,
+  Completion,
+  Context,
+  McpServer,
+  Prompt,
+  Resource,
+  type SchemaSource,
+  Tool,
+  type ToolEntry,
+} from '@decorum/core';
 import { jest } from '@jest/globals';
 import { Type } from 'class-transformer';
 import { IsObject, IsOptional, IsString, ValidateNested } from 'class-validator';
 
-import { type AnyDecorator, type Mistakes, start, untyped } from './table.js';
+import { type AnyDecorator, type Mistake, type Mistakes, start, untyped, wrong } from './table.js';
 
 class Query {
   @IsString() text!: string;
@@ -55,6 +65,14 @@ const addTool = (...args: unknown[]) => {
   return untyped(server.addTool.bind(server))(...args);
 };
 
+/** Starts a class with a prompt that has this input. */
+const asking = (input: SchemaSource) => () => {
+  class Shop {
+    order() {}
+  }
+  start(compiled(Shop, untyped<AnyDecorator>(Prompt)({ input })))();
+};
+
 /** Parameters of handlers. */
 export const INPUTS: Mistakes = {
   DECORUM_MISSING_INPUT: [
@@ -76,10 +94,10 @@ export const INPUTS: Mistakes = {
       emitting(Function),
       'Shop.search: ... Write `import { MyDto }` without `type`, or pass `input: MyDto`',
     ],
-    ['a string as parameter', emitting(String), 'Shop.search: ... it is a string ... or pass `input: MyDto`'],
-    ['a number', emitting(Number), 'Shop.search: ... it is a number ... or pass `input: MyDto`'],
-    ['a boolean', emitting(Boolean), 'Shop.search: ... it is a boolean ... or pass `input: MyDto`'],
-    ['an array', emitting(Array), 'Shop.search: ... it is an array ... or pass `input: MyDto`'],
+    ...[String, Number, Boolean, Array].map((type): Mistake => {
+      const kind = type === Array ? 'an array' : `a ${type.name.toLowerCase()}`;
+      return [`${kind} as parameter`, emitting(type), `Shop.search: ... it is ${kind} ... or pass \`input: MyDto\``];
+    }),
     [
       'the context as first parameter',
       emitting(Context),
@@ -195,15 +213,7 @@ export const INPUTS: Mistakes = {
   DECORUM_OBJECT_ARGUMENT: [
     [
       'a prompt argument that is an object',
-      () => {
-        class Order {
-          @ValidateNested() @Type(() => Query) query!: Query;
-        }
-        class Shop {
-          @Prompt() order(_order: Order) {}
-        }
-        start(Shop)();
-      },
+      asking({ type: 'object', properties: { query: { type: 'object', properties: { text: { type: 'string' } } } } }),
       'Shop.order ... or accept the object as JSON text: `query: string`',
     ],
     [
@@ -212,23 +222,17 @@ export const INPUTS: Mistakes = {
         class Order {
           @ValidateNested({ each: true }) @Type(() => Query) queries!: Query[];
         }
-        class Shop {
-          @Prompt() order(_order: Order) {}
-        }
-        start(Shop)();
+        asking(Order)();
       },
       'Shop.order: the argument "queries" takes objects ... ',
     ],
     [
       'a prompt argument that may be an object, behind a reference',
-      () => {
-        const all = { type: ['object', 'null'] };
-        const input = { type: 'object', properties: { all: { $ref: '#/$defs/all' } }, $defs: { all } };
-        class Shop {
-          @Prompt({ input }) order() {}
-        }
-        start(Shop)();
-      },
+      asking({
+        type: 'object',
+        properties: { all: { $ref: '#/$defs/all' } },
+        $defs: { all: { type: ['object', 'null'] } },
+      }),
       'Shop.order: the argument "all" takes objects ... ',
     ],
     [
@@ -259,20 +263,10 @@ export const INPUTS: Mistakes = {
       () => addTool({ name: 'search' }, class Search {}),
       'addTool.search ... Pass a function, or list the class in `providers`',
     ],
-    [
-      'a tool that is added with a misspelt option',
-      () => addTool({ name: 'search', descripton: 'Searches' }, () => ''),
-      'addTool.search: `descripton` is not an option. Write `description`',
-    ],
-    [
-      'a tool that is added with an `input` that is undefined',
-      () => addTool({ name: 'search', input: undefined }, () => ''),
-      'addTool.search: ... or remove `input`',
-    ],
-    [
-      'a tool that is added with an `output` that is undefined',
-      () => addTool({ name: 'search', output: undefined }, () => ''),
-      'addTool.search: ... or remove `output`',
-    ],
+    ...wrong('addTool(…)', (given: object) => addTool({ name: 'search', ...given }, () => ''), [
+      [{ descripton: 'Searches' }, 'addTool.search: `descripton` is not an option. Write `description`'],
+      [{ input: undefined }, 'addTool.search: ... or remove `input`'],
+      [{ output: undefined }, 'addTool.search: ... or remove `output`'],
+    ]),
   ],
 };

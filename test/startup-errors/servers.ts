@@ -1,7 +1,7 @@
 import { health, McpError, McpServer, Resource, Tool, ToolError } from '@decorum/core';
 import { definePlugin } from '@decorum/core/plugin';
 
-import { type Mistakes, serverOf, start, untyped } from './table.js';
+import { type Mistakes, serverOf, start, untyped, wrong } from './table.js';
 
 class Books {
   @Tool() search() {
@@ -37,13 +37,11 @@ class Injected {
   }
 }
 
-const options = (given: object) => () => serverOf([Books], given);
-
 const LONG = 'a'.repeat(32);
 const TOO_SHORT = 'A secret needs at least 32 characters';
 
 /** Starts a server with this secret in its environment. */
-const inEnvironment = (secret: string) => () => {
+const inEnvironment = (secret: string) => {
   process.env['DECORUM_SECRET'] = secret;
   try {
     serverOf([Books], { secret: LONG }); // the option wins
@@ -53,16 +51,19 @@ const inEnvironment = (secret: string) => () => {
   }
 };
 
-const extensions = (...given: readonly unknown[]) => options({ extensions: given });
 const A = 'com.example/a';
 const answer = () => ({});
 
+const server = (given: object) => serverOf([Books], given);
+const extended = (...extensions: readonly unknown[]) => ({ extensions });
 /** Starts a server with these plugins. */
-const plugins = (...given: readonly unknown[]) => options({ plugins: given });
+const plugged = (plugins: object) => serverOf([Books], { plugins: [plugins].flat() });
 const route = { method: 'GET', path: '/status', handle: () => ({ status: 200 }) };
-const routes = (...given: readonly object[]) => plugins({ name: 'a', routes: given });
+const routed = (...routes: readonly object[]) => ({ name: 'a', routes });
 
 class RowNotFound extends RangeError {}
+/** Rules for errors of these classes. */
+const ruled = (...classes: readonly unknown[]) => ({ errors: classes.map((cls) => [cls, 'x']) });
 
 /** Options of `McpServer`. */
 export const SERVERS: Mistakes = {
@@ -73,270 +74,153 @@ export const SERVERS: Mistakes = {
       "McpServer: `options` ... Write `new McpServer({ name: 'shop', version: '1.0.0', providers: [Shop] })`",
     ],
     [
-      'a server without a name or a version',
-      [options({ version: undefined }), options({ version: '' }), options({ name: undefined })],
-      "McpServer: ... Write `new McpServer({ name: 'shop', version: '1.0.0', providers: [Shop] })`",
-    ],
-    ['`provider`', options({ provider: [] }), 'McpServer: `provider` is not an option. Write `providers`'],
-    ['`onerror`', options({ onerror: [] }), 'McpServer: `onerror` is not an option. Write `onError`'],
-    [
-      '`tools`',
-      options({ tools: [] }),
-      'McpServer: `tools` ... Remove it, or use one of name, version ... providers ... ',
-    ],
-    [
-      '`listing: "none"`',
-      ['none', true, null, ''].map((listing) => options({ listing })),
-      "`listing` must be 'all' or 'usable'",
-    ],
-    [
-      'a `resolve` that is no function',
-      options({ resolve: new Map() }),
-      'Write `resolve: (cls) => container.resolve(cls)`',
-    ],
-    ['`instructions: 5`', options({ instructions: 5 }), 'McpServer ... must be a string'],
-    [
-      '`pageSize: "10"`',
-      [options({ pageSize: '10' }), options({ pageSize: 0 })],
-      'McpServer: `pageSize` ... from 1 to 1000000',
-    ],
-    [
-      '`questionTimeoutMs: NaN`',
-      options({ questionTimeoutMs: Number.NaN }),
-      'McpServer: `questionTimeoutMs` is NaN, but must be a whole number from 1 to 86400000',
-    ],
-    ['`cache: null`', options({ cache: null }), 'McpServer ... must be an object'],
-    [
-      '`cache: { ttlMs: -1 }`',
-      options({ cache: { ttlMs: -1 } }),
-      'McpServer: `cache` must be { ttlMs: 0 or more, scope: "public" or "private" }',
-    ],
-    [
-      'settings of experimental features that are no objects',
-      ['x', [], null, { 'example.com/a': true }, { 'example.com/a': [] }].map((experimental) =>
-        options({ experimental }),
-      ),
-      'McpServer: `experimental` must be an object whose members are objects',
-    ],
-    ['`extensions: {}`', options({ extensions: {} }), 'McpServer ... must be an array'],
-    ['`logLevel: "warn"`', options({ logLevel: 'warn' }), 'McpServer ... alert, emergency'],
-    [
-      'a short secret',
-      [options({ secret: 'short' }), options({ secret: ['short'] })],
-      `\`secret\` has only 5 characters. ${TOO_SHORT}`,
-    ],
-    ['an empty secret', options({ secret: '' }), `\`secret\` is empty. ${TOO_SHORT}`],
-    ['secrets that are none', options({ secret: [] }), '`secret` is an empty list ... '],
-    [
-      'an empty secret in a list',
-      options({ secret: [LONG, ''] }),
-      '`secret` is a list, and number 2 of its 2 secrets is empty ... ',
-    ],
-    ['a secret that is no string', options({ secret: null }), '`secret` is not a string ... '],
-    ['a number in a list of secrets', options({ secret: [LONG, 5] }), 'number 2 of its 2 secrets is not a string ... '],
-    [
-      'a short secret in the environment (#22)',
-      inEnvironment('short'),
-      `\`DECORUM_SECRET\` has only 5 characters. ${TOO_SHORT} ... `,
-    ],
-    [
-      'an empty secret in the environment (#22)',
-      ['', '  '].map(inEnvironment),
-      `\`DECORUM_SECRET\` is empty. ${TOO_SHORT}. Set one, or unset the variable`,
-    ],
-    [
-      'a short part of a secret in the environment (#22)',
-      inEnvironment(`${LONG},short`),
-      'contains commas, which separate several secrets, and number 2 of these 2 has only 5 characters ... ',
-    ],
-    [
-      'an empty part of a secret in the environment (#22)',
-      inEnvironment(`${LONG},`),
-      'number 2 of these 2 is empty ... Remove the commas, or use a secret without commas',
-    ],
-    ['an empty part between others (#22)', inEnvironment(`${LONG}, ,${LONG}`), 'number 2 of these 3 is empty ... '],
-    [
-      'instructions that are a promise',
-      options({ instructions: Promise.resolve('') }),
-      'McpServer: `instructions` is a promise ... Await it',
-    ],
-    [
       'options that are a promise',
       () => new McpServer(Promise.resolve({}) as never),
       'McpServer: `options` are a promise ... Await it',
     ],
+    ...wrong('new McpServer(…)', server, [
+      [
+        [{ version: undefined }, { version: '' }, { name: undefined }],
+        "McpServer: ... Write `new McpServer({ name: 'shop', version: '1.0.0', providers: [Shop] })`",
+      ],
+      [{ provider: [] }, 'McpServer: `provider` is not an option. Write `providers`'],
+      [{ onerror: [] }, 'McpServer: `onerror` is not an option. Write `onError`'],
+      [{ tools: [] }, 'McpServer: `tools` ... Remove it, or use one of name, version ... providers ... '],
+      [['none', true, null, ''].map((listing) => ({ listing })), "`listing` must be 'all' or 'usable'"],
+      [{ coerce: 'yes' }, 'McpServer: `coerce` ... must be true or false'],
+      [{ resolve: new Map() }, 'Write `resolve: (cls) => container.resolve(cls)`'],
+      [{ instructions: 5 }, 'McpServer ... must be a string'],
+      [{ instructions: Promise.resolve('') }, 'McpServer: `instructions` is a promise ... Await it'],
+      [[{ pageSize: '10' }, { pageSize: 0 }], 'McpServer: `pageSize` ... from 1 to 1000000'],
+      [
+        { questionTimeoutMs: Number.NaN },
+        'McpServer: `questionTimeoutMs` is NaN, but must be a whole number from 1 to 86400000',
+      ],
+      [{ cache: null }, 'McpServer ... must be an object'],
+      [{ cache: { ttlMs: -1 } }, 'McpServer: `cache` must be { ttlMs: 0 or more, scope: "public" or "private" }'],
+      [{ cache: { ttl: 5, scope: 'private' } }, 'McpServer (cache): `ttl` ... Remove it, or use one of ttlMs, scope'],
+      [
+        ['x', [], null, { [A]: true }, { [A]: [] }].map((experimental) => ({ experimental })),
+        'McpServer: `experimental` must be an object whose members are objects',
+      ],
+      [{ extensions: {} }, 'McpServer ... must be an array'],
+      [{ logLevel: 'warn' }, 'McpServer ... alert, emergency'],
+      [{ logger: () => {} }, 'McpServer: `logger` ... an object with the methods `warn` and `error`'],
+      [{ changeBus: {} }, 'McpServer: `changeBus` ... an object with the methods `publish` and `subscribe`'],
+      [{ interceptors: ['log'] }, 'McpServer: `interceptors` ... '],
+      [[5, null, {}, []].map((text) => ({ text })), 'McpServer: `text` is ... Use true ... '],
+      [[{ secret: 'short' }, { secret: ['short'] }], `\`secret\` has only 5 characters. ${TOO_SHORT}`],
+      [{ secret: '' }, `\`secret\` is empty. ${TOO_SHORT}`],
+      [{ secret: [] }, '`secret` is an empty list ... '],
+      [{ secret: [LONG, ''] }, '`secret` is a list, and number 2 of its 2 secrets is empty ... '],
+      [{ secret: null }, '`secret` is not a string ... '],
+      [{ secret: [LONG, 5] }, 'number 2 of its 2 secrets is not a string ... '],
+      [{ errors: { Error: 'x' } }, 'McpServer: `errors` is not an array ... '],
+      [
+        [{ errors: [[TypeError]] }, { errors: [[TypeError, 5]] }],
+        'McpServer: `errors` ... no message for TypeError ... ',
+      ],
+      [ruled(RangeError, RangeError), 'McpServer: `errors` ... RangeError after RangeError ... '],
+      [
+        ruled(RangeError, RowNotFound),
+        'McpServer: `errors` ... RowNotFound after RangeError ... List RowNotFound once, before ... ',
+      ],
+      // clients see these anyway
+      [
+        [ruled(ToolError), ruled(class Refused extends McpError {})],
+        'McpServer: `errors` ... which clients see anyway ... ',
+      ],
+      [{ limits: 5 }, 'McpServer: `limits` is 5, but must be an object'],
+      [{ limits: { maxValue: 1000 } }, 'McpServer.limits: `maxValue` is not an option. Write `maxValues`'],
+      [{ maxValues: 1000 }, 'McpServer: `maxValues` is not an option. Write `limits: { maxValues }`'],
+      [
+        { limits: { maxValues: 99 } },
+        'McpServer.limits: `maxValues` is 99, but must be a whole number from 100 to 10000000',
+      ],
+      [{ limits: { maxDepth: '64' } }, 'McpServer.limits: `maxDepth` is "64", but must be ... '],
+      [
+        [extended({ id: A, method: {} }), { plugins: [{ name: 'a', extensions: [{ id: A, method: {} }] }] }],
+        'The extension "com.example/a": `method` is not an option. Write `methods`',
+      ],
+    ]),
     [
-      '`cache: { ttl: 5 }`',
-      options({ cache: { ttl: 5, scope: 'private' } }),
-      'McpServer (cache): `ttl` ... Remove it, or use one of ttlMs, scope',
-    ],
-    [
-      '`logger: console.log`',
-      options({ logger: () => {} }),
-      'McpServer: `logger` ... an object with the methods `warn` and `error`',
-    ],
-    [
-      'a change bus without methods',
-      options({ changeBus: {} }),
-      'McpServer: `changeBus` ... an object with the methods `publish` and `subscribe`',
-    ],
-    ['errors that are no list', options({ errors: { Error: 'x' } }), 'McpServer: `errors` is not an array ... '],
-    [
-      'errors without a class',
-      [[TypeError], [['Error', 'x']], [[() => Error, 'x']], [[new Error('x'), 'x']]].map((errors) =>
-        options({ errors }),
+      '`errors` without a class',
+      [[TypeError], [['Error', 'x']], [[() => Error, 'x']], [[new Error('x'), 'x']]].map(
+        (errors) => () => server({ errors }),
       ),
       'McpServer: `errors` ... no class in entry 0 ... Write `[NotFoundError, (error) => error.message]`',
     ],
-    [
-      'errors without a message',
-      [options({ errors: [[TypeError]] }), options({ errors: [[TypeError, 5]] })],
-      'McpServer: `errors` ... no message for TypeError ... ',
-    ],
-    [
-      'errors of one class twice',
-      options({
-        errors: [
-          [RangeError, 'x'],
-          [RangeError, 'y'],
-        ],
-      }),
-      'McpServer: `errors` ... RangeError after RangeError ... ',
-    ],
-    [
-      'errors of a class after its base class',
-      options({
-        errors: [
-          [RangeError, 'x'],
-          [RowNotFound, 'y'],
-        ],
-      }),
-      'McpServer: `errors` ... RowNotFound after RangeError ... List RowNotFound once, before ... ',
-    ],
-    [
-      'errors that clients see anyway',
-      [options({ errors: [[ToolError, 'x']] }), options({ errors: [[class Refused extends McpError {}, 'x']] })],
-      'McpServer: `errors` ... which clients see anyway ... ',
-    ],
-    ['`interceptors: ["log"]`', options({ interceptors: ['log'] }), 'McpServer: `interceptors` ... '],
-    [
-      'a `text` that is none',
-      [5, null, {}, []].map((text) => options({ text })),
-      'McpServer: `text` is ... Use true ... ',
-    ],
-    ['limits that are no object', options({ limits: 5 }), 'McpServer: `limits` is 5, but must be an object'],
-    [
-      'a misspelt limit',
-      options({ limits: { maxValue: 1000 } }),
-      'McpServer.limits: `maxValue` is not an option. Write `maxValues`',
-    ],
-    [
-      'a limit among the options',
-      options({ maxValues: 1000 }),
-      'McpServer: `maxValues` is not an option. Write `limits: { maxValues }`',
-    ],
-    [
-      'a limit out of range',
-      options({ limits: { maxValues: 99 } }),
-      'McpServer.limits: `maxValues` is 99, but must be a whole number from 100 to 10000000',
-    ],
-    [
-      'a limit that is a text',
-      options({ limits: { maxDepth: '64' } }),
-      'McpServer.limits: `maxDepth` is "64", but must be ... ',
-    ],
-    ['a misspelt function of a plugin', plugins({ name: 'a', observ: () => {} }), '"a": `observ` ... `observe`'],
-    ['a function of a plugin that is none', plugins({ name: 'a', observe: 'yes' }), '"a" ... must be a function'],
-    [
-      'an interceptor of a plugin that is none',
-      plugins({ name: 'a', interceptors: ['no'] }),
-      '"a": `interceptors` ... ',
-    ],
-    ['a route with parameters', routes({ ...route, path: '/users/:id' }), 'parameters ... '],
-    ['a route without a slash', routes({ ...route, path: 'status' }), 'begins with ... '],
-    [
-      'a route that not every framework finds',
-      ['/a/../b', '//b', '/a%2fb', '/a%ff'].map((path) => routes({ ...route, path })),
-      'no parameters, query, ".." or encoded "/" ... ',
-    ],
-    ['a route for an unknown method', routes({ ...route, method: 'get' }), 'GET, POST ... '],
-    ['a route without a handler', routes({ method: 'GET', path: '/' }), 'handle ... '],
+    ...wrong('DECORUM_SECRET=…', inEnvironment, [
+      ['short', `\`DECORUM_SECRET\` has only 5 characters. ${TOO_SHORT} ... `],
+      [['', '  '], `\`DECORUM_SECRET\` is empty. ${TOO_SHORT}. Set one, or unset the variable`],
+      [
+        `${LONG},short`,
+        'contains commas, which separate several secrets, and number 2 of these 2 has only 5 characters ... ',
+      ],
+      [`${LONG},`, 'number 2 of these 2 is empty ... Remove the commas, or use a secret without commas'],
+      [`${LONG}, ,${LONG}`, 'number 2 of these 3 is empty ... '],
+    ]),
+    ...wrong('the plugin …', plugged, [
+      [{ name: 'a', observ: () => {} }, '"a": `observ` ... `observe`'],
+      [{ name: 'a', observe: 'yes' }, '"a" ... must be a function'],
+      [{ name: 'a', interceptors: ['no'] }, '"a": `interceptors` ... '],
+      [routed({ ...route, path: '/users/:id' }), 'parameters ... '],
+      [routed({ ...route, path: 'status' }), 'begins with ... '],
+      // not every framework finds these
+      [
+        ['/a/../b', '//b', '/a%2fb', '/a%ff'].map((path) => routed({ ...route, path })),
+        'no parameters, query, ".." or encoded "/" ... ',
+      ],
+      [routed({ ...route, method: 'get' }), 'GET, POST ... '],
+      [routed({ method: 'GET', path: '/' }), 'handle ... '],
+    ]),
     [
       'a plugin that is defined without a function',
       () => definePlugin({ name: 'audit' } as never),
       'definePlugin: `create` is not a function. Write definePlugin(() => ({ ... ',
     ],
-    [
-      'an option of an extension that is misspelt (#22)',
-      [
-        options({ extensions: [{ id: 'com.example/tasks', method: {} }] }),
-        options({ plugins: [{ name: 'tasks', extensions: [{ id: 'com.example/tasks', method: {} }] }] }),
-      ],
-      'The extension "com.example/tasks": `method` is not an option. Write `methods`',
-    ],
-    [
-      'a path of `health` without a slash (#22)',
-      () => health({ livePath: 'alive' }),
-      'health: `livePath` is "alive". A path begins with "/" ... Write "/alive"',
-    ],
-    [
-      'a path of `health` with a query (#22)',
-      () => health({ readyPath: '/a?b' }),
-      'health: `readyPath` is "/a?b". A path begins with "/" ... Write "/readyz"',
-    ],
-    [
-      'a path of `health` with a variable (#22)',
-      () => health({ livePath: '/:any' }),
-      'health: `livePath` is "/:any". ... Write "/healthz"',
-    ],
+    ...wrong('health(…)', health, [
+      [{ livePath: 'alive' }, 'health: `livePath` is "alive". A path begins with "/" ... Write "/alive"'],
+      [{ readyPath: '/a?b' }, 'health: `readyPath` is "/a?b". A path begins with "/" ... Write "/readyz"'],
+      [{ livePath: '/:any' }, 'health: `livePath` is "/:any". ... Write "/healthz"'],
+    ]),
   ],
-  DECORUM_INVALID_EXTENSION: [
+  DECORUM_INVALID_EXTENSION: wrong('new McpServer(…)', server, [
+    [extended({ methods: {} }), 'extension ... Use a reverse domain name and a name, as in "com.example/feature"'],
+    [extended(null), '"null" has an invalid id ... '],
+    [extended({ id: A }, { id: A }), 'listed twice ... '],
     [
-      'an extension without an id',
-      options({ extensions: [{ methods: {} }] }),
-      'extension ... Use a reverse domain name and a name, as in "com.example/feature"',
-    ],
-    ['an extension that is null', extensions(null), '"null" has an invalid id ... '],
-    ['an extension that is listed twice', extensions({ id: A }, { id: A }), 'listed twice ... '],
-    [
-      'two extensions with one method',
-      extensions({ id: A, methods: { 'x/y': answer } }, { id: 'com.example/b', methods: { 'x/y': answer } }),
+      extended({ id: A, methods: { 'x/y': answer } }, { id: 'com.example/b', methods: { 'x/y': answer } }),
       `the method "x/y", which belongs to "${A}" ... `,
     ],
+    // methods of the protocol, or of an older revision
     [
-      'an extension with a method of the protocol, or of an older revision',
       [
-        extensions({ id: A, methods: { 'tools/call': answer } }),
-        extensions({ id: A, methods: { ping: answer } }),
-        plugins({ name: 'a', extensions: [{ id: A, methods: { ping: answer } }] }),
+        extended({ id: A, methods: { 'tools/call': answer } }),
+        extended({ id: A, methods: { ping: answer } }),
+        { plugins: [{ name: 'a', extensions: [{ id: A, methods: { ping: answer } }] }] },
       ],
       'which belongs to the protocol ... ',
     ],
-    [
-      'an extension with methods or settings that are no objects',
-      [extensions({ id: A, methods: null }), extensions({ id: A, settings: 'on' })],
-      'not an object ... ',
-    ],
-    [
-      'an extension with a method that is no function',
-      extensions({ id: A, methods: { 'x/y': 'y' } }),
-      'not a function ... ',
-    ],
+    [[extended({ id: A, methods: null }), extended({ id: A, settings: 'on' })], 'not an object ... '],
+    [extended({ id: A, methods: { 'x/y': 'y' } }), 'not a function ... '],
+  ]),
+  DECORUM_INVALID_PLUGIN: wrong('the plugin …', plugged, [
+    [definePlugin(() => ({ name: 'a' })), 'Call it ... '],
+    [Promise.resolve({ name: 'a' }), 'Await it ... '],
+    [null, 'null ... '],
+    [{}, 'without a name ... '],
+  ]),
+  DECORUM_DUPLICATE_PLUGIN: [
+    ['a plugin that is listed twice', () => plugged([{ name: 'a' }, { name: 'a' }]), '"a" ... '],
   ],
-  DECORUM_INVALID_PLUGIN: [
-    ['a plugin that was not made', plugins(definePlugin(() => ({ name: 'a' }))), 'Call it ... '],
-    ['a promise of a plugin', plugins(Promise.resolve({ name: 'a' })), 'Await it ... '],
-    ['a plugin that is null', plugins(null), 'null ... '],
-    ['a plugin without a name', plugins({}), 'without a name ... '],
-  ],
-  DECORUM_DUPLICATE_PLUGIN: [['a plugin that is listed twice', plugins({ name: 'a' }, { name: 'a' }), '"a" ... ']],
   DECORUM_MISSING_PLUGIN: [
-    ['a plugin without what it needs', plugins({ name: 'a', needs: ['b'] }), '"a" needs the plugin "b" ... '],
+    ['a plugin without what it needs', () => plugged({ name: 'a', needs: ['b'] }), '"a" needs the plugin "b" ... '],
   ],
   DECORUM_DUPLICATE_ROUTE: [
     [
       'a route of two plugins',
-      plugins({ name: 'a', routes: [route] }, { name: 'b', routes: [route] }),
+      () => plugged(['a', 'b'].map((name) => ({ name, routes: [route] }))),
       '"a" and to the plugin "b" ... ',
     ],
   ],
@@ -354,6 +238,8 @@ export const SERVERS: Mistakes = {
   ],
 };
 
+const LIST = 'List classes, ready instances, or { provider, prefix }';
+
 /** The option `providers`. */
 export const PROVIDERS: Mistakes = {
   DECORUM_INVALID_OPTION: [
@@ -362,26 +248,15 @@ export const PROVIDERS: Mistakes = {
       [Books, new Books(), 'Books'].map((providers) => () => serverOf(providers as never)),
       'McpServer: `providers` ... Write `providers: [Shop]`',
     ],
-    [
-      'an entry with a misspelt prefix',
-      start({ provider: Books, prefx: 'a_' }),
-      'Books: `prefx` is not an option. Write `prefix`',
-    ],
-    [
-      'an entry with a number as prefix',
-      start({ provider: Books, prefix: 5 }),
-      "Books: `prefix` must be a string. Write `prefix: 'eu_'`, for example",
-    ],
-    [
-      'an entry with an invalid URI prefix',
-      ['eu/', 'x://', '{a}', 5].map((uriPrefix) => start({ provider: Books, uriPrefix })),
-      "Books: `uriPrefix` ... Write `uriPrefix: 'eu+'`, for example",
-    ],
-    [
-      'an entry with an unknown scope',
-      start({ provider: Books, scope: 'session' }),
-      "Books: `scope` must be 'request'. Remove it to share one instance",
-    ],
+    ...wrong('the entry …', (given: object) => start({ provider: Books, ...given })(), [
+      [{ prefx: 'a_' }, 'Books: `prefx` is not an option. Write `prefix`'],
+      [{ prefix: 5 }, "Books: `prefix` must be a string. Write `prefix: 'eu_'`, for example"],
+      [
+        ['eu/', 'x://', '{a}', 5].map((uriPrefix) => ({ uriPrefix })),
+        "Books: `uriPrefix` ... Write `uriPrefix: 'eu+'`, for example",
+      ],
+      [{ scope: 'session' }, "Books: `scope` must be 'request'. Remove it to share one instance"],
+    ]),
     [
       'a container that gives no instance',
       [undefined, null, 'Books', Books].map((given) => () => serverOf([Injected], { resolve: () => given })),
@@ -414,24 +289,11 @@ export const PROVIDERS: Mistakes = {
   DECORUM_BAD_PROVIDER: [
     ['a list in the list', start([Books]), 'an array ... Spread it: `providers: [...shops]`'],
     [
-      'a promise of a provider',
-      [start(Promise.resolve(new Books())), start({ provider: Promise.resolve(new Books()), prefix: 'a_' })],
-      'a promise ... Await it: `providers: [await Files.create()]`',
+      'a class that does not exist yet, when it is added',
+      () => untyped(McpServer.prototype.addProvider.bind(serverOf([])))(),
+      `undefined ... ${LIST}`,
     ],
-    [
-      'a class that does not exist yet, as two modules import each other',
-      [
-        start(undefined),
-        start({ provider: undefined, prefix: 'a_' }),
-        () => untyped(McpServer.prototype.addProvider.bind(serverOf([])))(),
-      ],
-      'undefined ... List classes, ready instances, or { provider, prefix }',
-    ],
-    [
-      'a function where a class is due',
-      start(() => new Books()),
-      'the function ... List classes, ready instances, or { provider, prefix }',
-    ],
+    ['a function where a class is due', start(() => new Books()), `the function ... ${LIST}`],
     [
       'a server as provider',
       [start(serverOf([Books])), start({ provider: serverOf([Books]), prefix: 'a_' })],
@@ -442,18 +304,21 @@ export const PROVIDERS: Mistakes = {
       [start(Office), () => serverOf([new Office()])],
       'the server Office ... `{ provider: Calendar, prefix }`',
     ],
-    ['null', start(null), 'null ... List classes, ready instances, or { provider, prefix }'],
-    ['the name of a class', start('Books'), 'Books ... List classes, ready instances, or { provider, prefix }'],
-    [
-      'a misspelt key',
-      start({ provdier: Books, prefix: 'a_' }),
-      'an object with the keys "provdier", "prefix" ... List classes, ready instances, or { provider, prefix }',
-    ],
-    [
-      'an empty object',
-      [start({}), start(Object.create(null)), start({ provider: Object.create(null), prefix: 'a_' })],
-      'an object with the keys (none) ... List classes, ready instances, or { provider, prefix }',
-    ],
+    ...wrong('the provider …', (given) => start(given)(), [
+      [
+        [Promise.resolve(new Books()), { provider: Promise.resolve(new Books()), prefix: 'a_' }],
+        'a promise ... Await it: `providers: [await Files.create()]`',
+      ],
+      // as two modules import each other
+      [[undefined, { provider: undefined, prefix: 'a_' }], `undefined ... ${LIST}`],
+      [null, `null ... ${LIST}`],
+      ['Books', `Books ... ${LIST}`],
+      [{ provdier: Books, prefix: 'a_' }, `an object with the keys "provdier", "prefix" ... ${LIST}`],
+      [
+        [{}, Object.create(null), { provider: Object.create(null), prefix: 'a_' }],
+        `an object with the keys (none) ... ${LIST}`,
+      ],
+    ]),
   ],
   DECORUM_NO_MEMBERS: [
     ['a class without decorated methods', start(class Plain {}), 'Plain ... or remove the class from `providers`'],
@@ -484,9 +349,9 @@ export const PROVIDERS: Mistakes = {
     [
       'two functions with one name',
       () => {
-        const server = serverOf([Books]);
-        server.addTool({ name: 'now' }, () => 'noon');
-        server.addTool({ name: 'now' }, () => 'midnight');
+        const books = serverOf([Books]);
+        books.addTool({ name: 'now' }, () => 'noon');
+        books.addTool({ name: 'now' }, () => 'midnight');
       },
       'addTool.now and again addTool.now. Give one of them another `name` ... `remove()` the registration that `addTool` returned',
     ],

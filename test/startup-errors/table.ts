@@ -1,3 +1,5 @@
+import { inspect } from 'node:util';
+
 import { type Class, McpServer, type StartupErrorCode } from '@decorum/core';
 import { expect } from '@jest/globals';
 
@@ -17,6 +19,21 @@ export const untyped = <T>(value: unknown) => value as (...args: unknown[]) => T
 
 /** A decorator as compilers that ignore types run it. */
 export type AnyDecorator = (...place: unknown[]) => void;
+
+/**
+ * Mistakes in one place, whose rows have only the wrong values, or lists of them, and the message.
+ * @param place what the user writes around the value, which takes the place of `…`
+ */
+export const wrong = (
+  place: string,
+  run: (given: never) => unknown,
+  rows: readonly (readonly [given: unknown, message: string])[],
+): Mistake[] =>
+  rows.map(([given, message]) => {
+    const all = [given].flat();
+    const titles = all.map((each) => place.replace('…', () => inspect(each, { breakLength: Infinity })));
+    return [titles.join(' or '), all.map((each) => () => run(each as never)), message];
+  });
 
 /** Expects that each function fails with this code and message. */
 export async function expectMistake(

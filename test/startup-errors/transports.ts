@@ -7,7 +7,7 @@ import { nodeHandler } from '@decorum/http/node';
 import { connect } from '@decorum/testing';
 import { fastify, type FastifyInstance } from 'fastify';
 
-import { type Mistake, type Mistakes, serverOf, untyped } from './table.js';
+import { type Mistake, type Mistakes, serverOf, untyped, wrong } from './table.js';
 
 const server = serverOf([]);
 
@@ -21,10 +21,14 @@ const piped = (options: object) => async () => {
   await close();
 };
 
-/** Opens connections of a caller like this. */
-const withPrincipal = (principal: unknown) => [
-  piped({ principal }),
-  () => connectMemory(serverOf([]), { receive: () => {}, principal } as never),
+/** Opens connections of a caller, over stdio and in memory. */
+const withPrincipal = (...rows: readonly (readonly [principal: unknown, message: string])[]) => [
+  ...wrong('the principal … over stdio', (principal) => piped({ principal })(), rows),
+  ...wrong(
+    'the principal … in memory',
+    (principal) => connectMemory(serverOf([]), { receive: () => {}, principal } as never),
+    rows,
+  ),
 ];
 
 const registered = (register: (app: FastifyInstance) => unknown) => async () => {
@@ -61,43 +65,25 @@ export const TRANSPORTS: Mistakes = {
       `listen: \`server\` ... ${NO_SERVER}`,
     ],
     ['`listen(server, 3000)`', listening(3000), 'listen: `options` ... Pass { … }'],
-    [
-      '`port: Number(undefined)`',
-      listening({ port: Number.NaN }),
-      'listen: `port` is NaN ... Pass a whole number from 1 to 65535, or 0 for any free port',
-    ],
-    [
-      '`cors: true`, which is not an option of ours',
-      listening({ cors: true }),
-      'listen: `cors` ... credentialHeaders, port, host, signals',
-    ],
-    [
-      '`host: "http://localhost"` or "localhost:3000"',
-      [listening({ host: 'http://localhost' }), listening({ host: 'localhost:3000' })],
-      "listen: `host` ... Write '127.0.0.1', and pass the port as `port`",
-    ],
-    [
-      'an allowed host with a scheme',
-      listening({ allowedHosts: ['https://mcp.example.com'] }),
-      '`allowedHosts` contains "https://mcp.example.com" ... Write "mcp.example.com"',
-    ],
-    [
-      'all hosts',
-      listening({ allowedHosts: ['*'] }),
-      '`allowedHosts` contains "*" ... List each one, such as "mcp.example.com"',
-    ],
-    [
-      '`path: "mcp"` or "/mcp?a"',
-      [listening({ path: 'mcp' }), listening({ path: '/mcp?a' })],
-      '`path` ... Write "/mcp"',
-    ],
-    ['an empty path for `listen`', listening({ path: '' }), '`path` ... out for the default'],
-    [
-      'HTTP+SSE at the path of Streamable HTTP',
-      listening({ legacySse: { path: '/mcp' } }),
-      '`legacySse.path` ... Choose another path',
-    ],
-    ['`allowedHost`', listening({ allowedHost: [] }), 'listen: `allowedHost` ... Write `allowedHosts`'],
+    ...wrong('listen(server, …)', (given) => listening(given)(), [
+      [{ port: Number.NaN }, 'listen: `port` is NaN ... Pass a whole number from 1 to 65535, or 0 for any free port'],
+      // not an option of ours
+      [{ cors: true }, 'listen: `cors` ... credentialHeaders, port, host, signals'],
+      [
+        [{ host: 'http://localhost' }, { host: 'localhost:3000' }],
+        "listen: `host` ... Write '127.0.0.1', and pass the port as `port`",
+      ],
+      [
+        { allowedHosts: ['https://mcp.example.com'] },
+        '`allowedHosts` contains "https://mcp.example.com" ... Write "mcp.example.com"',
+      ],
+      [{ allowedHosts: ['*'] }, '`allowedHosts` contains "*" ... List each one, such as "mcp.example.com"'],
+      [[{ path: 'mcp' }, { path: '/mcp?a' }], '`path` ... Write "/mcp"'],
+      [{ path: '' }, '`path` ... out for the default'],
+      // the path of Streamable HTTP
+      [{ legacySse: { path: '/mcp' } }, '`legacySse.path` ... Choose another path'],
+      [{ allowedHost: [] }, 'listen: `allowedHost` ... Write `allowedHosts`'],
+    ]),
     [
       '`app.register(mcp, server)`',
       registered((app) => app.register(mcp, server as never)),
@@ -122,18 +108,22 @@ export const TRANSPORTS: Mistakes = {
       ]),
       NO_SERVER,
     ],
-    [
-      'a misspelt option of `serveStdio`',
-      piped({ drainMS: 5 }),
-      'serveStdio: `drainMS` is not an option. Write `drainMs`',
-    ],
-    ['`drainMs: "5"`', piped({ drainMs: '5' }), 'serveStdio: `drainMs` ... from 0 to 2147483647'],
-    ['a file name as input of `serveStdio`', piped({ input: 'in.txt' }), 'serveStdio: `input` ... must be an object'],
-    [
-      'a readable stream as output of `serveStdio`',
-      piped({ output: {} }),
-      'serveStdio: `output` ... Pass `process.stdout`, for example',
-    ],
+    ...wrong('serveStdio(server, …)', (given: object) => piped(given)(), [
+      [{ drainMS: 5 }, 'serveStdio: `drainMS` is not an option. Write `drainMs`'],
+      [{ drainMs: '5' }, 'serveStdio: `drainMs` ... from 0 to 2147483647'],
+      [{ input: 'in.txt' }, 'serveStdio: `input` ... must be an object'],
+      [{ output: {} }, 'serveStdio: `output` ... Pass `process.stdout`, for example'],
+      [
+        { limits: { maxMessageBytes: 0 } },
+        'serveStdio.limits: `maxMessageBytes` is 0, but must be a whole number from 1 to ... ',
+      ],
+      [{ maxPendingChars: 5 }, 'serveStdio: `maxPendingChars` is not an option. Write `limits: { maxPendingChars }`'],
+      // over streams other than those of the process
+      [
+        { watchdog: true },
+        "serveStdio: `watchdog` ends the process with its client, which needs the process's own stdin ... ",
+      ],
+    ]),
     [
       'two servers on the same pipe',
       async () => {
@@ -153,64 +143,31 @@ export const TRANSPORTS: Mistakes = {
       () => connect(server, { onRoot: () => [] } as never),
       'connect: `onRoot` ... Write `onRoots`',
     ],
-    [
-      'a limit out of range',
-      piped({ limits: { maxMessageBytes: 0 } }),
-      'serveStdio.limits: `maxMessageBytes` is 0, but must be a whole number from 1 to ... ',
-    ],
-    [
-      'a limit among the options',
-      piped({ maxPendingChars: 5 }),
-      'serveStdio: `maxPendingChars` is not an option. Write `limits: { maxPendingChars }`',
-    ],
-    [
-      'a watchdog over streams other than those of the process (#22)',
-      piped({ watchdog: true }),
-      "serveStdio: `watchdog` ends the process with its client, which needs the process's own stdin ... ",
-    ],
-    [
-      'a principal whose `expiresAt` is not milliseconds (#22)',
-      [1_795_000_000, Number.NaN, '2026-11-23'].flatMap((expiresAt) =>
-        withPrincipal({ subject: 'ada', scopes: [], expiresAt }),
-      ),
-      'must be in milliseconds since 1970 ... ',
-    ],
-    [
-      'a principal without the id of a user',
-      [{}, { subject: '' }, { subject: undefined }, { subject: 7 }].flatMap(withPrincipal),
-      '`principal.subject` is not the id of a user or client ... ',
-    ],
-    [
-      'a principal whose scopes are no list of scopes',
+    ...withPrincipal(
       [
-        { subject: 'ada', scopes: 'pay' },
-        { subject: 'ada', scopes: ['pay refund'] },
-      ].flatMap(withPrincipal),
-      '`principal.scopes` is not an array of scopes ... ',
-    ],
-    ['a text as principal', withPrincipal('ada'), '`principal` is "ada", but must be an object ... '],
-    ['null as principal', withPrincipal(null), '`principal` is null, but must be an object ... '],
-    [
-      'a promise as principal',
-      withPrincipal(Promise.resolve({ subject: 'ada' })),
-      '`principal` is a promise. Await it ... ',
-    ],
-    ['a `text` of `sanitize` that is no function', () => sanitize({ text: 5 as never }), '`text` ... '],
-    [
-      'a key of `rateLimit` that is no function',
-      () => rateLimit({ consume: async () => {} }, { of: 5 as never }),
-      '`of` ... ',
-    ],
-    [
-      'a misspelt option of `rateLimit`',
-      () => rateLimit({ consume: async () => {} }, { off: () => '' } as object),
-      'rateLimit: `off` is not an option. Write `of`',
-    ],
-    [
-      'a misspelt option of `sanitize`',
-      () => sanitize({ txt: String } as object),
-      'sanitize: `txt` is not an option. Write `text`',
-    ],
+        [1_795_000_000, Number.NaN, '2026-11-23'].map((expiresAt) => ({ subject: 'ada', scopes: [], expiresAt })),
+        'must be in milliseconds since 1970 ... ',
+      ],
+      [
+        [{}, { subject: '' }, { subject: undefined }, { subject: 7 }],
+        '`principal.subject` is not the id of a user or client ... ',
+      ],
+      [
+        ['pay', ['pay refund']].map((scopes) => ({ subject: 'ada', scopes })),
+        '`principal.scopes` is not an array of scopes ... ',
+      ],
+      ['ada', '`principal` is "ada", but must be an object ... '],
+      [null, '`principal` is null, but must be an object ... '],
+      [Promise.resolve({ subject: 'ada' }), '`principal` is a promise. Await it ... '],
+    ),
+    ...wrong('sanitize(…)', sanitize, [
+      [{ text: 5 }, '`text` ... '],
+      [{ txt: String }, 'sanitize: `txt` is not an option. Write `text`'],
+    ]),
+    ...wrong('rateLimit(limiter, …)', (given: object) => rateLimit({ consume: async () => {} }, given), [
+      [{ of: 5 }, '`of` ... '],
+      [{ off: () => '' }, 'rateLimit: `off` is not an option. Write `of`'],
+    ]),
     ['a rate limit without a limiter', () => untyped(rateLimit)({}), 'rateLimit: `limiter` ... for example'],
   ],
   DECORUM_UNSAFE_HOST: [

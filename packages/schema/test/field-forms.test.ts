@@ -373,7 +373,11 @@ describe('an invalid form of a field is an error at startup:', () => {
     ['a schema that refers', field(String, Schema({ $ref: '#/$defs/a' })), /Dto\.x: .*\$ref.*DECORUM_INVALID_SCHEMA/],
     ['a slow pattern', field(String, Schema({ pattern: '^(a+)+$' })), /exponential.*DECORUM_INVALID_SCHEMA/],
     ['a schema beside rules', field(String, Schema({}), cv.MaxLength(3)), /@Schema cannot be combined with @MaxLength/],
-    ['rules that miss `each`', field(Array, ArrayOf(String), cv.MaxLength(3)), /@MaxLength.*\{ each: true \}/],
+    [
+      'rules that miss `each`',
+      field(Array, ArrayOf(String), cv.MaxLength(3)),
+      /@MaxLength.* To apply it to each item, pass \{ each: true \}\. \[/,
+    ],
     ['rules of another type', field(Array, ArrayOf(String), cv.IsInt({ each: true })), /says string, .* integer/],
     ['texts as dates', field(Array, ArrayOf(Date), cv.IsString({ each: true })), /says Date, .* string/],
     [

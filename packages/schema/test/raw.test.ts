@@ -60,9 +60,9 @@ describe('a JSON Schema', () => {
     ['https://json-schema.org/draft/2019-09/schema'],
     ['https://example.com/my-dialect'],
   ])('of dialect %s is rejected by name', ($schema) => {
-    expect(() => compile({ $schema, type: 'object' })).toThrow(
-      expect.objectContaining({ code: 'DECORUM_INVALID_SCHEMA', message: expect.stringContaining($schema) }),
-    );
+    const start = () => compile({ $schema, type: 'object' });
+    expect(start).toThrow($schema);
+    expect(start).toThrow(/ Use JSON Schema 2020-12 or draft-07\. \[DECORUM_INVALID_SCHEMA\]$/);
   });
 
   it.each([

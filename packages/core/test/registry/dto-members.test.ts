@@ -36,18 +36,6 @@ describe('the option `coerce`', () => {
     expect(await called({ coerce: true })).toEqual([true, true, false]);
     expect(await called({ coerce: false })).toEqual([false, true, false]);
   });
-
-  it('must be true or false', () => {
-    class Wrong {
-      @Tool({ coerce: 'yes' as never }) go() {}
-    }
-    expect(() => new McpServer({ name: 'test', version: '1', coerce: 'yes' as never })).toThrow(
-      /McpServer: `coerce` .* must be true or false.*DECORUM_INVALID_OPTION/,
-    );
-    expect(() => new McpServer({ name: 'test', version: '1', providers: [Wrong] })).toThrow(
-      /Wrong\.go: `coerce` .* must be true or false/,
-    );
-  });
 });
 
 it('a form has the keywords that clients know for choices', () => {
