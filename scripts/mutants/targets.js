@@ -76,7 +76,6 @@ export const TARGETS = {
   ],
   'packages/core/src/protocol/scopes.ts': [
     'test/revisions/scopes.test.ts',
-    'test/revisions/scopes-at-run-time.test.ts',
     'packages/core/test/registry/scopes.test.ts',
     'packages/http/test/keep-alive.test.ts',
   ],

@@ -7,7 +7,6 @@ import {
   embedded,
   image,
   type JsonObject,
-  link,
   McpError,
   NoInput,
   type Principal,
@@ -21,10 +20,11 @@ import {
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 
 import { overHttp } from '../support/http-transports.js';
-import { type RawTransport, overMemory, RawClient, textOf } from '../support/raw-client.js';
+import { overMemory, RawClient, type RawTransport, textOf } from '../support/raw-client.js';
 import { eachRevision, inStateless, STATELESS } from '../support/requirements.js';
 import { pagesOf } from './lists.js';
-import { bare, listen } from './neutral.js';
+import { ASKING, membersOf } from './members.js';
+import { listen } from './neutral.js';
 import { serverOf, serverWith } from './servers.js';
 import { answersAlike, type Probe, type Setting, waysOf } from './ways.js';
 
@@ -48,53 +48,16 @@ const DENIALS: Readonly<Record<string, Access>> = {
 };
 
 /** One member of each kind for everybody, and one for nobody by each way to say so. */
-function guarded(ran: string[]) {
-  return ({ options, guard }: Setting) => {
+const guarded =
+  (ran: string[]) =>
+  ({ options, guard }: Setting) => {
     const server = serverOf(options);
-    const membersFor = (name: string, given: { readonly access?: Access }) => {
-      class Members {
-        @Tool({ name, input: ANY, ...given })
-        tool() {
-          ran.push(name);
-          return 'ran';
-        }
-
-        @Prompt({ name, input: ANY, ...given })
-        prompt() {
-          ran.push(name);
-          return 'ran';
-        }
-
-        @Resource(`${name}://fixed`, given)
-        fixed() {
-          ran.push(name);
-          return 'ran';
-        }
-
-        @Resource(`${name}://pages/{at}`, { input: ANY, list: 'list', ...given })
-        page() {
-          ran.push(name);
-          return 'ran';
-        }
-
-        list() {
-          ran.push(name);
-          return [`${name}://pages/a`];
-        }
-
-        @Completion({ for: ['prompt', 'page'], argument: 'at' })
-        ats() {
-          ran.push(name);
-          return ['a'];
-        }
-      }
-      return Members;
-    };
-    for (const [name, access] of Object.entries(DENIALS)) server.addProvider(membersFor(name, { access }));
-    server.addProvider(membersFor('open', guard));
+    const add = (name: string, access: { readonly access?: Access }) =>
+      server.addProvider(membersOf(() => (ran.push(name), 'ran'), { name, ...access }, name));
+    for (const [name, access] of Object.entries(DENIALS)) add(name, { access });
+    add('open', guard);
     return server;
   };
-}
 
 describe('access', () => {
   eachRevision(
@@ -106,10 +69,10 @@ describe('access', () => {
       const notFound = revision === STATELESS ? -32602 : -32002;
       const argument = { name: 'at', value: '' };
       const probes = Object.keys(DENIALS).flatMap((name): Probe[] => {
-        const [fixed, page] = [`${name}://fixed`, `${name}://pages/a`];
+        const [fixed, page] = [`${name}://fixed`, `${name}://a`];
         const unknown = (what: string) => ({ code: -32602, message: `Unknown ${what}: ${name}` });
         const missing = (uri: string) => ({ code: notFound, message: 'Resource not found', data: { uri } });
-        const templates = [page, `${name}://pages/{at}`];
+        const templates = [page, `${name}://{at}`];
         const follow = (uri: string): Probe[] =>
           revision === STATELESS ? [] : [['resources/subscribe', { uri }, missing(uri)]];
         return [
@@ -140,90 +103,32 @@ describe('access', () => {
             listed.push(...(page[member] as JsonObject[]).map((entry) => entry[key]));
           }
         }
-        const uris = ['open://fixed', 'open://pages/a', 'open://pages/{at}'];
+        const uris = ['open://fixed', 'open://ran', 'open://{at}'];
         expect([way, listed, ran.splice(0)]).toEqual([way, ['open', 'open', ...uris], ['open']]);
         const { result = {} } = await ask('tools/call', { name: 'open' });
         expect([way, textOf(result), ran.splice(0)]).toEqual([way, 'ran', ['open']]);
         if (!client.stateless) continue;
-        const all = [...Object.keys(DENIALS), 'open'].map((name) => `${name}://pages/a`);
+        const all = [...Object.keys(DENIALS), 'open'].map((name) => `${name}://a`);
         expect(await listen(client, { resourceSubscriptions: all })).toEqual({
-          resourceSubscriptions: ['open://pages/a'],
+          resourceSubscriptions: ['open://a'],
         });
       }
       expect(ways.flatMap(({ client }) => client.texts).join('')).not.toContain('secret');
     },
   );
 
-  eachRevision(
-    ['TOOL-05', 'TOOL-27'],
-    'shows each user exactly the members that this user may use now, in their order',
-    async (revision) => {
-      const rights: Record<string, string[]> = {
-        ada: ['z', 'both'],
-        bob: ['both', '10'],
-        eve: ['a'],
-        nobody: [],
-      };
-      const server = serverOf();
-      for (const name of ['z', 'both', 'a', '10']) {
-        const access: Access = (principal) => rights[principal?.subject ?? '']?.includes(name) ?? false;
-        server.addTool({ name, access, input: NoInput }, () => name);
-      }
-      const clients = new Map<string, RawClient>();
-      const check = async (subject: string) => {
-        const client = clients.get(subject) ?? (await RawClient.connect(server, { revision, principal: { subject } }));
-        clients.set(subject, client);
-        const { tools } = await client.result('tools/list');
-        expect([subject, (tools as { name: string }[]).map(({ name }) => name)]).toEqual([subject, rights[subject]]);
-        for (const name of ['z', 'both', 'a', '10']) {
-          const { result } = await client.request('tools/call', { name });
-          expect([subject, name, result !== undefined]).toEqual([subject, name, rights[subject]?.includes(name)]);
-        }
-      };
-      // twice, because lists are kept for later callers with the same rights
-      for (const subject of [...Object.keys(rights), ...Object.keys(rights).reverse()]) await check(subject);
-      Object.assign(rights, { ada: ['both'], nobody: ['a'] });
-      for (const subject of Object.keys(rights)) await check(subject);
-    },
-  );
-
   inStateless('TOOL-27', 'is asked in every round of a request', async () => {
     let isOpen = true;
     const ran: string[] = [];
-    const access: Access = () => isOpen;
     const confirm = async (context: Context) => {
-      const isConfirmed = await context.confirm('Sure?');
-      ran.push(String(isConfirmed));
+      ran.push(String(await context.confirm('Sure?')));
       return 'done';
     };
-    class Asking {
-      @Tool({ access })
-      tool(_input: NoInput, context: Context) {
-        return confirm(context);
-      }
-
-      @Prompt({ access })
-      prompt(_input: NoInput, context: Context) {
-        return confirm(context);
-      }
-
-      @Resource('docs://asking', { access })
-      resource(_input: NoInput, context: Context) {
-        return confirm(context);
-      }
-    }
-    const server = serverOf({ providers: [Asking] });
+    const server = serverOf({ providers: [membersOf(confirm, { access: () => isOpen })] });
     for (const transport of RAW_TRANSPORTS) {
-      const client = await RawClient.connect(
-        server,
-        { revision: STATELESS, capabilities: { elicitation: {} } },
-        transport,
-      );
-      for (const [method, params] of [
-        ['tools/call', { name: 'tool' }],
-        ['prompts/get', { name: 'prompt' }],
-        ['resources/read', { uri: 'docs://asking' }],
-      ] as const) {
+      const options = { revision: STATELESS, capabilities: { elicitation: {} } } as const;
+      const client = await RawClient.connect(server, options, transport);
+      for (const [method, params] of ASKING) {
         isOpen = true;
         const { result: asked = {} } = await client.request(method, params);
         const inputResponses = { '#1': { action: 'accept', content: {} } };
@@ -336,6 +241,34 @@ describe('a limit', () => {
     },
   );
 
+  inStateless('TOOL-28', 'counts each round of a call, even if the client repeats a round', async () => {
+    let runs = 0;
+    const interceptors = [rateLimit(new RateLimiterMemory({ points: 3, duration: 60 }))];
+    const server = serverWith(
+      {
+        async remove(context) {
+          const isSure = await context.confirm('Remove it?');
+          runs += 1;
+          return isSure ? 'removed' : 'kept';
+        },
+      },
+      { interceptors },
+    );
+    const client = await RawClient.connect(
+      server,
+      { revision: STATELESS, capabilities: { elicitation: {} } },
+      overHttp,
+    );
+    const params = { name: 'remove', arguments: {} };
+    const { result: asked } = await client.request('tools/call', params);
+    const inputResponses = { '#1': { action: 'accept', content: {} } };
+    const retry = { ...params, requestState: asked?.['requestState'], inputResponses };
+    for (const text of ['removed', 'removed', expect.stringMatching(/^Too many calls/)]) {
+      expect(await client.request('tools/call', retry)).toMatchObject({ result: { content: [{ text }] } });
+    }
+    expect(runs).toBe(2);
+  });
+
   eachRevision('TOOL-28', 'rejects further calls of a caller, and says when to retry', async (revision) => {
     for (const transport of RAW_TRANSPORTS) {
       let runs = 0;
@@ -353,82 +286,9 @@ describe('a limit', () => {
       expect(textOf(await bob!.call('work'))).toBe('done 4');
     }
   });
-
-  eachRevision('TOOL-28', 'applies to anonymous callers, and rejects calls it cannot count', async (revision) => {
-    let runs = 0;
-    const work = () => `done ${(runs += 1)}`;
-    const limited = serverWith(
-      { work },
-      { interceptors: [rateLimit(new RateLimiterMemory({ points: 1, duration: 60 }))] },
-    );
-    const client = await RawClient.connect(limited, { revision }, overHttp);
-    expect(textOf(await client.call('work'))).toBe('done 1');
-    expect(await client.call('work')).toMatchObject({ isError: true });
-    const broken = { consume: () => Promise.reject(new Error('redis at 10.0.0.1 is down')) };
-    const other = await RawClient.connect(serverWith({ work }, { interceptors: [rateLimit(broken)] }), { revision });
-    expect(await other.call('work')).toMatchObject({ isError: true });
-    expect(other.texts.join('')).not.toContain('10.0.0.1');
-    expect(runs).toBe(1);
-  });
 });
 
-const ESC = '\u001B';
-/** Unsafe text and its sanitized form. */
-const DIRTY = [
-  [`${ESC}[31mred${ESC}[0m`, 'red'],
-  [`a${ESC}]0;title\u0007b`, 'ab'],
-  ['bell\u0007 null\u0000 back\b', 'bell null back'],
-  ['left\u202Eright\u2066x\u2069', 'leftrightx'],
-  ['zero\u200Bwidth \u{E0041}\u{E0042}tags', 'zerowidth tags'],
-  ['Bearer abc123.def-456==', 'Bearer [redacted]'],
-  ['password=hunter2, user=ada', 'password=[redacted], user=ada'],
-  ['postgres://ada:p%40ss@db.example/x', 'postgres://[redacted]@db.example/x'],
-  ['tab\tand\nline ends stay \u{1F469}\u200D\u{1F52C}', 'tab\tand\nline ends stay \u{1F469}\u200D\u{1F52C}'],
-] as const;
-
 describe('sanitized output', () => {
-  eachRevision(
-    'TOOL-29',
-    'contains no control characters, hidden text or credentials, wherever it is',
-    async (revision) => {
-      const BYTES = Buffer.from([0, 27, 7]);
-      const further = { text: (text: string) => text.replaceAll(/\d{16}/g, '[card]') };
-      for (const [dirty, clean] of DIRTY) {
-        const server = serverWith(
-          {
-            text: () => dirty,
-            resource: () => embedded({ uri: 'docs://a', data: dirty }),
-            fail() {
-              throw new ToolError(dirty);
-            },
-            refuse() {
-              throw new McpError('invalid-params', dirty);
-            },
-            picture: () => image(BYTES, 'image/png'),
-            link: () => link('docs://a', { name: `1234567812345678 ${dirty}` }),
-          },
-          { interceptors: [sanitize(further)] },
-        );
-        const note = () => ({ deep: [`1234567812345678 ${dirty}`], apiKey: 'k-1' });
-        server.addTool({ name: 'note', input: NoInput, output: { type: 'object' } }, note as never);
-        const client = await RawClient.connect(server, { revision });
-        expect(bare(await client.call('text'))).toEqual({ content: [{ type: 'text', text: clean }] });
-        expect((await client.call('resource'))['content']).toMatchObject([{ resource: { text: clean } }]);
-        expect(await client.call('fail')).toMatchObject({ isError: true, content: [{ text: clean }] });
-        expect(await client.error('tools/call', { name: 'refuse' })).toMatchObject({ message: clean });
-        const picture = [{ type: 'image', mimeType: 'image/png', data: BYTES.toString('base64') }];
-        expect((await client.call('picture'))['content']).toEqual(picture);
-        const expected = { deep: [`[card] ${clean}`], apiKey: '[redacted]' };
-        const result = await client.call('note');
-        expect(JSON.parse(textOf(result) as string)).toEqual(expected);
-        if (revision >= '2025-06-18') expect(result).toHaveProperty('structuredContent', expected);
-        const { content } = await client.call('link');
-        if (revision >= '2025-06-18') expect(content).toMatchObject([{ name: `[card] ${clean}` }]);
-        expect(JSON.stringify(content)).not.toMatch(/\d{16}|abc123|hunter2/);
-      }
-    },
-  );
-
   eachRevision('TOOL-29', 'contains neither, however a call arrives', async (revision) => {
     const dirty = '\u001B[31mred\u001B[0m \u202Eleft password=hunter2 Bearer abc123.def-456==';
     const clean = 'red left password=[redacted] Bearer [redacted]';

@@ -151,7 +151,7 @@ describe('results', () => {
   );
 
   inStateless(
-    'CACHE-05',
+    ['CACHE-05', 'AUTHRS-20'],
     'are private if they show only what the caller may use, and else the same for all',
     async () => {
       class Files {

@@ -1,10 +1,10 @@
 // What the server keeps of what a client sends is small.
 import { describe, expect, it } from '@jest/globals';
-import { Completion, type JsonObject, Resource } from '@decorum/core';
+import type { JsonObject } from '@decorum/core';
 
-import { RawClient, type RawOptions, type RawTransport, textOf } from '../support/raw-client.js';
 import { transportsOf } from '../support/http-transports.js';
-import { REVISIONS, type Revision, SESSION_REVISIONS, STATELESS } from '../support/requirements.js';
+import { RawClient, type RawOptions, type RawTransport, textOf } from '../support/raw-client.js';
+import { type Revision, REVISIONS, SESSION_REVISIONS } from '../support/requirements.js';
 import { serverOf, serverWith } from './servers.js';
 
 const INFO = { name: 'kept', version: '1' };
@@ -73,42 +73,6 @@ describe.each(PLACES)('`initialize` ($revision, $name)', ({ revision, transport 
       code: -32602,
       message: 'The params have more than 65536 characters.',
     });
-  });
-});
-
-class Pages {
-  @Resource('x://{+page}', { input: { type: 'object', properties: { page: { type: 'string' } } } })
-  page({ page = '' }: { page?: string }) {
-    return String(page.length);
-  }
-
-  @Completion({ for: 'page', argument: 'page' })
-  pages() {
-    return ['a'];
-  }
-}
-
-describe.each(REVISIONS)('A URI (%s)', (revision) => {
-  it('has at most 8,192 characters', async () => {
-    const client = await RawClient.connect(serverOf({ providers: [Pages] }), { revision });
-    const uri = `x://${'u'.repeat(8188)}`;
-    const requests = [
-      (of: string) => client.request('resources/read', { uri: of }),
-      (of: string) => {
-        const argument = { name: 'page', value: '' };
-        return client.request('completion/complete', { ref: { type: 'ref/resource', uri: of }, argument });
-      },
-      ...(revision === STATELESS
-        ? []
-        : ['subscribe', 'unsubscribe'].map(
-            (method) => (of: string) => client.request(`resources/${method}`, { uri: of }),
-          )),
-    ];
-    for (const request of requests) {
-      expect((await request(uri)).result).toBeDefined();
-      const { error } = await request(`${uri}u`);
-      expect(error).toEqual({ code: -32602, message: 'The URI is longer than 8192 characters.' });
-    }
   });
 });
 

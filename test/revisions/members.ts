@@ -17,8 +17,8 @@ export type Work = (context: Context, input: JsonObject) => unknown;
 
 const AT: JsonObject = { type: 'object', properties: { at: {} } };
 
-/** Creates a class with one member of each kind, and with these options of each member. */
-export function membersOf(work: Work, options: object = {}) {
+/** Creates a class with one member of each kind, with these options of each, and URIs of a scheme. */
+export function membersOf(work: Work, options: object = {}, scheme = 'docs') {
   class Members {
     @Tool({ input: AT, ...options })
     tool(input: JsonObject, context: Context) {
@@ -30,23 +30,23 @@ export function membersOf(work: Work, options: object = {}) {
       return work(context, input);
     }
 
-    @Resource('docs://fixed', options)
+    @Resource(`${scheme}://fixed`, options)
     fixed(_input: NoInput, context: Context) {
       return work(context, {});
     }
 
-    @Resource('docs://{at}', { input: AT, list: 'listed', ...options })
+    @Resource(`${scheme}://{at}`, { input: AT, list: 'listed', ...options })
     page(input: JsonObject, context: Context) {
       return work(context, input);
     }
 
-    @Completion({ for: 'page', argument: 'at' })
+    @Completion({ for: ['prompt', 'page'], argument: 'at' })
     async ats(_value: string, context: CompletionContext) {
       return [(await work(context, {})) as string];
     }
 
     async listed(context: Context) {
-      return [`docs://${String(await work(context, {}))}`];
+      return [`${scheme}://${String(await work(context, {}))}`];
     }
   }
   return Members;

@@ -436,3 +436,33 @@ describe('a completion', () => {
     expect(client.questions).toEqual([]);
   });
 });
+
+describe('the entry of a prompt', () => {
+  eachRevision('PROMPT-02', 'has all that the revision has about it and its arguments', async (revision) => {
+    const city = { type: 'string', title: 'City', description: 'Where to' };
+    class Described {
+      @Prompt({ title: 'Pack a bag', input: { type: 'object', properties: { city, days: {} }, required: ['city'] } })
+      pack() {
+        return '';
+      }
+
+      @Prompt()
+      none() {
+        return '';
+      }
+    }
+    const client = await RawClient.connect(serverOf({ providers: [Described] }), { revision });
+    const hasTitles = revision >= '2025-06-18';
+    expect((await client.result('prompts/list'))['prompts']).toEqual([
+      {
+        name: 'pack',
+        ...(hasTitles && { title: 'Pack a bag' }),
+        arguments: [
+          { name: 'city', ...(hasTitles && { title: 'City' }), description: 'Where to', required: true },
+          { name: 'days', required: false },
+        ],
+      },
+      { name: 'none' },
+    ]);
+  });
+});

@@ -5,7 +5,7 @@ import { Completion, type JsonObject, Resource, ToolError, toolResult } from '@d
 import { IsString } from 'class-validator';
 import fc from 'fast-check';
 
-import { overHttp, transportsOf } from '../support/http-transports.js';
+import { overHttp } from '../support/http-transports.js';
 import { RawClient } from '../support/raw-client.js';
 import { eachRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
 import { serverOf } from './servers.js';
@@ -237,80 +237,35 @@ describe('reading a resource, however it is asked for,', () => {
 });
 
 describe('reading a resource', () => {
-  eachRevision(['RES-14', 'RES-06'], 'returns the exact bytes of a text that is not UTF-8', async (revision) => {
-    const latin = Buffer.from('gr\xfc\xdfe', 'latin1');
-    const cut = Buffer.from('Grü').subarray(0, -1);
-    class Texts {
-      @Resource('docs://note', { mimeType: 'text/markdown' })
-      note() {
-        return latin;
+  eachRevision('RES-11', 'rejects a malformed or long URI in every method that takes one', async (revision) => {
+    class Completed {
+      @Resource('docs://pages/{name}')
+      page({ name }: Named) {
+        return name;
       }
 
-      @Resource('docs://data', { mimeType: 'application/json' })
-      data() {
-        return cut;
-      }
-
-      @Resource('docs://blob')
-      blob() {
-        return new Blob([latin], { type: 'image/svg+xml' });
-      }
-
-      @Resource('docs://response')
-      response() {
-        return new Response(cut, { headers: { 'content-type': 'text/plain; charset=utf-8' } });
-      }
-
-      @Resource('docs://folder')
-      folder() {
-        return ['a', 'b'].map((name) => ({ uri: `docs://folder/${name}`, mimeType: 'text/plain', text: name }));
+      @Completion({ for: 'page', argument: 'name' })
+      names() {
+        return [];
       }
     }
-    const server = serverOf({ providers: [Texts] });
-    for (const transport of Object.values(transportsOf(revision))) {
-      const client = await RawClient.connect(server, { revision }, transport);
-      for (const [uri, mimeType, bytes] of [
-        ['docs://note', 'text/markdown', latin],
-        ['docs://data', 'application/json', cut],
-        ['docs://blob', 'image/svg+xml', latin],
-        ['docs://response', 'text/plain', cut],
-      ] as const) {
-        expect(await contentsOf(client, uri)).toEqual([{ uri, mimeType, blob: bytes.toString('base64') }]);
+    const client = await connect(revision, Completed);
+    const argument = { name: 'name', value: '' };
+    const verbs = client.stateless ? ['read'] : ['read', 'subscribe', 'unsubscribe'];
+    const requests = verbs.map((verb) => (params?: JsonObject) => client.request(`resources/${verb}`, params));
+    requests.push((params) =>
+      client.request('completion/complete', { ref: { type: 'ref/resource', ...params }, argument }),
+    );
+    const longest = `docs://pages/${'a'.repeat(8179)}`;
+    const message = 'The URI is longer than 8192 characters.';
+    for (const request of requests) {
+      expect((await request({ uri: longest })).result).toBeDefined();
+      expect((await request({ uri: `${longest}a` })).error).toEqual({ code: -32602, message });
+      for (const params of [undefined, {}, { uri: 7 }, { uri: null }, { uri: ['docs://readme'] }]) {
+        expect(await request(params)).toMatchObject({ error: { code: -32602 } });
       }
-      expect((await contentsOf(client, 'docs://folder')).map(({ uri }) => uri)).toEqual([
-        'docs://folder/a',
-        'docs://folder/b',
-      ]);
     }
   });
-
-  eachRevision(
-    'RES-11',
-    'rejects a URI that is malformed or too long, in every method that takes one',
-    async (revision) => {
-      class Completed {
-        @Resource('docs://pages/{name}')
-        page({ name }: Named) {
-          return name;
-        }
-
-        @Completion({ for: 'page', argument: 'name' })
-        names() {
-          return [];
-        }
-      }
-      const client = await connect(revision, Completed);
-      const long = `docs://pages/${'a'.repeat(8192)}`;
-      const methods = ['resources/read', ...(client.stateless ? [] : ['resources/subscribe', 'resources/unsubscribe'])];
-      for (const params of [undefined, {}, { uri: 7 }, { uri: null }, { uri: ['docs://readme'] }, { uri: long }]) {
-        for (const method of methods) {
-          expect([method, await client.error(method, params)]).toMatchObject([method, { code: -32602 }]);
-        }
-        const completing = { ref: { type: 'ref/resource', ...params }, argument: { name: 'name', value: '' } };
-        expect(await client.error('completion/complete', completing)).toMatchObject({ code: -32602 });
-      }
-    },
-  );
 
   const ROOT = '/srv/files';
   const ANYTHING = { type: 'object', properties: { path: {}, user: {}, more: {} } };
@@ -449,6 +404,112 @@ describe('the URI of a resource', () => {
     for (const text of [...valid, ...templates]) {
       const uri = text.replace('{at}', 'b');
       expect(await contentsOf(client, uri)).toMatchObject([{ uri, text }]);
+    }
+  });
+});
+
+describe('the entry of a resource that a template lists', () => {
+  eachRevision('RES-24', 'has the fields of its template, and its own', async (revision) => {
+    const annotations = { audience: ['user' as const], priority: 0.5 };
+    class Listed {
+      @Resource('docs://{name}', { mimeType: 'text/plain', annotations, list: 'list' })
+      doc({ name }: Named) {
+        return name;
+      }
+
+      list() {
+        const own = { annotations: { priority: 0 }, mimeType: 'text/html', size: 0, description: '' };
+        return ['docs://a', { uri: 'docs://b', name: 'B', ...own }, { variables: { name: 'c' }, title: 'C' }];
+      }
+    }
+    const client = await RawClient.connect(serverOf({ providers: [Listed] }), { revision });
+    const shared = { mimeType: 'text/plain', annotations };
+    const own = { annotations: { priority: 0 }, mimeType: 'text/html', size: 0, description: '' };
+    const titled = revision < '2025-06-18' ? { name: 'C' } : { name: 'docs://c', title: 'C' };
+    expect((await client.result('resources/list'))['resources']).toEqual([
+      { uri: 'docs://a', name: 'docs://a', ...shared },
+      { uri: 'docs://b', name: 'B', ...own },
+      { uri: 'docs://c', ...titled, ...shared },
+    ]);
+  });
+});
+
+describe('the contents of a resource', () => {
+  eachRevision('RES-06', 'may be several of all kinds, in their order', async (revision) => {
+    const blob = 'AH//';
+    const contents = [
+      { uri: 'docs://a', mimeType: 'text/plain', text: 'a' },
+      { uri: 'docs://b', mimeType: 'image/png', blob },
+      { uri: 'docs://a', text: '' },
+      { uri: 'docs://c', mimeType: 'text/html', text: '<p>' },
+      { uri: 'docs://b', blob },
+    ];
+    for (const order of [contents, [...contents].reverse(), contents.slice(1, 2), contents.slice(0, 1)]) {
+      class Several {
+        @Resource('docs://several')
+        several() {
+          return order;
+        }
+
+        @Resource('docs://{name}')
+        async template(_input: Named) {
+          return { contents: order.map((each) => (each.blob ? { ...each, blob: Buffer.from(blob, 'base64') } : each)) };
+        }
+      }
+      const client = await RawClient.connect(serverOf({ providers: [Several] }), { revision });
+      for (const uri of ['docs://several', 'docs://other']) {
+        expect((await client.result('resources/read', { uri }))['contents']).toEqual(order);
+      }
+    }
+  });
+});
+
+describe('the content of a resource', () => {
+  eachRevision('RES-27', 'is text or bytes as its type says, whatever the handler returns', async (revision) => {
+    const bytes = (text: string) => Buffer.from(text);
+    // not UTF-8
+    const ODD = Buffer.from([0xff]);
+    const PLAIN = { 'content-type': 'text/plain; charset=utf-8' };
+    const cases: readonly (readonly [mimeType: string | undefined, value: () => unknown, content: JsonObject])[] = [
+      ['text/markdown', () => bytes('ü'), { text: 'ü' }],
+      ['text/plain;charset=utf-8', () => bytes('ü'), { text: 'ü' }],
+      ['application/json', () => bytes('{"a":1}'), { text: '{"a":1}' }],
+      ['image/svg+xml', () => '<svg/>', { text: '<svg/>' }],
+      ['text/plain', () => ODD, { blob: '/w==' }],
+      ['application/json', () => bytes('ü').subarray(0, 1), { blob: 'ww==' }],
+      ['image/png', () => bytes('a'), { blob: 'YQ==' }],
+      ['application/octet-stream', async () => new Uint8Array([0]), { blob: 'AA==' }],
+      ['text/plain', () => '', { text: '' }],
+      ['application/vnd.own', () => ({ a: 1 }), { text: '{"a":1}' }],
+      [undefined, () => bytes('a'), { mimeType: 'application/octet-stream', blob: 'YQ==' }],
+      [undefined, () => bytes('abc').subarray(1, 2), { mimeType: 'application/octet-stream', blob: 'Yg==' }],
+      [undefined, () => 'a', { mimeType: 'text/plain', text: 'a' }],
+      [undefined, () => [1], { mimeType: 'application/json', text: '[1]' }],
+      [undefined, () => new Blob(['a,b'], { type: 'text/csv' }), { mimeType: 'text/csv', text: 'a,b' }],
+      [undefined, () => new Blob(['a'], { type: 'image/gif' }), { mimeType: 'image/gif', blob: 'YQ==' }],
+      [undefined, () => new Blob([ODD], { type: 'image/svg+xml' }), { mimeType: 'image/svg+xml', blob: '/w==' }],
+      [undefined, () => new Response(ODD, { headers: PLAIN }), { mimeType: 'text/plain', blob: '/w==' }],
+    ];
+    for (const [mimeType, value, content] of cases) {
+      class One {
+        @Resource('docs://one', mimeType === undefined ? {} : { mimeType })
+        one() {
+          return value();
+        }
+
+        @Resource('docs://{name}', mimeType === undefined ? {} : { mimeType })
+        template(_input: Named) {
+          return value();
+        }
+      }
+      const client = await RawClient.connect(serverOf({ providers: [One] }), { revision });
+      for (const uri of ['docs://one', 'docs://other']) {
+        const { contents } = await client.result('resources/read', { uri });
+        expect([String(value), contents]).toEqual([
+          String(value),
+          [{ uri, ...(mimeType !== undefined && { mimeType }), ...content }],
+        ]);
+      }
     }
   });
 });

@@ -14,11 +14,10 @@ import {
   Tool,
 } from '@decorum/core';
 import { IsInt, IsString, Matches, Max } from 'class-validator';
-import { RateLimiterMemory } from 'rate-limiter-flexible';
 
 import { overHttp, transportsOf } from '../support/http-transports.js';
 import { overStdio, RawClient, textOf } from '../support/raw-client.js';
-import { eachRevision, inStateless, STATELESS } from '../support/requirements.js';
+import { eachRevision, STATELESS } from '../support/requirements.js';
 import { membersOf, RUNNING } from './members.js';
 import { Log, serverOf, serverWith } from './servers.js';
 
@@ -305,35 +304,5 @@ describe('one server', () => {
     });
     const searched = { text, limit: 1 };
     expect(library.given).toEqual([searched, searched, searched, page, page, 'int']);
-  });
-});
-
-describe('a limit', () => {
-  inStateless('TOOL-28', 'counts each round of a call, even if the client repeats a round', async () => {
-    let runs = 0;
-    const interceptors = [rateLimit(new RateLimiterMemory({ points: 3, duration: 60 }))];
-    const server = serverWith(
-      {
-        async remove(context) {
-          const isSure = await context.confirm('Remove it?');
-          runs += 1;
-          return isSure ? 'removed' : 'kept';
-        },
-      },
-      { interceptors },
-    );
-    const client = await RawClient.connect(
-      server,
-      { revision: STATELESS, capabilities: { elicitation: {} } },
-      overHttp,
-    );
-    const params = { name: 'remove', arguments: {} };
-    const { result: asked } = await client.request('tools/call', params);
-    const inputResponses = { '#1': { action: 'accept', content: {} } };
-    const retry = { ...params, requestState: asked?.['requestState'], inputResponses };
-    for (const text of ['removed', 'removed', expect.stringMatching(/^Too many calls/)]) {
-      expect(await client.request('tools/call', retry)).toMatchObject({ result: { content: [{ text }] } });
-    }
-    expect(runs).toBe(2);
   });
 });
