@@ -92,13 +92,13 @@ const DIRECTION: Readonly<Record<string, readonly string[]>> = {
   'uri-template': [],
   schema: [],
   core: ['@decorum/schema', '@decorum/schema/internal', '@decorum/uri-template'],
-  http: [...CORE_ENTRIES, INTERNAL],
+  http: [...CORE_ENTRIES, INTERNAL, '@decorum/schema/internal'],
   auth: [...CORE_ENTRIES, INTERNAL, '@decorum/http'],
   // plugins are built on the public contract, as those of others are
   opentelemetry: ['@decorum/core', '@decorum/core/plugin'],
   prometheus: ['@decorum/core', '@decorum/core/plugin'],
   testing: [...CORE_ENTRIES, INTERNAL, '@decorum/http/node'],
-  nestjs: [...CORE_ENTRIES, INTERNAL, '@decorum/http', '@decorum/http/node'],
+  nestjs: [...CORE_ENTRIES, INTERNAL, '@decorum/schema/internal', '@decorum/http', '@decorum/http/node'],
   'create-decorum': [],
   cli: [...CORE_ENTRIES, INTERNAL, '@decorum/http', '@decorum/http/node', 'create-decorum'],
 };

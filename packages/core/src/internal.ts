@@ -6,7 +6,7 @@ export { entryOf } from './kernel/stderr-logger.js';
 export { requireNoArguments } from './metadata/constructor.js';
 export { scanMembers } from './metadata/scan.js';
 export { belongsToSession } from './protocol/exchange.js';
-export { FAILURES, STARTUP_ERROR_CODES } from './protocol/errors.js';
+export { CORE_ERRORS, FAILURES } from './protocol/errors.js';
 export { checkMessage, readableId } from './protocol/jsonrpc.js';
 export { DEFAULT_LIMITS } from './protocol/limits.js';
 export { beginsConversation, INITIALIZE, LISTEN } from './protocol/methods.js';

@@ -1,5 +1,6 @@
 import type { OwnedRoute } from '@decorum/core/internal';
-import { startupError } from '@decorum/core/plugin';
+
+import { startupError } from './errors.js';
 import type { ModulesContainer } from '@nestjs/core';
 
 /** The properties that must be unique among the servers of an application. */

@@ -1,12 +1,12 @@
 import type { Class } from '@decorum/core';
 import { scanMembers } from '@decorum/core/internal';
-import { startupError } from '@decorum/core/plugin';
 import { HOST } from '@decorum/core/transport';
 import type { Type } from '@nestjs/common';
 import type { ModulesContainer } from '@nestjs/core';
 import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
 import type { Module } from '@nestjs/core/injector/module.js';
 
+import { startupError } from './errors.js';
 import { isServedBy, type Named } from './for-mcp-server.js';
 
 /** A provider or controller with decorated members. */

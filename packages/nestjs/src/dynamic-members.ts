@@ -1,10 +1,10 @@
 import type { Class, Context, JsonObject } from '@decorum/core';
 import { type Provider, scanMembers, type ServerHost } from '@decorum/core/internal';
-import { startupError } from '@decorum/core/plugin';
 import type { ModulesContainer } from '@nestjs/core';
 import { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
 import type { Module } from '@nestjs/core/injector/module.js';
 
+import { startupError } from './errors.js';
 import type { Target } from './discovery.js';
 import { type HostedInput, type HostedParts, HostedProvider, membersOf, type Nest } from './hosted.js';
 

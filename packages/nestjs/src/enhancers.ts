@@ -1,5 +1,4 @@
-import { startupError } from '@decorum/core/plugin';
-
+import { startupError } from './errors.js';
 import type { Target } from './discovery.js';
 
 const { getMetadata } = Reflect as unknown as { getMetadata(...of: unknown[]): unknown };

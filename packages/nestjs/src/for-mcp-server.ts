@@ -1,5 +1,6 @@
 import type { Class } from '@decorum/core';
-import { startupError } from '@decorum/core/plugin';
+
+import { startupError } from './errors.js';
 
 const SERVERS = 'decorum:servers';
 

@@ -1,8 +1,8 @@
 import type { Access, CompletionContext, Context, MemberHost, UncheckedInput } from '@decorum/core';
 import type { Provider, scanMembers } from '@decorum/core/internal';
-import { startupError } from '@decorum/core/plugin';
 import type { ApplicationConfig, ExternalContextCreator } from '@nestjs/core';
 
+import { startupError } from './errors.js';
 import type { Target } from './discovery.js';
 import { requireEnhancers } from './enhancers.js';
 import { httpException, PASSED, publicError } from './exceptions.js';

@@ -1,10 +1,10 @@
 import type { ProviderClass, Resolve } from '@decorum/core';
 import { requireNoArguments } from '@decorum/core/internal';
-import { startupError } from '@decorum/core/plugin';
 import { Scope, type Type } from '@nestjs/common';
 import { type ContextId, type ExternalContextCreator, ModuleRef } from '@nestjs/core';
 import type { Module } from '@nestjs/core/injector/module.js';
 
+import { startupError } from './errors.js';
 import { requestFor } from './request.js';
 import { createContext } from './scope.js';
 

@@ -1,5 +1,5 @@
 import { McpServer } from '@decorum/core';
-import { type OptionTypes, requireKnown, startupError } from '@decorum/core/plugin';
+import { type OptionTypes, requireKnown } from '@decorum/core/plugin';
 import {
   type DynamicModule,
   Inject,
@@ -16,6 +16,7 @@ import {
 import { ApplicationConfig, ExternalContextCreator, HttpAdapterHost, ModulesContainer } from '@nestjs/core';
 import type { Module as InternalModule } from '@nestjs/core/injector/module.js';
 
+import { startupError } from './errors.js';
 import { type McpModuleAsyncOptions, type McpModuleOptions, splitOptions } from './options.js';
 import { type Application, Runtime } from './runtime.js';
 import { getMcpServerToken } from './tokens.js';

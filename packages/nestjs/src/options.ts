@@ -1,9 +1,10 @@
 import type { McpServerOptions, Principal } from '@decorum/core';
 import { DEFAULT_LIMITS, isObject } from '@decorum/core/internal';
-import { type OptionTypes, requireKnown, startupError } from '@decorum/core/plugin';
+import { type OptionTypes, requireKnown } from '@decorum/core/plugin';
 import type { NodeHandlerOptions } from '@decorum/http/node';
 import type { InjectionToken, ModuleMetadata, OptionalFactoryDependency, Type } from '@nestjs/common';
 
+import { startupError } from './errors.js';
 import { callerOf } from './user.js';
 
 /** A function that returns the caller. */

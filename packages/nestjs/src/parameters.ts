@@ -1,5 +1,6 @@
 import type { Class } from '@decorum/core';
-import { startupError } from '@decorum/core/plugin';
+
+import { startupError } from './errors.js';
 
 /** The metadata key that Nest's parameter decorators write to. */
 export const ROUTE_ARGUMENTS = '__routeArguments__';

@@ -1,7 +1,8 @@
 import type { Principal } from '@decorum/core';
-import { type OptionTypes, requireKnown, startupError } from '@decorum/core/plugin';
+import { type OptionTypes, requireKnown } from '@decorum/core/plugin';
 import type { Auth, AuthRefusal } from '@decorum/http';
 
+import { startupError } from './errors.js';
 import { principalOfUser } from './user.js';
 
 /** What passport calls. */

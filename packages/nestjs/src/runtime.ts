@@ -1,11 +1,11 @@
 import { DecorumError, McpServer, type McpServerOptions } from '@decorum/core';
 import { scanMembers, SERVER_HOST } from '@decorum/core/internal';
-import { startupError } from '@decorum/core/plugin';
 import { HOST } from '@decorum/core/transport';
 import type { NodeHandler, NodeHandlerOptions } from '@decorum/http/node';
 import type { ApplicationConfig, ExternalContextCreator, HttpAdapterHost, ModulesContainer } from '@nestjs/core';
 import type { Module } from '@nestjs/core/injector/module.js';
 
+import { startupError } from './errors.js';
 import { requireFree, serversOf } from './conflicts.js';
 import { findTargets, type Target } from './discovery.js';
 import { DynamicMembers } from './dynamic-members.js';

@@ -1,15 +1,9 @@
-import {
-  branded,
-  errorsOf,
-  isMade,
-  type MessageTable,
-  SCHEMA_ERRORS,
-  type StartupErrorCode,
-} from '@decorum/schema/internal';
+import { branded, errorsOf, isMade, type MessageTable, SCHEMA_ERRORS } from '@decorum/schema/internal';
 
 /**
  * The two tables in this file list the startup errors and protocol errors of the server and its transports. The schema
- * package has those of DTOs and options. `docs/errors.md` describes each row, and a test keeps the page in sync.
+ * package has those of DTOs and options, and the packages above have their own. `docs/errors.md` describes each row, and
+ * a test keeps the page in sync.
  */
 const quoted = (names: Iterable<string>): string => [...names].map((name) => `"${name}"`).join(', ') || 'none';
 
@@ -71,15 +65,8 @@ const MESSAGES = {
     `${route} belongs to ${one} and to ${other}. Give one of them another path.`,
   DECORUM_PLUGIN_FAILED: (name: string, error: unknown) =>
     `The plugin "${name}" could not start: ${error instanceof Error ? error.message : String(error)}. See \`cause\` of this error.`,
-  DECORUM_UNSAFE_HOST: (host: string) =>
-    `Listening on "${host}" exposes the server to other machines, but \`allowedHosts\` is not set. List the host names that clients use (\`allowedHosts: ['mcp.example.com']\`), or listen on 127.0.0.1.`,
   DECORUM_NO_AUTHORIZATION: (where: string, member: string, remedy: string) =>
     `${where}: ${member} needs scopes, but nothing tells the server who calls. ${remedy}.`,
-  DECORUM_NOTHING_SERVED: (server: string, searched: Iterable<string>) =>
-    `The server "${server}" of McpModule has nothing to serve: no provider or controller of ${[...searched].join(', ')} has a decorated method. Decorate one with @Tool, @Resource, @Prompt or @Completion, and list its class in a module that the server includes. Or pass \`providers\` to McpModule.forRoot, or call \`addTool\` before the application starts.`,
-  DECORUM_SERVER_CONFLICT: (servers: string, what: string, remedy: string) => `${servers} ${what}. ${remedy}.`,
-  DECORUM_UNBOUND_ENHANCER: (where: string, enhancer: string, remedy: string) =>
-    `${where}: Nest would not run ${enhancer}. ${remedy}.`,
   DECORUM_SERVER_CLOSED: () => 'The server is closed. Create a new one to serve again.',
 } satisfies MessageTable;
 
@@ -89,16 +76,14 @@ declare module '@decorum/schema/internal' {
   interface StartupErrors extends CoreErrors {}
 }
 
-const ALL = { ...SCHEMA_ERRORS, ...MESSAGES };
+/** The messages of this package and of the schema package, to which packages above add theirs. */
+export const CORE_ERRORS = { ...SCHEMA_ERRORS, ...MESSAGES };
 
 /**
  * Creates the error for one row of the startup table. An error among the arguments becomes its cause.
  * @example throw startupError('DECORUM_INVALID_OPTION', 'status', 'text', 'is empty. Leave it out for "up"');
  */
-export const startupError = errorsOf(ALL);
-
-/** All startup codes. */
-export const STARTUP_ERROR_CODES = Object.keys(ALL) as readonly StartupErrorCode[];
+export const startupError = errorsOf(CORE_ERRORS);
 
 /** Failures while handling a message, with their codes in the newest revision (JSON-RPC 2.0, section 5.1; MCP). */
 export const FAILURES = {

@@ -1,4 +1,4 @@
-import { startupError } from '@decorum/core/plugin';
+import { startupError } from '../errors.js';
 
 /** Host names of this machine. */
 export const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);

@@ -3,9 +3,9 @@ import { clearTimeout, setTimeout } from 'node:timers';
 import { DecorumError } from '@decorum/core';
 import type { Host } from '@decorum/core/transport';
 import type { OwnedRoute } from '@decorum/core/internal';
-import { startupError } from '@decorum/core/plugin';
 import { type HostPort, hostOf } from '@decorum/core/transport';
 
+import { startupError } from '../errors.js';
 import { errorAnswer } from './answer.js';
 import type { Responder } from './http-context.js';
 import { closing } from './http-error.js';

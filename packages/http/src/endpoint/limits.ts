@@ -1,5 +1,7 @@
 import { withDefaults } from '@decorum/core/internal';
-import { type OptionTypes, startupError } from '@decorum/core/plugin';
+import { type OptionTypes } from '@decorum/core/plugin';
+
+import { startupError } from '../errors.js';
 
 /** Limits of an endpoint on what clients send, open and leave unread. */
 export interface EndpointLimits {

@@ -1,8 +1,9 @@
 import { inspect } from 'node:util';
 
 import type { Principal } from '@decorum/core';
-import { type OptionTypes, requireKnown, startupError } from '@decorum/core/plugin';
+import { type OptionTypes, requireKnown } from '@decorum/core/plugin';
 
+import { startupError } from '../errors.js';
 import type { Auth, AuthOption } from '../auth/auth.js';
 import { authMistake, authOf } from '../auth/auth-option.js';
 import { checkedPrincipal } from '../auth/principal.js';

@@ -1,8 +1,8 @@
 import type { RouteAnswer, RouteRequest } from '@decorum/core/plugin';
 import { isPromise, type OwnedRoute } from '@decorum/core/internal';
-import { startupError } from '@decorum/core/plugin';
 import type { HostPort } from '@decorum/core/transport';
 
+import { startupError } from '../errors.js';
 import { lowerCased, requireSendable } from '../auth/authenticate.js';
 import type { ExchangeParts } from '../exchange/exchange-parts.js';
 import { HttpError, MaskedError } from './http-error.js';

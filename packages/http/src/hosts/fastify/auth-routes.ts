@@ -1,6 +1,6 @@
-import { startupError } from '@decorum/core/plugin';
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 
+import { startupError } from '../../errors.js';
 import type { AuthOption } from '../../auth/auth.js';
 import { authMistake, authOf } from '../../auth/auth-option.js';
 import { serveDocument } from '../../auth/documents.js';

@@ -1,7 +1,7 @@
 import type { OwnedRoute } from '@decorum/core/internal';
-import { startupError } from '@decorum/core/plugin';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
+import { startupError } from '../../errors.js';
 import type { Pipeline } from '../../endpoint/pipeline.js';
 import { isFlooding } from '../node/answers.js';
 import { FastifyContext } from './context.js';

@@ -1,8 +1,8 @@
 import type { Host } from '@decorum/core/transport';
-import { startupError } from '@decorum/core/plugin';
 import { HOST, hostOf } from '@decorum/core/transport';
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify';
 
+import { startupError } from '../../errors.js';
 import type { Bodies } from '../../endpoint/body.js';
 import { openEndpoint } from '../../endpoint/open-endpoint.js';
 import { checkOptionNames, type EndpointOptions, resolveOptions } from '../../endpoint/options.js';

@@ -1,6 +1,6 @@
-import { startupError } from '@decorum/core/plugin';
 import type { FastifyInstance } from 'fastify';
 
+import { startupError } from '../../errors.js';
 import { isLoopback } from '../../endpoint/allowed.js';
 
 /** Servers that are about to be closed. */

@@ -1,6 +1,6 @@
-import { startupError } from '@decorum/core/plugin';
 import type { FastifyInstance } from 'fastify';
 
+import { startupError } from '../../errors.js';
 import type { Auth } from '../../auth/auth.js';
 
 /** Converts a path to a Fastify route: Fastify decodes paths, and a single colon would start a parameter. */

@@ -3,11 +3,12 @@ import type { AddressInfo } from 'node:net';
 
 import type { ClosableHost } from '@decorum/core/transport';
 import { isObject } from '@decorum/core/internal';
-import { type OptionTypes, startupError } from '@decorum/core/plugin';
+import { type OptionTypes } from '@decorum/core/plugin';
 import { closeForGood, endOnSignal, guardProcess } from '@decorum/core/internal';
 import { hostOf } from '@decorum/core/transport';
 import type { FastifyInstance } from 'fastify';
 
+import { startupError } from '../../errors.js';
 import { isLoopback } from '../../endpoint/allowed.js';
 import { noEndpoint } from '../../endpoint/http-error.js';
 import { checkingInterval, LISTEN_LIMITS, LISTEN_RANGES, type ListenLimits } from '../../endpoint/limits.js';

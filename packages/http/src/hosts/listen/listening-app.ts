@@ -4,9 +4,9 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
-import { startupError } from '@decorum/core/plugin';
 import type { FastifyInstance } from 'fastify';
 
+import { startupError } from '../../errors.js';
 import { addressOf } from '../../endpoint/caller.js';
 import type { Endpoint } from '../../endpoint/endpoint.js';
 import { checkingInterval } from '../../endpoint/limits.js';
