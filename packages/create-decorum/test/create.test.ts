@@ -1,4 +1,7 @@
+import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
@@ -37,7 +40,7 @@ const FILES = [
 
 describe('a project', () => {
   it('has what it takes to develop, test and deploy a server', async () => {
-    const { code, stdout, stderr } = await desk.run(['weather', '--template', 'http', '--no-install']);
+    const { code, stdout, stderr } = await desk.run(['weather', '--template', 'http']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toBe(
       [
@@ -64,7 +67,7 @@ describe('a project', () => {
     async (template) => {
       for (const flags of [[], ['--test', 'jest', '--pm', 'yarn'], ['--pm', 'pnpm']]) {
         const name = `project-${flags.length}`;
-        await desk.run([name, '--template', template, '--no-install', ...flags]);
+        await desk.run([name, '--template', template, ...flags]);
         const texts = desk.files(name).map((file) => read(`${name}/${file}`));
         expect(texts.filter((text) => /\{\{/.test(text))).toEqual([]);
         const { scripts, dependencies } = manifestOf(name);
@@ -76,7 +79,7 @@ describe('a project', () => {
   );
 
   it('has jest with --test jest, and nothing of vitest', async () => {
-    await desk.run(['weather', '--template', 'http', '--test', 'jest', '--no-install']);
+    await desk.run(['weather', '--template', 'http', '--test', 'jest']);
     expect(desk.files('weather')).toEqual([...FILES, 'jest.config.json'].sort());
     const { devDependencies } = manifestOf('weather');
     expect(devDependencies).toHaveProperty(['@swc/jest']);
@@ -89,7 +92,7 @@ describe('a project', () => {
     { name: 'them in continuous integration', args: [], env: { CI: 'true' } },
     { name: 'them without a terminal', args: [] },
   ])('has $name, without a question', async ({ args, env = {} }) => {
-    const { code, stdout } = await desk.run(['--no-install', ...args], { env });
+    const { code, stdout } = await desk.start(['--no-install', ...args], env).ended;
     expect(code).toBe(0);
     expect(stdout).toContain('✔ mcp-server: 11 files');
     expect(desk.files('mcp-server')).toContain('src/server.ts');
@@ -101,8 +104,8 @@ describe('a project', () => {
     ['yarn/1.22.22 npm/? node/v20.20.0 linux x64', 'yarn', 'yarn@1.22.22'],
     ['npm/11.0.0 node/v20.20.0 linux x64 workspaces/false', 'npm', undefined],
     ['bun/1.3.0 npm/? node/v20.20.0 linux x64', 'npm', undefined],
-  ])('is for the package manager that runs the command: %s', async (npm_config_user_agent, name, pinned) => {
-    const { stdout } = await desk.run(['weather', '--no-install'], { env: { npm_config_user_agent } });
+  ])('is for the package manager that runs the command: %s', async (agent, name, pinned) => {
+    const { stdout } = await desk.run(['weather'], { agent });
     expect(stdout).toContain(`  ${name} install `);
     expect(stdout).toContain(`  ${name} run dev `);
     expect(manifestOf('weather').packageManager).toBe(pinned);
@@ -120,7 +123,7 @@ describe('questions', () => {
 
   /** Waits for each question, and types the answer. */
   async function answer(args: readonly string[], answers: readonly (readonly [question: string, keys: string])[]) {
-    const { child, ended } = desk.start(args, { env: { NODE_OPTIONS: `--import=${TERMINAL}` } });
+    const { child, ended } = desk.start(['--no-install', ...args], { NODE_OPTIONS: `--import=${TERMINAL}` });
     const waiting = [...answers];
     let shown = '';
     child.stdout?.on('data', (text: string) => {
@@ -139,7 +142,7 @@ describe('questions', () => {
 
   it('ask for what the command line leaves open', async () => {
     const { code } = await answer(
-      ['--no-install'],
+      [],
       [
         ['Name or folder', 'weather\r'],
         ['Template', `${DOWN}\r`],
@@ -151,7 +154,7 @@ describe('questions', () => {
   });
 
   it('do not ask for what it says', async () => {
-    const { code } = await answer(['weather', '--test', 'vitest', '--no-install'], [['Template', '\r']]);
+    const { code } = await answer(['weather', '--test', 'vitest'], [['Template', '\r']]);
     expect(code).toBe(0);
     expect(desk.files('weather')).toContain('src/server.ts');
   });
@@ -160,7 +163,7 @@ describe('questions', () => {
     desk.write('weather/README.md', '');
     expect(await answer(['weather'], [])).toMatchObject({ code: 1, stdout: '' });
     const { code } = await answer(
-      ['--no-install'],
+      [],
       [
         ['Name or folder', 'weather\r'],
         ['weather is not empty', '\b\b2\r'],
@@ -188,7 +191,7 @@ describe('the name', () => {
     ['@acme/weather', 'weather', '@acme/weather'],
     ['./weather/', 'weather', 'weather'],
   ])('"%s" makes the folder "%s" and the package %s', async (given, folder, name) => {
-    const { code, stdout } = await desk.run([given, '--no-install']);
+    const { code, stdout } = await desk.run([given]);
     expect(code).toBe(0);
     expect(stdout).toContain(`✔ ${folder}: 11 files\n`);
     expect(manifestOf(folder).name).toBe(name);
@@ -197,19 +200,16 @@ describe('the name', () => {
     expect(read(`${folder}/src/server.ts`)).toContain(`name: '${name.replace(/^@acme\//, '')}'`);
   });
 
-  it('may be an absolute path', async () => {
-    const { stdout } = await desk.run([desk.path('weather'), '--no-install']);
-    expect(stdout).toContain('✔ weather: 11 files\n');
-    mkdirSync(desk.path('other'));
-    expect((await desk.run([desk.path('elsewhere'), '--no-install'], { cwd: 'other' })).stdout).toContain(
-      `✔ ${desk.path('elsewhere')}: 11 files\n`,
-    );
-  });
-
-  it('may be the folder itself', async () => {
-    mkdirSync(desk.path('weather/.git'), { recursive: true });
-    expect((await desk.run(['.', '--no-install'], { cwd: 'weather' })).stdout).toContain('✔ weather: 11 files\n');
-    expect(manifestOf('weather').name).toBe('weather');
+  it('may be an absolute path, or the folder itself', async () => {
+    mkdirSync(desk.path('other/.git'), { recursive: true });
+    for (const [given, cwd, shown] of [
+      [desk.path('weather'), '.', 'weather'],
+      [desk.path('elsewhere'), 'other', desk.path('elsewhere')],
+      ['.', 'other', 'other'],
+    ] as const) {
+      expect((await desk.run([given], { cwd })).stdout).toContain(`✔ ${shown}: 11 files\n`);
+    }
+    expect(manifestOf('other').name).toBe('other');
   });
 
   it.each([
@@ -222,7 +222,7 @@ describe('the name', () => {
     ['vitest', 'vitest is the name of a package that the project needs. Choose another name.'],
     ['@decorum/core', '@decorum/core is the name of a package that the project needs. Choose another name.'],
   ])('"%s" is wrong usage', async (given, message) => {
-    expect(await desk.run([given, '--no-install'])).toEqual({ code: 2, stdout: '', stderr: `${message}\n` });
+    expect(await desk.run([given])).toEqual({ code: 2, stdout: '', stderr: `${message}\n` });
     expect(desk.files()).toEqual([]);
   });
 });
@@ -230,12 +230,9 @@ describe('the name', () => {
 describe('a folder with files', () => {
   it('is refused', async () => {
     for (const file of ['a.txt', 'b.txt', 'c.txt', 'd.txt', '.git/HEAD']) desk.write(`weather/${file}`, '');
-    const { code, stderr } = await desk.run(['weather', '--no-install']);
-    expect(code).toBe(1);
-    expect(stderr).toBe(
-      'weather is not empty: it has a.txt, b.txt, c.txt and 1 more. Choose another name, or pass --force to add the ' +
-        'files that are missing. No file is overwritten.\n',
-    );
+    const remedy = 'Choose another name, or pass --force to add the files that are missing. No file is overwritten.';
+    const stderr = `weather is not empty: it has a.txt, b.txt, c.txt and 1 more. ${remedy}\n`;
+    expect(await desk.run(['weather'])).toEqual({ code: 1, stdout: '', stderr });
     expect(desk.files('weather')).toHaveLength(5);
   });
 
@@ -243,7 +240,7 @@ describe('a folder with files', () => {
     desk.write('weather/README.md', 'mine');
     desk.write('weather/src/main.ts', 'mine too');
     symlinkSync('nowhere', desk.path('weather/tsconfig.json'));
-    const { code, stdout } = await desk.run(['weather', '--template', 'http', '--force', '--no-install']);
+    const { code, stdout } = await desk.run(['weather', '--template', 'http', '--force']);
     expect(code).toBe(0);
     expect(stdout).toContain('✔ weather: 8 files\n  kept as they were: ');
     for (const file of ['README.md', 'src/main.ts', 'tsconfig.json']) expect(stdout).toContain(file);
@@ -252,35 +249,21 @@ describe('a folder with files', () => {
     expect(desk.files()).not.toContain('weather/nowhere');
   });
 
-  it('is one with a file where a folder should be: then nothing is created', async () => {
-    desk.write('weather/test', '');
-    const { code, stderr } = await desk.run(['weather', '--force', '--no-install']);
-    expect(code).toBe(3);
-    expect(stderr).toBe(
-      'Could not create the project in weather: a file is where a folder should be. Nothing was created.\n',
-    );
-    expect(desk.files('weather')).toEqual(['test']);
-  });
-
   it('is no file', async () => {
     desk.write('weather', '');
-    expect(await desk.run(['weather', '--no-install'])).toMatchObject({
-      code: 1,
-      stderr: 'weather is a file. Choose another name.\n',
-    });
-    expect(await desk.run(['weather/inside', '--no-install'])).toMatchObject({
-      code: 3,
-      stderr:
-        'Could not create the project in weather/inside: a file is where a folder should be. Nothing was created.\n',
-    });
+    expect(await desk.run(['weather'])).toMatchObject({ code: 1, stderr: 'weather is a file. Choose another name.\n' });
   });
 
-  it('fails if its path is impossible', async () => {
-    const folder = `${'a'.repeat(300)}/weather`;
-    expect(await desk.run([folder, '--no-install'])).toMatchObject({
-      code: 3,
-      stderr: `Could not create the project in ${folder}: the path is too long. Nothing was created.\n`,
-    });
+  const LONG = `${'a'.repeat(300)}/weather`;
+  it.each([
+    ['other', 'a file is where a folder should be'],
+    ['other/test/inside', 'a file is where a folder should be'],
+    [LONG, 'the path is too long'],
+  ])('fails if its path is impossible, and nothing is created: %s', async (folder, problem) => {
+    desk.write('other/test', '');
+    const stderr = `Could not create the project in ${folder}: ${problem}. Nothing was created.\n`;
+    expect(await desk.run([folder, '--force'])).toEqual({ code: 3, stdout: '', stderr });
+    expect(desk.files()).toEqual(['other/test']);
   });
 });
 
@@ -293,7 +276,7 @@ describe('an installation', () => {
   it('has all dependencies, also in production', async () => {
     const record = `require('fs').writeFileSync('env.json', JSON.stringify([process.argv.slice(2), process.env.NODE_ENV]))`;
     desk.program('npm', `${VERSION} ${record}`);
-    const { stdout } = await desk.run(['weather', '--yes'], { env: { NODE_ENV: 'production' } });
+    const { stdout } = await desk.start(['weather', '--yes'], { NODE_ENV: 'production' }).ended;
     expect(stdout).toBe(
       '✔ weather: 11 files, dependencies installed\n  npm run dev    serves http://127.0.0.1:3000/mcp and follows your edits\n',
     );
@@ -311,7 +294,7 @@ describe('an installation', () => {
     ['npm error something else', 'npm install failed: exit code 1.'],
   ])('that fails says why, and what to do next: %s', async (output, message) => {
     desk.program('npm', `${VERSION} console.error(${JSON.stringify(output)}); process.exit(1);`);
-    const { code, stdout, stderr } = await desk.run(['weather']);
+    const { code, stdout, stderr } = await desk.start(['weather']).ended;
     expect(stderr).toBe(`${INSTALLING}${output}\n\n${message}\n\n${NEXT}`);
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
     expect(desk.files('weather')).toHaveLength(11);
@@ -323,14 +306,14 @@ describe('an installation', () => {
     const interrupt = `process.kill(process.ppid, ${JSON.stringify(signal)})`;
     const body = `const { spawn } = require('child_process'); ${child}.on('spawn', () => ${interrupt});`;
     desk.program('npm', `${VERSION} ${body}`);
-    const { code, stderr } = await desk.run(['weather']);
+    const { code, stderr } = await desk.start(['weather']).ended;
     expect(stderr).toBe(`${INSTALLING}Interrupted. ${NEXT}`);
     expect(code).toBe(1);
   });
 
   it('shows what its package manager says if that does not start (#23)', async () => {
     desk.program('npm', "console.error('A system error occurred: uv_os_homedir returned ENOENT'); process.exit(1);");
-    const { code, stderr } = await desk.run(['weather']);
+    const { code, stderr } = await desk.start(['weather']).ended;
     expect(code).toBe(3);
     expect(stderr).toMatch(/^A system error occurred: uv_os_homedir[^]*\n\nnpm doesn't start\. Set HOME to a folder/);
     expect(desk.files()).toEqual(['bin/npm']);
@@ -338,7 +321,7 @@ describe('an installation', () => {
 
   it('needs its package manager, or nothing is created', async () => {
     desk.program('pnpm', 'process.exit(127)');
-    expect(await desk.run(['weather', '--pm', 'pnpm'])).toEqual({
+    expect(await desk.start(['weather', '--pm', 'pnpm']).ended).toEqual({
       code: 3,
       stdout: '',
       stderr: "pnpm isn't installed. Run `npm install -g pnpm`, or pass another --package-manager, or --no-install.\n",
@@ -355,38 +338,66 @@ describe('--packages', () => {
   ])('is a problem of the environment if the folder is %s', async (name, message) => {
     mkdirSync(desk.path('empty'));
     desk.write('broken/decorum-core-1.0.0.tgz', 'no tarball');
-    const { code, stderr } = await desk.run(['weather', '--packages', name]);
-    expect(code).toBe(3);
-    expect(stderr).toMatch(message);
+    const failed = { code: 3, stdout: '', stderr: expect.stringMatching(message) };
+    expect(await desk.run(['weather', '--packages', name])).toEqual(failed);
     expect(desk.files()).not.toContain('weather/package.json');
   });
 });
 
 describe('the command', () => {
   it('explains itself within 80 columns and 24 lines', async () => {
-    const { code, stdout } = await desk.run(['--help']);
+    const { code, stdout } = await desk.start(['--help']).ended;
     const lines = stdout.trimEnd().split('\n');
-    expect(code).toBe(0);
-    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(80);
+    expect([code, lines.filter(({ length }) => length > 80)]).toEqual([0, []]);
     expect(lines.length).toBeLessThanOrEqual(24);
   });
 
-  it.each([
-    [['weather', '--template', 'other'], 'Allowed choices are minimal, http, secured, nestjs.'],
-    [['weather', '--test', 'mocha'], 'Allowed choices are vitest, jest.'],
-    [['weather', '--pm', 'bun'], 'Allowed choices are npm, pnpm, yarn.'],
-    [['weather', '--unknown'], "unknown option '--unknown'"],
-    [['weather', 'another'], 'too many arguments'],
-  ])('is used wrongly: %j', async (args, message) => {
-    const { code, stderr } = await desk.run(args);
-    expect(code).toBe(2);
-    expect(stderr).toContain(message);
-    expect(stderr).not.toContain('    at ');
+  it('says how it is used wrongly, and prints the stack of an error with --debug only', async () => {
+    const used = [
+      [['weather', '--template', 'other'], 'Allowed choices are minimal, http, secured, nestjs.'],
+      [['weather', '--test', 'mocha'], 'Allowed choices are vitest, jest.'],
+      [['weather', '--pm', 'bun'], 'Allowed choices are npm, pnpm, yarn.'],
+      [['weather', '--unknown'], "unknown option '--unknown'"],
+      [['weather', 'another'], 'too many arguments'],
+      [['..'], '.. contains the folder'],
+      [['..', '--debug'], '    at '],
+    ] as const;
+    const ended = await Promise.all(used.map(([args]) => desk.start(args).ended));
+    for (const [index, [args, message]] of used.entries()) {
+      expect(ended[index]).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining(message) });
+      if (!args.includes('--debug' as never)) expect(ended[index]?.stderr).not.toContain('    at ');
+    }
     expect(desk.files()).toEqual([]);
   });
+});
 
-  it('prints the stack of an error with --debug only', async () => {
-    expect((await desk.run(['..'])).stderr).not.toContain('    at ');
-    expect((await desk.run(['..', '--debug'])).stderr).toContain('    at ');
+describe('an empty PORT and HOST, as an `.env` file can have them,', () => {
+  const MODULES = fileURLToPath(new URL('../../../node_modules', import.meta.url));
+  /** Prints the address that a program asks for, and ends it: another program may listen on port 3000. */
+  const SPY = `
+    require('node:net').Server.prototype.listen = (options, host) => {
+      const asked = typeof options === 'object' ? options : { port: options, host };
+      require('node:fs').writeSync(1, 'asked ' + JSON.stringify({ port: Number(asked.port), host: asked.host }));
+      process.exit(0);
+    };`;
+  const PROGRAM = ['--import', '@decorum/cli/register', 'src/main.ts'];
+  const decorum = (...args: string[]) => [`${MODULES}/@decorum/cli/bin/decorum.js`, ...args, 'src/server.ts'];
+
+  it.each([
+    { of: 'the template http', template: 'http', args: PROGRAM },
+    { of: 'the template secured', template: 'secured', args: PROGRAM },
+    { of: 'the template nestjs', template: 'nestjs', args: PROGRAM },
+    { of: 'decorum start', template: 'minimal', args: decorum('start', '--http') },
+    { of: 'decorum dev', template: 'minimal', args: decorum('dev') },
+  ])('mean port 3000 of this machine in $of (#23)', async ({ template, args }) => {
+    await desk.run(['weather', '--template', template]);
+    symlinkSync(MODULES, desk.path('weather/node_modules'));
+    desk.write('weather/spy.cjs', SPY);
+    const { NODE_OPTIONS: _, ...env } = process.env;
+    const { stdout } = await promisify(execFile)(process.execPath, ['--require', './spy.cjs', ...args], {
+      cwd: desk.path('weather'),
+      env: { ...env, PORT: '', HOST: '', ISSUER: 'http://127.0.0.1:9' },
+    });
+    expect(/asked (.+)$/.exec(stdout)?.[1]).toBe(JSON.stringify({ port: 3000, host: '127.0.0.1' }));
   });
 });

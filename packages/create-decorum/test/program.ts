@@ -4,6 +4,11 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import { jest } from '@jest/globals';
+
+import { createCommand } from '../src/command.js';
+import { CommandFailure, EXIT } from '../src/failure.js';
+
 const PROGRAM = fileURLToPath(new URL('../bin/create-decorum.js', import.meta.url));
 
 /** How a process ended. */
@@ -38,10 +43,11 @@ export class Desk {
     chmodSync(this.path('bin', name), 0o755);
   }
 
-  start(args: readonly string[], { cwd = '.', env = {} }: { cwd?: string; env?: object } = {}): Running {
+  /** Runs the command in a process of its own. */
+  start(args: readonly string[], env: object = {}): Running {
     const { PATH = '', HOME } = process.env;
     const child = spawn(process.execPath, [PROGRAM, ...args], {
-      cwd: this.path(cwd),
+      cwd: this.folder,
       // a clean environment without the test runner's settings
       env: { PATH: `${this.path('bin')}${delimiter}${PATH}`, HOME, ...env },
       stdio: ['pipe', 'pipe', 'pipe'],
@@ -57,8 +63,27 @@ export class Desk {
     return { child, ended };
   }
 
-  async run(args: readonly string[], options?: { cwd?: string; env?: object }): Promise<Ended> {
-    return await this.start(args, options).ended;
+  /** Runs the command in this process, without questions and without an installation. A process takes most of the time. */
+  async run(args: readonly string[], { cwd = '.', agent = 'npm/11.0.0' } = {}): Promise<Ended> {
+    const [home, { CI, npm_config_user_agent }] = [process.cwd(), process.env];
+    process.chdir(this.path(cwd));
+    Object.assign(process.env, { CI: 'true', npm_config_user_agent: agent });
+    let stdout = '';
+    const write = jest.spyOn(process.stdout, 'write').mockImplementation((text) => (stdout += String(text)) !== '');
+    try {
+      await createCommand('create-decorum').parseAsync(['--no-install', ...args], { from: 'user' });
+      return { code: EXIT.done, stdout, stderr: '' };
+    } catch (error) {
+      if (!(error instanceof CommandFailure)) throw error;
+      return { code: error.exitCode, stdout, stderr: `${error.message}\n` };
+    } finally {
+      write.mockRestore();
+      process.chdir(home);
+      for (const [name, value] of Object.entries({ CI, npm_config_user_agent })) {
+        if (value === undefined) delete process.env[name];
+        else process.env[name] = value;
+      }
+    }
   }
 
   /** The files in a folder and its subfolders. */
