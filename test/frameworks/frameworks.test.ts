@@ -1,21 +1,33 @@
-import { afterAll, beforeAll, describe, it } from '@jest/globals';
+// The weather server in web applications, and the examples of frameworks, run as their READMEs say.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
 
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+
+import { programOf } from '../interop/example-process.js';
+import { ROOT } from '../packaging/project.js';
 import { type Hosted, HOSTS, MORE_HOSTS } from './hosts.js';
 import { NEST_HOSTS } from './nest-hosts.js';
-import { CLIENTS, sendLargeBodies, useWeather } from './weather.js';
+import { CLIENTS, overStdio, sendLargeBodies, useWeather } from './weather.js';
 
-describe.each(Object.entries({ ...HOSTS, ...NEST_HOSTS }))('the weather server in %s', (_name, serve) => {
+// npm, Node and a compiler start, each in a process of its own
+jest.setTimeout(60_000);
+
+/** The newest session clients, and a stateless one. */
+const NEWEST = CLIENTS.slice(-3);
+
+describe.each([
+  ...Object.entries({ ...HOSTS, ...NEST_HOSTS }).map(([name, serve]) => [name, serve, CLIENTS] as const),
+  ...Object.entries(MORE_HOSTS).map(([name, serve]) => [name, serve, NEWEST] as const),
+])('the weather server in %s', (_name, serve, clients) => {
   let hosted: Hosted;
-
   beforeAll(async () => {
     hosted = await serve();
   });
+  afterAll(() => hosted.close());
 
-  afterAll(async () => {
-    await hosted.close();
-  });
-
-  it.each(CLIENTS)('serves the official client of %s, and delays no progress', async (_client, connect) => {
+  it.each(clients)('serves the official client of %s, and delays no progress', async (_client, connect) => {
     await useWeather(connect, hosted.url);
   });
 
@@ -24,14 +36,73 @@ describe.each(Object.entries({ ...HOSTS, ...NEST_HOSTS }))('the weather server i
   });
 });
 
-describe.each(Object.entries(MORE_HOSTS))('the weather server in %s', (_name, serve) => {
-  it('serves the newest session client, a stateless client, and large bodies', async () => {
-    const hosted = await serve();
+describe('the example', () => {
+  let child: ChildProcess;
+
+  /** Runs an example in a process group, which shows whether it leaves processes behind. */
+  function run(name: string): ChildProcess {
+    // a development server of Next rewrites its tsconfig.json if NODE_ENV is jest's
+    const env = { ...process.env, NODE_ENV: undefined, NODE_OPTIONS: '', PORT: '0' };
+    child = spawn('npm', ['run', '-s', 'example', name], {
+      cwd: ROOT,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env,
+      detached: true,
+    });
+    return child;
+  }
+
+  /** Sends a signal to all processes that the example has started; 0 only asks whether there are any. */
+  const signalAll = (signal: NodeJS.Signals | 0) => process.kill(-(child.pid as number), signal);
+
+  afterEach(() => {
     try {
-      for (const [, connect] of CLIENTS.slice(-3)) await useWeather(connect, hosted.url);
-      await sendLargeBodies(hosted.url);
-    } finally {
-      await hosted.close();
+      signalAll('SIGKILL');
+    } catch {
+      // all have ended
     }
+  });
+
+  /** Reads where the example listens, and goes on reading, so that it can write. */
+  async function urlOf({ stdout, stderr }: ChildProcess): Promise<string> {
+    stderr?.pipe(process.stderr);
+    const lines = createInterface({ input: stdout as NodeJS.ReadableStream });
+    return await new Promise((resolve, reject) => {
+      lines.on('line', (line) => {
+        const url = /http:\S+/.exec(line)?.[0];
+        if (url !== undefined) resolve(new URL('/mcp', url).href);
+      });
+      lines.on('close', () => reject(new Error('It ended without saying where it listens.')));
+    });
+  }
+
+  // Nest ends its process with the signal that has closed the application
+  it.each([
+    ['express', [0, null]],
+    ['hono', [0, null]],
+    ['next', [0, null]],
+    ['nest11', [null, 'SIGTERM']],
+    ['nest12', [null, 'SIGTERM']],
+    ['weather', [0, null]],
+  ])('%s serves the weather, and ends with all its processes when it is told to', async (name, end) => {
+    const running = run(name);
+    const url = await urlOf(running);
+    for (const [, connect] of NEWEST) await useWeather(connect, url);
+    const ended = once(running, 'exit');
+    running.kill();
+    expect(await ended).toEqual(end);
+    expect(() => signalAll(0)).toThrow('ESRCH');
+  });
+
+  it('weather serves over stdio', async () => {
+    await useWeather(overStdio, programOf('weather'));
+  });
+
+  it('of an unknown name is answered with those that exist', async () => {
+    const { stderr } = run('nope');
+    const [text] = (await once(stderr as NodeJS.ReadableStream, 'data')) as [Buffer];
+    await once(child, 'exit');
+    expect(String(text)).toMatch(/There is no example "nope"\. Choose one of: .*express.*hono.*next/);
+    expect(child.exitCode).toBe(1);
   });
 });

@@ -1,7 +1,10 @@
 // The weather server inside typical web applications.
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 
 import { McpServer } from '@decorum/core';
 import { Weather } from '@decorum/example-weather/weather';
@@ -72,6 +75,24 @@ async function inHono(): Promise<Hosted> {
   return await listening(serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }) as Server, () => handler.close());
 }
 
+const BUN = fileURLToPath(new URL('node_modules/@oven/bun-linux-x64/bin/bun', import.meta.url));
+const BUN_SERVER = fileURLToPath(new URL('elysia-server.js', import.meta.url));
+
+/** One of the servers of a program that Bun runs from its npm package. */
+const inBun = (index: number) => async (): Promise<Hosted> => {
+  const env = { ...process.env, NODE_OPTIONS: '' };
+  const child = spawn(BUN, [BUN_SERVER], { stdio: ['ignore', 'pipe', 'inherit'], env });
+  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+  return {
+    url: line.split(' ')[index] as string,
+    async close() {
+      const ended = once(child, 'exit');
+      child.kill();
+      await ended;
+    },
+  };
+};
+
 /** The applications that are tested with each client in each revision. */
 export const HOSTS: Readonly<Record<string, () => Promise<Hosted>>> = {
   Fastify: inFastify,
@@ -87,4 +108,6 @@ export const HOSTS: Readonly<Record<string, () => Promise<Hosted>>> = {
 export const MORE_HOSTS: typeof HOSTS = {
   'Express 4': () => inExpress(express4 as unknown as typeof express),
   'Express that compresses event streams': () => inExpress(express, permitTransforms),
+  Elysia: inBun(0),
+  'Bun.serve': inBun(1),
 };

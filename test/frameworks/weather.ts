@@ -3,6 +3,7 @@ import { expect } from '@jest/globals';
 import type { JsonObject } from '@decorum/core';
 import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 
 import { json, modernCall, modernHeaders, post } from '../../packages/http/test/fixture.js';
@@ -48,6 +49,13 @@ const withV2 =
     return client as unknown as Client;
   };
 
+/** Connects a client to a program. */
+export const overStdio: Connect = async (program) => {
+  const client = new ClientV1(INFO);
+  await client.connect(new StdioV1({ command: process.execPath, args: [program, '--stdio'] }));
+  return client as unknown as Client;
+};
+
 /** The official clients, in each revision that they can speak. */
 export const CLIENTS: readonly (readonly [name: string, connect: Connect])[] = [
   ...['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'].map(
@@ -77,9 +85,11 @@ export async function useWeather(connect: Connect, url: string): Promise<void> {
     expect(tools.map(({ name }) => name)).toContain('forecast');
     const forecast = await client.callTool({ name: 'forecast', arguments: { city: 'Oslo' } });
     expect(JSON.stringify(forecast)).toContain('snow');
-    expect(await client.callTool({ name: 'forecast', arguments: { units: 'kelvin' } })).toMatchObject({
-      isError: true,
-    });
+    const wrong = await client.callTool({ name: 'forecast', arguments: { units: 'kelvin' } });
+    expect(wrong).toMatchObject({ isError: true });
+    expect(JSON.stringify(wrong)).toMatch(/city.*units/s);
+    const unknown = await client.callTool({ name: 'forecast', arguments: { city: 'Atlantis' } });
+    expect(JSON.stringify(unknown)).toContain('Bergen, Oslo, Rome');
     const { resources } = await client.listResources();
     expect(resources.map(({ name }) => name)).toEqual(['Bergen', 'Oslo', 'Rome']);
     const { contents } = await client.readResource({ uri: 'weather://Rome/today' });

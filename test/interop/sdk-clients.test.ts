@@ -1,4 +1,9 @@
-// The official SDK clients of both major versions against the conformance fixture.
+// The official SDK clients of both major versions, and the official inspector, against the conformance fixture.
+import { execFile } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
 import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio';
@@ -11,21 +16,38 @@ import fc from 'fast-check';
 import { ExampleProcess, PIPE, programOf, STORY_SERVER } from './example-process.js';
 import { type Heard, overhear, progressOf } from './overhear.js';
 
-const FIXTURE = programOf('everything');
 const INFO = { name: 'interop', version: '1.0.0' };
 const CAPABILITIES = { sampling: {}, elicitation: {} };
-const STDIO = { command: process.execPath, args: [FIXTURE, '--stdio'] };
 
-let fixture: ExampleProcess;
 let shared: ExampleProcess;
 
 beforeAll(async () => {
-  [fixture, shared] = await Promise.all([ExampleProcess.start(FIXTURE), ExampleProcess.start(STORY_SERVER)]);
+  shared = await ExampleProcess.start(STORY_SERVER);
 });
+afterAll(() => shared.stop());
 
-afterAll(async () => {
-  await Promise.all([fixture.stop(), shared.stop()]);
-});
+const manifest = createRequire(import.meta.url).resolve('@modelcontextprotocol/inspector/package.json');
+const INSPECTOR = join(dirname(manifest), 'clients/launcher/build/index.js');
+
+it.each([
+  ['HTTP', () => [shared.url]],
+  ['stdio', () => [process.execPath, programOf('everything'), '--stdio']],
+])(
+  'the inspector lists and calls tools over %s',
+  async (_name, target) => {
+    const inspect = async (...args: string[]) => {
+      const { stdout } = await promisify(execFile)(process.execPath, [INSPECTOR, '--cli', ...target(), ...args]);
+      return JSON.parse(stdout) as Record<string, unknown>;
+    };
+    const [{ tools }, called] = await Promise.all([
+      inspect('--method', 'tools/list'),
+      inspect('--method', 'tools/call', '--tool-name', 'test_simple_text'),
+    ]);
+    expect(tools).toContainEqual(expect.objectContaining({ name: 'test_simple_text' }));
+    expect(called).toMatchObject({ content: [{ text: 'This is a simple text response for testing.' }] });
+  },
+  60_000,
+);
 
 type Asking = 'close' | 'getPrompt' | 'listPrompts' | 'listResources' | 'listTools' | 'readResource';
 
@@ -34,128 +56,8 @@ interface Client extends Pick<ClientV1, Asking> {
   callTool(params: { name: string; arguments: object }, ...options: unknown[]): Promise<unknown>;
 }
 
-const reporting = (client: Client, options: object): unknown[] =>
-  client instanceof ClientV1 ? [undefined, options] : [options];
-
-/** The actions of every client. */
-async function tellStory(client: Client) {
-  const { tools } = await client.listTools();
-  expect(tools.map(({ name }) => name)).toContain('test_simple_text');
-  expect(await client.callTool({ name: 'test_simple_text', arguments: {} })).toMatchObject({
-    content: [{ type: 'text', text: 'This is a simple text response for testing.' }],
-  });
-  expect(await client.callTool({ name: 'test_error_handling', arguments: {} })).toMatchObject({ isError: true });
-  const { resources } = await client.listResources();
-  expect(resources.map(({ uri }) => uri)).toContain('test://static-text');
-  expect(await client.readResource({ uri: 'test://static-binary' })).toMatchObject({
-    contents: [{ mimeType: 'image/png' }],
-  });
-  const { prompts } = await client.listPrompts();
-  expect(prompts.map(({ name }) => name)).toContain('test_simple_prompt');
-  const prompt = await client.getPrompt({ name: 'test_prompt_with_arguments', arguments: { arg1: 'a', arg2: 'b' } });
-  expect(JSON.stringify(prompt.messages)).toContain("arg1='a', arg2='b'");
-  const progress: number[] = [];
-  const reports = { onprogress: (report: { progress: number }) => void progress.push(report.progress) };
-  await client.callTool({ name: 'test_tool_with_progress', arguments: {} }, ...reporting(client, reports));
-  expect(progress).toEqual([0, 50, 100].slice(0, progress.length));
-  expect(progress).not.toHaveLength(0);
-}
-
-/** Answers all questions for session clients. */
-async function answerQuestions(client: Client) {
-  expect(await client.callTool({ name: 'test_sampling', arguments: { prompt: 'Hello' } })).toMatchObject({
-    content: [{ text: 'LLM response: Hello yourself' }],
-  });
-  expect(await client.callTool({ name: 'test_elicitation', arguments: { message: 'Who?' } })).toMatchObject({
-    content: [{ text: 'User response: ada' }],
-  });
-}
-
-const SAMPLED = { role: 'assistant', model: 'm', content: { type: 'text', text: 'Hello yourself' } } as const;
-const ELICITED = { action: 'accept', content: { username: 'ada', email: 'ada@example.com' } } as const;
-
-/** Always closes the client, because an open one keeps its server and the test process alive. */
-async function withClient<C extends Client>(client: C, connect: () => Promise<void>, story: () => Promise<void>) {
-  try {
-    await connect();
-    await story();
-  } finally {
-    await client.close();
-  }
-}
-
-function clientV1(): ClientV1 {
-  const client = new ClientV1(INFO, { capabilities: CAPABILITIES });
-  client.setRequestHandler(CreateMessageRequestSchema, async () => SAMPLED);
-  client.setRequestHandler(ElicitRequestSchema, async () => ELICITED);
-  return client;
-}
-
-function clientV2(mode: 'legacy' | 'auto' | { pin: string }): ClientV2 {
-  const client = new ClientV2(INFO, { capabilities: CAPABILITIES, versionNegotiation: { mode } });
-  client.setRequestHandler('sampling/createMessage', async () => SAMPLED);
-  client.setRequestHandler('elicitation/create', async () => ELICITED);
-  return client;
-}
-
-const asV1 = (transport: HttpV1 | StdioV1) => transport as Parameters<ClientV1['connect']>[0];
-const asClient = (client: ClientV1 | ClientV2) => client as unknown as Client;
-
-const V1 = [
-  ['HTTP', () => new HttpV1(new URL(fixture.url))],
-  ['stdio', () => new StdioV1(STDIO)],
-] as const;
-
-const V2 = [
-  ['HTTP', () => new HttpV2(new URL(fixture.url))],
-  ['stdio', () => new StdioV2(STDIO)],
-] as const;
-
-describe('the client of SDK 1', () => {
-  it.each(V1)('lists, calls, reads, gets and answers over %s', async (_name, transport) => {
-    const client = clientV1();
-    await withClient(
-      asClient(client),
-      () => client.connect(asV1(transport())),
-      async () => {
-        await tellStory(asClient(client));
-        await answerQuestions(asClient(client));
-      },
-    );
-  });
-});
-
-describe('the client of SDK 2', () => {
-  it.each(V2)('lists, calls, reads, gets and answers in legacy mode over %s', async (_name, transport) => {
-    const client = clientV2('legacy');
-    await withClient(
-      asClient(client),
-      () => client.connect(transport()),
-      async () => {
-        await tellStory(asClient(client));
-        await answerQuestions(asClient(client));
-      },
-    );
-  });
-
-  it.each(V2)('lists, calls, reads, gets and answers in modern mode over %s', async (_name, transport) => {
-    const client = clientV2({ pin: '2026-07-28' });
-    const story = async () => {
-      await tellStory(asClient(client));
-      await answerQuestions(asClient(client));
-    };
-    await withClient(asClient(client), () => client.connect(transport()), story);
-  });
-
-  it.each(V2)('detects the modern mode over %s', async (_name, transport) => {
-    const client = clientV2('auto');
-    const story = async () => {
-      expect(client.getNegotiatedProtocolVersion()).toBe('2026-07-28');
-      await tellStory(asClient(client));
-    };
-    await withClient(asClient(client), () => client.connect(transport()), story);
-  });
-});
+const SAMPLED = { role: 'assistant', model: 'm' } as const;
+const ELICITED = { username: 'ada', email: 'ada@example.com' };
 
 /** A barrier: all wait until everyone has arrived. */
 class Gathering {
@@ -174,22 +76,27 @@ class Gathering {
 /** The barrier at which clients wait before their models answer. */
 let asked: Gathering;
 
-/** Makes a client answer with its name. */
-function answering<C extends ClientV1 | ClientV2>(client: C, name: string): C {
-  const sample = async () => {
-    await asked.arrive();
-    return { ...SAMPLED, content: { type: 'text', text: `I am ${name}` } } as const;
-  };
-  const elicit = async () => ({ ...ELICITED, content: { ...ELICITED.content, username: name } }) as const;
-  if (client instanceof ClientV1) {
-    client.setRequestHandler(CreateMessageRequestSchema, sample);
-    client.setRequestHandler(ElicitRequestSchema, elicit);
-  } else {
-    client.setRequestHandler('sampling/createMessage', sample);
-    client.setRequestHandler('elicitation/create', elicit);
-  }
+const sampling = (name: string) => async () => {
+  await asked.arrive();
+  return { ...SAMPLED, content: { type: 'text', text: `I am ${name}` } } as const;
+};
+const eliciting = (name: string) => async () =>
+  ({ action: 'accept', content: { ...ELICITED, username: name } }) as const;
+
+/** A client that answers with its name. */
+function clientV1(name: string): ClientV1 {
+  const client = new ClientV1(INFO, { capabilities: CAPABILITIES });
+  client.setRequestHandler(CreateMessageRequestSchema, sampling(name));
+  client.setRequestHandler(ElicitRequestSchema, eliciting(name));
   return client;
 }
+
+const clientV2 = (mode: 'legacy' | 'auto' | { pin: string }) => (name: string) => {
+  const client = new ClientV2(INFO, { capabilities: CAPABILITIES, versionNegotiation: { mode } });
+  client.setRequestHandler('sampling/createMessage', sampling(name));
+  client.setRequestHandler('elicitation/create', eliciting(name));
+  return client;
+};
 
 /** An action that clients can do concurrently, with its assertions. */
 type Deed = (client: Client, name: string) => Promise<void>;
@@ -200,10 +107,21 @@ const call = (client: Client, name: string, args: object = {}, ...options: unkno
 const DEEDS: Readonly<Record<string, Deed>> = {
   async list(client) {
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain('meet');
+    expect((await client.listResources()).resources.map(({ uri }) => uri)).toContain('test://static-text');
+    expect((await client.listPrompts()).prompts.map(({ name }) => name)).toContain('test_simple_prompt');
+  },
+  async call(client) {
+    expect(await call(client, 'test_simple_text')).toMatchObject({
+      content: [{ type: 'text', text: 'This is a simple text response for testing.' }],
+    });
+    expect(await call(client, 'test_error_handling')).toMatchObject({ isError: true });
   },
   async read(client) {
     expect(await client.readResource({ uri: 'test://template/7/data' })).toMatchObject({
       contents: [{ text: expect.stringContaining('Data for ID: 7') }],
+    });
+    expect(await client.readResource({ uri: 'test://static-binary' })).toMatchObject({
+      contents: [{ mimeType: 'image/png' }],
     });
   },
   async get(client, name) {
@@ -211,7 +129,9 @@ const DEEDS: Readonly<Record<string, Deed>> = {
     expect(JSON.stringify(prompt.messages)).toContain(`arg1='${name}', arg2='b'`);
   },
   async follow(client) {
-    await call(client, 'test_tool_with_progress', {}, ...reporting(client, { onprogress: () => {} }));
+    const options = { onprogress: () => {} };
+    const given = client instanceof ClientV1 ? [undefined, options] : [options];
+    await call(client, 'test_tool_with_progress', {}, ...given);
   },
   async sample(client, name) {
     expect(await call(client, 'test_sampling', { prompt: 'Who are you?' })).toMatchObject({
@@ -229,10 +149,10 @@ const DEEDS: Readonly<Record<string, Deed>> = {
 };
 
 const KINDS = {
-  session: () => clientV1(),
-  legacy: () => clientV2('legacy'),
-  auto: () => clientV2('auto'),
-  modern: () => clientV2({ pin: '2026-07-28' }),
+  session: clientV1,
+  legacy: clientV2('legacy'),
+  auto: clientV2('auto'),
+  modern: clientV2({ pin: '2026-07-28' }),
 };
 
 describe('clients of both versions and all modes', () => {
@@ -245,12 +165,12 @@ describe('clients of both versions and all modes', () => {
     const connecting = Object.entries(KINDS).flatMap(([kind, make]) =>
       ['HTTP', 'stdio'].map(async (medium) => {
         const name = `${kind} over ${medium}`;
-        const client = answering(make(), name);
-        clients.set(name, asClient(client));
+        const client = make(name);
+        clients.set(name, client as unknown as Client);
         const [Http, Stdio] = client instanceof ClientV1 ? [HttpV1, StdioV1] : [HttpV2, StdioV2];
         const transport = medium === 'HTTP' ? new Http(url) : new Stdio(pipe);
         transports.push(overhear(transport));
-        await (client as ClientV1).connect(asV1(transport as HttpV1));
+        await (client as ClientV1).connect(transport as Parameters<ClientV1['connect']>[0]);
       }),
     );
     await Promise.all(connecting);
@@ -261,6 +181,9 @@ describe('clients of both versions and all modes', () => {
   });
 
   it('work on one server, over HTTP and stdio, with all their calls and questions in flight at once', async () => {
+    const detecting = [...clients].flatMap(([name, client]) => (name.startsWith('auto') ? [client] : []));
+    const detected = detecting.map((client) => (client as unknown as ClientV2).getNegotiatedProtocolVersion());
+    expect(detected).toEqual(['2026-07-28', '2026-07-28']);
     const everybody = [...clients];
     const all = everybody.flatMap(([name, client]) => Object.values(DEEDS).map((deed) => () => deed(client, name)));
     let runs = 0;

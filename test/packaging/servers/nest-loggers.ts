@@ -1,5 +1,4 @@
-// An application whose tool fails, with the loggers that Nest's users choose. It prints what they write:
-// `node nest-loggers.js nestjs-pino|PinoLogger|nest-winston`.
+// Applications whose tool fails, one for each logger that Nest's users choose. Prints what each of them writes.
 import { Writable } from 'node:stream';
 
 import { McpServer, Tool } from '@decorum/core';
@@ -10,8 +9,6 @@ import { NestFactory } from '@nestjs/core';
 import { WinstonModule } from 'nest-winston';
 import { Logger, LoggerModule, PinoLogger } from 'nestjs-pino';
 import { createLogger, format, transports } from 'winston';
-
-const mode = process.argv[2] as 'nestjs-pino' | 'PinoLogger' | 'nest-winston';
 
 @Injectable()
 class Till {
@@ -35,23 +32,28 @@ const useFactory = (logger: PinoLogger) => ({ ...named, logger });
 const winston = createLogger({ format: format.json(), transports: [new transports.Stream({ stream })] });
 
 /** The modules of the application, and its logger. */
-const APPS: Readonly<Record<typeof mode, { imports: ModuleMetadata['imports']; logger?: LoggerService }>> = {
+const APPS: Readonly<Record<string, { imports: ModuleMetadata['imports']; logger?: LoggerService }>> = {
   'nestjs-pino': { imports: [withPino, McpModule.forRoot(named)] },
   PinoLogger: { imports: [withPino, McpModule.forRootAsync({ inject: [PinoLogger], useFactory })] },
   'nest-winston': { imports: [McpModule.forRoot(named)], logger: WinstonModule.createLogger({ instance: winston }) },
 };
 
-async function main() {
-  const { imports, logger } = APPS[mode];
+async function write({ imports, logger }: (typeof APPS)[string]): Promise<object> {
   class AppModule {}
   Module({ imports: imports ?? [], providers: [Till] })(AppModule);
   const app = await NestFactory.createApplicationContext(AppModule, logger ? { logger } : { bufferLogs: true });
-  if (mode !== 'nest-winston') app.useLogger(app.get(Logger));
+  if (logger === undefined) app.useLogger(app.get(Logger));
   const client = await connect(app.get(McpServer, { strict: false }), { principal: { subject: 'ada' } });
   const result = await client.callTool('pay');
   await client.close();
   await app.close();
-  process.stdout.write(`${JSON.stringify({ result, entries: lines.map((line) => JSON.parse(line) as object) })}\n`);
+  return { result, entries: lines.splice(0).map((line) => JSON.parse(line) as object) };
+}
+
+async function main() {
+  const written: Record<string, object> = {};
+  for (const [name, app] of Object.entries(APPS)) written[name] = await write(app);
+  process.stdout.write(`${JSON.stringify(written)}\n`);
 }
 
 void main();
