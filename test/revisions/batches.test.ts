@@ -3,11 +3,11 @@ import { describe, expect, it } from '@jest/globals';
 import { listen, MemorySessionStore } from '@decorum/http';
 
 import { post } from '../../packages/http/test/fixture.js';
+import { HttpClient, initialize } from '../support/http-client.js';
 import { endpointOf, transportsOf } from '../support/http-transports.js';
 import { type Message, RAW_TRANSPORTS, RawClient } from '../support/raw-client.js';
 import { eachRevision, eachSessionRevision, type Revision } from '../support/requirements.js';
-import { HttpClient, initialize } from '../support/http-client.js';
-import { answerTo, echo, probe } from './probes.js';
+import { echo, probe, responseTo } from './neutral.js';
 import { serverOf, serverWith } from './servers.js';
 
 const open = (revision: Revision) => RawClient.connect(serverWith(echo), { revision });
@@ -23,7 +23,7 @@ const RESPONSES = [
 ];
 
 describe('batches', () => {
-  eachSessionRevision('RPC-16', 'are answered by an array, whatever their size', async (revision) => {
+  eachSessionRevision(['RPC-16', 'STDIO-05'], 'are answered by an array, whatever their size', async (revision) => {
     const server = serverWith({ now: () => 'now', later: async () => await Promise.resolve('later') });
     for (const [name, transport] of Object.entries(transportsOf(revision))) {
       const client = await RawClient.connect(server, { revision }, transport);
@@ -102,7 +102,7 @@ describe('batches', () => {
     const params = { protocolVersion: revision, capabilities: {}, clientInfo: { name: 'batch', version: '1' } };
     const beginning = { jsonrpc: '2.0', method: 'initialize', params };
     for (const batch of [[{ ...beginning, id: 1 }], [ping(1), { ...beginning, id: 2 }], [beginning]]) {
-      expect(await answerTo(client, batch)).toEqual({
+      expect(await responseTo(client, batch)).toEqual({
         jsonrpc: '2.0',
         id: null,
         error: { code: -32600, message: expect.any(String) },
@@ -114,18 +114,22 @@ describe('batches', () => {
     expect(client.received.at(-1)).toMatchObject({ id: null, error: { code: -32600 } });
   });
 
-  eachSessionRevision('RPC-19', 'are not answered if nothing in them needs a response', async (revision) => {
-    for (const transport of Object.values(transportsOf(revision))) {
-      const client = await RawClient.connect(serverWith(echo), { revision }, transport);
-      for (const batch of [NOTIFICATIONS, RESPONSES, [...NOTIFICATIONS, ...RESPONSES]]) {
-        const before = client.texts.length;
-        await client.send(batch);
-        await client.result('ping');
-        // only the response to the ping arrives, not even an empty array
-        expect(client.texts.slice(before)).toHaveLength(1);
+  eachSessionRevision(
+    ['RPC-19', 'STDIO-05'],
+    'are not answered if nothing in them needs a response',
+    async (revision) => {
+      for (const transport of Object.values(transportsOf(revision))) {
+        const client = await RawClient.connect(serverWith(echo), { revision }, transport);
+        for (const batch of [NOTIFICATIONS, RESPONSES, [...NOTIFICATIONS, ...RESPONSES]]) {
+          const before = client.texts.length;
+          await client.send(batch);
+          await client.result('ping');
+          // only the response to the ping arrives, not even an empty array
+          expect(client.texts.slice(before)).toHaveLength(1);
+        }
       }
-    }
-  });
+    },
+  );
 
   eachSessionRevision(
     'RPC-19',
@@ -159,16 +163,14 @@ describe('batches', () => {
   );
 
   eachSessionRevision('RPC-20', 'are one invalid request if they are empty', async (revision) => {
-    const client = await open(revision);
-    await client.send([]);
     const error = { code: -32600, message: expect.any(String) };
-    expect(JSON.parse(client.texts.at(-1) as string)).toEqual({ jsonrpc: '2.0', id: null, error });
     for (const transport of Object.values(RAW_TRANSPORTS)) {
-      const other = await RawClient.connect(serverWith(echo), { revision }, transport);
-      for (let time = 0; time < 2; time += 1) {
-        expect(await answerTo(other, '[ ]')).toEqual({ jsonrpc: '2.0', id: null, error });
+      const client = await RawClient.connect(serverWith(echo), { revision }, transport);
+      for (const empty of ['[]', '[ ]']) {
+        expect(await responseTo(client, empty)).toEqual({ jsonrpc: '2.0', id: null, error });
+        expect(client.texts.at(-1)).toMatch(/^\{/);
       }
-      await other.settled();
+      await client.settled();
     }
     const { url } = await endpointOf(serverWith(echo));
     const response = await (await HttpClient.open(url, revision)).post([]);
@@ -182,10 +184,32 @@ describe('batches', () => {
       const batches = [[one], [one, probe(client, 2)], [one, ...NOTIFICATIONS], [...RESPONSES, one]];
       // without a request that names its revision, a pipe may be one of 2025-03-26
       for (const batch of client.stateless ? batches : [...batches, [], NOTIFICATIONS, RESPONSES]) {
-        const { id = null, ...answer } = await answerTo(client, batch);
+        const { id = null, ...answer } = await responseTo(client, batch);
         expect([batch, id, answer]).toMatchObject([batch, null, { error: { code: -32600 } }]);
       }
       await client.settled();
+    }
+  });
+
+  eachSessionRevision('RPC-17', 'have no answer to an invalid notification or response', async (revision) => {
+    const odd = [
+      { jsonrpc: '2.0', method: 'notifications/nothing', params: [1] },
+      { jsonrpc: '1.0', method: 'notifications/nothing' },
+      { jsonrpc: '2.0', method: 'tools/list', params: 7 },
+      { jsonrpc: '2.0', result: {}, error: {} },
+    ];
+    for (const transport of Object.values(transportsOf(revision))) {
+      const client = await RawClient.connect(serverWith(echo), { revision }, transport);
+      for (const batch of [
+        [...odd, ping('all')],
+        [ping('all'), ...odd],
+      ]) {
+        const from = client.received.length;
+        await client.send(batch);
+        await client.at(from);
+        await client.settled();
+        expect(client.received.slice(from).map(({ id }) => id)).toEqual(['all', expect.stringMatching(/^r/)]);
+      }
     }
   });
 

@@ -82,7 +82,7 @@ function withResource(uri: string, cache: unknown) {
 }
 
 describe('results', () => {
-  inStateless('CACHE-01', 'that are cacheable have a duration and a scope', async () => {
+  inStateless(['CACHE-01', 'DISC-05'], 'that are cacheable have a duration and a scope', async () => {
     const client = await open({ cache: { ttlMs: 1000, scope: 'public' } });
     const ofServer = [1000, 'public'];
     const ofResources = [
@@ -99,7 +99,7 @@ describe('results', () => {
   });
 
   inStateless(
-    ['CACHE-02', 'CACHE-03'],
+    ['CACHE-02', 'CACHE-03', 'DISC-05'],
     'have whole milliseconds and one of two scopes, or the start fails',
     async () => {
       for (const cache of [

@@ -2,12 +2,12 @@
 import { EventEmitter, once } from 'node:events';
 
 import { describe, expect, it } from '@jest/globals';
-import { type Extension, type JsonObject, type McpServer, Tool } from '@decorum/core';
-import { definePlugin } from '@decorum/core/plugin';
+import type { Extension, JsonObject, McpServer } from '@decorum/core';
 
 import { json } from '../../packages/http/test/fixture.js';
+import { HttpClient } from '../support/http-client.js';
 import { overHttp } from '../support/http-transports.js';
-import { type RawTransport, type Message, overMemory, overStdio, RawClient, textOf } from '../support/raw-client.js';
+import { type Message, overMemory, overStdio, RawClient, type RawTransport, textOf } from '../support/raw-client.js';
 import { inStateless, type Revision, SESSION_REVISIONS, STATELESS } from '../support/requirements.js';
 import {
   answerTo,
@@ -20,7 +20,7 @@ import {
   urlOf,
   VERSION,
 } from '../support/stateless-post.js';
-import { HttpClient } from '../support/http-client.js';
+import { listen } from './neutral.js';
 import { serverOf, serverWith } from './servers.js';
 import { storyServer } from './story.js';
 
@@ -255,43 +255,10 @@ describe('server/discover', () => {
       }
       const lists = ['tools', 'prompts', 'resources'].filter((name) => name in capabilities);
       const notifications = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true };
-      void client.send(client.buildMessage('listening', 'subscriptions/listen', { notifications }));
-      const { params } = await client.find(({ method }) => method !== undefined);
-      const honored = Object.keys(params?.['notifications'] as object).map((name) => name.replace('ListChanged', ''));
+      const honored = Object.keys((await listen(client, notifications)) as object).map((name) =>
+        name.replace('ListChanged', ''),
+      );
       expect(honored.sort()).toEqual(lists.filter((name) => (capabilities[name] as JsonObject)['listChanged']).sort());
-    }
-  });
-
-  const watching = definePlugin(() => ({ name: 'watching', observe: async (_request, run) => await run() }));
-
-  /** Members that not everybody may use. */
-  class Guarded {
-    @Tool({ scopes: ['files:write'] })
-    write() {
-      return 'written';
-    }
-
-    @Tool({ access: () => false })
-    hidden() {
-      return 'hidden';
-    }
-  }
-
-  inStateless('DISC-05', 'has a cache duration and scope', async () => {
-    expect(await discover(serverOf())).toMatchObject({ ttlMs: 0, cacheScope: 'private' });
-    for (const ttlMs of [0, 5000]) {
-      for (const scope of ['public', 'private'] as const) {
-        const cache = { ttlMs, scope };
-        for (const options of [
-          {},
-          { instructions: 'Ask first.' },
-          { extensions: [{ id: 'com.example/x' }], experimental: { x: {} } },
-          { providers: [Guarded] },
-          { plugins: [watching()] },
-        ]) {
-          expect(await discover(serverOf({ cache, ...options }))).toMatchObject({ ttlMs, cacheScope: scope });
-        }
-      }
     }
   });
 
@@ -308,13 +275,4 @@ describe('server/discover', () => {
       }
     },
   );
-
-  inStateless('DISC-08', 'may be the first message', async () => {
-    for (const transport of RAW_TRANSPORTS) {
-      const client = await RawClient.connect(storyServer(), { revision }, transport);
-      await client.send(asked('first', 'server/discover'));
-      expect(await client.response('first')).toMatchObject({ result: { supportedVersions: expect.any(Array) } });
-      expect(client.received).toHaveLength(1);
-    }
-  });
 });

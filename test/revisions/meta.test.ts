@@ -10,6 +10,7 @@ import { eachRevision, eachSessionRevision, inStateless, type Revision, STATELES
 import { answerTo, asked, declares } from '../support/stateless-post.js';
 import { golden } from './golden-servers.js';
 import { ASKING, membersOf, RUNNING } from './members.js';
+import { listen } from './neutral.js';
 import { ANSWERS } from './rounds.js';
 import { serverOf, serverWith } from './servers.js';
 
@@ -190,10 +191,7 @@ describe('a key in `_meta`', () => {
     await client.call('complete');
     await client.result('prompts/get', { name: 'conversation' });
     await client.result('resources/read', { uri: 'docs://folder' });
-    if (client.stateless) {
-      void client.send(client.buildMessage('listening', 'subscriptions/listen', { notifications: {} }));
-      await client.find(({ method }) => method !== undefined);
-    }
+    if (client.stateless) await listen(client, {});
     const keys = metasOf([client.received, await entries(revision)]).flatMap((meta) => Object.keys(meta));
     expect(keys.length).toBeGreaterThan(5);
     for (const key of keys) expect(key).toMatch(META_KEY);

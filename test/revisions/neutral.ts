@@ -1,10 +1,11 @@
-// Functions that let one test cover both eras.
-import type { JsonObject } from '@decorum/core';
+// Functions that let one test cover both eras, and small requests.
+import type { Context, JsonObject } from '@decorum/core';
 
-import type { RawClient } from '../support/raw-client.js';
+import type { Message, RawClient } from '../support/raw-client.js';
 
 const META = 'io.modelcontextprotocol/';
-const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
+/** Acknowledges a stateless subscription. */
+export const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 
 /** Removes the fields that all stateless results have. */
 export function bare(result: JsonObject): JsonObject {
@@ -22,7 +23,7 @@ export function plain({ _meta, ...params }: JsonObject = {}): JsonObject {
 }
 
 /** Opens a stateless subscription and returns the acknowledged notifications. */
-export async function listen(client: RawClient, notifications: JsonObject, id = 'listening'): Promise<unknown> {
+export async function listen(client: RawClient, notifications: JsonObject, id: string | number = 'listening') {
   void client.send(client.buildMessage(id, 'subscriptions/listen', { notifications }));
   const { params } = await client.find(
     ({ method, params: { _meta } = {} }) =>
@@ -35,4 +36,22 @@ export async function listen(client: RawClient, notifications: JsonObject, id = 
 export async function followResource(client: RawClient, uri: string): Promise<void> {
   if (client.stateless) await listen(client, { resourceSubscriptions: [uri] });
   else await client.result('resources/subscribe', { uri });
+}
+
+/** A tool that reports what it returns. */
+export const echo = {
+  echo(context: Context, { text }: JsonObject) {
+    context.progress(1, 1, text as string);
+    return text;
+  },
+};
+/** A request that every server supports. */
+export const probe = (client: RawClient, id: unknown) =>
+  client.buildMessage(id as string, client.stateless ? 'server/discover' : 'ping');
+
+/** Sends a message, and waits for its response. */
+export async function responseTo(client: RawClient, message: object | string): Promise<Message> {
+  const from = client.received.length;
+  void client.send(message);
+  return await client.at(from);
 }

@@ -1,20 +1,21 @@
-// Requests, responses and notifications of JSON-RPC.
+// Requests, responses, errors and notifications of JSON-RPC, over every transport.
 import { describe, expect, it } from '@jest/globals';
-import { Completion, type JsonObject, McpError, Prompt, Resource } from '@decorum/core';
-import { listen, MemorySessionStore } from '@decorum/http';
+import { Completion, type JsonObject, McpError, Prompt, Resource, Tool } from '@decorum/core';
+import { listen as serve, MemorySessionStore } from '@decorum/http';
 import { IsString } from 'class-validator';
 
 import { EventReader } from '../../packages/http/test/events.js';
 import { afterwards, json, post } from '../../packages/http/test/fixture.js';
+import { HttpClient } from '../support/http-client.js';
 import { endpointOf, transportsOf } from '../support/http-transports.js';
 import { type Message, RAW_TRANSPORTS, RawClient, textOf } from '../support/raw-client.js';
-import { eachRevision, eachSessionRevision, type Revision } from '../support/requirements.js';
-import { HttpClient } from '../support/http-client.js';
-import { answerTo, echo, probe } from './probes.js';
-import { deferred, serverWith } from './servers.js';
+import { eachRevision, eachSessionRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
+import { asked, called, declares, PREFIX, VERSION } from '../support/stateless-post.js';
+import { membersOf, RUNNING } from './members.js';
+import { echo, listen, probe, responseTo } from './neutral.js';
+import { deferred, serverOf, serverWith } from './servers.js';
 
 const open = (revision: Revision) => RawClient.connect(serverWith(echo), { revision });
-const ping = (id: unknown) => ({ jsonrpc: '2.0', id, method: 'ping' });
 
 class City {
   @IsString()
@@ -23,6 +24,11 @@ class City {
 
 /** One member of each kind. */
 class Places {
+  @Tool()
+  tool({ city }: City) {
+    return city;
+  }
+
   @Prompt()
   pack({ city }: City) {
     return city;
@@ -39,7 +45,7 @@ class Places {
   }
 }
 
-const LONG = 'x'.repeat(5000);
+const LONG = `${'x'.repeat(5000)}\n    at secret (/app/server.js:1:1)`;
 const argument = { name: 'city', value: '' };
 
 /** Methods that are requests in other revisions only, or never. */
@@ -69,6 +75,12 @@ const INVALID: readonly (readonly [method: string, params: JsonObject])[] = [
   ['completion/complete', { ref: { type: 'ref/prompt', name: 'pack' } }],
 ];
 
+const UNSAFE: readonly JsonObject[] = [
+  { requestState: LONG },
+  { inputResponses: LONG },
+  { _meta: { [`${PREFIX}logLevel`]: LONG } },
+];
+
 /** Messages for every JSON-RPC error code. */
 const probes = (client: RawClient): readonly (readonly [code: number, message: object | string])[] => {
   const build = (method: string, params?: JsonObject) => client.buildMessage(`p${Math.random()}`, method, params);
@@ -78,6 +90,9 @@ const probes = (client: RawClient): readonly (readonly [code: number, message: o
     [-32600, { jsonrpc: '1.0', id: 1, method: 'tools/list' }],
     ...absent.map((method) => [-32601, build(method)] as const),
     ...INVALID.map(([method, params]) => [-32602, build(method, params)] as const),
+    ...(client.stateless
+      ? UNSAFE.map((params) => [-32602, build('tools/call', { name: 'broken', ...params })] as const)
+      : []),
     ...[[], [1], 7, 'none', null].map((params) => [-32602, { ...build('tools/list'), params }] as const),
     [-32603, build('tools/call', { name: 'broken' })],
     // an author's code that is not an integer
@@ -108,7 +123,7 @@ async function provoke(revision: Revision): Promise<{ codes: readonly number[]; 
   const codes: number[] = [];
   for (const [code, message] of probes(client)) {
     codes.push(code);
-    errors.push(await answerTo(client, message));
+    errors.push(await responseTo(client, message));
   }
   return { codes, errors };
 }
@@ -200,7 +215,7 @@ describe('messages', () => {
     ] as const) {
       for (const foo of [{ bar: 1 }, [1], null, false]) {
         const message = { ...client.buildMessage(method, method, { ...params, foo }), foo };
-        expect([method, await answerTo(client, message)]).toMatchObject([method, { result: {} }]);
+        expect([method, await responseTo(client, message)]).toMatchObject([method, { result: {} }]);
       }
     }
   });
@@ -208,7 +223,7 @@ describe('messages', () => {
   eachSessionRevision('RPC-33', 'may omit empty params', async (revision) => {
     const client = await RawClient.connect(serverWith(echo, { providers: [Places] }), { revision });
     for (const method of ['ping', 'tools/list', 'prompts/list', 'resources/list', 'resources/templates/list']) {
-      expect([method, await answerTo(client, { jsonrpc: '2.0', id: method, method })]).toMatchObject([
+      expect([method, await responseTo(client, { jsonrpc: '2.0', id: method, method })]).toMatchObject([
         method,
         { result: {} },
       ]);
@@ -217,23 +232,12 @@ describe('messages', () => {
 });
 
 describe('requests of the server', () => {
-  eachRevision(['RPC-03', 'RPC-04'], 'never have the same id twice in a session', async (revision) => {
-    const server = serverWith({
-      ask: async (context) => void (await Promise.all(Array.from({ length: 250 }, () => context.ping()))),
-    });
-    const client = await RawClient.connect(server, { revision, answers: { ping: () => ({ result: {} }) } });
-    for (let call = 0; call < 2; call += 1) await client.call('ask');
-    const ids = client.of('ping').map(({ id }) => id);
-    expect([ids.length, new Set(ids).size]).toEqual([500, 500]);
-    for (const id of ids) expect(['string', 'number']).toContain(typeof id);
-  });
-
   it('do not repeat an id when another process takes over the session', async () => {
     const sessionStore = new MemorySessionStore();
     const urls: string[] = [];
     for (let process = 0; process < 3; process += 1) {
       const server = serverWith({ ask: async (context) => void (await context.ping()) });
-      const listening = await listen(server, { port: 0, sessionStore, closeDeadlineMs: 50 });
+      const listening = await serve(server, { port: 0, sessionStore, closeDeadlineMs: 50 });
       afterwards(() => server.close());
       urls.push(listening.url);
     }
@@ -268,7 +272,7 @@ describe('responses', () => {
         for (const [at, id] of [...IDS, ...MORE].entries()) {
           const call = { name: at % 2 ? 'now' : 'later' };
           for (const message of [probe(client, id), client.buildMessage(id, 'tools/call', call)]) {
-            expect([name, await answerTo(client, message)]).toMatchObject([name, { id, result: {} }]);
+            expect([name, await responseTo(client, message)]).toMatchObject([name, { id, result: {} }]);
           }
         }
         for (const id of [...IDS, 'x'.repeat(256)]) {
@@ -279,7 +283,7 @@ describe('responses', () => {
             // HTTP+SSE refuses such a message instead of answering it on the stream
             ...(name === 'HTTP+SSE' ? [] : [{ ...client.buildMessage(id, 'tools/list'), jsonrpc: '1.0' }]),
           ]) {
-            expect([name, message, (await answerTo(client, message)).id]).toEqual([name, message, id]);
+            expect([name, message, (await responseTo(client, message)).id]).toEqual([name, message, id]);
           }
         }
       }
@@ -296,7 +300,7 @@ describe('responses', () => {
       const client = await RawClient.connect(server, { revision });
       void client.send(client.buildMessage('first', 'tools/call', { name: 'slow' }));
       for (const id of IDS) {
-        const refused = await answerTo(client, client.buildMessage(id, 'tools/list'));
+        const refused = await responseTo(client, client.buildMessage(id, 'tools/list'));
         expect(refused).toMatchObject({ id, error: { code: -32603 } });
         const message = http.buildMessage(id, 'tools/list');
         for (const headers of [{ accept: 'text/html' }, ...(http.stateless ? [] : [{ 'mcp-session-id': 'none' }])]) {
@@ -308,7 +312,7 @@ describe('responses', () => {
       if (!client.stateless) return;
       for (const id of IDS) {
         const message = client.buildMessage(id, 'tools/call', { name: 'slow', requestState: 'forged' });
-        expect(await answerTo(client, message)).toMatchObject({ id, error: { code: -32602 } });
+        expect(await responseTo(client, message)).toMatchObject({ id, error: { code: -32602 } });
       }
     },
   );
@@ -344,7 +348,7 @@ describe('responses', () => {
       expect(errors.map(({ error }) => error?.code)).toEqual(codes);
       for (const { result, error } of errors) {
         expect([result, Number.isInteger(error?.code)]).toEqual([undefined, true]);
-        expect(error?.message).toMatch(/^[^\n]{1,250}$/);
+        expect(error?.message).toMatch(/^[^\n]{1,400}$/);
         expect(JSON.stringify(error)).not.toMatch(/\bat .+:\d+:\d+|\.[jt]s\b/);
       }
       const client = await open(revision);
@@ -361,7 +365,7 @@ describe('responses', () => {
     const senders = [async (text: string) => (await json(await http.post(text))).error];
     for (const transport of Object.values(RAW_TRANSPORTS)) {
       const client = await RawClient.connect(server, { revision }, transport);
-      senders.push(async (text) => (await answerTo(client, text)).error);
+      senders.push(async (text) => (await responseTo(client, text)).error);
     }
     for (const send of senders) {
       for (const text of [
@@ -396,7 +400,7 @@ describe('responses', () => {
       const client = await RawClient.connect(serverWith(echo), { revision }, transport);
       const long = transport === RAW_TRANSPORTS.stdio ? ['x'.repeat(5_000_000)] : [];
       for (const text of ['{', '7', ...long, ...UNREADABLE]) {
-        const { id, error } = await answerTo(client, text);
+        const { id, error } = await responseTo(client, text);
         expect([text.slice(0, 80), id, error]).toMatchObject([
           text.slice(0, 80),
           none,
@@ -409,52 +413,6 @@ describe('responses', () => {
 });
 
 describe('notifications', () => {
-  eachRevision('RPC-10', 'are never answered, whether known, valid, beyond a limit or not', async (revision) => {
-    const server = serverWith(echo, { limits: { maxDepth: 10, maxValues: 100 } });
-    const deep = JSON.parse(`${'{"a":'.repeat(11)}1${'}'.repeat(11)}`) as JsonObject;
-    const long = { a: Array.from({ length: 101 }, () => 0) };
-    const note = (method: string, params?: unknown) => ({ jsonrpc: '2.0', method, params });
-    const notes = [
-      note('notifications/nothing', { deep: [1] }),
-      note('tools/list'),
-      note('notifications/cancelled'),
-      note('notifications/cancelled', { requestId: { no: 'id' } }),
-      note('notifications/progress', { progressToken: 'unknown' }),
-      note('notifications/nothing', [1]),
-      ...['notifications/nothing', 'notifications/cancelled', 'tools/list'].flatMap((method) => [
-        note(method, deep),
-        note(method, long),
-      ]),
-    ];
-    for (const transport of Object.values(RAW_TRANSPORTS)) {
-      const client = await RawClient.connect(server, { revision }, transport);
-      const before = client.received.length;
-      for (const each of notes) await client.send(each);
-      await client.settled();
-      expect(client.received.slice(before)).toMatchObject([{ result: expect.any(Object) }]);
-    }
-    if (revision !== '2025-03-26') return;
-    const odd = [
-      note('notifications/nothing', [1]),
-      { jsonrpc: '1.0', method: 'notifications/nothing' },
-      note('tools/list', 7),
-      { jsonrpc: '2.0', result: {}, error: {} },
-    ];
-    for (const transport of Object.values(transportsOf(revision))) {
-      const client = await RawClient.connect(serverWith(echo), { revision }, transport);
-      for (const batch of [
-        [...odd, ping('all')],
-        [ping('all'), ...odd],
-      ]) {
-        const from = client.received.length;
-        await client.send(batch);
-        await client.at(from);
-        await client.settled();
-        expect(client.received.slice(from).map(({ id }) => id)).toEqual(['all', expect.stringMatching(/^r/)]);
-      }
-    }
-  });
-
   eachRevision('RPC-11', 'of the server have no id', async (revision) => {
     const server = serverWith({
       async tell(context) {
@@ -464,11 +422,7 @@ describe('notifications', () => {
       },
     });
     const client = await RawClient.connect(server, { revision, logLevel: 'error' });
-    if (client.stateless) {
-      const notifications = { toolsListChanged: true };
-      void client.send(client.buildMessage('listening', 'subscriptions/listen', { notifications }));
-      await client.find(({ method }) => method === 'notifications/subscriptions/acknowledged');
-    }
+    if (client.stateless) await listen(client, { toolsListChanged: true });
     await client.result('tools/call', { name: 'tell', _meta: { progressToken: 1 } });
     server.notify.toolsChanged();
     await client.find(({ method }) => method === 'notifications/tools/list_changed');
@@ -476,5 +430,209 @@ describe('notifications', () => {
     // a session also hears that the ping is cancelled
     expect(told).toHaveLength(4);
     for (const notification of told) expect(notification).not.toHaveProperty('id');
+  });
+});
+
+describe('a question of the server', () => {
+  eachSessionRevision(
+    ['RPC-03', 'RPC-04'],
+    'has an id of its own, however the earlier ones ended',
+    async (revision) => {
+      const server = serverWith({
+        async ask(context) {
+          const ends = await Promise.allSettled([
+            context.ping({ timeoutMs: 5 }),
+            context.roots({ timeoutMs: 5 }),
+            context.sample({ messages: 'Hi', maxTokens: 1 }),
+            context.ping(),
+          ]);
+          return ends.map(({ status }) => status).join();
+        },
+      });
+      for (const transport of Object.values(transportsOf(revision))) {
+        let pings = 0;
+        const client = await RawClient.connect(
+          server,
+          {
+            revision,
+            capabilities: { sampling: {}, roots: {} },
+            answers: {
+              // every other ping is answered, the roots never, and sampling fails
+              ping: () => ((pings += 1) % 2 === 0 ? { result: {} } : undefined),
+              'sampling/createMessage': () => ({ error: { code: -1, message: 'No' } }),
+            },
+          },
+          transport,
+        );
+        for (let call = 0; call < 4; call += 1) {
+          expect(textOf(await client.call('ask'))).toBe('rejected,rejected,rejected,fulfilled');
+        }
+        const questions = client.received.filter(({ id: own, method }) => own !== undefined && method !== undefined);
+        const ids = questions.map((question) => question.id);
+        expect([ids.length, new Set(ids).size]).toEqual([16, 16]);
+        for (const own of ids) expect(typeof own === 'string' || Number.isInteger(own)).toBe(true);
+      }
+    },
+  );
+});
+
+/** Servers whose members throw an author's error with this code, at once or later. */
+function throwing(code: number) {
+  const fail = () => {
+    throw new McpError(code, 'An error of the author.', { own: true });
+  };
+  const extensions = [{ id: 'com.example/x', methods: { 'x/fails': async () => fail() as never } }];
+  const late = async () => await Promise.resolve().then(fail);
+  return [fail, late].map((work) => serverOf({ providers: [membersOf(work)], extensions }));
+}
+
+/** Requests that run them. */
+const FAILING = [...RUNNING, ['x/fails', {}] as const];
+
+describe('an error', () => {
+  inStateless(
+    ['RPC-27', 'RPC-28', 'RPC-29', 'RPC-30'],
+    'of an author has its own code unless it is reserved, whichever member throws it',
+    async () => {
+      const capabilities = declares({ extensions: { 'com.example/x': {} } });
+      const free = [4711, -1, -31_999, -32_100, -32_769];
+      const reserved = [0, 1, 2, 19, 20, 21, 22, 23, 42, 50, 98, 99].map((number) => -32_000 - number);
+      for (const code of [...free, ...reserved]) {
+        for (const server of throwing(code)) {
+          const client = await RawClient.connect(server, { revision: STATELESS });
+          for (const [method, params] of FAILING) {
+            const { error, result } = await responseTo(client, asked(method, method, params, capabilities));
+            if (free.includes(code)) expect([method, error]).toMatchObject([method, { code, data: { own: true } }]);
+            const chosen = error?.code ?? 0;
+            expect([method, code, chosen >= -32099 && chosen <= -32000]).toEqual([method, code, false]);
+            expect(error !== undefined || result?.['isError'] === true).toBe(true);
+          }
+        }
+      }
+    },
+  );
+
+  inStateless('RPC-29', 'of a closing server has the code of an internal error, over any transport', async () => {
+    for (const [name, transport] of Object.entries(transportsOf(STATELESS))) {
+      const started = deferred();
+      const server = serverWith({
+        async endless() {
+          started.resolve();
+          await new Promise(() => {});
+        },
+      });
+      const client = await RawClient.connect(server, { revision: STATELESS }, transport);
+      void client.send(called('late', 'endless'));
+      await started.promise;
+      await server.close({ deadlineMs: 1 });
+      const { error } = await client.response('late');
+      expect([name, error]).toEqual([name, { code: -32603, message: 'The server is closing.' }]);
+    }
+  });
+
+  eachRevision('RPC-09', 'quotes only the start of a value, whatever its type', async (revision) => {
+    const client = await RawClient.connect(serverOf({ providers: [Places] }), { revision });
+    for (const value of [LONG, { [LONG]: LONG }, [LONG, LONG], [{ deep: [LONG] }], Array(5000).fill(7)]) {
+      const level = client.stateless
+        ? (['tools/list', { _meta: { [`${PREFIX}logLevel`]: value } }] as const)
+        : (['logging/setLevel', { level: value }] as const);
+      for (const [method, params] of [
+        level,
+        ['tools/call', { name: value }],
+        ['prompts/get', { name: value }],
+        ['prompts/get', { name: 'pack', arguments: { city: value } }],
+        ['resources/read', { uri: value }],
+        ['completion/complete', { ref: { type: value } }],
+        ['completion/complete', { ref: { type: 'ref/prompt', name: 'pack' }, argument: { name: value, value } }],
+      ] as const) {
+        const response = await client.request(method, params);
+        expect([method, JSON.stringify(response.error ?? '').length < 1000]).toEqual([method, true]);
+      }
+      const { error, result } = await client.request('tools/call', { name: 'tool', arguments: { [LONG]: value } });
+      expect(JSON.stringify(error ?? result).length).toBeLessThan(1000);
+      const [method, params] = level;
+      expect((await client.request(method, params)).error).toMatchObject({ code: -32602 });
+    }
+  });
+});
+
+describe('a notification', () => {
+  const deep = JSON.parse(`${'{"a":'.repeat(11)}1${'}'.repeat(11)}`) as JsonObject;
+  const long = { a: Array.from({ length: 101 }, () => 0) };
+
+  /** Notifications that are unknown, invalid, beyond a limit, or named like requests. */
+  const notes = (revision: string): readonly (object | string)[] => [
+    ...['initialize', 'ping', 'tools/list', 'tools/call', 'server/discover', 'subscriptions/listen', ''].map(
+      (method) => ({
+        jsonrpc: '2.0',
+        method,
+        params: { name: 'hi', notifications: {}, protocolVersion: revision },
+      }),
+    ),
+    ...['notifications/nothing', 'notifications/cancelled', 'tools/list'].flatMap((method) =>
+      [undefined, { deep: [1] }, deep, long].map((params) => ({ jsonrpc: '2.0', method, params })),
+    ),
+    { jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: 'unknown' } },
+    { jsonrpc: '1.0', method: 'notifications/nothing' },
+    { method: 'tools/call', params: { name: 'hi' } },
+    ...[[], 7, 'none', null].map((params) => ({ jsonrpc: '2.0', method: 'tools/call', params })),
+    '{"jsonrpc":"2.0","method":"notifications/nothing","params":{"__proto__":{}}}',
+    '{"jsonrpc":"2.0","method":"tools/call","params":{"name":"hi","arguments":1e999}}',
+    ...['v999.0.0', '2025-11-25', STATELESS, 7].map((version) => ({
+      jsonrpc: '2.0',
+      method: 'notifications/nothing',
+      params: { _meta: { [VERSION]: version, progressToken: {} } },
+    })),
+    ...[0, '', null, [], { no: 'id' }, 'x'.repeat(300)].map((requestId) => ({
+      jsonrpc: '2.0',
+      method: 'notifications/cancelled',
+      params: { requestId, reason: 7 },
+    })),
+  ];
+
+  eachRevision(
+    'RPC-10',
+    'is never answered and runs nothing, also before a session and at its end',
+    async (revision) => {
+      for (const [name, transport] of Object.entries(RAW_TRANSPORTS)) {
+        const done = deferred();
+        let runs = 0;
+        const tools = { slow: () => done.promise.then(() => 'slow'), hi: () => void (runs += 1) };
+        const server = serverWith(tools, { limits: { maxDepth: 10, maxValues: 100 } });
+        const client = await RawClient.connect(server, { revision, begins: false }, transport);
+        for (const note of notes(revision)) await client.send(note);
+        await client.begin();
+        const before = client.received.length;
+        for (const note of notes(revision)) await client.send(note);
+        void client.send(client.buildMessage('slow', 'tools/call', { name: 'slow' }));
+        await client.request(client.stateless ? 'server/discover' : 'ping', {}, 'settled');
+        const closing = server.close();
+        for (const note of notes(revision)) await client.send(note);
+        const closed = { code: -32603, message: 'The server is closing.' };
+        expect(await responseTo(client, client.buildMessage('late', 'tools/list'))).toMatchObject({
+          id: 'late',
+          error: client.stateless ? closed : { code: expect.any(Number) },
+        });
+        done.resolve();
+        expect(await client.response('slow')).toMatchObject({ result: { content: [{ text: 'slow' }] } });
+        await closing;
+        expect([name, client.received.slice(before).map(({ id }) => id)]).toEqual([name, ['settled', 'late', 'slow']]);
+        expect(runs).toBe(0);
+      }
+    },
+  );
+});
+
+describe('a server that offers nothing', () => {
+  eachRevision('RPC-39', 'still identifies itself and responds over every transport', async (revision) => {
+    for (const [name, transport] of Object.entries(transportsOf(revision))) {
+      const client = await RawClient.connect(serverOf(), { revision, begins: false }, transport);
+      const { protocolVersion, supportedVersions = [protocolVersion] } = await client.begin();
+      expect([name, supportedVersions]).toEqual([name, expect.arrayContaining([revision])]);
+      await client.settled();
+      for (const method of ['tools/call', 'prompts/list', 'resources/read', 'completion/complete']) {
+        expect([name, await client.error(method, { name: 'x', uri: 'x:y' })]).toMatchObject([name, { code: -32601 }]);
+      }
+    }
   });
 });

@@ -1,17 +1,39 @@
-// Specific to the stateless revision: self-contained requests.
+// Requests of the stateless revision, and what they say about themselves.
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 
 import { describe, expect } from '@jest/globals';
-import { type Context, type Extension, type JsonObject, type McpServer } from '@decorum/core';
+import {
+  Completion,
+  type Context,
+  type Extension,
+  type JsonObject,
+  McpError,
+  type McpServer,
+  type McpServerOptions,
+  Prompt,
+  rateLimit,
+  Resource,
+} from '@decorum/core';
+import { IsString } from 'class-validator';
 
-import { overHttp, statelessHeaders } from '../support/http-transports.js';
-import { type RawTransport, type Message, overMemory, overStdio, RawClient, textOf } from '../support/raw-client.js';
+import { overHttp, statelessHeaders, transportsOf } from '../support/http-transports.js';
+import { type Message, overMemory, overStdio, RawClient, type RawTransport, textOf } from '../support/raw-client.js';
 import { eachRevision, inStateless, type Revision, SESSION_REVISIONS, STATELESS } from '../support/requirements.js';
-import { answerTo, asked, called, declares, metaOf, PREFIX, urlOf, VERSION } from '../support/stateless-post.js';
-import { failing, fails, sample } from './failing.js';
+import {
+  answerTo,
+  asked,
+  called,
+  CAPABILITIES,
+  declares,
+  metaOf,
+  PREFIX,
+  urlOf,
+  VERSION,
+} from '../support/stateless-post.js';
 import { LISTS, many } from './lists.js';
 import { ASKING, membersOf } from './members.js';
+import { ACKNOWLEDGED, responseTo } from './neutral.js';
 import { SAID } from './rounds.js';
 import { deferred, serverOf, serverWith } from './servers.js';
 import {
@@ -29,6 +51,14 @@ import {
 
 const revision: Revision = STATELESS;
 const RAW_TRANSPORTS: readonly RawTransport[] = [overMemory, overStdio, overHttp];
+
+class City {
+  @IsString()
+  city!: string;
+}
+
+/** Asks the client's model. */
+const sample = async (context: Context) => (await context.sample({ messages: 'Hi', maxTokens: 1 })).text;
 
 /** Runs the whole story up to the close of the server. Returns the client with all received messages. */
 async function tell(transport: RawTransport): Promise<RawClient> {
@@ -73,7 +103,7 @@ describe('results without a session', () => {
     },
   );
 
-  eachRevision(['RPC-26', 'STDIO-09'], 'are no pings, whichever kind of handler wants one', async () => {
+  eachRevision(['RPC-26', 'STDIO-09', 'PING-05'], 'are no pings, whichever kind of handler wants one', async () => {
     const server = serverOf({ providers: [membersOf((context) => context.ping().then(() => 'pong'))] });
     const capabilities = { roots: {}, sampling: {}, elicitation: {} };
     for (const transport of RAW_TRANSPORTS) {
@@ -131,25 +161,6 @@ describe('errors without a session', () => {
 });
 
 describe('a request without a session', () => {
-  inStateless('RPC-34', 'has params with an envelope', async () => {
-    const server = failing();
-    for (const method of [
-      'server/discover',
-      'tools/list',
-      'tools/call',
-      'prompts/get',
-      'resources/read',
-      'completion/complete',
-      'subscriptions/listen',
-      'x/y',
-    ]) {
-      for (const params of [undefined, {}]) {
-        const answer = await answerTo(server, { jsonrpc: '2.0', id: 1, method, ...(params && { params }) });
-        expect([method, ...answer]).toMatchObject([method, 400, { id: 1, error: { code: -32602 } }]);
-      }
-    }
-  });
-
   inStateless('RPC-35', 'inherits nothing from earlier requests', async () => {
     const tools = {
       sample,
@@ -244,9 +255,9 @@ describe('a request without a session', () => {
       for await (const chunk of response) chunks.push(chunk);
       return JSON.parse(Buffer.concat(chunks).toString()) as Message;
     };
-    const server = failing();
+    const server = serverWith({ sample });
     expect(await overNew(asked(1, 'server/discover'), server)).toHaveProperty('result.supportedVersions');
-    const ask = fails('sample', declares({ sampling: {} }));
+    const ask = called(1, 'sample', declares({ sampling: {} }));
     const { inputRequests, requestState } = (await overNew(ask, server)).result as JsonObject;
     const [key] = Object.keys(inputRequests as object);
     const given = { inputResponses: { [key as string]: SAID }, requestState };
@@ -266,7 +277,11 @@ describe('a request without a session', () => {
     expect(ports.size).toBe(3 + LISTS.length * 3);
   });
 
-  inStateless('RPC-05', 'may reuse the id of a finished or cancelled request, but not of one in flight', async () => {
+  inStateless('RPC-05', 'may reuse the id of one that has ended, but not of one in flight', async () => {
+    const fails = () => {
+      throw new McpError(4711, 'No.');
+    };
+    const quick = { result: { content: [{ text: 'quick' }] } };
     for (const transport of RAW_TRANSPORTS) {
       let began = deferred();
       const go = deferred<string>();
@@ -274,37 +289,41 @@ describe('a request without a session', () => {
         began.resolve();
         return go.promise;
       };
-      const client = await RawClient.connect(serverWith({ quick: () => 'quick', slow }), { revision }, transport);
-      for (const id of ['same', 1, 0, '']) {
+      const tools = { quick: () => 'quick', slow, fails, rejects: async () => fails() };
+      const client = await RawClient.connect(serverWith(tools), { revision }, transport);
+      const begin = async (id: string | number) => {
         began = deferred();
         void client.send(called(id, 'slow'));
         await began.promise;
+      };
+      for (const id of ['1', 1, 0, '']) {
+        await begin(id);
         // even while its handler runs
         await client.cancel(id);
-        for (let time = 0; time < 2; time += 1) {
-          const count = client.received.length;
-          void client.send(called(id, 'quick'));
-          expect(await client.at(count)).toMatchObject({ id, result: { content: [{ text: 'quick' }] } });
+        const failing = ['fails', 'rejects', 'none'].map((name) => called(id, name));
+        for (const message of [...failing, asked(id, 'no/such'), asked(id, 'tools/list', { cursor: 'none' })]) {
+          expect(await responseTo(client, called(id, 'quick'))).toMatchObject({ id, ...quick });
+          expect((await responseTo(client, message)).id).toBe(id);
         }
+        expect(await responseTo(client, called(id, 'quick'))).toMatchObject({ id, ...quick });
       }
       if (transport === overHttp) continue;
-      const count = client.received.length;
-      began = deferred();
-      void client.send(called(2, 'slow'));
-      await began.promise;
-      void client.send(called(2, 'quick'));
-      const refused = await client.at(count);
+      await begin(2);
+      const refused = await responseTo(client, called(2, 'quick'));
       expect([refused.id, refused.error]).toMatchObject([undefined, { code: -32600 }]);
       go.resolve('slow');
       expect(await client.response(2)).toMatchObject({ result: { content: [{ text: 'slow' }] } });
     }
   });
 
-  inStateless('LIFE-20', 'may be the first message', async () => {
+  inStateless(['LIFE-20', 'DISC-08'], 'may be the first message', async () => {
     for (const transport of RAW_TRANSPORTS) {
-      const client = await RawClient.connect(serverWith({ hi: () => 'hi' }), { revision }, transport);
-      expect(textOf(await client.call('hi'))).toBe('hi');
-      expect(client.received).toHaveLength(1);
+      const [client, other] = await Promise.all(
+        [1, 2].map(() => RawClient.connect(serverWith({ hi: () => 'hi' }), { revision }, transport)),
+      );
+      expect(textOf(await client!.call('hi'))).toBe('hi');
+      expect(await other!.result('server/discover')).toMatchObject({ supportedVersions: expect.any(Array) });
+      expect([client!.received.length, other!.received.length]).toEqual([1, 1]);
     }
   });
 
@@ -344,7 +363,7 @@ describe('a request without a session', () => {
     }
   });
 
-  inStateless('LIFE-23', 'cannot use session methods, even where a session has begun', async () => {
+  inStateless(['LIFE-23', 'PING-05'], 'cannot use session methods, even where a session has begun', async () => {
     const server = storyServer();
     const pipes = [RawClient.connect(server, { revision }, overStdio)];
     for (const transport of [overMemory, overStdio]) {
@@ -379,6 +398,151 @@ describe('a request without a session', () => {
       const [status, { error }] = await answerTo(serverOf(), { jsonrpc: '2.0', id: 1, method: 'initialize', params });
       expect([status, error?.code]).toEqual([404, -32601]);
       expect(error?.data).toMatchObject({ supported: expect.arrayContaining([revision]) });
+    }
+  });
+});
+
+const TRANSPORTS = Object.values(transportsOf(revision));
+
+const extension: Extension = { id: 'com.example/x', methods: { 'x/y': () => ({}) } };
+
+/** One member of each kind, and nothing that asks who the client is. */
+class Anyone {
+  @Prompt()
+  pack({ city }: City) {
+    return city;
+  }
+
+  @Resource('docs://{city}')
+  docs({ city }: City) {
+    return city;
+  }
+
+  @Completion({ for: 'pack', argument: 'city' })
+  cities() {
+    return ['Oslo'];
+  }
+}
+
+/** A server with these members and the tool `who`. */
+function anyone(options: Partial<McpServerOptions> = {}, who: () => unknown = () => '') {
+  return serverWith({ who }, { providers: [Anyone], ...options });
+}
+
+/** A request of each method that a server with all kinds of members and an extension has. */
+const REQUESTS: readonly (readonly [method: string, params: JsonObject])[] = [
+  ['server/discover', {}],
+  ['tools/list', {}],
+  ['tools/call', { name: 'who' }],
+  ['prompts/list', {}],
+  ['prompts/get', { name: 'pack', arguments: { city: 'Oslo' } }],
+  ['resources/list', {}],
+  ['resources/templates/list', {}],
+  ['resources/read', { uri: 'docs://Oslo' }],
+  ['completion/complete', { ref: { type: 'ref/prompt', name: 'pack' }, argument: { name: 'city', value: '' } }],
+  ['subscriptions/listen', { notifications: {} }],
+  ['x/y', {}],
+  ['no/such', {}],
+];
+
+/** A valid request with a part of its envelope replaced. Undefined removes the part. */
+function without(key: string, value: unknown, [method, params]: (typeof REQUESTS)[number]): Message {
+  const { [key]: _removed, ...rest } = metaOf(asked(1, method));
+  return {
+    jsonrpc: '2.0',
+    id: method,
+    method,
+    params: { ...params, _meta: { ...rest, ...(value !== undefined && { [key]: value }) } },
+  };
+}
+
+describe('an incomplete envelope', () => {
+  inStateless(['META-18', 'META-19', 'RPC-34'], 'is rejected with 400, whatever the method', async () => {
+    const server = anyone({ extensions: [extension] });
+    for (const request of REQUESTS) {
+      for (const params of [undefined, {}]) {
+        const answer = await answerTo(server, { jsonrpc: '2.0', id: 1, method: request[0], params });
+        expect([request[0], ...answer]).toMatchObject([request[0], 400, { id: 1, error: { code: -32602 } }]);
+      }
+      for (const key of [VERSION, CAPABILITIES]) {
+        for (const value of [undefined, null, 0, false, [], ...(key === VERSION ? [{}] : ['', '{}'])]) {
+          const answer = await answerTo(server, without(key, value, request));
+          const expected = [400, { id: request[0], error: { code: -32602 } }];
+          expect([request[0], key, value, ...answer]).toMatchObject([request[0], key, value, ...expected]);
+          expect(answer[1]).not.toHaveProperty('result');
+        }
+      }
+    }
+  });
+});
+
+/** Those that are answered at once, with a result. */
+const SERVED = REQUESTS.slice(0, -3);
+
+describe('the client info of a request', () => {
+  inStateless(['META-20', 'META-23'], 'is optional, and makes no difference to the response', async () => {
+    const infos = [
+      undefined,
+      { name: 'a', version: '1' },
+      { name: 'claude-ai', version: '0.1' },
+      { name: 7 },
+      'nobody',
+    ];
+    const ran: unknown[] = [];
+    for (const transport of TRANSPORTS) {
+      const server = anyone({ instructions: 'Ask first.', title: 'Anyone' }, () => void ran.push('anyone'));
+      for (const [method, params] of [...SERVED, ['tools/fly', {}] as const]) {
+        const answers = [];
+        for (const info of infos) {
+          const client = await RawClient.connect(server, { revision }, transport);
+          const message = asked(1, method, params, info === undefined ? {} : { [`${PREFIX}clientInfo`]: info });
+          if (info === undefined) expect(metaOf(message)).not.toHaveProperty([`${PREFIX}clientInfo`]);
+          void client.send(message);
+          answers.push(await client.response(1));
+        }
+        expect(answers[0]).toHaveProperty(method === 'tools/fly' ? 'error' : 'result.resultType');
+        for (const answer of answers) expect(answer).toEqual(answers[0]);
+      }
+    }
+    expect(ran).toHaveLength(infos.length * TRANSPORTS.length);
+    const listener = await RawClient.connect(anyone(), { revision });
+    void listener.send(asked(1, 'subscriptions/listen', { notifications: {} }));
+    await listener.find(({ method }) => method === ACKNOWLEDGED);
+  });
+
+  inStateless('META-23', 'counts against the same limit for any client info', async () => {
+    for (const transport of TRANSPORTS) {
+      for (const principal of [undefined, { subject: 'ada' }]) {
+        const keys: string[] = [];
+        const interceptors = [rateLimit({ consume: async (key) => void keys.push(key) })];
+        const server = anyone({ interceptors });
+        const counted = SERVED.filter(([method]) => /call|get|read|complete/.test(method));
+        for (const info of [undefined, { name: 'a', version: '1' }, { name: 'b', version: '2', title: 'B' }]) {
+          const client = await RawClient.connect(server, { revision, ...(principal && { principal }) }, transport);
+          for (const [method, params] of counted) {
+            void client.send(asked(method, method, params, info && { [`${PREFIX}clientInfo`]: info }));
+            expect(await client.response(method)).toHaveProperty('result');
+          }
+        }
+        expect([keys.length, new Set(keys).size]).toEqual([3 * 4, 1]);
+      }
+    }
+  });
+});
+
+describe('a question', () => {
+  inStateless('META-21', 'asks only what its own request declares', async () => {
+    const server = serverOf({ providers: [membersOf(async (context) => String((await context.roots()).length))] });
+    for (const [method, params] of ASKING) {
+      const round = (more: JsonObject, capabilities: JsonObject) =>
+        answerTo(server, asked(1, method, { ...params, ...more }, declares(capabilities)));
+      for (const capabilities of [{}, { sampling: {} }, { roots: false }]) {
+        const [status, { error, result }] = await round({}, capabilities);
+        expect([method, status, error?.code, result]).toEqual([method, 400, -32021, undefined]);
+        expect(error?.data).toEqual({ requiredCapabilities: { roots: {} } });
+      }
+      const [, first] = await round({}, { roots: {} });
+      expect(first).toMatchObject({ result: { resultType: 'input_required' } });
     }
   });
 });

@@ -18,8 +18,8 @@ import {
   Tool,
 } from '@decorum/core';
 
-import { type RawTransport, type Message, overStdio, RawClient, textOf } from '../support/raw-client.js';
-import { eachRevision, eachSessionRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
+import { type Message, overStdio, RawClient, type RawTransport, textOf } from '../support/raw-client.js';
+import { eachRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
 import { membersOf, RUNNING } from './members.js';
 import { listen } from './neutral.js';
 import { ADA, form } from './rounds.js';
@@ -198,28 +198,6 @@ describe('a line', () => {
       expect(JSON.parse(answer)).toMatchObject({ id: `${round}`, result: { content: [{ text: digest }] } });
     }
     input.end();
-  });
-
-  eachSessionRevision('STDIO-05', 'may be a batch of any size, answered at once or later', async (revision) => {
-    const server = serverWith({ now: () => 'now', later: async () => await Promise.resolve('later') });
-    const client = await RawClient.connect(server, { revision }, overStdio);
-    const { call } = messagesOf(revision);
-    const told = { jsonrpc: '2.0', method: 'notifications/nothing' };
-    for (const [index, names] of [['now'], ['later'], ['now', 'later'], ['now', 'now', 'now']].entries()) {
-      const calls = names.map((name, at) => call(`${index}-${at}`, name));
-      for (const batch of [calls, [told, ...calls.map((each) => ({ ...each, id: `${each.id}-told` }))]]) {
-        const ids = batch.flatMap((message) => ('id' in message ? [message.id] : []));
-        await client.send(batch);
-        await client.response(ids[0]);
-        expect((JSON.parse(client.texts.at(-1) as string) as Message[]).map(({ id }) => id)).toEqual(ids);
-      }
-    }
-    // one without requests gets no line, not even an empty batch
-    const lines = client.texts.length;
-    const answer = { jsonrpc: '2.0', id: 0, result: {} };
-    for (const batch of [[told], [told, told], [answer], [told, answer]]) await client.send(batch);
-    await client.settled();
-    expect(client.texts).toHaveLength(lines + 1);
   });
 });
 

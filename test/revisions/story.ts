@@ -18,6 +18,7 @@ import { IsString } from 'class-validator';
 
 import { type Answer, type RawClient, textOf } from '../support/raw-client.js';
 import type { Revision } from '../support/requirements.js';
+import { listen } from './neutral.js';
 import { deferred, Log } from './servers.js';
 
 class Place {
@@ -193,17 +194,11 @@ export async function follow(client: RawClient, server: McpServer): Promise<void
   expect(updates()).toHaveLength(1);
 }
 
-const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
-
-const subscriptionOf = (params: JsonObject = {}) =>
-  (params['_meta'] as JsonObject | undefined)?.['io.modelcontextprotocol/subscriptionId'];
-
 /** Subscribes to a resource. A stateless subscription is a request that stays open. */
 export async function subscribe(client: RawClient, id = 'listening'): Promise<void> {
   if (!client.stateless) return void (await client.result('resources/subscribe', { uri: 'docs://a' }));
   const notifications = { toolsListChanged: true, resourceSubscriptions: ['docs://a'] };
-  void client.send(client.buildMessage(id, 'subscriptions/listen', { notifications }));
-  await client.find(({ method, params }) => method === ACKNOWLEDGED && subscriptionOf(params) === id);
+  await listen(client, notifications, id);
 }
 
 /** Cancels an endless request. */

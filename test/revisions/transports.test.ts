@@ -7,12 +7,11 @@ import { join } from 'node:path';
 
 import { describe, expect, it } from '@jest/globals';
 import { type JsonObject, serveStdio } from '@decorum/core';
-import type { Host } from '@decorum/core/transport';
-import { type Frame, HOST, parseMessage } from '@decorum/core/transport';
+import { type Frame, type Host, HOST, parseMessage } from '@decorum/core/transport';
 
 import { json, post, request, serve } from '../../packages/http/test/fixture.js';
 import { overHttp, overHttpSse, transportsOf } from '../support/http-transports.js';
-import { type Message, overMemory, type RawTransport, RawClient, textOf } from '../support/raw-client.js';
+import { RawClient, type RawTransport, textOf } from '../support/raw-client.js';
 import {
   eachRevision,
   eachSessionRevision,
@@ -20,6 +19,7 @@ import {
   SESSION_REVISIONS,
   STATELESS,
 } from '../support/requirements.js';
+import { ACKNOWLEDGED, listen } from './neutral.js';
 import { serverWith } from './servers.js';
 import {
   beAsked,
@@ -180,9 +180,6 @@ async function overQueue(server: Host, receive: (text: string) => void) {
   });
 }
 
-/** The revision with batches. */
-const BATCHES = '2025-03-26';
-
 describe('a custom transport', () => {
   eachRevision('STDIO-13', 'has the same messages and lifecycle', async (revision) => {
     const server = serverWith({
@@ -203,11 +200,8 @@ describe('a custom transport', () => {
       },
       overQueue,
     );
-    const acknowledged = 'notifications/subscriptions/acknowledged';
     if (client.stateless) {
-      const params = { notifications: { toolsListChanged: true } };
-      void client.send(client.buildMessage('listening', 'subscriptions/listen', params));
-      await client.find(({ method }) => method === acknowledged);
+      await listen(client, { toolsListChanged: true });
     } else {
       expect(await client.error('tools/list')).toMatchObject({ code: -32600 });
       await client.begin();
@@ -217,31 +211,8 @@ describe('a custom transport', () => {
     await client.find(({ method }) => method === 'notifications/tools/list_changed');
     const methods = client.received.map(({ method }) => method).filter((method) => method !== undefined);
     const [told, changed] = ['notifications/message', 'notifications/tools/list_changed'];
-    const others = client.stateless ? [acknowledged, told, changed] : [told, 'sampling/createMessage', changed];
+    const others = client.stateless ? [ACKNOWLEDGED, told, changed] : [told, 'sampling/createMessage', changed];
     expect(methods).toEqual(others);
     expect(client.questions).toMatchObject([{ method: 'sampling/createMessage' }]);
-  });
-});
-
-describe('a transport of messages', () => {
-  it.each([
-    ['a queue', overQueue],
-    ['memory', overMemory],
-  ])('delivers the responses to a batch as one array over %s', async (_name, transport) => {
-    const server = serverWith({ now: () => 'now', later: async () => await Promise.resolve('later') });
-    const client = await RawClient.connect(server, { revision: BATCHES }, transport);
-    const calls = ['now', 'later'].map((name) => client.buildMessage(name, 'tools/call', { name }));
-    const note = { jsonrpc: '2.0', method: 'notifications/nothing' };
-    for (const batch of [calls, [...calls].reverse(), [note, client.buildMessage('alone', 'ping')]]) {
-      const before = client.texts.length;
-      await client.send(batch);
-      await client.find(() => client.texts.length > before);
-      await client.settled();
-      const ids = batch.flatMap((message) => ('id' in message ? [message.id] : []));
-      // the last text is the response to what "settled" sends
-      const [text, ...others] = client.texts.slice(before, -1);
-      const responses = JSON.parse(text as string) as readonly Message[];
-      expect([others, responses.map(({ id }) => id).sort()]).toEqual([[], ids.sort()]);
-    }
   });
 });

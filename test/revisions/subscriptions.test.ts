@@ -1,4 +1,4 @@
-// What clients are told of changes: by sessions that follow a resource, and by subscriptions without a session.
+// What clients are told of changes: by subscriptions without a session, and by sessions that follow a resource.
 import { describe, expect } from '@jest/globals';
 import {
   type Access,
@@ -16,38 +16,200 @@ import { overHttp, transportsOf } from '../support/http-transports.js';
 import { type Message, overMemory, overStdio, RawClient, type RawOptions } from '../support/raw-client.js';
 import { eachRevision, inStateless, STATELESS } from '../support/requirements.js';
 import { copies } from './lists.js';
-import { followResource, plain } from './neutral.js';
+import { ACKNOWLEDGED, followResource, listen, plain } from './neutral.js';
 import { deferred, serverOf, serverWith } from './servers.js';
+import { type Setting, waysOf } from './ways.js';
 
-class Shelf {
-  @Tool()
-  tool() {
-    return 'tool';
-  }
+const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
+const UPDATED = 'notifications/resources/updated';
+const PAGE: JsonObject = { type: 'object', properties: { at: { type: 'string' } } };
 
-  @Prompt()
-  prompt() {
-    return 'prompt';
-  }
+const shelf = ({ options = {}, guard = {} }: Partial<Setting> = {}) => {
+  class Shelf {
+    @Tool({ input: NoInput, ...guard })
+    tool() {
+      return 'tool';
+    }
 
-  @Resource('docs://a')
-  first() {
-    return 'a';
-  }
+    @Prompt({ input: NoInput, ...guard })
+    prompt() {
+      return 'prompt';
+    }
 
-  @Resource('docs://b')
-  second() {
-    return 'b';
-  }
+    @Resource('docs://a', guard)
+    first() {
+      return 'a';
+    }
 
-  @Resource('docs://pages/{at}', { input: { type: 'object', properties: { at: { type: 'string' } } } })
-  page() {
-    return 'page';
+    @Resource('docs://b', guard)
+    second() {
+      return 'b';
+    }
+
+    @Resource('docs://pages/{at}', { input: PAGE, ...guard })
+    page() {
+      return 'page';
+    }
   }
+  return serverOf({ providers: [Shelf], ...options });
+};
+
+const subscriptionOf = ({ params, result }: Message): unknown =>
+  ((params ?? result)?.['_meta'] as JsonObject | undefined)?.[SUBSCRIPTION];
+
+/** The messages of one subscription. */
+const messagesOf = (client: RawClient, id: unknown) =>
+  client.received.filter((message) => subscriptionOf(message) === id);
+
+const methodsOf = (messages: readonly Message[]) => messages.map(({ method }) => method);
+
+/** Waits for message `count` of a subscription, starting at 0. */
+async function nth(client: RawClient, id: unknown, count: number): Promise<Message> {
+  return await client.find((message) => messagesOf(client, id)[count] === message);
 }
 
-const shelf = () => serverOf({ providers: [Shelf] });
-const UPDATED = 'notifications/resources/updated';
+/** The messages of each subscription: methods, with what else their params or results have. */
+function heardBy(client: RawClient): Map<unknown, unknown[]> {
+  const heard = new Map<unknown, unknown[]>();
+  for (const { id, method, params, result } of client.received) {
+    const { _meta = {}, ...rest } = (params ?? result ?? {}) as JsonObject;
+    const key = (_meta as JsonObject)[SUBSCRIPTION];
+    if (key === undefined) continue;
+    if (method === undefined) expect(id).toBe(key);
+    else expect(_meta).toEqual({ [SUBSCRIPTION]: key });
+    heard.set(key, [...(heard.get(key) ?? []), [method ?? 'result', rest]]);
+  }
+  return heard;
+}
+
+const ALL = {
+  toolsListChanged: true,
+  promptsListChanged: true,
+  resourcesListChanged: true,
+  resourceSubscriptions: ['docs://a', 'docs://b'],
+};
+
+const listChanged = (list: string) => [`notifications/${list}/list_changed`, {}];
+const updated = (uri: string) => [UPDATED, { uri }];
+const acknowledged = (notifications: object) => [ACKNOWLEDGED, { notifications }];
+const ENDED = ['result', { resultType: 'complete' }];
+
+describe('a subscription, however it is requested,', () => {
+  eachRevision(
+    ['SUB-01', 'SUB-02', 'SUB-03', 'SUB-04', 'SUB-05', 'SUB-06', 'SUB-09', 'META-24'],
+    'is acknowledged, gets what it asked for under its own id, and ends with a result',
+    async (revision) => {
+      const [a, page] = ['docs://a', 'docs://pages/1'];
+      /** What is asked for, what is acknowledged, and what is heard then. */
+      const cases: readonly (readonly [id: string | number, asked: JsonObject, honored: object, heard: unknown[]])[] = [
+        [0, {}, {}, []],
+        ['', { toolsListChanged: true }, { toolsListChanged: true }, [listChanged('tools')]],
+        [
+          '0',
+          { promptsListChanged: true, toolsListChanged: false },
+          { promptsListChanged: true },
+          [listChanged('prompts')],
+        ],
+        [-1, { resourcesListChanged: true, tools: true }, { resourcesListChanged: true }, [listChanged('resources')]],
+        ['a', { resourceSubscriptions: [a, 'docs://x'] }, { resourceSubscriptions: [a] }, [updated(a)]],
+        [
+          7,
+          { resourceSubscriptions: ['docs://pages', page] },
+          { resourceSubscriptions: [page] },
+          [updated(page), updated(`${page}/x`)],
+        ],
+        ['7', { resourceSubscriptions: ['docs://x'] }, { resourceSubscriptions: [] }, []],
+        ['odd', { toolsListChanged: 'true', promptsListChanged: 1, resourcesListChanged: null }, {}, []],
+      ];
+      for (const { name: way, client, server, send } of await waysOf(revision, shelf)) {
+        for (const [id, notifications] of cases) {
+          void send(client.buildMessage(id, 'subscriptions/listen', { notifications }));
+          await client.find((message) => subscriptionOf(message) === id);
+        }
+        const all = { ...ALL, resourceSubscriptions: [page] };
+        void send(client.buildMessage('all', 'subscriptions/listen', { notifications: all }));
+        await client.find((message) => subscriptionOf(message) === 'all');
+        for (const uri of [a, page, 'docs://b', 'docs://pages/2']) server.notify.resourceUpdated(uri);
+        server.notify.resourceUpdated(`${page}/x`, page);
+        const { toolsChanged, promptsChanged, resourcesChanged } = server.notify;
+        for (const change of [toolsChanged, promptsChanged, resourcesChanged, toolsChanged]) change();
+        await client.find(() => heardBy(client).get('all')?.length === 6);
+        await client.settled();
+        const closing = server.close();
+        for (const [id] of cases) await client.response(id);
+        await client.response('all');
+        const heard = heardBy(client);
+        for (const [id, , honored, told] of cases) {
+          const [first, ...rest] = heard.get(id) ?? [];
+          expect([way, id, first, rest.pop()]).toEqual([way, id, acknowledged(honored), ENDED]);
+          // while an access function waits, an update of another resource may come first
+          expect([way, id, rest.map(String).sort()]).toEqual([way, id, told.map(String).sort()]);
+          expect(new Set(rest)).toEqual(new Set(told));
+        }
+        expect(heard.size).toBe(cases.length + 1);
+        await client.close();
+        await closing;
+      }
+    },
+  );
+
+  eachRevision(
+    ['SUB-02', 'SUB-03', 'SUB-07'],
+    'gets nothing before its acknowledgement, and nothing at all if it is cancelled before',
+    async (revision) => {
+      for (const [name, transport] of Object.entries(transportsOf(revision))) {
+        let [asked, answer] = [deferred(), deferred<boolean>()];
+        const access: Access = async () => {
+          asked.resolve();
+          return await answer.promise;
+        };
+        const server = shelf({ guard: { access } });
+        const client = await RawClient.connect(server, { revision }, transport);
+        const changeAll = () => {
+          server.notify.resourceUpdated('docs://a');
+          server.notify.toolsChanged();
+        };
+        const notifications = { toolsListChanged: true, resourceSubscriptions: ['docs://a'] };
+        const begin = async (id: string) => {
+          [asked, answer] = [deferred(), deferred<boolean>()];
+          void client.send(client.buildMessage(id, 'subscriptions/listen', { notifications }));
+          await asked.promise;
+          changeAll();
+        };
+        // frames of an earlier subscription may still arrive on their own stream
+        const isTold = (id: string, which: string) => (message: Message) =>
+          message.method === which && subscriptionOf(message) === id;
+        await begin('given up');
+        await client.cancel('given up');
+        await client.settled();
+        answer.resolve(true);
+        await client.settled();
+        changeAll();
+        await client.settled();
+        expect([name, heardBy(client)]).toEqual([name, new Map()]);
+        for (const isAdmitted of [true, false]) {
+          const id = `admitted: ${isAdmitted}`;
+          client.received.length = 0;
+          await begin(id);
+          await client.settled();
+          expect(heardBy(client).get(id)).toBeUndefined();
+          answer.resolve(isAdmitted);
+          await client.find(isTold(id, ACKNOWLEDGED));
+          const resourceSubscriptions = isAdmitted ? ['docs://a'] : [];
+          expect(heardBy(client).get(id)?.[0]).toEqual(acknowledged({ ...notifications, resourceSubscriptions }));
+          server.notify.resourceUpdated('docs://a');
+          if (isAdmitted) await client.find(isTold(id, UPDATED));
+          await client.settled();
+          const told = heardBy(client)
+            .get(id)
+            ?.filter((each) => (each as unknown[])[0] === UPDATED);
+          expect([name, isAdmitted, told]).toEqual([name, isAdmitted, isAdmitted ? [updated('docs://a')] : []]);
+          await client.cancel(id);
+        }
+      }
+    },
+  );
+});
 
 describe('a resource that a client follows', () => {
   eachRevision(
@@ -145,16 +307,7 @@ describe('a removed member', () => {
   });
 });
 
-const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
-const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 const TRANSPORTS = Object.values(transportsOf(STATELESS));
-
-const ALL = {
-  toolsListChanged: true,
-  promptsListChanged: true,
-  resourcesListChanged: true,
-  resourceSubscriptions: ['docs://a', 'docs://b'],
-};
 
 const connect = (server: McpServer, transport = overMemory, options: Partial<RawOptions> = {}) =>
   RawClient.connect(server, { revision: STATELESS, ...options }, transport);
@@ -163,26 +316,6 @@ const connect = (server: McpServer, transport = overMemory, options: Partial<Raw
 function ask(client: RawClient, id: string | number, notifications?: unknown): void {
   const params = notifications === undefined ? {} : { notifications };
   void client.send(client.buildMessage(id, 'subscriptions/listen', params as JsonObject));
-}
-
-const subscriptionOf = ({ params, result }: Message): unknown =>
-  ((params ?? result)?.['_meta'] as JsonObject | undefined)?.[SUBSCRIPTION];
-
-/** The messages of one subscription. */
-const heard = (client: RawClient, id: unknown) => client.received.filter((message) => subscriptionOf(message) === id);
-
-const methodsOf = (messages: readonly Message[]) => messages.map(({ method }) => method);
-
-/** Subscribes. Resolves with the acknowledged notifications. */
-async function listen(client: RawClient, id: string | number, notifications: object): Promise<unknown> {
-  ask(client, id, notifications);
-  const fits = (message: Message) => message.method === ACKNOWLEDGED && subscriptionOf(message) === id;
-  return (await client.find(fits)).params?.['notifications'];
-}
-
-/** Waits for message `count` of a subscription, starting at 0. */
-async function nth(client: RawClient, id: unknown, count: number): Promise<Message> {
-  return await client.find((message) => heard(client, id)[count] === message);
 }
 
 /** Waits for the expected number of subscriptions. */
@@ -218,7 +351,7 @@ describe('a subscription', () => {
         [serverOf({ providers: [OnlyPrompts] }), { promptsListChanged }],
         [serverOf({ providers: [OnlyResources] }), { resourcesListChanged, resourceSubscriptions }],
       ] as const) {
-        expect(await listen(await connect(server, transport), 1, ALL)).toEqual(honored);
+        expect(await listen(await connect(server, transport), ALL, 1)).toEqual(honored);
       }
     }
   });
@@ -230,8 +363,8 @@ describe('a subscription', () => {
       for (const transport of [overStdio, overHttp]) {
         const server = shelf();
         const [client, other] = [await connect(server, transport), await connect(server, transport)];
-        for (const each of [client, other]) await listen(each, 'id', ALL);
-        await listen(client, 'kept', ALL);
+        for (const each of [client, other]) await listen(each, ALL, 'id');
+        await listen(client, ALL, 'kept');
         await client.cancel('id');
         // the server notices the disconnect only when it reads
         expect(await listeners(server, 2)).toBe(2);
@@ -243,7 +376,7 @@ describe('a subscription', () => {
         change();
         await nth(client, 'kept', 3);
         await client.settled();
-        expect(methodsOf(heard(client, 'id'))).toEqual([ACKNOWLEDGED]);
+        expect(methodsOf(messagesOf(client, 'id'))).toEqual([ACKNOWLEDGED]);
         expect(client.received.filter(({ id }) => id === 'id')).toEqual([]);
         ask(client, 'id', { promptsListChanged: true });
         const again = await nth(client, 'id', 1);
@@ -252,7 +385,7 @@ describe('a subscription', () => {
         await nth(client, 'kept', 6);
         await nth(client, 'id', 2);
         await client.settled();
-        expect(methodsOf(heard(client, 'id').slice(2))).toEqual(['notifications/prompts/list_changed']);
+        expect(methodsOf(messagesOf(client, 'id').slice(2))).toEqual(['notifications/prompts/list_changed']);
       }
     },
   );
@@ -270,9 +403,9 @@ describe('a subscription', () => {
         },
       });
       const witness = await connect(server, transport, { logLevel: 'debug' });
-      await listen(witness, 'witness', { toolsListChanged: true, progress: true, message: true, loggingMessage: true });
+      await listen(witness, { toolsListChanged: true, progress: true, message: true, loggingMessage: true }, 'witness');
       const worker = await connect(server, transport, { logLevel: 'debug' });
-      await listen(worker, 'own', { toolsListChanged: true });
+      await listen(worker, { toolsListChanged: true }, 'own');
       const tokened = { notifications: { toolsListChanged: true }, _meta: { progressToken: 'of listening' } };
       void witness.send(witness.buildMessage('tokened', 'subscriptions/listen', tokened));
       await nth(witness, 'tokened', 0);
@@ -289,7 +422,7 @@ describe('a subscription', () => {
         [witness, 'tokened'],
         [worker, 'own'],
       ] as const) {
-        expect([id, methodsOf(heard(client, id))]).toEqual([id, [ACKNOWLEDGED, changed]]);
+        expect([id, methodsOf(messagesOf(client, id))]).toEqual([id, [ACKNOWLEDGED, changed]]);
       }
       expect(witness.received.filter(({ method }) => method !== undefined)).toHaveLength(4);
       const spoken = [...worker.of('notifications/progress'), ...worker.of('notifications/message')];
@@ -302,7 +435,7 @@ describe('a subscription', () => {
       const server = shelf();
       const principal = { subject: 'ada' };
       const lost = await connect(server, transport, { principal });
-      await listen(lost, 'sub', ALL);
+      await listen(lost, ALL, 'sub');
       await lost.close();
       const back = await connect(server, transport, { principal });
       await back.begin();
@@ -311,9 +444,9 @@ describe('a subscription', () => {
       server.notify.resourceUpdated('docs://a');
       await back.settled();
       expect(back.received.filter(({ method }) => method !== undefined)).toEqual([]);
-      expect(methodsOf(heard(lost, 'sub').filter(({ method }) => method !== undefined))).toEqual([ACKNOWLEDGED]);
+      expect(methodsOf(messagesOf(lost, 'sub').filter(({ method }) => method !== undefined))).toEqual([ACKNOWLEDGED]);
       // the id can be used again
-      expect(await listen(back, 'sub', { toolsListChanged: true })).toEqual({ toolsListChanged: true });
+      expect(await listen(back, { toolsListChanged: true }, 'sub')).toEqual({ toolsListChanged: true });
     }
   });
 
@@ -370,22 +503,22 @@ describe('a subscription', () => {
       string[],
     ];
     const resourceSubscriptions = [...hers, ...his];
-    expect(await listen(ada, 'diaries', { resourceSubscriptions })).toEqual({ resourceSubscriptions: hers });
+    expect(await listen(ada, { resourceSubscriptions }, 'diaries')).toEqual({ resourceSubscriptions: hers });
     for (const uri of [...his, ...hers]) server.notify.resourceUpdated(uri);
     await nth(ada, 'diaries', 2);
     await ada.settled();
-    expect(heard(ada, 'diaries').map(({ params }) => params?.['uri'])).toEqual([undefined, ...hers]);
+    expect(messagesOf(ada, 'diaries').map(({ params }) => params?.['uri'])).toEqual([undefined, ...hers]);
     const many = await connect(server);
     for (let id = 1; id < 1024; id += 1) ask(many, id, {});
     await nth(many, 1023, 0);
     ask(many, 'too many', {});
     expect(await many.response('too many')).toMatchObject({ error: { code: -32603 } });
     await many.cancel(1);
-    expect(await listen(many, 'in its place', {})).toEqual({});
+    expect(await listen(many, {}, 'in its place')).toEqual({});
     await many.close();
     // nothing serves these, although they are the beginning of URIs that something serves
     const prefixes = ['diary://', 'diary://a', 'diary://ada/', 'none://at/all'];
-    expect(await listen(ada, 'prefixes', { resourceSubscriptions: prefixes })).toEqual({ resourceSubscriptions: [] });
+    expect(await listen(ada, { resourceSubscriptions: prefixes }, 'prefixes')).toEqual({ resourceSubscriptions: [] });
   });
 
   inStateless('RES-22', 'is a listen request, and nobody else gets its updates', async () => {
@@ -397,8 +530,8 @@ describe('a subscription', () => {
         await connect(server, transport, { logLevel: 'debug' }),
       ];
       const [resourceSubscriptions, changed] = [['docs://a'], 'notifications/resources/list_changed'];
-      expect(await listen(follower, 'mine', { resourceSubscriptions })).toEqual({ resourceSubscriptions });
-      await listen(lister, 'lists', { resourcesListChanged: true });
+      expect(await listen(follower, { resourceSubscriptions }, 'mine')).toEqual({ resourceSubscriptions });
+      await listen(lister, { resourcesListChanged: true }, 'lists');
       await other.call('tool');
       for (const uri of ['docs://a', 'docs://b']) server.notify.resourceUpdated(uri);
       server.notify.resourcesChanged();
@@ -420,9 +553,9 @@ describe('a change', () => {
   inStateless('SUB-13', 'reaches the clients of all servers on one bus, even from one without clients', async () => {
     for (const transport of TRANSPORTS) {
       const changeBus = new MemoryChangeBus();
-      const open = () => serverOf({ providers: [Shelf], changeBus });
+      const open = () => shelf({ options: { changeBus } });
       const clients = [await connect(open(), transport), await connect(open(), transport)];
-      for (const client of clients) await listen(client, 'all', ALL);
+      for (const client of clients) await listen(client, ALL, 'all');
       // such as a worker that only writes
       const { notify } = open();
       const changes = [
@@ -439,7 +572,7 @@ describe('a change', () => {
       }
       for (const client of clients) {
         await client.settled();
-        expect(heard(client, 'all')).toHaveLength(changes.length + 1);
+        expect(messagesOf(client, 'all')).toHaveLength(changes.length + 1);
       }
     }
   });
