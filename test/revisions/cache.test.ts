@@ -227,7 +227,7 @@ describe('results', () => {
     },
   );
 
-  inStateless('CACHE-07', 'that depend on answers are not cacheable, nor are the questions', async () => {
+  inStateless(['CACHE-07', 'MRTR-18'], 'that depend on answers are not cacheable, nor are the questions', async () => {
     const cache = { ttlMs: 60_000, scope: 'public' } as const;
     class Asking {
       @Resource('docs://{name}', { cache, input: { type: 'object', properties: { name: { type: 'string' } } } })

@@ -1,16 +1,57 @@
+// Forms and visits that handlers ask for.
 import { describe, expect } from '@jest/globals';
-import { type Context, type JsonObject, needInput } from '@decorum/core';
+import { type Context, Describe, type JsonObject, needInput } from '@decorum/core';
+import {
+  ArrayContains,
+  ArrayMaxSize,
+  ArrayNotEmpty,
+  ArrayUnique,
+  Contains,
+  Equals,
+  IsArray,
+  IsBoolean,
+  IsBooleanString,
+  IsDate,
+  IsDateString,
+  IsDivisibleBy,
+  IsEmail,
+  IsIn,
+  IsInt,
+  IsIP,
+  IsNotEmpty,
+  IsNotIn,
+  IsNumber,
+  IsOptional,
+  IsPositive,
+  IsString,
+  IsUrl,
+  IsUUID,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+  MinLength,
+  NotEquals,
+  validateSync,
+} from 'class-validator';
+import fc from 'fast-check';
 import { z } from 'zod';
 
 import { cpuMs } from '../support/cpu.js';
-import { type Answer, RawClient } from '../support/raw-client.js';
-import { eachRevision, eachSessionRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
+import { type Answer, RawClient, textOf } from '../support/raw-client.js';
+import {
+  eachRevision,
+  eachSessionRevision,
+  itShows,
+  type Revision,
+  REVISIONS,
+  STATELESS,
+} from '../support/requirements.js';
 import { ask as askAny, type Asking, type AskOptions } from './asking.js';
 import { serverWith } from './servers.js';
 
 const FORM = { elicitation: {} };
 const BOTH = { elicitation: { form: {}, url: {} } };
-const URL_ONLY = { elicitation: { url: {} } };
 const NAME: JsonObject = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] };
 
 /** Calls a tool that asks a client with both modes. */
@@ -26,52 +67,19 @@ const accept =
   (content?: unknown): Answer =>
   () => ({ result: { action: 'accept', ...(content !== undefined && { content }) } });
 
-/** The ways to ask for a form, and for a visit to a URL. */
+/** The ways to ask for a form. */
 const FORMS: readonly Asking[] = [form(), (context) => context.confirm('Sure?')];
-const VISITS: readonly Asking[] = [
-  visit('https://example.com'),
-  (context) => context.requireUrl({ message: 'Please sign in', url: 'https://example.com' }),
-];
 
 describe('elicitation', () => {
-  eachRevision('ELIC-02', 'is requested in no other mode, whichever way the handler asks', async (revision) => {
-    for (const [capabilities, asking] of [
-      [{ sampling: {} }, [...FORMS, ...VISITS]],
-      [URL_ONLY, FORMS],
-      [FORM, VISITS],
-      [{ elicitation: { form: {} } }, VISITS],
-    ] as const) {
-      for (const question of asking) {
-        const { said, questions } = await ask(revision, question, { capabilities });
-        expect([said, questions]).toEqual(['mcp error missing-capability', []]);
-      }
-    }
-  });
-
   eachRevision(['ELIC-03', 'ELIC-04'], 'does not ask for secrets by a form', async (revision) => {
-    const names = ['password', 'apiKey', 'access_token', 'creditCardNumber', 'clientSecret', 'PASSPHRASE', 'api-key'];
-    names.push(
-      'pwd',
-      'newPasswd',
-      'private_key',
-      'card_number',
-      'credit card',
-      'API key',
-      'private.key',
-      'cvv',
-      'cardCVC',
-    );
-    for (const name of [...names, 'refreshToken']) {
-      for (const field of [
-        { type: 'string' },
-        { type: 'integer' },
-        { type: 'string', enum: ['a'] },
-        { type: 'boolean' },
-      ]) {
-        const schema = { type: 'object', properties: { city: { type: 'string' }, [name]: field } };
-        const { questions } = await ask(revision, form(schema), { answer: accept({}) });
-        expect([name, questions]).toEqual([name, []]);
-      }
+    const names =
+      'password,apiKey,access_token,creditCardNumber,clientSecret,PASSPHRASE,api-key,pwd,newPasswd,private_key,' +
+      'card_number,credit card,API key,private.key,cvv,cardCVC,refreshToken';
+    const fields = [{ type: 'string' }, { type: 'integer' }, { type: 'string', enum: ['a'] }, { type: 'boolean' }];
+    for (const [at, name] of names.split(',').entries()) {
+      const schema = { type: 'object', properties: { city: { type: 'string' }, [name]: fields[at % 4] } };
+      const { questions } = await ask(revision, form(schema), { answer: accept({}) });
+      expect([name, questions]).toEqual([name, []]);
     }
   });
 
@@ -277,31 +285,6 @@ describe('elicitation', () => {
 });
 
 describe('elicitation by URL', () => {
-  eachSessionRevision('ELIC-11', 'has a message, a URL and a unique id', async (revision) => {
-    const twice = async (context: Context) => {
-      await visit('https://example.com/a')(context);
-      return await visit('https://example.com/b')(context);
-    };
-    const { questions } = await ask(revision, twice, { answer: accept() });
-    const shown = { mode: 'url', message: 'Please sign in', elicitationId: expect.any(String) };
-    expect(questions.map(({ params }) => params)).toEqual([
-      { ...shown, url: 'https://example.com/a' },
-      { ...shown, url: 'https://example.com/b' },
-    ]);
-    expect(new Set(questions.map(({ params }) => params?.['elicitationId'])).size).toBe(2);
-  });
-
-  inStateless('ELIC-12', 'has a message and a URL but no id', async () => {
-    const { said, questions } = await ask(STATELESS, visit('https://example.com/a'), { answer: accept() });
-    expect(said).toBe('{"action":"accept"}');
-    expect(questions).toEqual([
-      {
-        method: 'elicitation/create',
-        params: { mode: 'url', message: 'Please sign in', url: 'https://example.com/a' },
-      },
-    ]);
-  });
-
   eachRevision(
     ['ELIC-13', 'ELIC-14', 'ELIC-15'],
     'has a valid and safe URL, also one made for the visit',
@@ -330,4 +313,135 @@ describe('elicitation by URL', () => {
       }
     },
   );
+});
+
+const each = { each: true };
+const ANY = [IsOptional(), IsNotEmpty(), Describe({ title: 'Title', description: 'What it is' })];
+
+/** Decorators, optional rules and initial values for each kind of field. */
+const KINDS = [
+  {
+    is: [IsString()],
+    rules: [
+      IsIn(['a', 'b']),
+      IsIn(['b', 'c']),
+      Equals('a'),
+      NotEquals('b'),
+      IsNotIn(['c']),
+      MinLength(1),
+      MaxLength(9),
+      Matches(/^[a-z]$/),
+      Contains('a'),
+      IsEmail(),
+      IsUrl(),
+      IsUUID(),
+      IsIP(),
+      IsDateString(),
+      IsBooleanString(),
+    ],
+    initials: ['a', 'b'],
+  },
+  {
+    is: [IsNumber(), IsInt()],
+    rules: [IsIn([1, 2]), Equals(1), NotEquals(3), Min(0.5), Max(9), IsPositive(), IsDivisibleBy(1), IsInt()],
+    initials: [1, 1.5],
+  },
+  { is: [IsBoolean()], rules: [Equals(true), IsIn([true]), NotEquals(false)], initials: [false, true] },
+  { is: [IsDate()], rules: [], initials: [] },
+  {
+    is: [IsIn(['a', 'b'], each)],
+    rules: [
+      IsArray(),
+      ArrayNotEmpty(),
+      ArrayMaxSize(2),
+      ArrayUnique(),
+      ArrayContains(['a']),
+      IsString(each),
+      MinLength(1, each),
+      Matches(/^[ab]$/, each),
+      IsNotEmpty(each),
+    ],
+    initials: [['a'], ['b', 'a']],
+  },
+] as const;
+
+/** Decorators and initial value of a field. */
+interface Field {
+  readonly rules: readonly PropertyDecorator[];
+  readonly initial: unknown;
+}
+
+const aField: fc.Arbitrary<Field> = fc.constantFrom(...KINDS).chain(({ is, rules, initials }) =>
+  fc
+    .record({
+      first: fc.constantFrom<PropertyDecorator[]>(...is),
+      more: fc.subarray<PropertyDecorator>([...ANY, ...rules]),
+      initial: fc.option(fc.constantFrom<unknown>(undefined, ...initials), { nil: undefined }),
+    })
+    .map(({ first, more, initial }) => ({ rules: [first, ...more], initial }))
+    .filter((field) => isAccepted(field) && !isContradictory(field)),
+);
+
+/** Whether Decorum says that no value passes the rules of the field, such as those of a UUID that is "true" or "false". */
+function isContradictory(field: Field): boolean {
+  try {
+    serverWith({}).addTool({ name: 'test', input: dtoOf([field]) }, () => 'ok');
+    return false;
+  } catch (error) {
+    if (/no value passes its rules/.test((error as Error).message)) return true;
+    throw error;
+  }
+}
+
+/** Whether the initial value satisfies the rules of the field. If not, asking throws. */
+function isAccepted({ rules, initial }: Field): boolean {
+  class Dto {
+    field0 = initial;
+  }
+  for (const rule of rules) rule(Dto.prototype, 'field0');
+  return initial === undefined || validateSync(new Dto()).length === 0;
+}
+
+/** Creates a class with these fields. */
+function dtoOf(fields: readonly Field[]): new () => object {
+  class Dto {
+    constructor() {
+      for (const [index, { initial }] of fields.entries()) {
+        if (initial !== undefined) Object.assign(this, { [`field${index}`]: initial });
+      }
+    }
+  }
+  for (const [index, { rules }] of fields.entries()) {
+    for (const rule of rules) rule(Dto.prototype, `field${index}`);
+  }
+  return Dto;
+}
+
+describe('a form', () => {
+  const cells = REVISIONS.slice(2).map((revision) => ['ELIC-05', revision] as const);
+  itShows(cells, 'is valid for any rules of its class', async () => {
+    let Dto: new () => object = dtoOf([]);
+    const server = serverWith({
+      ask: async (context: Context) => (await context.elicit(Dto, { message: 'Please' })).action,
+    });
+    const open = cells.map(([, revision]) =>
+      RawClient.connect(server, {
+        revision,
+        capabilities: { elicitation: {} },
+        answers: { 'elicitation/create': () => ({ result: { action: 'decline' } }) },
+      }),
+    );
+    const clients = await Promise.all(open);
+    const property = fc.asyncProperty(fc.array(aField, { minLength: 1, maxLength: 3 }), async (fields) => {
+      Dto = dtoOf(fields);
+      for (const client of clients) {
+        const before = client.questions.length;
+        expect(textOf(await client.call('ask'))).toBe('decline');
+        expect(client.questions).toHaveLength(before + 1);
+        // the client has validated the messages
+        expect(client.problems.splice(0)).toEqual([]);
+      }
+    });
+    await fc.assert(property, { numRuns: 100 });
+  });
 });

@@ -330,7 +330,7 @@ describe('the state of each round of each kind of request', () => {
     );
   });
 
-  inStateless('MRTR-09', 'expires in its own time, whether the retry has answers or not', async () => {
+  inStateless(['MRTR-09', 'SEC-10'], 'expires in its own time, whether the retry has answers or not', async () => {
     await eachMember(
       async (member) => {
         const start = Date.now();
@@ -355,7 +355,7 @@ describe('the state of each round of each kind of request', () => {
     );
   });
 
-  inStateless('MRTR-09', 'is of no use for another request or another user', async () => {
+  inStateless(['MRTR-09', 'SEC-09'], 'is of no use for another request or another user', async () => {
     const desk = { ran: 0 };
     const work: Work = (context, input) => ((desk.ran += 1), askAll(context, input));
     const server = serverOf({ providers: [membersOf(work)], secret: SECRET });

@@ -54,6 +54,8 @@ describe('a visit', () => {
       a: elicitation(VISIT),
       b: elicitation({ ...VISIT, elicitationId: undefined }),
     });
+    const asking = (context: Context) => context.elicitUrl({ message: 'Go', url: 'https://example.com/' });
+    made.push(...(await run(revision, (context) => asking(context).then(() => 'done'))));
     if (revision === STATELESS) {
       for (const { params } of [...mine, ...made]) expect(params).toEqual(VISIT);
     } else {
@@ -62,7 +64,7 @@ describe('a visit', () => {
         expect([params, elicitationId]).toEqual([VISIT, expect.stringMatching(/^[\da-f-]{36}$/)]);
         return elicitationId;
       });
-      expect(new Set(ids).size).toBe(2);
+      expect(new Set(ids).size).toBe(3);
     }
     for (const more of [{ message: undefined }, { message: 7 }, { message: null }, { url: undefined }, { url: null }]) {
       await rejects(revision, elicitation({ ...VISIT, ...more }));

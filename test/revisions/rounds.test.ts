@@ -8,19 +8,17 @@ import {
   type Context,
   type Extension,
   type JsonObject,
-  type McpServerOptions,
   MemorySingleUse,
   needInput,
-  NoInput,
   Prompt,
   Resource,
   Tool,
 } from '@decorum/core';
 
 import { overHttp } from '../support/http-transports.js';
-import { overMemory, type RawOptions, textOf } from '../support/raw-client.js';
+import { overMemory, type RawClient, type RawTransport, textOf } from '../support/raw-client.js';
 import { eachRevision, inStateless, STATELESS } from '../support/requirements.js';
-import { ASKING, membersOf, RUNNING } from './members.js';
+import { ASKING, membersOf, returned, RUNNING, type Work } from './members.js';
 import {
   ADA,
   again,
@@ -28,48 +26,20 @@ import {
   asked,
   begin,
   CAPABILITIES,
-  RAW_TRANSPORTS,
   connect,
   form,
   greet,
-  HOME,
   INVALID,
+  NAME,
   question,
+  RAW_TRANSPORTS,
   sample,
   SECRET,
   visit,
 } from './rounds.js';
 import { type Handler, serverOf, serverWith } from './servers.js';
 
-const MODEL = { messages: [{ role: 'user', content: { type: 'text', text: 'Hi' } }], maxTokens: 5 };
-
 describe('a request that cannot go on without the client', () => {
-  eachRevision(
-    ['MRTR-01', 'ROOT-06', 'SAMP-13'],
-    'is answered with all questions, and no question is sent separately',
-    async () => {
-      const all: Handler = async (context) => {
-        const [, , roots] = await Promise.all([form(context), sample(context), context.roots()]);
-        await visit(context);
-        return (await context.confirm('Sure?')) ? JSON.stringify(roots) : 'not done';
-      };
-      for (const [, transport] of RAW_TRANSPORTS) {
-        const client = await connect(serverWith({ all }), { answers: ANSWERS }, transport);
-        await client.notify('notifications/roots/list_changed');
-        // nothing is cached that could have changed
-        for (let call = 1; call <= 2; call += 1) {
-          expect(textOf(await client.call('all'))).toBe(JSON.stringify(HOME.roots));
-          expect(client.questions).toHaveLength(5 * call);
-        }
-        const [first, second, third, ...rest] = client.questions;
-        expect(second).toMatchObject({ method: 'sampling/createMessage', params: MODEL });
-        expect([first, third].map((each) => each?.method)).toEqual(['elicitation/create', 'roots/list']);
-        expect(rest.slice(0, 2).map(({ method }) => method)).toEqual(['elicitation/create', 'elicitation/create']);
-        for (const message of client.received) expect(Object.keys(message)).toEqual(['jsonrpc', 'id', 'result']);
-      }
-    },
-  );
-
   eachRevision(
     ['MRTR-02', 'TOOL-30', 'PROMPT-14', 'RES-23'],
     'calls a tool, gets a prompt or reads a resource',
@@ -239,90 +209,19 @@ describe('a retry', () => {
   });
 });
 
-describe('questions in place of a result', () => {
-  inStateless('MRTR-18', 'are not cacheable in any round', async () => {
-    class Forms {
-      @Resource('forms://two', { cache: { ttlMs: 1000, scope: 'public' } })
-      async two(_input: NoInput, context: Context) {
-        for (const message of ['First?', 'Second?', 'Third?']) await question(context, message);
-        return 'done';
-      }
-    }
-    const client = await connect(serverOf({ providers: [Forms], cache: { ttlMs: 1000, scope: 'public' } }));
-    let more: JsonObject = {};
-    for (const key of ['#1', '#2', '#3']) {
-      const { result } = await client.request('resources/read', { uri: 'forms://two', ...more });
-      const { requestState, inputRequests } = asked(result);
-      expect(Object.keys(inputRequests)).toEqual([key]);
-      for (const member of ['ttlMs', 'cacheScope', 'contents']) expect(result).not.toHaveProperty(member);
-      more = { requestState, inputResponses: { [key]: ADA } };
-    }
-    const { result } = await client.request('resources/read', { uri: 'forms://two', ...more });
-    expect(result).toMatchObject({ contents: [{ text: 'done' }], ttlMs: 0, cacheScope: 'private' });
-  });
-});
-
 describe('the state', () => {
   const inputResponses = { '#1': ADA };
 
-  /** A call in flight, and the effects of its handler. */
-  async function startCall(
-    options: Partial<McpServerOptions> = {},
-    client?: Partial<RawOptions>,
-    transport = overMemory,
-  ) {
-    const effects: string[] = [];
-    const pay: Handler = async (context, { amount = 1 }) => {
-      const answer = await form(context);
-      if (answer.action === 'accept') effects.push(`${String(amount)} by ${JSON.stringify(answer.content)}`);
-      return answer.action;
-    };
-    const server = serverWith({ pay, greet }, { secret: SECRET, ...options });
-    const payer = await connect(server, client, transport);
-    const { requestState } = await begin(payer, 'pay', { amount: 7 });
-    const retry = (more: JsonObject, by = payer) =>
-      again(by, 'pay', { arguments: { amount: 7 }, requestState, inputResponses, ...more });
-    return { server, client: payer, effects, requestState, retry };
-  }
-
-  eachRevision(
-    ['MRTR-09', 'SEC-09', 'SEC-10'],
-    'is random, and valid for one user, one request and a limited time',
-    async () => {
-      const { server, client, requestState, retry, effects } = await startCall(
-        { requestStateTtlMs: 60_000 },
-        { principal: { subject: 'ada' } },
-        overHttp,
-      );
-      const bob = await connect(server, { principal: { subject: 'bob' } }, overHttp);
-      const nobody = await connect(server, {}, overHttp);
-      const refused = [
-        await retry({}, bob),
-        await retry({}, nobody),
-        await retry({ arguments: { amount: 8 } }),
-        await retry({ arguments: { amount: 7, more: 1 } }),
-        await again(client, 'pay', { requestState, inputResponses }),
-        await again(client, 'greet', { arguments: { amount: 7 }, requestState, inputResponses }),
-      ];
-      const now = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_100);
-      try {
-        refused.push(await retry({}));
-      } finally {
-        now.mockRestore();
-      }
-      for (const answer of refused) expect(answer).toMatchObject(INVALID);
-      expect(effects).toEqual([]);
-      const others = await Promise.all(Array.from({ length: 20 }, () => begin(client, 'pay', { amount: 7 })));
-      const states = [requestState, ...others.map((other) => other.requestState)];
-      expect(new Set(states).size).toBe(21);
-      // the contents are encrypted
-      for (const state of states) {
-        expect(state).toMatch(/^[\w-]{64,}$/);
-        expect(Buffer.from(state, 'base64url').toString('latin1')).not.toMatch(/ada|answers|expires/);
-      }
-      expect((await retry({})).result).toMatchObject({ content: [{ text: 'accept' }] });
-    },
-  );
+  inStateless('SEC-10', 'is random, and shows nothing of what it contains', async () => {
+    const client = await connect(serverWith({ greet }), { principal: { subject: 'ada' } }, overHttp);
+    const begun = await Promise.all(Array.from({ length: 20 }, () => begin(client, 'greet')));
+    const states = new Set(begun.map(({ requestState }) => requestState));
+    expect(states.size).toBe(20);
+    for (const state of states) {
+      expect(state).toMatch(/^[\w-]{64,}$/);
+      expect(Buffer.from(state, 'base64url').toString('latin1')).not.toMatch(/ada|answers|expires/);
+    }
+  });
 
   inStateless('MRTR-17', 'is valid for the same arguments, of any order, and not for any others', async () => {
     const weigh: Handler = async (context, { n }) =>
@@ -399,6 +298,167 @@ describe('used ids in memory', () => {
       expect(store.claim('id 99999', 100)).toBe(false);
     } finally {
       Date.now = now;
+    }
+  });
+});
+
+type Ask = (context: Context, question: string) => Promise<{ action: string } | boolean>;
+
+/** A server whose members ask the same questions, which may change between rounds. */
+function deskThat(ask: Ask = (context, message) => context.elicit(NAME, { message })) {
+  const desk = { ask, questions: ['Pay 5?', 'Are you sure?'], done: [] as string[] };
+  const work = async (context: Context) => {
+    for (const message of desk.questions) await desk.ask(context, message);
+    desk.done.push(desk.questions.join(' '));
+    return 'done';
+  };
+  return { desk, server: serverOf({ providers: [membersOf(work)] }) };
+}
+
+type Request = (typeof ASKING)[number];
+
+const TRANSPORTS: readonly RawTransport[] = [overMemory, overHttp];
+
+/** Sends a request. With the result of an earlier round, it answers the questions of that round. */
+async function round(client: RawClient, [method, params]: Request, earlier?: JsonObject) {
+  if (earlier === undefined) return await client.request(method, params);
+  const { inputRequests, requestState } = asked(earlier);
+  const inputResponses = Object.fromEntries(Object.keys(inputRequests).map((key) => [key, ADA]));
+  return await client.request(method, { ...params, requestState, inputResponses });
+}
+
+/** The questions in a result. */
+const questionsIn = (result: JsonObject | undefined) => JSON.stringify(Object.values(asked(result).inputRequests));
+
+describe('a question', () => {
+  const limited = (limit: number) =>
+    ({ type: 'object', properties: { limit: { type: 'number', maximum: limit } } }) as const;
+  const WAYS: readonly Ask[] = [
+    (context, message) => context.elicit(NAME, { message }),
+    (context, message) => context.elicit(NAME, { message, key: message.slice(0, 3) }),
+    (context, text) => context.elicit(limited(Number(/\d+/.exec(text)?.[0] ?? 1)), { message: 'How much?' }),
+  ];
+
+  inStateless('MRTR-15', 'that has changed since an earlier round is asked again, however it is known', async () => {
+    for (const ask of WAYS) {
+      for (const transport of TRANSPORTS) {
+        for (const request of ASKING) {
+          const { desk, server } = deskThat(ask);
+          const client = await connect(server, {}, transport);
+          const { result: first } = await round(client, request);
+          const { result: second } = await round(client, request, first);
+          expect(questionsIn(second)).not.toContain('5');
+          desk.questions[0] = 'Pay 5000?';
+          // the yes to "Pay 5?" is none to "Pay 5000?", whether it was given now or in an earlier round
+          for (const old of [first, second]) {
+            const { result } = await round(client, request, old);
+            expect(questionsIn(result)).toContain('5000');
+          }
+          expect(desk.done).toEqual([]);
+          // only the answer to the new question counts
+          let { result } = await round(client, request, second);
+          while (result?.['resultType'] === 'input_required') ({ result } = await round(client, request, result));
+          desk.questions[0] = 'Pay 5?';
+          expect((await round(client, request, second)).result).toMatchObject({ resultType: 'complete' });
+          expect(desk.done).toEqual(['Pay 5000? Are you sure?', 'Pay 5? Are you sure?']);
+        }
+      }
+    }
+  });
+
+  inStateless('MRTR-15', 'that is asked of another party is asked again, even with the same key', async () => {
+    for (const request of ASKING) {
+      const { desk, server } = deskThat();
+      desk.ask = (context, message) => context.elicit(NAME, { message, key: message });
+      const client = await connect(server);
+      const { result: first } = await round(client, request);
+      const { result: second } = await round(client, request, first);
+      desk.ask = async (context, message) => ({
+        action: (await context.sample({ messages: message, maxTokens: 5, key: message })).text,
+      });
+      for (const old of [first, second]) {
+        const { result } = await round(client, request, old);
+        expect(asked(result).inputRequests).toMatchObject({ 'Pay 5?': { method: 'sampling/createMessage' } });
+      }
+      expect(desk.done).toEqual([]);
+    }
+  });
+});
+
+describe('a question with all its options', () => {
+  const messages = [{ role: 'user' as const, content: { type: 'text' as const, text: 'Hi' } }];
+  const model = {
+    maxTokens: 5,
+    systemPrompt: 'Be brief.',
+    temperature: 0,
+    stopSequences: ['.'],
+    metadata: { a: 1 },
+    modelPreferences: { costPriority: 1 },
+    includeContext: 'none' as const,
+  };
+  const own = { key: 'own', timeoutMs: 1 };
+  const options = { ...own, acceptUnsolicited: true };
+  const there = { message: 'Please', url: 'https://example.com/' };
+  const WAYS: Readonly<Record<string, readonly Work[]>> = {
+    'elicitation/create': [
+      (context) => context.elicit(NAME, { message: 'Who?', ...options }),
+      (context) => context.confirm('Sure?', own),
+      (context) => context.elicitUrl({ ...there, ...options }),
+      (context) => context.requireUrl({ ...there, ...options, url: () => 'https://example.com/' }).then(() => 'there'),
+      returned('elicitation/create', { mode: 'url', ...there, elicitationId: 'own' }),
+      returned('elicitation/create', { message: 'Who?', requestedSchema: NAME }),
+    ],
+    'sampling/createMessage': [
+      (context) => context.sample({ messages, ...model, ...options }),
+      (context) => context.sample({ messages: 'Hi', ...model }),
+      returned('sampling/createMessage', { messages, ...model }),
+    ],
+    'roots/list': [(context) => context.roots(options), returned('roots/list')],
+  };
+  inStateless(
+    ['MRTR-01', 'SAMP-13', 'ROOT-06', 'ELIC-12'],
+    'is in the result and nowhere else, in the form of the revision',
+    async () => {
+      for (const transport of TRANSPORTS) {
+        for (const [method, all] of Object.entries(WAYS)) {
+          for (const way of all) {
+            const client = await connect(serverWith({ ask: way }), { answers: ANSWERS }, transport);
+            // nothing is kept for the next request
+            for (let call = 0; call < 2; call += 1) {
+              expect(await client.call('ask')).toMatchObject({ resultType: 'complete' });
+              await client.notify('notifications/roots/list_changed');
+            }
+            expect(client.questions.map((each) => each.method)).toEqual([method, method]);
+            const { params = {} } = client.questions[0] ?? {};
+            expect(params).not.toHaveProperty('elicitationId');
+            if (params['mode'] === 'url') expect(Object.keys(params).sort()).toEqual(['message', 'mode', 'url']);
+            for (const message of client.received) expect(Object.keys(message)).toEqual(['jsonrpc', 'id', 'result']);
+          }
+        }
+      }
+    },
+  );
+
+  inStateless('MRTR-20', 'is answered by a refusal too, which counts in every later round', async () => {
+    for (const action of ['decline', 'cancel']) {
+      const seen: unknown[] = [];
+      const server = serverWith({
+        async ask(context) {
+          const answers = [
+            await context.elicit(NAME, { message: 'Who?' }),
+            await context.confirm('Sure?'),
+            await context.elicitUrl({ message: 'Please', url: 'https://example.com/' }),
+            await context.requireUrl({ message: 'Go', url: 'https://example.com/' }).catch(() => 'refused'),
+          ];
+          seen.push(answers);
+          return 'done';
+        },
+      });
+      const client = await connect(server, { answers: { 'elicitation/create': () => ({ result: { action } }) } });
+      expect(textOf(await client.call('ask'))).toBe('done');
+      // also where the handler swallows what interrupts it
+      expect(seen.at(-1)).toEqual([{ action }, false, { action }, 'refused']);
+      expect(client.questions).toHaveLength(4);
     }
   });
 });
