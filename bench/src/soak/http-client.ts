@@ -1,9 +1,10 @@
-import { Agent, type ClientRequest, type IncomingMessage, request as sendRequest } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 
 import type { Call } from './call.js';
 import { Client, type Identity } from './client.js';
 import { type Message, type Revision, STATELESS } from './messages.js';
+import { Requests } from './requests.js';
 import { SseReader } from './sse.js';
 
 /** Headers of a request. */
@@ -30,11 +31,9 @@ class Reading {
 
 /** A Streamable HTTP client. */
 export class HttpClient extends Client {
-  private readonly agent = new Agent({ keepAlive: true, maxSockets: SOCKETS });
+  private readonly requests = new Requests(SOCKETS);
   /** The current response to each request. */
   private readonly readings = new Map<Call, Reading>();
-  /** Streams that belong to no request. */
-  private readonly streams = new Set<Reading>();
   private session: Fields = {};
   private gone = false;
 
@@ -88,16 +87,14 @@ export class HttpClient extends Client {
 
   protected override cut(): void {
     this.gone = true;
-    for (const { sent } of [...this.readings.values(), ...this.streams]) sent.destroy();
     this.readings.clear();
-    this.streams.clear();
-    this.agent.destroy();
+    this.requests.cut();
   }
 
   protected override transmit(message: Message | readonly Message[], call?: Call): void {
     const body = JSON.stringify(message);
     const headers = { ...POSTED, ...this.headers, ...(this.stateless && call && routing(message as Message)) };
-    const sent = sendRequest(this.url, { method: 'POST', agent: this.agent, headers });
+    const sent = this.requests.send(this.url, { method: 'POST', headers });
     const reading = new Reading(sent, call);
     if (call) this.readings.set(call, reading);
     sent.on('error', (error) => this.broke(reading, error.message));
@@ -108,10 +105,9 @@ export class HttpClient extends Client {
   /** Opens a stream: of an interrupted request, or of no request. */
   private async get(headers: Fields, call?: Call): Promise<void> {
     const fields = { accept: 'text/event-stream', ...this.headers, ...headers };
-    const sent = sendRequest(this.url, { agent: this.agent, headers: fields });
+    const sent = this.requests.send(this.url, { headers: fields });
     const reading = new Reading(sent, call);
     if (call) this.readings.set(call, reading);
-    else this.streams.add(reading);
     await new Promise<void>((resolve) => {
       sent.on('close', resolve);
       sent.on('error', (error) => this.broke(reading, error.message));
@@ -125,7 +121,7 @@ export class HttpClient extends Client {
 
   private async status(method: string, headers: Fields, body?: string | Buffer): Promise<number> {
     return await new Promise((resolve, reject) => {
-      const sent = sendRequest(this.url, { method, agent: this.agent, headers });
+      const sent = this.requests.send(this.url, { method, headers });
       sent.on('error', (error: NodeJS.ErrnoException) => {
         if (STOPPED.has(error.code)) resolve(0);
         else reject(error);

@@ -1,13 +1,14 @@
-import { Agent, type IncomingMessage, request as sendRequest } from 'node:http';
+import { type IncomingMessage, request as sendRequest } from 'node:http';
 
 import type { Call } from './call.js';
 import { Client, type Identity } from './client.js';
 import type { Message } from './messages.js';
+import { Requests } from './requests.js';
 import { SseReader } from './sse.js';
 
 /** An HTTP+SSE client. All messages arrive on one stream. */
 export class SseClient extends Client {
-  private readonly agent = new Agent({ keepAlive: true, maxSockets: 8 });
+  private readonly requests = new Requests(8);
   private stream: IncomingMessage | undefined;
   private target: URL | undefined;
   private gone = false;
@@ -49,12 +50,12 @@ export class SseClient extends Client {
   protected override cut(): void {
     this.gone = true;
     this.stream?.destroy();
-    this.agent.destroy();
+    this.requests.cut();
   }
 
   protected override transmit(message: Message | readonly Message[]): void {
     const headers = { 'content-type': 'application/json' };
-    const sent = sendRequest(this.target ?? this.url, { method: 'POST', agent: this.agent, headers });
+    const sent = this.requests.send(this.target ?? this.url, { method: 'POST', headers });
     sent.on('error', (error) => void (this.gone || this.fail(`a POST failed: ${error.message}`)));
     sent.on('response', (response) => {
       // the session ends with the stream, which the client may have closed by now
