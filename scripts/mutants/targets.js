@@ -4,23 +4,20 @@
  * @type {Readonly<Record<string, readonly string[]>>}
  */
 export const TARGETS = {
-  'packages/core/src/kernel/request-states.ts': [
-    'packages/core/test/kernel/sealed.test.ts',
-    'packages/core/test/kernel/replay.test.ts',
-  ],
+  'packages/core/src/kernel/request-states.ts': ['packages/core/test/kernel/replay.test.ts'],
   'packages/core/src/protocol/eras/replay.ts': [
     'packages/core/test/kernel/replay.test.ts',
     'packages/core/test/kernel/effects.test.ts',
-    'packages/core/test/kernel/question-loops.test.ts',
+    'packages/core/test/kernel/questions.test.ts',
     'test/revisions/every-round.test.ts',
     'test/revisions/rounds.test.ts',
   ],
   'packages/core/src/protocol/exchange.ts': [
     'packages/core/test/kernel/exchange.test.ts',
     'packages/core/test/kernel/replay.test.ts',
-    'packages/core/test/kernel/first-turn.test.ts',
+    'packages/core/test/kernel/dispatch.test.ts',
     'packages/core/test/kernel/effects.test.ts',
-    'packages/core/test/kernel/question-loops.test.ts',
+    'packages/core/test/kernel/questions.test.ts',
     'test/revisions/kept.test.ts',
     'packages/http/test/no-sessions.test.ts',
     'packages/http/test/disconnect.test.ts',

@@ -2,63 +2,29 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import {
   type Access,
   connectMemory,
-  type Context,
-  type ErrorOrigin,
   type JsonObject,
   McpServer,
   type McpServerOptions,
   type Principal,
-  Prompt,
   Resource,
   Tool,
 } from '@decorum/core';
 import { connect, type TestClient } from '@decorum/testing';
-import { IsString } from 'class-validator';
+
+import { ERAS, reporting, turn } from './serving.js';
 
 const STAFF: Principal = { subject: 'ada', scopes: ['staff'] };
 const GUEST: Principal = { subject: 'bob', scopes: [] };
-const SILENT = { warn: () => {}, error: () => {} };
-const ERAS = ['stateful', 'stateless'] as const;
 
 const staff: Access = (principal) => principal?.scopes?.includes('staff') === true;
 
-class Id {
-  @IsString() id!: string;
-}
-
-class Office {
-  @Tool() open() {
-    return 'open';
-  }
-
-  @Tool({ access: async (...caller) => await staff(...caller) }) shut() {
-    return 'shut';
-  }
-
-  @Prompt({ access: staff }) scold({ id }: Id) {
-    return id;
-  }
-
-  @Resource('office://safe', { access: staff }) safe() {
-    return 'safe';
-  }
-
-  @Resource('office://files/{id}', { access: staff, list: 'files' }) file({ id }: Id) {
-    return id;
-  }
-
-  files() {
-    return [{ variables: { id: 'a' } }];
-  }
-}
-
-const serverOf = (...providers: object[]) => new McpServer({ name: 'test', version: '1', providers, logger: SILENT });
+const serverOf = (...providers: object[]) => reporting({ providers }).server;
 
 const namesOf = (entries: readonly { readonly name: string }[]) => entries.map(({ name }) => name);
 
 describe.each(ERAS)('a member with access (%s)', (era) => {
   it('is rejected if the function throws or does not return true, and the error is reported', async () => {
-    const errors: ErrorOrigin[] = [];
+    const methods: unknown[] = [];
     const fails: readonly Access[] = [
       () => {
         throw new Error('no directory');
@@ -67,20 +33,14 @@ describe.each(ERAS)('a member with access (%s)', (era) => {
       // values that a JavaScript function may return
       (() => 'yes') as unknown as Access,
     ];
-    const server = new McpServer({
-      name: 'test',
-      version: '1',
-      logger: SILENT,
-      onError: (_error, origin) => errors.push(origin),
-    });
+    const { server } = reporting({ onError: (_error, { method }) => methods.push(method) });
     for (const [index, access] of fails.entries()) server.addTool({ name: `tool${index}`, access }, () => 'ran');
     const client = await connect(server, { era, principal: STAFF });
     expect(await client.listTools()).toEqual([]);
-    expect(errors.map(({ method }) => method)).toEqual(fails.map(() => 'tools/list'));
     for (const index of fails.keys()) {
       await expect(client.callTool(`tool${index}`)).rejects.toMatchObject({ message: `Unknown tool: tool${index}` });
     }
-    expect(errors).toHaveLength(2 * fails.length);
+    expect(methods).toEqual(['tools/list', 'tools/call'].flatMap((method) => fails.map(() => method)));
   });
 
   it('is checked once per request, even if several members share the function', async () => {
@@ -103,83 +63,20 @@ describe.each(ERAS)('a member with access (%s)', (era) => {
   });
 });
 
-describe('lists that depend on access', () => {
-  it('have pages of visible entries, even with interleaved callers', async () => {
-    const server = new McpServer({ name: 'test', version: '1', pageSize: 2 });
-    for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) {
-      server.addTool({ name, ...('bdf'.includes(name) && { access: staff }) }, () => name);
-    }
-    const [guest, member] = [await connect(server, { principal: GUEST }), await connect(server, { principal: STAFF })];
-    const all = async (client: TestClient) => namesOf(await client.listTools());
-    const lists = await Promise.all([all(guest), all(member), all(guest), all(member)]);
-    expect(lists.map((names) => names.join(''))).toEqual(['aceg', 'abcdefg', 'aceg', 'abcdefg']);
+it('lists that depend on access distinguish many callers, also on interleaved pages', async () => {
+  const { server } = reporting({ pageSize: 2 });
+  const digits = Array.from({ length: 8 }, (_, bit) => bit);
+  const sees = (subject: string, bit: number) => ((Number(subject) >> bit) & 1) === 1;
+  for (const bit of digits) {
+    server.addTool({ name: `t${bit}`, access: (principal) => sees(principal?.subject ?? '0', bit) }, () => '');
+  }
+  const subjects = Array.from({ length: 200 }, (_, index) => String(index));
+  const lists = subjects.map(async (subject) => {
+    const client = await connect(server, { era: 'stateless', principal: { subject } });
+    return namesOf(await client.listTools());
   });
-
-  it('distinguish many callers', async () => {
-    const server = serverOf();
-    const digits = Array.from({ length: 8 }, (_, bit) => bit);
-    const sees = (subject: string, bit: number) => ((Number(subject) >> bit) & 1) === 1;
-    for (const bit of digits) {
-      server.addTool({ name: `t${bit}`, access: (principal) => sees(principal?.subject ?? '0', bit) }, () => '');
-    }
-    for (const subject of Array.from({ length: 200 }, (_, index) => String(index))) {
-      const client = await connect(server, { era: 'stateless', principal: { subject } });
-      const expected = digits.filter((bit) => sees(subject, bit)).map((bit) => `t${bit}`);
-      expect(namesOf(await client.listTools())).toEqual(expected);
-    }
-  });
-
-  const cache = { ttlMs: 60_000, scope: 'public' } as const;
-  const scopesOf = async (providers: object[], principal?: Principal) => {
-    const server = new McpServer({ name: 'test', version: '1', providers, cache, pageSize: 1 });
-    const client = await connect(server, { era: 'stateless', ...(principal && { principal }) });
-    const scopes: Record<string, unknown[]> = {};
-    for (const method of ['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list']) {
-      let cursor: unknown;
-      do {
-        const page: JsonObject = await client.request(method, cursor === undefined ? {} : { cursor });
-        expect(page['ttlMs']).toBe(60_000);
-        (scopes[method] ??= []).push(page['cacheScope']);
-        cursor = page['nextCursor'];
-      } while (cursor !== undefined);
-    }
-    return scopes;
-  };
-
-  it('are private if they depend on the caller, and public if not, whatever the hint of the server', async () => {
-    for (const principal of [STAFF, GUEST]) {
-      const scopes = await scopesOf([new Office()], principal);
-      expect(new Set(Object.values(scopes).flat())).toEqual(new Set(['private']));
-      expect(scopes['tools/list']).toHaveLength(principal === STAFF ? 2 : 1);
-    }
-    class Plain {
-      @Tool() one() {}
-
-      @Tool() two() {}
-
-      @Prompt() ask() {
-        return '';
-      }
-
-      @Resource('plain://fixed') fixed() {
-        return '';
-      }
-
-      @Resource('plain://{id}', { list: 'all' }) page({ id }: Id) {
-        return id;
-      }
-
-      all(ctx: Context) {
-        return [{ variables: { id: ctx.principal?.subject ?? 'nobody' } }];
-      }
-    }
-    expect(await scopesOf([new Plain()])).toEqual({
-      'tools/list': ['public', 'public'],
-      'prompts/list': ['public'],
-      'resources/list': ['private', 'private'],
-      'resources/templates/list': ['public'],
-    });
-  });
+  const expected = subjects.map((subject) => digits.filter((bit) => sees(subject, bit)).map((bit) => `t${bit}`));
+  expect(await Promise.all(lists)).toEqual(expected);
 });
 
 describe('subscribers of resources', () => {
@@ -259,19 +156,16 @@ describe('subscribers of resources', () => {
     }
     const server = serverOf(new Slow());
     const client = await connect(server, { era: 'stateless' });
-    const listening = client.request('subscriptions/listen', {
-      notifications: { resourceSubscriptions: ['slow://a'] },
-    });
+    const notifications = { resourceSubscriptions: ['slow://a'] };
+    const listening = client.request('subscriptions/listen', { notifications });
     await waiting;
     const closed = server.close();
     decide(true);
     expect(await listening).toMatchObject({ resultType: 'complete' });
     await closed;
   });
-});
 
-describe('a subscriber that disconnects', () => {
-  it('takes no subscription from others, even if the access check never ends', async () => {
+  it('that disconnect take no subscription from others, even if the access check never ends', async () => {
     class Undecided {
       @Resource('slow://a', { access: () => new Promise<boolean>(() => {}) }) a() {
         return '';
@@ -350,12 +244,10 @@ describe('access functions that answer later', () => {
 
     @Tool({ scopes: ['pay'], access: () => gate.access() }) pay() {
       this.ran.push('pay');
-      return 'paid';
     }
 
     @Tool() count() {
       this.ran.push('count');
-      return '1';
     }
 
     @Resource('till://today', { scopes: ['audit'], access: () => gate.access() }) today() {
@@ -368,8 +260,7 @@ describe('access functions that answer later', () => {
   function serve(options: Partial<McpServerOptions> = {}) {
     gate = new Gate();
     const till = new Till();
-    const logger = { warn() {}, error() {} };
-    const server = new McpServer({ name: 'shop', version: '1.0.0', providers: [till], logger, ...options });
+    const { server } = reporting({ providers: [till], ...options });
     servers.push(server);
     return { server, till };
   }
@@ -378,41 +269,37 @@ describe('access functions that answer later', () => {
     await Promise.all(servers.splice(0).map((server) => server.close({ deadlineMs: 1 })));
   });
 
-  describe('A request that waits for an access function', () => {
-    it.each([
-      ['alone', '2025-11-25', call(2, 'pay'), []],
-      ['in a batch with it', '2025-03-26', [call(2, 'count'), call(3, 'pay')], ['pay']],
-    ])('never runs if its client cancels it in the meantime, %s (#22)', async (_how, protocolVersion, message, ran) => {
-      const { server, till } = serve();
-      const { send } = await connectMemory(server, { principal: ADA, receive() {} });
-      await send({ jsonrpc: '2.0', id: 1, method: 'initialize', params: { ...HELLO, protocolVersion } });
-      const called = send(message);
-      await send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 2 } });
-      gate.letIn(true);
-      await called;
-      await new Promise(setImmediate);
-      expect([gate.asked, till.ran]).toEqual([1, ran]);
-    });
-
-    it('does not run with an invalid state, even if its handler never asks (#22)', async () => {
-      const { server, till } = serve();
-      const client = await connect(server, { era: 'stateless', principal: ADA });
-      const called = client.request('tools/call', { name: 'pay', requestState: 'forged' });
-      await new Promise(setImmediate);
-      gate.letIn(true);
-      const message = 'The requestState is invalid for this request, or has expired.';
-      await expect(called).rejects.toMatchObject({ code: -32602, message });
-      expect(till.ran).toEqual([]);
-    });
+  it.each([
+    ['alone', '2025-11-25', call(2, 'pay'), []],
+    ['in a batch with it', '2025-03-26', [call(2, 'count'), call(3, 'pay')], ['pay']],
+  ])('never let a request run that its client cancels meanwhile, %s (#22)', async (_how, revision, message, ran) => {
+    const { server, till } = serve();
+    const { send } = await connectMemory(server, { principal: ADA, receive() {} });
+    await send({ jsonrpc: '2.0', id: 1, method: 'initialize', params: { ...HELLO, protocolVersion: revision } });
+    const called = send(message);
+    await send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 2 } });
+    gate.letIn(true);
+    await called;
+    await turn();
+    expect([gate.asked, till.ran]).toEqual([1, ran]);
   });
 
-  describe('`subscriptions/listen` with too many URIs', () => {
-    it('is rejected before an access function is asked about them (#22)', async () => {
-      const { server } = serve({ limits: { maxSubscriptions: 1 } });
-      const client = await connect(server, { era: 'stateless', principal: ADA });
-      const notifications = { resourceSubscriptions: ['till://today', 'till://today'] };
-      await expect(client.request('subscriptions/listen', { notifications })).rejects.toThrow(/at most 1/i);
-      expect(gate.asked).toBe(0);
-    });
+  it('do not let a request with an invalid state run, even if its handler never asks (#22)', async () => {
+    const { server, till } = serve();
+    const client = await connect(server, { era: 'stateless', principal: ADA });
+    const called = client.request('tools/call', { name: 'pay', requestState: 'forged' });
+    await turn();
+    gate.letIn(true);
+    const message = 'The requestState is invalid for this request, or has expired.';
+    await expect(called).rejects.toMatchObject({ code: -32602, message });
+    expect(till.ran).toEqual([]);
+  });
+
+  it('are not asked about too many URIs of `subscriptions/listen` (#22)', async () => {
+    const { server } = serve({ limits: { maxSubscriptions: 1 } });
+    const client = await connect(server, { era: 'stateless', principal: ADA });
+    const notifications = { resourceSubscriptions: ['till://today', 'till://today'] };
+    await expect(client.request('subscriptions/listen', { notifications })).rejects.toThrow(/at most 1/i);
+    expect(gate.asked).toBe(0);
   });
 });

@@ -15,9 +15,10 @@ import {
 } from '@decorum/core';
 import { connect, rehearse, type Rehearsal } from '@decorum/testing';
 
+import { reporting, said } from './serving.js';
+
 const NAME = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } as const;
 const ACCEPTED = { action: 'accept', content: { name: 'Ada' } } as const;
-const SILENT = { warn: () => {}, error: () => {} };
 
 type Record = (effect: string) => void;
 type Handler = (ctx: Context, record: Record) => unknown;
@@ -26,7 +27,7 @@ const ask = (ctx: Context) => ctx.elicit(NAME, { message: 'Who?' });
 
 /** A server with one tool. */
 function serverOf(handler: Handler, record: Record = () => {}): McpServer {
-  const server = new McpServer({ name: 'test', version: '1', logger: SILENT, secret: 'x'.repeat(32) });
+  const { server } = reporting({ secret: 'x'.repeat(32) });
   server.addTool({ name: 'tool', input: NoInput }, (_input, ctx) => handler(ctx, record));
   return server;
 }
@@ -52,7 +53,7 @@ describe('an effect of ctx.once', () => {
       return `${held} ${action}`;
     });
     expect(effects).toEqual(['hold']);
-    expect(result.content).toEqual([{ type: 'text', text: 'held accept' }]);
+    expect(result.content).toEqual(said('held accept'));
   });
 
   it('that starts another one in parallel with a question is not repeated', async () => {
@@ -82,7 +83,7 @@ describe('an effect of ctx.once', () => {
       const [text] = await Promise.all([retry(), ask(ctx)]);
       return text;
     });
-    expect(result.content).toEqual([{ type: 'text', text: 'fetched' }]);
+    expect(result.content).toEqual(said('fetched'));
   });
 
   it('that starts after the question was sent runs in the next round', async () => {
@@ -117,7 +118,7 @@ describe('an effect of ctx.once', () => {
       return results.join();
     });
     expect(effects).toEqual(['a', 'b']);
-    expect(result.content).toEqual([{ type: 'text', text: 'a,a,b,b' }]);
+    expect(result.content).toEqual(said('a,a,b,b'));
   });
 
   it('that fails is not remembered, even if it fails synchronously', async () => {
@@ -148,15 +149,8 @@ describe('an effect of ctx.once', () => {
         return ['Ada'];
       }
     }
-    const extension: Extension = {
-      id: 'com.example/once',
-      methods: {
-        async 'example/once'(_params: JsonObject, ctx: Context) {
-          await ctx.once('b', effect);
-          return {};
-        },
-      },
-    };
+    const run = async (_params: JsonObject, ctx: Context) => (await ctx.once('b', effect), {});
+    const extension: Extension = { id: 'com.example/once', methods: { 'example/once': run } };
     const server = new McpServer({ name: 'test', version: '1', providers: [Greetings], extensions: [extension] });
     const capabilities = { extensions: { 'com.example/once': {} } };
     const client = await connect(server, { era: 'stateless', capabilities });
@@ -202,23 +196,14 @@ describe('the result of ctx.once', () => {
     for (const seen of await results(effect)) expect(seen).toStrictEqual(value);
   });
 
+  const cycle: { self?: unknown } = {};
+  cycle.self = cycle;
+  const STREAM = /ctx\.once\('key', …\) cannot be written as JSON: it .*an instance of ReadableStream/;
   it.each<[string, () => unknown, RegExp]>([
-    [
-      'a stream',
-      () => ({ body: new ReadableStream() }),
-      /ctx\.once\('key', …\) cannot be written as JSON: it .*an instance of ReadableStream/,
-    ],
+    ['a stream', () => ({ body: new ReadableStream() }), STREAM],
     ['a function', () => () => 1, /a function/],
     ['no number', () => Number.NaN, /NaN/],
-    [
-      'a cycle',
-      () => {
-        const a: { self?: unknown } = {};
-        a.self = a;
-        return a;
-      },
-      /circular/,
-    ],
+    ['a cycle', () => cycle, /circular/],
   ])('without a JSON form is an error in sessions and by replay: %s', async (_name, effect, message) => {
     const seen: string[] = [];
     await both(async (ctx) => {
@@ -243,11 +228,22 @@ describe('the result of ctx.once', () => {
 });
 
 describe('a handler that runs again', () => {
+  const open = (handler: Handler) => connect(serverOf(handler), { era: 'stateless', onElicit: () => ACCEPTED });
+
   /** Runs a tool by replay. Returns the progress notifications of the client. */
   const heard = async (handler: Handler) => {
-    const client = await connect(serverOf(handler), { era: 'stateless', onElicit: () => ACCEPTED });
     const seen: number[] = [];
-    await client.callTool('tool', {}, { onProgress: (progress) => seen.push(progress) });
+    await (await open(handler)).callTool('tool', {}, { onProgress: (progress) => seen.push(progress) });
+    return seen;
+  };
+
+  /** The same, with these answers to the first round. */
+  const heardAfter = async (inputResponses: JsonObject, handler: Handler) => {
+    const client = await open(handler);
+    const seen: number[] = [];
+    const options = { onProgress: (progress: number) => seen.push(progress) };
+    const { requestState } = await client.request('tools/call', { name: 'tool' }, options);
+    await client.request('tools/call', { name: 'tool', requestState, inputResponses }, options);
     return seen;
   };
 
@@ -258,19 +254,16 @@ describe('a handler that runs again', () => {
       if (runs < 3) await ctx.elicit(NAME, { message: 'First?', key: 'first' });
       await ctx.elicit(NAME, { message: 'Second?', key: 'second' });
       ctx.progress(1);
-      return 'done';
     });
     expect(seen).toEqual([1]);
   });
 
   it('repeats no log message', async () => {
-    const server = serverOf(async (ctx) => {
+    const client = await open(async (ctx) => {
       await ask(ctx);
       ctx.log.error('between');
       await ask(ctx);
-      return 'done';
     });
-    const client = await connect(server, { era: 'stateless', onElicit: () => ACCEPTED });
     await client.setLogLevel('error');
     await client.callTool('tool');
     expect(client.notifications.map(({ params }) => params['data'])).toEqual(['between']);
@@ -283,46 +276,32 @@ describe('a handler that runs again', () => {
       await ask(ctx);
       ctx.progress(2);
       await ask(ctx);
+      expect(ctx.replaying).toBe(false);
       ctx.progress(3);
-      return 'done';
     });
     expect(seen).toEqual([1, 2, 3]);
   });
 
   it('sends notifications again after the last answer, even if it no longer asks an open question', async () => {
     let runs = 0;
-    const seen: number[] = [];
-    const server = serverOf(async (ctx) => {
+    const seen = await heardAfter({ first: ACCEPTED }, async (ctx) => {
       runs += 1;
       const keys = runs === 1 ? ['first', 'second'] : ['first'];
       await Promise.all(keys.map((key) => ctx.elicit(NAME, { message: 'Who?', key })));
       ctx.progress(1);
-      return 'done';
     });
-    const client = await connect(server, { era: 'stateless', onElicit: () => ACCEPTED });
-    const options = { onProgress: (progress: number) => seen.push(progress) };
-    const { requestState } = await client.request('tools/call', { name: 'tool' }, options);
-    const retry = { name: 'tool', requestState, inputResponses: { first: ACCEPTED } };
-    await client.request('tools/call', retry, options);
     expect(seen).toEqual([1]);
   });
 
   it('repeats no notification before an open question, even if an unasked answer is used first', async () => {
     let runs = 0;
-    const seen: number[] = [];
-    const server = serverOf(async (ctx) => {
+    const seen = await heardAfter({ new: ACCEPTED, who: ACCEPTED }, async (ctx) => {
       runs += 1;
       if (runs === 2) await ctx.elicit(NAME, { message: 'New?', key: 'new', acceptUnsolicited: true });
       ctx.progress(1);
       await ctx.elicit(NAME, { message: 'Who?', key: 'who' });
       ctx.progress(2);
-      return 'done';
     });
-    const client = await connect(server, { era: 'stateless', onElicit: () => ACCEPTED });
-    const options = { onProgress: (progress: number) => seen.push(progress) };
-    const { requestState } = await client.request('tools/call', { name: 'tool' }, options);
-    const retry = { name: 'tool', requestState, inputResponses: { new: ACCEPTED, who: ACCEPTED } };
-    await client.request('tools/call', retry, options);
     expect(seen).toEqual([1, 2]);
   });
 
@@ -334,7 +313,6 @@ describe('a handler that runs again', () => {
       ctx.progress(1);
       await ctx.once('new', () => 'done');
       ctx.progress(2);
-      return 'done';
     });
     expect(seen).toEqual([2]);
   });

@@ -1,16 +1,21 @@
-import { describe, expect, it, jest } from '@jest/globals';
 import {
+  Completion,
   Context,
   type JsonObject,
   McpServer,
-  MemorySingleUse,
   type McpServerOptions,
+  MemorySingleUse,
   needInput,
   NoInput,
+  Resource,
   Tool,
 } from '@decorum/core';
-import { connect, rehearse, type Rehearsal } from '@decorum/testing';
+import type { RequestOutcome } from '@decorum/core/plugin';
+import { connect, type Rehearsal, rehearse } from '@decorum/testing';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { IsString } from 'class-validator';
+
+import { reporting, SILENT, textOf } from './serving.js';
 
 class Name {
   @IsString() name!: string;
@@ -133,17 +138,8 @@ class Desk {
     }
     return String(ctx.state);
   }
-
-  @Tool() async talkative(_input: NoInput, ctx: Context) {
-    ctx.progress(1);
-    await ctx.elicit(Name, { message: 'Name?' });
-    note(`replaying ${ctx.replaying}`);
-    ctx.progress(2);
-    return 'done';
-  }
 }
 
-const SILENT = { warn: () => {}, error: () => {} };
 const SECRET = 'thirty-two characters are enough';
 
 function serverOf(options: Partial<McpServerOptions> = {}, desk = new Desk()): McpServer {
@@ -169,33 +165,28 @@ const capable = (server: McpServer) => {
 
 const call = (client: Client, name: string, more: JsonObject = {}) => client.request('tools/call', { name, ...more });
 
-const textOf = (result: object) => (result as { content: { text: string }[] }).content[0]?.text;
-
 const ACCEPTED = { action: 'accept', content: { name: 'Ada' } };
 
-describe('a question', () => {
+const deskOf = ({ record, secret }: Rehearsal) => serverOf({ secret }, new Desk(record));
+
+describe('questions of a handler', () => {
   it.each(['twice', 'pair', 'charge', 'returning'])(
-    'has the same outcome in a session and by replay: %s',
+    'have the same outcome in a session and by replay: %s',
     async (tool) => {
-      const server = ({ record, secret }: Rehearsal) => serverOf({ secret }, new Desk(record));
-      const { session, replay } = await rehearse({ server, tool, ...answers });
+      const { session, replay } = await rehearse({ server: deskOf, tool, ...answers });
       expect(replay.result.content).toEqual(session.result.content);
       expect(replay.effects).toEqual(session.effects);
       expect(session.result.isError).toBeUndefined();
     },
   );
-});
 
-describe('questions of a handler', () => {
   it('that are returned keep the state that they were first returned with', async () => {
     const client = await stateless(serverOf());
-    const result = await client.callTool('counting');
-    expect(textOf(result)).toBe('1 of 3');
+    expect(textOf(await client.callTool('counting'))).toBe('1 of 3');
   });
 
   it('that are returned have a state that no effect of the handler can take, and none where they bring none', async () => {
-    const server = ({ record, secret }: Rehearsal) => serverOf({ secret }, new Desk(record));
-    const { session, replay } = await rehearse({ server, tool: 'stateful', ...answers });
+    const { session, replay } = await rehearse({ server: deskOf, tool: 'stateful', ...answers });
     for (const { effects, result } of [session, replay]) {
       // by replay, notifications between questions are sent in each round
       expect([...new Set(effects)]).toEqual(['{"step":1}', 'undefined']);
@@ -385,8 +376,7 @@ describe('requestState', () => {
     const { requestState } = await call(client, 'stubborn');
     const later = Date.now() + 2;
     while (Date.now() < later);
-    const retry = call(client, 'stubborn', { requestState, inputResponses: { '#1': ACCEPTED } });
-    await expect(retry).rejects.toMatchObject({ code: -32602 });
+    await expect(call(client, 'stubborn', { requestState })).rejects.toMatchObject({ code: -32602 });
   });
 
   it('is accepted by another server with the same secret, even during key rotation [MRTR-16]', async () => {
@@ -427,31 +417,23 @@ describe('a single-use state', () => {
 });
 
 describe('used ids', () => {
+  const refused = { kind: 'too-many-requests', message: 'Too many questions were answered lately. Try again later.' };
+  beforeEach(() => void jest.useFakeTimers({ now: 0 }));
+  afterEach(() => void jest.useRealTimers());
+
   it('are remembered for their lifetime, and then forgotten', () => {
-    jest.useFakeTimers({ now: 0 });
-    try {
-      const used = new MemorySingleUse();
-      const claim = (id: string, now: number) => (jest.setSystemTime(now), used.claim(id, 100));
-      expect([claim('a', 0), claim('b', 50), claim('a', 99)]).toEqual([true, true, false]);
-      expect([claim('a', 100), claim('b', 149), claim('a', 199)]).toEqual([true, false, false]);
-    } finally {
-      jest.useRealTimers();
-    }
+    const used = new MemorySingleUse();
+    const claim = (id: string, now: number) => (jest.setSystemTime(now), used.claim(id, 100));
+    expect([claim('a', 0), claim('b', 50), claim('a', 99)]).toEqual([true, true, false]);
+    expect([claim('a', 100), claim('b', 149), claim('a', 199)]).toEqual([true, false, false]);
   });
 
-  const refused = { kind: 'too-many-requests', message: 'Too many questions were answered lately. Try again later.' };
-
   it('are refused beyond `maxIds` until older ids expire', () => {
-    jest.useFakeTimers({ now: 0 });
-    try {
-      const used = new MemorySingleUse({ maxIds: 2 });
-      expect(['a', 'b', 'a'].map((id) => used.claim(id, 100))).toEqual([true, true, false]);
-      expect(() => used.claim('c', 100)).toThrow(expect.objectContaining(refused));
-      jest.setSystemTime(100);
-      expect(used.claim('c', 100)).toBe(true);
-    } finally {
-      jest.useRealTimers();
-    }
+    const used = new MemorySingleUse({ maxIds: 2 });
+    expect(['a', 'b', 'a'].map((id) => used.claim(id, 100))).toEqual([true, true, false]);
+    expect(() => used.claim('c', 100)).toThrow(expect.objectContaining(refused));
+    jest.setSystemTime(100);
+    expect(used.claim('c', 100)).toBe(true);
   });
 
   it('are 500,000 at most, by default', () => {
@@ -469,13 +451,146 @@ describe('used ids', () => {
   });
 });
 
-describe('a handler that runs again', () => {
-  it('does not repeat notifications', async () => {
-    const client = await stateless(serverOf());
-    log.length = 0;
-    const seen: number[] = [];
-    await client.callTool('talkative', {}, { onProgress: (progress) => seen.push(progress) });
-    expect(seen).toEqual([1, 2]);
-    expect(log).toEqual(['replaying false']);
+const OTHER_SECRET = 'y'.repeat(32);
+const TEXT = { type: 'object', properties: { text: { type: 'string' } } } as const;
+const EMPTY = { action: 'accept', content: {} };
+
+class Documents {
+  @Resource('doc://{id}', { input: { type: 'object', properties: { id: { type: 'string' } } } })
+  async document({ id }: { id?: string }, ctx: Context) {
+    return (await ctx.confirm('Read it?')) ? `content of ${id}` : 'no';
+  }
+
+  @Completion({ for: 'document', argument: 'id' }) ids() {
+    return ['a'];
+  }
+}
+
+/** A server with tools that ask for a text and for a URL visit. */
+async function node(options: Partial<McpServerOptions> = {}) {
+  const { server, warnings } = reporting({ name: 'shop', secret: SECRET, pageSize: 1, ...options });
+  server.addTool({ name: 'tell', input: NoInput }, async (_input, ctx) => {
+    await ctx.elicit(TEXT, { message: 'What?' });
+    return (await ctx.elicit(TEXT, { message: 'What else?' })).action;
+  });
+  const tickets: string[] = [];
+  server.addTool({ name: 'visit', input: NoInput }, async (_input, ctx) => {
+    const url = ({ ticket }: { ticket: string }) => (tickets.push(ticket), 'https://example.com');
+    return (await ctx.elicitUrl({ message: 'Go', url })).action;
+  });
+  const capabilities = { elicitation: { form: {}, url: {} } };
+  const client = await connect(server, { era: 'stateless', capabilities, onElicit: () => EMPTY as never });
+  return { server, client, call: (name: string, more?: JsonObject) => call(client, name, more), tickets, warnings };
+}
+
+const REFUSED = { code: -32602 };
+const inputResponses = { '#1': EMPTY };
+
+describe('sealed data', () => {
+  it('is rejected by a server with another name, even with the same secret', async () => {
+    const [ours, theirs] = [await node({ name: 'staging' }), await node({ name: 'production' })];
+    const { requestState } = await ours.call('tell');
+    await expect(theirs.call('tell', { requestState, inputResponses })).rejects.toMatchObject(REFUSED);
+    const { nextCursor: cursor } = await ours.client.request('tools/list');
+    await expect(theirs.client.request('tools/list', { cursor })).rejects.toMatchObject(REFUSED);
+    await ours.call('visit');
+    const [ticket] = ours.tickets as [string];
+    expect(() => theirs.server.openTicket(ticket, undefined)).toThrow('ticket');
+    expect(ours.server.openTicket(ticket, undefined)).toMatchObject({ id: expect.any(String) });
+  });
+
+  it('is accepted by another version of the server', async () => {
+    const name = 'n'.repeat(2000);
+    const [old, next] = [await node({ name, version: '1' }), await node({ name, version: '2' })];
+    const { requestState } = await old.call('tell');
+    expect(await next.call('tell', { requestState, inputResponses })).toMatchObject({ resultType: 'input_required' });
+    const { nextCursor: cursor } = await old.client.request('tools/list');
+    expect(await next.client.request('tools/list', { cursor })).toMatchObject({ tools: [{ name: 'visit' }] });
+  });
+
+  it('is rejected if a bit of it has changed, or text is around it', async () => {
+    const { client } = await node();
+    const { nextCursor } = await client.request('tools/list');
+    const sealed = Buffer.from(nextCursor as string, 'base64url');
+    const cursors = Array.from(sealed, (byte, at) => {
+      const changed = Buffer.from(sealed);
+      changed[at] = byte ^ 1;
+      return changed.toString('base64url');
+    });
+    for (const cursor of [...cursors, `${nextCursor}!!`, ` ${nextCursor}`, `${nextCursor}\n`, `${nextCursor}=`]) {
+      await expect(client.request('tools/list', { cursor })).rejects.toMatchObject(REFUSED);
+    }
+  });
+
+  it('is accepted during key rotation', async () => {
+    const [old, both] = [await node(), await node({ secret: [OTHER_SECRET, SECRET] })];
+    const next = await node({ secret: OTHER_SECRET });
+    const pageOf = async (from: typeof old, by: typeof old) => {
+      const { nextCursor: cursor } = await from.client.request('tools/list');
+      return await by.client.request('tools/list', { cursor });
+    };
+    expect(await pageOf(old, both)).toMatchObject({ tools: [{ name: 'visit' }] });
+    expect(await pageOf(both, next)).toMatchObject({ tools: [{ name: 'visit' }] });
+    await expect(pageOf(both, old)).rejects.toMatchObject(REFUSED);
+    await expect(pageOf(old, next)).rejects.toMatchObject(REFUSED);
+  });
+});
+
+describe('a state', () => {
+  it('that is sent with a request without questions is not remembered', async () => {
+    const claimed: string[] = [];
+    const singleUse = { claim: (id: string) => claimed.push(id) > 0 };
+    const { client } = await node({ providers: [Documents], singleUse });
+    const ref = { type: 'ref/resource', uri: 'doc://{id}' };
+    const params = { ref, argument: { name: 'id', value: '' }, requestState: 'made up' };
+    const result = await client.request('completion/complete', params);
+    expect(result).toMatchObject({ completion: { values: ['a'] } });
+    expect(claimed).toEqual([]);
+  });
+
+  it('is rejected for another resource, whatever else the request names', async () => {
+    const { client } = await node({ providers: [Documents] });
+    const read = (params: JsonObject) => client.request('resources/read', { name: 'any', ...params });
+    const { requestState } = await read({ uri: 'doc://public' });
+    const retry = { requestState, inputResponses };
+    await expect(read({ uri: 'doc://secret', ...retry })).rejects.toMatchObject(REFUSED);
+    expect(await read({ uri: 'doc://public', ...retry })).toMatchObject({ contents: [{ text: 'content of public' }] });
+  });
+
+  it('that would be too large is an error, to plugins too, and a warning', async () => {
+    const seen: unknown[] = [];
+    const ended = (_request: unknown, { error }: RequestOutcome) => void seen.push(error);
+    const { client, warnings } = await node({ plugins: [{ name: 'seen', ended }] });
+    const { requestState } = await call(client, 'tell');
+    const textOfLength = (length: number) => ({ '#1': { action: 'accept', content: { text: 'x'.repeat(length) } } });
+    const answer = (length: number) => call(client, 'tell', { requestState, inputResponses: textOfLength(length) });
+    const message = 'The answers are too large to continue this request.';
+    await expect(answer(70_000)).rejects.toMatchObject({ code: -32603, message });
+    expect(seen.at(-1)).toMatchObject({ kind: 'internal-error', message });
+    const rest = Number(/is (\d+) bytes/.exec(warnings[0] ?? '')?.[1]) - 70_000;
+    expect(await answer(65_536 - rest)).toMatchObject({ resultType: 'input_required' });
+    await expect(answer(65_537 - rest)).rejects.toMatchObject({ code: -32603, message });
+    expect(warnings).toEqual([
+      expect.stringMatching(/"tell"/),
+      'The state of the handler of "tell" is 65537 bytes, more than 65536. ' +
+        'Ask for less at once, and return references from ctx.once instead of data.',
+    ]);
+  });
+
+  it('does not hide from the client that a method is unknown', async () => {
+    const { client } = await node();
+    const got = client.request('prompts/get', { name: 'any', requestState: 'no state' });
+    await expect(got).rejects.toMatchObject({ code: -32601 });
+  });
+});
+
+describe('a capability that is not an object', () => {
+  it.each([{ elicitation: null }, { elicitation: true }])('is ignored: %j', async (capabilities) => {
+    const { server } = await node();
+    const client = await connect(server, { era: 'stateless', capabilities: capabilities as never });
+    await expect(call(client, 'tell')).rejects.toMatchObject({
+      code: -32021,
+      data: { requiredCapabilities: { elicitation: {} } },
+    });
   });
 });

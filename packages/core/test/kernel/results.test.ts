@@ -1,43 +1,43 @@
+// NaN and infinities, which JSON would turn into null.
 import { Readable } from 'node:stream';
 
-import { describe, expect, it } from '@jest/globals';
 import {
   assistant,
   Completion,
+  Context,
+  embedded,
+  type JsonObject,
   McpError,
-  McpServer,
+  NoInput,
   Prompt,
   Resource,
   type ResourceListing,
   text,
+  Tool,
   toolResult,
   user,
 } from '@decorum/core';
-import { connect, type TestClient } from '@decorum/testing';
+import type { RequestOutcome } from '@decorum/core/plugin';
+import { connect, type ConnectOptions, type TestClient } from '@decorum/testing';
+import { describe, expect, it } from '@jest/globals';
 import { IsString } from 'class-validator';
 
+import { reporting, textOf } from './serving.js';
+
 const NAME = { type: 'object', properties: { name: { type: 'string' } } } as const;
+const ID = { type: 'object', properties: { id: { type: 'string' } } } as const;
 const PNG = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
-/** Connects to a server with these providers. Returns the warnings for its author too. */
+/** Connects to a server with these providers. */
 async function serve(...providers: object[]) {
-  const warned: string[] = [];
-  const reported: Error[] = [];
-  const logger = { warn: (_details: object, message: string) => warned.push(message), error: () => {} };
-  const onError = (error: unknown) => reported.push(error as Error);
-  const client = await connect(new McpServer({ name: 'test', version: '1', providers, logger, onError }));
-  return { client, warned, reported };
+  const { server, warnings, errors } = reporting({ providers });
+  return { client: await connect(server), warned: warnings, reported: errors };
 }
 
 describe('a method that enumerates a template', () => {
   const listing = async (entries: () => unknown) => {
     class Shelf {
-      @Resource('shelf://{id}', {
-        list: 'all',
-        mimeType: 'text/markdown',
-        input: NAME && { type: 'object', properties: { id: { type: 'string' } } },
-      })
-      read() {
+      @Resource('shelf://{id}', { list: 'all', mimeType: 'text/markdown', input: ID }) read() {
         return 'a';
       }
       all() {
@@ -45,8 +45,7 @@ describe('a method that enumerates a template', () => {
       }
     }
     class Other {
-      @Resource('other://{id}', { list: 'all', input: { type: 'object', properties: { id: { type: 'string' } } } })
-      read() {
+      @Resource('other://{id}', { list: 'all', input: ID }) read() {
         return 'a';
       }
       all(): ResourceListing[] {
@@ -80,47 +79,34 @@ describe('a method that enumerates a template', () => {
 
   it('may yield them, and return them as a set', async () => {
     const one = [{ uri: 'shelf://1', name: 'shelf://1', ...shared }, OTHER];
-    expect(
-      (
-        await listing(function* () {
-          yield 'shelf://1';
-        })
-      ).listed,
-    ).toEqual(one);
-    expect((await listing(() => new Set(['shelf://1']))).listed).toEqual(one);
+    const generator = function* () {
+      yield 'shelf://1';
+    };
+    for (const made of [generator, () => new Set(['shelf://1'])]) expect((await listing(made)).listed).toEqual(one);
   });
 
+  const one = (more: object) => ({ uri: 'shelf://1', ...more });
+  const NEITHER = /Shelf\.all .*neither `uri` nor `variables`/;
+
   it.each<[string, unknown, RegExp]>([
-    ['nothing', undefined, /Shelf\.all .*neither `uri` nor `variables`/],
-    ['null', null, /Shelf\.all .*neither `uri` nor `variables`/],
-    ['a number', 1, /Shelf\.all .*neither `uri` nor `variables`/],
+    ['nothing', undefined, NEITHER],
+    ['null', null, NEITHER],
+    ['a number', 1, NEITHER],
     ['an id in place of a URI', 'one', /Shelf\.all .*"?one"? does not match the template/],
     ['a URI of another scheme', { uri: 'x://1' }, /Shelf\.all .*x:\/\/1 does not match/],
     ['variables that the template does not have', { variables: { isbn: '1' } }, /Shelf\.all .*does not match/],
     ['a URI that is no text', { uri: 1 }, /Shelf\.all .*does not match/],
-    ['a title that is no text', { uri: 'shelf://1', title: 1 }, /Shelf\.all .*`title` of shelf:\/\/1 is not a string/],
-    [
-      'a size that is no number',
-      { uri: 'shelf://1', size: '5 kB' },
-      /the `size` of shelf:\/\/1 must be a non-negative int/,
-    ],
-    [
-      'a priority out of range',
-      { uri: 'shelf://1', annotations: { priority: 5 } },
-      /the `annotations\.priority` of shelf:\/\/1 must be a number from 0 to 1/,
-    ],
+    ['a title that is no text', one({ title: 1 }), /Shelf\.all .*`title` of shelf:\/\/1 is not a string/],
+    ['a size that is no number', one({ size: '5 kB' }), /the `size` of shelf:\/\/1 must be a non-negative int/],
+    ['a priority out of range', one({ annotations: { priority: 5 } }), /`annotations\.priority` of .* from 0 to 1/],
     [
       'an audience that is no list',
-      { uri: 'shelf://1', annotations: { audience: 'user' } },
-      /the `annotations\.audience` of shelf:\/\/1 must be an array/,
+      one({ annotations: { audience: 'user' } }),
+      /`annotations\.audience` of .* an array/,
     ],
   ])('gets a warning about an invalid entry, and the others are listed: %s', async (_name, entry, message) => {
     const { listed, warned } = await listing(() => ['shelf://0', entry, 'shelf://9']);
-    expect((listed as readonly { uri: string }[]).map(({ uri }) => uri)).toEqual([
-      'shelf://0',
-      'shelf://9',
-      'other://1',
-    ]);
+    expect(listed).toMatchObject(['shelf://0', 'shelf://9', 'other://1'].map((uri) => ({ uri })));
     expect(warned).toEqual([expect.stringMatching(message)]);
   });
 
@@ -146,38 +132,30 @@ describe('a prompt', () => {
   };
   const says = (role: string, words: string) => ({ role, content: { type: 'text', text: words } });
 
+  const image = { type: 'image', mimeType: 'image/png', data: 'iVBORw0KGgo=' };
+  const both = [says('user', 'a'), says('assistant', 'b')];
+
   it.each<[string, () => unknown, unknown[]]>([
-    ['a message whose content is text', () => ({ role: 'assistant', content: 'hi' }), [says('assistant', 'hi')]],
+    ['a message whose content is text', () => ({ role: 'assistant', content: 'b' }), both.slice(1)],
     [
       'a message with several contents',
       () => ({ role: 'user', content: ['a', text('b')] }),
-      [says('user', 'a'), says('user', 'b')],
+      [both[0], says('user', 'b')],
     ],
-    [
-      'messages of a result',
-      () => ({ messages: [{ role: 'user', content: 'a' }, assistant('b')] }),
-      [says('user', 'a'), says('assistant', 'b')],
-    ],
-    ['texts of a result', () => ({ messages: new Set(['a']) }), [says('user', 'a')]],
+    ['messages of a result', () => ({ messages: [{ role: 'user', content: 'a' }, assistant('b')] }), both],
+    ['texts of a result', () => ({ messages: new Set(['a']) }), both.slice(0, 1)],
     ['a stream', () => Readable.from(['a', 'b']), [says('user', 'ab')]],
-    ['a body', () => new Response('a'), [says('user', 'a')]],
+    ['a body', () => new Response('a'), both.slice(0, 1)],
     [
       'a generator',
       function* () {
         yield 'a';
         yield assistant('b');
       },
-      [says('user', 'a'), says('assistant', 'b')],
+      both,
     ],
-    ['a set', () => new Set(['a', 'b']), [says('user', 'a'), says('user', 'b')]],
-    [
-      'bytes',
-      () => ['What is this?', PNG],
-      [
-        says('user', 'What is this?'),
-        { role: 'user', content: { type: 'image', mimeType: 'image/png', data: 'iVBORw0KGgo=' } },
-      ],
-    ],
+    ['a set', () => new Set(['a', 'b']), [both[0], says('user', 'b')]],
+    ['bytes', () => ['a', PNG], [both[0], { role: 'user', content: image }]],
   ])('encodes the returned value: %s', async (_name, value, messages) => {
     expect(await prompting(value)).toEqual({ description: 'A prompt', messages });
   });
@@ -187,21 +165,14 @@ describe('a prompt', () => {
     expect(await prompting(() => whole)).toEqual(whole);
   });
 
+  const half = (role: string | undefined, content: unknown) => () => ({ role, content });
   it.each<[string, () => unknown, RegExp]>([
-    [
-      'another role',
-      () => ({ role: 'system', content: 'a' }),
-      /Prompts\.ask .*role "system"\. Use "user" or "assistant"/,
-    ],
-    ['a role within a result', () => ({ messages: [{ role: 'tool', content: text('a') }] }), /role "tool"/],
-    ['no role', () => ({ role: undefined, content: 'a' }), /role undefined/],
-    ['no content', () => ({ role: 'user' }), /Prompts\.ask returned undefined where text/],
-    ['half a block', () => ({ role: 'user', content: { type: 'image', data: 'AAAA' } }), /an object with type, data/],
-    [
-      'half a block in a result',
-      () => ({ messages: [{ role: 'user', content: { type: 'text' } }] }),
-      /an object with type/,
-    ],
+    ['another role', half('system', 'a'), /Prompts\.ask .*role "system"\. Use "user" or "assistant"/],
+    ['a role within a result', () => ({ messages: [half('tool', text('a'))()] }), /role "tool"/],
+    ['no role', half(undefined, 'a'), /role undefined/],
+    ['no content', half('user', undefined), /Prompts\.ask returned undefined where text/],
+    ['half a block', half('user', { type: 'image', data: 'AAAA' }), /an object with type, data/],
+    ['half a block in a result', () => ({ messages: [half('user', { type: 'text' })()] }), /an object with type/],
     ['a number', () => 5, /returned number where/],
     ['nothing', () => undefined, /returned undefined where/],
     ['null', () => null, /returned null where/],
@@ -333,11 +304,10 @@ describe('a completion', () => {
   it('may return a set, a generator, or nothing', async () => {
     expect(await completing(() => new Set(['a']))).toEqual({ values: ['a'] });
     expect(await completing(() => ({ values: new Set(['a']), total: 3 }))).toEqual({ values: ['a'], total: 3 });
-    expect(
-      await completing(function* () {
-        yield 'a';
-      }),
-    ).toEqual({ values: ['a'] });
+    const generator = function* () {
+      yield 'a';
+    };
+    expect(await completing(generator)).toEqual({ values: ['a'] });
     expect(await completing(() => undefined)).toEqual({ values: [] });
   });
 
@@ -350,107 +320,146 @@ describe('a completion', () => {
   });
 });
 
-describe('lists and what they name', () => {
-  class Page {
-    @IsString() path!: string;
+class Row {
+  @IsString() name!: string;
+}
+
+const FREE: JsonObject = { type: 'object', properties: {} };
+
+/** What the handlers return. */
+let value: unknown;
+
+class Stats {
+  @Tool() plain() {
+    return value;
   }
 
-  class Library {
-    pages = ['a.md', 'b/c.md'];
-
-    @Resource('docs://index', { title: 'Index', size: 5, annotations: { priority: 1, audience: ['user'] } }) index() {
-      return 'index';
-    }
-
-    @Resource('docs://logo', { mimeType: 'image/png' }) logo() {
-      return Buffer.from('abc');
-    }
-
-    @Resource('docs://data') data() {
-      return { a: 1 };
-    }
-
-    @Resource('docs://pages/{+path}', { mimeType: 'text/markdown', list: 'list' }) page({ path }: Page) {
-      return this.pages.includes(path) ? `# ${path}` : undefined;
-    }
-
-    list(): ResourceListing[] {
-      return this.pages.map((path) => ({ variables: { path }, title: path.toUpperCase() }));
-    }
+  @Tool({ output: FREE }) structured() {
+    return value;
   }
 
-  const serverOf = (library = new Library()) => new McpServer({ name: 'test', version: '1', providers: [library] });
+  @Tool({ output: FREE, text: false }) withoutText() {
+    return value;
+  }
 
-  describe('resources', () => {
-    it('are listed: the fixed ones, and those that a template enumerates', async () => {
-      const client = await connect(serverOf());
-      expect(await client.listResources()).toEqual([
-        {
-          uri: 'docs://index',
-          name: 'index',
-          title: 'Index',
-          size: 5,
-          annotations: { priority: 1, audience: ['user'] },
-        },
-        { uri: 'docs://logo', name: 'logo', mimeType: 'image/png' },
-        { uri: 'docs://data', name: 'data' },
-        { uri: 'docs://pages/a.md', name: 'docs://pages/a.md', mimeType: 'text/markdown', title: 'A.MD' },
-        { uri: 'docs://pages/b/c.md', name: 'docs://pages/b/c.md', mimeType: 'text/markdown', title: 'B/C.MD' },
+  @Tool({ output: FREE }) explicit() {
+    return toolResult({ structuredContent: value as JsonObject, _meta: { took: 1 } });
+  }
+
+  @Tool() meta() {
+    return toolResult({ content: 'done', _meta: { value } });
+  }
+
+  @Tool() block() {
+    return [{ ...text('done'), annotations: { priority: (value as number[])[0] } }];
+  }
+
+  @Tool() failing() {
+    throw new McpError('invalid-params', 'No.', { value });
+  }
+
+  @Tool() async once(_input: NoInput, ctx: Context) {
+    return await ctx.once('value', () => value);
+  }
+
+  @Tool() async sample(_input: NoInput, ctx: Context) {
+    const { content } = await ctx.sample({ messages: [user('hi')], maxTokens: 1, temperature: Number.NaN });
+    return content;
+  }
+
+  @Tool() async logs(_input: NoInput, ctx: Context) {
+    ctx.log.info({ value });
+    for (const total of [Number.NaN, Number.POSITIVE_INFINITY]) ctx.progress(total, total);
+    ctx.progress(1, Number.NaN);
+    return 'logged';
+  }
+
+  @Resource('stats://now') now() {
+    return value;
+  }
+
+  @Resource('stats://whole') whole() {
+    return { contents: [{ uri: 'stats://whole', text: '', _meta: { value } }] };
+  }
+
+  @Prompt() ask({ name }: Row) {
+    return { messages: [user(embedded({ uri: 'a://b', data: name }))], _meta: { value } };
+  }
+}
+
+async function open(options: ConnectOptions = {}) {
+  const outcomes: RequestOutcome[] = [];
+  const plugins = [
+    { name: 'observer', ended: (_request: unknown, outcome: RequestOutcome) => void outcomes.push(outcome) },
+  ];
+  const { server, errors } = reporting({ providers: [Stats], plugins });
+  /** The errors since the last call. */
+  const logged = () =>
+    errors.splice(0).map(({ message, cause }) => (cause instanceof Error ? `${message} ${cause.message}` : message));
+  return { client: await connect(server, options), logged, outcomes };
+}
+
+const ROWS: readonly (readonly [string, (client: TestClient) => Promise<unknown>, path: string])[] = [
+  ['the JSON of a tool', (client) => client.callTool('plain'), 'rows[1].price is NaN'],
+  ['structured content', (client) => client.callTool('structured'), 'rows[1].price is NaN'],
+  ['structured content without text', (client) => client.callTool('withoutText'), 'rows[1].price is NaN'],
+  ['structured content with _meta', (client) => client.callTool('explicit'), 'structuredContent.rows[1].price is NaN'],
+  ['the _meta of a tool', (client) => client.callTool('meta'), '_meta.value.rows[1].price is NaN'],
+  ['what ctx.once keeps', (client) => client.callTool('once'), 'rows[1].price is NaN'],
+  ['the data of an error', (client) => client.callTool('failing'), 'value.rows[1].price is NaN'],
+  ['the JSON of a resource', (client) => client.readResource('stats://now'), 'rows[1].price is NaN'],
+  [
+    'the _meta of a resource',
+    (client) => client.readResource('stats://whole'),
+    'contents[0]._meta.value.rows[1].price is NaN',
+  ],
+  ['the _meta of a prompt', (client) => client.getPrompt('ask', { name: 'x' }), '_meta.value.rows[1].price is NaN'],
+  ['a question', (client) => client.callTool('sample'), 'temperature is NaN'],
+];
+
+describe.each(['2025-06-18', '2026-07-28'])('In %s, a number that JSON lacks', (revision) => {
+  it('is a masked error, and the log names its path (#23)', async () => {
+    const onSample = () => ({ role: 'assistant', content: { type: 'text', text: '' }, model: 'm' }) as const;
+    const { client, logged, outcomes } = await open({ revision, onSample });
+    for (const [title, call, path] of ROWS) {
+      value = { rows: [{ price: null }, { price: Number.NaN }] };
+      const shown = await call(client).catch((error: unknown) => (error as Error).message);
+      expect([title, JSON.stringify(shown), logged().join(), outcomes.at(-1)?.cause]).toEqual([
+        title,
+        expect.stringContaining('Internal error (reference'),
+        expect.stringContaining(path),
+        'bug',
       ]);
-      expect(await client.listResourceTemplates()).toEqual([
-        { uriTemplate: 'docs://pages/{+path}', name: 'page', mimeType: 'text/markdown' },
-      ]);
-    });
-
-    it('are read with the type of their member, or of what it returned', async () => {
-      const client = await connect(serverOf());
-      for (const [uri, contents] of Object.entries({
-        'docs://index': { mimeType: 'text/plain', text: 'index' },
-        'docs://logo': { mimeType: 'image/png', blob: 'YWJj' },
-        'docs://data': { mimeType: 'application/json', text: '{"a":1}' },
-        'docs://pages/b/c.md': { mimeType: 'text/markdown', text: '# b/c.md' },
-      })) {
-        expect(await client.readResource(uri)).toEqual({ contents: [{ uri, ...contents }] });
-      }
-    });
+    }
   });
 
-  describe('lists', () => {
-    it('reject a cursor that was tampered with, or belongs to another list or caller', async () => {
-      const server = new McpServer({ name: 'test', version: '1', pageSize: 2, providers: [Library] });
-      for (const name of ['a', 'b', 'c']) server.addTool({ name }, () => name);
-      const ada = await connect(server, { principal: { subject: 'ada' } });
-      const bob = await connect(server, { principal: { subject: 'bob' } });
-      const next = (await ada.request('tools/list'))['nextCursor'] as string;
-      const pageOf = (client: TestClient, cursor: string) => client.request('tools/list', { cursor });
-      const bytes = Buffer.from(next, 'base64url');
-      for (let index = 0; index < bytes.length; index++) {
-        const changed = Buffer.from(bytes);
-        changed[index] = (changed[index] ?? 0) ^ 1;
-        await expect(pageOf(ada, changed.toString('base64url'))).rejects.toMatchObject({ code: -32602 });
-      }
-      for (const padded of [`${next}!!`, ` ${next}`, `${next}\n`, `${next}=`]) {
-        await expect(pageOf(ada, padded)).rejects.toMatchObject({ code: -32602 });
-      }
-      await expect(ada.request('resources/list', { cursor: next })).rejects.toMatchObject({ code: -32602 });
-      await expect(pageOf(bob, next)).rejects.toMatchObject({ code: -32602 });
-    });
+  it('is an error in an annotation, and text in the log of the client (#23)', async () => {
+    const { client, logged } = await open({ revision });
+    value = [Number.POSITIVE_INFINITY];
+    expect(JSON.stringify(await client.callTool('block'))).toContain('Internal error');
+    expect(logged().join()).toContain('content[0].annotations.priority is Infinity');
+    await client.setLogLevel('info');
+    const seen: unknown[] = [];
+    await client.callTool('logs', {}, { onProgress: (...progress: unknown[]) => void seen.push(progress) });
+    expect(JSON.stringify(client.notifications)).toContain('"data":{"value":["Infinity"]}');
+    expect(seen).toEqual([[1, undefined, undefined]]);
   });
+});
 
-  describe('capabilities', () => {
-    it('ignore a provider that was rejected', async () => {
-      class Wrong {
-        @Prompt() write(_page: Page) {}
-        @Completion({ for: 'write', argument: 'path' }) names() {
-          return [];
-        }
-        @Completion({ for: 'write', argument: 'from' }) others() {
-          return [];
-        }
-      }
-      const server = new McpServer({ name: 'test', version: '1' });
-      expect(() => server.addProvider(Wrong)).toThrow('DECORUM_UNKNOWN_ARGUMENT');
-      expect((await connect(server)).initialized?.capabilities).toEqual({ logging: {} });
-    });
-  });
+it('a number that JSON lacks is found if the revision sends structured content only as text (#23)', async () => {
+  const { client, logged } = await open({ revision: '2024-11-05' });
+  value = { rows: [{ price: Number.NaN }] };
+  for (const tool of ['structured', 'withoutText']) {
+    expect(JSON.stringify(await client.callTool(tool))).toContain('Internal error');
+    expect(logged()).toEqual([expect.stringContaining('structuredContent.rows[0].price is NaN')]);
+  }
+});
+
+it('null and the text null are kept (#23)', async () => {
+  const { client, logged } = await open();
+  value = { rows: [null, { price: null, text: 'null', date: new Date(0) }] };
+  const expected = { rows: [null, { price: null, text: 'null', date: '1970-01-01T00:00:00.000Z' }] };
+  expect((await client.callTool('structured')).structuredContent).toEqual(expected);
+  expect(JSON.parse(textOf(await client.callTool('plain')) ?? '')).toEqual(expected);
+  expect(logged()).toEqual([]);
 });

@@ -1,8 +1,21 @@
-import { describe, expect, it } from '@jest/globals';
-import { type ErrorOrigin, type McpError, McpServer, Tool } from '@decorum/core';
+import {
+  type Context,
+  type McpError,
+  McpServer,
+  NoInput,
+  Nullable,
+  Prompt,
+  Resource,
+  Tool,
+  ToolError,
+} from '@decorum/core';
 import { connect } from '@decorum/testing';
+import { describe, expect, it } from '@jest/globals';
 import { Type } from 'class-transformer';
-import { IsInt, IsString, Max, MaxLength, Min, ValidateNested } from 'class-validator';
+import { IsInt, IsOptional, IsString, Max, MaxLength, Min, ValidateNested } from 'class-validator';
+import { z } from 'zod';
+
+import { ERAS, reporting, serveTool, textOf } from './serving.js';
 
 class Line {
   @IsString() @MaxLength(5) sku!: string;
@@ -48,54 +61,11 @@ describe('arguments', () => {
   });
 });
 
-describe('an error of a tool', () => {
-  it.each<[string, () => unknown]>([
-    [
-      'is thrown',
-      () => {
-        throw new Error('secret path /etc/passwd');
-      },
-    ],
-    ['is the reason of a promise', () => Promise.reject(new TypeError('secret'))],
-    [
-      'is only a text',
-      () => {
-        throw 'a secret';
-      },
-    ],
-    [
-      'is a bigint',
-      () => {
-        throw 10n;
-      },
-    ],
-    [
-      'is circular',
-      () => {
-        const error: { self?: unknown } = {};
-        error.self = error;
-        throw error;
-      },
-    ],
-  ])('is masked, with a reference that is logged too, if it %s', async (_how, fail) => {
-    const seen: ErrorOrigin[] = [];
-    const onError = (_error: unknown, origin: ErrorOrigin) => void seen.push(origin);
-    const server = new McpServer({ name: 'test', version: '1', logger: { warn() {}, error() {} }, onError });
-    server.addTool({ name: 'fail' }, fail);
-    const result = await (await connect(server)).callTool('fail');
-    const content = [
-      { type: 'text', text: expect.stringMatching(`^Internal error \\(reference ${seen[0]?.reference}\\)$`) },
-    ];
-    expect(result).toEqual({ isError: true, content });
-    expect(seen).toMatchObject([{ method: 'tools/call', reference: expect.stringMatching(/./) }]);
-  });
-
-  it('is a protocol error for an unknown tool, with at most 200 characters of its name', async () => {
-    const client = await serve(new Shop());
-    const error = await client.callTool('x'.repeat(90_000)).catch((e: unknown) => e as McpError);
-    expect(error).toMatchObject({ code: -32602 });
-    expect((error as McpError).message.length).toBeLessThan(300);
-  });
+it('an unknown tool is a protocol error, with at most 200 characters of its name', async () => {
+  const client = await serve(new Shop());
+  const error = (await client.callTool('x'.repeat(90_000)).catch((e: unknown) => e)) as McpError;
+  expect(error).toMatchObject({ code: -32602 });
+  expect(error.message.length).toBeLessThan(300);
 });
 
 describe('tools that are functions', () => {
@@ -111,15 +81,211 @@ describe('tools that are functions', () => {
   it('get the context, and no arguments if they have no input', async () => {
     const server = new McpServer({ name: 'test', version: '1' });
     server.addTool({ name: 'who' }, (_input, ctx) => ctx.principal?.subject ?? 'nobody');
-    server.addTool({ name: 'typed', output: Line }, (_input, ctx) => ({
-      sku: ctx.principal?.subject ?? '',
-      qty: 1,
-    }));
+    server.addTool({ name: 'typed', output: Line }, (_input, ctx) => ({ sku: ctx.principal?.subject ?? '', qty: 1 }));
     const client = await connect(server, { principal: { subject: 'ada' } });
     const inputSchema = { type: 'object', properties: {}, additionalProperties: false };
     expect(await client.listTools()).toMatchObject([{ inputSchema }, { inputSchema }]);
     expect((await client.callTool('who')).content).toEqual([{ type: 'text', text: 'ada' }]);
     expect((await client.callTool('typed')).structuredContent).toEqual({ sku: 'ada', qty: 1 });
     expect((await client.callTool('who', { a: 1 })).isError).toBe(true);
+  });
+});
+
+describe('a handler', () => {
+  it('may log and report values without a JSON form', async () => {
+    const { client } = await serveTool((ctx) => {
+      ctx.progress(Number.POSITIVE_INFINITY);
+      ctx.progress(1, Number.NaN);
+      const circular: { self?: unknown } = {};
+      circular.self = circular;
+      for (const data of [undefined, 10n, circular, new ToolError('trouble')]) ctx.log.error(data);
+    });
+    await client.callTool('tool', {}, { onProgress: () => {} });
+    const sent = client.notifications.map(({ params }) => params);
+    expect(sent).toMatchObject([
+      { progress: 1 },
+      { data: 'undefined' },
+      { data: '10n' },
+      { data: expect.stringContaining('Circular') },
+      { data: 'ToolError: trouble' },
+    ]);
+    expect('total' in (sent[0] as object)).toBe(false);
+  });
+});
+
+describe('hooks', () => {
+  const hooked = (name: string, events: string[], fails = false) => {
+    class Hooked {
+      onStart(server: McpServer) {
+        events.push(`start ${name} of ${server.info.name}`);
+      }
+
+      onClose() {
+        events.push(`close ${name}`);
+        if (fails) throw new Error(`${name} does not close`);
+      }
+
+      @Tool({ name }) tool() {
+        return name;
+      }
+    }
+    return new Hooked();
+  };
+
+  it('of an added provider run at once, and those of a removed one on removal', async () => {
+    const events: string[] = [];
+    const server = new McpServer({ name: 'test', version: '1' });
+    await connect(server);
+    const registration = server.addProvider(hooked('late', events));
+    expect(events).toEqual(['start late of test']);
+    registration.remove();
+    registration.remove();
+    expect(events).toEqual(['start late of test', 'close late']);
+    await server.close();
+    expect(events).toHaveLength(2);
+  });
+
+  it('run once in order, and close in reverse order, even if one of them fails', async () => {
+    const events: string[] = [];
+    const providers = [hooked('a', events), hooked('b', events, true), hooked('c', events)];
+    const server = new McpServer({ name: 'test', version: '1', providers });
+    await connect(server);
+    await connect(server);
+    expect(events).toEqual(['start a of test', 'start b of test', 'start c of test']);
+    await expect(server.close()).rejects.toThrow('b does not close');
+    expect(events.slice(3)).toEqual(['close c', 'close b', 'close a']);
+  });
+});
+
+const SLOW = z.object({ a: z.string().regex(/\s+$/) });
+const LONG = `${' '.repeat(100_000)}x`;
+const TOO_LONG = expect.stringContaining('must have at most 1000 characters') as unknown;
+
+class Desk {
+  @Tool({ input: SLOW }) take({ a }: z.infer<typeof SLOW>) {
+    return a;
+  }
+
+  @Tool({ output: SLOW }) give(_input: NoInput) {
+    return { a: LONG };
+  }
+
+  @Tool() async ask(_input: NoInput, ctx: Context) {
+    return (await ctx.elicit(SLOW, { message: 'Who are you?', key: 'who' })).action;
+  }
+
+  @Prompt({ input: SLOW }) say({ a }: z.infer<typeof SLOW>) {
+    return a;
+  }
+
+  @Resource('texts://{a}', { input: SLOW }) text({ a }: z.infer<typeof SLOW>) {
+    return a;
+  }
+}
+
+describe('a text too long for a pattern of a Standard Schema', () => {
+  it('never reaches the library: arguments of tools and prompts, variables, results and answers (#22)', async () => {
+    const onElicit = () => ({ action: 'accept', content: { a: LONG } }) as const;
+    const client = await connect(reporting({ providers: [Desk] }).server, { onElicit });
+    expect(await client.callTool('take', { a: LONG })).toMatchObject({ isError: true, content: [{ text: TOO_LONG }] });
+    await expect(client.getPrompt('say', { a: LONG })).rejects.toThrow(/at most 1000 characters/);
+    await expect(client.readResource(`texts://${'%20'.repeat(2000)}x`)).rejects.toThrow(/at most 1000 characters/);
+    expect(await client.callTool('give')).toMatchObject({ isError: true });
+    expect(await client.callTool('ask')).toMatchObject({ isError: true, content: [{ text: TOO_LONG }] });
+  });
+});
+
+class CityPatch {
+  @IsOptional() @Nullable() @IsString() mayor?: string | null;
+  @IsOptional() @IsString() name?: string;
+  @IsOptional() @Nullable() @IsInt() rank?: number | null;
+}
+
+const Zod = z.object({ mayor: z.string().nullable().optional(), tags: z.array(z.string().nullable()).optional() });
+
+class Answer {
+  @Nullable() @IsString() nickname!: string | null;
+  @IsOptional() @Nullable() @IsInt() age?: number | null;
+  @IsString() name!: string;
+}
+
+class Report {
+  @Nullable() @IsString() mayor!: string | null;
+}
+
+class Cities {
+  @Tool({ coerce: true }) patch(patch: CityPatch) {
+    return { mayor: 'Ann', name: 'Oslo', rank: 1, ...JSON.parse(JSON.stringify(patch)) };
+  }
+
+  @Tool({ input: Zod, coerce: true }) zod(input: object) {
+    return input;
+  }
+
+  @Tool({ output: Report }) report() {
+    return { mayor: null };
+  }
+
+  @Prompt() ask({ rank, mayor }: CityPatch) {
+    return `${typeof rank} ${String(mayor)}`;
+  }
+
+  @Tool() async form(_: Report, ctx: Context) {
+    return await ctx.elicit(Answer, { message: 'Who?' });
+  }
+
+  @Tool() async zodForm(_: NoInput, ctx: Context) {
+    return await ctx.elicit(z.object({ nickname: z.string().nullable() }), { message: 'Who?' });
+  }
+}
+
+describe.each(ERAS)('null in a %s conversation', (era) => {
+  const begin = async (answer: Record<string, unknown> = {}) => {
+    const asked: unknown[] = [];
+    const server = new McpServer({ name: 'cities', version: '1', providers: [Cities] });
+    const client = await connect(server, {
+      era,
+      onElicit: ({ requestedSchema }: { readonly requestedSchema?: unknown }) => {
+        asked.push(requestedSchema);
+        return { action: 'accept', content: answer };
+      },
+    });
+    const json = async (tool: string, args: object) =>
+      JSON.parse(textOf(await client.callTool(tool, { ...args })) ?? '') as unknown;
+    return { client, json, asked };
+  };
+
+  it('clears a field of a patch, and is read from text where arguments are repaired (#22)', async () => {
+    const { json } = await begin();
+    expect(await json('patch', { mayor: null })).toEqual({ mayor: null, name: 'Oslo', rank: 1 });
+    // not admitted by the published schema, so absent
+    expect(await json('patch', { name: null })).toEqual({ mayor: 'Ann', name: 'Oslo', rank: 1 });
+    // never from a string that fits
+    expect(await json('patch', { rank: 'null', mayor: 'null' })).toEqual({ mayor: 'null', name: 'Oslo', rank: null });
+  });
+
+  it('reaches a handler with a Standard Schema, and is part of a structured result (#22)', async () => {
+    const { client, json } = await begin();
+    expect(await json('zod', { mayor: null, tags: [null] })).toEqual({ mayor: null, tags: [null] });
+    expect(await client.callTool('report')).toMatchObject({ structuredContent: { mayor: null } });
+  });
+
+  it('leaves the arguments of prompts strings (#22)', async () => {
+    const { messages } = await (await begin()).client.getPrompt('ask', { rank: '5', mayor: 'null' });
+    expect(messages).toEqual([{ role: 'user', content: { type: 'text', text: 'number null' } }]);
+  });
+
+  it('is the answer to a question that the user leaves blank, because forms have no null (#22)', async () => {
+    const { json, asked } = await begin({ name: 'Ann' });
+    expect(await json('form', { mayor: null })).toEqual({ action: 'accept', content: { nickname: null, name: 'Ann' } });
+    expect(asked).toContainEqual({
+      type: 'object',
+      properties: { nickname: { type: 'string' }, age: { type: 'integer' }, name: { type: 'string' } },
+      required: ['name'],
+    });
+    expect(await json('zodForm', {})).toEqual({ action: 'accept', content: { nickname: null } });
+    // and is kept in the answer of a client that sends it
+    const content = { nickname: 'Annie', age: null, name: 'Ann' };
+    expect(await (await begin(content)).json('form', { mayor: null })).toEqual({ action: 'accept', content });
   });
 });

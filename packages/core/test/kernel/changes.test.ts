@@ -1,8 +1,108 @@
-// Members that `access` hides from a client: no notification and no completion tells the client of them.
-import { Completion, McpServer, type McpServerOptions, type Principal, Prompt, Resource, Tool } from '@decorum/core';
+// Changes: the bus between servers, and what clients hear of members that `access` hides from them.
+import { setImmediate as turn } from 'node:timers/promises';
+
+import {
+  type Change,
+  type ChangeBus,
+  Completion,
+  McpServer,
+  type McpServerOptions,
+  MemoryChangeBus,
+  type Principal,
+  Prompt,
+  Resource,
+  Tool,
+} from '@decorum/core';
 import { connect } from '@decorum/testing';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { IsString } from 'class-validator';
+
+import { changeBusContract } from '../../../../test/support/change-bus-contract.js';
+import { ERAS, reporting } from './serving.js';
+
+/** Simulates a network: delays everything and serializes it as JSON. */
+function delayed(bus: ChangeBus): ChangeBus {
+  return {
+    async publish(change) {
+      await turn();
+      await bus.publish(JSON.parse(JSON.stringify(change)) as Change);
+    },
+    async subscribe(listener) {
+      await turn();
+      return await bus.subscribe(listener);
+    },
+  };
+}
+
+changeBusContract('MemoryChangeBus', () => {
+  const bus = new MemoryChangeBus();
+  return { near: bus, far: bus, settled: async () => {} };
+});
+changeBusContract('an asynchronous bus', () => {
+  const bus = new MemoryChangeBus();
+  return { near: delayed(bus), far: delayed(bus), settled: () => turn() };
+});
+
+class Docs {
+  @Resource('docs://guide', { name: 'guide' }) guide() {
+    return 'text';
+  }
+
+  @Tool({ description: 'Does nothing' }) idle() {}
+}
+
+describe('Two servers on one change bus', () => {
+  const servers: McpServer[] = [];
+  const serve = (changeBus: ChangeBus) => {
+    const logged: unknown[] = [];
+    const logger = { warn() {}, error: (details: object) => void logged.push(details) };
+    const { server } = reporting({ providers: [Docs], changeBus, logger });
+    servers.push(server);
+    return { server, logged };
+  };
+
+  afterEach(async () => {
+    await Promise.all(servers.splice(0).map((server) => server.close()));
+  });
+
+  it.each(['at once', 'later'])('notify each other’s clients if the bus delivers changes %s', async (when) => {
+    const memory = new MemoryChangeBus();
+    const bus = when === 'at once' ? memory : delayed(memory);
+    const [{ server: near }, { server: far }] = [serve(bus), serve(bus)];
+    const client = await connect(far);
+    await client.subscribe('docs://guide');
+    near.notify.resourceUpdated('docs://guide');
+    expect((await client.nextNotification('notifications/resources/updated')).params).toEqual({ uri: 'docs://guide' });
+    near.notify.toolsChanged();
+    await client.nextNotification('notifications/tools/list_changed');
+  });
+
+  it('report errors of the bus and keep serving', async () => {
+    const fail = () => {
+      throw new Error('no broker');
+    };
+    const { server, logged } = serve({ publish: async () => fail(), subscribe: fail });
+    const client = await connect(server);
+    server.notify.toolsChanged();
+    await turn();
+    expect(logged).toHaveLength(2);
+    expect((await client.callTool('idle')).content).toEqual([]);
+  });
+
+  it('subscribe again with the next client if the bus has failed', async () => {
+    const bus = new MemoryChangeBus();
+    let refusals = 1;
+    const subscribe: ChangeBus['subscribe'] = async (listener) => {
+      if (refusals-- > 0) throw new Error('no broker');
+      return bus.subscribe(listener);
+    };
+    const { server } = serve({ publish: (change) => bus.publish(change), subscribe });
+    await connect(server);
+    const client = await connect(server);
+    server.notify.toolsChanged();
+    await client.nextNotification('notifications/tools/list_changed');
+  });
+});
 
 const ADMIN: Principal = { subject: 'admin', scopes: ['admin'] };
 const isAdmin = (principal: Principal | undefined) => principal?.subject === 'admin';
@@ -54,11 +154,8 @@ class Open {
 const serverWith = (options: Partial<McpServerOptions> = {}) =>
   new McpServer({ name: 'shop', version: '1.0.0', providers: [Shop], ...options });
 
-beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate', 'performance'] }));
-afterEach(() => void jest.useRealTimers());
-
 /** A client and the notifications that it has got. */
-async function listening(server: McpServer, era: 'stateful' | 'stateless', principal?: Principal) {
+async function listening(server: McpServer, era: (typeof ERAS)[number], principal?: Principal) {
   const client = await connect(server, { era, ...(principal && { principal }) });
   if (era === 'stateless') {
     const notifications = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true };
@@ -76,7 +173,12 @@ async function listening(server: McpServer, era: 'stateful' | 'stateless', princ
   return { client, got };
 }
 
-describe.each(['stateful', 'stateless'] as const)('a client in a %s revision', (era) => {
+describe.each(ERAS)('a client in a %s revision', (era) => {
+  beforeEach(
+    () => void jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate', 'performance'] }),
+  );
+  afterEach(() => void jest.useRealTimers());
+
   it('is not notified when members are added or removed that it cannot see (#22)', async () => {
     const server = serverWith();
     const guest = await listening(server, era);
@@ -102,8 +204,7 @@ describe.each(['stateful', 'stateless'] as const)('a client in a %s revision', (
 
   it('is notified by the answer that `access` gives now, and not if `access` fails (#22)', async () => {
     let isOpen: () => boolean = () => false;
-    const errors: unknown[] = [];
-    const server = serverWith({ onError: (error) => errors.push(error), logger: { warn() {}, error() {} } });
+    const { server, errors } = reporting({ providers: [Shop] });
     const { got } = await listening(server, era);
     const add = (name: string) => server.addTool({ name, access: () => isOpen() }, () => {});
     add('a');
@@ -137,16 +238,12 @@ describe.each(['stateful', 'stateless'] as const)('a client in a %s revision', (
       const { code, message } = error as { code: number; message: string };
       return { code, message: message.replace(name, '…') };
     };
-    const pairs = [
-      [{ prompt: 'sumUp' }, { prompt: 'none' }],
-      [{ resource: 'orders://{id}' }, { resource: 'none://{id}' }],
-      [{ resource: 'orders://secret' }, { resource: 'none://secret' }],
-      [{ resource: 'orders://o-1' }, { resource: 'none://o-1' }],
-    ];
-    for (const [hidden, missing] of pairs as [{ prompt: string }, { prompt: string }][]) {
-      const [left, right] = [Object.values(hidden)[0] as string, Object.values(missing)[0] as string];
-      expect(await errorOf(hidden, left)).toEqual(await errorOf(missing, right));
-      expect((await errorOf(hidden, left)).code).toBe(-32602);
+    expect(await errorOf({ prompt: 'sumUp' }, 'sumUp')).toEqual(await errorOf({ prompt: 'none' }, 'none'));
+    for (const path of ['{id}', 'secret', 'o-1']) {
+      const [hidden, missing] = [`orders://${path}`, `none://${path}`];
+      const error = await errorOf({ resource: hidden }, hidden);
+      expect(error).toEqual(await errorOf({ resource: missing }, missing));
+      expect(error.code).toBe(-32602);
     }
     const admin = await connect(server, { era, principal: ADMIN });
     expect((await admin.complete({ prompt: 'sumUp' }, { name: 'id', value: '' })).values).toEqual(['o-1']);

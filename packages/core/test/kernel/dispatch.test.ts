@@ -1,13 +1,145 @@
-// Synchronous responses, and the fate of requests that have to wait.
+// What happens when the kernel gets a message: in the first turn of its handler, at once, and later.
 import { createHook } from 'node:async_hooks';
 
+import {
+  Completion,
+  Context,
+  McpServer,
+  type McpServerOptions,
+  NoInput,
+  Prompt,
+  Resource,
+  Tool,
+  toolResult,
+} from '@decorum/core';
+import type { Frame, Reply, SessionLink } from '@decorum/core/transport';
+import { connect } from '@decorum/testing';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { Completion, Context, McpServer, type McpServerOptions, NoInput, Prompt, Resource, Tool } from '@decorum/core';
-import type { Frame, Reply } from '@decorum/core/transport';
 import { IsString } from 'class-validator';
 
 import { ENVELOPE } from '../transports/pipe-client.js';
 import { openSession } from './open-session.js';
+import { said, SILENT, turn } from './serving.js';
+
+class Busy {
+  server: McpServer | undefined;
+  aborted: unknown;
+
+  @Tool() async leave() {
+    void this.server?.close();
+    await turn();
+    return 'good bye';
+  }
+
+  @Tool() async long(_: NoInput, ctx: Context) {
+    ctx.progress(1);
+    await new Promise<void>((resolve) => {
+      if (ctx.signal.aborted) resolve();
+      ctx.signal.addEventListener('abort', () => resolve());
+    });
+    this.aborted = ctx.signal.aborted;
+  }
+
+  @Tool() short(_: NoInput, ctx: Context) {
+    ctx.progress(1);
+    ctx.log.error('trouble');
+    return 'done';
+  }
+
+  @Tool() asks(_: NoInput, ctx: Context) {
+    for (let count = 0; count < 200; count += 1) ctx.confirm(`Question ${count}`).catch(() => {});
+    return new Promise<void>(() => {});
+  }
+}
+
+function serve() {
+  const busy = new Busy();
+  busy.server = new McpServer({ name: 'busy', version: '1.0.0', providers: [busy], logger: SILENT });
+  return { busy, server: busy.server };
+}
+
+const openBusy = (link: Partial<SessionLink> = {}) => openSession(serve().server, link);
+
+describe('The first turn of a handler', () => {
+  it.each(['2025-11-25', '2026-07-28'])('may close the server, and is answered (%s)', async (revision) => {
+    const { server } = serve();
+    const client = await connect(server, { revision });
+    expect((await client.callTool('leave')).content).toMatchObject([{ text: 'good bye' }]);
+  });
+
+  it('may be cancelled in response to its own messages', async () => {
+    const { server, busy } = serve();
+    const client = await connect(server);
+    const stop = new AbortController();
+    const options = { signal: stop.signal, onProgress: () => stop.abort(new Error('enough')) };
+    await expect(client.callTool('long', {}, options)).rejects.toThrow('enough');
+    await turn();
+    expect(busy.aborted).toBe(true);
+  });
+
+  it.each([
+    ['is cancelled and ends in this turn', () => {}],
+    ['is cancelled, and then loses its session, in this turn', (end: () => void) => end()],
+  ])('has no reply if it %s', async (_how, then) => {
+    const { kernel, wire, initialize } = await openBusy();
+    const session = kernel.openSession({}, { push() {} });
+    await initialize();
+    const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
+    const send = () => {
+      void kernel.handle(cancel, wire, session);
+      then(() => kernel.closeSession(session));
+    };
+    const params = { name: 'short', _meta: { progressToken: 1, ...ENVELOPE } };
+    const request = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+    expect(kernel.handle(request, { ...wire, send }, session)).toEqual({ text: undefined, cancelled: 'client' });
+  });
+
+  it('fails if it asks endlessly', async () => {
+    const { handle } = await openBusy();
+    const meta = { ...ENVELOPE, 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } };
+    const reply = await handle({ id: 1, method: 'tools/call', params: { name: 'asks', _meta: meta } });
+    expect(reply.failure).toMatchObject({ kind: 'internal-error' });
+  });
+});
+
+describe('Kernel.handle', () => {
+  it.each([[{ toString: 1 }], [['initialize']], [{ toString: 1, valueOf: 1 }]] as [unknown][])(
+    'does not throw for a batch with the method %j',
+    async (method) => {
+      const { handle, initialize } = await openBusy();
+      await initialize('2025-03-26');
+      const { text } = await handle([{ jsonrpc: '2.0', id: 4, method }]);
+      expect(JSON.parse(text as string)).toMatchObject([{ id: 4, error: { code: -32600 } }]);
+    },
+  );
+
+  it('does not throw if a session cannot be stored', async () => {
+    const save = () => {
+      throw new Error('no store');
+    };
+    const { handle, initialize } = await openBusy({ save });
+    await initialize();
+    const failure = { kind: 'internal-error' };
+    expect(handle({ method: 'notifications/initialized' })).toMatchObject({ failure });
+  });
+
+  // RPC proxies return such objects
+  // oxlint-disable-next-line no-thenable
+  const rpc = Object.assign(() => {}, { then: (resolve: (rows: string) => void) => resolve('from afar') });
+  const nothing = { toJSON: () => undefined };
+  it.each<[string, unknown, object]>([
+    ['a function that is a promise', rpc, { content: said('from afar') }],
+    ['nothing', toolResult({ content: 'text', structuredContent: nothing }), { content: said('text') }],
+    ['no error', toolResult({ content: 'text', isError: false }), { content: said('text'), isError: false }],
+  ])('writes the JSON form of a result: %s', async (_what, made, result) => {
+    const { server } = serve();
+    server.addTool({ name: 'made' }, () => made);
+    const { handle, initialize } = await openSession(server);
+    await initialize();
+    const { text } = await handle({ id: 1, method: 'tools/call', params: { name: 'made' } });
+    expect(JSON.parse(text as string)).toEqual({ jsonrpc: '2.0', id: 1, result });
+  });
+});
 
 class Place {
   @IsString() city!: string;
@@ -27,9 +159,7 @@ class Weather {
   }
 
   @Tool({ description: 'Later' }) async later() {
-    await new Promise<void>((resolve) => {
-      this.release = resolve;
-    });
+    await new Promise<void>((resolve) => (this.release = resolve));
     return 'at last';
   }
 
@@ -101,11 +231,8 @@ describe('A request with an asynchronous handler', () => {
     const reply = handle('tools/call', { name: 'later' }, 7);
     expect([...kernel.inFlight.requestsOf(session)].map(({ id }) => id)).toEqual([7]);
     kernel.closeSession(session);
-    const text = JSON.stringify({
-      jsonrpc: '2.0',
-      id: 7,
-      error: { code: -32600, message: 'The session has ended.' },
-    });
+    const error = { code: -32600, message: 'The session has ended.' };
+    const text = JSON.stringify({ jsonrpc: '2.0', id: 7, error });
     expect(await reply).toEqual({ text, cancelled: 'session' });
     expect([...kernel.inFlight.requestsOf(session)]).toEqual([]);
     weather.release?.();
@@ -138,10 +265,8 @@ describe('A session', () => {
       usedAt: expect.any(Number),
     });
     const pushed: Frame[] = [];
-    const revived = kernel.openSession(
-      { record: { ...record, joined: true } },
-      { push: (frame) => void pushed.push(frame) },
-    );
+    const push = (frame: Frame) => void pushed.push(frame);
+    const revived = kernel.openSession({ record: { ...record, joined: true } }, { push });
     expect([revived.revision.id, revived.logLevel, revived.initialized]).toEqual(['2025-11-25', 'error', true]);
     servers[0]?.notify.resourceUpdated('weather://Oslo');
     expect(pushed).toMatchObject([{ kind: 'change' }]);
@@ -159,19 +284,15 @@ describe('A session', () => {
   });
 
   it('is stored before the request that changed it is answered', async () => {
-    const { kernel } = await open('session');
     const kept: unknown[] = [];
     const save = async (record: object) => {
-      await new Promise(setImmediate);
+      await turn();
       kept.push(JSON.parse(JSON.stringify(record)));
     };
-    const session = kernel.openSession({}, { push() {}, save });
-    const owner = {};
-    const wire = { transport: { kind: 'memory' }, principal: undefined, owner, send() {} } as const;
-    const send = (message: object) => kernel.handle({ jsonrpc: '2.0', ...message }, wire, session);
-    await send({ id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {} } });
-    await send({ method: 'notifications/initialized' });
-    await send({ id: 2, method: 'logging/setLevel', params: { level: 'error' } });
+    const { handle, initialize } = await openBusy({ save });
+    await initialize();
+    await handle({ method: 'notifications/initialized' });
+    await handle({ id: 2, method: 'logging/setLevel', params: { level: 'error' } });
     expect(kept).toMatchObject([{ joined: true }, { logLevel: 'error' }]);
   });
 });
