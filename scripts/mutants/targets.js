@@ -18,7 +18,7 @@ export const TARGETS = {
     'packages/core/test/kernel/dispatch.test.ts',
     'packages/core/test/kernel/effects.test.ts',
     'packages/core/test/kernel/questions.test.ts',
-    'test/revisions/kept.test.ts',
+    'test/revisions/quotas.test.ts',
     'packages/http/test/no-sessions.test.ts',
     'packages/http/test/disconnect.test.ts',
     'packages/http/test/headers.test.ts',

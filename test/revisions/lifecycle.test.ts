@@ -1,13 +1,22 @@
+// How sessions begin, what they declare, and when their questions end.
 import { describe, expect } from '@jest/globals';
-import { Completion, type Context, type JsonObject, Prompt, Resource, Tool } from '@decorum/core';
+import type { Context, JsonObject } from '@decorum/core';
 import { listen } from '@decorum/http';
 
 import { json, post, request, serve } from '../../packages/http/test/fixture.js';
-import { transportsOf } from '../support/http-transports.js';
+import { overHttpSse, transportsOf } from '../support/http-transports.js';
 import { RawClient, textOf } from '../support/raw-client.js';
-import { eachSessionRevision, inStateless, type SessionRevision, STATELESS } from '../support/requirements.js';
+import {
+  eachRevision,
+  eachSessionRevision,
+  inStateless,
+  SESSION_REVISIONS,
+  type SessionRevision,
+  STATELESS,
+} from '../support/requirements.js';
 import { golden } from './golden-servers.js';
 import { deferred, serverOf, serverWith } from './servers.js';
+import { storyServer } from './story.js';
 
 const NEWEST = '2025-11-25';
 const hello = (protocolVersion: unknown) => ({
@@ -15,12 +24,6 @@ const hello = (protocolVersion: unknown) => ({
   capabilities: {},
   clientInfo: { name: 'raw', version: '1' },
 });
-
-/** Requests a revision as a client of the newest one. */
-async function ask(protocolVersion: string): Promise<JsonObject> {
-  const client = await RawClient.connect(serverOf(), { revision: NEWEST, begins: false });
-  return await client.result('initialize', hello(protocolVersion));
-}
 
 const QUESTIONS = {
   sample: (context: Context) => context.sample({ messages: 'Hi', maxTokens: 1 }),
@@ -52,69 +55,20 @@ const LATER = [
 
 describe('a session', () => {
   eachSessionRevision('LIFE-01', 'starts alike over every transport, with all capabilities', async (revision) => {
-    class Everything {
-      @Tool()
-      tool() {}
-
-      @Prompt({ input: { type: 'object', properties: { a: { type: 'string' } } } })
-      prompt() {
-        return '';
-      }
-
-      @Resource('docs://one')
-      resource() {
-        return '';
-      }
-
-      @Completion({ for: 'prompt', argument: 'a' })
-      complete() {
-        return [];
-      }
-    }
     const list = { listChanged: true };
     const all = { tools: list, prompts: list, resources: { ...list, subscribe: true }, logging: {} };
     for (const transport of Object.values(transportsOf(revision))) {
-      const server = serverOf({ providers: [Everything] });
+      const server = storyServer();
       for (const capabilities of [{}, { roots: {}, sampling: {} }]) {
         const client = await RawClient.connect(server, { revision, capabilities, begins: false }, transport);
         expect(await client.begin()).toEqual({
           protocolVersion: revision,
           capabilities: { ...all, ...(revision > '2024-11-05' && { completions: {} }) },
-          serverInfo: { name: 'revisions', version: '1.0.0' },
+          serverInfo: { name: 'story', version: '1.0.0', ...(revision >= '2025-06-18' && { title: 'Story' }) },
         });
       }
     }
   });
-
-  eachSessionRevision('LIFE-02', 'uses the requested revision', async (revision) => {
-    for (const transport of Object.values(transportsOf(revision))) {
-      const client = await RawClient.connect(serverOf(), { revision, begins: false }, transport);
-      expect(await client.begin()).toMatchObject({ protocolVersion: revision });
-    }
-    const { url } = await serve({ sessions: false });
-    const begun = await json(await post(url, request(1, 'initialize', hello(revision))));
-    expect(begun).toMatchObject({ id: 1, result: { protocolVersion: revision } });
-  });
-
-  eachSessionRevision(
-    ['LIFE-03', 'LIFE-04'],
-    'uses the newest session revision if the requested one is unknown or stateless',
-    async (revision) => {
-      const odd = [
-        'x'.repeat(1000),
-        '2025-11-25T00:00:00Z',
-        'größe',
-        '__proto__',
-        ' ',
-        '0',
-        '',
-        'latest',
-        ` ${revision}`,
-      ];
-      const others = ['1999-01-01', '2024-11-04', '2025-11-26', '9999-12-31', STATELESS, `${revision}-draft`];
-      for (const asked of [...odd, ...others]) expect(await ask(asked)).toMatchObject({ protocolVersion: NEWEST });
-    },
-  );
 
   eachSessionRevision('LIFE-06', 'declares nothing that needs a session if the server keeps none', async (revision) => {
     const { url } = await serve({ sessions: false });
@@ -197,11 +151,21 @@ describe('a session', () => {
     expect((await other.begin())['capabilities']).not.toHaveProperty('experimental');
   });
 
-  eachSessionRevision('LIFE-18', 'survives a failed start', async (revision) => {
-    const client = await RawClient.connect(serverOf(), { revision, begins: false });
-    for (const params of [undefined, {}, hello(7)]) {
-      expect(await client.error('initialize', params)).toMatchObject({ code: -32602 });
+  eachSessionRevision('LIFE-18', 'can begin after a failed start, over every transport', async (revision) => {
+    for (const [name, transport] of Object.entries(transportsOf(revision))) {
+      const client = await RawClient.connect(serverWith({ hi: () => 'hi' }), { revision, begins: false }, transport);
+      const long = { ...hello(revision), x: 'x'.repeat(70_000) };
+      for (const params of [undefined, {}, hello(7), hello(null), hello([revision]), long]) {
+        const { code } = await client.error('initialize', params);
+        expect([name, params, code]).toEqual([name, params, -32602]);
+      }
+      expect([name, await client.begin()]).toMatchObject([name, { protocolVersion: revision }]);
+      expect(textOf(await client.call('hi'))).toBe('hi');
     }
+  });
+
+  eachSessionRevision('LIFE-18', 'survives a second start, and one without client info', async (revision) => {
+    const client = await RawClient.connect(serverOf(), { revision, begins: false });
     expect(await client.begin()).toMatchObject({ protocolVersion: revision });
     expect(await client.error('initialize', hello(revision))).toMatchObject({ code: -32600 });
     expect(await client.result('ping')).toEqual({});
@@ -228,6 +192,42 @@ describe('a session', () => {
     const extensions = { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } };
     const client = await RawClient.connect(server, { revision, capabilities: { extensions } });
     expect(JSON.parse(textOf(await client.call('see')) as string)).toEqual(extensions);
+  });
+});
+
+describe('the revision of a session', () => {
+  const UNKNOWN = ['1999-01-01', '9999-12-31', '', '2025-11-26', STATELESS, ` ${NEWEST}`, '2024-11-05-draft', 'latest'];
+  const ODD = ['x'.repeat(1000), '2025-11-25T00:00:00Z', 'größe', '__proto__', ' ', '0'];
+
+  eachRevision(['LIFE-03', 'LIFE-04'], 'is the newest with sessions if another is unknown', async (revision) => {
+    const server = serverWith({ revision: (context) => context.revision });
+    const transports = Object.entries({ ...transportsOf(revision), 'HTTP+SSE': overHttpSse });
+    for (const [at, [name, transport]] of transports.entries()) {
+      for (const unknown of [...(name === 'memory' ? ODD : []), UNKNOWN[at], `${revision} `]) {
+        const client = await RawClient.connect(server, { revision: NEWEST, begins: false }, transport);
+        const { protocolVersion } = await client.result('initialize', hello(unknown));
+        expect([name, unknown, protocolVersion]).toEqual([name, unknown, NEWEST]);
+        await client.notify('notifications/initialized');
+        expect([name, textOf(await client.call('revision'))]).toEqual([name, NEWEST]);
+      }
+    }
+    // also where the server keeps no sessions
+    const { url } = await serve({ sessions: false });
+    for (const unknown of [...UNKNOWN, `${revision} `]) {
+      const begun = await json(await post(url, request(1, 'initialize', hello(unknown))));
+      expect([unknown, begun]).toMatchObject([unknown, { id: 1, result: { protocolVersion: NEWEST } }]);
+    }
+  });
+
+  eachSessionRevision('LIFE-02', 'is the one in the message, whatever the header says', async (revision) => {
+    for (const options of [{}, { sessions: false } as const]) {
+      const { url } = await serve(options);
+      for (const declared of SESSION_REVISIONS) {
+        const headers = { 'mcp-protocol-version': declared };
+        const begun = await json(await post(url, request(1, 'initialize', hello(revision)), headers));
+        expect([declared, begun]).toMatchObject([declared, { result: { protocolVersion: revision } }]);
+      }
+    }
   });
 });
 

@@ -1,68 +1,35 @@
-// What a server declares, lists and announces, and the cursors of its lists.
+// What a server declares, lists and announces, and the pages and cursors of its lists.
 import { describe, expect } from '@jest/globals';
-import { type Access, Completion, type JsonObject, NoInput, Prompt, Resource, Tool } from '@decorum/core';
+import { type Access, type CacheHint, Completion, type JsonObject, NoInput, Resource, Tool } from '@decorum/core';
+import { fetchHandler } from '@decorum/http/fetch';
 import { z } from 'zod';
 
-import { overHttp, transportsOf } from '../support/http-transports.js';
-import { overMemory, RawClient, textOf } from '../support/raw-client.js';
-import { eachRevision } from '../support/requirements.js';
-import { copies, enumerated, LISTS, many, names, namesOf, pagesOf, restricted } from './lists.js';
+import { overHttp, statelessHeaders, transportsOf } from '../support/http-transports.js';
+import { type Message, overMemory, RawClient, textOf } from '../support/raw-client.js';
+import { eachRevision, inStateless, STATELESS } from '../support/requirements.js';
+import { asked } from '../support/stateless-post.js';
+import { copies, copiesWith, enumerated, kindsOf, LISTS, many, names, namesOf, pagesOf, restricted } from './lists.js';
 import { listen } from './neutral.js';
 import { serverOf } from './servers.js';
 import { type Setting, waysOf } from './ways.js';
 
-const TEXT: JsonObject = { type: 'object', properties: { at: { type: 'string' } } };
-
 /** Nobody has access, as it turns out later. */
 const nobody: Access = async () => await Promise.resolve(false);
 
-/** A class for each kind of member. */
-function membersWith(guard: { readonly access?: Access }) {
-  class OneTool {
-    @Tool(guard)
-    tool() {
-      return '';
-    }
-  }
-
-  class OnePrompt {
-    @Prompt({ input: TEXT, ...guard })
-    prompt() {
-      return '';
-    }
-  }
-
-  class OneResource {
-    @Resource('docs://a', guard)
-    resource() {
-      return '';
-    }
-  }
-
-  class OneTemplate {
-    @Resource('docs://{at}', { input: TEXT, ...guard })
-    page() {
-      return '';
-    }
-  }
-
-  class Completed extends OneTemplate {
-    @Completion({ for: 'page', argument: 'at' })
-    ats() {
-      return ['a'];
-    }
-  }
-  return { OneTool, OnePrompt, OneResource, OneTemplate, Completed };
-}
-
 describe('a server', () => {
-  const visible = membersWith({});
+  const visible = kindsOf();
 
   eachRevision(
     ['TOOL-01', 'RES-01', 'PROMPT-01', 'COMP-01', 'LOG-01'],
     'declares what it has, even if this client may see none of it, and no more',
     async (revision) => {
-      const { OneTool, OnePrompt, OneResource, OneTemplate, Completed } = membersWith({ access: nobody });
+      const { OneTool, OnePrompt, OneResource, OneTemplate } = kindsOf({ access: nobody });
+      class Completed extends OneTemplate {
+        @Completion({ for: 'template', argument: 'at' })
+        ats() {
+          return ['a'];
+        }
+      }
       const completions = revision === '2024-11-05' ? {} : { completions: {} };
       const resources = { listChanged: true, subscribe: true };
       const cases = [
@@ -181,7 +148,7 @@ describe('the list of tools', () => {
   );
 
   eachRevision('TOOL-25', 'has valid names only, wherever a name comes from', async (revision) => {
-    const { OneTool } = membersWith({ access: nobody });
+    const { OneTool } = kindsOf({ access: nobody });
     const odd = ['', ' ', 'a b', ' a', 'a ', 'a,b', 'a/b', 'a:b', 'a@b', 'a\n', 'a\t', 'é', '名', '$a', 'a{b}'];
     for (const name of [...odd, 'x'.repeat(129)]) {
       class Named {
@@ -292,29 +259,139 @@ describe('a cursor', () => {
     }
   });
 
-  eachRevision('PAGE-03', 'is invalid unless it comes from the same list and server, unaltered', async (revision) => {
-    for (const [server, transport] of [
-      [many(3, 2), overMemory],
-      [many(3, 2), overHttp],
-      [restricted(3), overMemory],
-      [enumerated(3).server, overMemory],
-    ] as const) {
-      const client = await RawClient.connect(server, { revision, principal: { subject: 'ada' } }, transport);
-      const cursors = new Map<string, string>();
-      for (const [method] of LISTS) {
-        const { result } = await client.request(method);
-        if (result?.['nextCursor'] !== undefined) cursors.set(method, result['nextCursor'] as string);
-      }
-      expect(cursors.size).toBeGreaterThan(0);
-      for (const [method, own] of cursors) {
-        const foreign = [...cursors].filter(([other]) => other !== method).map(([, cursor]) => cursor);
-        const altered = [`${own}=`, ` ${own}`, own.slice(1), own.slice(0, -2), `${own}${own}`, own.toUpperCase()];
-        for (const cursor of [...foreign, ...altered, '', '0', 0, 1, null, false, [own], {}]) {
-          const { code } = await client.error(method, { cursor });
-          expect([method, cursor, code]).toEqual([method, cursor, -32602]);
+  eachRevision(
+    ['PAGE-03', 'PAGE-05'],
+    'is invalid unless it comes from the same list and server, unaltered',
+    async (revision) => {
+      for (const [server, transport] of [
+        [many(3, 2), overMemory],
+        [many(3, 2), overHttp],
+        [restricted(3), overMemory],
+        [enumerated(3).server, overMemory],
+      ] as const) {
+        const client = await RawClient.connect(server, { revision, principal: { subject: 'ada' } }, transport);
+        const cursors = new Map<string, string>();
+        for (const [method] of LISTS) {
+          const { result } = await client.request(method);
+          if (result?.['nextCursor'] !== undefined) cursors.set(method, result['nextCursor'] as string);
         }
-        expect(await client.result(method, { cursor: own })).not.toHaveProperty('nextCursor');
+        expect(cursors.size).toBeGreaterThan(0);
+        for (const [method, own] of cursors) {
+          const foreign = [...cursors].filter(([other]) => other !== method).map(([, cursor]) => cursor);
+          const altered = [`${own}=`, ` ${own}`, own.slice(1), own.slice(0, -2), `${own}${own}`, own.toUpperCase()];
+          for (const cursor of [...foreign, ...altered, '', '0', 0, 1, null, false, [own], {}]) {
+            const { code } = await client.error(method, { cursor });
+            expect([method, cursor, code]).toEqual([method, cursor, -32602]);
+          }
+          expect(await client.result(method, { cursor: own })).not.toHaveProperty('nextCursor');
+        }
+      }
+    },
+  );
+});
+
+/** One member of each kind. Everybody sees every other one, and Ada all of them. */
+const halfSeen = (name: string, index: number) =>
+  copiesWith({ access: (principal) => index % 2 === 0 || principal?.subject === 'ada' })(name);
+
+describe('pages', () => {
+  eachRevision(
+    ['PAGE-01', 'PAGE-04', 'PAGE-05'],
+    'contain each entry that the caller may see once, and have no cursor at the end',
+    async (revision) => {
+      for (const size of [1, 2, 3, 4, 9]) {
+        for (const [subject, count, server] of [
+          ['ada', size, serverOf({ providers: names(size).map(halfSeen), pageSize: 2 })],
+          ['bob', Math.ceil(size / 2), serverOf({ providers: names(size).map(halfSeen), pageSize: 2 })],
+          ['bob', size, many(size, 2)],
+        ] as const) {
+          const client = await RawClient.connect(server, { revision, principal: { subject } });
+          for (const [method, member] of LISTS) {
+            const pages = await pagesOf(client, method);
+            const entries = pages.flatMap((page) => page[member] as JsonObject[]).map((entry) => JSON.stringify(entry));
+            expect([method, pages.length, new Set(entries).size]).toEqual([method, Math.ceil(count / 2), count]);
+            expect([entries.length, 'nextCursor' in pages.at(-1)!]).toEqual([count, false]);
+            for (const { nextCursor } of pages.slice(0, -1)) expect(nextCursor).toMatch(/./);
+          }
+        }
+      }
+    },
+  );
+
+  eachRevision('PAGE-02', 'neither repeat nor omit entries when others are added and removed', async (revision) => {
+    const all = ['a', 'b', 'c', 'd', 'e', 'f'];
+    for (const removed of ['', 'a', 'b', 'c', 'f', 'ac', 'bd', 'cdef', 'bcdef', 'abcdef'].map((each) => [...each])) {
+      const server = serverOf({ pageSize: 2 });
+      const added = new Map(all.map((name) => [name, server.addTool({ name, input: NoInput }, () => '')]));
+      const client = await RawClient.connect(server, { revision });
+      let { nextCursor: cursor } = await client.result('tools/list');
+      server.addProvider(copies('late'));
+      for (const name of removed) added.get(name)?.remove();
+      const rest: string[] = [];
+      while (cursor !== undefined) {
+        const page = await client.result('tools/list', { cursor });
+        rest.push(...namesOf(page, 'tools'));
+        cursor = page['nextCursor'];
+      }
+      const kept = all.slice(2).filter((name) => !removed.includes(name));
+      expect([removed, rest.filter((name) => name !== 'late')]).toEqual([removed, kept]);
+      if (removed.length === 0) expect(rest.at(-1)).toBe('late');
+    }
+  });
+
+  inStateless('PAGE-06', 'may come from several servers that share only a secret', async () => {
+    class Enumerating {
+      @Resource('notes://{id}', { list: 'list' })
+      note(_variables: NoInput) {
+        return '';
+      }
+
+      list() {
+        return names(3).map((id) => ({ variables: { id } }));
       }
     }
+    const node = (secret: string, cache: CacheHint = { ttlMs: 1000, scope: 'public' }) =>
+      serverOf({ providers: [...names(4).map(copies), Enumerating], pageSize: 2, secret, cache });
+    const [ours, theirs] = ['our'.repeat(20), 'their'.repeat(20)];
+    const opening = [node(ours), node(ours), node(theirs)].map((server) =>
+      RawClient.connect(server, { revision: STATELESS, principal: { subject: 'ada' } }, overHttp),
+    );
+    const [one, other, stranger] = (await Promise.all(opening)) as [RawClient, RawClient, RawClient];
+    for (const [method, member] of LISTS) {
+      const whole = await pagesOf(one, method);
+      const turns = [other, one];
+      const pages = [await other.result(method)];
+      for (let cursor = pages[0]?.['nextCursor']; cursor !== undefined; cursor = pages.at(-1)?.['nextCursor']) {
+        expect(await stranger.error(method, { cursor })).toMatchObject({ code: -32602 });
+        pages.push(await turns[pages.length % 2]!.result(method, { cursor }));
+      }
+      expect(pages.length).toBeGreaterThan(1);
+      expect(pages.map((page) => page[member])).toEqual(whole.map((page) => page[member]));
+      expect(new Set(pages.map(({ cacheScope }) => cacheScope)).size).toBe(1);
+    }
+  });
+
+  inStateless('PAGE-06', 'continue from wherever the client asks', async () => {
+    const server = many(5, 2);
+    const handler = fetchHandler(server);
+    const ask = async (method: string, params: JsonObject, remoteAddress?: string) => {
+      const message = asked(1, method, params);
+      const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+      const init = { method: 'POST', headers: { ...headers, ...statelessHeaders(message) } };
+      const request = new Request('http://localhost/mcp', { ...init, body: JSON.stringify(message) });
+      const { result } = (await (await handler(request, { remoteAddress })).json()) as Message;
+      return result as JsonObject;
+    };
+    for (const [method, member] of LISTS) {
+      const { nextCursor: cursor, [member]: first } = await ask(method, {}, '192.0.2.1');
+      for (const address of ['192.0.2.1', '198.51.100.7', '2001:db8::1', undefined]) {
+        expect([address, await ask(method, { cursor }, address)]).toMatchObject([
+          address,
+          { [member]: [{}, {}], nextCursor: expect.any(String) },
+        ]);
+      }
+      expect(first).toHaveLength(2);
+    }
+    await handler.close();
   });
 });

@@ -49,6 +49,35 @@ export const copiesWith = (guard: { readonly access?: Access }) => (name: string
 /** The same, for everybody. */
 export const copies = copiesWith({});
 
+/** A class for each kind of member, with these options. */
+export function kindsOf(options: object = {}) {
+  class OneTool {
+    @Tool(options)
+    tool() {
+      return 'taken';
+    }
+  }
+  class OnePrompt {
+    @Prompt(options)
+    prompt() {
+      return '';
+    }
+  }
+  class OneResource {
+    @Resource('docs://one', options)
+    resource() {
+      return '';
+    }
+  }
+  class OneTemplate {
+    @Resource('docs://{at}', options)
+    template(_variables: NoInput) {
+      return '';
+    }
+  }
+  return { OneTool, OnePrompt, OneResource, OneTemplate };
+}
+
 /** Reads all pages of a list. */
 export async function pagesOf(client: RawClient, method: string): Promise<JsonObject[]> {
   const pages: JsonObject[] = [];

@@ -9,6 +9,7 @@ import { RawClient, textOf } from '../support/raw-client.js';
 import { eachRevision, eachSessionRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
 import { answerTo, asked, declares } from '../support/stateless-post.js';
 import { golden } from './golden-servers.js';
+import { kindsOf } from './lists.js';
 import { ASKING, membersOf, RUNNING } from './members.js';
 import { listen } from './neutral.js';
 import { ANSWERS } from './rounds.js';
@@ -46,43 +47,18 @@ const identityOf = ({ serverInfo, _meta: meta }: JsonObject) => serverInfo ?? (m
 const LABEL = '[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?';
 const META_KEY = new RegExp(`^(?:${LABEL}(?:\\.${LABEL})*/)?(?:[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?)?$`);
 
-/** Classes with one member each, with these options. */
-function providersOf(options: object) {
-  class WithTool {
-    @Tool(options)
-    tool() {}
-  }
-  class WithPrompt {
-    @Prompt(options)
-    prompt() {
-      return '';
-    }
-  }
-  class WithResource {
-    @Resource('docs://one', options)
-    resource() {
-      return '';
-    }
-  }
-  class WithTemplate {
-    @Resource('docs://{name}', options)
-    template(_input: NoInput) {
-      return '';
-    }
-  }
-  return [WithTool, WithPrompt, WithResource, WithTemplate];
-}
-
 /** Expects that no kind of member can have these options. */
 function refused(options: object, ...words: readonly string[]) {
-  for (const cls of providersOf(options)) {
+  for (const cls of Object.values(kindsOf(options))) {
     for (const word of words) expect(() => serverOf({ providers: [cls] })).toThrow(word);
   }
 }
 
 /** Expects that members of all kinds can have this `_meta`, and that it is listed. */
 async function accepted(revision: Revision, meta: JsonObject) {
-  const client = await RawClient.connect(serverOf({ providers: providersOf({ _meta: meta }) }), { revision });
+  const client = await RawClient.connect(serverOf({ providers: Object.values(kindsOf({ _meta: meta })) }), {
+    revision,
+  });
   for (const method of LISTS) {
     const [entry] = listed(await client.result(method));
     // the first of these revisions have none in lists
@@ -273,8 +249,8 @@ describe('the trace context in `_meta`', () => {
   });
 
   it('names the place and the key', () => {
-    expect(() => serverOf({ providers: providersOf({ _meta: { traceparent: 'nonsense' } }) })).toThrow(
-      /^WithTool\.\w+: `_meta` has a "traceparent" that is not in its W3C format\. Correct or remove it\. \[DECORUM_INVALID_OPTION\]$/,
+    expect(() => serverOf({ providers: Object.values(kindsOf({ _meta: { traceparent: 'nonsense' } })) })).toThrow(
+      /^OneTool\.\w+: `_meta` has a "traceparent" that is not in its W3C format\. Correct or remove it\. \[DECORUM_INVALID_OPTION\]$/,
     );
   });
 
@@ -283,7 +259,7 @@ describe('the trace context in `_meta`', () => {
     for (const each of ['a=1;', ',', ' ', 'a=b;c=d', 'a@', 'a=; ', 'a\t']) {
       for (const key of ['traceparent', 'tracestate', 'baggage']) {
         const meta = { [key]: `x${each.repeat(100_000)}"` };
-        expect(() => serverOf({ providers: providersOf({ _meta: meta }) })).toThrow('W3C');
+        expect(() => serverOf({ providers: Object.values(kindsOf({ _meta: meta })) })).toThrow('W3C');
       }
     }
     expect(cpuMs() - begun).toBeLessThan(2000);
@@ -431,7 +407,7 @@ describe('icons, annotations and titles', () => {
   eachRevision('META-26', 'icons are sent for the server and for every list entry', async (revision) => {
     const full = { ...icon, sizes: ['16x16', '32x32'], theme: 'light' } as const;
     for (const icons of [[icon], [{ src: 'https://example.com/i' }, full, icon]]) {
-      const server = serverOf({ providers: providersOf({ icons }), icons });
+      const server = serverOf({ providers: Object.values(kindsOf({ icons })), icons });
       const client = await RawClient.connect(server, { revision, begins: false });
       expect(identityOf(await client.begin())).toHaveProperty('icons', icons);
       for (const method of LISTS) expect(listed(await client.result(method))[0]?.['icons']).toEqual(icons);
@@ -453,7 +429,7 @@ describe('icons, annotations and titles', () => {
 
   eachRevision('META-28', 'annotations have a known audience and a priority from 0 to 1', async (revision) => {
     const annotations = { audience: ['assistant'], priority: 1 } as const;
-    const [, , Annotated] = providersOf({ annotations }) as [object, object, new () => object];
+    const { OneResource: Annotated } = kindsOf({ annotations });
     const server = serverOf({ providers: [Annotated] });
     server.addTool({ name: 'say', input: NoInput }, () => text('Hello', { annotations }));
     const client = await RawClient.connect(server, { revision });
@@ -461,7 +437,7 @@ describe('icons, annotations and titles', () => {
     expect(await client.call('say')).toMatchObject({ content: [{ annotations }] });
     const wrong = [2, -0.1, 1.01, Number.NaN].map((priority) => ({ priority }));
     for (const invalid of [...wrong, { audience: ['user', 'nobody'] }, { audience: 'user' }]) {
-      for (const cls of providersOf({ annotations: invalid }).slice(2)) {
+      for (const cls of Object.values(kindsOf({ annotations: invalid })).slice(2)) {
         expect(() => serverOf({ providers: [cls] })).toThrow(Object.keys(invalid)[0]);
       }
     }

@@ -1,24 +1,131 @@
 // A handler with questions is written once. The result is the same in every revision, and the effect happens once per
 // flow. In the stateless revision, each round may run in another process.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type JsonObject, MemorySingleUse } from '@decorum/core';
 
 import {
   type Answer,
-  type RawTransport,
-  RAW_TRANSPORTS,
   type Message,
+  RAW_TRANSPORTS,
   RawClient,
+  type RawTransport,
   textOf,
 } from '../support/raw-client.js';
 import { type Revision, REVISIONS, STATELESS } from '../support/requirements.js';
 import { createServer } from './one-handler.js';
-import { type Launch, overHttp, overStdio, toFreshProcesses, toProcess } from './one-handler-process.js';
 import { Log } from './servers.js';
+
+const PROGRAM = fileURLToPath(new URL('one-handler-server.js', import.meta.url));
+
+/** Options of a process. */
+interface Launch {
+  /** The value of DECORUM_SECRET. */
+  readonly secret: string;
+  /** The file that records the effects. */
+  readonly effects: string;
+  readonly singleUse?: boolean;
+}
+
+/** A process with the handlers, and its connection. */
+interface Running {
+  readonly child: ChildProcess;
+  /** Sends a request and returns the text of the response. */
+  send(text: string): Promise<string>;
+}
+
+/** Starts a process over one transport. */
+type Start = (launch: Launch) => Promise<Running>;
+
+function start({ secret, effects, singleUse }: Launch, ...args: string[]) {
+  const child = spawn(process.execPath, [PROGRAM, ...args, ...(singleUse ? ['--single-use'] : [])], {
+    env: { ...process.env, DECORUM_SECRET: secret, EFFECTS: effects },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const line = async () => {
+    const { done, value } = await lines.next();
+    if (done) throw new Error('The process ended and left something unsaid.');
+    return value;
+  };
+  return { child, line };
+}
+
+const overHttp: Start = async (launch) => {
+  const { child, line } = start(launch);
+  const url = await line();
+  return {
+    child,
+    async send(text) {
+      const { method, params } = JSON.parse(text) as Message;
+      const headers = {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-protocol-version': '2026-07-28',
+        'mcp-method': String(method),
+        'mcp-name': String(params?.['name']),
+      };
+      return await (await fetch(url, { method: 'POST', headers, body: text })).text();
+    },
+  };
+};
+
+const overStdio: Start = async (launch) => {
+  const { child, line } = start(launch, '--stdio');
+  return {
+    child,
+    async send(text) {
+      child.stdin.write(`${text}\n`);
+      return await line();
+    },
+  };
+};
+
+async function kill({ child }: Running): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGKILL');
+  await ended;
+}
+
+/** Connects to one process for the lifetime of the client. */
+const toProcess =
+  (begin: Start, launch: Launch): RawTransport =>
+  async (_server, receive) => {
+    const process = await begin(launch);
+    return { send: async (text) => receive(await process.send(text)), close: () => kill(process) };
+  };
+
+/**
+ * Sends each message to a new process, which is killed after its response.
+ * @param launches options of each process in order; the last one applies to all further processes
+ * @param pids receives the process ids
+ */
+const toFreshProcesses =
+  (begin: Start, launches: readonly Launch[], pids: number[] = []): RawTransport =>
+  async (_server, receive) => {
+    return {
+      async send(text) {
+        const process = await begin(launches[Math.min(pids.length, launches.length - 1)] as Launch);
+        pids.push(process.child.pid as number);
+        let answer: string;
+        try {
+          answer = await process.send(text);
+        } finally {
+          await kill(process);
+        }
+        receive(answer);
+      },
+      close: () => {},
+    };
+  };
 
 const [FIRST_KEY, SECOND_KEY, THIRD_KEY] = ['first', 'second', 'third'].map((name) => `the ${name} ${'.'.repeat(32)}`);
 

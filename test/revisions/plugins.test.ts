@@ -1,15 +1,104 @@
 // Plugins around every message, in all revisions and over all transports.
+import { AsyncLocalStorage } from 'node:async_hooks';
+
 import { describe, expect, it } from '@jest/globals';
-import { type JsonObject, McpServer, ToolError } from '@decorum/core';
-import type { Plugin } from '@decorum/core/plugin';
+import { type Call, type JsonObject, McpServer, Tool, ToolError } from '@decorum/core';
+import {
+  definePlugin,
+  type ObservedQuestion,
+  type ObservedRequest,
+  type Plugin,
+  type QuestionOutcome,
+  type RequestOutcome,
+  type SessionInfo,
+} from '@decorum/core/plugin';
 import { connect } from '@decorum/testing';
 
 import { endpointOf, transportsOf } from '../support/http-transports.js';
-import { type RawOptions, RawClient, type RawTransport } from '../support/raw-client.js';
+import { RawClient, type RawOptions, type RawTransport } from '../support/raw-client.js';
 import { REVISIONS, STATELESS } from '../support/requirements.js';
 import { listen } from './neutral.js';
 import { deferred, type Handler, Log } from './servers.js';
-import { around, companion, Notes, witness } from './recording-plugin.js';
+
+/** Holds the current request. The plugin sets it around each request. */
+const around = new AsyncLocalStorage<ObservedRequest>();
+
+/** A request and its outcome. */
+interface Seen {
+  readonly request: ObservedRequest;
+  outcome?: RequestOutcome;
+}
+
+/** The records of a witness. */
+class Notes {
+  readonly seen: Seen[] = [];
+  readonly questions: { readonly question: ObservedQuestion; outcome?: QuestionOutcome; readonly inside: unknown }[] =
+    [];
+  readonly sessions: { readonly info: SessionInfo; ended: number }[] = [];
+  readonly intercepted: { readonly call: string; readonly inside: unknown }[] = [];
+  readonly hooks: unknown[] = [];
+
+  /** `method target status` of each request and its outcome, in the order in which the requests began. */
+  get lines(): string[] {
+    return this.seen.map(({ request: { method, target }, outcome }) =>
+      [method, target, outcome?.status, outcome?.code].filter((part) => part !== undefined).join(' '),
+    );
+  }
+
+  /** The record of the first request of a method. */
+  of(method: string): Seen | undefined {
+    return this.seen.find(({ request }) => request.method === method);
+  }
+}
+
+class Extra {
+  @Tool({ description: 'Comes with the plugin' })
+  extra() {
+    return `extra inside ${around.getStore()?.method}`;
+  }
+}
+
+/** Creates the plugin. */
+const witness = definePlugin((notes: Notes) => ({
+  name: 'witness',
+  needs: ['companion'],
+  providers: [Extra],
+  interceptors: [
+    async (call: Call, next) => {
+      notes.intercepted.push({ call: call.name, inside: around.getStore()?.target });
+      return await next();
+    },
+  ],
+  extensions: [{ id: 'com.example/echo', methods: { 'echo/say': (params) => ({ said: params['text'] }) } }],
+  async observe(request, run) {
+    const seen: Seen = { request };
+    notes.seen.push(seen);
+    return await around.run(request, async () => (seen.outcome = await run()));
+  },
+  async ask(question, run) {
+    const entry: Notes['questions'][number] = { question, inside: around.getStore()?.id };
+    notes.questions.push(entry);
+    question.meta['traceparent'] = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    return (entry.outcome = await run());
+  },
+  session(info) {
+    const entry = { info, ended: 0 };
+    notes.sessions.push(entry);
+    return () => {
+      entry.ended += 1;
+    };
+  },
+  routes: [{ method: 'GET', path: '/witness', handle: () => ({ status: 200, body: `${notes.seen.length} requests` }) }],
+  onStart(server: McpServer) {
+    notes.hooks.push(['start', server.info.name]);
+  },
+  onClose() {
+    notes.hooks.push('close');
+  },
+}));
+
+/** The plugin that the witness needs. */
+const companion = definePlugin(() => ({ name: 'companion' }));
 
 const NAME = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } as const;
 

@@ -1,13 +1,15 @@
-// JSON Schemas of members: dialects, and references to other documents.
+// JSON Schemas of members and of forms: dialects, limits, mistakes, and references to other documents.
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import { describe, expect } from '@jest/globals';
-import { type JsonObject, NoInput, Prompt, Resource } from '@decorum/core';
+import type { JsonObject, McpServer } from '@decorum/core';
 
 import { RawClient, textOf } from '../support/raw-client.js';
-import { eachRevision, type Revision, REVISIONS } from '../support/requirements.js';
+import { eachRevision, inStateless, type Revision, REVISIONS } from '../support/requirements.js';
+import { kindsOf } from './lists.js';
 import { serverOf, serverWith } from './servers.js';
 
 const [DRAFT_7, DRAFT_2020] = [
@@ -129,21 +131,49 @@ describe('the JSON Schema of a tool', () => {
     const page = readFileSync(new URL('../../docs/schemas.md', import.meta.url), 'utf8');
     const [, ...documented] = /The dialect is (\S+), or (\S+) if `\$schema` says so\./.exec(page) ?? [];
     expect(documented).toEqual(['2020-12', 'draft-07']);
-    // a keyword of the other dialect is ignored or an error
-    const ignored = {
-      $schema: DRAFT_7,
-      type: 'object',
-      properties: { value: { type: 'array', prefixItems: [integer] } },
-    };
-    await judge(revision, [
-      [{ $schema: DRAFT_2020, ...valued(PAIR, 0)[0] }, { value: [1] }, { value: ['a'] }],
-      [ignored, { value: ['a'] }],
-    ]);
-    for (const dialect of [{ $schema: DRAFT_2020 }, {}]) {
-      const input = { ...dialect, type: 'object', properties: { value: PAIR_7 } };
-      const start = async () =>
-        await (await RawClient.connect(serverWith({ tool: () => '' }, { input }), { revision })).call('tool', {});
-      await expect(start()).rejects.toThrow('DECORUM_INVALID_SCHEMA');
+  });
+});
+
+const object = (at: JsonObject, more: JsonObject = {}): JsonObject => ({ ...more, type: 'object', properties: { at } });
+
+/** Starts servers with a member of each kind that uses a schema, by kind. */
+const STARTS: Readonly<Record<string, (schema: JsonObject) => McpServer>> = {
+  arguments: (input) => serverOf({ providers: [kindsOf({ input }).OneTool] }),
+  results: (output) => serverOf({ providers: [kindsOf({ output }).OneTool] }),
+  'a tool added later': (input) => serverWith({ tool: () => 'taken' }, { input }),
+  prompts: (input) => serverOf({ providers: [kindsOf({ input }).OnePrompt] }),
+  templates: (input) => serverOf({ providers: [kindsOf({ input }).OneTemplate] }),
+};
+
+describe('the dialect of a schema', () => {
+  const DIALECTS = [
+    ['draft-07', DRAFT_7],
+    ['draft-07', 'http://json-schema.org/draft-07/schema'],
+    ['draft-07', 'https://json-schema.org/draft-07/schema#'],
+    ['2020-12', DRAFT_2020],
+    ['2020-12', `${DRAFT_2020}#`],
+    ['2020-12', undefined],
+  ] as const;
+
+  eachRevision(['META-07', 'META-10'], 'decides what its keywords mean, however it is spelled', async (revision) => {
+    // a tuple of each dialect: in the other one, the keyword is unknown, or invalid
+    const tuple = { type: 'array', prefixItems: [{ type: 'integer' }] };
+    const dependent = { type: 'object', dependencies: { card: ['name'] } };
+    const old = { type: 'array', items: [{ type: 'integer' }], additionalItems: false };
+    for (const [dialect, $schema] of DIALECTS) {
+      const named = $schema === undefined ? {} : { $schema };
+      for (const kind of ['arguments', 'a tool added later']) {
+        const start = (schema: JsonObject) => (STARTS[kind] as (typeof STARTS)[string])(object(schema, named));
+        const takes = async (schema: JsonObject, at: unknown) => {
+          const client = await RawClient.connect(start(schema), { revision });
+          return (await client.call('tool', { at }))['isError'] !== true;
+        };
+        expect([$schema, kind, await takes(tuple, [1])]).toEqual([$schema, kind, true]);
+        expect([$schema, kind, await takes(tuple, ['a'])]).toEqual([$schema, kind, dialect === 'draft-07']);
+        expect([$schema, kind, await takes(dependent, { card: 1, name: 'Ada' })]).toEqual([$schema, kind, true]);
+        if (dialect === '2020-12') expect(() => start(old)).toThrow('DECORUM_INVALID_SCHEMA');
+        else expect([await takes(old, [1]), await takes(old, [1, 2])]).toEqual([true, false]);
+      }
     }
   });
 });
@@ -151,54 +181,38 @@ describe('the JSON Schema of a tool', () => {
 describe('a reference to another document', () => {
   /** Places of a reference in a schema. */
   const PLACES: readonly ((reference: JsonObject) => JsonObject)[] = [
-    (reference) => ({ properties: { a: reference } }),
-    (reference) => ({ properties: { a: { type: 'array', items: reference } } }),
+    (reference) => ({ properties: { at: reference } }),
+    (reference) => ({ properties: { at: { type: 'array', items: reference } } }),
     (reference) => ({ allOf: [reference] }),
-    (reference) => ({ properties: { a: { $ref: '#/$defs/a' } }, $defs: { a: reference } }),
-    (reference) => ({ properties: { a: { type: 'object', additionalProperties: reference } } }),
-    (reference) => ({ properties: { a: { anyOf: [{ type: 'string' }, { not: reference }] } } }),
+    (reference) => ({ properties: { at: { $ref: '#/$defs/a' } }, $defs: { a: reference } }),
+    (reference) => ({ properties: { at: { type: 'object', additionalProperties: reference } } }),
+    (reference) => ({ properties: { at: { anyOf: [{ type: 'string' }, { not: reference }] } } }),
     (reference) => reference,
   ];
+  const INVALID = /DECORUM_INVALID_SCHEMA/;
 
-  /** A prompt and a template whose arguments have this schema. */
-  function providersWith(input: JsonObject) {
-    class Prompts {
-      @Prompt({ input })
-      prompt() {
-        return '';
-      }
-    }
-    class Templates {
-      @Resource('a://{a}', { input })
-      template() {
-        return '';
-      }
-    }
-    return [Prompts, Templates];
-  }
-
-  eachRevision('SEC-18', 'is rejected in every schema of a member, and nothing is fetched', async (revision) => {
-    const fetched: (string | undefined)[] = [];
-    const remote = createServer(({ url }, response) => {
+  eachRevision(['SEC-18', 'META-13', 'META-14', 'META-16'], 'is rejected, and never fetched', async (revision) => {
+    const fetched: unknown[] = [];
+    const site = createServer(({ url }, response) => {
       fetched.push(url);
       response.end('{"type":"object"}');
     });
-    await new Promise<void>((resolve) => remote.listen(0, '127.0.0.1', resolve));
-    const origin = `http://127.0.0.1:${(remote.address() as AddressInfo).port}`;
-    const at = `${origin}/a`;
-    const others = [`//${origin.slice(7)}/a`, 'file:///etc/passwd', 'other.json', '/other.json#/a'];
-    const schemas: readonly JsonObject[] = [
-      ...PLACES.map((place) => place({ $ref: at })),
-      ...others.map((target) => PLACES[0]!({ $ref: target })),
-      PLACES[0]!({ $dynamicRef: at }),
-    ].map((keywords) => ({ type: 'object', ...keywords }));
+    site.listen(0, '127.0.0.1');
+    await once(site, 'listening');
+    const origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+    const bases = [{}, { $schema: DRAFT_7 }, { $schema: DRAFT_2020 }, { $id: `${origin}/root` }, { $id: 'urn:b' }];
+    const others = ['file:///etc/passwd', 'other.json', '/other.json#/a', 'urn:example:a'];
+    const targets = [`${origin}/a`, `${origin}/a#/$defs/a`, `//${origin.slice(7)}/a`, ...others];
+    // each place with each base
+    const schemas = targets.flatMap(($ref, turn) =>
+      PLACES.map((place, at) => ({ ...bases[(at + turn) % bases.length], type: 'object', ...place({ $ref }) })),
+    );
+    for (const reference of [{ $dynamicRef: `${origin}/a` }, { $id: `${origin}/inner`, $ref: 'a' }]) {
+      schemas.push({ type: 'object', ...PLACES[0]!(reference) });
+    }
     for (const schema of schemas) {
-      for (const start of [
-        () => serverOf().addTool({ name: 'a', input: schema }, () => ''),
-        () => serverOf().addTool({ name: 'b', input: NoInput, output: schema }, () => ({}) as never),
-        ...providersWith(schema).map((provider) => () => serverOf({ providers: [provider] })),
-      ]) {
-        expect(start).toThrow('DECORUM_');
+      for (const [kind, start] of Object.entries(STARTS)) {
+        expect(() => start(schema)).toThrow(kind === 'prompts' || kind === 'templates' ? 'DECORUM_' : INVALID);
       }
     }
     // names that look like addresses are only names, and so are the URLs that clients send
@@ -210,11 +224,84 @@ describe('a reference to another document', () => {
     const client = await RawClient.connect(server, { revision, capabilities: { elicitation: {} } });
     for (const index of schemas.keys()) expect(await client.call('ask', { index })).toMatchObject({ isError: true });
     expect(client.questions).toEqual([]);
-    const sent = { $ref: `${origin}/sent`, $schema: `${origin}/sent`, url: `${origin}/sent` };
-    expect(JSON.parse(textOf(await client.call('take', sent))!)).toEqual(sent);
+    for (const $ref of targets) {
+      const sent = { $ref, $schema: $ref, url: $ref };
+      expect(JSON.parse(textOf(await client.call('take', sent))!)).toEqual(sent);
+    }
     // a request that had been made before this one would have arrived before
     await (await fetch(`${origin}/last`, { headers: { connection: 'close' } })).text();
     expect(fetched).toEqual(['/last']);
-    await new Promise((resolve) => remote.close(resolve));
+    await new Promise((resolve) => site.close(resolve));
+  });
+});
+
+describe('a schema', () => {
+  inStateless('META-17', 'is limited in every dialect, and for every kind of member', () => {
+    const nested = (wrap: (inner: JsonObject) => JsonObject) => {
+      let deep: JsonObject = { type: 'string' };
+      for (let depth = 0; depth < 70; depth += 1) deep = wrap(deep);
+      return deep;
+    };
+    const large = Object.fromEntries(Array.from({ length: 10_001 }, (_item, n) => [`a${n}`, {}]));
+    const slow = '^(a+)+$';
+    for (const a of [
+      nested((inner) => ({ type: 'array', items: inner })),
+      nested((inner) => ({ anyOf: [inner] })),
+      nested((inner) => ({ not: inner })),
+      { type: 'object', properties: large },
+      { anyOf: Object.values(large) },
+      { type: 'string', pattern: slow },
+      { type: 'array', items: { type: 'string', pattern: slow } },
+      { type: 'object', patternProperties: { [slow]: { type: 'integer' } } },
+      { type: 'object', patternProperties: { [slow]: {} }, additionalProperties: false },
+    ]) {
+      for (const $schema of [DRAFT_7, DRAFT_2020, undefined]) {
+        const schema = object(a, $schema === undefined ? {} : { $schema });
+        for (const [kind, start] of Object.entries(STARTS)) {
+          if (a.type !== 'string' && (kind === 'prompts' || kind === 'templates')) continue;
+          expect(() => start(schema)).toThrow(expect.objectContaining({ code: 'DECORUM_INVALID_SCHEMA' }));
+        }
+      }
+    }
+  });
+});
+
+describe('a mistake in a schema', () => {
+  const places: readonly ((part: JsonObject) => JsonObject)[] = [
+    (part) => part,
+    (part) => ({ properties: { a: part } }),
+    (part) => ({ properties: { a: { type: 'array', items: part } } }),
+    (part) => ({ properties: { a: { anyOf: [{ type: 'null' }, part] } } }),
+    (part) => ({ properties: { a: { $ref: '#/$defs/a' } }, $defs: { a: part } }),
+    // no reference leads there
+    (part) => ({ $defs: { a: part } }),
+    (part) => ({ definitions: { a: part } }),
+    (part) => ({ $defs: { a: { type: 'object', properties: { b: part } } } }),
+    (part) => ({ properties: { a: { $defs: { b: part } } } }),
+  ];
+  const mistakes: readonly JsonObject[] = [
+    { type: 'strng' },
+    { minLength: -1 },
+    { enum: 'a' },
+    { required: 'a' },
+    { properties: [] },
+    { requird: ['a'] },
+  ];
+
+  eachRevision('META-12', 'is found at startup wherever it is, in each dialect', async (revision) => {
+    for (const $schema of [undefined, DRAFT_2020, DRAFT_7]) {
+      for (const place of places) {
+        const schemaOf = (part: JsonObject) => ({ ...($schema && { $schema }), type: 'object', ...place(part) });
+        for (const mistake of mistakes) {
+          const start = () => serverWith({ tool: () => '' }, { input: schemaOf(mistake) });
+          expect(start).toThrow('DECORUM_INVALID_SCHEMA');
+        }
+        const client = await RawClient.connect(
+          serverWith({ tool: () => 'taken' }, { input: schemaOf({ title: 'T' }) }),
+          { revision },
+        );
+        expect(textOf(await client.call('tool', {}))).toBe('taken');
+      }
+    }
   });
 });

@@ -15,7 +15,7 @@ import { HOST } from '@decorum/core/transport';
 import { overHttp, transportsOf } from '../support/http-transports.js';
 import { type Message, overMemory, overStdio, RawClient, type RawOptions } from '../support/raw-client.js';
 import { eachRevision, inStateless, STATELESS } from '../support/requirements.js';
-import { copies } from './lists.js';
+import { copies, kindsOf } from './lists.js';
 import { ACKNOWLEDGED, followResource, listen, plain } from './neutral.js';
 import { deferred, serverOf, serverWith } from './servers.js';
 import { type Setting, waysOf } from './ways.js';
@@ -331,27 +331,18 @@ async function listeners(server: McpServer, expected: number): Promise<number> {
 
 describe('a subscription', () => {
   inStateless('SUB-03', 'is acknowledged with the supported notifications', async () => {
-    class OnlyPrompts {
-      @Prompt()
-      prompt() {
-        return 'prompt';
-      }
-    }
-    class OnlyResources {
-      @Resource('docs://a')
-      first() {
-        return 'a';
-      }
-    }
+    const { OneTool, OnePrompt, OneResource } = kindsOf();
     const { toolsListChanged, promptsListChanged, resourcesListChanged } = ALL;
-    const resourceSubscriptions = ['docs://a'];
+    const resourceSubscriptions = ['docs://one'];
+    const wanted = { ...ALL, resourceSubscriptions: ['docs://one', 'docs://two'] };
     for (const transport of TRANSPORTS) {
-      for (const [server, honored] of [
-        [serverWith({ tool: () => '' }), { toolsListChanged }],
-        [serverOf({ providers: [OnlyPrompts] }), { promptsListChanged }],
-        [serverOf({ providers: [OnlyResources] }), { resourcesListChanged, resourceSubscriptions }],
+      for (const [provider, honored] of [
+        [OneTool, { toolsListChanged }],
+        [OnePrompt, { promptsListChanged }],
+        [OneResource, { resourcesListChanged, resourceSubscriptions }],
       ] as const) {
-        expect(await listen(await connect(server, transport), ALL, 1)).toEqual(honored);
+        const client = await connect(serverOf({ providers: [provider] }), transport);
+        expect(await listen(client, wanted, 1)).toEqual(honored);
       }
     }
   });

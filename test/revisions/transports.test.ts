@@ -1,4 +1,5 @@
-// Whole conversations over every transport, sockets of the operating system, and custom transports.
+// Whole conversations over every transport, of several clients at once, over sockets, and over custom transports.
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
@@ -6,19 +7,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { describe, expect, it } from '@jest/globals';
-import { type JsonObject, serveStdio } from '@decorum/core';
+import { type JsonObject, type McpServer, serveStdio } from '@decorum/core';
 import { type Frame, type Host, HOST, parseMessage } from '@decorum/core/transport';
+import fc from 'fast-check';
 
-import { json, post, request, serve } from '../../packages/http/test/fixture.js';
-import { overHttp, overHttpSse, transportsOf } from '../support/http-transports.js';
-import { RawClient, type RawTransport, textOf } from '../support/raw-client.js';
-import {
-  eachRevision,
-  eachSessionRevision,
-  inStateless,
-  SESSION_REVISIONS,
-  STATELESS,
-} from '../support/requirements.js';
+import { overHttp, transportsOf } from '../support/http-transports.js';
+import { overStdio, RawClient, type RawTransport, textOf } from '../support/raw-client.js';
+import { eachRevision, inStateless, REVISIONS, SESSION_REVISIONS, STATELESS } from '../support/requirements.js';
+import { LISTS } from './lists.js';
 import { ACKNOWLEDGED, listen } from './neutral.js';
 import { serverWith } from './servers.js';
 import {
@@ -31,6 +27,7 @@ import {
   storyCapabilities,
   storyServer,
   Storyteller,
+  subscribe,
   use,
 } from './story.js';
 
@@ -66,63 +63,6 @@ describe('A client', () => {
       await comeBack(client, teller);
     },
   );
-});
-
-const NEWEST = '2025-11-25';
-const hello = (protocolVersion: unknown): JsonObject => ({
-  protocolVersion,
-  capabilities: {},
-  clientInfo: { name: 'raw', version: '1' },
-});
-
-describe('the revision of a session', () => {
-  const UNKNOWN = ['1999-01-01', '9999-12-31', '', '2025-11-26', STATELESS, ` ${NEWEST}`, '2024-11-05-draft', 'latest'];
-
-  eachRevision(['LIFE-03', 'LIFE-04'], 'is the newest with sessions if another is unknown', async (revision) => {
-    const server = serverWith({ revision: (context) => context.revision });
-    const transports = Object.entries({ ...transportsOf(revision), 'HTTP+SSE': overHttpSse });
-    for (const [at, [name, transport]] of transports.entries()) {
-      for (const unknown of [UNKNOWN[at], `${revision} `]) {
-        const client = await RawClient.connect(server, { revision: NEWEST, begins: false }, transport);
-        const { protocolVersion } = await client.result('initialize', hello(unknown));
-        expect([name, unknown, protocolVersion]).toEqual([name, unknown, NEWEST]);
-        await client.notify('notifications/initialized');
-        expect([name, textOf(await client.call('revision'))]).toEqual([name, NEWEST]);
-      }
-    }
-    // also where the server keeps no sessions
-    const { url } = await serve({ sessions: false });
-    for (const unknown of [...UNKNOWN, `${revision} `]) {
-      const begun = await json(await post(url, request(1, 'initialize', hello(unknown))));
-      expect([unknown, begun]).toMatchObject([unknown, { id: 1, result: { protocolVersion: NEWEST } }]);
-    }
-  });
-
-  eachSessionRevision('LIFE-02', 'is the one in the message, whatever the header says', async (revision) => {
-    for (const options of [{}, { sessions: false } as const]) {
-      const { url } = await serve(options);
-      for (const declared of SESSION_REVISIONS) {
-        const headers = { 'mcp-protocol-version': declared };
-        const begun = await json(await post(url, request(1, 'initialize', hello(revision)), headers));
-        expect([declared, begun]).toMatchObject([declared, { result: { protocolVersion: revision } }]);
-      }
-    }
-  });
-});
-
-describe('a session', () => {
-  eachSessionRevision('LIFE-18', 'can begin after a failed start, over every transport', async (revision) => {
-    for (const [name, transport] of Object.entries(transportsOf(revision))) {
-      const client = await RawClient.connect(serverWith({ hi: () => 'hi' }), { revision, begins: false }, transport);
-      const long = { ...hello(revision), x: 'x'.repeat(70_000) };
-      for (const params of [undefined, {}, hello(7), hello(null), hello([revision]), long]) {
-        const { code } = await client.error('initialize', params);
-        expect([name, params, code]).toEqual([name, params, -32602]);
-      }
-      expect([name, await client.begin()]).toMatchObject([name, { protocolVersion: revision }]);
-      expect(textOf(await client.call('hi'))).toBe('hi');
-    }
-  });
 });
 
 describe('a pipe of stateless requests', () => {
@@ -215,4 +155,83 @@ describe('a custom transport', () => {
     expect(methods).toEqual(others);
     expect(client.questions).toMatchObject([{ method: 'sampling/createMessage' }]);
   });
+});
+
+/** Actions of a client that work in any order, with their assertions. */
+const ACTIONS: Readonly<Record<string, (client: RawClient, server: McpServer) => unknown>> = {
+  list: (client) => Promise.all(LISTS.map(([method]) => client.result(method))),
+  async date(client) {
+    expect(textOf(await client.call('revision'))).toBe(client.revision);
+  },
+  async media(client) {
+    expect((await client.call('media'))['content']).toHaveLength(3);
+  },
+  async structured(client) {
+    const result = await client.call('forecast', { city: client.revision });
+    expect('structuredContent' in result).toBe(client.revision >= '2025-06-18');
+    expect(textOf(result)).toContain(client.revision);
+  },
+  async prompt(client) {
+    const { messages } = await client.result('prompts/get', { name: 'pack', arguments: { city: client.revision } });
+    expect(messages).toMatchObject([{ content: { text: `To ${client.revision}` } }, {}]);
+  },
+  ask: beAsked,
+  async report(client) {
+    await client.result('tools/call', { name: 'report', _meta: { progressToken: `token of ${client.revision}` } });
+  },
+  async quiet(client) {
+    if (!client.stateless) await client.result('logging/setLevel', { level: 'error' });
+  },
+  follow: (client) => subscribe(client, randomUUID()),
+  update: (_client, server) => server.notify.resourceUpdated('docs://a'),
+  change: (_client, server) => server.notify.toolsChanged(),
+  async err(client) {
+    expect(await client.error('tools/fly')).toMatchObject({ code: -32601 });
+  },
+};
+
+const plans = fc.array(fc.tuple(fc.nat(REVISIONS.length - 1), fc.constantFrom(...Object.keys(ACTIONS))), {
+  minLength: 4,
+  maxLength: 40,
+});
+
+/** The fields of a message that identify its owner. */
+function ownersOf({ params = {} }: { params?: JsonObject }): unknown[] {
+  const token = params['progressToken'];
+  const { of } = (params['data'] ?? {}) as { of?: unknown };
+  return [...(typeof token === 'string' ? [token.replace('token of ', '')] : []), ...(of === undefined ? [] : [of])];
+}
+
+describe('Five clients, one of each revision,', () => {
+  it.each(Object.entries({ stdio: overStdio, HTTP: overHttp }))(
+    'see only messages in the format of their revision on one server, over %s',
+    async (_medium, transport) => {
+      const property = fc.asyncProperty(plans, async (plan) => {
+        const server = storyServer();
+        const clients = await Promise.all(
+          REVISIONS.map((revision) => {
+            const options = { revision, capabilities: storyCapabilities(revision), answers: storyAnswers(revision) };
+            return RawClient.connect(server, { ...options, logLevel: 'info' }, transport);
+          }),
+        );
+        const subscribed = new Set<number>();
+        await Promise.all(
+          plan.map(async ([index, name]) => {
+            if (name === 'follow') subscribed.add(index);
+            await ACTIONS[name]?.(clients[index] as RawClient, server);
+          }),
+        );
+        await Promise.all(clients.map((client) => client.settled()));
+        for (const [index, client] of clients.entries()) {
+          expect(client.problems).toEqual([]);
+          for (const owner of client.received.flatMap(ownersOf)) expect(owner).toBe(client.revision);
+          if (!subscribed.has(index)) expect(client.of('notifications/resources/updated')).toEqual([]);
+          const answered = client.received.filter(({ method }) => method === undefined).map(({ id }) => id);
+          expect(new Set(answered).size).toBe(answered.length);
+        }
+        await Promise.all(clients.map((client) => client.close()));
+      });
+      await fc.assert(property, { numRuns: 10 });
+    },
+  );
 });
