@@ -1,49 +1,55 @@
-// Judging callers: who gets 401, 403 or 400, when, and with which challenge.
-import { once } from 'node:events';
+// Who calls: `auth` and its simple form `principal`, who gets 401, 403 or 400, when, and with which challenge.
+import { EventEmitter, once } from 'node:events';
+import { setImmediate as turn } from 'node:timers/promises';
 
 import { expect, it } from '@jest/globals';
 import type { JsonObject } from '@decorum/core';
 import type { Auth, Denial } from '@decorum/http';
 
+import { stopClock } from '../../packages/http/test/clock.js';
+import { Connection } from '../../packages/http/test/connection.js';
 import { EventReader } from '../../packages/http/test/events.js';
-import { type Fields, json, post, raw, request } from '../../packages/http/test/fixture.js';
-import { HttpClient, initialize, SseClient, TOKEN } from '../support/http-client.js';
+import { cancelOf, type Fields, json, post, raw, request, statusOf } from '../../packages/http/test/fixture.js';
+import { doorsOf, enter, HttpClient, initialize, SseClient, TOKEN } from '../support/http-client.js';
 import { ANN, AUTH, as, BAD, BASE, BOB, PublicFiles, serveFiles, shut, WRITER } from './auth-fixture.js';
-import { Connection } from './connection.js';
 import {
+  inAnyRevision,
   inEveryRevision,
   inEverySessionRevision,
   inTheFirstRevision,
-  inAnyRevision,
+  inTheStatelessRevision,
   overEveryHost,
+  serveOn,
 } from './contract.js';
+import type { HostOptions } from './hosts.js';
 
 /** The only revision in which messages can be sent together. */
 const WITH_BATCHES = '2025-03-26';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const NEEDED = [BASE, 'files:write'];
-const LACKING = 'The caller lacks scopes that this request needs.';
 
 /** Status, challenge and body of a refusal. */
 async function refusalOf(response: Response): Promise<unknown[]> {
   return [response.status, response.headers.get('www-authenticate'), await json(response)];
 }
 
+const errorFor = (id: unknown, message: string, scopes: readonly string[]) => ({
+  jsonrpc: '2.0',
+  ...(id !== undefined && { id }),
+  error: { code: -32600, message, data: { scopes } },
+});
+
 const forbidden = (id: unknown, scopes: readonly string[]) => [
   403,
   `Bearer error="insufficient_scope", scope="${scopes.join(' ')}"`,
-  { jsonrpc: '2.0', ...(id !== undefined && { id }), error: { code: -32600, message: LACKING, data: { scopes } } },
+  errorFor(id, 'The caller lacks scopes that this request needs.', scopes),
 ];
 
 const unauthorized = (id: unknown, scopes: readonly string[]) => [
   401,
   `Bearer scope="${scopes.join(' ')}"`,
-  {
-    jsonrpc: '2.0',
-    ...(id !== undefined && { id }),
-    error: { code: -32600, message: 'Authorization is required.', data: { scopes } },
-  },
+  errorFor(id, 'Authorization is required.', scopes),
 ];
 
 const callOf = (id: number, name: string, meta?: JsonObject) =>
@@ -157,7 +163,7 @@ overEveryHost('auth', (host) => {
     const began = once(files, 'began');
     const running = client.call(1, 'wait');
     await began;
-    const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
+    const cancel = cancelOf(1);
     for (const others of [
       [],
       [{ jsonrpc: '2.0', id: 's1', result: {} }],
@@ -166,10 +172,8 @@ overEveryHost('auth', (host) => {
       // in flight
       [request(1, 'ping')],
     ]) {
-      const batch = [...others, cancel];
-      expect(await refusalOf(await client.post(batch, as({ scopes: ['other'] })))).toEqual(
-        forbidden(undefined, [BASE]),
-      );
+      const answer = await client.post([...others, cancel], as({ scopes: ['other'] }));
+      expect(await refusalOf(answer)).toEqual(forbidden(undefined, [BASE]));
     }
     expect(files.aborted).toBe(0);
     expect((await client.post([cancel])).status).toBe(202);
@@ -209,24 +213,19 @@ overEveryHost('auth', (host) => {
       [401, 'Bearer error="invalid_token"'],
     ]);
     expect((await client.post(client.buildMessage(3, 'tools/list'), { authorization: undefined })).status).toBe(401);
+    // also where sessions are not kept: its client would lose scopes too, by asking for exactly those of a challenge
+    const { url: other } = await serveFiles(host, { sessions: false, auth: { ...AUTH, challenge } });
+    expect((await HttpClient.alone(other, revision).call(1, 'write', { headers: ANN })).status).toBe(403);
     const inSession = !client.stateless;
+    const denied = { reason: 'insufficient-scope', scopes: NEEDED, principal: { subject: 'ann', scopes: [BASE] } };
     expect(denials).toEqual([
-      { reason: 'insufficient-scope', scopes: NEEDED, principal: { subject: 'ann', scopes: [BASE] }, inSession },
+      { ...denied, inSession },
       { reason: 'unauthorized', scopes: [BASE], principal: undefined, inSession },
+      { ...denied, inSession },
     ]);
-  });
-
-  inEverySessionRevision('tells `challenge` of a session, also where sessions are not kept', async (revision) => {
-    const denials: Denial[] = [];
-    const challenge = (denial: Denial) => {
-      denials.push(denial);
-      return { status: 403, headers: {} };
-    };
-    const { url } = await serveFiles(host, { sessions: false, auth: { ...AUTH, challenge } });
-    const client = HttpClient.alone(url, revision);
-    expect((await client.call(1, 'write', { headers: ANN })).status).toBe(403);
-    // its client would lose scopes too, by asking for exactly those of a challenge
-    expect(denials).toMatchObject([{ scopes: NEEDED, inSession: true }]);
+    // nor is a request that would start one
+    expect(await statusOf(url, as({ scopes: ['other'] }), HELLO)).toBe(403);
+    expect(denials.at(-1)).toMatchObject({ scopes: [BASE], inSession: false });
   });
 
   it('answers with a masked 500 if `challenge` throws or returns what is no answer', async () => {
@@ -256,15 +255,11 @@ overEveryHost('auth', (host) => {
   inEveryRevision('keeps the token from handlers and logs [AUTHRS-09]', async (revision) => {
     const auth = { ...AUTH, credentialHeaders: ['x-my-key'] };
     const { url, files, log, errors } = await serveFiles(host, { auth });
-    const seen: unknown[] = [];
-    const headers = { ...ANN, 'x-my-key': 'a-key' };
-    files.on('began', () =>
-      seen.push(files.contexts.map(({ principal, transport }) => [principal, transport.headers])),
-    );
-    const client = await HttpClient.open(url, revision, headers);
+    const client = await HttpClient.open(url, revision, { ...ANN, 'x-my-key': 'a-key' });
     const began = once(files, 'began');
     const pending = client.call(1, 'wait');
     await began;
+    const seen = files.contexts.map(({ principal, transport }) => [principal, transport.headers]);
     files.emit('go');
     await pending;
     await client.call(2, 'fail');
@@ -313,14 +308,10 @@ overEveryHost('auth', (host) => {
     expect((await client.reader.message()).message).toMatchObject({ id: 3, result: {} });
     expect((await client.send(callOf(5, 'list'), { authorization: '' })).status).toBe(401);
     expect(files.ran).toEqual(['list', 'guarded']);
-  });
-
-  inTheFirstRevision('accepts a call on HTTP+SSE before its handler ends', async () => {
-    const { url, files } = await serveFiles(host, { legacySse: true });
-    const client = await SseClient.open(new URL('/sse', url).href, ANN);
-    expect((await client.send(callOf(1, 'wait'))).status).toBe(202);
+    // a call is accepted before its handler ends
+    expect((await client.send(callOf(6, 'wait'))).status).toBe(202);
     files.emit('go');
-    expect((await client.reader.message()).message).toMatchObject({ id: 1, result: {} });
+    expect((await client.reader.message()).message).toMatchObject({ id: 6, result: {} });
   });
 
   it('does not start for scopes if nothing tells who calls', async () => {
@@ -363,15 +354,15 @@ overEveryHost('auth, with a public member,', (host) => {
   inEverySessionRevision("never lets anybody take over a principal's session [SESS-10]", async (revision) => {
     const { url } = await serveFiles(host, {}, new PublicFiles());
     const own = await HttpClient.open(url, revision, ANN);
-    const list = own.buildMessage(1, 'tools/list');
     const { authorization: _token, ...stolen } = own.headers;
+    const body = JSON.stringify(own.buildMessage(1, 'tools/list'));
     for (const [more, status] of [
       [{}, 401],
       [BOB, 404],
     ] as const) {
       for (const method of ['POST', 'GET', 'DELETE']) {
         const headers = { accept: 'application/json, text/event-stream', ...JSON_TYPE, ...stolen, ...more };
-        const [answer] = await raw(url, method, headers, method === 'POST' ? JSON.stringify(list) : '');
+        const [answer] = await raw(url, method, headers, method === 'POST' ? body : '');
         expect([method, answer.statusCode]).toEqual([method, status]);
         if (status === 401) expect(answer.headers['www-authenticate']).toBe(`Bearer scope="${BASE}"`);
       }
@@ -409,5 +400,229 @@ overEveryHost('auth, with a public member,', (host) => {
     server.addTool({ name: 'hello', description: 'Says hello', public: true }, () => 'hello');
     const client = await HttpClient.open(url, '2025-11-25');
     expect((await client.call(1, 'hello')).status).toBe(200);
+  });
+});
+
+type Authenticate = Auth['authenticate'];
+
+const HELLO = initialize('2025-11-25');
+const CHALLENGE = 'Bearer resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource"';
+const REFUSAL = {
+  status: 401,
+  headers: { 'www-authenticate': CHALLENGE, 'content-type': 'application/problem+json; charset=utf-8' },
+  body: '{"title":"Who are you?"}',
+};
+
+/** Trusts any bearer token as the name of the caller, and rejects requests without one. */
+const byToken: Authenticate = async ({ headers }) => {
+  // simulates a remote token lookup, during which the body arrives
+  for (let n = 0; n < 3; n++) await turn();
+  const subject = /^Bearer (\w+)$/.exec(headers['authorization'] ?? '')?.[1];
+  // the server sets the length itself
+  const all = { ...REFUSAL.headers, 'Content-Length': '2' };
+  return subject === undefined ? { ...REFUSAL, headers: all } : { subject, scopes: ['read'] };
+};
+const TRUSTED = { authorization: 'Bearer ann' };
+
+/** An `authenticate` that asks a remote service, which answers on `open`. */
+class Slow extends EventEmitter {
+  readonly authenticate: Authenticate = async ({ headers }) => {
+    if (headers['x-slow'] === undefined) return { subject: 'ann' };
+    const opened = once(this, 'open');
+    this.emit('asked');
+    await opened;
+    return { subject: 'ann' };
+  };
+}
+const SLOW = { 'x-slow': 'yes' };
+
+/** The principal that a handler sees. */
+async function whoIs(client: HttpClient, headers: Fields = {}): Promise<unknown> {
+  const { result } = await json(await client.call('who', 'who', { headers }));
+  return (JSON.parse(result?.content?.[0]?.text ?? '') as { principal?: unknown }).principal;
+}
+
+const fails = (): never => {
+  throw new Error('The secret store is down.');
+};
+
+overEveryHost('authenticate', (host) => {
+  inEveryRevision('passes the principal to handlers', async (revision) => {
+    const { url } = await serveOn(host, { auth: { authenticate: byToken } });
+    const client = await HttpClient.open(url, revision, TRUSTED);
+    expect(await whoIs(client)).toEqual({ subject: 'ann', scopes: ['read'] });
+    const reader = await client.stream(1, 'steps');
+    expect((await reader.rest()).at(-1)?.message).toMatchObject({ id: 1, result: {} });
+  });
+
+  inEveryRevision(
+    'rejects with its own status, headers and body on every route and method [SESS-08]',
+    async (revision) => {
+      const { url, probe } = await serveOn(host, { auth: { authenticate: byToken }, legacySse: true });
+      for (const door of await doorsOf(url, revision, TRUSTED)) {
+        const { authorization: _token, ...headers } = door.headers;
+        const [answer, text] = await raw(door.url, door.method, headers, door.body);
+        // a preflight has no credentials, but must be answered
+        const isPreflight = door.method === 'OPTIONS';
+        const expected = isPreflight ? [204, ''] : [401, REFUSAL.body];
+        expect([door.name, answer.statusCode, text]).toEqual([door.name, ...expected]);
+        if (!isPreflight) expect(answer.headers).toMatchObject(REFUSAL.headers);
+        expect([door.name, (await enter(door)).status]).toEqual([door.name, door.served]);
+      }
+      expect(probe.contexts).toEqual([]);
+    },
+  );
+
+  inEverySessionRevision('is asked for the token of each request on a connection [SESS-08]', async (revision) => {
+    const { url } = await serveOn(host, { auth: { authenticate: byToken } });
+    const client = await HttpClient.open(url, revision, TRUSTED);
+    const { authorization: _token, ...without } = client.headers;
+    const { 'mcp-session-id': _id, ...stranger } = without;
+    const list = client.buildMessage(1, 'tools/list');
+    for (const [message, headers] of [
+      [list, without],
+      [initialize(revision), stranger],
+    ] as const) {
+      const connection = await Connection.open(url);
+      for (const [posted, all, status] of [
+        [list, client.headers, 200],
+        [message, headers, 401],
+      ] as const) {
+        connection.text = '';
+        connection.post(posted, { accept: 'application/json, text/event-stream', ...all });
+        expect(await connection.until(/\r\n\r\n.*\}/s)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+      }
+    }
+  });
+
+  it('gets method, headers, address and the host’s request, once per request that passes the guard', async () => {
+    const asked: unknown[] = [];
+    const { url } = await serveOn(host, {
+      auth: {
+        authenticate: ({ method, url: path, headers, remoteAddress }, req) => {
+          asked.push([method, path, headers['x-custom'], remoteAddress, typeof req]);
+          return { subject: 'ann' };
+        },
+      },
+    });
+    const custom = { 'X-Custom': 'Yes' };
+    await raw(url, 'POST', { ...JSON_TYPE, ...custom }, JSON.stringify(HELLO));
+    for (const method of ['GET', 'DELETE']) await raw(url, method, custom);
+    // requests rejected by the guard are not authenticated
+    for (const foreign of [{ host: 'evil.example' }, { origin: 'http://evil.example' }])
+      await raw(url, 'POST', { ...JSON_TYPE, ...foreign }, '{}');
+    expect(asked).toEqual(['POST', 'GET', 'DELETE'].map((method) => [method, '/mcp', 'Yes', '127.0.0.1', 'object']));
+  });
+
+  it('lets pages of an allowed origin read a rejection', async () => {
+    const origin = 'https://app.example.com';
+    const { url } = await serveOn(host, { auth: { authenticate: byToken }, allowedOrigins: [origin] });
+    const [answer] = await raw(url, 'POST', { ...JSON_TYPE, origin }, '{}');
+    expect(answer.headers).toMatchObject({
+      'www-authenticate': CHALLENGE,
+      'access-control-allow-origin': origin,
+      'access-control-expose-headers': 'Mcp-Session-Id, WWW-Authenticate',
+    });
+  });
+
+  it('fails closed with a masked 500 when it returns anything else', async () => {
+    const headers = [{ 'www-authenticate': 1 }, { a: 'a\nb' }, { a: '\u4e2d' }, { 'www authenticate': 'Bearer' }];
+    const refusals = [
+      { status: 200 },
+      { status: 401, body: {} },
+      ...headers.map((all) => ({ status: 401, headers: all })),
+    ];
+    const wrong = [{}, { subject: '' }, 'ann', null, true, ...refusals];
+    let found: unknown;
+    const authenticate = ({ headers: { 'x-late': late } }: { headers: Fields }) =>
+      late ? Promise.resolve(found) : found;
+    const { url, errors, probe } = await serveOn(host, { auth: { authenticate: authenticate as Authenticate } });
+    for (found of wrong) {
+      for (const late of [{}, { 'x-late': 'yes' }]) {
+        const [answer, text] = await raw(url, 'POST', { ...JSON_TYPE, ...late }, JSON.stringify(HELLO));
+        const told = JSON.stringify(found);
+        expect([told, answer.statusCode, text]).toEqual([told, 500, expect.stringContaining('"Internal error"')]);
+      }
+    }
+    expect([errors.length, probe.contexts]).toEqual([2 * wrong.length, []]);
+  });
+
+  it.each<[string, HostOptions]>([
+    ['throws', { auth: { authenticate: fails } }],
+    ['rejects', { auth: { authenticate: async () => fails() } }],
+    ['is the option `principal` and throws', { principal: fails }],
+  ])('that %s is reported and answered with a masked 500', async (_how, options) => {
+    const { url, errors, probe } = await serveOn(host, options);
+    const [answer, text] = await raw(url, 'POST', JSON_TYPE, JSON.stringify(HELLO));
+    const error = { code: -32603, message: 'Internal error' };
+    expect([answer.statusCode, JSON.parse(text)]).toMatchObject([500, { jsonrpc: '2.0', error }]);
+    expect([errors, probe.contexts]).toEqual([[new Error('The secret store is down.')], []]);
+  });
+
+  inTheStatelessRevision('that resolves after a disconnect runs nothing', async (revision) => {
+    const auth = new Slow();
+    const { url, probe, errors } = await serveOn(host, { auth });
+    const client = await HttpClient.open(url, revision);
+    const message = client.buildMessage(1, 'tools/call', { name: 'wait', arguments: {}, _meta: TOKEN });
+    const connection = await Connection.open(url);
+    const asked = once(auth, 'asked');
+    connection.post(message, { ...client.headersOf(message), ...SLOW });
+    await asked;
+    connection.leave();
+    // on other connections, because the earlier one is closed
+    for (let n = 0; n < 3; n++) expect(await client.status()).toBe(200);
+    auth.emit('open');
+    for (let n = 0; n < 3; n++) expect(await client.status()).toBe(200);
+    expect([probe.contexts.every(({ signal }) => signal.aborted), errors]).toEqual([true, []]);
+  });
+
+  it.each(['resolves after server.close() is answered with', 'never resolves does not block server.close(), but gets'])(
+    'that %s 503',
+    async (how) => {
+      const auth = new Slow();
+      const { url, server } = await serveOn(host, { auth, closeDeadlineMs: 20 });
+      const asked = once(auth, 'asked');
+      const answer = statusOf(url, SLOW, HELLO);
+      await asked;
+      const closing = server.close({ deadlineMs: how.startsWith('never') ? 20 : 1000 });
+      if (!how.startsWith('never')) auth.emit('open');
+      expect(await answer).toBe(503);
+      await closing;
+    },
+  );
+});
+
+overEveryHost('principal', (host) => {
+  const principal: HostOptions['principal'] = (header) => {
+    const subject = header('x-user');
+    return subject === undefined ? undefined : { subject };
+  };
+
+  inEveryRevision('gets the host’s own request and passes the principal to handlers', async (revision) => {
+    const { url } = await serveOn(host, { principal });
+    const client = await HttpClient.open(url, revision, { 'x-user': 'ann' });
+    expect(await whoIs(client)).toEqual({ subject: 'ann' });
+    expect(await whoIs(await HttpClient.open(url, revision))).toBeUndefined();
+    if (client.stateless) expect(await whoIs(client, { 'x-user': 'bob' })).toEqual({ subject: 'bob' });
+    else expect((await client.post(client.buildMessage(1, 'tools/list'), { 'x-user': 'bob' })).status).toBe(404);
+  });
+
+  inEveryRevision('answers 401 from the millisecond on in which it expires (#22)', async (revision) => {
+    const wind = stopClock();
+    const expiresAt = Date.now() + 60_000;
+    const { url } = await serveOn(host, { principal: () => ({ subject: 'ann', expiresAt }) });
+    const client = await HttpClient.open(url, revision);
+    wind(59_999);
+    expect(await client.status()).toBe(200);
+    wind(1);
+    const refused = await client.post(client.buildMessage(1, 'tools/list'));
+    expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([401, 'Bearer error="invalid_token"']);
+    expect((await json(refused)).error).toMatchObject({ code: -32600, message: 'The credentials have expired.' });
+  });
+
+  it('cannot be combined with auth', async () => {
+    await expect(serveOn(host, { principal, auth: { authenticate: byToken } })).rejects.toMatchObject({
+      code: 'DECORUM_INVALID_OPTION',
+    });
   });
 });

@@ -10,6 +10,7 @@ import {
   type McpServerOptions,
   NoInput,
   Prompt,
+  type ReachedLimit,
   Tool,
 } from '@decorum/core';
 
@@ -61,6 +62,8 @@ export interface Served extends Hosted {
   readonly server: McpServer;
   /** Errors reported to the application. */
   readonly errors: unknown[];
+  /** The limits that clients have reached. */
+  readonly hits: ReachedLimit[];
 }
 
 /** Serves `Everything` over a host. */
@@ -70,14 +73,14 @@ export async function serveOn(
   serverOptions: Partial<McpServerOptions> = {},
 ): Promise<Served> {
   const probe = new Everything();
-  const { server, errors } = createServer(probe, serverOptions);
+  const { server, errors, hits } = createServer(probe, serverOptions);
   const hosted = await host.serve(server, { closeDeadlineMs: 1000, ...options });
   afterwards(async () => {
     probe.emit('go');
     await hosted.close();
     await server.close();
   });
-  return { ...hosted, probe, server, errors };
+  return { ...hosted, probe, server, errors, hits };
 }
 
 /** Serves `Everything` over a host and connects a client of a revision. */

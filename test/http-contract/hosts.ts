@@ -17,8 +17,8 @@ import fastify from 'fastify';
 import helmet from 'helmet';
 import { Hono } from 'hono';
 
-import { bridge } from './fetch-bridge.js';
-import { type Behind, openFront } from './http2-front.js';
+import { bridge } from './bridges.js';
+import { type Behind, openFront } from './bridges.js';
 
 /** Reads one header of a request of the host. */
 export type HeaderReader = (name: string) => string | undefined;

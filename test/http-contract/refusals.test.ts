@@ -13,7 +13,7 @@ import {
   overEveryHost,
   serveOn,
 } from './contract.js';
-import { Connection } from './connection.js';
+import { Connection } from '../../packages/http/test/connection.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const APP = 'https://app.example.com';

@@ -3,42 +3,43 @@ import { EventEmitter, once } from 'node:events';
 
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Resource } from '@decorum/core';
-import { type ListenOptions, MemorySessionStore, type SessionStore } from '@decorum/http';
+import { MemorySessionStore, type SessionStore } from '@decorum/http';
 
-import { EventReader, getStream, nextSweep, type ServerEvent } from './events.js';
+import { EventReader, getStream, nextSweep } from './events.js';
 import {
-  serveTwice,
   afterwards,
+  byUser as principal,
   call,
   type Fields,
   INITIALIZE,
+  INITIALIZED,
   json,
   openSession,
   post,
   request,
   serve,
   serveSession,
+  serveTwice,
+  statusOf,
+  statusOfGet,
+  SUM,
+  TOKEN,
+  whenBegun,
 } from './fixture.js';
-import { LateEventStore, LateSessionStore } from './late-stores.js';
-
-const principal: NonNullable<ListenOptions['principal']> = ({ headers }) =>
-  typeof headers['x-user'] === 'string' ? { subject: headers['x-user'] } : undefined;
+import { LateEventStore, LateSessionStore } from './store-contract.js';
 
 const ANN = { 'x-user': 'ann' };
 const BOB = { 'x-user': 'bob' };
-const PING = request('ping', 'ping');
 const GUIDE = { uri: 'docs://guide' };
-const TOKEN = { progressToken: 1 };
+const subscribe = (uri: string, id = 1) => request(id, 'resources/subscribe', { uri });
 
-const status = async (url: string, headers: Fields, message: unknown = PING) =>
-  (await post(url, message, headers)).status;
-
-/** The status of a GET. */
-const statusOfGet = async (url: string, headers: Fields) => {
-  const answer = await fetch(url, { headers: { accept: 'text/event-stream', ...headers } });
-  await answer.body?.cancel();
-  return answer.status;
-};
+/** The status of a request with this method. */
+const statusBy = async (method: string, url: string, headers: Fields) =>
+  method === 'POST'
+    ? await statusOf(url, headers)
+    : method === 'GET'
+      ? await statusOfGet(url, headers)
+      : (await fetch(url, { method, headers })).status;
 
 /** The methods of the next messages of a stream. */
 async function heard(reader: EventReader, count: number): Promise<unknown[]> {
@@ -87,20 +88,15 @@ describe('an anonymous session', () => {
   it('gets a principal only once, even if several sign in at once (#22)', async () => {
     const { url, session } = await serveSession({ principal });
     const users = ['ann', 'bob', 'cid', 'dan'];
-    const answers = users.map((user) => status(url, { ...session, 'x-user': user }));
+    const answers = users.map((user) => statusOf(url, { ...session, 'x-user': user }));
     expect((await Promise.all(answers)).toSorted()).toEqual([200, 404, 404, 404]);
   });
 
   it.each(['POST', 'GET', 'DELETE'])('can be signed in to with any request: %s (#22)', async (method) => {
     const { url, session } = await serveSession({ principal });
-    const answer =
-      method === 'POST'
-        ? await post(url, PING, { ...session, ...ANN })
-        : await fetch(url, { method, headers: { accept: 'text/event-stream', ...session, ...ANN } });
-    expect(answer.status).toBe(method === 'DELETE' ? 204 : 200);
-    await answer.body?.cancel();
-    expect(await status(url, { ...session, ...BOB })).toBe(404);
-    expect(await status(url, session)).toBe(method === 'DELETE' ? 404 : 401);
+    expect(await statusBy(method, url, { ...session, ...ANN })).toBe(method === 'DELETE' ? 204 : 200);
+    expect(await statusOf(url, { ...session, ...BOB })).toBe(404);
+    expect(await statusOf(url, session)).toBe(method === 'DELETE' ? 404 : 401);
   });
 
   it('ends the streams that an anonymous caller has opened, and replays nothing of them (#22)', async () => {
@@ -109,7 +105,7 @@ describe('an anonymous session', () => {
     server.notify.toolsChanged();
     const { id } = (await stream.message()) as { id: string };
     const steps = await new EventReader(await post(url, call(2, 'steps', {}, TOKEN), session)).rest();
-    expect(await status(url, { ...session, ...ANN })).toBe(200);
+    expect(await statusOf(url, { ...session, ...ANN })).toBe(200);
     await stream.rest();
     server.notify.promptsChanged();
     for (const lost of [id, steps[0]?.id as string]) {
@@ -129,7 +125,7 @@ describe('an anonymous session', () => {
 
   it('announces changed lists once, and only to a client that is ready (#22)', async () => {
     const { url, server, session } = await serveSession({ principal });
-    expect(await status(url, { ...session, ...ANN })).toBe(200);
+    expect(await statusOf(url, { ...session, ...ANN })).toBe(200);
     const first = await getStream(url, { ...session, ...ANN });
     expect(await heard(first, 3)).toEqual(CHANGED);
     await first.cancel();
@@ -140,20 +136,17 @@ describe('an anonymous session', () => {
     await begun.text();
     const early = { 'mcp-session-id': begun.headers.get('mcp-session-id') as string, ...ANN };
     const reader = await getStream(url, early);
-    expect(await status(url, early, { jsonrpc: '2.0', method: 'notifications/initialized' })).toBe(202);
+    expect(await statusOf(url, early, INITIALIZED)).toBe(202);
     server.notify.promptsChanged();
     expect(await heard(reader, 1)).toEqual([CHANGED[1]]);
   });
 
   it('answers the calls that are in flight on their own connections, as anonymous calls (#22)', async () => {
     const { url, probe, session } = await serveSession({ principal });
-    const began = once(probe, 'began');
-    const streaming = new EventReader(await post(url, call(1, 'stream', {}, TOKEN), session));
-    await began;
-    const waits = once(probe, 'began');
-    const waiting = post(url, call(2, 'wait'), session);
-    await waits;
-    expect(await status(url, { ...session, ...ANN })).toBe(200);
+    const [sent] = await whenBegun(probe, post(url, call(1, 'stream', {}, TOKEN), session));
+    const streaming = new EventReader(await sent);
+    const [waiting] = await whenBegun(probe, post(url, call(2, 'wait'), session));
+    expect(await statusOf(url, { ...session, ...ANN })).toBe(200);
     const [ahead] = probe.contexts;
     ahead?.progress(2);
     probe.emit('go');
@@ -173,10 +166,10 @@ describe('an anonymous session', () => {
       id: message?.id,
       result: { action: 'accept', content: { name } },
     });
-    expect(await status(url, { ...session, ...ANN })).toBe(200);
-    expect(await status(url, session, answer('Mallory'))).toBe(401);
-    expect(await status(url, { ...session, ...BOB }, answer('Bob'))).toBe(404);
-    expect(await status(url, { ...session, ...ANN }, answer('Ann'))).toBe(202);
+    expect(await statusOf(url, { ...session, ...ANN })).toBe(200);
+    expect(await statusOf(url, session, answer('Mallory'))).toBe(401);
+    expect(await statusOf(url, { ...session, ...BOB }, answer('Bob'))).toBe(404);
+    expect(await statusOf(url, { ...session, ...ANN }, answer('Ann'))).toBe(202);
     expect((await reader.rest()).at(-1)?.message).toMatchObject({ result: { content: [{ text: 'Hello, Ann' }] } });
   });
 
@@ -217,14 +210,14 @@ describe('an anonymous session', () => {
     const { url } = await serve({ principal, limits });
     const own = await openSession(url, ANN);
     const first = await openSession(url);
-    expect(await status(url, { ...first, ...ANN })).toBe(200);
-    expect(await status(url, own)).toBe(404);
+    expect(await statusOf(url, { ...first, ...ANN })).toBe(200);
+    expect(await statusOf(url, own)).toBe(404);
     // the place of the address is free
     const second = await openSession(url);
     const reader = await getStream(url, { ...first, ...ANN });
     // the principal has no other session that could end
-    expect(await status(url, { ...second, ...ANN })).toBe(429);
-    expect(await status(url, second)).toBe(200);
+    expect(await statusOf(url, { ...second, ...ANN })).toBe(429);
+    expect(await statusOf(url, second)).toBe(200);
     await reader.cancel();
   });
 
@@ -232,13 +225,10 @@ describe('an anonymous session', () => {
     const expiresAt = Date.now() + 3_600_000;
     const { url } = await serve({
       keepAliveMs: 5,
-      principal: (incoming) => {
-        const found = principal(incoming);
-        return found && { ...found, expiresAt };
-      },
+      principal: (incoming) => principal(incoming) && { subject: 'ann', expiresAt },
     });
     const session = await openSession(url);
-    expect(await status(url, { ...session, ...ANN })).toBe(200);
+    expect(await statusOf(url, { ...session, ...ANN })).toBe(200);
     const reader = await getStream(url, { ...session, ...ANN });
     await nextSweep(() => getStream(url, { ...session, ...ANN }));
     const clock = jest.spyOn(Date, 'now').mockReturnValue(expiresAt);
@@ -254,7 +244,7 @@ describe('the subscriptions of an anonymous session', () => {
     afterwards(() => gate.emit('go'));
     const session = await openSession(url);
     for (const uri of ['a://nobody', 'a://late', GUIDE.uri]) {
-      expect(await status(url, session, request(1, 'resources/subscribe', { uri }))).toBe(200);
+      expect(await statusOf(url, session, subscribe(uri))).toBe(200);
     }
     return { url, server, session, mine: { ...session, ...ANN } };
   }
@@ -262,7 +252,7 @@ describe('the subscriptions of an anonymous session', () => {
   it('are checked again for the principal, and silent until then (#22)', async () => {
     const { url, server, mine } = await subscribed();
     const checking = once(gate, 'asked');
-    expect(await status(url, mine)).toBe(200);
+    expect(await statusOf(url, mine)).toBe(200);
     await checking;
     const reader = await getStream(url, mine);
     await heard(reader, 3);
@@ -277,14 +267,14 @@ describe('the subscriptions of an anonymous session', () => {
     };
     expect(await told()).toEqual([]);
     gate.emit('go');
-    await status(url, mine);
+    await statusOf(url, mine);
     expect((await told()).toSorted()).toEqual(['a://late', GUIDE.uri]);
   });
 
   it('can be ended while they are checked (#22)', async () => {
     const { url, server, mine } = await subscribed();
     const checking = once(gate, 'asked');
-    expect(await status(url, mine, request(1, 'resources/unsubscribe', GUIDE))).toBe(200);
+    expect(await statusOf(url, mine, request(1, 'resources/unsubscribe', GUIDE))).toBe(200);
     await checking;
     gate.emit('go');
     const reader = await getStream(url, mine);
@@ -296,10 +286,10 @@ describe('the subscriptions of an anonymous session', () => {
   it('get none that an anonymous caller still asks for (#22)', async () => {
     const { url, server, session, mine } = await subscribed();
     const asked = once(gate, 'asked');
-    const pending = post(url, request(9, 'resources/subscribe', { uri: 'a://slow' }), session);
+    const pending = post(url, subscribe('a://slow', 9), session);
     await asked;
     const checking = once(gate, 'asked');
-    expect(await status(url, mine)).toBe(200);
+    expect(await statusOf(url, mine)).toBe(200);
     await checking;
     gate.emit('go');
     const answer = await pending;
@@ -311,6 +301,28 @@ describe('the subscriptions of an anonymous session', () => {
     expect(await heard(reader, 1)).toEqual([CHANGED[0]]);
   });
 });
+
+/** A store that reads a record, and then holds up the reader until `open` if `isHeld` was set. It tells of it. */
+class HeldStore extends EventEmitter {
+  isHeld = false;
+  readonly store: SessionStore;
+
+  constructor() {
+    super();
+    const memory = new MemorySessionStore();
+    this.store = Object.assign(plain(memory), {
+      get: async (id: string) => {
+        const record = memory.get(id);
+        if (!this.isHeld) return record;
+        this.isHeld = false;
+        const opened = once(this, 'open');
+        this.emit('held');
+        await opened;
+        return record;
+      },
+    });
+  }
+}
 
 /** A store of an application that has only the required methods. */
 function plain(store: SessionStore): SessionStore {
@@ -330,14 +342,12 @@ describe.each([
   it('belongs to its first principal in every process (#22)', async () => {
     const [one, other] = await serveTwice({ principal, sessionStore: create() });
     const session = await openSession(one.url);
-    for (const { url } of [one, other]) expect(await status(url, session)).toBe(200);
-    expect(await status(one.url, { ...session, ...ANN })).toBe(200);
+    for (const { url } of [one, other]) expect(await statusOf(url, session)).toBe(200);
+    expect(await statusOf(one.url, { ...session, ...ANN })).toBe(200);
     for (const { url } of [other, one]) {
-      expect(await status(url, { ...session, ...ANN })).toBe(200);
-      expect(await status(url, { ...session, ...BOB })).toBe(404);
-      expect(await status(url, session)).toBe(401);
-      expect(await statusOfGet(url, session)).toBe(401);
-      expect((await fetch(url, { method: 'DELETE', headers: session })).status).toBe(401);
+      expect(await statusOf(url, { ...session, ...ANN })).toBe(200);
+      expect(await statusOf(url, { ...session, ...BOB })).toBe(404);
+      for (const method of ['POST', 'GET', 'DELETE']) expect(await statusBy(method, url, session)).toBe(401);
     }
   });
 
@@ -346,17 +356,17 @@ describe.each([
     for (const nodes of [both, [both[0], both[0]] as const]) {
       const session = await openSession(nodes[0].url);
       await Promise.all(
-        nodes.map(({ url }, index) => status(url, { ...session, 'x-user': ['ann', 'bob'][index] as string })),
+        nodes.map(({ url }, index) => statusOf(url, { ...session, 'x-user': ['ann', 'bob'][index] as string })),
       );
       const owners = [];
       for (const user of ['ann', 'bob']) {
         const codes = [];
-        for (const { url } of nodes) codes.push(await status(url, { ...session, 'x-user': user }));
+        for (const { url } of nodes) codes.push(await statusOf(url, { ...session, 'x-user': user }));
         expect(new Set(codes).size).toBe(1);
         if (codes[0] === 200) owners.push(user);
       }
       expect(owners).toHaveLength(1);
-      for (const { url } of nodes) expect(await status(url, session)).toBe(401);
+      for (const { url } of nodes) expect(await statusOf(url, session)).toBe(401);
     }
   });
 
@@ -364,7 +374,7 @@ describe.each([
     const [one, other] = await serveTwice({ principal, sessionStore: create(), keepAliveMs: 5 });
     const session = await openSession(one.url);
     const stream = await getStream(other.url, session);
-    expect(await status(one.url, { ...session, ...ANN })).toBe(200);
+    expect(await statusOf(one.url, { ...session, ...ANN })).toBe(200);
     await stream.rest();
   });
 
@@ -374,7 +384,7 @@ describe.each([
     const stream = await getStream(one.url, session);
     one.server.notify.toolsChanged();
     const { id } = (await stream.message()) as { id: string };
-    expect(await status(one.url, { ...session, ...ANN })).toBe(200);
+    expect(await statusOf(one.url, { ...session, ...ANN })).toBe(200);
     const again = await getStream(other.url, { ...session, ...ANN, 'last-event-id': id });
     expect(await heard(again, 3)).toEqual(CHANGED);
     other.server.notify.promptsChanged();
@@ -384,10 +394,10 @@ describe.each([
   it('keeps the subscriptions that its principal may have, in every process (#22)', async () => {
     const [one, other] = await serveTwice({ principal, sessionStore: create() });
     const session = await openSession(one.url);
-    expect(await status(one.url, session, request(1, 'resources/subscribe', GUIDE))).toBe(200);
-    expect(await status(other.url, session)).toBe(200);
+    expect(await statusOf(one.url, session, subscribe(GUIDE.uri))).toBe(200);
+    expect(await statusOf(other.url, session)).toBe(200);
     const mine = { ...session, ...ANN };
-    expect(await status(one.url, mine)).toBe(200);
+    expect(await statusOf(one.url, mine)).toBe(200);
     for (const { url, server } of [one, other]) {
       const stream = await getStream(url, mine);
       await heard(stream, 3);
@@ -415,24 +425,24 @@ describe('two principals who sign in at once, in two processes,', () => {
     const [one, other] = await serveTwice({ principal, sessionStore });
     const session = await openSession(one.url);
     const codes = await Promise.all([
-      status(one.url, { ...session, ...ANN }),
-      status(other.url, { ...session, ...BOB }),
+      statusOf(one.url, { ...session, ...ANN }),
+      statusOf(other.url, { ...session, ...BOB }),
     ]);
     expect(codes.toSorted()).toEqual([200, 404]);
     const [winner] = [ANN, BOB].filter((_user, index) => codes[index] === 200);
-    for (const { url } of [one, other]) expect(await status(url, { ...session, ...winner })).toBe(200);
+    for (const { url } of [one, other]) expect(await statusOf(url, { ...session, ...winner })).toBe(200);
   });
 
   it('keep their session from a late change of the anonymous caller (#22)', async () => {
     const [one, other] = await serveTwice({ principal, sessionStore: new LateSessionStore() }, [new Guarded()]);
     const session = await openSession(one.url);
     const asked = once(gate, 'asked');
-    const pending = post(other.url, request(9, 'resources/subscribe', { uri: 'a://slow' }), session);
+    const pending = post(other.url, subscribe('a://slow', 9), session);
     await asked;
-    expect(await status(one.url, { ...session, ...ANN })).toBe(200);
+    expect(await statusOf(one.url, { ...session, ...ANN })).toBe(200);
     gate.emit('go');
     await (await pending).text();
-    for (const { url } of [one, other]) expect(await status(url, session)).toBe(401);
+    for (const { url } of [one, other]) expect(await statusOf(url, session)).toBe(401);
   });
 });
 
@@ -442,39 +452,26 @@ describe('signing in while the store fails', () => {
     const { url, errors, session } = await serveSession({ principal, sessionStore: store });
     const setIfAnonymous = store.setIfAnonymous.bind(store);
     store.setIfAnonymous = async () => Promise.reject(new Error('no store'));
-    expect(await status(url, { ...session, ...ANN })).toBe(503);
+    expect(await statusOf(url, { ...session, ...ANN })).toBe(503);
     expect(errors).toEqual([new Error('no store')]);
     store.setIfAnonymous = setIfAnonymous;
-    expect(await status(url, { ...session, ...ANN })).toBe(200);
-    expect(await status(url, session)).toBe(401);
+    expect(await statusOf(url, { ...session, ...ANN })).toBe(200);
+    expect(await statusOf(url, session)).toBe(401);
   });
 });
 
-describe('a request of the principal that has read the store before it signed in', () => {
+describe('a request that has read the store before a principal signed in', () => {
   it('brings back no subscription that the principal may not have (#22)', async () => {
-    const memory = new MemorySessionStore();
-    const door = new EventEmitter();
-    let isHeld = false;
-    const sessionStore: SessionStore = Object.assign(plain(memory), {
-      async get(id: string) {
-        const record = memory.get(id);
-        if (!isHeld) return record;
-        isHeld = false;
-        const opened = once(door, 'open');
-        door.emit('held');
-        await opened;
-        return record;
-      },
-    });
-    const [{ url, server }] = await serveTwice({ principal, sessionStore }, [new Guarded()]);
+    const door = new HeldStore();
+    const [{ url, server }] = await serveTwice({ principal, sessionStore: door.store }, [new Guarded()]);
     const session = await openSession(url);
-    expect(await status(url, session, request(1, 'resources/subscribe', { uri: 'a://nobody' }))).toBe(200);
+    expect(await statusOf(url, session, subscribe('a://nobody'))).toBe(200);
     const mine = { ...session, ...ANN };
-    isHeld = true;
+    door.isHeld = true;
     const held = once(door, 'held');
-    const late = status(url, mine);
+    const late = statusOf(url, mine);
     await held;
-    expect(await status(url, mine)).toBe(200);
+    expect(await statusOf(url, mine)).toBe(200);
     door.emit('open');
     expect(await late).toBe(200);
     const reader = await getStream(url, mine);
@@ -483,73 +480,49 @@ describe('a request of the principal that has read the store before it signed in
     server.notify.toolsChanged();
     expect(await heard(reader, 1)).toEqual([CHANGED[0]]);
   });
-});
 
-describe('an anonymous request that waits for the store while a principal signs in', () => {
-  it.each(['POST', 'GET', 'DELETE'])('is refused: %s (#22)', async (method) => {
-    const memory = new MemorySessionStore();
-    const door = new EventEmitter();
-    let held = false;
-    const sessionStore: SessionStore = Object.assign(plain(memory), {
-      async get(id: string) {
-        const record = memory.get(id);
-        if (held) return record;
-        held = true;
-        const opened = once(door, 'open');
-        door.emit('held');
-        await opened;
-        return record;
-      },
-    });
-    held = true;
-    const { url, session } = await serveSession({ principal, sessionStore });
-    held = false;
-    const waits = once(door, 'held');
-    const pending =
-      method === 'POST'
-        ? post(url, PING, session)
-        : fetch(url, { method, headers: { accept: 'text/event-stream', ...session } });
-    await waits;
-    expect(await status(url, { ...session, ...ANN })).toBe(200);
+  it.each(['POST', 'GET', 'DELETE'])('is refused if it is anonymous: %s (#22)', async (method) => {
+    const door = new HeldStore();
+    const { url, session } = await serveSession({ principal, sessionStore: door.store });
+    door.isHeld = true;
+    const held = once(door, 'held');
+    const pending = statusBy(method, url, session);
+    await held;
+    expect(await statusOf(url, { ...session, ...ANN })).toBe(200);
     door.emit('open');
-    expect((await pending).status).toBe(401);
-    expect(await status(url, { ...session, ...ANN })).toBe(200);
+    expect([await pending, await statusOf(url, { ...session, ...ANN })]).toEqual([401, 200]);
   });
 });
 
 describe('an anonymous session of HTTP+SSE', () => {
-  it('ends when a principal uses it, and sends nothing to the stream that was opened without one (#22)', async () => {
+  /** Opens the stream. Resolves with the URL for messages too. */
+  async function connect(headers: Fields = {}) {
     const { url, probe } = await serve({ principal, legacySse: true });
-    const stream = await getStream(new URL('/sse', url).href, {});
-    const endpoint = ((await stream.next()) as ServerEvent).data as string;
-    const target = new URL(endpoint, url).href;
-    expect((await post(target, INITIALIZE)).status).toBe(202);
+    const stream = await getStream(new URL('/sse', url).href, headers);
+    const target = new URL((await stream.next())?.data as string, url).href;
+    return { url, probe, stream, send: (message: unknown, more: Fields = {}) => statusOf(target, more, message) };
+  }
+
+  it('ends when a principal uses it, and sends nothing to the stream that was opened without one (#22)', async () => {
+    const { probe, stream, send } = await connect();
+    expect(await send(INITIALIZE)).toBe(202);
     await stream.message();
-    expect((await post(target, call(1, 'add', { a: 1, b: 2 }), ANN)).status).toBe(404);
+    expect(await send(call(1, 'add', SUM), ANN)).toBe(404);
     expect(await stream.rest()).toEqual([]);
-    expect((await post(target, PING)).status).toBe(404);
-    expect(probe.contexts).toEqual([]);
+    expect([await send(request(2, 'ping')), probe.contexts]).toEqual([404, []]);
   });
 
   it('is not given to a principal by its id either (#22)', async () => {
-    const { url, probe } = await serve({ principal, legacySse: true });
-    const stream = await getStream(new URL('/sse', url).href, {});
-    const target = new URL(((await stream.next()) as ServerEvent).data as string, url).href;
-    await post(target, INITIALIZE);
-    const began = once(probe, 'began');
-    await post(target, call(1, 'wait'));
-    await began;
+    const { url, probe, stream, send } = await connect();
+    await send(INITIALIZE);
+    await whenBegun(probe, send(call(1, 'wait')));
     const id = probe.contexts[0]?.sessionId as string;
-    expect(await status(url, { 'mcp-session-id': id, ...ANN })).toBe(404);
+    expect(await statusOf(url, { 'mcp-session-id': id, ...ANN })).toBe(404);
     await stream.rest();
   });
 
   it('refuses an anonymous caller if it belongs to a principal: 401 (#22)', async () => {
-    const { url } = await serve({ principal, legacySse: true });
-    const stream = await getStream(new URL('/sse', url).href, ANN);
-    const target = new URL(((await stream.next()) as ServerEvent).data as string, url).href;
-    expect((await post(target, INITIALIZE)).status).toBe(401);
-    expect((await post(target, INITIALIZE, BOB)).status).toBe(404);
-    expect((await post(target, INITIALIZE, ANN)).status).toBe(202);
+    const { send } = await connect(ANN);
+    expect([await send(INITIALIZE), await send(INITIALIZE, BOB), await send(INITIALIZE, ANN)]).toEqual([401, 404, 202]);
   });
 });

@@ -1,37 +1,53 @@
-import { once } from 'node:events';
-import { createServer as createHttpServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+// What an exchange does with requests, in sessions and without, while it closes, and in rounds of questions.
+import { EventEmitter, once } from 'node:events';
 
-import { describe, expect, it } from '@jest/globals';
-import { type Context, NoInput } from '@decorum/core';
-import { type Auth, type Denial, MemorySessionStore } from '@decorum/http';
+import { describe, expect, it, jest } from '@jest/globals';
+import {
+  type Context,
+  type Interceptor,
+  type JsonObject,
+  McpServer,
+  type McpServerOptions,
+  MemorySingleUse,
+  NoInput,
+} from '@decorum/core';
+import { listen, MemorySessionStore, type SessionStore } from '@decorum/http';
 import { fetchHandler } from '@decorum/http/fetch';
 import { nodeHandler } from '@decorum/http/node';
+import fc from 'fast-check';
 
+import { acceptedBy, decodeHeader } from '../src/endpoint/headers.js';
 import { EventReader, getStream } from './events.js';
 import {
+  ADD,
   afterwards,
-  whenBegun,
   call,
+  calling,
+  cancelOf,
   createServer,
   type Fields,
   INITIALIZE,
+  INITIALIZED,
   json,
   kernelOf,
+  listenersOf,
+  modern,
   modernCall,
   modernHeaders,
   openSession,
   post,
+  posted,
   Probe,
   request,
   serve,
+  serveNode,
   serveSession,
+  statusOf,
+  SUM,
+  TOKEN,
+  WAIT,
+  whenBegun,
 } from './fixture.js';
-
-/** The sessions that the kernel tells of changes. */
-interface Insides {
-  readonly parts: { readonly events: { readonly listeners: { readonly size: number } } };
-}
 
 /** The streams of the session that a request in flight belongs to. */
 interface InFlight {
@@ -39,11 +55,6 @@ interface InFlight {
     readonly wire: { readonly owner: object; readonly session: { readonly streams: unknown[] | undefined } };
   }>;
 }
-
-const ADD = { a: 1, b: 2 };
-const TOKEN = { progressToken: 1 };
-const EVENTS = { accept: 'text/event-stream' };
-const JSON_ONLY = { accept: 'application/json' };
 
 describe('an error of the endpoint', () => {
   it('says what is wrong with the request', async () => {
@@ -71,7 +82,7 @@ describe('an error of the endpoint', () => {
 describe('a client that accepts', () => {
   it('only JSON still gets questions, on a stream', async () => {
     const { url } = await serve();
-    const session = { ...(await openSession(url)), ...JSON_ONLY };
+    const session = { ...(await openSession(url)), accept: 'application/json' };
     const reader = new EventReader(await post(url, call(1, 'ask'), session));
     const { message } = await reader.message();
     expect(message).toMatchObject({ method: 'elicitation/create' });
@@ -87,10 +98,7 @@ describe('the stream of a request', () => {
     const began = once(probe, 'began');
     const reader = new EventReader(await post(url, call(1, 'stream', {}, TOKEN), session));
     await began;
-    expect(
-      (await post(url, { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } }, session))
-        .status,
-    ).toBe(202);
+    expect(await statusOf(url, session, cancelOf(1))).toBe(202);
     const sent = (await reader.rest()).flatMap(({ data, message }) => (data === '' ? [] : [message?.method]));
     expect(sent).toEqual(['notifications/progress']);
   });
@@ -113,69 +121,51 @@ describe('the stream of a request', () => {
 describe('the id of a session', () => {
   it('is sent with the response to initialize only', async () => {
     const { url, session } = await serveSession();
-    for (const message of [call(1, 'add', ADD), call(2, 'steps', {}, TOKEN)]) {
+    for (const message of [call(1, 'add', SUM), call(2, 'steps', {}, TOKEN)]) {
       const response = await post(url, message, session);
       expect(response.headers.get('mcp-session-id')).toBeNull();
       await response.text();
     }
-    const started = await post(url, INITIALIZE, EVENTS);
+    const started = await post(url, INITIALIZE, { accept: 'text/event-stream' });
     expect(started.headers.get('content-type')).toBe('text/event-stream');
     expect(started.headers.get('mcp-session-id')).toMatch(/^[\x21-\x7e]+$/);
     await started.text();
   });
 
   it('is looked up only if a request names one, and its record is not written again', async () => {
-    const ids: string[] = [];
-    let writes = 0;
-    class Store extends MemorySessionStore {
-      override get(id: string) {
-        ids.push(id);
-        return super.get(id);
-      }
-
-      override set(...args: Parameters<MemorySessionStore['set']>) {
-        writes += 1;
-        super.set(...args);
-      }
-    }
-    const { url, session } = await serveSession({ sessionStore: new Store() });
-    writes = 0;
-    await (await post(url, modernCall(1, 'add', ADD), modernHeaders('tools/call', 'add'))).text();
+    const get = jest.spyOn(MemorySessionStore.prototype, 'get');
+    const set = jest.spyOn(MemorySessionStore.prototype, 'set');
+    afterwards(() => jest.restoreAllMocks());
+    const { url, session } = await serveSession({ sessionStore: new MemorySessionStore() });
+    set.mockClear();
+    await (await post(url, ...ADD)).text();
     await (await post(url, request(1, 'ping'), session)).text();
-    expect(writes).toBe(0);
-    expect(new Set(ids)).toEqual(new Set([session['mcp-session-id']]));
+    expect(set).not.toHaveBeenCalled();
+    expect(new Set(get.mock.calls.flat())).toEqual(new Set([session['mcp-session-id']]));
   });
 });
 
 describe('initialize', () => {
   it('leaves no session behind if it fails, or if the session cannot be stored [SESS-11]', async () => {
     let writes = 0;
-    class Counting extends MemorySessionStore {
-      override set(...args: Parameters<MemorySessionStore['set']>) {
-        writes += 1;
-        super.set(...args);
-      }
-    }
+    const storing = (set: SessionStore['set']) => Object.assign(new MemorySessionStore(), { set });
     const fails = () => {
       throw new Error('no store');
     };
-    const failing = request(1, 'initialize', { capabilities: 7 });
     for (const [sessionStore, message] of [
-      [new Counting(), failing],
-      [Object.assign(new MemorySessionStore(), { set: fails }), INITIALIZE],
-      [Object.assign(new MemorySessionStore(), { set: async () => fails() }), INITIALIZE],
+      [storing(() => void (writes += 1)), request(1, 'initialize', { capabilities: 7 })],
+      [storing(fails), INITIALIZE],
+      [storing(async () => fails()), INITIALIZE],
     ] as const) {
       const { url, server } = await serve({ sessionStore });
-      const kernel = (await kernelOf(server)) as unknown as Insides;
       const response = await post(url, message);
       expect(response.headers.get('mcp-session-id')).toBeNull();
       expect(await json(response)).toHaveProperty('error');
-      expect(kernel.parts.events.listeners.size).toBe(0);
+      expect([await listenersOf(server), writes]).toEqual([0, 0]);
     }
-    expect(writes).toBe(0);
     const { url, server } = await serve();
     await openSession(url);
-    expect(((await kernelOf(server)) as unknown as Insides).parts.events.listeners.size).toBe(1);
+    expect(await listenersOf(server)).toBe(1);
   });
 
   it('is rejected as in the latest revision if it is malformed, without sessions too', async () => {
@@ -216,10 +206,7 @@ describe('a request that has been answered', () => {
     const { url, server } = await serve();
     let late: Context | undefined;
     server.addTool({ name: 'keep', input: NoInput }, (_input, ctx) => void (late = ctx));
-    for (const [message, headers] of [
-      [call(1, 'keep'), await openSession(url)],
-      [modernCall(1, 'keep'), modernHeaders('tools/call', 'keep')],
-    ] as const) {
+    for (const [message, headers] of [[call(1, 'keep'), await openSession(url)], calling('keep')] as const) {
       await (await post(url, message, headers)).text();
       expect(() => late?.closeStream()).not.toThrow();
     }
@@ -230,8 +217,7 @@ describe('a request that has been answered', () => {
     const abort = new AbortController();
     const listeners = new Set<unknown>();
     const { signal } = abort;
-    const headers = { ...HEADERS, ...modernHeaders('tools/call', 'wait') };
-    const message = new Request(URL, { method: 'POST', headers, signal, body: JSON.stringify(modernCall(1, 'wait')) });
+    const message = posted(...WAIT, { signal });
     const [add, remove] = ['addEventListener', 'removeEventListener'] as const;
     const { [add]: adds, [remove]: removes } = message.signal;
     message.signal[add] = ((type: 'abort', callback: () => void, options: object) => {
@@ -242,9 +228,7 @@ describe('a request that has been answered', () => {
       listeners.delete(callback);
       removes.call(message.signal, type, callback);
     }) as typeof removes;
-    const began = once(probe, 'began');
-    const response = handler(message);
-    await began;
+    const [response] = await whenBegun(probe, handler(message));
     const before = listeners.size;
     probe.emit('go');
     await (await response).text();
@@ -252,88 +236,73 @@ describe('a request that has been answered', () => {
   });
 });
 
-const URL = 'http://localhost/mcp';
-const HEADERS: Fields = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
-
 /** An endpoint without a port, so that it can be reached while it closes. */
 function handle() {
   const probe = new Probe();
-  const { server, errors } = createServer(probe);
+  const { server } = createServer(probe);
   const handler = fetchHandler(server, { closeDeadlineMs: 50 });
   afterwards(() => handler.close());
-  const send = async (body: unknown, headers: Fields = {}, method = 'POST') =>
-    await handler(
-      new Request(URL, {
-        method,
-        headers: { ...HEADERS, ...headers },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-      }),
-    );
+  const send = async (body: unknown, headers: Fields = {}) => await handler(posted(body, headers));
   const open = async (version: string): Promise<Fields> => {
     const params = { protocolVersion: version, capabilities: {}, clientInfo: { name: 'test', version: '1' } };
     const response = await send(request(0, 'initialize', params));
     return { 'mcp-session-id': response.headers.get('mcp-session-id') as string };
   };
-  const start = async (body: unknown, headers: Fields) => {
-    const began = once(probe, 'began');
-    const response = send(body, headers);
-    await began;
-    return { response };
-  };
-  return { handler, probe, server, errors, send, open, start };
+  const start = async (body: unknown, headers: Fields) => await whenBegun(probe, send(body, headers));
+  return { handler, probe, server, send, open, start };
 }
 
 describe('a call that was cancelled, and whose handler still runs', () => {
   it('gets no stream from the keep-alive timer', async () => {
     const { server, send, open, start } = handle();
     const session = await open('2025-11-25');
-    const { response } = await start(call(1, 'wait'), session);
+    const [response] = await start(call(1, 'wait'), session);
     const { inFlight } = await kernelOf(server);
     const [exchange] = (inFlight as unknown as InFlight).exchanges;
-    await send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } }, session);
+    await send(cancelOf(1), session);
     expect((await response).status).toBe(202);
     for (let count = 0; count < 3; count += 1) inFlight.keepAlive(exchange?.wire.owner as object);
     expect(exchange?.wire.session.streams ?? []).toEqual([]);
   });
 });
 
+const BATCH = [call(1, 'wait'), request(2, 'ping')];
+
 describe('an endpoint that is closing', () => {
   it('rejects requests, and accepts answers and notifications until its requests have ended', async () => {
     const { handler, probe, send, open, start } = handle();
     const session = await open('2025-11-25');
     const batching = await open('2025-03-26');
-    const { response } = await start(call(1, 'wait'), session);
+    const [response] = await start(call(1, 'wait'), session);
     const closing = handler.close();
-    expect((await send([request(4, 'ping')], batching)).status).toBe(503);
-    const refused = await send(request(2, 'ping'), session);
-    expect([refused.status, (await json(refused)).error?.message]).toEqual([503, 'The server is closing.']);
-    // not 404: the session may live in another process
-    expect((await send(request(3, 'ping'), { 'mcp-session-id': 'unknown' })).status).toBe(503);
-    expect((await send({ jsonrpc: '2.0', method: 'notifications/x' }, session)).status).toBe(202);
-    expect((await send({ jsonrpc: '2.0', id: 's1', result: {} }, session)).status).toBe(202);
-    for (const body of [1, null]) expect([body, (await send(body, session)).status]).toEqual([body, 400]);
+    const notice = { jsonrpc: '2.0', method: 'notifications/x' };
+    for (const [body, headers, status] of [
+      [[request(4, 'ping')], batching, 503],
+      [request(2, 'ping'), session, 503],
+      // not 404: the session may live in another process
+      [request(3, 'ping'), { 'mcp-session-id': 'unknown' }, 503],
+      [notice, session, 202],
+      [{ jsonrpc: '2.0', id: 's1', result: {} }, session, 202],
+      [1, session, 400],
+      [null, session, 400],
+    ] as const) {
+      expect([body, (await send(body, headers)).status]).toEqual([body, status]);
+    }
     probe.emit('go');
     expect((await response).status).toBe(200);
     await closing;
-    expect((await send({ jsonrpc: '2.0', method: 'notifications/x' }, session)).status).toBe(503);
+    expect((await send(notice, session)).status).toBe(503);
   });
 
   it('asks clients to drop the connection with the answer, so that it is not cut between two requests', async () => {
     const probe = new Probe();
     const handler = nodeHandler(createServer(probe).server);
-    const listener = createHttpServer(handler);
-    listener.listen(0, '127.0.0.1');
-    await once(listener, 'listening');
-    afterwards(() => void listener.close());
-    const url = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`;
-    for (const before of [
-      await post(url, INITIALIZE),
-      await post(url, modernCall(1, 'add', ADD), modernHeaders('tools/call', 'add')),
-    ]) {
+    const url = await serveNode(handler);
+    for (const before of [await post(url, INITIALIZE), await post(url, ...ADD)]) {
       expect([before.status, before.headers.get('connection')]).toEqual([200, 'keep-alive']);
       await before.text();
     }
-    const [pending] = await whenBegun(probe, post(url, modernCall(1, 'wait'), modernHeaders('tools/call', 'wait')));
+    const [pending] = await whenBegun(probe, post(url, ...WAIT));
     const closing = handler.close();
     probe.emit('go');
     expect([(await pending).status, (await pending).headers.get('connection')]).toEqual([200, 'close']);
@@ -342,47 +311,20 @@ describe('an endpoint that is closing', () => {
 
   it('answers a batch in flight with 503', async () => {
     const { handler, open, start } = handle();
-    const { response } = await start([call(1, 'wait'), request(2, 'ping')], await open('2025-03-26'));
+    const [response] = await start(BATCH, await open('2025-03-26'));
     await handler.close();
     expect((await response).status).toBe(503);
   });
 });
 
 describe('a session that ends', () => {
-  it.each([
-    ['a request', '2025-11-25', call(1, 'wait')],
-    ['a batch', '2025-03-26', [call(1, 'wait'), request(2, 'ping')]],
-  ])('answers %s in flight with 404', async (_name, version, body) => {
-    const { send, open, start } = handle();
-    const session = await open(version);
-    const { response } = await start(body, session);
-    expect((await send(undefined, session, 'DELETE')).status).toBe(204);
-    expect((await response).status).toBe(404);
+  it('answers a batch in flight with 404', async () => {
+    const { handler, open, start } = handle();
+    const headers = await open('2025-03-26');
+    const [response] = await start(BATCH, headers);
+    const ended = await handler(new Request('http://localhost:3000/mcp', { method: 'DELETE', headers }));
+    expect([ended.status, (await response).status]).toEqual([204, 404]);
     expect(JSON.stringify(await (await response).json())).toContain('The session has ended.');
-  });
-});
-
-describe('a challenge', () => {
-  it('is in a session if the request names one, or would if sessions were kept, but not if it starts one', async () => {
-    const denials: Denial[] = [];
-    const auth: Auth = {
-      scopes: ['mcp'],
-      authenticate: ({ headers: { 'x-scopes': scopes = '' } }) => ({ subject: 'ann', scopes: scopes.split(' ') }),
-      challenge: (denial) => ({ status: 400 + denials.push(denial), headers: {} }),
-    };
-    const write = async (sessions: boolean) => {
-      const { url, server } = await serve({ auth, sessions });
-      server.addTool({ name: 'write', scopes: ['files:write'], input: NoInput }, () => 'written');
-      return url;
-    };
-    const [url, alone] = [await write(true), await write(false)];
-    const session = await openSession(url, { 'x-scopes': 'mcp' });
-    const started = await post(url, INITIALIZE, { 'x-scopes': 'other' });
-    expect([started.status, started.headers.get('mcp-session-id')]).toEqual([401, null]);
-    await post(url, call(1, 'write'), session);
-    await post(url, modernCall(1, 'write'), { ...modernHeaders('tools/call', 'write'), 'x-scopes': 'mcp' });
-    await post(alone, call(1, 'write'), { 'x-scopes': 'mcp', 'mcp-protocol-version': '2025-11-25' });
-    expect(denials.map(({ inSession }) => inSession)).toEqual([false, true, false, true]);
   });
 });
 
@@ -417,22 +359,14 @@ describe('an invalid POST', () => {
 describe('frames of one tick', () => {
   it('are written together with the response', async () => {
     const { url, server } = await serve();
-    server.addTool(
-      { name: 'burst', description: 'Reports at once', input: NoInput },
-      async (_input: NoInput, ctx: Context) => {
-        for (const n of [1, 2, 3]) {
-          ctx.progress(n);
-          await Promise.resolve();
-        }
-        return 'done';
-      },
-    );
-    const headers = { 'content-type': 'application/json', ...modernHeaders('tools/call', 'burst') };
-    const response = await fetch(url, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify(modernCall(1, 'burst', {}, TOKEN)),
+    server.addTool({ name: 'burst', input: NoInput }, async (_input, ctx) => {
+      for (const n of [1, 2, 3]) {
+        ctx.progress(n);
+        await Promise.resolve();
+      }
+      return 'done';
     });
+    const response = await post(url, ...calling('burst', {}, TOKEN));
     const chunk = await response.body?.getReader().read();
     expect(new TextDecoder().decode(chunk?.value).match(/^data: /gm)).toHaveLength(4);
   });
@@ -440,7 +374,7 @@ describe('frames of one tick', () => {
   it('escape line breaks and markup', async () => {
     const { url, server } = await serve();
     const text = 'a\r\ndata: {"jsonrpc":"2.0"}\n\nid: 1\n<script>\u2028';
-    server.addTool({ name: 'evil', description: 'Breaks lines', input: NoInput }, (_input: NoInput, ctx: Context) => {
+    server.addTool({ name: 'evil', input: NoInput }, (_input, ctx) => {
       ctx.progress(1, 2, text);
       return text;
     });
@@ -449,5 +383,291 @@ describe('frames of one tick', () => {
     expect(events).toHaveLength(2);
     expect(events[0]?.message?.params).toMatchObject({ message: text });
     expect(events[1]?.message).toMatchObject({ id: text, result: { content: [{ text }] } });
+  });
+});
+
+const ofRevision = (id: string) => ({ 'mcp-protocol-version': id });
+const LATEST = ofRevision('2025-11-25');
+
+describe('an endpoint without sessions', () => {
+  const start = async () => await serve({ sessions: false });
+
+  it('serves each request in the revision of its header', async () => {
+    const { url, server } = await start();
+    server.addTool({ name: 'titled', title: 'Titled', input: NoInput }, () => '');
+    const titleIn = async (id: string) => {
+      const { result } = await json(await post(url, request(1, 'tools/list'), ofRevision(id)));
+      const tools = result?.['tools'] as { name: string; title?: string }[];
+      return tools.find(({ name }) => name === 'titled')?.title;
+    };
+    const titles = await Promise.all(['2025-11-25', '2025-06-18', '2025-03-26'].map(titleIn));
+    expect(titles).toEqual(['Titled', 'Titled', undefined]);
+  });
+
+  it('ignores Mcp-Session-Id', async () => {
+    const { url } = await start();
+    const foreign = { 'mcp-session-id': 'of another server' };
+    expect(await statusOf(url, { ...LATEST, ...foreign }, call(1, 'add', SUM))).toBe(200);
+    expect(await statusOf(url, foreign, INITIALIZE)).toBe(200);
+  });
+
+  it('keeps a response together when a handler closes its stream, because nobody could resume it', async () => {
+    const { url, probe } = await start();
+    const [response] = await whenBegun(probe, post(url, call(1, 'poll'), LATEST));
+    probe.emit('go');
+    expect(await json(await response)).toMatchObject({ id: 1, result: { content: [{ text: 'let go' }] } });
+  });
+
+  it('streams the notifications of a request without event ids', async () => {
+    const { url } = await start();
+    const events = await new EventReader(await post(url, call(1, 'steps', {}, TOKEN), LATEST)).rest();
+    const progress = 'notifications/progress';
+    expect(events.map(({ message }) => message?.method ?? message?.id)).toEqual([progress, progress, progress, 1]);
+    for (const event of events) expect(event).not.toHaveProperty('id');
+  });
+
+  it('cannot ask its clients questions, whatever they declared in initialize', async () => {
+    const { url, server } = await start();
+    server.addTool({ name: 'reach', input: NoInput }, async (_input, ctx) => {
+      await ctx.ping();
+      return 'there';
+    });
+    await (await post(url, INITIALIZE)).text();
+    for (const [name, text] of [
+      ['reach', expect.stringContaining('keeps no sessions')],
+      ['ask', 'The client does not support elicitation.'],
+    ] as const) {
+      const { result } = await json(await post(url, call(1, name), LATEST));
+      expect(result).toMatchObject({ isError: true, content: [{ text }] });
+    }
+  });
+
+  it('declares only capabilities that work within one request', async () => {
+    const capabilities = async (at: string) => (await json(await post(at, INITIALIZE))).result?.['capabilities'];
+    expect(await capabilities((await start()).url)).toEqual({ tools: {}, prompts: {}, resources: {} });
+    expect(await capabilities((await serve()).url)).toEqual({
+      tools: { listChanged: true },
+      prompts: { listChanged: true },
+      resources: { listChanged: true, subscribe: true },
+      logging: {},
+    });
+  });
+
+  it.each(['resources/subscribe', 'resources/unsubscribe', 'logging/setLevel'])('has no %s', async (method) => {
+    const { url } = await start();
+    const params = { uri: 'docs://guide', level: 'debug' };
+    for (const id of ['2025-03-26', '2025-06-18', '2025-11-25']) {
+      const response = await post(url, request(1, method, params), ofRevision(id));
+      expect([response.status, (await json(response)).error?.code]).toEqual([200, -32601]);
+    }
+  });
+
+  it('sends no log messages, because no client can request them', async () => {
+    const { url, server } = await start();
+    server.addTool({ name: 'speak', input: NoInput }, (_input, ctx) => {
+      ctx.log.emergency('fire');
+      return 'said';
+    });
+    const response = await post(url, call(1, 'speak'), LATEST);
+    expect(response.headers.get('content-type')).toMatch('application/json');
+    expect(await json(response)).toMatchObject({ id: 1, result: { content: [{ text: 'said' }] } });
+  });
+
+  it('serves concurrent requests with the same id, and cancels none of them', async () => {
+    const { url, probe } = await start();
+    const pending: Promise<Response>[] = [];
+    for (let n = 0; n < 2; n++) pending.push(...(await whenBegun(probe, post(url, call(1, 'wait'), LATEST))));
+    expect(await statusOf(url, LATEST, cancelOf(1))).toBe(202);
+    probe.emit('go');
+    expect((await Promise.all(pending)).map(({ status }) => status)).toEqual([200, 200]);
+    expect(probe.contexts.map(({ sessionId }) => sessionId)).toEqual([undefined, undefined]);
+  });
+
+  it('keeps no state of clients', async () => {
+    const { url, server } = await start();
+    for (const message of [INITIALIZE, INITIALIZED, request(1, 'resources/subscribe', { uri: 'docs://guide' })]) {
+      await (await post(url, message)).text();
+      expect(await listenersOf(server)).toBe(0);
+    }
+  });
+});
+
+const CAPABILITIES = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } };
+const REGION = { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region' } } };
+const inputResponses = { '#1': { action: 'accept' } };
+
+/** Serves a tool that asks a question. Returns a function that calls it with extra params and headers. */
+async function asking(options: Partial<McpServerOptions> = {}, access = () => true) {
+  const ran: string[] = [];
+  const logger = { warn: () => {}, error: () => {} };
+  const server = new McpServer({ name: 'test', version: '1', secret: 'x'.repeat(32), logger, ...options });
+  server.addTool({ name: 'ask', input: REGION, access }, async (_input, ctx) => {
+    const sure = await ctx.confirm('Sure?');
+    ran.push(`sure: ${sure}`);
+    return 'done';
+  });
+  const { url, close } = await listen(server, { port: 0, signals: false });
+  afterwards(close);
+  const ask = async (more: JsonObject = {}, headers: Fields = {}, signal?: AbortSignal) => {
+    const params = { name: 'ask', arguments: { region: 'eu' }, ...more };
+    const fields = { ...modernHeaders('tools/call', 'ask'), 'mcp-param-region': 'eu', ...headers };
+    const response = await post(url, modern('x', 'tools/call', params, CAPABILITIES), fields, signal);
+    const { result, error } = await json(response);
+    return { status: response.status, result, error };
+  };
+  const begin = async () => String((await ask()).result?.['requestState']);
+  return { server, ask, begin, ran };
+}
+
+describe('a state', () => {
+  it('that is foreign or used is rejected with 400', async () => {
+    const { ask, begin } = await asking({ singleUse: new MemorySingleUse() });
+    const requestState = await begin();
+    const rejected = { status: 400, error: { code: -32602 } };
+    expect(await ask({ requestState: `${requestState}A`, inputResponses })).toMatchObject(rejected);
+    expect(await ask({ requestState, inputResponses })).toMatchObject({ status: 200, result: {} });
+    expect(await ask({ requestState, inputResponses })).toMatchObject(rejected);
+  });
+
+  it('for one use is not used up by a call that is rejected before it runs', async () => {
+    let admits = true;
+    let allows = true;
+    const busy: Interceptor = async (_call, next) => {
+      if (!allows) throw new Error('busy');
+      return await next();
+    };
+    const singleUse = new MemorySingleUse();
+    const { ask, begin, ran } = await asking({ singleUse, interceptors: [busy] }, () => admits);
+    const retry = { requestState: await begin(), inputResponses };
+    expect((await ask(retry, { 'mcp-param-region': 'us' })).error).toMatchObject({ code: -32020 });
+    admits = false;
+    expect((await ask(retry)).error).toMatchObject({ code: -32602 });
+    admits = true;
+    allows = false;
+    expect((await ask(retry)).result).toMatchObject({ isError: true });
+    allows = true;
+    expect((await ask(retry)).result).toMatchObject({ content: [{ text: 'done' }] });
+    expect(ran).toEqual(['sure: true']);
+  });
+});
+
+describe('an effect that never ends', () => {
+  it('is not waited for once the client has disconnected', async () => {
+    const begun = new EventEmitter();
+    const { server, ask } = await asking();
+    server.addTool({ name: 'stuck', input: REGION }, async (_input, ctx) => {
+      const effect = () => {
+        // emitted in the next turn, when the handler has asked its question
+        setImmediate(() => begun.emit('effect'));
+        return new Promise<void>(() => {});
+      };
+      await Promise.all([ctx.once('stuck', effect), ctx.confirm('Sure?')]);
+      return 'never';
+    });
+    const gone = new AbortController();
+    const stuck = ask({ name: 'stuck' }, { 'mcp-name': 'stuck' }, gone.signal);
+    await Promise.all([once(begun, 'effect').then(() => gone.abort()), expect(stuck).rejects.toThrow('aborted')]);
+    const since = performance.now();
+    await server.close({ deadlineMs: 4000 });
+    expect(performance.now() - since).toBeLessThan(2000);
+  });
+});
+
+const base64 = (text: string) => `=?base64?${Buffer.from(text).toString('base64')}?=`;
+
+describe('an error about a header', () => {
+  it('says which header is wrong, and what it has to match', async () => {
+    const { url } = await serve();
+    const [message, { 'mcp-protocol-version': version = '', ...undeclared }] = ADD;
+    const headers = { ...undeclared, 'mcp-protocol-version': version };
+    const messageOf = async (of: Fields) => (await json(await post(url, message, of))).error?.message;
+    expect(await messageOf(undeclared)).toBe('The MCP-Protocol-Version header is missing.');
+    expect(await messageOf({ ...headers, 'mcp-protocol-version': 'v'.repeat(300) })).toMatch(
+      /^The MCP-Protocol-Version header is v+…, but the message has 2026-07-28\.$/,
+    );
+    const differs = 'The Mcp-Method header does not match the message.';
+    expect(await messageOf({ ...headers, 'mcp-method': 'x' })).toBe(differs);
+    const misnamed = 'The Mcp-Name header does not match the "name" of the message.';
+    expect(await messageOf({ ...headers, 'mcp-name': 'x' })).toBe(misnamed);
+    const unknown = { ...(await openSession(url)), 'mcp-protocol-version': 'v999.0.0' };
+    const answer = await json(await post(url, call('x', 'add', SUM), unknown));
+    expect(answer.error?.message).toBe('The MCP-Protocol-Version is not supported.');
+  });
+});
+
+describe('Mcp-Param-* headers', () => {
+  const city = { type: 'string', 'x-mcp-header': 'City' };
+  const input = { type: 'object', properties: { place: { type: 'object', properties: { city } } } };
+
+  it('are named in the error, with the path of their argument', async () => {
+    const { url, server } = await serve();
+    server.addTool({ name: 'mirror', input }, () => 'ok');
+    const { error } = await json(await post(url, ...calling('mirror', { place: { city: 'Oslo' } })));
+    expect(error?.message).toBe('The mcp-param-city header does not match the argument "place.city".');
+  });
+
+  it('are not compared with what every object inherits', async () => {
+    const { url, server } = await serve();
+    const properties = { constructor: { type: 'string', 'x-mcp-header': 'Maker' } };
+    server.addTool({ name: 'make', input: { type: 'object', properties } }, () => 'made');
+    expect(await json(await post(url, ...calling('make')))).toMatchObject({ result: { content: [{ text: 'made' }] } });
+  });
+
+  it('are ignored in sessions, whose revisions do not have them', async () => {
+    const { url, server } = await serve();
+    server.addTool({ name: 'mirror', input }, () => 'ok');
+    const headers = { ...(await openSession(url)), 'mcp-param-city': 'Bergen' };
+    const response = await post(url, call(1, 'mirror', { place: { city: 'Oslo' } }), headers);
+    expect(await json(response)).toMatchObject({ result: { content: [{ text: 'ok' }] } });
+  });
+});
+
+describe('decodeHeader', () => {
+  it('decodes any text encoded as base64 [HDR-09]', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'grapheme' }),
+        (text) => decodeHeader(base64(text)) === Buffer.from(text).toString(),
+      ),
+    );
+  });
+
+  it('returns plain text without surrounding space', () => {
+    for (const text of ['add', '=?base64?SGVsbG8=', 'SGVsbG8=', '=?base64?=', '?=', ''])
+      expect(decodeHeader(` ${text}\t`)).toBe(text);
+    expect(decodeHeader('=?base64??=')).toBe('');
+  });
+
+  it('returns undefined for base64 that is not canonical or not UTF-8 [HDR-10]', () => {
+    for (const encoded of ['SGVsbG8', 'SGVs!!!bG8=', 'SGVsbG9=', 'SGVsbG8==', 'SGVs bG8=', '_-8=', '/w==', '7aCA']) {
+      expect([encoded, decodeHeader(`=?base64?${encoded}?=`)]).toEqual([encoded, undefined]);
+    }
+    expect(decodeHeader('=?BASE64?SGVsbG8=?=')).toBe('=?BASE64?SGVsbG8=?=');
+  });
+
+  it('returns undefined for characters that are invalid in a header [HDR-19]', () => {
+    for (const text of ['gr\u00F6\u00DFe', 'a\u0000b', 'a\u007F', '\u00A0']) expect(decodeHeader(text)).toBeUndefined();
+  });
+});
+
+describe('acceptedBy', () => {
+  it('reads media ranges, their wildcards and q=0', () => {
+    const cases = [
+      [undefined, undefined],
+      ['*/*', undefined],
+      ['text/event-stream,application/json', undefined],
+      ['APPLICATION/JSON;charset=utf-8 , text/*;q=0.5', undefined],
+      ['application/json', 'json'],
+      ['application/*;q=0.001', 'json'],
+      ['text/event-stream', 'stream'],
+      ['application/json;q=0, text/event-stream', 'stream'],
+      ['application/json; q=0.000', 'neither'],
+      ['application/json;q=0.9', 'json'],
+      ['application/json;xq=0', 'json'],
+      ['text/event-stream;q=0.', 'neither'],
+      ['text/html', 'neither'],
+      ['', 'neither'],
+    ] as const;
+    for (const [accept, expected] of cases) expect([accept, acceptedBy(accept)]).toEqual([accept, expected]);
   });
 });

@@ -5,22 +5,22 @@ import { type ConnectionInfo, fetchHandler, type FetchHandlerOptions } from '@de
 
 import { EventReader, nextSweep } from './events.js';
 import {
+  ADD,
   afterwards,
-  whenBegun,
   call,
+  calling,
   createServer,
   type Fields,
   INITIALIZE,
-  modernCall,
-  modernHeaders,
+  INITIALIZED,
+  posted,
   Probe,
+  TOKEN,
+  WAIT,
+  whenBegun,
 } from './fixture.js';
 
 const URL_OF = 'http://localhost:3000/mcp';
-const TOKEN = { progressToken: 1 };
-const JSON_HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
-const ADD = [modernCall(1, 'add', { a: 1, b: 2 }), modernHeaders('tools/call', 'add')] as const;
-const WAIT = [modernCall(1, 'wait'), modernHeaders('tools/call', 'wait')] as const;
 
 function create(options: FetchHandlerOptions = {}) {
   const probe = new Probe();
@@ -31,18 +31,13 @@ function create(options: FetchHandlerOptions = {}) {
     await handler.close();
     await server.close();
   });
-  const post = async (message: unknown, headers: Fields = {}, init: RequestInit = {}) => {
-    const body = typeof message === 'string' ? message : JSON.stringify(message);
-    return await handler(
-      new Request(URL_OF, { method: 'POST', headers: { ...JSON_HEADERS, ...headers }, body, ...init }),
-    );
-  };
+  const post = async (...args: Parameters<typeof posted>) => await handler(posted(...args));
   const send = async (method: string, headers: Fields = {}, info?: ConnectionInfo) =>
     await handler(new Request(URL_OF, { method, headers }), info);
   const open = async (headers: Fields = {}) => {
     const response = await post(INITIALIZE, headers);
     const session = { ...headers, 'mcp-session-id': response.headers.get('mcp-session-id') as string };
-    expect((await post({ jsonrpc: '2.0', method: 'notifications/initialized' }, session)).status).toBe(202);
+    expect((await post(INITIALIZED, session)).status).toBe(202);
     return session;
   };
   return { probe, server, errors, handler, post, send, open };
@@ -52,12 +47,8 @@ describe('a call of a session whose place others need', () => {
   it('watches for the end of its connection once, however often its session is looked at', async () => {
     const { post, send, open, handler, probe } = create({ limits: { maxSessions: 1 }, keepAliveMs: 5 });
     const session = await open();
-    const began = once(probe, 'began');
-    const body = JSON.stringify(call(1, 'wait'));
-    const headers = { ...JSON_HEADERS, ...session, accept: 'application/json' };
-    const waits = new Request(URL_OF, { method: 'POST', headers, body });
-    const pending = handler(waits);
-    await began;
+    const waits = posted(call(1, 'wait'), { ...session, accept: 'application/json' });
+    const [pending] = await whenBegun(probe, handler(waits));
     const before = getEventListeners(waits.signal, 'abort').length;
     expect((await post(INITIALIZE)).status).toBe(503);
     const watching = getEventListeners(waits.signal, 'abort').length;
@@ -83,19 +74,13 @@ describe('fetchHandler', () => {
 
   it('takes the caller and the address from the host', async () => {
     const { handler, probe } = create();
-    const asked = (info: ConnectionInfo) => {
-      const headers = { ...JSON_HEADERS, ...WAIT[1] };
-      return handler(new Request(URL_OF, { method: 'POST', headers, body: JSON.stringify(WAIT[0]) }), info);
-    };
     const cases = [
       { remoteAddress: '203.0.113.7', principal: { subject: 'ann' } },
       { requestIP: () => ({ address: '203.0.113.7' }), principal: { subject: 'bob' } },
       { remoteAddr: { hostname: '203.0.113.7' } },
     ] as const;
     for (const [index, info] of cases.entries()) {
-      const began = once(probe, 'began');
-      const pending = asked(info);
-      await began;
+      const [pending] = await whenBegun(probe, handler(posted(...WAIT), info));
       const { principal, transport } = probe.contexts[index] ?? {};
       const expected = 'principal' in info ? info.principal : undefined;
       expect([principal, transport?.remoteAddress]).toEqual([expected, '203.0.113.7']);
@@ -124,12 +109,7 @@ describe('fetchHandler', () => {
   it('checks Origin and Host, or the URL if there is no Host [HTTP-03]', async () => {
     const { post, send, handler } = create({ allowedHosts: ['mcp.example.com'] });
     expect((await post(ADD[0], { ...ADD[1], host: 'evil.example' })).status).toBe(403);
-    const at = async (url: string) =>
-      (
-        await handler(
-          new Request(url, { method: 'POST', headers: { ...JSON_HEADERS, ...ADD[1] }, body: JSON.stringify(ADD[0]) }),
-        )
-      ).status;
+    const at = async (url: string) => (await handler(new Request(url, posted(...ADD)))).status;
     expect(await at('https://evil.example/mcp')).toBe(403);
     expect(await at('https://mcp.example.com/mcp')).toBe(200);
     expect((await post(ADD[0], { ...ADD[1], origin: 'http://localhost:3000' })).status).toBe(200);
@@ -143,8 +123,7 @@ describe('fetchHandler', () => {
   ])('cancels a request of the stateless era whose client %s', async (_how, leave) => {
     const { post, probe } = create();
     const controller = new AbortController();
-    const message = modernCall(1, 'stream', {}, TOKEN);
-    const response = await post(message, modernHeaders('tools/call', 'stream'), { signal: controller.signal });
+    const response = await post(...calling('stream', {}, TOKEN), { signal: controller.signal });
     const aborted = once(probe, 'aborted');
     leave(controller, response);
     await aborted;
@@ -176,9 +155,7 @@ describe('a body that fetchHandler cannot read', () => {
     ['because it is locked', async (spoilt: Request) => void spoilt.body?.getReader()],
   ])('is reported %s', async (_why, spoil) => {
     const { handler, errors } = create();
-    const [message, headers] = ADD;
-    const body = JSON.stringify(message);
-    const spoilt = new Request(URL_OF, { method: 'POST', headers: { ...JSON_HEADERS, ...headers }, body });
+    const spoilt = posted(...ADD);
     await spoil(spoilt);
     expect((await handler(spoilt)).status).toBe(500);
     expect(errors).toHaveLength(1);
@@ -187,8 +164,8 @@ describe('a body that fetchHandler cannot read', () => {
   it('is reported if its chunks are not bytes', async () => {
     const { handler, errors } = create();
     const body = new ReadableStream({ start: (controller) => controller.enqueue('text') });
-    const init = { method: 'POST', headers: { ...JSON_HEADERS, ...ADD[1] }, body, duplex: 'half' };
-    expect((await handler(new Request(URL_OF, init as RequestInit))).status).toBe(500);
+    const init = { body, duplex: 'half' } as RequestInit;
+    expect((await handler(posted(...ADD, init))).status).toBe(500);
     expect(errors).toHaveLength(1);
   });
 });

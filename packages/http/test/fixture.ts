@@ -1,7 +1,12 @@
-import { once } from 'node:events';
-import { EventEmitter } from 'node:events';
-import { type IncomingMessage, request as httpRequest } from 'node:http';
-import { connect } from 'node:net';
+import { EventEmitter, once } from 'node:events';
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  request as httpRequest,
+  type RequestListener,
+  type ServerOptions,
+} from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
 
 import { afterEach } from '@jest/globals';
 import {
@@ -144,6 +149,25 @@ export async function kernelOf(server: McpServer): Promise<Kernel> {
   return opened.kernel;
 }
 
+interface Insides {
+  readonly parts: { readonly events: { readonly listeners: { readonly size: number } } };
+}
+
+/** The number of sessions and subscriptions that the kernel of a server tells of changes. */
+export const listenersOf = async (server: McpServer): Promise<number> =>
+  ((await kernelOf(server)) as unknown as Insides).parts.events.listeners.size;
+
+/** Serves a listener of Node.js on a free port until the end of the test. Resolves to its URL, without a path. */
+export async function serveNode(listener: RequestListener, options: ServerOptions = {}): Promise<string> {
+  const http = createHttpServer(options, listener).listen(0, '127.0.0.1');
+  await once(http, 'listening');
+  afterwards(() => {
+    http.close();
+    http.closeAllConnections();
+  });
+  return `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+}
+
 /** Serves a probe, and other providers, on a free port until the end of the test. */
 export async function serve(options: ListenOptions = {}, more: Partial<McpServerOptions> = {}): Promise<Served> {
   const probe = new Probe();
@@ -186,6 +210,35 @@ export async function postParts(
   return String(Buffer.concat((await answer.toArray()) as Buffer[]));
 }
 
+/** A POST for a fetch handler. */
+export function posted(message: unknown, headers: Fields = {}, init: RequestInit = {}): Request {
+  const body = typeof message === 'string' ? message : JSON.stringify(message);
+  return new Request('http://localhost:3000/mcp', {
+    method: 'POST',
+    headers: { ...JSON_HEADERS, ...headers },
+    body,
+    ...init,
+  });
+}
+
+/** Trusts the caller's claim about its identity. */
+export const byUser = ({
+  headers: { 'x-user': subject },
+}: {
+  headers: Record<string, string | string[] | undefined>;
+}) => (typeof subject === 'string' ? { subject } : undefined);
+
+/** The status of the answer to a message, by default a ping. */
+export const statusOf = async (url: string, headers: Fields = {}, message: unknown = request('ping', 'ping')) =>
+  (await post(url, message, headers)).status;
+
+/** The status of the answer to a GET for a stream. */
+export async function statusOfGet(url: string, headers: Fields): Promise<number> {
+  const answer = await fetch(url, { headers: { accept: 'text/event-stream', ...headers } });
+  await answer.body?.cancel();
+  return answer.status;
+}
+
 /** Posts a message like the official clients. */
 export async function post(
   url: string,
@@ -212,6 +265,15 @@ export const request = (id: number | string, method: string, params?: JsonObject
 export const call = (id: number | string, name: string, args: JsonObject = {}, meta?: JsonObject) =>
   request(id, 'tools/call', { name, arguments: args, ...(meta && { _meta: meta }) });
 
+/** Cancels a request of a session. */
+export const cancelOf = (requestId: number | string) => ({
+  jsonrpc: '2.0',
+  method: 'notifications/cancelled',
+  params: { requestId },
+});
+
+export const INITIALIZED = { jsonrpc: '2.0', method: 'notifications/initialized' };
+
 const initialize = (protocolVersion: string) =>
   request(0, 'initialize', {
     protocolVersion,
@@ -228,7 +290,7 @@ export async function openSession(url: string, headers: Fields = {}, version = '
   if (response.status !== 200 || id === null) throw new Error(`${response.status} ${await response.text()}`);
   await response.text();
   const session = { ...headers, 'mcp-session-id': id, 'mcp-protocol-version': version };
-  const ready = await post(url, { jsonrpc: '2.0', method: 'notifications/initialized' }, session);
+  const ready = await post(url, INITIALIZED, session);
   if (ready.status !== 202) throw new Error(`${ready.status} ${await ready.text()}`);
   return session;
 }
@@ -250,6 +312,12 @@ const META = {
   'io.modelcontextprotocol/clientCapabilities': {},
 };
 
+/** Requests progress notifications. */
+export const TOKEN = { progressToken: 1 };
+
+/** Arguments of the tool `add`, whose result is `3`. */
+export const SUM = { a: 1, b: 2 };
+
 /** A stateless request. */
 export function modern(id: number | string, method: string, params: JsonObject = {}, meta: JsonObject = {}) {
   return request(id, method, { ...params, _meta: { ...META, ...meta } });
@@ -263,6 +331,13 @@ export function modernHeaders(method: string, name?: string): Fields {
   const version = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': method };
   return name === undefined ? version : { ...version, 'mcp-name': name };
 }
+
+/** A stateless call, and its headers. */
+export const calling = (name: string, args: JsonObject = {}, meta: JsonObject = {}) =>
+  [modernCall(1, name, args, meta), modernHeaders('tools/call', name)] as const;
+
+export const ADD = calling('add', SUM);
+export const WAIT = calling('wait');
 
 export interface JsonAnswer {
   readonly id?: unknown;

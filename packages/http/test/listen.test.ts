@@ -1,15 +1,20 @@
+// `listen`: its paths, its addresses, and the process that it serves.
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { spawn } from 'node:child_process';
 import dns from 'node:dns/promises';
 import { once } from 'node:events';
-import { type IncomingMessage, request as httpRequest, Server } from 'node:http';
+import { type IncomingMessage, Server } from 'node:http';
 import { type AddressInfo, connect, createServer as createNetServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
 
 import { describe, expect, it, jest } from '@jest/globals';
 import { hostRequest, listen, type ListenOptions } from '@decorum/http';
 
 import { EventReader } from './events.js';
 import {
+  ADD,
   afterwards,
+  calling,
   createServer,
   type Fields,
   json,
@@ -22,8 +27,6 @@ import {
   raw,
   serve,
 } from './fixture.js';
-
-const CALL_ADD = modernHeaders('tools/call', 'add');
 
 describe('listen, at its path', () => {
   it.each([
@@ -41,7 +44,7 @@ describe('listen, at its path', () => {
   });
 
   const add = async (url: string) => {
-    const answer = await post(url, modernCall(1, 'add', { a: 1, b: 2 }), CALL_ADD);
+    const answer = await post(url, ...ADD);
     return [answer.status, (await json(answer)).result?.content?.[0]?.text];
   };
 
@@ -73,19 +76,14 @@ describe('listen, at its path', () => {
     const MISSING_ADDRESS = '192.0.2.1';
 
     /** Starts something while `localhost` has these addresses. */
-    async function withAll<T>(found: readonly string[], start: () => Promise<T>): Promise<T> {
+    async function withAll<T>(found: readonly string[], begin: () => Promise<T>): Promise<T> {
       const lookup = jest.spyOn(dns, 'lookup');
       lookup.mockResolvedValue(found.map((address) => ({ address, family: 4 })) as never);
-      try {
-        return await start();
-      } finally {
-        lookup.mockRestore();
-      }
+      return await begin().finally(() => lookup.mockRestore());
     }
 
-    const withBoth = <T>(start: () => Promise<T>) => withAll(addresses, start);
-
-    const serveBoth = () => withBoth(() => serve({ host: 'localhost' }));
+    const serveBoth = (options: ListenOptions = {}) =>
+      withAll(addresses, () => serve({ host: 'localhost', ...options }));
 
     it.each([
       ['', {}],
@@ -93,11 +91,10 @@ describe('listen, at its path', () => {
     ])('answers a request%s', async (_what, more: Fields) => {
       const { port } = await serveBoth();
       for (const host of addresses) {
-        const headers = { ...CALL_ADD, ...more, host: `localhost:${port}`, 'content-type': 'application/json' };
-        const sent = httpRequest({ host, port, path: '/mcp', method: 'POST', headers, agent: false });
-        sent.end(JSON.stringify(modernCall(1, 'add', { a: 1, b: 2 })));
-        const [answer] = (await once(sent, 'response')) as [IncomingMessage];
-        expect(String(Buffer.concat((await answer.toArray()) as Buffer[]))).toContain('"text":"3"');
+        const [message, headers] = ADD;
+        const all = { ...headers, ...more, host: `localhost:${port}`, 'content-type': 'application/json' };
+        const [, text] = await raw(`http://${host}:${port}/mcp`, 'POST', all, JSON.stringify(message));
+        expect(text).toContain('"text":"3"');
         const elsewhere = await fetch(`http://${host}:${port}/elsewhere`, { method: 'PROPFIND' });
         expect([host, elsewhere.status]).toEqual([host, 404]);
       }
@@ -109,18 +106,14 @@ describe('listen, at its path', () => {
         ['requestTimeoutMs', host, 40] as const,
       ]),
     )('has `%s` at %s', async (limit, host, value) => {
-      const { server } = createServer(new Probe(), { onLimit: (hit) => hits.push(hit.limit) });
-      const hits: string[] = [];
-      const limits = { [limit]: value };
-      const { port, close } = await withBoth(() => listen(server, { port: 0, host: 'localhost', limits }));
-      afterwards(close);
+      const { port, hits } = await serveBoth({ limits: { [limit]: value } });
       const first = connect(port, host);
       afterwards(() => first.destroy());
       first.write('POST /mcp HTTP/1.1\r\n');
       await once(first, 'connect');
       const refused = limit === 'requestTimeoutMs' ? first : connect(port, host);
       await once(refused.on('error', () => {}).resume(), 'close');
-      expect(hits).toEqual([limit]);
+      expect(hits.map((hit) => hit.limit)).toEqual([limit]);
     });
 
     it('fails if another program has the port of one', async () => {
@@ -129,7 +122,7 @@ describe('listen, at its path', () => {
       await once(other.listen(0, addresses[1]), 'listening');
       const { port } = other.address() as AddressInfo;
       const { server } = createServer(new Probe());
-      const started = withBoth(() => listen(server, { port, host: 'localhost' }));
+      const started = withAll(addresses, () => listen(server, { port, host: 'localhost' }));
       await expect(started).rejects.toThrow(/EADDRINUSE.*Another program listens on port/);
       const [failed] = await once(connect(port, addresses[0]), 'error');
       expect(failed).toMatchObject({ code: 'ECONNREFUSED' });
@@ -170,7 +163,7 @@ describe('listen, at its path', () => {
     server.addTool({ name: 'port', description: 'Tells the port' }, (_input, { transport }) =>
       String((hostRequest(transport) as IncomingMessage).socket.localPort),
     );
-    const answer = await post(url, modernCall(1, 'port'), modernHeaders('tools/call', 'port'));
+    const answer = await post(url, ...calling('port'));
     expect(await json(answer)).toMatchObject({ result: { content: [{ text: new URL(url).port }] } });
   });
 
@@ -190,9 +183,7 @@ describe('listen, at its path', () => {
     server.addTool({ name: 'user', description: 'Tells who calls' }, () => storage.getStore() ?? 'nobody');
     const text = JSON.stringify(modernCall(1, 'user'));
     for (const parts of [[text], [text.slice(0, 9), text.slice(9)], ['', text.padEnd(90_000)]]) {
-      const begun = new Promise<void>((resolve) => {
-        entered = resolve;
-      });
+      const begun = new Promise<void>((resolve) => (entered = resolve));
       const headers = modernHeaders('tools/call', 'user');
       expect(await postParts(url, { headers, begun }, parts)).toContain('"text":"ann"');
     }
@@ -219,5 +210,98 @@ describe('listen, for other paths', () => {
     const { url } = await serve();
     expect(await pipelined('GET /elsewhere', url, 17)).toHaveLength(17);
     expect((await pipelined('GET /elsewhere', url, 18)).length).toBeLessThan(2);
+  });
+});
+
+const FIXTURE = fileURLToPath(new URL('fixtures/server.mjs', import.meta.url));
+
+/** Starts the fixture, a program that uses the built packages. */
+async function start(mode = 'plain') {
+  const child = spawn(process.execPath, [FIXTURE, mode], { stdio: 'pipe' });
+  afterwards(() => child.kill('SIGKILL'));
+  const closed = once(child, 'close') as Promise<[code: number | null, signal: string | null]>;
+  let stderr = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    stderr += String(chunk);
+  });
+  const said = async (text: string) => {
+    while (!stderr.includes(text) && child.exitCode === null) await Promise.race([once(child.stderr, 'data'), closed]);
+    return stderr;
+  };
+  const url = /^url (.+)$/m.exec(await said('/mcp\n'))?.[1] ?? '';
+  return { child, url, closed, said };
+}
+
+const work = (url: string) => post(url, ...calling('work'));
+
+describe('A process that is served over HTTP', () => {
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'waits for requests in flight, closes the server and exits with 0 on %s',
+    async (signal) => {
+      const { child, url, closed, said } = await start();
+      const pending = work(url);
+      await said('working');
+      child.kill(signal);
+      expect(await json(await pending)).toMatchObject({ result: { content: [{ text: 'worked' }] } });
+      expect(await closed).toEqual([0, null]);
+      expect(await said('')).toContain('closed\n');
+    },
+  );
+
+  it('exits within one `closeDeadlineMs` even if a call never ends', async () => {
+    const { child, url, closed, said } = await start('hangs');
+    const pending = work(url);
+    await said('working');
+    const began = performance.now();
+    child.kill('SIGTERM');
+    expect((await pending).status).toBe(503);
+    expect(await closed).toEqual([0, null]);
+    // the fixture sets `closeDeadlineMs` to 2000
+    expect(performance.now() - began).toBeLessThan(3800);
+  });
+
+  it('exits at once on a second signal', async () => {
+    const { child, url, closed, said } = await start('works-long');
+    const pending = work(url).catch(() => 'cut off');
+    await said('working');
+    child.kill('SIGTERM');
+    await said('signalled');
+    child.kill('SIGINT');
+    expect(await closed).toEqual([null, 'SIGINT']);
+    expect(await pending).toBe('cut off');
+  });
+
+  it.each([
+    ['exits with 1 if an onClose hook fails, and logs the error', 'fails-to-close', 1, 'no goodbye'],
+    ['waits for all its servers, including those over stdio', 'two-servers', 0, 'closed\n'],
+    ['leaves signals to the program with `signals: false`', 'own-signals', 7, ''],
+  ])('%s', async (_what, mode, code, text) => {
+    const { child, closed, said } = await start(mode);
+    child.kill('SIGTERM');
+    expect(await closed).toEqual([code, null]);
+    expect(await said('')).toContain(text);
+    if (mode === 'own-signals') expect(await said('')).not.toContain('onClose');
+  });
+
+  it('exits when its stdin ends if it also serves stdio, after waiting for the rest', async () => {
+    const { child, closed, said } = await start('two-servers');
+    child.stdin.end();
+    expect(await closed).toEqual([0, null]);
+    expect(await said('')).toContain('closed\n');
+  });
+
+  it.each(['logs', 'throws'])('exits when its stdout and stderr are closed while it %s', async (mode) => {
+    const { child } = await start(mode);
+    const exit = once(child, 'exit');
+    child.stdout.destroy();
+    child.stderr.destroy();
+    expect(await exit).toEqual([0, null]);
+  });
+
+  it('stops handling signals once it is closed', async () => {
+    const { child, closed, said } = await start('closes-itself');
+    expect(await said('listeners')).toContain('listeners 0\n');
+    child.kill('SIGTERM');
+    expect(await closed).toEqual([null, 'SIGTERM']);
   });
 });

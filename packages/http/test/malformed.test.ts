@@ -13,7 +13,7 @@ import fc from 'fast-check';
 import { malformedMessages } from '../../../test/support/malformed.js';
 import { malformedTarget, SESSION_MESSAGES, STATELESS_MESSAGES } from '../../../test/support/malformed-target.js';
 import type { ExchangeParts } from '../src/exchange/exchange-parts.js';
-import { afterwards, call, type Fields, json, modernCall, modernHeaders, post, request } from './fixture.js';
+import { ADD, afterwards, call, type Fields, INITIALIZED, json, modernHeaders, post, request, SUM } from './fixture.js';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -96,7 +96,7 @@ class Client {
       'mcp-session-id': response.headers.get('mcp-session-id') as string,
       'mcp-protocol-version': version,
     };
-    await post(this.url, { jsonrpc: '2.0', method: 'notifications/initialized' }, this.session);
+    await post(this.url, INITIALIZED, this.session);
   }
 
   async send(body: Uint8Array, headers: Fields): Promise<Answer> {
@@ -124,13 +124,9 @@ class Client {
   private readEvents(text: string, codes: unknown[]): string {
     const blocks = text.split('\n\n');
     for (const block of blocks.slice(0, -1)) {
-      const data =
-        block
-          .split('\n')
-          .find((line) => line.startsWith('data: '))
-          ?.slice('data: '.length) ?? '';
+      const data = /^data: (.+)$/m.exec(block)?.[1];
       // other blocks are comments, which keep a quiet stream open
-      if (data === '') continue;
+      if (data === undefined) continue;
       const { id, method, error } = JSON.parse(data) as { id?: string; method?: string; error?: { code: number } };
       if (method === 'sampling/createMessage') this.answers.push(this.answer(id));
       else if (method === undefined) codes.push(error?.code);
@@ -173,11 +169,9 @@ function copiedHeaders(body: Uint8Array): Fields {
 
 /** Checks that the server still answers a valid request of each era. */
 async function probe(url: string, session: Fields): Promise<void> {
-  const args = { a: 1, b: 2 };
   const result = { content: [{ type: 'text', text: '3' }] };
-  expect(await json(await post(url, call('good', 'add', args), session))).toMatchObject({ result });
-  const modern = await post(url, modernCall('better', 'add', args), modernHeaders('tools/call', 'add'));
-  expect(await json(modern)).toMatchObject({ result });
+  expect(await json(await post(url, call('good', 'add', SUM), session))).toMatchObject({ result });
+  expect(await json(await post(url, ...ADD))).toMatchObject({ result });
 }
 
 const BATCH = 100;

@@ -1,22 +1,19 @@
+// The handler for Node.js, on servers and in applications whose middleware comes before it.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { once } from 'node:events';
-import {
-  createServer as createHttpServer,
-  type IncomingMessage,
-  request as httpRequest,
-  type RequestListener,
-  type ServerResponse,
-} from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { type IncomingMessage, request as httpRequest, type RequestListener, type ServerResponse } from 'node:http';
 import { setTimeout as turn } from 'node:timers/promises';
 
 import { describe, expect, it } from '@jest/globals';
 import { nodeHandler, type NodeHandlerOptions, OneWriteResponse } from '@decorum/http/node';
-import express from 'express';
+import express, { type ErrorRequestHandler } from 'express';
 
+import { Connection } from './connection.js';
 import {
+  ADD,
   afterwards,
   call,
+  calling,
   createServer,
   json,
   modernCall,
@@ -25,36 +22,32 @@ import {
   post,
   postParts,
   Probe,
+  serveNode,
+  statusOf,
+  SUM,
+  TOKEN,
 } from './fixture.js';
 
 const NO_SESSIONS = { get: () => undefined, set() {}, touch() {}, delete() {} };
-const ADD = [modernCall(1, 'add', { a: 1, b: 2 }), modernHeaders('tools/call', 'add')] as const;
+const JSON_TYPE = { 'content-type': 'application/json' };
+
 function createHandler(options: NodeHandlerOptions = {}) {
-  const probe = new Probe();
-  const { server, errors } = createServer(probe);
+  const warnings: string[] = [];
+  const logger = { warn: (_details: object, message: string) => void warnings.push(message), error() {} };
+  const { server, errors } = createServer(new Probe(), { logger });
   const handler = nodeHandler(server, options);
   afterwards(async () => {
-    probe.emit('go');
     await handler.close();
     await server.close();
   });
-  return { probe, server, errors, handler };
+  return { server, errors, handler, warnings };
 }
 
-async function start(listener: RequestListener): Promise<string> {
-  const http = createHttpServer({ ServerResponse: OneWriteResponse }, listener);
-  afterwards(() => {
-    http.close();
-    http.closeAllConnections();
-  });
-  http.listen(0, '127.0.0.1');
-  await once(http, 'listening');
-  return `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
-}
+const start = async (listener: RequestListener) => await serveNode(listener, { ServerResponse: OneWriteResponse });
 
 describe('nodeHandler', () => {
-  it('passes other paths to next if it has a path', async () => {
-    const { handler } = createHandler({ path: '/mcp' });
+  it('passes other paths to next if it has a path, and leaves foreign errors to the application', async () => {
+    const { handler, errors } = createHandler({ path: '/mcp' });
     const alone = await start(handler);
     expect((await post(`${alone}/mcp`, ...ADD)).status).toBe(200);
     const missing = await post(`${alone}/other`, ...ADD);
@@ -62,33 +55,48 @@ describe('nodeHandler', () => {
     const app = express();
     app.use(handler);
     app.get('/other', (_request, response) => void response.send('mine'));
-    const among = await start(app);
+    app.get('/bad', () => {
+      throw new Error('bad');
+    });
+    const onError: ErrorRequestHandler = (error: Error, _request, response, _next) => {
+      response.status(418).send(error.message);
+    };
+    const among = await start(app.use(onError));
     expect((await post(`${among}/mcp?x=1`, ...ADD)).status).toBe(200);
     expect(await (await fetch(`${among}/other`)).text()).toBe('mine');
+    expect([(await fetch(`${among}/bad`)).status, errors]).toEqual([418, []]);
   });
 
   it('tells once that the mount point hides its path', async () => {
-    const warnings: string[] = [];
-    const logger = { warn: (_details: object, message: string) => void warnings.push(message), error() {} };
-    const { server } = createServer(new Probe(), { logger });
-    const handler = nodeHandler(server, { path: '/rpc' });
-    afterwards(() => handler.close());
-    const app = express();
-    app.use('/mcp', handler);
-    const url = await start(app);
+    const { handler, warnings } = createHandler({ path: '/rpc' });
+    const url = await start(express().use('/mcp', handler));
     for (let n = 0; n < 2; n += 1) expect((await post(`${url}/mcp`, ...ADD)).status).toBe(404);
     expect((await post(`${url}/mcp/rpc`, ...ADD)).status).toBe(200);
     expect(warnings).toEqual([expect.stringContaining('Leave out `path`')]);
   });
 
-  it('serves one endpoint if it is mounted twice', async () => {
+  it('serves one endpoint if it is mounted twice, also behind a router and a parameter', async () => {
     const { handler } = createHandler();
-    const app = express();
-    app.use('/a', handler);
-    app.use('/b', handler);
-    const url = await start(app);
+    const app = express().use('/a', handler);
+    const router = express.Router({ mergeParams: true }).use('/mcp', handler);
+    const url = await start(app.use('/tenants/:tenant', router));
     const session = await openSession(`${url}/a`);
-    expect((await post(`${url}/b`, call(1, 'add', { a: 1, b: 2 }), session)).status).toBe(200);
+    expect(await statusOf(`${url}/tenants/a/mcp`, session, call(1, 'add', SUM))).toBe(200);
+    expect(await statusOf(`${url}/tenants/a/other`, session)).toBe(404);
+  });
+
+  it('keeps headers set by the application', async () => {
+    const origin = 'https://app.example.com';
+    const { handler } = createHandler({ allowedOrigins: [origin] });
+    const app = express().use((_request, response, next) => {
+      response.setHeader('x-frame-options', 'DENY').vary('Accept-Encoding');
+      next();
+    });
+    const url = `${await start(app.use('/mcp', handler))}/mcp`;
+    for (const [message, headers] of [calling('steps', {}, TOKEN), ADD, ['{bad', {}]] as const) {
+      const { headers: got } = await post(url, message, { ...headers, origin });
+      expect([got.get('x-frame-options'), got.get('vary')]).toEqual(['DENY', 'Accept-Encoding, Origin']);
+    }
   });
 
   it('holds requests until the server has started, and reports a failed start', async () => {
@@ -96,12 +104,10 @@ describe('nodeHandler', () => {
     const handler = nodeHandler(createServer(probe).server);
     afterwards(() => handler.close());
     expect((await post(await start(handler), ...ADD)).status).toBe(200);
-    const failing = Object.assign(new Probe(), {
-      onStart: () => {
-        throw new Error('cannot start');
-      },
-    });
-    const { server, errors } = createServer(failing);
+    const onStart = () => {
+      throw new Error('cannot start');
+    };
+    const { server, errors } = createServer(Object.assign(new Probe(), { onStart }));
     const broken = nodeHandler(server);
     const response = await post(await start(broken), ...ADD);
     expect([response.status, (await json(response)).error?.message]).toEqual([500, 'Internal error']);
@@ -121,9 +127,7 @@ describe('nodeHandler', () => {
     });
     const text = JSON.stringify(modernCall(1, 'user'));
     for (const parts of [[text], [text.slice(0, 9), text.slice(9)], ['', text.padEnd(90_000)]]) {
-      const begun = new Promise<void>((resolve) => {
-        entered = resolve;
-      });
+      const begun = new Promise<void>((resolve) => (entered = resolve));
       const headers = modernHeaders('tools/call', 'user');
       expect(await postParts(`${url}/mcp`, { headers, begun }, parts)).toContain('"text":"ann"');
     }
@@ -154,18 +158,16 @@ describe('nodeHandler', () => {
   it('does not wait for the body of a client that has gone before the handler ran', async () => {
     const { handler } = createHandler();
     let served: (ended: boolean) => void = () => {};
-    const whenServed = new Promise((resolve) => {
-      served = resolve;
-    });
+    const whenServed = new Promise((resolve) => (served = resolve));
     const url = await start((incoming, response) => {
       incoming.once('close', () => {
         handler(incoming, response);
         served(response.writableEnded);
       });
     });
-    const client = connect(Number(new URL(url).port), '127.0.0.1');
-    const head = 'POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: 9';
-    client.end(`${head}\r\n\r\n{`);
+    const connection = await Connection.open(url);
+    connection.head('POST', JSON_TYPE, 9, '{');
+    connection.socket.end();
     expect(await whenServed).toBe(true);
   });
 
@@ -175,31 +177,26 @@ describe('nodeHandler', () => {
       response.writeHead(200).flushHeaders();
       handler(incoming, response);
     });
-    const answer = await post(url, modernCall(1, 'add', { a: 1, b: 2 }), modernHeaders('tools/call', 'add'));
+    const answer = await post(url, ...ADD);
     await expect(answer.text()).rejects.toThrow('terminated');
   });
 
   it('reports limits in that `AsyncLocalStorage` too', async () => {
     const storage = new AsyncLocalStorage<string>();
     let hit: (found: unknown) => void = () => {};
-    const whenHit = new Promise((resolve) => {
-      hit = resolve;
-    });
+    const whenHit = new Promise((resolve) => (hit = resolve));
     const { server } = createServer(new Probe(), { onLimit: ({ limit }) => hit([limit, storage.getStore()]) });
     const handler = nodeHandler(server, { limits: { bodyTimeoutMs: 40 } });
     afterwards(() => Promise.all([handler.close(), server.close()]));
     const url = await start((incoming, response) => storage.run('ann', () => handler(incoming, response)));
-    const sent = httpRequest(url, { method: 'POST', headers: { 'content-type': 'application/json' } });
-    sent.on('error', () => {}).write('{');
+    (await Connection.open(url)).head('POST', JSON_TYPE, 9, '{');
     expect(await whenHit).toEqual(['bodyTimeoutMs', 'ann']);
   });
 
   it.each([200, 20_000])('survives an answer of the application before %i bytes have arrived', async (size) => {
     const { handler, errors } = createHandler();
     let answered = () => {};
-    const whenAnswered = new Promise<void>((resolve) => {
-      answered = resolve;
-    });
+    const whenAnswered = new Promise<void>((resolve) => (answered = resolve));
     const url = await start((incoming, response) => {
       handler(incoming, response);
       // such as middleware that limits the time of requests
@@ -208,18 +205,14 @@ describe('nodeHandler', () => {
         answered();
       });
     });
-    const { port, host } = new URL(url);
-    const socket = connect(Number(port), '127.0.0.1');
-    const closed = once(socket.resume(), 'close');
     const body = JSON.stringify(ADD[0]).padEnd(size);
-    const head = `POST /mcp HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json\r\naccept: text/plain`;
-    socket.write(`${head}\r\ncontent-length: ${body.length}\r\n\r\n${body.slice(0, 9)}`);
+    const connection = await Connection.open(url);
+    connection.head('POST', { ...JSON_TYPE, accept: 'text/plain' }, body.length, body.slice(0, 9));
     await whenAnswered;
-    socket.write(body.slice(9));
-    await closed;
-    expect(new Set(errors.map((error) => (error as NodeJS.ErrnoException).code))).toEqual(
-      new Set(['ERR_HTTP_HEADERS_SENT']),
-    );
+    connection.socket.write(body.slice(9));
+    await connection.closed();
+    const codes = new Set(errors.map((error) => (error as NodeJS.ErrnoException).code));
+    expect(codes).toEqual(new Set(['ERR_HTTP_HEADERS_SENT']));
   });
 
   it.each([

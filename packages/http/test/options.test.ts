@@ -1,21 +1,34 @@
+// The options of endpoints, and the tables of the documentation that state them.
+import { readFileSync } from 'node:fs';
+
 import { describe, expect, it } from '@jest/globals';
-import { type HttpOptions, listen, type ListenOptions, mcp, MemoryEventStore, MemorySessionStore } from '@decorum/http';
+import { DEFAULT_LIMITS } from '@decorum/core/internal';
+import { type HttpOptions, listen, type ListenOptions, mcp } from '@decorum/http';
 import { fetchHandler } from '@decorum/http/fetch';
 import { nodeHandler } from '@decorum/http/node';
 import fastify from 'fastify';
 
+import { credentialHeaders } from '../src/auth/credentials.js';
+import { LISTEN_LIMITS, resolveLimits } from '../src/endpoint/limits.js';
 import { afterwards, createServer, Probe } from './fixture.js';
 
 const authenticate = () => undefined;
+/** A store with all required methods, and one that is no function. */
+const storeWith = (method: string) => ({
+  get() {},
+  set() {},
+  touch() {},
+  delete() {},
+  append() {},
+  read() {},
+  [method]: 'yes',
+});
 const BAD = [
   [{ path: 5 }, '`path` is 5, but must be a path that starts with "/"'],
   [{ path: 'mcp' }, "`path` is 'mcp', but must be a path"],
   [{ allowedHosts: 'mcp.example.com' }, "`allowedHosts` is 'mcp.example.com', but must be an array of strings"],
   [{ allowedHosts: [5] }, '`allowedHosts` is [ 5 ], but must be an array of strings'],
-  [
-    { allowedOrigins: 'https://app.example.com' },
-    "`allowedOrigins` is 'https://app.example.com', but must be an array",
-  ],
+  [{ allowedOrigins: 'https://a.example' }, "`allowedOrigins` is 'https://a.example', but must be an array"],
   [{ legacySse: 'yes' }, '`legacySse` must be true, false or an object with `path` and `messagesPath`'],
   [{ legacySse: { path: 5 } }, '`legacySse.path` is 5, but must be a path'],
   [{ legacySse: { messagesPath: '/mcp' } }, '`legacySse.messagesPath` is "/mcp", which is the path of Streamable HTTP'],
@@ -23,19 +36,13 @@ const BAD = [
   [{ principal: 5 }, '`principal` must be a function that returns'],
   [{ events: 5 }, '`events` must be false or a store with the methods `append` and `read`'],
   [{ events: true }, '`events` must be false or a store with the methods `append` and `read`'],
-  [
-    { sessionStore: Object.assign(new MemorySessionStore(), { setIfAnonymous: true }) },
-    '`sessionStore.setIfAnonymous` is true, but must be a function',
-  ],
-  [
-    { events: Object.assign(new MemoryEventStore(), { appendBatch: 'yes' }) },
-    "`events.appendBatch` is 'yes', but must be a function",
-  ],
+  [{ sessionStore: storeWith('setIfAnonymous') }, "`sessionStore.setIfAnonymous` is 'yes', but must be a function"],
+  [{ events: storeWith('appendBatch') }, "`events.appendBatch` is 'yes', but must be a function"],
   [{ credentialHeaders: 'x-my-token' }, "`credentialHeaders` is 'x-my-token', but must be an array of strings"],
-  [{ credentialHeaders: ['x my token'] }, "`credentialHeaders` contains 'x my token', but must list header names"],
-  [{ credentialHeaders: ['x-my-token:'] }, "`credentialHeaders` contains 'x-my-token:', but must list header names"],
-  [{ credentialHeaders: [''] }, "`credentialHeaders` contains '', but must list header names"],
-  [{ credentialHeaders: ['x-*'] }, "`credentialHeaders` contains 'x-*', but must list header names"],
+  ...['x my token', 'x-my-token:', '', 'x-*'].map(
+    (name) =>
+      [{ credentialHeaders: [name] }, `\`credentialHeaders\` contains '${name}', but must list header names`] as const,
+  ),
   [{ sessions: 'no' }, "`sessions` is 'no', but must be true or false"],
   [{ legacySse: true, sessions: false }, '`legacySse` needs sessions'],
   [{ auth: { authenticate }, principal: () => undefined }, "`auth` can't be combined with `principal`"],
@@ -55,11 +62,17 @@ const failure = (problem: string) => ({
   message: expect.stringContaining(`@decorum/http: ${problem}`),
 });
 
+/** An application that is closed at the end of the test. */
+function createApp() {
+  const app = fastify();
+  afterwards(() => app.close());
+  return app;
+}
+
 describe('an invalid option of an endpoint', () => {
   it.each(BAD)('fails at startup: %j', async (options, problem) => {
     const { server } = createServer(new Probe());
-    const app = fastify();
-    afterwards(() => app.close());
+    const app = createApp();
     app.register(mcp, { server, ...(options as unknown as HttpOptions) });
     await expect(app.ready()).rejects.toMatchObject(failure(problem));
     const started = listen(server, { port: 0, ...(options as unknown as ListenOptions) });
@@ -85,8 +98,7 @@ describe('an unknown option', () => {
     await expect(listen(server, options)).rejects.toMatchObject(misspelt('listen'));
     await expect(listen(server, untyped({ prot: 1 }))).rejects.toThrow('`prot` is not an option. Write `port`.');
     await expect(listen(server, null as never)).rejects.toThrow('listen: `options` must be an object');
-    const app = fastify();
-    afterwards(() => app.close());
+    const app = createApp();
     app.register(mcp, untyped({ server, allowedHost: [] }));
     await expect(app.ready()).rejects.toMatchObject(misspelt('mcp'));
   });
@@ -107,16 +119,13 @@ describe('an unknown option', () => {
 
   it('does not include those that Fastify adds to its listen options', async () => {
     const options = { port: 0, host: '127.0.0.1' };
-    const app = fastify();
-    afterwards(() => app.close());
+    const app = createApp();
     await app.listen(options);
-    const listening = await listen(server, options);
-    await listening.close();
+    await (await listen(server, options)).close();
   });
 
   it('does not include those that Fastify passes to plugins', async () => {
-    const app = fastify();
-    afterwards(() => app.close());
+    const app = createApp();
     app.register(mcp, { server, prefix: '/v1', logLevel: 'warn', logSerializers: {} } as never);
     await expect(app.ready()).resolves.toBeDefined();
   });
@@ -126,8 +135,7 @@ describe('anything but a server', () => {
   const remedy = 'Pass what `new McpServer({ … })` returns.';
 
   it('cannot be served', async () => {
-    const app = fastify();
-    afterwards(() => app.close());
+    const app = createApp();
     app.register(mcp, {} as never);
     await expect(app.ready()).rejects.toThrow(remedy);
     for (const server of [undefined, {}, Probe]) {
@@ -135,5 +143,55 @@ describe('anything but a server', () => {
       expect(() => nodeHandler(server as never)).toThrow(remedy);
       expect(() => fetchHandler(server as never)).toThrow(remedy);
     }
+  });
+});
+
+const pageOf = (name: string) => readFileSync(new URL(`../../../docs/${name}.md`, import.meta.url), 'utf8');
+
+const text = pageOf('limits');
+const table = text.slice(text.indexOf('## All limits'), text.indexOf('## What the server keeps'));
+
+/** The rows of the options: where each is set, and its default. */
+const rows = new Map(
+  Array.from(table.matchAll(/^\| `(\w+)` \| ([^|]+) \| ([^|]+) \|/gm), ([, name, place, value]) => [
+    name as string,
+    { place: place as string, value: value as string },
+  ]),
+);
+
+const numberIn = (name: string) => Number(/^[\d,]+/.exec(rows.get(name)?.value ?? '')?.[0].replaceAll(',', ''));
+
+describe('The table of limits', () => {
+  it.each([
+    ['a server', '`McpServer`', DEFAULT_LIMITS],
+    ['an endpoint', 'endpoint', resolveLimits()],
+    ['`listen`', '`listen`', LISTEN_LIMITS],
+  ])('has all limits of %s, with their defaults', (_what, place, limits) => {
+    const names = [...rows].filter(([, row]) => row.place === place).map(([name]) => name);
+    expect(Object.fromEntries(names.map((name) => [name, numberIn(name)]))).toEqual(limits);
+  });
+
+  it('says how the caps on unfinished bodies follow from `bodyLimit`', () => {
+    const caps = { maxUnfinishedBytes: 16, maxUnfinishedBytesPerAddress: 4 };
+    for (const [name, factor] of Object.entries(caps)) {
+      expect(rows.get(name)?.value).toContain(`, or ${factor} times \`bodyLimit\` if that is more`);
+      const least = numberIn(name) / factor;
+      for (const bodyLimit of [1, least, least + 1]) {
+        expect(resolveLimits({ bodyLimit })).toMatchObject({ [name]: Math.max(numberIn(name), factor * bodyLimit) });
+      }
+    }
+  });
+});
+
+describe('the headers that handlers do not see', () => {
+  it('are those that docs/http.md lists', () => {
+    const section = pageOf('http').split('### Headers that handlers').at(1)?.split('\n#').at(0) ?? '';
+    const lines = section.split('\n').filter((line) => line.startsWith('| ') && !line.startsWith('| what'));
+    const listed = lines.flatMap((row) => [...row.matchAll(/`([^`]+)`/g)].map(([, name]) => name));
+    expect([...credentialHeaders([])].sort()).toEqual(listed.sort());
+  });
+
+  it('are compared in lower case', () => {
+    expect(credentialHeaders(['X-My-Token']).has('x-my-token')).toBe(true);
   });
 });

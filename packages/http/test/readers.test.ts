@@ -1,16 +1,33 @@
+// Clients that take their answers slowly, or not at all, and those that send more requests meanwhile.
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
 import type { ServerResponse } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 
-import type { JsonObject } from '@decorum/core';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import type { JsonObject } from '@decorum/core';
 
-import { serve, afterwards, call, modern, modernCall, modernHeaders, openSession, pipelined, post } from './fixture.js';
+import { Connection } from './connection.js';
+import {
+  ADD,
+  call,
+  calling,
+  cancelOf,
+  type Fields,
+  modern,
+  modernCall,
+  modernHeaders,
+  openSession,
+  pipelined,
+  post,
+  serve,
+  statusOf,
+  SUM,
+  TOKEN,
+  WAIT,
+} from './fixture.js';
 import { open, start, untilSlow, untilStuck } from './paused.js';
 
 const MIB = 1_048_576;
-const TOKEN = { progressToken: 1 };
 
 type Started = Awaited<ReturnType<typeof start>>;
 
@@ -24,8 +41,8 @@ async function startLarge(options: Parameters<typeof start>[0] = {}): Promise<St
   return started;
 }
 
-const sendLarge = (url: string, size: number) =>
-  open(url, modernHeaders('tools/call', 'large'), modernCall(1, 'large', { size }));
+const sendLarge = (url: string, size: number, more: Fields = {}) =>
+  open(url, { ...modernHeaders('tools/call', 'large'), ...more }, modernCall(1, 'large', { size }));
 
 const answersThatWait = ({ answers }: Started) =>
   answers.filter(({ destroyed, writableFinished, req }) => !destroyed && !writableFinished && !req.socket.destroyed);
@@ -46,18 +63,17 @@ describe('answers that nobody reads', () => {
     expect(largest.destroyed).toBe(true);
     expect(hits).toEqual([{ limit: 'maxTotalBufferedBytes' }]);
     expect(unsent(started)).toBeLessThan(60 * MIB);
-    const other = await post(url, modernCall(2, 'add', { a: 1, b: 2 }), modernHeaders('tools/call', 'add'));
-    expect(other.status).toBe(200);
+    expect((await post(url, ...ADD)).status).toBe(200);
   });
 
   it('count over `listen` too, which writes them without the reply of Fastify', async () => {
     const { url, server, hits } = await serve({ limits: { maxTotalBufferedBytes: 30 * MIB } });
     server.addTool({ name: 'large', description: 'Says a lot' }, () => 'x'.repeat(20 * MIB));
-    const send = () => open(url, modernHeaders('tools/call', 'large'), modernCall(1, 'large'));
-    await send();
-    expect(hits).toEqual([]);
-    await send();
-    expect(hits).toEqual([{ limit: 'maxTotalBufferedBytes' }]);
+    for (const expected of [[], [{ limit: 'maxTotalBufferedBytes' }]]) {
+      const [message, headers] = calling('large');
+      await open(url, headers, message);
+      expect(hits).toEqual(expected);
+    }
   });
 
   it('are sent even if a single one is larger', async () => {
@@ -88,11 +104,8 @@ describe('answers that nobody reads', () => {
 describe('a stalled reader of changes', () => {
   const follow = async (url: string, id: number) => {
     const notifications = { toolsListChanged: true, resourceSubscriptions: ['docs://guide'] };
-    return await open(
-      url,
-      modernHeaders('subscriptions/listen'),
-      modern(id, 'subscriptions/listen', { notifications }),
-    );
+    const message = modern(id, 'subscriptions/listen', { notifications });
+    return await open(url, modernHeaders('subscriptions/listen'), message);
   };
 
   /** Sends changes of different resources until the sockets are full. */
@@ -159,13 +172,11 @@ describe('a reader that takes nothing', () => {
   }
 
   it.each([
-    ['a plain answer', 'large', {}],
-    ['a stream that has ended', 'large', TOKEN],
-  ])('of %s is cut off after `readerTimeoutMs`, and not before', async (_which, _name, meta) => {
+    ['a plain answer', {}],
+    ['a stream that has ended', { accept: 'text/event-stream' }],
+  ])('of %s is cut off after `readerTimeoutMs`, and not before', async (_which, accept) => {
     const { url, answers, hits, pass } = await startAt({ readerTimeoutMs: 60_000 });
-    const headers = modernHeaders('tools/call', 'large');
-    const accept = meta === TOKEN ? { accept: 'text/event-stream' } : undefined;
-    const response = await open(url, { ...headers, ...accept }, modernCall(1, 'large', { size: 20 * MIB }));
+    const response = await sendLarge(url, 20 * MIB, accept);
     const answer = answers.at(-1) as ServerResponse;
     await untilStuck(answer);
     await pass(0);
@@ -196,7 +207,7 @@ describe('a reader that takes nothing', () => {
 
   it('is not cut off as long as it takes a little in each interval', async () => {
     const { url, answers, hits, pass } = await startAt({ readerTimeoutMs: 60_000 });
-    const response = await open(url, modernHeaders('tools/call', 'large'), modernCall(1, 'large', { size: 40 * MIB }));
+    const response = await sendLarge(url, 40 * MIB);
     const answer = answers.at(-1) as ServerResponse;
     let taken = 0;
     for (let n = 0; n < 5; n += 1) {
@@ -210,50 +221,36 @@ describe('a reader that takes nothing', () => {
   });
 });
 
-/**
- * Sends stateless calls on one connection, without waiting for their answers.
- * @param ends whether the connection closes after the last answer
- */
-function pipeline(url: string, calls: readonly ReturnType<typeof modernCall>[], ends = true) {
-  const client = connect(Number(new URL(url).port), '127.0.0.1').pause();
-  client.on('error', () => {});
-  afterwards(() => client.destroy());
-  for (const [index, message] of calls.entries()) write(client, url, message, ends && index === calls.length - 1);
-  return client;
-}
-
-/**
- * Sends a stateless call.
- * @param isLast whether the connection closes after the answer
- */
-function write(client: Socket, url: string, message: ReturnType<typeof modernCall>, isLast = false): void {
-  const { host, pathname } = new URL(url);
-  const body = JSON.stringify(message);
-  const headers = {
-    host,
-    'content-type': 'application/json',
-    accept: 'application/json, text/event-stream',
-    ...modernHeaders('tools/call', String(message.params?.['name'])),
-    'content-length': Buffer.byteLength(body),
-    ...(isLast && { connection: 'close' }),
-  };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  client.write(`POST ${pathname} HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
-}
-
 describe('a client that pipelines requests', () => {
-  const calls = (count: number, name: string, input: JsonObject) =>
+  type Call = ReturnType<typeof modernCall>;
+  const calls = (count: number, name: string, input: JsonObject): Call[] =>
     Array.from({ length: count }, (_, n) => modernCall(n, name, input));
+
+  /** The headers of a stateless call. */
+  const headersOf = ({ params }: Call, isLast = false): Fields => ({
+    accept: 'application/json, text/event-stream',
+    ...modernHeaders('tools/call', String(params?.['name'])),
+    ...(isLast && { connection: 'close' }),
+  });
+
+  /** Sends calls on one connection, without waiting for their answers. It closes after the one at `last`. */
+  async function pipeline(url: string, sent: readonly Call[], last = -1): Promise<Connection> {
+    const connection = await Connection.open(url);
+    connection.socket.pause().cork();
+    for (const [at, message] of sent.entries()) connection.post(message, headersOf(message, at === last));
+    connection.socket.uncork();
+    return connection;
+  }
 
   it('gets the answers in order, each computed when it has taken the one before', async () => {
     const started = await startLarge();
-    const client = pipeline(started.url, calls(17, 'large', { size: 4 * MIB }));
+    const { socket } = await pipeline(started.url, calls(17, 'large', { size: 4 * MIB }), 16);
     while (started.answers.length < 17) await turn();
     await untilStuck(started.answers[0] as ServerResponse);
     // what the system buffers is a few megabytes
     expect(started.answers.filter(({ writableEnded }) => writableEnded).length).toBeLessThan(5);
     expect(unsent(started)).toBeLessThan(5 * MIB);
-    const text = Buffer.concat(await client.toArray()).toString();
+    const text = ((await socket.toArray()) as string[]).join('');
     const statuses = Array.from(text.matchAll(/HTTP\/1\.1 (\d+)/g), ([, status]) => status);
     expect(statuses).toEqual(Array(17).fill('200'));
     const ids = Array.from(text.matchAll(/"id":(\d+)/g), ([, id]) => Number(id));
@@ -264,14 +261,15 @@ describe('a client that pipelines requests', () => {
   it('has one call in flight, and is disconnected when more than 16 others wait', async () => {
     const { url, probe, answers } = await start();
     const began = once(probe, 'began');
-    const client = pipeline(url, calls(17, 'wait', {}), false);
-    const closed = once(client.resume(), 'close');
+    const connection = await pipeline(url, calls(17, 'wait', {}));
+    const closed = once(connection.socket.resume(), 'close');
     await began;
     while (answers.length < 17) await turn();
     for (let n = 0; n < 20; n += 1) await turn();
-    expect([probe.contexts.length, probe.aborted, client.destroyed]).toEqual([1, 0, false]);
+    expect([probe.contexts.length, probe.aborted, connection.socket.destroyed]).toEqual([1, 0, false]);
     const aborted = once(probe, 'aborted');
-    write(client, url, modernCall(17, 'wait'));
+    const [, headers] = WAIT;
+    connection.post(modernCall(17, 'wait'), headers);
     await Promise.all([aborted, closed]);
     expect(probe.contexts).toHaveLength(1);
   });
@@ -279,14 +277,10 @@ describe('a client that pipelines requests', () => {
   /** Sends calls in one packet, whose handler answers at once. Returns the sums until the connection closes. */
   const sumsOf = async (count: number) => {
     const { url } = await start();
-    const client = connect(Number(new URL(url).port), '127.0.0.1');
-    afterwards(() => client.destroy());
-    let text = '';
-    client.on('error', () => {}).on('data', (chunk: Buffer) => void (text += String(chunk)));
-    client.cork();
-    for (let n = 0; n < count; n += 1) write(client, url, modernCall(n, 'add', { a: n, b: 0 }), n === 16);
-    client.uncork();
-    await once(client, 'close');
+    const adding = Array.from({ length: count }, (_, n) => modernCall(n, 'add', { a: n, b: 0 }));
+    const connection = await pipeline(url, adding, 16);
+    connection.socket.resume();
+    const text = await connection.closed();
     return Array.from(text.matchAll(/"text":"(\d+)"/g), ([, sum]) => Number(sum));
   };
 
@@ -308,37 +302,25 @@ describe('a client that pipelines requests', () => {
   it('uses up `maxUnfinishedBytesPerAddress` with bodies that wait, until it disconnects', async () => {
     const limits = { maxUnfinishedBytes: 2 * MIB, maxUnfinishedBytesPerAddress: 2 * MIB };
     const { url, probe, answers } = await start({ limits });
-    const padded = (id: number, size: number) => ({
-      ...modernCall(id, 'add', { a: 1, b: 2 }),
-      padding: 'x'.repeat(size),
-    });
-    const headers = modernHeaders('tools/call', 'add');
-    const status = async () => (await post(url, padded(9, MIB / 2), headers)).status;
+    const padded = (id: number, size: number) => ({ ...modernCall(id, 'add', SUM), padding: 'x'.repeat(size) });
+    const status = () => statusOf(url, ADD[1], padded(9, MIB / 2));
     const began = once(probe, 'began');
-    const client = pipeline(url, [modernCall(0, 'wait'), padded(1, 0.9 * MIB), padded(2, 0.9 * MIB)], false);
+    const connection = await pipeline(url, [WAIT[0], padded(1, 0.9 * MIB), padded(2, 0.9 * MIB)]);
     await began;
     while (answers.length < 3 || !answers[2]?.req.readableEnded) await turn();
     while ((await status()) !== 429) await turn();
-    client.destroy();
+    connection.leave();
     while ((await status()) !== 200) await turn();
   });
 
   it('gets the cancellation and the answers through that its call waits for', async () => {
     const { url, probe } = await start();
     const session = await openSession(url);
-    const { host, pathname } = new URL(url);
-    const client = connect(Number(new URL(url).port), '127.0.0.1');
-    afterwards(() => client.destroy());
-    const send = (message: object) => {
-      const body = JSON.stringify(message);
-      const headers = { host, 'content-type': 'application/json', ...session, 'content-length': body.length };
-      const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-      client.write(`POST ${pathname} HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
-    };
+    const connection = await Connection.open(url);
     const [began, aborted] = [once(probe, 'began'), once(probe, 'aborted')];
-    send(call(7, 'wait'));
+    connection.post(call(7, 'wait'), session);
     await began;
-    send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } });
+    connection.post(cancelOf(7), session);
     await aborted;
   });
 
@@ -346,15 +328,12 @@ describe('a client that pipelines requests', () => {
     const started = await startLarge({ limits: { maxStreams: 1 } });
     const { url, probe } = started;
     const session = await openSession(url);
-    const { host, pathname } = new URL(url);
-    const client = pipeline(url, [modernCall(1, 'wait')], false);
-    const headers = Object.entries({ host, accept: 'text/event-stream', ...session });
-    const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
-    client.write(`GET ${pathname} HTTP/1.1\r\n${lines}\r\n`);
+    const connection = await pipeline(url, [WAIT[0]]);
+    connection.head('GET', { accept: 'text/event-stream', ...session }, 0);
     while (started.answers.length < 4) await turn();
     while ((await open(url, session)).statusCode !== 429) await turn();
     const aborted = once(probe, 'aborted');
-    client.destroy();
+    connection.leave();
     await aborted;
     expect((await open(url, session)).statusCode).toBe(200);
   });

@@ -1,6 +1,16 @@
 // The contracts of SessionStore and EventStore. Run them against your own implementation.
+// In-memory stores with the delay of a remote store.
+import { setImmediate as turn } from 'node:timers/promises';
+
 import { describe, expect, it } from '@jest/globals';
-import type { EventStore, KeptSession, SessionStore } from '@decorum/http';
+import {
+  type EventStore,
+  type KeptSession,
+  MemoryEventStore,
+  MemorySessionStore,
+  type SessionStore,
+  type StoredEvent,
+} from '@decorum/http';
 
 const HOUR = 3_600_000;
 
@@ -178,4 +188,50 @@ export function describeEventStore(name: string, create: () => EventStore | Prom
       expect((await store.read('s/a', 0))?.[0]?.frame).toBe(frame);
     });
   });
+}
+
+export class LateSessionStore implements SessionStore {
+  private readonly memory = new MemorySessionStore();
+
+  async get(id: string) {
+    await turn();
+    return this.memory.get(id);
+  }
+
+  async set(kept: KeptSession, ttlMs: number) {
+    // serialize now, because the kept may change during the delay
+    const copy = structuredClone(kept);
+    await turn();
+    this.memory.set(copy, ttlMs);
+  }
+
+  async setIfAnonymous(kept: KeptSession, ttlMs: number) {
+    const copy = structuredClone(kept);
+    await turn();
+    return this.memory.setIfAnonymous(copy, ttlMs);
+  }
+
+  async touch(id: string, ttlMs: number) {
+    await turn();
+    this.memory.touch(id, ttlMs);
+  }
+
+  async delete(id: string) {
+    await turn();
+    this.memory.delete(id);
+  }
+}
+
+export class LateEventStore implements EventStore {
+  private readonly memory = new MemoryEventStore();
+
+  async append(key: string, event: StoredEvent) {
+    await turn();
+    this.memory.append(key, event);
+  }
+
+  async read(key: string, after: number) {
+    await turn();
+    return this.memory.read(key, after);
+  }
 }

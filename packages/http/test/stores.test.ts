@@ -1,7 +1,8 @@
+// Stores of sessions and events: the contract, what several endpoints share, and stores that fail.
 import { EventEmitter, once } from 'node:events';
 
 import { describe, expect, it, jest } from '@jest/globals';
-import type { Context } from '@decorum/core';
+import { NoInput } from '@decorum/core';
 import {
   type KeptSession,
   type ListenOptions,
@@ -13,21 +14,25 @@ import {
 import { stopClock } from './clock.js';
 import { EventReader, getStream, nextSweep, type ServerEvent } from './events.js';
 import {
-  serveTwice,
   afterwards,
-  whenBegun,
   call,
+  cancelOf,
   type Fields,
   INITIALIZE,
+  INITIALIZED,
   json,
   openSession,
   post,
   request,
   serve,
   serveSession,
+  serveTwice,
+  statusOf,
+  SUM,
+  TOKEN,
+  whenBegun,
 } from './fixture.js';
-import { LateEventStore, LateSessionStore } from './late-stores.js';
-import { describeEventStore, describeSessionStore } from './store-contract.js';
+import { describeEventStore, describeSessionStore, LateEventStore, LateSessionStore } from './store-contract.js';
 
 const pass = (ms: number): void => {
   const now = Date.now() + ms;
@@ -73,9 +78,8 @@ describe('MemorySessionStore', () => {
   it('costs a client its session when others take its place, and the client can start another', async () => {
     const { url } = await serve({ sessionStore: new MemorySessionStore({ maxChars: 500 }) });
     const first = await openSession(url);
-    while ((await post(url, PING, first)).status === 200) await openSession(url);
-    expect((await post(url, PING, first)).status).toBe(404);
-    expect((await post(url, PING, await openSession(url))).status).toBe(200);
+    while ((await statusOf(url, first)) === 200) await openSession(url);
+    expect([await statusOf(url, first), await statusOf(url, await openSession(url))]).toEqual([404, 200]);
   });
 });
 
@@ -91,15 +95,15 @@ describe('a session store that answers at once', () => {
     const { url, probe, session } = await serveSession({ sessionStore: new Noted() });
     probe.on('began', () => order.push('the handler'));
     order.length = 0;
-    const called = post(url, call(1, 'wait'), session);
-    await once(probe, 'began');
+    const [called] = await whenBegun(probe, post(url, call(1, 'wait'), session));
     probe.emit('go');
     expect((await called).status).toBe(200);
     expect(order).toEqual(['the handler', 'another job']);
   });
 });
 
-const PING = request(1, 'ping');
+const GUIDE = { uri: 'docs://guide' };
+const FAILURE = new Error('no store');
 const UNAVAILABLE = 'The server cannot reach its data. Try again later.';
 const STORES = [
   ['a store in memory', () => new MemorySessionStore()],
@@ -111,17 +115,17 @@ describe.each(STORES)('sessions in %s', (_name, create) => {
     const [one, other] = await serveTwice({ sessionStore: create() });
     const session = await openSession(one.url);
     for (const { url } of [other, one, other]) {
-      expect(await json(await post(url, call(1, 'add', { a: 1, b: 2 }), session))).toMatchObject({
+      expect(await json(await post(url, call(1, 'add', SUM), session))).toMatchObject({
         result: { content: [{ text: '3' }] },
       });
     }
-    expect((await post(other.url, INITIALIZE, session)).status).toBe(400);
+    expect(await statusOf(other.url, session, INITIALIZE)).toBe(400);
   });
 
   it('can open a GET stream at another endpoint and get its changes', async () => {
     const [one, other] = await serveTwice({ sessionStore: create(), events: new LateEventStore() });
     const session = await openSession(one.url);
-    await (await post(one.url, request(1, 'resources/subscribe', { uri: 'docs://guide' }), session)).text();
+    await statusOf(one.url, session, request(1, 'resources/subscribe', GUIDE));
     const stream = await getStream(other.url, session);
     other.server.notify.resourceUpdated('docs://guide');
     expect((await stream.message()).message?.method).toBe('notifications/resources/updated');
@@ -132,8 +136,8 @@ describe.each(STORES)('sessions in %s', (_name, create) => {
     const session = await openSession(one.url);
     const stream = await getStream(one.url, session);
     const change = async (method: string) => {
-      await (await post(other.url, request(1, method, { uri: 'docs://guide' }), session)).text();
-      await (await post(one.url, PING, session)).text();
+      await statusOf(other.url, session, request(1, method, GUIDE));
+      await statusOf(one.url, session);
       one.server.notify.resourceUpdated('docs://guide');
       one.server.notify.toolsChanged();
       return (await stream.message()).message?.method;
@@ -150,7 +154,7 @@ describe.each(STORES)('sessions in %s', (_name, create) => {
     const both = await serveTwice({ sessionStore: create() });
     const session = await openSession(both[0].url);
     for (const { server } of both) {
-      server.addTool({ name: 'talk', input: { type: 'object' } }, (_input: object, { log }: Context) => {
+      server.addTool({ name: 'talk', input: NoInput }, (_input, { log }) => {
         for (const level of ['debug', 'error'] as const) log[level](level);
       });
     }
@@ -160,7 +164,7 @@ describe.each(STORES)('sessions in %s', (_name, create) => {
       ['alert', []],
       ['debug', ['debug', 'error']],
     ].entries() as Iterable<[number, [string, string[]]]>) {
-      await (await post(both[at % 2]!.url, request(1, 'logging/setLevel', { level }), session)).text();
+      await statusOf(both[at % 2]!.url, session, request(1, 'logging/setLevel', { level }));
       for (const { url } of both) {
         const told = await (await post(url, call(2, 'talk'), session)).text();
         expect([level, [...told.matchAll(/"data":"(\w+)"/g)].map(([, data]) => data)]).toEqual([level, heard]);
@@ -175,7 +179,7 @@ describe.each(STORES)('sessions in %s', (_name, create) => {
     const session = { 'mcp-session-id': begun.headers.get('mcp-session-id') as string };
     const stream = await getStream(other.url, session);
     other.server.notify.toolsChanged();
-    await (await post(other.url, { jsonrpc: '2.0', method: 'notifications/initialized' }, session)).text();
+    await statusOf(other.url, session, INITIALIZED);
     other.server.notify.promptsChanged();
     expect((await stream.message()).message?.method).toBe('notifications/prompts/list_changed');
   });
@@ -185,7 +189,7 @@ describe.each(STORES)('sessions in %s', (_name, create) => {
     const session = await openSession(one.url);
     const stream = await getStream(one.url, session);
     expect((await fetch(other.url, { method: 'DELETE', headers: session })).status).toBe(204);
-    expect((await post(one.url, PING, session)).status).toBe(404);
+    expect(await statusOf(one.url, session)).toBe(404);
     await stream.rest();
   });
 
@@ -194,7 +198,7 @@ describe.each(STORES)('sessions in %s', (_name, create) => {
     const session = await openSession(url);
     const [pending] = await whenBegun(probe, post(url, call(1, 'wait'), session));
     const aborted = once(probe, 'aborted');
-    await post(url, { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } }, session);
+    await post(url, cancelOf(1), session);
     await aborted;
     expect((await pending).status).toBe(202);
   });
@@ -202,33 +206,31 @@ describe.each(STORES)('sessions in %s', (_name, create) => {
   it('outlive the endpoint that started them, and eviction at the cap', async () => {
     const [one, other] = await serveTwice({ sessionStore: create(), limits: { maxSessions: 1 } });
     const sessions: Fields[] = [await openSession(one.url), await openSession(one.url)];
-    for (const session of sessions) expect((await post(one.url, PING, session)).status).toBe(200);
+    for (const session of sessions) expect(await statusOf(one.url, session)).toBe(200);
     await one.close();
-    for (const session of sessions) expect((await post(other.url, PING, session)).status).toBe(200);
+    for (const session of sessions) expect(await statusOf(other.url, session)).toBe(200);
   });
 
   it('stay as long as they are used', async () => {
     const put = stopClock();
-    const [one, other] = await serveTwice({
-      sessionStore: create(),
-      limits: { sessionIdleMs: 60_000 },
-      keepAliveMs: 5,
-    });
+    const limits = { sessionIdleMs: 60_000 };
+    const [one, other] = await serveTwice({ sessionStore: create(), limits, keepAliveMs: 5 });
     const [used, idle, reading] = [await openSession(one.url), await openSession(one.url), await openSession(one.url)];
     const sweep = () => nextSweep(() => getStream(one.url, reading));
     for (let n = 0; n < 4; n++) {
-      expect((await post(one.url, PING, used)).status).toBe(200);
+      expect(await statusOf(one.url, used)).toBe(200);
       await sweep();
       put(30_000);
     }
-    expect((await post(other.url, PING, used)).status).toBe(200);
-    expect((await post(other.url, PING, idle)).status).toBe(404);
+    expect(await statusOf(other.url, used)).toBe(200);
+    expect(await statusOf(other.url, idle)).toBe(404);
   });
 });
 
-const refuse = () => {
-  throw new Error('no store');
+const fails = () => {
+  throw FAILURE;
 };
+const failsLater = async () => fails();
 
 describe.each([
   ['shared', () => new LateEventStore()],
@@ -283,9 +285,7 @@ describe('a GET stream that is resumed at another endpoint', () => {
     const session = await openSession(one.url);
     const lost = await getStream(one.url, session);
     const { id } = (await lost.next()) as { id: string };
-    for (const uri of ['docs://guide']) {
-      await (await post(one.url, request(1, 'resources/subscribe', { uri }), session)).text();
-    }
+    await statusOf(one.url, session, request(1, 'resources/subscribe', GUIDE));
     for (let n = 0; n < 5; n += 1) one.server.notify.resourceUpdated('docs://guide');
     for (let n = 0; n < 5; n += 1) await lost.message();
     await one.close();
@@ -322,7 +322,7 @@ describe('a GET stream that is resumed at another endpoint', () => {
     await one.close();
     const again = { ...session, accept: 'text/event-stream', 'last-event-id': id };
     const read = events.read.bind(events);
-    events.read = async () => Promise.reject(new Error('no store'));
+    events.read = failsLater;
     expect((await fetch(other.url, { headers: again })).status).toBe(503);
     events.read = read;
     const stream = await getStream(other.url, again);
@@ -348,16 +348,21 @@ describe('a GET stream that is resumed at another endpoint', () => {
   });
 });
 
-describe('a session store that fails', () => {
-  const broken = (method: keyof SessionStore): SessionStore => {
-    const store = new LateSessionStore();
-    return Object.assign(store, {
-      [method]: async () => {
-        throw new Error('no store');
-      },
-    });
+/** A server, and the lines of its log. */
+async function serveLogged(options: ListenOptions) {
+  const lines: unknown[] = [];
+  const error = (details: object, message: string) => void lines.push([message, details]);
+  const { url, errors } = await serve(options, { logger: { warn() {}, error } });
+  const logged = async () => {
+    while (lines.length === 0) await new Promise(setImmediate);
+    return lines[0];
   };
+  return { url, errors, logged, session: await openSession(url) };
+}
 
+const failed = (method: string) => [`${method} failed`, { reference: expect.any(String), err: FAILURE }];
+
+describe('a session store that fails', () => {
   it.each([
     ['get', 'at once', 'POST'],
     ['get', 'later', 'POST'],
@@ -366,46 +371,59 @@ describe('a session store that fails', () => {
     ['delete', 'later', 'DELETE'],
     ['set', 'at once', 'initialize'],
     ['set', 'later', 'initialize'],
-  ] as const)('in `%s`, %s, tells the client to try %s again later (#22)', async (method, when, kind) => {
-    const store = new LateSessionStore();
-    const { url, errors, session } = await serveSession({ sessionStore: store });
-    const fail = when === 'later' ? async () => Promise.reject(new Error('no store')) : refuse;
-    Object.assign(store, { [method]: fail });
-    const answer =
-      kind === 'POST'
-        ? await post(url, PING, session)
-        : kind === 'initialize'
-          ? await post(url, INITIALIZE)
-          : await fetch(url, { method: kind, headers: { accept: 'text/event-stream', ...session } });
-    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '10']);
-    expect(answer.headers.get('mcp-session-id')).toBeNull();
-    expect(await answer.text()).toContain(UNAVAILABLE);
-    expect(errors).toEqual([new Error('no store')]);
-  });
+  ] as const)(
+    'in `%s`, %s, tells the client to try %s again later, and the log why (#22)',
+    async (method, when, kind) => {
+      const store = new LateSessionStore();
+      const { url, errors, session, logged } = await serveLogged({ sessionStore: store });
+      Object.assign(store, { [method]: when === 'later' ? failsLater : fails });
+      const answer =
+        kind === 'POST'
+          ? await post(url, request(1, 'ping'), session)
+          : kind === 'initialize'
+            ? await post(url, INITIALIZE)
+            : await fetch(url, { method: kind, headers: { accept: 'text/event-stream', ...session } });
+      expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '10']);
+      expect(answer.headers.get('mcp-session-id')).toBeNull();
+      expect(await answer.text()).toContain(UNAVAILABLE);
+      expect([errors, await logged()]).toEqual([[FAILURE], failed(`sessionStore.${method}`)]);
+    },
+  );
 
   it.each([
-    ['later', broken('touch')],
-    [
-      'at once',
-      Object.assign(new LateSessionStore(), {
-        touch: () => {
-          throw new Error('no store');
-        },
-      }),
-    ],
-  ])('is reported if it cannot extend the life of a session: %s', async (_when, sessionStore) => {
-    const { url, errors, session } = await serveSession({ sessionStore, keepAliveMs: 10 });
-    while (errors.length === 0) await new Promise(setImmediate);
-    expect(errors[0]).toEqual(new Error('no store'));
-    expect((await post(url, PING, session)).status).toBe(200);
+    ['later', failsLater],
+    ['at once', fails],
+  ])('is reported if it cannot extend the life of a session: %s (#22)', async (_when, touch) => {
+    const sessionStore = Object.assign(new LateSessionStore(), { touch });
+    const { url, errors, session, logged } = await serveLogged({ sessionStore, keepAliveMs: 10 });
+    expect(await logged()).toEqual(failed('sessionStore.touch'));
+    expect([errors[0], await statusOf(url, session)]).toEqual([FAILURE, 200]);
   });
+});
+
+describe('an event store that fails', () => {
+  it.each(['append', 'appendBatch', 'read'] as const)('is named in the log, with `%s` (#22)', async (method) => {
+    const events = { append() {}, read: () => [], [method]: failsLater };
+    const { url, logged, session } = await serveLogged({ events });
+    const headers = { ...session, accept: 'text/event-stream', 'last-event-id': `g${'0'.repeat(8)}-0` };
+    if (method === 'read') await fetch(url, { headers });
+    else await (await post(url, call(1, 'steps', {}, TOKEN), session)).text();
+    expect(await logged()).toEqual(failed(`events.${method}`));
+  });
+});
+
+/** A store that only looks up sessions. */
+const storeOf = (get: () => unknown): SessionStore => ({
+  get: get as SessionStore['get'],
+  set() {},
+  touch() {},
+  delete() {},
 });
 
 describe('a session store that returns bad data', () => {
   const ID = 'a';
   const RECORD = { id: ID, revision: '2025-11-25', createdAt: 1, usedAt: 1 };
-  const serveStore = async (get: () => unknown) =>
-    await serve({ sessionStore: { get: get as SessionStore['get'], set() {}, touch() {}, delete() {} } });
+  const serveStore = async (get: () => unknown) => await serve({ sessionStore: storeOf(get) });
   const session = { 'mcp-session-id': ID, 'mcp-protocol-version': '2025-11-25' };
 
   it.each([
@@ -417,7 +435,7 @@ describe('a session store that returns bad data', () => {
     ['a revision without sessions', { ...RECORD, revision: '2026-07-28' }],
   ])('has no session if it returns %s', async (_what, record) => {
     const { url } = await serveStore(() => record);
-    expect((await post(url, PING, session)).status).toBe(404);
+    expect(await statusOf(url, session)).toBe(404);
     expect((await fetch(url, { method: 'DELETE', headers: session })).status).toBe(404);
   });
 
@@ -428,7 +446,7 @@ describe('a session store that returns bad data', () => {
     ['a boolean', false],
   ])('reports what it must return if it returns %s: %j (#22)', async (kind, found) => {
     const { url, errors } = await serveStore(() => found);
-    const answer = await post(url, PING, session);
+    const answer = await post(url, request(1, 'ping'), session);
     expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining(UNAVAILABLE)]);
     expect(errors).toEqual([
       expect.objectContaining({
@@ -473,65 +491,15 @@ describe('A store that never responds', () => {
 
   it('does not delay closing the endpoint, and requests that wait for it get a 503', async () => {
     const asked = new EventEmitter();
-    const sessionStore: SessionStore = {
-      get: () => {
-        asked.emit('asked');
-        return new Promise(() => {});
-      },
-      set: async () => {},
-      touch: async () => {},
-      delete: async () => {},
-    };
+    const sessionStore = storeOf(() => {
+      asked.emit('asked');
+      return never();
+    });
     const { url, close } = await serve({ sessionStore, closeDeadlineMs: 20 });
     const told = once(asked, 'asked');
-    const answer = post(url, PING, { 'mcp-session-id': 'anything', 'mcp-protocol-version': '2025-11-25' });
+    const answer = statusOf(url, { 'mcp-session-id': 'anything', 'mcp-protocol-version': '2025-11-25' });
     await told;
     await close();
-    expect((await answer).status).toBe(503);
-  });
-});
-
-describe('The log of a store that fails', () => {
-  const FAILURE = new Error('ECONNREFUSED');
-
-  async function serveLogged(options: ListenOptions) {
-    const log = new EventEmitter();
-    const lines: unknown[] = [];
-    const logger = {
-      warn() {},
-      error(details: object, message: string) {
-        lines.push([message, details]);
-        log.emit('line');
-      },
-    };
-    const { url } = await serve(options, { logger });
-    return { url, log, lines };
-  }
-
-  it.each(['get', 'set', 'touch', 'delete'] as const)('names the session store and `%s` (#22)', async (method) => {
-    const store = new MemorySessionStore();
-    const { url, log, lines } = await serveLogged({ sessionStore: store, keepAliveMs: 10 });
-    const session = await openSession(url);
-    Object.assign(store, { [method]: () => Promise.reject(FAILURE) });
-    const logged = once(log, 'line');
-    if (method === 'set') await post(url, INITIALIZE);
-    else if (method === 'delete') await fetch(url, { method: 'DELETE', headers: session });
-    else await post(url, PING, session);
-    await logged;
-    expect(lines[0]).toEqual([`sessionStore.${method} failed`, { reference: expect.any(String), err: FAILURE }]);
-  });
-
-  it.each(['append', 'appendBatch', 'read'] as const)('names the event store and `%s` (#22)', async (method) => {
-    const events = { append() {}, read: () => [] };
-    const { url, log, lines } = await serveLogged({
-      events: Object.assign(events, { [method]: () => Promise.reject(FAILURE) }),
-    });
-    const session = await openSession(url);
-    const logged = once(log, 'line');
-    const headers = { ...session, accept: 'text/event-stream', 'last-event-id': `g${'0'.repeat(8)}-0` };
-    if (method === 'read') await fetch(url, { headers });
-    else await (await post(url, call(1, 'steps', {}, { progressToken: 1 }), session)).text();
-    await logged;
-    expect(lines[0]).toEqual([`events.${method} failed`, { reference: expect.any(String), err: FAILURE }]);
+    expect(await answer).toBe(503);
   });
 });

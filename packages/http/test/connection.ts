@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-import { afterwards, type Fields } from '../../packages/http/test/fixture.js';
+import { afterwards, type Fields } from './fixture.js';
 
 /** One connection to an endpoint. */
 export class Connection {
