@@ -1,7 +1,15 @@
-import { describe, expect, it } from '@jest/globals';
-import { type Class, Hidden, McpServer, Prompt, Tool } from '@decorum/core';
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { type Class, Hidden, link, McpError, McpServer, Prompt, QuestionError, Tool, ToolError } from '@decorum/core';
 import { connect } from '@decorum/testing';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { IsString } from 'class-validator';
+
+import { textOf } from '../kernel/serving.js';
 
 class Text {
   @IsString() text!: string;
@@ -23,37 +31,24 @@ class Speaker {
 
 const serverOf = (...providers: (Class | object)[]) => new McpServer({ name: 'test', version: '1', providers });
 
-async function toolsOf(server: McpServer) {
-  const client = await connect(server);
-  return await client.listTools();
-}
-
-async function textOf(server: McpServer, name: string, args?: Record<string, unknown>): Promise<string> {
-  const client = await connect(server);
-  const { content } = await client.callTool(name, args);
-  const [block] = content;
-  return block?.type === 'text' ? block.text : JSON.stringify(content);
-}
+const toolsOf = async (server: McpServer) => (await connect(server)).listTools();
+const namesOf = async (server: McpServer) => (await toolsOf(server)).map(({ name }) => name);
+const call = async (server: McpServer, name: string, args?: Record<string, unknown>) =>
+  textOf(await (await connect(server)).callTool(name, args));
 
 describe('a subclass', () => {
-  it('inherits decorated members', async () => {
+  it('inherits decorated members, and does not change its base class', async () => {
     class Polyglot extends Speaker {
       @Tool() whistle() {
         return 'fiu';
       }
-    }
-    const tools = await toolsOf(serverOf(Polyglot));
-    expect(tools.map(({ name }) => name)).toEqual(['say', 'wave', 'whistle']);
-  });
 
-  it('does not change its base class', async () => {
-    class Shouter extends Speaker {
       @Tool({ name: 'shout' }) override say({ text }: Text) {
         return text.toUpperCase();
       }
     }
-    expect(Shouter).toBeDefined();
-    expect((await toolsOf(serverOf(Speaker))).map(({ name }) => name)).toEqual(['say', 'wave']);
+    expect(await namesOf(serverOf(Polyglot))).toEqual(['shout', 'wave', 'whistle']);
+    expect(await namesOf(serverOf(Speaker))).toEqual(['say', 'wave']);
   });
 
   it('keeps the record of a member that it overrides without decorating it', async () => {
@@ -65,7 +60,7 @@ describe('a subclass', () => {
     const server = serverOf(Shouter);
     const [say] = await toolsOf(server);
     expect(say).toMatchObject({ name: 'say', description: 'Says it' });
-    expect(await textOf(server, 'say', { text: 'hi' })).toBe('HI');
+    expect(await call(server, 'say', { text: 'hi' })).toBe('HI');
   });
 
   it('refines a member by decorating it again, option by option', async () => {
@@ -85,7 +80,7 @@ describe('a subclass', () => {
       }
     }
     const server = serverOf(Shy);
-    expect((await toolsOf(server)).map(({ name }) => name)).toEqual(['say']);
+    expect(await namesOf(server)).toEqual(['say']);
     const client = await connect(server);
     await expect(client.callTool('wave')).rejects.toMatchObject({ code: -32602 });
   });
@@ -104,37 +99,32 @@ describe('a subclass of McpServer', () => {
     }
   }
 
-  it('serves its own members, with its own fields in place', async () => {
-    expect(await textOf(new Desk(), 'greet', { text: 'Ada' })).toBe('Hello, Ada');
-  });
-
-  it('can be subclassed again', async () => {
+  it('serves its own members, with its own fields in place, and can be subclassed again', async () => {
+    expect(await call(new Desk(), 'greet', { text: 'Ada' })).toBe('Hello, Ada');
     class Reception extends Desk {
       override greet({ text }: Text) {
         return `${super.greet({ text })}!`;
       }
     }
-    expect(await textOf(new Reception(), 'greet', { text: 'Ada' })).toBe('Hello, Ada!');
+    expect(await call(new Reception(), 'greet', { text: 'Ada' })).toBe('Hello, Ada!');
   });
 
   it('may have members with the names of internal methods: open, detach and report', async () => {
     class Shop extends McpServer {
       @Tool() open() {
-        return 'The shop is open.';
+        return 'open';
       }
 
       @Tool() detach() {
-        return 'It is detached.';
+        return 'detach';
       }
 
       @Tool() report() {
-        return 'Nothing to report.';
+        return 'report';
       }
     }
     const server = new Shop({ name: 'shop', version: '1' });
-    expect(await textOf(server, 'open', {})).toBe('The shop is open.');
-    expect(await textOf(server, 'detach', {})).toBe('It is detached.');
-    expect(await textOf(server, 'report', {})).toBe('Nothing to report.');
+    for (const name of ['open', 'detach', 'report']) expect(await call(server, name)).toBe(name);
     await server.close();
   });
 });
@@ -156,8 +146,8 @@ describe('mixins', () => {
   it('bring their decorated members', async () => {
     class CountingSpeaker extends Counting(Speaker) {}
     const server = serverOf(CountingSpeaker);
-    expect((await toolsOf(server)).map(({ name }) => name)).toEqual(['say', 'wave', 'count']);
-    expect(await textOf(server, 'count')).toBe('1');
+    expect(await namesOf(server)).toEqual(['say', 'wave', 'count']);
+    expect(await call(server, 'count')).toBe('1');
   });
 });
 
@@ -171,9 +161,9 @@ describe('one class in two servers', () => {
       }
     }
     const [first, second] = [serverOf(Counter), serverOf(Counter)];
-    expect(await textOf(first, 'next')).toBe('1');
-    expect(await textOf(first, 'next')).toBe('2');
-    expect(await textOf(second, 'next')).toBe('1');
+    expect(await call(first, 'next')).toBe('1');
+    expect(await call(first, 'next')).toBe('2');
+    expect(await call(second, 'next')).toBe('1');
   });
 });
 
@@ -190,7 +180,74 @@ describe('providers', () => {
       }
     }
     const server = serverOf({ provider: Clock, prefix: 'eu_' }, { provider: Clock, prefix: 'us_' });
-    expect((await toolsOf(server)).map(({ name }) => name)).toEqual(['eu_now', 'us_now']);
+    expect(await namesOf(server)).toEqual(['eu_now', 'us_now']);
     expect(built).toBe(1);
   });
+});
+
+const packages = fileURLToPath(new URL('../../../', import.meta.url));
+const copy = mkdtempSync(join(tmpdir(), 'second-copy-'));
+
+afterAll(() => rmSync(copy, { recursive: true }));
+
+it('two copies of the packages agree: one decorates, throws and describes, the other serves', () => {
+  const modules = join(copy, 'node_modules');
+  for (const path of ['core/dist', 'core/package.json', 'schema/dist', 'schema/package.json'])
+    cpSync(join(packages, path), join(modules, '@decorum', path), { recursive: true });
+  symlinkSync(join(packages, 'uri-template'), join(modules, '@decorum/uri-template'));
+  for (const library of ['ajv', 'ajv-formats', 'class-transformer', 'class-validator', 'reflect-metadata'])
+    symlinkSync(join(packages, 'schema/node_modules', library), join(modules, library));
+  const script = `
+    import * as one from '${packages}core/dist/index.js';
+    import * as two from '${modules}/@decorum/core/dist/index.js';
+    if (one.Tool === two.Tool || one.ArrayOf === two.ArrayOf) throw new Error('There is only one copy.');
+    class Sale {}
+    two.ArrayOf(String)(Sale.prototype, 'wares');
+    class Shop {
+      sell() { throw new two.ToolError('Sold out'); }
+      ask() { throw new two.McpError('invalid-params', 'Which one?'); }
+    }
+    for (const key of ['sell', 'ask']) {
+      two.Tool({ description: key, ...(key === 'sell' && { input: Sale }) })(Shop.prototype, key, Object.getOwnPropertyDescriptor(Shop.prototype, key));
+    }
+    const server = new one.McpServer({ name: 'shop', version: '1', providers: [Shop] });
+    const said = [];
+    try { new two.McpServer({}); } catch (error) { said.push({ isOurs: error instanceof one.DecorumError }); }
+    const client = await one.connectMemory(server, { receive: (message) => said.push(message.result ?? message.error) });
+    const send = (id, method, params) => client.send({ jsonrpc: '2.0', id, method, params });
+    await send(1, 'initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } });
+    await send(2, 'tools/list', {});
+    await send(3, 'tools/call', { name: 'sell', arguments: { wares: ['tea'] } });
+    await send(4, 'tools/call', { name: 'ask' });
+    console.log(JSON.stringify(said.filter((each) => each.protocolVersion === undefined)));
+  `;
+  const printed = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+  expect(JSON.parse(printed)).toMatchObject([
+    { isOurs: true },
+    {
+      tools: [
+        { name: 'sell', description: 'sell', inputSchema: { properties: { wares: { items: { type: 'string' } } } } },
+        { name: 'ask', description: 'ask' },
+      ],
+    },
+    { isError: true, content: [{ text: 'Sold out' }] },
+    { code: -32602, message: 'Which one?' },
+  ]);
+});
+
+it('the subclass of an error that a user writes is an instance of its base, and of no other class', () => {
+  class PaymentError extends ToolError {}
+  class QuotaError extends McpError {}
+  expect(new ToolError('No')).not.toBeInstanceOf(PaymentError);
+  expect(new QuestionError('No')).not.toBeInstanceOf(PaymentError);
+  expect(new McpError('invalid-params', 'No')).not.toBeInstanceOf(QuotaError);
+  const error = new PaymentError('No');
+  expect(error).toBeInstanceOf(PaymentError);
+  expect(error).toBeInstanceOf(ToolError);
+  expect(error).not.toBeInstanceOf(QuestionError);
+});
+
+it('names a link after its URI if the option `name` is undefined', () => {
+  const title: { name?: string; title: string } = JSON.parse('{"title":"A"}');
+  expect(link('x://a', { ...title, ...({ name: undefined } as object) })).toMatchObject({ name: 'x://a', title: 'A' });
 });

@@ -13,7 +13,6 @@ import {
   McpError,
   McpServer,
   type McpServerOptions,
-  NoInput,
   Prompt,
   rateLimit,
   Resource,
@@ -26,10 +25,9 @@ import {
 } from '@decorum/core';
 import { connect, type ConnectOptions } from '@decorum/testing';
 import { IsString } from 'class-validator';
-import { cpuMs } from '../../../../test/support/cpu.js';
 
-const SILENT = { warn: () => {}, error: () => {} };
-const ERAS = ['stateful', 'stateless'] as const;
+import { cpuMs } from '../../../../test/support/cpu.js';
+import { ERAS, reporting, serveTool, SILENT, textOf } from './serving.js';
 
 class City {
   @IsString() city!: string;
@@ -71,8 +69,6 @@ async function intercepted(interceptor: Interceptor, options: ConnectOptions = {
   const server = serverOf({ providers: [provider], interceptors: [interceptor], onError });
   return { client: await connect(server, options), server, provider, errors };
 }
-
-const textOf = ({ content: [block] }: CallToolResult) => (block?.type === 'text' ? block.text : undefined);
 
 /** Calls one member of each kind. */
 async function callAll(server: McpServer, era: 'stateful' | 'stateless') {
@@ -177,8 +173,7 @@ describe.each(ERAS)('interceptors (%s)', (era) => {
     const { client, errors } = await intercepted((() => wrong) as never, { era });
     const calls = {
       content: async () => {
-        const { content } = await client.callTool('forecast', { city: 'Oslo' });
-        throw new Error((content[0] as { text: string }).text);
+        throw new Error(textOf(await client.callTool('forecast', { city: 'Oslo' })));
       },
       messages: () => client.getPrompt('pack', { city: 'Oslo' }),
       contents: () => client.readResource('weather://Oslo/today'),
@@ -205,11 +200,6 @@ describe.each(ERAS)('interceptors (%s)', (era) => {
 
 describe('interceptors', () => {
   it('run in every round, and pass on the end of a round', async () => {
-    class Asker {
-      @Tool() async remove(_input: NoInput, ctx: Context) {
-        return (await ctx.confirm('Really?')) ? 'removed' : 'kept';
-      }
-    }
     const rounds: unknown[] = [];
     const watch: Interceptor = async (_call, next) => {
       try {
@@ -221,11 +211,10 @@ describe('interceptors', () => {
         throw error;
       }
     };
-    const client = await connect(serverOf({ providers: [new Asker()], interceptors: [watch, sanitize()] }), {
-      era: 'stateless',
-      onElicit: () => ({ action: 'accept', content: { confirmed: true } }),
-    });
-    expect((await client.callTool('remove')).content).toHaveLength(1);
+    const onElicit = () => ({ action: 'accept', content: { confirmed: true } }) as const;
+    const ask = async (ctx: Context) => String(await ctx.confirm('Really?'));
+    const { client } = await serveTool(ask, { era: 'stateless', onElicit }, { interceptors: [watch, sanitize()] });
+    expect(textOf(await client.callTool('tool'))).toBe('true');
     expect(rounds).toEqual([true, 'result']);
   });
 
@@ -253,13 +242,10 @@ describe('rateLimit', () => {
     const keys: string[] = [];
     const interceptor = rateLimit({ consume: async (key) => void keys.push(key) });
     const next = async () => ({ content: [] });
-    const ways = [
-      { principal: { subject: 'ada' }, sessionId: 's1', transport: { kind: 'http', remoteAddress: '192.0.2.1' } },
-      { sessionId: 's1', transport: { kind: 'http', remoteAddress: '192.0.2.1' } },
-      { transport: { kind: 'http', remoteAddress: '192.0.2.1' } },
-      { transport: { kind: 'memory' } },
-      { transport: { kind: 'memory' } },
-    ];
+    const transport = { kind: 'http', remoteAddress: '192.0.2.1' };
+    const memory = { transport: { kind: 'memory' } };
+    const session = { sessionId: 's1', transport };
+    const ways = [{ principal: { subject: 'ada' }, ...session }, session, { transport }, memory, memory];
     for (const ctx of ways) {
       await interceptor({ kind: 'tool', name: 'a', args: {}, ctx: ctx as unknown as Context }, next);
     }
@@ -272,20 +258,12 @@ describe('rateLimit', () => {
     ['an error that says how long', Object.assign(new Error('no connection'), { msBeforeNext: 5000 })],
     ['nothing that it knows', 'redis://secret'],
   ])('rejects calls if the limiter fails with %s, and reports it', async (_what, failure) => {
-    const errors: unknown[] = [];
-    const provider = new Weather();
+    let runs = 0;
     const broken = { consume: () => Promise.reject(failure as Error) };
-    const server = serverOf({
-      providers: [provider],
-      interceptors: [rateLimit(broken)],
-      onError: (error) => errors.push((error as Error).cause),
-    });
-    const client = await connect(server);
-    const refused = await client.callTool('forecast', { city: 'Oslo' });
-    expect(refused.isError).toBe(true);
-    expect(textOf(refused)).toMatch(/^Internal error \(reference \w{8}\)$/);
-    expect(errors).toEqual([failure]);
-    expect(provider.runs).toBe(0);
+    const { client, errors } = await serveTool(() => (runs += 1), {}, { interceptors: [rateLimit(broken)] });
+    const refused = await client.callTool('tool');
+    expect([refused.isError, textOf(refused)]).toEqual([true, expect.stringMatching(/^Internal error \(.* \w{8}\)$/)]);
+    expect([runs, ...errors.map(({ cause }) => cause)]).toEqual([0, failure]);
   });
 
   it.each([
@@ -298,18 +276,16 @@ describe('rateLimit', () => {
   ])('says %d ms as %d s', async (msBeforeNext, seconds) => {
     // oxlint-disable-next-line prefer-promise-reject-errors -- like real rate limiters
     const spent = { consume: () => Promise.reject({ msBeforeNext }) };
-    const client = await connect(serverOf({ interceptors: [rateLimit(spent)] }));
-    const refused = await client.callTool('forecast', { city: 'Oslo' });
-    expect(textOf(refused)).toBe(`Too many calls. Try again in ${seconds} s.`);
+    const { client } = await serveTool(() => '', {}, { interceptors: [rateLimit(spent)] });
+    expect(textOf(await client.callTool('tool'))).toBe(`Too many calls. Try again in ${seconds} s.`);
   });
 });
 
 describe('sanitize', () => {
   /** The text that a client receives if a tool returns `dirty`. */
   async function cleaned(dirty: string, options?: Parameters<typeof sanitize>[0]) {
-    const server = serverOf({ providers: [], interceptors: [sanitize(options)] });
-    server.addTool({ name: 'tool' }, () => dirty);
-    return textOf(await (await connect(server)).callTool('tool'));
+    const { client } = await serveTool(() => dirty, {}, { interceptors: [sanitize(options)] });
+    return textOf(await client.callTool('tool'));
   }
 
   const hidden = (secret: string) => String.fromCodePoint(...[...secret].map((c) => 0xe0000 + (c.codePointAt(0) ?? 0)));
@@ -432,14 +408,13 @@ describe('sanitize', () => {
   });
 
   it('sanitizes error messages', async () => {
-    const errors: unknown[] = [];
     const thrown = [
       new ToolError('token=abc123\u0007'),
       new QuestionError('no answer\u0007', { code: 7 }),
       new McpError(-31000, 'token=abc123\u0007', { password: 'x', list: ['\u0007'] }),
       new Error('token=abc123'),
     ];
-    const server = serverOf({ providers: [], interceptors: [sanitize()], onError: (error) => errors.push(error) });
+    const { server, errors } = reporting({ interceptors: [sanitize()] });
     for (const [index, error] of thrown.entries()) {
       server.addTool({ name: `fail${index}` }, () => {
         throw error;
@@ -457,38 +432,21 @@ describe('sanitize', () => {
     expect(errors).toEqual([thrown[3]]);
   });
 
-  it('requires `text` to be a function that returns a string', async () => {
-    const errors: string[] = [];
-    expect(() => sanitize({ text: 5 as never })).toThrow(
-      expect.objectContaining({ code: 'DECORUM_INVALID_OPTION', message: expect.stringContaining('`text`') }),
-    );
+  it('requires `text` to return a string', async () => {
     for (const wrong of [() => 5, () => undefined, async () => 'later']) {
-      const server = serverOf({
-        providers: [],
-        interceptors: [sanitize({ text: wrong as never })],
-        onError: (error) => errors.push((error as Error).message),
-      });
-      server.addTool({ name: 'tool' }, () => 'a');
-      server.addTool({ name: 'fail' }, () => {
-        throw new ToolError('a');
-      });
-      const client = await connect(server);
-      for (const name of ['tool', 'fail']) {
-        expect(textOf(await client.callTool(name))).toMatch(/^Internal error \(reference \w{8}\)$/);
-        expect(errors.pop()).toContain('`text`');
+      const interceptors = [sanitize({ text: wrong as never })];
+      for (const result of ['a', new ToolError('a')]) {
+        const { client, errors } = await serveTool(() => result, {}, { interceptors });
+        expect(textOf(await client.callTool('tool'))).toMatch(/^Internal error \(reference \w{8}\)$/);
+        expect(errors.map(({ message }) => message)).toEqual([expect.stringContaining('`text`')]);
       }
     }
   });
 
   it('applies a custom function last', async () => {
     const seen: string[] = [];
-    const options = {
-      text: (clean: string) => {
-        seen.push(clean);
-        return clean.replaceAll(/\d{4}/g, '[number]');
-      },
-    };
-    expect(await cleaned('a\u0007 1234 token=abc', options)).toBe('a [number] token=[redacted]');
+    const hideNumbers = (clean: string) => (seen.push(clean), clean.replaceAll(/\d{4}/g, '[number]'));
+    expect(await cleaned('a\u0007 1234 token=abc', { text: hideNumbers })).toBe('a [number] token=[redacted]');
     expect(seen).toEqual(['a 1234 token=[redacted]']);
   });
 });

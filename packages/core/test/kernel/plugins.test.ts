@@ -1,9 +1,8 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
-
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import {
   Completion,
   connectMemory,
+  type Context,
   type JsonObject,
   McpServer,
   type McpServerOptions,
@@ -12,17 +11,11 @@ import {
   Tool,
   ToolError,
 } from '@decorum/core';
-import { definePlugin, type ObservedRequest, type Plugin, type RequestOutcome } from '@decorum/core/plugin';
-import { IsString } from 'class-validator';
+import { definePlugin, type Plugin, type RequestOutcome } from '@decorum/core/plugin';
 import { connect } from '@decorum/testing';
 
-interface Received {
-  readonly id?: unknown;
-  readonly method?: string;
-  readonly params?: JsonObject;
-  readonly result?: JsonObject;
-  readonly error?: JsonObject;
-}
+import type { Received } from '../transports/pipe-client.js';
+import { reporting, said, turn } from './serving.js';
 
 const plugin = (parts: Partial<Plugin>): Plugin => definePlugin(() => ({ name: 'tested', ...parts }))();
 
@@ -38,11 +31,7 @@ function serverWith(plugins: readonly Plugin[], options: Partial<McpServerOption
   };
   const server = new McpServer({ name: 'core', version: '1.0.0', logger, plugins, ...options });
   const runs: unknown[] = [];
-  server.addTool({ name: 'say' }, () => {
-    runs.push('say');
-    return 'said';
-  });
-  server.addTool({ name: 'hang' }, async () => await new Promise<string>(() => {}));
+  server.addTool({ name: 'say' }, () => (runs.push('say'), 'said'));
   return { server, reported, runs };
 }
 
@@ -52,10 +41,10 @@ async function clientOf(server: McpServer, answers?: (question: Received) => Jso
   const connection = await connectMemory(server, {
     ...(principal && { principal }),
     receive: (message) => {
-      received.push(message as Received);
-      const { id, method } = message as Received;
-      if (method !== undefined && id !== undefined)
-        void connection.send({ jsonrpc: '2.0', id, ...answers?.(message as Received) });
+      const got = message as unknown as Received;
+      received.push(got);
+      const { id, method } = got;
+      if (method !== undefined && id !== undefined) void connection.send({ jsonrpc: '2.0', id, ...answers?.(got) });
     },
   });
   let last = 0;
@@ -65,43 +54,18 @@ async function clientOf(server: McpServer, answers?: (question: Received) => Jso
     await send({ id: last, method, params });
     return received.find(({ id, method: asked }) => id === last && asked === undefined);
   };
-  const hello = {
-    protocolVersion: '2025-11-25',
-    capabilities: { elicitation: {} },
-    clientInfo: { name: 'c', version: '1' },
-  };
-  await request('initialize', hello);
+  await request('initialize', { ...HELLO, capabilities: { elicitation: {} } });
   // nothing is asked before
   if (answers) await send({ method: 'notifications/initialized' });
-  return {
-    ...connection,
-    send,
-    request,
-    received,
-    call: async (name: string) => await request('tools/call', { name }),
-  };
+  return { ...connection, send, request, received, call: (name: string) => request('tools/call', { name }) };
 }
 
-class IdOnly {
-  @IsString() id!: string;
-}
-
-class Notes {
-  @Resource('notes://index') index() {
-    return 'all';
-  }
-
-  @Resource('notes://{id}') note({ id }: IdOnly) {
-    return id;
-  }
-
-  @Completion({ for: 'note', argument: 'id' }) ids() {
-    return ['7'];
-  }
-}
-
-const SAID = { content: [{ type: 'text', text: 'said' }] };
-const turn = async () => await new Promise(setImmediate);
+const HELLO = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } };
+/** Opens a connection that nobody reads. */
+const open = (server: McpServer) => connectMemory(server, { receive: () => {} });
+const SAID = { content: said('said') };
+const failedIn = (name: string, problem: string) =>
+  `The plugin "tested" failed in \`${name}\`. The message isn't affected. Reported once per plugin and function. ← ${problem}`;
 const never = () => new Promise<never>(() => {});
 const fail = (message: string) => () => {
   throw new Error(message);
@@ -129,28 +93,17 @@ describe('`observe`', () => {
 
   it.each(MISBEHAVING)('that %s changes nothing', async (_what, observe, problem) => {
     const outcomes: RequestOutcome[] = [];
-    const outer = definePlugin(() => ({
-      name: 'outer',
-      observe: async (_request: ObservedRequest, run: () => Promise<RequestOutcome>) => outcomes.push(await run()),
-    }));
-    const { server, runs, reported } = serverWith([outer(), plugin({ observe }), outer2(late)]);
+    const outer = plugin({ name: 'outer', observe: async (_request, run) => outcomes.push(await run()) });
+    const inner = plugin({ name: 'late', observe: late });
+    const { server, runs, reported } = serverWith([outer, plugin({ observe }), inner]);
     const client = await clientOf(server);
     expect((await client.call('say'))?.result).toEqual(SAID);
     expect((await client.call('say'))?.result).toEqual(SAID);
     expect(runs).toEqual(['say', 'say']);
-    expect(reported).toEqual(
-      problem === undefined
-        ? []
-        : [
-            'The plugin "tested" failed in `observe`. ' +
-              `The message isn't affected. Reported once per plugin and function. ← ${problem}`,
-          ],
-    );
+    expect(reported).toEqual(problem === undefined ? [] : [failedIn('observe', problem)]);
     while (outcomes.length < 3) await turn();
     await server.close();
   });
-
-  const outer2 = (observe: NonNullable<Plugin['observe']>) => definePlugin(() => ({ name: 'late', observe }))();
 
   it('that changes what it gets of a request changes nothing', async () => {
     const observe: Plugin['observe'] = async (request, run) => {
@@ -240,16 +193,25 @@ describe('`observe`', () => {
 
   it('names the resource or template that is registered, never what a client invents', async () => {
     const seen: unknown[] = [];
-    const { server } = serverWith([
-      plugin({ observe: ({ method, target }, run) => (seen.push([method, target]), run()) }),
-    ]);
-    server.addProvider(Notes);
+    class Notes {
+      @Resource('notes://index') index() {
+        return 'all';
+      }
+
+      @Resource('notes://{id}', { input: { type: 'object', properties: { id: { type: 'string' } } } }) note() {
+        return 'one';
+      }
+
+      @Completion({ for: 'note', argument: 'id' }) ids() {
+        return ['7'];
+      }
+    }
+    const observe: Plugin['observe'] = ({ method, target }, run) => (seen.push([method, target]), run());
+    const { server } = serverWith([plugin({ observe })], { providers: [Notes] });
     const client = await clientOf(server);
-    await client.request('resources/read', { uri: 'notes://7' });
-    await client.request('resources/read', { uri: 'notes://index' });
-    await client.request('resources/read', { uri: `notes:${'x'.repeat(100_000)}` });
-    await client.request('resources/read', { uri: 'other://%E0%A4%A' });
-    await client.request('resources/read', { uri: 7 });
+    for (const uri of ['notes://7', 'notes://index', `notes:${'x'.repeat(100_000)}`, 'other://%E0%A4%A', 7]) {
+      await client.request('resources/read', { uri });
+    }
     await client.request('completion/complete', { ref: 'none' });
     await client.request('resources/subscribe', { uri: 'notes://7' });
     await client.request('completion/complete', {
@@ -296,13 +258,13 @@ describe('`ended`', () => {
 
   it('gets the outcome that observers get, also of a request that one of them delays', async () => {
     const outcomes: [RequestOutcome[], RequestOutcome[]] = [[], []];
-    const delays = definePlugin(() => ({
+    const delays = plugin({
       name: 'delays',
-      async observe({ method }: ObservedRequest, run: () => Promise<RequestOutcome>) {
+      async observe({ method }, run) {
         if (method === 'tools/call') await turn();
         outcomes[0].push(await run());
       },
-    }))();
+    });
     const { server } = serverWith([delays, plugin({ ended: (_request, outcome) => outcomes[1].push(outcome) })]);
     const client = await clientOf(server);
     await client.call('say');
@@ -316,16 +278,13 @@ describe('`ended`', () => {
     ['rejects', async () => fail('broken')()],
   ])('that %s is reported once, and changes nothing', async (_what, ended) => {
     const seen: string[] = [];
-    const after = definePlugin(() => ({ name: 'after', ended: ({ method }: ObservedRequest) => seen.push(method) }));
-    const { server, reported } = serverWith([plugin({ ended }), after()]);
+    const after = plugin({ name: 'after', ended: ({ method }) => void seen.push(method) });
+    const { server, reported } = serverWith([plugin({ ended }), after]);
     const client = await clientOf(server);
     expect((await client.call('say'))?.result).toEqual(SAID);
     expect((await client.call('say'))?.result).toEqual(SAID);
     expect(seen).toEqual(['initialize', 'tools/call', 'tools/call']);
-    expect(reported).toEqual([
-      'The plugin "tested" failed in `ended`. ' +
-        "The message isn't affected. Reported once per plugin and function. ← broken",
-    ]);
+    expect(reported).toEqual([failedIn('ended', 'broken')]);
   });
 });
 
@@ -333,12 +292,10 @@ describe('`ask`', () => {
   const schema = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } as const;
   const accept = () => ({ result: { action: 'accept', content: { name: 'Ada' } } });
 
-  function asking(ask: NonNullable<Plugin['ask']>, options: Partial<Plugin> = {}) {
-    const made = serverWith([plugin({ ask, ...options })]);
-    made.server.addTool(
-      { name: 'ask' },
-      async (_input, ctx) => (await ctx.elicit(schema, { message: 'Name?' })).action,
-    );
+  function asking(ask: NonNullable<Plugin['ask']>) {
+    const made = serverWith([plugin({ ask })]);
+    const handler = async (_input: unknown, ctx: Context) => (await ctx.elicit(schema, { message: 'Name?' })).action;
+    made.server.addTool({ name: 'ask' }, handler);
     return made;
   }
   const questionOf = (received: readonly Received[]) => received.find(({ method }) => method === 'elicitation/create');
@@ -385,11 +342,9 @@ describe('`ask`', () => {
 
   it('sends what it sets in `meta`, without reserved keys and within a limit, and reports the rest once (#22)', async () => {
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01';
+    const trace = { traceparent, 'com.example/tenant': { id: 7 } };
     const tests: readonly (readonly [JsonObject, JsonObject | undefined, string?])[] = [
-      [
-        { traceparent, 'com.example/tenant': { id: 7 } },
-        { traceparent, 'com.example/tenant': { id: 7 } },
-      ],
+      [trace, trace],
       [
         { progressToken: 1, 'io.modelcontextprotocol/x': 1, 'dev.mcp.tools/x': 1, '': 1, ok: 1 },
         { ok: 1 },
@@ -426,17 +381,6 @@ describe('`ask`', () => {
       ['elicitation/create', 'ask', 'error', -42, undefined],
     ]);
   });
-
-  it('runs inside `observe`, as interceptors do', async () => {
-    const store = new AsyncLocalStorage<string>();
-    const inside: unknown[] = [];
-    const { server } = asking((_question, run) => (inside.push(store.getStore()), run()), {
-      observe: (request, run) => store.run(request.method, run),
-      interceptors: [(_call, next) => (inside.push(store.getStore()), next())],
-    });
-    await (await clientOf(server, accept)).call('ask');
-    expect(inside).toEqual(['tools/call', 'tools/call']);
-  });
 });
 
 describe('`session`', () => {
@@ -446,8 +390,8 @@ describe('`session`', () => {
     ['returns anything but a function', () => 'ended' as never, 'It did not return a function, or nothing.'],
   ])('reports what %s once, and ends the session anyway (#22)', async (_what, session, problem) => {
     const ended: unknown[] = [];
-    const other = definePlugin(() => ({ name: 'other', session: () => () => void ended.push('other') }));
-    const { server, reported } = serverWith([plugin({ session }), other()]);
+    const other = plugin({ name: 'other', session: () => () => void ended.push('other') });
+    const { server, reported } = serverWith([plugin({ session }), other]);
     for (let times = 0; times < 2; times += 1) (await clientOf(server)).close();
     await turn();
     expect(ended).toEqual(['other', 'other']);
@@ -459,7 +403,7 @@ describe('`session`', () => {
   it('is not called for a session that did not start', async () => {
     const started: unknown[] = [];
     const { server } = serverWith([plugin({ session: (info) => void started.push(info) })]);
-    const connection = await connectMemory(server, { receive: () => {} });
+    const connection = await open(server);
     await connection.send({ jsonrpc: '2.0', id: 1, method: 'initialize', params: {} });
     await connection.send({ jsonrpc: '2.0', id: 2, method: 'ping' });
     connection.close();
@@ -485,22 +429,17 @@ describe('A plugin', () => {
 
   it('starts in the listed order before providers, and closes after them', async () => {
     const order: string[] = [];
-    const named = (name: string) =>
-      definePlugin(() => ({
-        name,
-        onStart: () => void order.push(`${name} starts`),
-        onClose: () => void order.push(`${name} closes`),
-      }))();
+    const hooks = (name: string) => ({
+      onStart: () => void order.push(`${name} starts`),
+      onClose: () => void order.push(`${name} closes`),
+    });
     class Own extends McpServer {
-      onStart() {
-        order.push('server starts');
-      }
-      onClose() {
-        order.push('server closes');
-      }
+      onStart = hooks('server').onStart;
+      onClose = hooks('server').onClose;
     }
-    const server = new Own({ name: 'own', version: '1', plugins: [named('one'), named('two')] });
-    await connectMemory(server, { receive: () => {} });
+    const plugins = ['one', 'two'].map((name) => plugin({ name, ...hooks(name) }));
+    const server = new Own({ name: 'own', version: '1', plugins });
+    await open(server);
     await server.close();
     expect(order).toEqual(['one starts', 'two starts', 'server starts', 'server closes', 'two closes', 'one closes']);
   });
@@ -514,12 +453,12 @@ describe('A plugin', () => {
     const { server } = serverWith([
       plugin({
         async onStart(started) {
-          await new Promise(setImmediate);
+          await turn();
           started.addProvider(Object.assign(new Extra(), extra));
         },
       }),
     ]);
-    await connectMemory(server, { receive: () => {} });
+    await open(server);
     await server.close();
     expect(calls).toEqual(['starts', 'closes']);
   });
@@ -533,7 +472,7 @@ describe('A plugin', () => {
     }
     const { server } = serverWith([]);
     const registration = server.addProvider(new Extra());
-    await connectMemory(server, { receive: () => {} });
+    await open(server);
     await server.close();
     registration.remove();
     server.addProvider(new Extra());
@@ -542,14 +481,11 @@ describe('A plugin', () => {
 
   it('does not close if it has not started, because one before it has failed', async () => {
     const calls: string[] = [];
-    const named = (name: string, start: () => void) =>
-      definePlugin(() => ({ name, onStart: start, onClose: () => void calls.push(`${name} closes`) }))();
-    const { server } = serverWith([
-      named('one', () => {}),
-      named('two', fail('no disk')),
-      named('three', () => void calls.push('three starts')),
-    ]);
-    await expect(connectMemory(server, { receive: () => {} })).rejects.toMatchObject({
+    const named = (name: string, onStart: () => void) =>
+      plugin({ name, onStart, onClose: () => void calls.push(`${name} closes`) });
+    const third = named('three', () => void calls.push('three starts'));
+    const { server } = serverWith([named('one', () => {}), named('two', fail('no disk')), third]);
+    await expect(open(server)).rejects.toMatchObject({
       code: 'DECORUM_PLUGIN_FAILED',
       cause: new Error('no disk'),
       message: expect.stringMatching(/"two".*no disk/),
@@ -562,69 +498,56 @@ describe('A plugin', () => {
     const calls: string[] = [];
     let go = () => {};
     const hangs = plugin({ onStart: () => new Promise<void>((resolve) => (go = resolve)) });
-    const other = definePlugin(() => ({ name: 'other', onStart: () => void calls.push('starts') }));
-    const { server } = serverWith([hangs, other()]);
-    const opening = connectMemory(server, { receive: () => {} });
-    await Promise.all([
-      expect(opening).rejects.toMatchObject({ code: 'DECORUM_SERVER_CLOSED' }),
-      new Promise(setImmediate).then(() => server.close()),
-    ]);
+    const other = plugin({ name: 'other', onStart: () => void calls.push('starts') });
+    const { server } = serverWith([hangs, other]);
+    const opening = open(server).catch((error: unknown) => error);
+    await turn();
+    await server.close();
+    expect(await opening).toMatchObject({ code: 'DECORUM_SERVER_CLOSED' });
     go();
-    await new Promise(setImmediate);
+    await turn();
     expect(calls).toEqual([]);
   });
 
   it('is named by the error of its `onClose`, and the others close', async () => {
     const closed: string[] = [];
     const fails = plugin({ onClose: () => Promise.reject(new Error('no disk')) });
-    const other = definePlugin(() => ({ name: 'other', onClose: () => void closed.push('other') }));
-    const { server } = serverWith([other(), fails]);
-    await connectMemory(server, { receive: () => {} });
+    const other = plugin({ name: 'other', onClose: () => void closed.push('other') });
+    const { server } = serverWith([other, fails]);
+    await open(server);
     await expect(server.close()).rejects.toThrow('The plugin "tested" failed in `onClose`.');
     expect(closed).toEqual(['other']);
   });
 });
 
 describe('plugins and hooks that never settle', () => {
-  class Shop {
-    @Tool() greet() {
-      return 'Hello!';
-    }
-  }
-
   beforeEach(
     () => void jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate', 'performance'] }),
   );
   afterEach(() => void jest.useRealTimers());
 
-  function stuckServer(parts: Partial<Plugin>, providers: object[] = [new Shop()]) {
-    const errors: string[] = [];
-    const onError = (error: unknown) =>
-      void errors.push(`${(error as Error).message} ${String((error as Error).cause)}`);
-    const plugins = [plugin({ name: 'stuck', ...parts })];
-    const logger = { warn() {}, error() {} };
-    return {
-      server: new McpServer({ name: 'shop', version: '1.0.0', providers, plugins, onError, logger }),
-      errors,
-    };
+  function stuckServer(parts: Partial<Plugin>, providers: object[] = []) {
+    const { server, errors } = reporting({ providers, plugins: [plugin({ name: 'stuck', ...parts })] });
+    server.addTool({ name: 'greet' }, () => 'Hello!');
+    return { server, messages: () => errors.map(({ message, cause }) => `${message} ${String(cause)}`) };
   }
 
-  const HELLO = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } };
-
   it('a plugin whose `observe` never settles delays `initialize` and calls by a second at most (#22)', async () => {
-    const { server, errors } = stuckServer({ observe: never });
+    const { server, messages } = stuckServer({ observe: never });
     const answers: unknown[] = [];
     const connection = await connectMemory(server, { receive: (message) => answers.push(message) });
     void connection.send({ jsonrpc: '2.0', id: 1, method: 'initialize', params: HELLO });
     await jest.advanceTimersByTimeAsync(999);
     expect(answers).toEqual([]);
     await jest.advanceTimersByTimeAsync(1);
-    expect(answers).toMatchObject([{ id: 1, result: { serverInfo: { name: 'shop' } } }]);
+    expect(answers).toMatchObject([{ id: 1, result: { serverInfo: { name: 'test' } } }]);
     void connection.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
     void connection.send({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'greet' } });
     await jest.advanceTimersByTimeAsync(1000);
     expect(answers).toMatchObject([{ id: 1 }, { id: 2, result: { content: [{ text: 'Hello!' }] } }]);
-    expect(errors).toEqual([expect.stringMatching(/"stuck" failed in `observe`.*not called run\(\) within 1000 ms/s)]);
+    expect(messages()).toEqual([
+      expect.stringMatching(/"stuck" failed in `observe`.*not called run\(\) within 1000 ms/s),
+    ]);
     await server.close();
   });
 
@@ -636,31 +559,27 @@ describe('plugins and hooks that never settle', () => {
     let isClosed = false;
     void server.close({ deadlineMs: 60_000 }).then(() => (isClosed = true));
     await jest.advanceTimersByTimeAsync(1000);
-    await new Promise(setImmediate);
+    await turn();
     await jest.advanceTimersByTimeAsync(0);
     expect({ isClosed, answers }).toMatchObject({ isClosed: true, answers: [{ id: 1 }] });
   });
 
   it('a plugin whose `ask` never settles delays a question by a second at most (#22)', async () => {
-    class Asking {
-      @Tool() async book(_: unknown, ctx: { confirm(text: string): Promise<boolean> }) {
-        return String(await ctx.confirm('Book?'));
-      }
-    }
-    const { server, errors } = stuckServer({ ask: never }, [new Shop()]);
-    server.addTool({ name: 'book' }, async (input, ctx) => await new Asking().book(input, ctx));
+    const { server, messages } = stuckServer({ ask: never });
+    server.addTool({ name: 'book' }, async (_input, ctx) => String(await ctx.confirm('Book?')));
     const onElicit = () => ({ action: 'accept' as const, content: { answer: true } });
     const client = await connect(server, { era: 'stateful', onElicit });
     const booked = client.callTool('book');
     await jest.advanceTimersByTimeAsync(1000);
     expect(await booked).toMatchObject({ content: [{ text: 'true' }] });
-    expect(errors).toEqual([expect.stringContaining('"stuck" failed in `ask`')]);
+    expect(messages()).toEqual([expect.stringContaining('"stuck" failed in `ask`')]);
     await server.close();
   });
 
   it('a hook that never ends delays `close` by half a minute at most, and the other hooks run (#22)', async () => {
     const closed: string[] = [];
-    class First extends Shop {
+    class First {
+      @Tool() first() {}
       onClose() {
         closed.push('first');
       }
@@ -672,7 +591,7 @@ describe('plugins and hooks that never settle', () => {
         return never();
       }
     }
-    const { server, errors } = stuckServer({ onClose: never }, [new First(), new Stuck()]);
+    const { server, messages } = stuckServer({ onClose: never }, [new First(), new Stuck()]);
     await connect(server, { era: 'stateless' });
     const closing = server.close().catch((error: Error) => error.message);
     await jest.advanceTimersByTimeAsync(29_999);
@@ -680,6 +599,8 @@ describe('plugins and hooks that never settle', () => {
     await jest.advanceTimersByTimeAsync(30_001);
     expect(closed).toEqual(['stuck', 'first']);
     expect(await closing).toBe('`onClose` of Stuck has not ended within 30000 ms.');
-    expect(errors).toEqual([expect.stringContaining('`onClose` of the plugin "stuck" has not ended within 30000 ms.')]);
+    expect(messages()).toEqual([
+      expect.stringContaining('`onClose` of the plugin "stuck" has not ended within 30000 ms.'),
+    ]);
   });
 });

@@ -1,27 +1,42 @@
 // What startup accepts, although it resembles what it rejects. What it rejects is in test/startup-errors.
 import { EventEmitter } from 'node:events';
 
-import { describe, expect, it } from '@jest/globals';
 import {
+  Choices,
   type Class,
   Completion,
   type CompletionContext,
   type Context,
+  DateOnly,
   DecorumError,
   type JsonObject,
+  McpHeader,
   McpServer,
   type McpServerOptions,
+  NoInput,
+  Nullable,
   Prompt,
   Resource,
   type SchemaSource,
   Tool,
 } from '@decorum/core';
+import { compileShape } from '@decorum/schema/internal';
 import { connect } from '@decorum/testing';
-import { IsOptional, IsString } from 'class-validator';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { IsNumber, IsOptional, IsString } from 'class-validator';
+import fc from 'fast-check';
 import { z } from 'zod';
+
+import { reporting } from '../kernel/serving.js';
+
+import { formOf } from '../../src/kernel/question-rules.js';
 
 class Query {
   @IsString() text!: string;
+}
+
+class Lenient {
+  @IsOptional() @IsString() text?: string;
 }
 
 class Clock {
@@ -54,7 +69,7 @@ const Shape = z.discriminatedUnion('kind', [
 ]);
 
 async function serve(input: SchemaSource, output?: SchemaSource) {
-  const server = new McpServer({ name: 'test', version: '1' });
+  const server = start([]);
   const options = { name: 'draw', input, ...(output && { output }) };
   server.addTool(options as { name: string; input: JsonObject }, (args: unknown) => args);
   return await connect(server);
@@ -89,7 +104,7 @@ describe('a schema of objects without a type at its root', () => {
         return `What should I pack for ${city}?`;
       }
     }
-    const client = await connect(new McpServer({ name: 'test', version: '1', providers: [Prompts] }));
+    const client = await connect(start([Prompts]));
     const [prompt] = await client.listPrompts();
     expect(prompt?.arguments).toEqual([expect.objectContaining({ name: 'city', required: true })]);
   });
@@ -121,11 +136,11 @@ describe('a class with resources', () => {
   });
 
   it('may have optional fields that its template lacks', () => {
-    class Lenient extends Query {
+    class More extends Query {
       @IsOptional() @IsString() more?: string;
     }
     class Docs {
-      @Resource('x://{text}') one(_input: Lenient) {}
+      @Resource('x://{text}') one(_input: More) {}
     }
     expect(() => start([Docs])).not.toThrow();
   });
@@ -133,7 +148,7 @@ describe('a class with resources', () => {
 
 describe('a constructor', () => {
   it('may have arguments with defaults, or that a subclass passes, or a base class that is built in', () => {
-    class Lenient {
+    class Utc {
       constructor(readonly zone = 'UTC') {}
       @Tool() utc() {
         return this.zone;
@@ -149,7 +164,7 @@ describe('a constructor', () => {
         return this.listenerCount('news');
       }
     }
-    expect(() => start([Lenient, Local, Feed])).not.toThrow();
+    expect(() => start([Utc, Local, Feed])).not.toThrow();
   });
 
   it('may have any arguments with `resolve`, or if its class is listed as an instance', () => {
@@ -163,7 +178,7 @@ it('treats an undefined `prefix` as none', async () => {
   expect((await client.listTools()).map(({ name }) => name)).toEqual(['now']);
 });
 
-it('adds no member of an invalid provider', () => {
+it('adds no member of an invalid provider, and ignores it in the capabilities', async () => {
   class HalfGood {
     @Tool() more() {}
     @Tool({ name: 'now' }) again() {}
@@ -174,6 +189,15 @@ it('adds no member of an invalid provider', () => {
   const server = start([Clock]);
   expect(() => server.addProvider(HalfGood)).toThrow(DecorumError);
   expect(() => server.addProvider(Late)).not.toThrow();
+  class Wrong {
+    @Prompt() write(_query: Query) {}
+    @Completion({ for: 'write', argument: 'from' }) others() {
+      return [];
+    }
+  }
+  const empty = start([]);
+  expect(() => empty.addProvider(Wrong)).toThrow('DECORUM_UNKNOWN_ARGUMENT');
+  expect((await connect(empty)).initialized?.capabilities).toEqual({ logging: {} });
 });
 
 it('serves a method without parameters that another decorator has wrapped', async () => {
@@ -241,7 +265,7 @@ it('finds `x-mcp-header` as a keyword of schemas, and leaves it in values', asyn
     default: { type: 'string', 'x-mcp-header': 'D' },
     'x-mcp-header': { type: 'string' },
   };
-  const server = new McpServer({ name: 'test', version: '1' });
+  const server = start([]);
   const input = { type: 'object', properties, $defs: { 'x-mcp-header': { type: 'string' } } };
   server.addTool({ name: 'tool', input }, () => '');
   const [[stateless], [session]] = await Promise.all([
@@ -266,4 +290,187 @@ it('accepts prompts with numbers, lists and recursive lists', () => {
     }
   }
   expect(() => start([Prompts])).not.toThrow();
+});
+
+/** The code of the startup error for a class with this member; undefined if it starts. */
+function codeOf(member: string, name = 'search'): string | undefined {
+  // oxlint-disable-next-line no-new-func -- the source of the method is what the test is about
+  const Shop = new Function(`const NAME = (of) => of; return class Shop { ${member} };`)() as Class;
+  const decorate = Tool({ input: Lenient, name: 'search' }) as (...place: unknown[]) => void;
+  const prototype = Shop.prototype as object;
+  decorate(prototype, name, Object.getOwnPropertyDescriptor(prototype, name));
+  try {
+    new McpServer({ name: 'shop', version: '1.0.0', providers: [Shop] });
+    return undefined;
+  } catch (error) {
+    return (error as DecorumError).code;
+  }
+}
+
+/** What hid brackets and commas from a reader of the source. */
+const noise = fc.constantFrom('', ' ', '/* ) */', '/* = ( */ ', '// ({[\n', '/* "*/', "/* it's */");
+const several = (text: string) => fc.constantFrom(...text.split(/ {2,}/));
+const value = several("'('  \"]\"  `}`  '//'  '/*'  '\\')'  (1, 2)  [{}]  /[)]/  () => ({})  { a: \")\" }");
+const pattern = fc
+  .array(
+    fc.tuple(fc.constantFrom('text', `'a)b': text`, '["x(" + 1]: text', 'text: { length }', 'text: [first]'), value),
+  )
+  .map((fields) =>
+    fields.map(([field, initial], at) => `${field.replace(/text$|length|first/g, `$&${at}`)} = ${initial}`),
+  )
+  .map((fields) => `{ ${fields.join(', ')} }`);
+const parameter = fc.oneof(fc.constantFrom('input', '_', '$in'), pattern);
+const head = several(`search  async search  *search  async *search  'search'  ["search"]  [NAME('search')]`);
+const rest = fc.constantFrom('', ', ctx', ', ctx = {}', ', ...more');
+
+describe('the first parameter of a method', () => {
+  it('is rejected with a default value, and accepted without one, in all ways to write them (#23)', () => {
+    fc.assert(
+      fc.property(head, noise, parameter, value, rest, (begin, gap, name, initial, more) => {
+        const method = (input: string) => `${begin}${gap}(${gap}${input}${gap}${more}) {}`;
+        expect([method(name), codeOf(method(name))]).toEqual([method(name), undefined]);
+        const wrong = method(`${name} ${gap}= ${initial}`);
+        expect([wrong, codeOf(wrong)]).toEqual([wrong, 'DECORUM_INVALID_PARAMETER']);
+      }),
+    );
+  });
+
+  it.each([
+    ['is missing', 'search() {}'],
+    ['is missing, with a comment in its place', 'search(/* no = input */) {}'],
+    ['is a rest parameter', 'search(...all) {}'],
+    ['belongs to a method that wraps another one', 'search() { return Reflect.apply((a = 1) => a, this, arguments); }'],
+  ])('may be left out: %s (#23)', (_, member) => {
+    expect(codeOf(member)).toBeUndefined();
+  });
+
+  it('is found behind a name with a bracket (#23)', () => {
+    expect(codeOf(`'a(b'(input = {}) {}`, 'a(b')).toBe('DECORUM_INVALID_PARAMETER');
+    expect(codeOf(`'a(b'(input) {}`, 'a(b')).toBeUndefined();
+  });
+});
+
+class Point {
+  @IsNumber() x!: number;
+}
+
+class Counter {
+  @Tool() plain({ x }: Point) {
+    return x + 1;
+  }
+  @Tool({ coerce: true }) lenient({ x }: Point) {
+    return x + 1;
+  }
+  @Tool({ coerce: false }) strict({ x }: Point) {
+    return x + 1;
+  }
+}
+
+it('the option `coerce` is off by default, and the tool overrides the server', async () => {
+  const called = async (options: { readonly coerce?: boolean }) => {
+    const client = await connect(start([Counter], options));
+    const results = await Promise.all(['plain', 'lenient', 'strict'].map((name) => client.callTool(name, { x: '5' })));
+    return results.map(({ isError }) => isError !== true);
+  };
+  expect(await called({})).toEqual([false, true, false]);
+  expect(await called({ coerce: true })).toEqual([true, true, false]);
+  expect(await called({ coerce: false })).toEqual([false, true, false]);
+});
+
+it('a form has the keywords that clients know for choices', () => {
+  class Form {
+    @Choices({ c: 'Celsius' }) unit!: string;
+    @Choices({ a: 'A' }, { each: true }) several!: string[];
+    @DateOnly() day!: string;
+  }
+  expect(formOf(compileShape(Form, 'Test.member').published)['properties']).toEqual({
+    unit: { type: 'string', oneOf: [{ const: 'c', title: 'Celsius' }] },
+    several: { type: 'array', items: { anyOf: [{ const: 'a', title: 'A' }] } },
+    day: { type: 'string', format: 'date' },
+  });
+});
+
+it('an argument that is mirrored in a header cannot be null (#22)', () => {
+  class Mirrored {
+    @Nullable() @McpHeader('Region') @IsString() region!: string | null;
+  }
+  const add = () => start([]).addTool({ name: 'mirrored', input: Mirrored }, () => '');
+  expect(add).toThrow(/the header "Region" is on an argument that is not a string, integer or boolean/);
+});
+
+it('a class with a Standard Schema as its static `schema`, as nestjs-zod creates it, may be inferred (#23)', async () => {
+  class CityDto {
+    static readonly isZodDto = true;
+    static readonly schema = z.object({ city: z.string().trim().min(2) });
+    city!: string;
+  }
+  class Cities {
+    @Tool() find(input: CityDto): string {
+      return `<${input.city}>`;
+    }
+  }
+  const client = await connect(start([Cities]));
+  const result = await client.callTool('find', { city: ' Oslo ' });
+  expect(result.content).toEqual([{ type: 'text', text: '<Oslo>' }]);
+});
+
+class Undescribed {
+  @Tool({ description: 'Finds an article' }) find() {}
+
+  @Tool() buy() {}
+
+  @Tool({ description: 'TODO: say what it does' }) sell() {}
+
+  @Prompt({ description: 'todo' }) ask() {
+    return '';
+  }
+
+  @Prompt() greet() {
+    return '';
+  }
+
+  @Resource('docs://readme') readme() {
+    return '';
+  }
+}
+
+const { NODE_ENV } = process.env;
+afterEach(() => {
+  process.env['NODE_ENV'] = NODE_ENV;
+});
+
+/** What a server tells its author when its transports open. */
+async function warnings(
+  environment: string | undefined,
+  providers: object[] = [Undescribed],
+  more: readonly string[] = [],
+) {
+  if (environment === undefined) delete process.env['NODE_ENV'];
+  else process.env['NODE_ENV'] = environment;
+  const { server, warnings: warned } = reporting({ providers });
+  for (const name of more) server.addTool({ name, input: NoInput }, () => {});
+  await connect(server);
+  await connect(server);
+  await server.close();
+  return warned;
+}
+
+it('warns once of tools without a description, and of descriptions to do (#23)', async () => {
+  const warning =
+    'Members with no description: Undescribed.buy; with a description that begins with TODO: Undescribed.sell, Undescribed.ask. Models choose tools by their descriptions. Set `description` in the decorator.';
+  expect(await warnings(undefined)).toEqual([warning]);
+  expect(await warnings('development')).toEqual([warning]);
+});
+
+it('names a few of many members without a description (#23)', async () => {
+  const [warning] = await warnings('development', [], ['a', 'b', 'c', 'd', 'e', 'f', 'g']);
+  expect(warning).toMatch(/no description: addTool\.a, addTool\.b, .*addTool\.e and 2 more\./);
+});
+
+it('is silent about descriptions in production and in tests, and if all is described (#23)', async () => {
+  for (const environment of ['production', 'test']) expect(await warnings(environment)).toEqual([]);
+  class Described {
+    @Tool({ description: 'Tells the time' }) now() {}
+  }
+  expect(await warnings('development', [Described])).toEqual([]);
 });

@@ -1,10 +1,31 @@
+import { PassThrough } from 'node:stream';
 import { runInNewContext } from 'node:vm';
 
-import { describe, expect, it } from '@jest/globals';
-
-import { WATCH } from '../../src/transports/watchdog.js';
+import { describe, expect, it, jest } from '@jest/globals';
 
 const [CLIENT, INIT] = [500, 1];
+
+const threads: { readonly workerData: object }[] = [];
+
+class Worker {
+  constructor(_code: string, options: { readonly workerData: object }) {
+    threads.push(options);
+  }
+
+  on() {
+    return this;
+  }
+
+  unref() {}
+
+  terminate() {}
+}
+
+jest.unstable_mockModule('node:worker_threads', () => ({ Worker }));
+const parentIs = (value: number) => Object.defineProperty(process, 'ppid', { value, configurable: true });
+parentIs(CLIENT);
+const { startWatchdog, WATCH } = await import('../../src/transports/watchdog.js');
+parentIs(INIT);
 const POLL_MS = 10;
 
 /** Runs the code of the thread in a process with a fake clock, a parent and a main thread. */
@@ -44,6 +65,12 @@ function watched(graceMs: number) {
 }
 
 describe('The watchdog of a stdio server', () => {
+  it('knows the client that started the server, even if that has ended before the watchdog starts (#22)', async () => {
+    const stop = await startWatchdog(new PassThrough(), { graceMs: 1, pollMs: 1 });
+    expect(threads).toMatchObject([{ workerData: { ppid: CLIENT } }]);
+    stop();
+  });
+
   it('leaves a process alone whose client lives, however long its event loop is blocked (#22)', () => {
     const { main, killed, pass } = watched(100);
     main.isBlocked = true;

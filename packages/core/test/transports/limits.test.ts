@@ -1,10 +1,23 @@
-// The limits of `serveStdio`, at the limit and one beyond.
+// The limits of messages and of `serveStdio`, at the limit and one beyond.
 import { PassThrough, Writable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 
-import { type ReachedLimit, McpServer, Resource, serveStdio, type StdioLimits } from '@decorum/core';
+import {
+  McpServer,
+  type McpServerOptions,
+  NoInput,
+  type ReachedLimit,
+  Resource,
+  serveStdio,
+  type StdioLimits,
+  type StdioOptions,
+} from '@decorum/core';
+import { DEFAULT_LIMITS } from '@decorum/core/internal';
 import { afterEach, describe, expect, it } from '@jest/globals';
 
+import { cpuMs } from '../../../../test/support/cpu.js';
+import { openSession } from '../kernel/open-session.js';
+import { SILENT } from '../kernel/serving.js';
 import { ENVELOPE, openPipe, PipeClient } from './pipe-client.js';
 
 class Pages {
@@ -21,12 +34,8 @@ afterEach(async () => {
 
 function createServer() {
   const hits: ReachedLimit[] = [];
-  const server = new McpServer({
-    name: 'limits',
-    version: '1.0.0',
-    providers: [Pages],
-    onLimit: (hit) => void hits.push(hit),
-  });
+  const onLimit = (hit: ReachedLimit) => void hits.push(hit);
+  const server = new McpServer({ name: 'limits', version: '1.0.0', providers: [Pages], onLimit });
   const input = { type: 'object', properties: { size: { type: 'number' }, steps: { type: 'number' } } };
   server.addTool({ name: 'say', input }, ({ size = 0, steps = 0 }: { size?: number; steps?: number }, ctx) => {
     for (let step = 1; step <= steps; step += 1) ctx.progress(1000 + step);
@@ -207,4 +216,132 @@ describe('a client over stdio that stops reading', () => {
       expect(JSON.stringify(received).length).toBeLessThan(40_000);
     },
   );
+});
+
+const { maxValues: MAX_VALUES } = DEFAULT_LIMITS;
+
+async function openLimited(options: Partial<McpServerOptions> = {}, stdio: StdioOptions = {}) {
+  const server = new McpServer({ name: 'limits', version: '1.0.0', ...options });
+  server.addTool({ name: 'count', input: { type: 'object' } }, (input) => Object.keys(input).length);
+  server.addTool({ name: 'progress', input: NoInput }, (_input, ctx) => ctx.progress(1));
+  servers.push(server);
+  const { client } = await openPipe(server, stdio);
+  await client.initialize();
+  return client;
+}
+
+/** A call whose message has this many names, values and items in all. */
+const callOf = (values: number, id: number) => {
+  const args = { list: Array.from({ length: values - 14 }, () => 0) };
+  // jsonrpc, id, method, params; name, arguments; list
+  return { id, method: 'tools/call', params: { name: 'count', arguments: args, _meta: undefined } };
+};
+
+describe('Messages have limits', () => {
+  it(`takes ${MAX_VALUES} values, and no more`, async () => {
+    const client = await openLimited();
+    client.send(callOf(MAX_VALUES, 1));
+    expect((await client.response(1)).result).toBeDefined();
+    client.send(callOf(MAX_VALUES + 1, 2));
+    const message = 'The message has more than 100000 values.';
+    expect((await client.response(2)).error).toEqual({ code: -32600, message });
+  });
+
+  it('takes ids of 256 characters, and answers longer ones without them', async () => {
+    const client = await openLimited();
+    const id = 'i'.repeat(256);
+    client.send({ id, method: 'ping' });
+    expect((await client.response(id)).result).toEqual({});
+    client.send({ id: `${id}i`, method: 'ping' });
+    const refused = await client.find(({ error }) => error !== undefined);
+    expect(refused.error).toMatchObject({ code: -32600 });
+    expect(refused.id).toBeUndefined();
+  });
+
+  it.each(['1e999', '-1e999', '{"a":[1e999]}'])('refuses the number in %s, which no double holds', async (value) => {
+    const client = await openLimited();
+    const params = `{"name":"count","arguments":{"n":${value}}}`;
+    client.write(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}\n`);
+    expect((await client.response(1)).error).toMatchObject({ code: -32600 });
+  });
+
+  it('looks at no more of a message than its limit', async () => {
+    const server = new McpServer({ name: 'limits', version: '1.0.0' });
+    servers.push(server);
+    const { handle } = await openSession(server);
+    const message = { id: 1, method: 'ping', params: { list: Array.from({ length: 1_000_000 }, () => ({})) } };
+    const started = cpuMs();
+    for (let round = 0; round < 100; round += 1) void handle(message);
+    expect(cpuMs() - started).toBeLessThan(200);
+  });
+});
+
+/** A call whose message has this many levels. */
+const deepCall = (levels: number, id: number) => {
+  // message, params, arguments
+  let value: unknown[] = [];
+  for (let level = 5; level <= levels; level += 1) value = [value];
+  return { id, method: 'tools/call', params: { name: 'count', arguments: { value } } };
+};
+
+const SMALL = { maxValues: 200, maxDepth: 10 };
+
+describe('The limits of a server', () => {
+  it('can be set', async () => {
+    const client = await openLimited({ limits: SMALL });
+    client.send(callOf(200, 1), callOf(201, 2), deepCall(10, 3), deepCall(11, 4));
+    expect((await client.response(1)).result).toBeDefined();
+    expect((await client.response(2)).error?.message).toBe('The message has more than 200 values.');
+    expect((await client.response(3)).result).toBeDefined();
+    expect((await client.response(4)).error?.message).toBe('The message is nested more than 10 levels deep.');
+  });
+
+  it('apply to batches', async () => {
+    const params = { protocolVersion: '2025-03-26', capabilities: {}, clientInfo: { name: 'a', version: '1' } };
+    const hits: ReachedLimit[] = [];
+    const onLimit = (hit: ReachedLimit) => void hits.push(hit);
+    const server = new McpServer({ name: 'limits', version: '1.0.0', limits: { maxBatch: 2 }, onLimit });
+    servers.push(server);
+    const { client } = await openPipe(server);
+    client.send({ id: 0, method: 'initialize', params });
+    await client.response(0);
+    const batch = (...ids: number[]) =>
+      client.write(`${JSON.stringify(ids.map((id) => ({ jsonrpc: '2.0', id, method: 'ping' })))}\n`);
+    batch(1, 2);
+    batch(3, 4, 5);
+    await client.find(({ error }) => error?.message === 'A batch can contain at most 2 messages.');
+    expect(client.received.flat()).toContainEqual({ jsonrpc: '2.0', id: 2, result: {} });
+    expect(hits).toEqual([{ limit: 'maxBatch' }]);
+  });
+
+  it('are reported to `onLimit` when a client reaches them', async () => {
+    const hits: string[] = [];
+    const onLimit = ({ limit }: ReachedLimit) => hits.push(limit);
+    const client = await openLimited({ limits: SMALL, onLimit }, { limits: { maxMessageBytes: 10_000 } });
+    client.send(callOf(200, 1), deepCall(10, 2));
+    await client.response(2);
+    expect(hits).toEqual([]);
+    for (const call of [callOf(201, 3), deepCall(11, 4)]) {
+      client.send(call);
+      await client.response(call.id);
+    }
+    client.write(`${' '.repeat(10_001)}\n`);
+    await client.find(({ error }) => error?.message === 'The message is longer than 10000 bytes.');
+    expect(hits).toEqual(['maxValues', 'maxDepth', 'maxMessageBytes']);
+  });
+
+  it('still answer if `onLimit` fails, and its error is reported', async () => {
+    const errors: unknown[] = [];
+    const failures = [new Error('at once'), new Error('later')];
+    const onLimit = ({ limit }: ReachedLimit) => {
+      if (limit === 'maxDepth') return Promise.reject(failures[1] as Error);
+      throw failures[0] as Error;
+    };
+    const onError = (error: unknown) => void errors.push(error);
+    const client = await openLimited({ limits: SMALL, onLimit: onLimit as never, onError, logger: SILENT });
+    client.send(callOf(201, 1), deepCall(65, 2));
+    expect((await client.response(1)).error?.code).toBe(-32600);
+    expect((await client.response(2)).error?.code).toBe(-32600);
+    expect(errors).toEqual(failures);
+  });
 });
