@@ -17,7 +17,7 @@ import {
   requireSentPaths,
   resolveOptions,
 } from './options.js';
-import type { Pipeline } from './pipeline.js';
+import type { Pipeline, PipelineContext } from './pipeline.js';
 import { requireFreeRoutes } from './routes.js';
 
 /** Answers a request that waited for the server to start, after the start has failed. */
@@ -119,12 +119,9 @@ export class LateEndpoint<HostRequest> {
   }
 
   /** Serves a request once the server has started. */
-  serve<Context extends Pick<Responder, 'answer' | 'drop'>>(
-    context: Context,
-    run: (pipeline: Pipeline<HostRequest>, context: Context) => void,
-  ): void {
-    if (this.pipeline !== undefined) return run(this.pipeline, context);
-    this.ready.then(() => this.serve(context, run), refusing(context));
+  serve(context: PipelineContext<HostRequest>): void {
+    if (this.pipeline !== undefined) return this.pipeline.run(context);
+    this.ready.then(() => this.serve(context), refusing(context));
   }
 
   /** Closes the endpoint, but not its server. */

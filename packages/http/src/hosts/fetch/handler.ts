@@ -47,7 +47,7 @@ export function fetchHandler(server: Host, options: FetchHandlerOptions = {}): F
     context.routes = late.routesAt(context.url);
     if (context.routes ?? late.serves(context.url)) {
       mayWarn = false;
-      return late.serve(context, (pipeline) => pipeline.run(context));
+      return late.serve(context);
     }
     if (mayWarn) late.warn(unserved(context.url, path));
     mayWarn = false;

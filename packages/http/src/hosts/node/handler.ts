@@ -11,7 +11,6 @@ import type { EndpointOptions } from '../../endpoint/options.js';
 import { isFlooding } from './answers.js';
 import { NodeContext } from './context.js';
 import { type NodeRequest, originForm, sentUrl } from './head.js';
-import { serve } from './request-listener.js';
 
 /** Options of the handler for Node. */
 export type NodeHandlerOptions = EndpointOptions<IncomingMessage>;
@@ -73,7 +72,7 @@ export function nodeHandler(server: Host, options: NodeHandlerOptions = {}): Nod
       if (response.socket === null && isFlooding(response)) return;
       const context = new NodeContext<NodeRequest>(request, response, request);
       context.routes = routes;
-      if (document === undefined) return late.serve(context, serve);
+      if (document === undefined) return late.serve(context);
       return serveDocument(document, { head: context.head, responder: context, report });
     }
     // the request is for the mount point itself, so it isn't meant for another handler
