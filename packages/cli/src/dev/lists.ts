@@ -62,7 +62,7 @@ const ENVELOPE = {
 };
 
 /** A session to read a catalog in, and the result of its `initialize`. */
-export interface Session {
+export interface CatalogSession {
   readonly ask: Ask;
   readonly begun: Json;
 }
@@ -72,7 +72,10 @@ export interface Session {
  * @param send sends a request without a session
  * @param begin begins a session, or finds one; undefined if there is none
  */
-export async function readCatalog(send: Ask, begin: () => Promise<Session | undefined>): Promise<Catalog | undefined> {
+export async function readCatalog(
+  send: Ask,
+  begin: () => Promise<CatalogSession | undefined>,
+): Promise<Catalog | undefined> {
   const ask: Ask = (method, params) => send(method, { ...params, _meta: ENVELOPE });
   const { result } = await ask(DISCOVER, {});
   const session = isJson(result) ? { ask, begun: result } : await begin();

@@ -4,7 +4,7 @@ import { isRequest, type Json, paramsOf, type Written } from './message.js';
 
 const INITIALIZED = 'notifications/initialized';
 
-/** The messages that set up a client's session, to replay them to the next program. */
+/** The messages that set up a client's session, which introduce the client to the next program. */
 export class Memory {
   /** Goes up by one with each message that was noted. */
   version = 0;
@@ -35,7 +35,7 @@ export class Memory {
   }
 
   /** All messages, in their order: `initialize` is the first. Empty before it. Requests need new ids. */
-  replay(): Written<Json>[] {
+  messages(): Written<Json>[] {
     const { initialize, initialized, level, subscriptions } = this;
     const more = initialized ? [initialized, level, ...subscriptions.values()] : [];
     return initialize ? [initialize, ...more.filter((each) => each !== undefined)] : [];

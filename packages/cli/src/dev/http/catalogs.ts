@@ -2,10 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 import { INITIALIZE, newestOf } from '@decorum/core/internal';
 
-import { type Catalog, readCatalog, RELAY, type Session, STATELESS } from '../lists.js';
+import { type Catalog, readCatalog, RELAY, type CatalogSession, STATELESS } from '../lists.js';
 import { isJson, type Json, notification, request } from '../message.js';
 import type { Program } from '../program.js';
-import { lasting, withoutQuery } from './session.js';
+import { lasting, withoutQuery } from './relayed-session.js';
 import { type Answered, converse, SESSION } from './upstream.js';
 
 /** Where a client sends its messages, and with which headers. */
@@ -88,7 +88,7 @@ async function read(program: Program, path: string, headers: IncomingHttpHeaders
     (await post(request(`decorum-dev-${++count}`, method, params), more)).message ?? {};
 
   /** Begins a session of the relay's own. */
-  const begin = async (): Promise<Session | undefined> => {
+  const begin = async (): Promise<CatalogSession | undefined> => {
     const { id: protocolVersion } = newestOf('stateful');
     const begun = await post(request(0, INITIALIZE, { protocolVersion, capabilities: {}, clientInfo: RELAY }), {});
     const result = begun.message?.['result'];

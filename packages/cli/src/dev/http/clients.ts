@@ -3,10 +3,10 @@ import { inTime } from '../in-time.js';
 import { ALL_CHANGED, type Change, differences, notificationsOf } from '../lists.js';
 import type { Program } from '../program.js';
 import { type Caller, Catalogs, keyOfCaller } from './catalogs.js';
-import type { Exchange } from './exchange.js';
+import type { RelayedPost } from './relayed-post.js';
 import type { Guard } from './guard.js';
 import type { ListenStream } from './held-stream.js';
-import type { HttpSession } from './session.js';
+import type { RelayedSession } from './relayed-session.js';
 
 const MAX_SESSIONS = 200;
 /** Where a program may serve MCP. Tried when it serves for the first time: an edit repeats nothing elsewhere. */
@@ -16,9 +16,9 @@ type ChangesFor = (caller?: Caller) => Promise<readonly Change[] | undefined>;
 
 /** All clients over HTTP: their sessions, streams and requests in flight. */
 export class Clients {
-  readonly sessions = new Map<string, HttpSession>();
+  readonly sessions = new Map<string, RelayedSession>();
   readonly listens = new Set<ListenStream>();
-  readonly exchanges = new Set<Exchange>();
+  readonly posts = new Set<RelayedPost>();
   private readonly catalogs = new Catalogs();
   /** The last program that wasn't a stand-in. Clients know its lists. */
   private known: Program | undefined;
@@ -32,7 +32,7 @@ export class Clients {
   }
 
   /** Adds a session. Above the cap, evicts an idle one, because some clients never end their sessions. */
-  add(session: HttpSession): void {
+  add(session: RelayedSession): void {
     this.sessions.set(session.id, session);
     if (this.sessions.size <= MAX_SESSIONS) return;
     const idle = [...this.sessions.values()].find(({ streams, inFlight }) => streams.size + inFlight.size === 0);
@@ -66,7 +66,7 @@ export class Clients {
     };
   }
 
-  private async inAllSessions(run: (session: HttpSession) => Promise<unknown>): Promise<void> {
+  private async inAllSessions(run: (session: RelayedSession) => Promise<unknown>): Promise<void> {
     await inTime(Promise.all([...this.sessions.values()].map(run)));
   }
 

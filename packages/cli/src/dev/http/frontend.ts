@@ -5,7 +5,7 @@ import { CommandFailure, EXIT } from 'create-decorum';
 
 import type { ActiveProgram } from '../active-program.js';
 import type { About, Frontend, Migration } from '../frontend.js';
-import { InFlight } from '../in-flight.js';
+import { RequestCounts } from '../request-counts.js';
 import { inTime } from '../in-time.js';
 import type { Program } from '../program.js';
 import { Clients } from './clients.js';
@@ -18,7 +18,7 @@ export class HttpFrontend implements Frontend {
   private readonly server: Server;
   private readonly guard: Guard;
   private readonly clients: Clients;
-  private readonly inFlight = new InFlight();
+  private readonly inFlight = new RequestCounts();
   private readonly router: Router;
   private host = '127.0.0.1';
   /** The port that clients use, once the relay listens. */
@@ -77,7 +77,7 @@ export class HttpFrontend implements Frontend {
   }
 
   fail(program: Program, problem: string): void {
-    for (const exchange of this.clients.exchanges) if (exchange.program === program) exchange.fail(problem);
+    for (const post of this.clients.posts) if (post.program === program) post.fail(problem);
     for (const session of this.clients.sessions.values()) session.forget(program);
   }
 

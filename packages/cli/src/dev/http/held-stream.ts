@@ -4,7 +4,7 @@ import { isJson, type Json, type Message, notification, parse, type Written } fr
 import type { Program } from '../program.js';
 import { acknowledgeLists, ACKNOWLEDGED, changeFor, isListChange } from '../subscriptions.js';
 import type { Incoming } from './incoming.js';
-import type { HttpSession, Stream } from './session.js';
+import type { RelayedSession, Stream } from './relayed-session.js';
 import { messageEvent, readEvents, type ServerEvent } from './sse.js';
 import { isEventStream, readBody, type Received, send, SESSION } from './upstream.js';
 
@@ -102,7 +102,7 @@ export abstract class HeldStream implements Stream {
 export class PushStream extends HeldStream {
   constructor(
     incoming: Incoming,
-    private readonly session: HttpSession,
+    private readonly session: RelayedSession,
     on: HeldEvents,
   ) {
     super(incoming, on);

@@ -5,7 +5,7 @@ import { INITIALIZE, LISTEN } from '@decorum/core/internal';
 
 import type { ActiveProgram } from '../active-program.js';
 import { isMcpAnswer, isStateless } from '../answers.js';
-import type { InFlight } from '../in-flight.js';
+import type { RequestCounts } from '../request-counts.js';
 import { inTime } from '../in-time.js';
 import {
   failure,
@@ -23,9 +23,9 @@ import type { Program } from '../program.js';
 import type { Addressed } from '../questions.js';
 import { Bodies, type Unread } from './bodies.js';
 import type { Clients } from './clients.js';
-import { Exchange } from './exchange.js';
+import { RelayedPost } from './relayed-post.js';
 import type { Incoming } from './incoming.js';
-import { HttpSession, NotAccepted, withoutQuery } from './session.js';
+import { RelayedSession, NotAccepted, withoutQuery } from './relayed-session.js';
 import { Streams } from './streams.js';
 import { send, SESSION } from './upstream.js';
 
@@ -33,7 +33,7 @@ const ENDING_MS = 1000;
 
 /** The session and the program of a message. */
 interface Target {
-  readonly session: HttpSession | undefined;
+  readonly session: RelayedSession | undefined;
   readonly program: Program;
 }
 
@@ -61,7 +61,7 @@ export class Router {
   constructor(
     private readonly active: ActiveProgram,
     private readonly clients: Clients,
-    private readonly inFlight: InFlight,
+    private readonly inFlight: RequestCounts,
   ) {
     this.streams = new Streams(active, clients, inFlight);
   }
@@ -86,12 +86,12 @@ export class Router {
   }
 
   /** The session of a request. Its credentials are for one path, so elsewhere there is none. */
-  private sessionOf(incoming: Incoming): HttpSession | undefined {
+  private sessionOf(incoming: Incoming): RelayedSession | undefined {
     const session = this.clients.sessions.get(incoming.header(SESSION) ?? '');
     return session && withoutQuery(session.path) === withoutQuery(incoming.path) ? session : undefined;
   }
 
-  private async post(incoming: Incoming, session: HttpSession | undefined): Promise<void> {
+  private async post(incoming: Incoming, session: RelayedSession | undefined): Promise<void> {
     const body = isJsonBody(incoming) ? await this.bodies.read(incoming.request, incoming.gone) : undefined;
     // without a session, nothing in it has to be changed, and a program may accept more
     if (session && typeof body === 'string') return incoming.answerInPlace(...REFUSALS[body]);
@@ -152,7 +152,7 @@ export class Router {
   }
 
   /** The program that a client's response is for, or a notification about a request; undefined for other messages. */
-  private addressOf(written: Written<Json>, { questions, inFlight }: HttpSession): Addressed | undefined {
+  private addressOf(written: Written<Json>, { questions, inFlight }: RelayedSession): Addressed | undefined {
     const { message, text } = written;
     if (message['method'] !== 'notifications/cancelled') return questions.toProgram(written);
     const program = inFlight.get(keyOf(paramsOf(message)['requestId']));
@@ -160,9 +160,9 @@ export class Router {
   }
 
   private async forward(incoming: Incoming, written: Written, { session, program }: Target): Promise<void> {
-    const exchange = this.exchange(incoming, written, { session, program });
-    this.clients.exchanges.add(exchange);
-    const ends = [this.inFlight.begin(program), () => this.clients.exchanges.delete(exchange)];
+    const post = this.relayed(incoming, written, { session, program });
+    this.clients.posts.add(post);
+    const ends = [this.inFlight.begin(program), () => this.clients.posts.delete(post)];
     for (const { message } of messagesOf(written)) {
       if (session && isRequest(message)) ends.push(session.begin(message['id'], program));
     }
@@ -171,12 +171,12 @@ export class Router {
       const { path, headers, gone: signal } = incoming;
       // without sessions, clients cancel a request by disconnecting
       const sent = { method: 'POST', path, headers, session: own, body: written.text, signal };
-      await exchange.answer(await send(program, sent));
+      await post.answer(await send(program, sent));
       return await incoming.over;
     } catch (error) {
       if (error instanceof NotAccepted) return incoming.answerLike(error.answered);
       if (incoming.gone.aborted) return;
-      if (!isRefused(error)) return await exchange.failWhenKnown();
+      if (!isRefused(error)) return await post.failWhenKnown();
     } finally {
       for (const end of ends) end();
     }
@@ -189,10 +189,10 @@ export class Router {
     if (next) await this.dispatch(incoming, written, { session, program: next });
   }
 
-  private exchange(incoming: Incoming, written: Written, { session, program }: Target): Exchange {
+  private relayed(incoming: Incoming, written: Written, { session, program }: Target): RelayedPost {
     const begins = isSingle(written) && written.message['method'] === INITIALIZE && !session;
-    let begun: HttpSession | undefined;
-    return new Exchange(incoming, program, {
+    let begun: RelayedSession | undefined;
+    return new RelayedPost(incoming, program, {
       written,
       questions: session?.questions,
       sessionFor: (headers) => {
@@ -212,7 +212,7 @@ export class Router {
   private accept(
     incoming: Incoming,
     written: Written<Json>,
-    { session, program }: { readonly session: HttpSession; readonly program: Program },
+    { session, program }: { readonly session: RelayedSession; readonly program: Program },
   ): void {
     const affects = session.accept(written, incoming.headers);
     const { current } = this.active;
@@ -225,17 +225,17 @@ export class Router {
     incoming: Incoming,
     written: Written<Json>,
     { program, headers }: { readonly program: Program; readonly headers: IncomingHttpHeaders },
-  ): HttpSession | undefined {
+  ): RelayedSession | undefined {
     const given = headers[SESSION];
     if (typeof given !== 'string') return undefined;
     const id = this.clients.sessions.has(given) ? randomUUID() : given;
-    const session = new HttpSession(id, incoming.path, incoming.headers);
+    const session = new RelayedSession(id, incoming.path, incoming.headers);
     session.memory.note(written);
     session.began(program, given);
     return session;
   }
 
-  private async end(incoming: Incoming, session: HttpSession, program: Program): Promise<void> {
+  private async end(incoming: Incoming, session: RelayedSession, program: Program): Promise<void> {
     await this.proxy(incoming, { session, program });
     if (incoming.response.statusCode >= 300) return;
     this.clients.sessions.delete(session.id);

@@ -1,18 +1,18 @@
 import type { ActiveProgram } from '../active-program.js';
-import type { InFlight } from '../in-flight.js';
+import type { RequestCounts } from '../request-counts.js';
 import { endedFailure, type Json, type Written } from '../message.js';
 import type { Program } from '../program.js';
 import type { Clients } from './clients.js';
 import { type HeldStream, ListenStream, PushStream } from './held-stream.js';
 import type { Incoming } from './incoming.js';
-import { type HttpSession, NotAccepted } from './session.js';
+import { type RelayedSession, NotAccepted } from './relayed-session.js';
 
 /** Opens streams that stay open while programs come and go. */
 export class Streams {
   constructor(
     private readonly active: ActiveProgram,
     private readonly clients: Clients,
-    private readonly inFlight: InFlight,
+    private readonly inFlight: RequestCounts,
   ) {}
 
   /** Serves `subscriptions/listen`. */
@@ -40,7 +40,7 @@ export class Streams {
   }
 
   /** Serves a session's GET stream. */
-  async open(incoming: Incoming, session: HttpSession, program: Program): Promise<void> {
+  async open(incoming: Incoming, session: RelayedSession, program: Program): Promise<void> {
     const stream = new PushStream(incoming, session, {
       changed: (changed) => this.clients.changed(changed),
       accepted: () => {

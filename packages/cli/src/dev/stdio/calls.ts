@@ -1,6 +1,6 @@
 import { INITIALIZE } from '@decorum/core/internal';
 
-import { InFlight } from '../in-flight.js';
+import { RequestCounts } from '../request-counts.js';
 import { endedFailure, isJson, type Json, keyOf } from '../message.js';
 import type { Program } from '../program.js';
 
@@ -24,7 +24,7 @@ function idIn(text: string): string | undefined {
 
 /** The client's requests in flight over stdio. Each gets one response at most, and none after it was cancelled. */
 export class Calls {
-  private readonly inFlight = new InFlight();
+  private readonly inFlight = new RequestCounts();
   private readonly calls = new Map<string, Call>();
   /** The ids in lines that are no valid messages: a program may answer them all the same. */
   private readonly invalid = new Set<string>();

@@ -66,9 +66,9 @@ export class StdioFrontend implements Frontend {
     // a stand-in only says that the program has ended: the client keeps the lists that it knows
     const isQuiet = next.isStandIn && !isFirst;
     const { version } = this.memory;
-    await inTime(link.begin(this.memory.replay()));
+    await inTime(link.begin(this.memory.messages()));
     // the client has changed its session in the meantime
-    if (version !== this.memory.version) await inTime(link.begin(this.memory.replay()));
+    if (version !== this.memory.version) await inTime(link.begin(this.memory.messages()));
     if (this.isStale && before) this.known = this.linkTo(before).catalog();
     activate();
     this.moveListens(link, before);

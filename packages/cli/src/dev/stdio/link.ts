@@ -42,7 +42,7 @@ export class Link {
 
   /**
    * Begins the client's session as it began in the previous program.
-   * @param messages see `Memory.replay`
+   * @param messages see `Memory.messages`
    */
   async begin([initialize, ...more]: readonly Written<Json>[]): Promise<void> {
     if (initialize === undefined) return;

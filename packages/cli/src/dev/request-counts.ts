@@ -1,7 +1,7 @@
 import type { Program } from './program.js';
 
 /** Counts the requests that each program has in flight. */
-export class InFlight {
+export class RequestCounts {
   private readonly counts = new Map<Program, number>();
   private readonly waiting = new Map<Program, (() => void)[]>();
 

@@ -35,7 +35,7 @@ interface Posted {
 }
 
 /** A client's message, or a batch, that a program is answering. */
-export class Exchange {
+export class RelayedPost {
   /** The requests without a response, by id. */
   private readonly unanswered: Map<string, Written<Json>>;
   private isSettled = false;

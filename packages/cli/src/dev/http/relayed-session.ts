@@ -37,7 +37,7 @@ export interface Stream {
 }
 
 /** A client's session. Behind it, each program has its own session, which the client never sees. */
-export class HttpSession {
+export class RelayedSession {
   readonly memory = new Memory();
   readonly questions = new Questions();
   /** The programs of the client's requests in flight, by request id. */
@@ -46,8 +46,8 @@ export class HttpSession {
   /** Notifications that the client hasn't received, because it had no stream open. */
   readonly missed = new Set<string>();
   private readonly ids = new Map<Program, Promise<string>>();
-  /** The version of the memory that was replayed to each program. */
-  private readonly replayed = new Map<Program, number>();
+  /** The version of the memory with which the client was introduced to each program. */
+  private readonly introduced = new Map<Program, number>();
 
   constructor(
     readonly id: string,
@@ -63,23 +63,23 @@ export class HttpSession {
   }
 
   /**
-   * The session's id in a program. Replays the session to the program first, if necessary.
+   * The session's id in a program. Introduces the client to the program first, if necessary.
    * @param headers those of the message that needs the id
    * @throws {NotAccepted}
    */
   idIn(program: Program, headers = this.headers): Promise<string> {
     const known = this.ids.get(program);
     if (known) return known;
-    const id = this.replay(program, headers);
+    const id = this.introduce(program, headers);
     this.ids.set(program, id);
     // try again with the client's next message: it may have other credentials
     id.catch(() => this.ids.delete(program));
     return id;
   }
 
-  /** Begins the session again if the client has changed it since the replay. */
+  /** Begins the session again if the client has changed it since then. */
   async catchUp(program: Program): Promise<void> {
-    if (this.replayed.get(program) === this.memory.version) return;
+    if (this.introduced.get(program) === this.memory.version) return;
     this.ids.delete(program);
     await this.idIn(program).catch(() => {});
   }
@@ -110,7 +110,7 @@ export class HttpSession {
   /** Forgets a program that has ended. */
   forget(program: Program): void {
     this.ids.delete(program);
-    this.replayed.delete(program);
+    this.introduced.delete(program);
     this.questions.forget(program);
   }
 
@@ -123,9 +123,9 @@ export class HttpSession {
     };
   }
 
-  private async replay(program: Program, headers: IncomingHttpHeaders): Promise<string> {
-    const [initialize, ...more] = this.memory.replay();
-    this.replayed.set(program, this.memory.version);
+  private async introduce(program: Program, headers: IncomingHttpHeaders): Promise<string> {
+    const [initialize, ...more] = this.memory.messages();
+    this.introduced.set(program, this.memory.version);
     const own = lasting(headers);
     const begun = await this.tell(program, initialize as Written<Json>, { headers: own });
     const session = begun.headers[SESSION];
