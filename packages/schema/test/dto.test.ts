@@ -1,11 +1,25 @@
+import { describe, expect, it } from '@jest/globals';
+import { Exclude, Expose, Transform, Type } from 'class-transformer';
+import * as cv from 'class-validator';
 import 'reflect-metadata';
 
-import { describe, expect, it } from '@jest/globals';
-import { Type } from 'class-transformer';
-import * as cv from 'class-validator';
-
 import { compileShape } from '../src/compile.js';
-import { check, compile, Point, point, problemsOf, Query, Tree, Trip, valueOf } from './fixtures.js';
+import type { SchemaSource } from '../src/shape.js';
+import type { JsonObject } from '../src/values/json.js';
+import {
+  check,
+  compile,
+  fieldsOf,
+  mistakeIn,
+  Point,
+  point,
+  problemsOf,
+  Query,
+  schemaOf,
+  Tree,
+  Trip,
+  valueOf,
+} from './fixtures.js';
 
 describe('the JSON Schema of a DTO', () => {
   it('reflects the rules, descriptions and initializers', () => {
@@ -24,9 +38,6 @@ describe('the JSON Schema of a DTO', () => {
       required: ['city'],
       additionalProperties: false,
     });
-  });
-
-  it('has the fields at the root', () => {
     expect([...compile(Query).fields]).toEqual([
       ['city', { required: true }],
       ['units', { required: false }],
@@ -58,9 +69,8 @@ describe('the JSON Schema of a DTO', () => {
       properties: { children: { items: { $ref: '#/$defs/Tree' } } },
       $defs: { Tree: { type: 'object', required: ['name'] } },
     });
-    expect(valueOf<Tree>(Tree, { name: 'a', children: [{ name: 'b', children: [] }] }).children?.[0]).toBeInstanceOf(
-      Tree,
-    );
+    const grown = valueOf<Tree>(Tree, { name: 'a', children: [{ name: 'b', children: [] }] });
+    expect(grown.children?.[0]).toBeInstanceOf(Tree);
     expect(problemsOf(Tree, { name: 'a', children: [{ name: 'b', children: [{}] }] })).toEqual([
       'children[0].children[0].name is required',
     ]);
@@ -89,7 +99,7 @@ describe('the JSON Schema of a DTO', () => {
       @cv.IsOptional() at?: Date;
       @cv.Allow() whatever: unknown;
     }
-    expect(compile(Emitted).published['properties']).toEqual({
+    expect(fieldsOf(Emitted)).toEqual({
       text: { type: 'string' },
       count: { type: 'number' },
       flag: { type: 'boolean' },
@@ -107,17 +117,8 @@ describe('the JSON Schema of a DTO', () => {
       @cv.IsOptional() @cv.IsString() none: string | null = null;
     }
     const { published: json } = compile(Defaults);
-    const defaults = Object.entries(json['properties'] as object).map(([key, schema]) => [
-      key,
-      (schema as { default?: unknown }).default,
-    ]);
-    expect(defaults).toEqual([
-      ['n', 5],
-      ['when', undefined],
-      ['list', [1, { a: null }]],
-      ['odd', undefined],
-      ['none', undefined],
-    ]);
+    const fields = Object.values(json['properties'] as Record<string, JsonObject>);
+    expect(fields.map((field) => field['default'])).toEqual([5, undefined, [1, { a: null }], undefined, undefined]);
     expect(json['required']).toBeUndefined();
   });
 
@@ -149,21 +150,15 @@ describe('the JSON Schema of a DTO', () => {
     class Alarm {
       @cv.IsEnum(Level) level!: Level;
     }
-    expect(compile(Alarm).published['properties']).toEqual({
-      level: { type: 'number', enum: [0, 7] },
-    });
+    expect(fieldsOf(Alarm)).toEqual({ level: { type: 'number', enum: [0, 7] } });
   });
 
   it('hints at formats for input only', () => {
     class Contact {
       @cv.IsEmail() email!: string;
     }
-    expect(compile(Contact).published['properties']).toEqual({
-      email: { type: 'string', format: 'email' },
-    });
-    expect(compile(Contact, 'output').published['properties']).toEqual({
-      email: { type: 'string' },
-    });
+    expect(fieldsOf(Contact)).toEqual({ email: { type: 'string', format: 'email' } });
+    expect(fieldsOf(Contact, 'output')).toEqual({ email: { type: 'string' } });
   });
 
   it('is compiled once, however many members share it', () => {
@@ -234,9 +229,9 @@ describe('a value for a handler', () => {
         if (new.target === Shape) throw new TypeError('Shape is abstract.');
       }
     }
-    for (const cls of [Spread, Shape]) expect(valueOf(cls as never, { name: 'a' })).toBeInstanceOf(cls);
-    expect(valueOf(Demanding as never, { name: 'a' })).toBeInstanceOf(Demanding);
-    expect(valueOf(Abstract, { name: 'a' })).toBeInstanceOf(Abstract);
+    for (const cls of [Demanding, Abstract, Spread, Shape]) {
+      expect(valueOf(cls as never, { name: 'a' })).toBeInstanceOf(cls);
+    }
   });
 });
 
@@ -284,10 +279,8 @@ describe('the problems of a value', () => {
     (key) => {
       const evil = JSON.parse(`{ "city": "Oslo", "${key}": { "polluted": true } }`) as object;
       expect(problemsOf(Query, evil)).toEqual([`${key} is not a known field`]);
-      const nested = JSON.parse(
-        `{ "stops": [{ "lat": 1, "lon": 2, "${key}": {} }], "start": { "lat": 1, "lon": 2 } }`,
-      ) as object;
-      expect(problemsOf(Trip, nested)).toEqual([`stops[0].${key} is not a known field`]);
+      const stop = JSON.parse(`{ "lat": 1, "lon": 2, "${key}": {} }`) as object;
+      expect(problemsOf(Trip, { stops: [stop], start: point })).toEqual([`stops[0].${key} is not a known field`]);
       expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
     },
   );
@@ -296,19 +289,14 @@ describe('the problems of a value', () => {
     class Open {
       @cv.IsObject() data!: object;
     }
-    const open = (text: string): string[] => problemsOf(Open, JSON.parse(text));
-    expect(open('{ "data": { "a": [{ "__proto__": {} }] } }')).toEqual(['data.a[0].__proto__ is not a known field']);
-    expect(open('{ "data": { "constructor": { "prototype": {} } } }')).toEqual([
-      'data.constructor is not a known field',
-    ]);
-    expect(open('{ "data": { "constructor": "Ferrari" } }')).toEqual([]);
-  });
-
-  it('ignore inherited properties', () => {
-    class Named {
+    const open = (data: string): string[] => problemsOf(Open, JSON.parse(`{ "data": ${data} }`));
+    expect(open('{ "a": [{ "__proto__": {} }] }')).toEqual(['data.a[0].__proto__ is not a known field']);
+    expect(open('{ "constructor": { "prototype": {} } }')).toEqual(['data.constructor is not a known field']);
+    expect(open('{ "constructor": "Ferrari" }')).toEqual([]);
+    class Inherited {
       @cv.IsString() toString!: never;
     }
-    expect(problemsOf(Named, {})).toEqual(['toString is required']);
+    expect(problemsOf(Inherited, {})).toEqual(['toString is required']);
   });
 });
 
@@ -363,14 +351,8 @@ describe('rules that need the instance', () => {
       list!: Inner[];
     }
     expect(problemsOf(Outer, { list: [{ from: 2, to: 1 }] })).toEqual(['list[0].to must be after from']);
-    expect(
-      problemsOf(Outer, {
-        list: [
-          { from: 1, to: 2 },
-          { from: 1, to: 3 },
-        ],
-      }),
-    ).toEqual(["list All list's elements must be unique"]);
+    const list = [2, 3].map((to) => ({ from: 1, to }));
+    expect(problemsOf(Outer, { list })).toEqual(["list All list's elements must be unique"]);
   });
 
   it('are distinguished from class-validator rules with the same name', () => {
@@ -385,7 +367,7 @@ describe('rules that need the instance', () => {
     class Odd {
       @Min value!: unknown;
     }
-    expect(compile(Odd).published['properties']).toEqual({ value: {} });
+    expect(fieldsOf(Odd)).toEqual({ value: {} });
     expect([check(Odd, { value: 'custom' }).ok, check(Odd, { value: 9 }).ok]).toEqual([true, false]);
   });
 
@@ -400,4 +382,283 @@ describe('rules that need the instance', () => {
     expect(valueOf<Conditional>(Conditional, { on: false, start: 5 }).start).toBe(5);
     expect(valueOf<Conditional>(Conditional, { on: false }).start).toBeUndefined();
   });
+});
+
+describe('class-transformer in DTOs', () => {
+  class Transformed {
+    @Transform(({ value }) => (typeof value === 'string' ? value.split(',') : value))
+    @cv.IsArray()
+    @cv.IsString({ each: true })
+    @cv.ArrayMaxSize(2)
+    tags!: string[];
+    @Expose({ name: 'user_name' }) @cv.IsString() userName!: string;
+    @Exclude({ toClassOnly: true }) @cv.IsOptional() @cv.IsString() secret?: string;
+    @Expose() @cv.IsInt() limit = 10;
+    @cv.IsOptional() @cv.ValidateNested() start?: Point;
+    @cv.IsOptional() @cv.IsDate() at?: Date;
+  }
+
+  it('runs for DTOs that use it', () => {
+    const { published: json } = compile(Transformed);
+    expect(Object.keys(json['properties'] as object)).toEqual(['tags', 'user_name', 'limit', 'start', 'at']);
+    expect(json).toMatchObject({ properties: { tags: {} }, required: ['tags', 'user_name'] });
+    const dto = valueOf<Transformed>(Transformed, {
+      tags: 'a,b',
+      user_name: 'x',
+      start: point,
+      at: '2026-01-31T12:00:00Z',
+    });
+    expect(dto).toBeInstanceOf(Transformed);
+    expect(dto).toMatchObject({ tags: ['a', 'b'], userName: 'x', limit: 10, at: new Date('2026-01-31T12:00:00Z') });
+    expect(dto.start).toBeInstanceOf(Point);
+    const wrong = { tags: 'a,b,c', user_name: 'x' };
+    expect(problemsOf(Transformed, wrong)).toEqual(['tags must contain no more than 2 elements']);
+    expect(problemsOf(Transformed, { ...wrong, secret: 's' })).toEqual(['secret is not a known field']);
+  });
+
+  it('converts results too', () => {
+    class Account {
+      @cv.IsString() @Expose({ name: 'user_name' }) userName = 'x';
+      @cv.IsString() @Exclude({ toPlainOnly: true }) password = 'secret';
+    }
+    const shape = compile(Account, 'output');
+    expect(Object.keys(shape.published['properties'] as object)).toEqual(['user_name']);
+    expect(shape.checkOutput(new Account())).toEqual({ ok: true, value: { user_name: 'x' } });
+    expect(shape.checkOutput({ userName: 'y', password: 'p' })).toEqual({ ok: true, value: { user_name: 'y' } });
+  });
+});
+
+describe('values from text', () => {
+  class Page {
+    @cv.IsInt() number!: number;
+    @cv.IsOptional() @cv.IsBoolean() full?: boolean;
+    @cv.IsOptional() @cv.IsNumber() scale?: number;
+    @cv.IsOptional() @cv.IsString() note?: string;
+    @cv.IsOptional() @cv.IsArray() @cv.IsInt({ each: true }) parts?: number[];
+    @cv.IsOptional() @cv.IsIn([1, 2]) level?: number;
+  }
+  const strings = (value: Record<string, unknown>): unknown => compile(Page).checkStrings(value);
+
+  it('are parsed as the types of their fields', () => {
+    expect(strings({ number: '12', full: 'true', scale: '-1.5e2', note: '7', parts: ['1', '2'], level: '2' })).toEqual({
+      ok: true,
+      value: { number: 12, full: true, scale: -150, note: '7', parts: [1, 2], level: 2 },
+    });
+    expect(strings({ number: '1', parts: '3' })).toMatchObject({ ok: true, value: { parts: [3] } });
+  });
+
+  it('are parsed strictly', () => {
+    for (const text of ['abc', '', ' 1', '1 ', '0x1', '1.5', 'Infinity', 'NaN', '1e', '+1', '1_000']) {
+      expect({ text, checked: strings({ number: text }) }).toMatchObject({
+        text,
+        checked: { ok: false, problems: [{ path: 'number' }] },
+      });
+    }
+    const problems = [{ path: 'full', expected: 'must be a boolean' }];
+    expect(strings({ number: '1', full: 'yes' })).toEqual({ ok: false, problems });
+  });
+});
+
+describe('a result', () => {
+  const output = (source: SchemaSource, value: unknown): unknown => compile(source, 'output').checkOutput(value);
+
+  it('may contain instances and dates, and is encoded as JSON', () => {
+    const trip = Object.assign(new Trip(), {
+      stops: [Object.assign(new Point(), point)],
+      start: { ...point },
+      when: new Date(0),
+    });
+    expect(output(Trip, trip)).toEqual({
+      ok: true,
+      value: { stops: [point], start: point, when: '1970-01-01T00:00:00.000Z' },
+    });
+  });
+
+  it('must match the schema', () => {
+    expect(output(Trip, { stops: [], start: { lat: 1 } })).toEqual({
+      ok: false,
+      problems: [{ path: 'start.lon', expected: 'is required' }],
+    });
+    expect(output(Query, { city: 'Oslo', password: 1 })).toMatchObject({ ok: false, problems: [{ path: 'password' }] });
+    expect(output(Point, { lat: Number.NaN, lon: Number.POSITIVE_INFINITY })).toMatchObject({
+      ok: false,
+      problems: [{ path: 'lat' }, { path: 'lon' }],
+    });
+    expect(output(Query, undefined)).toMatchObject({ ok: false });
+    expect(output(Query, [])).toMatchObject({ ok: false });
+  });
+
+  it('cannot be circular', () => {
+    const tree: { name: string; children: unknown[] } = { name: 'a', children: [] };
+    tree.children.push(tree);
+    expect(output(Tree, tree)).toMatchObject({ ok: false, problems: [{ expected: /circular/ }] });
+  });
+});
+
+describe('an optional field', () => {
+  it('is published without `null`, which is still accepted', () => {
+    class Form {
+      @cv.IsOptional() @cv.IsIn(['a', 'b']) choice?: string;
+      @cv.IsOptional() @cv.NotEquals('a') other?: string;
+      @cv.IsOptional() @cv.IsString() none: string | null = null;
+      @cv.IsIn(['a', 1]) either!: string | number;
+    }
+    const { properties } = compile(Form).published;
+    expect(Object.values(properties as Record<string, JsonObject>)).toEqual([
+      { type: 'string', enum: ['a', 'b'] },
+      { type: 'string', not: { enum: ['a'] } },
+      { type: 'string' },
+      { type: ['string', 'number'], enum: ['a', 1] },
+    ]);
+  });
+
+  it('does not mention `null` in any message either', () => {
+    class Form {
+      @cv.IsOptional() @cv.IsIn(['a', 'null']) choice?: string;
+      @cv.IsOptional() @cv.Equals('a') only?: string;
+      @cv.IsOptional() @cv.IsBoolean() flag?: boolean;
+      @cv.IsOptional() @cv.IsInt() @cv.NotEquals(5) count?: number;
+      @cv.IsOptional() @cv.ValidateNested() start?: Point;
+      @cv.IsIn(['a', null]) offered!: string | null;
+    }
+    const wrong = { choice: 1, only: 'b', flag: 'yes', count: 'x', start: 5, offered: 'b' };
+    expect(problemsOf(Form, wrong).toSorted()).toEqual([
+      'choice must be a string',
+      'choice must be one of "a", "null"',
+      'count must be an integer',
+      'flag must be a boolean',
+      'offered must be one of "a", null',
+      'only must be one of "a"',
+      'start must be an object',
+    ]);
+    expect(problemsOf(Form, { ...wrong, count: 5 })).toContain('count must not be one of 5');
+  });
+});
+
+it('initializers become instances if they are plain data, like received values', () => {
+  class Route {
+    @cv.ValidateNested() @Type(() => Point) start: Point = { ...point } as Point;
+    @cv.ValidateNested({ each: true }) @Type(() => Point) stops: Point[] = [{ ...point } as Point];
+  }
+  const { start, stops } = valueOf<Route>(Route, {});
+  expect(start).toBeInstanceOf(Point);
+  expect(stops[0]).toBeInstanceOf(Point);
+});
+
+class Named {
+  @cv.IsString() first!: string;
+  @cv.IsString() get shout(): string {
+    return this.first.toUpperCase();
+  }
+}
+
+class Trimmed {
+  #name = '';
+  @cv.IsString() get name(): string {
+    return this.#name;
+  }
+  set name(value: string) {
+    this.#name = value.trim();
+  }
+}
+
+describe('an accessor with rules', () => {
+  it('that clients could not set is an error at startup', () => {
+    expect(mistakeIn(Named)).toMatch(/^Named\.shout: it has a getter but no setter.*Remove its rules.*INVALID_FIELD/);
+  });
+
+  it('sets what clients send', () => {
+    expect(schemaOf(Trimmed)['properties']).toEqual({ name: { type: 'string', default: '' } });
+    expect(valueOf<Trimmed>(Trimmed, { name: ' Ada ' }).name).toBe('Ada');
+  });
+
+  it('that results would leave out is an error at startup', () => {
+    expect(mistakeIn(Named, 'output')).toMatch(/^Named\.shout: JSON omits .*@Expose\(\).*INVALID_FIELD/);
+    expect(mistakeIn(Trimmed, 'output')).toMatch(/^Trimmed\.name: JSON omits/);
+  });
+
+  it('is sent where it is exposed, and is no default', () => {
+    class Person {
+      @cv.IsString() first!: string;
+      @Expose() @cv.IsString() get shout(): string {
+        return this.first.toUpperCase();
+      }
+    }
+    expect(schemaOf(Person, 'output')).toMatchObject({
+      properties: { shout: { type: 'string' } },
+      required: ['first', 'shout'],
+    });
+    const sent = compile(Person, 'output').checkOutput(Object.assign(new Person(), { first: 'Ada' }));
+    expect(sent).toEqual({ ok: true, value: { first: 'Ada', shout: 'ADA' } });
+  });
+
+  it('may tell the classes of a union apart', () => {
+    class Circle {
+      @cv.Equals('circle') get kind() {
+        return 'circle';
+      }
+      @cv.IsPositive() radius!: number;
+    }
+    class Drawing {
+      @cv.ValidateNested()
+      @Type(() => Object, { discriminator: { property: 'kind', subTypes: [{ value: Circle, name: 'circle' }] } })
+      shape!: Circle;
+    }
+    const { shape } = valueOf<Drawing>(Drawing, { shape: { kind: 'circle', radius: 1 } });
+    expect(shape).toEqual(Object.assign(new Circle(), { radius: 1 }));
+    expect(shape.kind).toBe('circle');
+    expect(mistakeIn(Drawing, 'output')).toMatch(/^Circle\.kind: JSON omits/);
+  });
+
+  it('may be left out of arguments', () => {
+    class Person {
+      @cv.IsString() first!: string;
+      @Exclude({ toClassOnly: true }) @Expose() @cv.IsString() get shout(): string {
+        return this.first.toUpperCase();
+      }
+    }
+    expect(Object.keys(schemaOf(Person)['properties'] as object)).toEqual(['first']);
+    expect(valueOf<Person>(Person, { first: 'Ada' }).shout).toBe('ADA');
+  });
+});
+
+it('an initializer is no default where each instance has another', () => {
+  let made = 0;
+  class Order {
+    @cv.IsInt() id = ++made;
+    @cv.IsOptional() @cv.IsString({ each: true }) tags: string[] = ['new'];
+  }
+  const tags = { type: 'array', items: { type: 'string' }, default: ['new'] };
+  expect(schemaOf(Order)).toMatchObject({ properties: { id: { type: 'integer' }, tags } });
+  expect(JSON.stringify(schemaOf(Order))).not.toMatch(/"required"|"default":\d/);
+  expect(valueOf<Order>(Order, {}).id).toBe(made);
+});
+
+describe('a date', () => {
+  class Meeting {
+    @cv.IsDate() at!: Date;
+  }
+  it('must be in the calendar', () => {
+    expect(problemsOf(Meeting, { at: '2026-02-30T00:00:00Z' })).toEqual([
+      'at must be a date and time such as "2026-01-31T12:00:00Z"',
+    ]);
+    expect(problemsOf(Meeting, { at: '2026-04-31T23:59:59+02:00' })).toHaveLength(1);
+    expect(valueOf<Meeting>(Meeting, { at: '2028-02-29T23:00:00-05:00' }).at).toEqual(new Date('2028-03-01T04:00:00Z'));
+  });
+
+  it('is compared with a limit that the message names, and not its source', () => {
+    class Future {
+      @cv.MinDate(() => new Date(0)) at!: Date;
+    }
+    expect(problemsOf(Future, { at: '1960-01-01T00:00:00Z' })).toEqual([expect.stringMatching(/1970/)]);
+  });
+});
+
+it('says that a value is not valid where a rule has no message', () => {
+  class Pair {
+    @cv.ValidateBy({ name: 'even', validator: { validate: (value) => Number(value) % 2 === 0 } })
+    @cv.IsInt()
+    a!: number;
+  }
+  expect(problemsOf(Pair, { a: 1 })).toEqual(['a is not valid']);
 });

@@ -98,3 +98,6 @@ export const mistakeIn = (source: SchemaSource, direction: 'input' | 'output' = 
     return (error as Error).message;
   }
 };
+
+/** @Type with this class. */
+export const typed = (cls: unknown) => Type(() => cls as never);

@@ -1,20 +1,13 @@
 // The work that checking and explaining a value may cost: at each limit, one beyond, and far beyond.
-import { Transform, Type } from 'class-transformer';
-import {
-  ArrayMaxSize,
-  IsArray,
-  IsIn,
-  IsOptional,
-  IsString,
-  NotEquals,
-  ValidateBy,
-  ValidateNested,
-} from 'class-validator';
 import { describe, expect, it, jest } from '@jest/globals';
+import { Transform, Type } from 'class-transformer';
+import * as cv from 'class-validator';
+import fc from 'fast-check';
 
+import { cpuMs } from '../../../test/support/cpu.js';
+import { longestText } from '../src/patterns/longest-text.js';
 import type { SchemaSource } from '../src/shape.js';
 import { repairing } from '../src/validation/repair.js';
-import { cpuMs } from '../../../test/support/cpu.js';
 import { compile } from './fixtures.js';
 
 const TOO_COMPLEX = { ok: false, problems: [{ path: '', expected: 'is too complex to be checked' }] };
@@ -43,19 +36,19 @@ describe('References of arguments', () => {
 });
 
 class Custom {
-  @IsOptional() @ValidateBy({ name: 'fine', validator: { validate: () => true } }) @IsString() a?: string;
+  @cv.IsOptional() @cv.ValidateBy({ name: 'fine', validator: { validate: () => true } }) @cv.IsString() a?: string;
 }
 
 class Trimmed {
-  @IsOptional() @Transform(({ value }) => String(value).trim()) @IsString() a?: string;
+  @cv.IsOptional() @Transform(({ value }) => String(value).trim()) @cv.IsString() a?: string;
 }
 
 class Customs {
-  @IsArray() @ValidateNested({ each: true }) @Type(() => Custom) items!: Custom[];
+  @cv.IsArray() @cv.ValidateNested({ each: true }) @Type(() => Custom) items!: Custom[];
 }
 
 class Transforms {
-  @IsArray() @ValidateNested({ each: true }) @Type(() => Trimmed) items!: Trimmed[];
+  @cv.IsArray() @cv.ValidateNested({ each: true }) @Type(() => Trimmed) items!: Trimmed[];
 }
 
 describe.each([
@@ -107,18 +100,18 @@ describe('Problems of arguments', () => {
 });
 
 class Leaf {
-  @IsOptional() @IsString() @NotEquals('x') a?: string;
-  @IsOptional() @IsString() @NotEquals('x') b?: string;
+  @cv.IsOptional() @cv.IsString() @cv.NotEquals('x') a?: string;
+  @cv.IsOptional() @cv.IsString() @cv.NotEquals('x') b?: string;
 }
 
 class Leaves {
-  @IsArray() @ValidateNested({ each: true }) @Type(() => Leaf) items!: Leaf[];
+  @cv.IsArray() @cv.ValidateNested({ each: true }) @Type(() => Leaf) items!: Leaf[];
 }
 
 const MANY = Array.from({ length: 250 }, (_, n) => `choice ${n}`);
 
 class Choices {
-  @IsArray() @IsIn(MANY, { each: true }) items!: string[];
+  @cv.IsArray() @cv.IsIn(MANY, { each: true }) items!: string[];
 }
 
 const union = { anyOf: [{ type: 'string' }, { type: 'object', required: ['a'] }, { type: 'null' }] };
@@ -171,11 +164,11 @@ const capped = (more: object) => ({
 });
 
 class Capped {
-  @IsArray() @ArrayMaxSize(10) @ValidateNested({ each: true }) @Type(() => Leaf) items!: Leaf[];
+  @cv.IsArray() @cv.ArrayMaxSize(10) @cv.ValidateNested({ each: true }) @Type(() => Leaf) items!: Leaf[];
 }
 
 class CappedTexts {
-  @IsArray() @ArrayMaxSize(10) @IsIn(MANY, { each: true }) items!: string[];
+  @cv.IsArray() @cv.ArrayMaxSize(10) @cv.IsIn(MANY, { each: true }) items!: string[];
 }
 
 const LONG: readonly (readonly [title: string, source: SchemaSource])[] = [
@@ -258,5 +251,84 @@ describe('Repairing a list of texts that are not JSON', () => {
     } finally {
       parse.mockRestore();
     }
+  });
+});
+
+const lines = (text: string): string[] => text.trim().split(/\s+/);
+
+const EXPONENTIAL = lines(String.raw`
+  ^(a+)+$  ^(a*)*$  ^(a|a)*$  ^(a|ab|b)*c$  ^(\w+\s?)+$  ^([a-zA-Z]+)*$  ^(a|aa)+$  ^(.*a){12}$  ^(\d+|\w+)+!$  ^(a?a?)*b
+  ^((ab)*)*$  (x+x+)+y  ^(\s*a\s*)*$  ^(a{1,30}){1,30}$  ^(?=(a+)+$)  ^([a-z]{1,10})+$  ^((a|b)*c*)*$  ^(a{1,3}){1,20}$
+  ^(?:[^"\\]|\\.|"|[^\n])*$  ^([\u0061-f]+|[c-z])+$  ^((a{1,4}){1,4}){1,4}$  ^(((a|a){4}){4}){4}$
+  ^a{1,64}a{1,64}a{1,64}a{1,64}a{1,64}a{1,64}$  ^a*a*a*a*$  ^.*a.*b.*c.*$  ^(?:a?){27}$  ^(?:\d?){24}$
+  ^a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?b$  ^(.*)(.*)(.*)\1\2$  ^arn:.*:.*:.*:.*:.*$
+  ^.*aaaaaaaaaa.*aaaaaaaaaa.*aaaaaaaaaa.*$
+`);
+
+const POLYNOMIAL = lines(String.raw`
+  ^a*a*$  ^\s*\s*x$  a+$  \s+$  ^.*foo.*bar$  ^[^@\s]+@[^@\s]+\.[^@\s]+$  foo.*bar  (.+)\1  ^(?=.*[a-z])(?=.*\d).{8,}$
+  ^[a-z]*[a-z0-9]*$  ^.*a.*b.*c$  ^\s*.{1,100}$
+  ^\w*\w{0,99}@  \w{1,90}@  \S{1,100}\s  [\w.+-]{1,64}@  x{0,9}x{0,9}y  ^.*foo.*bar.*baz.*$
+  ^projects/.+/locations/.+/keyRings/.+/cryptoKeys/.+$  ^/subscriptions/.+/resourceGroups/.+/providers/.+/.+$
+  ^(?=.*[A-Z].*[A-Z])(?=.*[!@#$&*])(?=.*[0-9].*[0-9])(?=.*[a-z].*[a-z].*[a-z]).{8}$  ^(?=(?:.*\d){3}).*$
+  ^(?!.*foo.*bar.*baz).*$   ^(?<year>\d+)-?\d+$  ^\d*[٠-٩\d]*$
+`);
+
+const LINEAR = lines(String.raw`
+  ^[A-Z]{2}\d{4}$  ^[a-z0-9]+(?:-[a-z0-9]+)*$  ^\d+\.\d+\.\d+$  ^(?:[0-9a-f]{4}:){7}[0-9a-f]{4}$  ^([a-z]+,)*[a-z]+$  ^.*$
+  abc  [a-z]+  ^(a|b|c)+$  ^[\w.-]{1,64}$  ^#  ^[^/]+/[^/]+$  ^(\d{1,3}\.){3}\d{1,3}$  ^(foo|bar)*$  ^$  ^[\x00-\x7F]+$
+  ^(?:red|green|blue)$  ^\+?[1-9]\d{1,14}$  ^[a-z][a-z0-9_]*$  ^(0|[1-9][0-9]*)$  ^\d{4}-\d{2}-\d{2}$  ^https://  x*
+  ^\d{1,3}\d{1,3}$  ^[\w.+-]{1,64}@[\w-]{1,63}\.[\w.-]{2,63}$  ^(?:\d{1,3}){3}$  ^(?:[a-z]{2}(?:-[a-z]{2}){0,2}-?){1,4}$
+  ^((\d{1,3})(,\d{3})*(\.\d+)?\s){1,3}$  \d{3,4}-\d{4}
+  ^([0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}$  ^"(?:[^"\\]|\\.)*"$  ^[\]\[]+$  ^a{2,}$  ^{a}$  ^\cA\0$  ^(?!x)y$
+`);
+
+/** The growth of the match time with the length of the text. */
+const backtracking = (source: string, flags?: string): string => {
+  const longest = longestText(source, flags);
+  if (longest === Number.POSITIVE_INFINITY) return 'linear';
+  return longest === 0 ? 'exponential' : 'polynomial';
+};
+
+describe('the time of a pattern', () => {
+  it.each(EXPONENTIAL)('is exponential for %s', (source) => expect(backtracking(source)).toBe('exponential'));
+  it.each(POLYNOMIAL)('is polynomial for %s', (source) => expect(backtracking(source)).toBe('polynomial'));
+  it.each(LINEAR)('is linear for %s', (source) => expect(backtracking(source)).toBe('linear'));
+
+  it('depends on the flags', () => {
+    expect(backtracking('^(a|A)*$')).toBe('linear');
+    expect(backtracking('^(a|A)*$', 'i')).toBe('exponential');
+    expect(backtracking(String.raw`^(\p{L}|a)*$`, 'u')).toBe('exponential');
+    expect(backtracking(String.raw`^\p{Lu}\p{Ll}*$`, 'u')).toBe('linear');
+  });
+
+  it('counts as exponential if the pattern is too complex', () => {
+    const words = Array.from({ length: 5000 }, (_, n) => `w${n}`).join('|');
+    expect(backtracking(`^(${words})*$`)).toBe('exponential');
+    expect(backtracking(`^(${words.slice(0, 500)})$`)).toBe('linear');
+  });
+
+  it('is confirmed by a real matcher on the longest text of a pattern', () => {
+    const character = fc.constantFrom('a', 'b', '[ab]', '.', String.raw`\w`, '[^a]');
+    const { regex } = fc.letrec<{ regex: string }>((tie) => ({
+      regex: fc.oneof(
+        { depthSize: 'small', withCrossShrink: true },
+        character,
+        fc.tuple(tie('regex'), tie('regex')).map(([a, b]) => `${a}${b}`),
+        fc.tuple(tie('regex'), tie('regex')).map(([a, b]) => `(?:${a}|${b})`),
+        fc.tuple(tie('regex'), fc.constantFrom('*', '+', '?', '{2}', '{1,3}', '{2,}')).map(([a, q]) => `(?:${a})${q}`),
+      ),
+    }));
+    const isFast = (source: string): boolean => {
+      const pattern = new RegExp(source);
+      const longest = Math.min(longestText(source), 20_000);
+      return ['a', 'b', 'ab', 'aab', 'ba'].every((part) => {
+        const started = cpuMs();
+        pattern.test(`${part.repeat(longest / part.length)}!\n`);
+        return cpuMs() - started < 3000;
+      });
+    };
+    const anchored = regex.map((source) => `^${source}$`);
+    expect(fc.check(fc.property(anchored, isFast), { numRuns: 300, seed: 1 }).counterexample).toBeNull();
   });
 });

@@ -22,146 +22,72 @@ const VALUES: Readonly<Record<string, TemplateValue>> = {
   undef: null,
 };
 
-/** The examples of RFC 6570, by section. */
-const EXAMPLES: Readonly<Record<string, readonly (readonly [template: string, uri: string])[]>> = {
-  '3.2.1': [
-    ['{count}', 'one,two,three'],
-    ['{count*}', 'one,two,three'],
-    ['{/count}', '/one,two,three'],
-    ['{/count*}', '/one/two/three'],
-    ['{;count}', ';count=one,two,three'],
-    ['{;count*}', ';count=one;count=two;count=three'],
-    ['{?count}', '?count=one,two,three'],
-    ['{?count*}', '?count=one&count=two&count=three'],
-    ['{&count*}', '&count=one&count=two&count=three'],
-  ],
-  '3.2.2': [
-    ['{var}', 'value'],
-    ['{hello}', 'Hello%20World%21'],
-    ['{half}', '50%25'],
-    ['O{empty}X', 'OX'],
-    ['O{undef}X', 'OX'],
-    ['{x,y}', '1024,768'],
-    ['{x,hello,y}', '1024,Hello%20World%21,768'],
-    ['?{x,empty}', '?1024,'],
-    ['?{x,undef}', '?1024'],
-    ['?{undef,y}', '?768'],
-    ['{var:3}', 'val'],
-    ['{var:30}', 'value'],
-    ['{list}', 'red,green,blue'],
-    ['{list*}', 'red,green,blue'],
-    ['{keys}', 'semi,%3B,dot,.,comma,%2C'],
-    ['{keys*}', 'semi=%3B,dot=.,comma=%2C'],
-  ],
-  '3.2.3': [
-    ['{+var}', 'value'],
-    ['{+hello}', 'Hello%20World!'],
-    ['{+half}', '50%25'],
-    ['{base}index', 'http%3A%2F%2Fexample.com%2Fhome%2Findex'],
-    ['{+base}index', 'http://example.com/home/index'],
-    ['O{+empty}X', 'OX'],
-    ['O{+undef}X', 'OX'],
-    ['{+path}/here', '/foo/bar/here'],
-    ['here?ref={+path}', 'here?ref=/foo/bar'],
-    ['up{+path}{var}/here', 'up/foo/barvalue/here'],
-    ['{+x,hello,y}', '1024,Hello%20World!,768'],
-    ['{+path,x}/here', '/foo/bar,1024/here'],
-    ['{+path:6}/here', '/foo/b/here'],
-    ['{+list}', 'red,green,blue'],
-    ['{+list*}', 'red,green,blue'],
-    ['{+keys}', 'semi,;,dot,.,comma,,'],
-    ['{+keys*}', 'semi=;,dot=.,comma=,'],
-  ],
-  '3.2.4': [
-    ['{#var}', '#value'],
-    ['{#hello}', '#Hello%20World!'],
-    ['{#half}', '#50%25'],
-    ['foo{#empty}', 'foo#'],
-    ['foo{#undef}', 'foo'],
-    ['{#x,hello,y}', '#1024,Hello%20World!,768'],
-    ['{#path,x}/here', '#/foo/bar,1024/here'],
-    ['{#path:6}/here', '#/foo/b/here'],
-    ['{#list}', '#red,green,blue'],
-    ['{#list*}', '#red,green,blue'],
-    ['{#keys}', '#semi,;,dot,.,comma,,'],
-    ['{#keys*}', '#semi=;,dot=.,comma=,'],
-  ],
-  '3.2.5': [
-    ['{.who}', '.fred'],
-    ['{.who,who}', '.fred.fred'],
-    ['{.half,who}', '.50%25.fred'],
-    ['www{.dom*}', 'www.example.com'],
-    ['X{.var}', 'X.value'],
-    ['X{.empty}', 'X.'],
-    ['X{.undef}', 'X'],
-    ['X{.var:3}', 'X.val'],
-    ['X{.list}', 'X.red,green,blue'],
-    ['X{.list*}', 'X.red.green.blue'],
-    ['X{.keys}', 'X.semi,%3B,dot,.,comma,%2C'],
-    ['X{.keys*}', 'X.semi=%3B.dot=..comma=%2C'],
-    ['X{.empty_keys}', 'X'],
-    ['X{.empty_keys*}', 'X'],
-  ],
-  '3.2.6': [
-    ['{/who}', '/fred'],
-    ['{/who,who}', '/fred/fred'],
-    ['{/half,who}', '/50%25/fred'],
-    ['{/who,dub}', '/fred/me%2Ftoo'],
-    ['{/var}', '/value'],
-    ['{/var,empty}', '/value/'],
-    ['{/var,undef}', '/value'],
-    ['{/var,x}/here', '/value/1024/here'],
-    ['{/var:1,var}', '/v/value'],
-    ['{/list}', '/red,green,blue'],
-    ['{/list*}', '/red/green/blue'],
-    ['{/list*,path:4}', '/red/green/blue/%2Ffoo'],
-    ['{/keys}', '/semi,%3B,dot,.,comma,%2C'],
-    ['{/keys*}', '/semi=%3B/dot=./comma=%2C'],
-  ],
-  '3.2.7': [
-    ['{;who}', ';who=fred'],
-    ['{;half}', ';half=50%25'],
-    ['{;empty}', ';empty'],
-    ['{;v,empty,who}', ';v=6;empty;who=fred'],
-    ['{;v,bar,who}', ';v=6;who=fred'],
-    ['{;x,y}', ';x=1024;y=768'],
-    ['{;x,y,empty}', ';x=1024;y=768;empty'],
-    ['{;x,y,undef}', ';x=1024;y=768'],
-    ['{;hello:5}', ';hello=Hello'],
-    ['{;list}', ';list=red,green,blue'],
-    ['{;list*}', ';list=red;list=green;list=blue'],
-    ['{;keys}', ';keys=semi,%3B,dot,.,comma,%2C'],
-    ['{;keys*}', ';semi=%3B;dot=.;comma=%2C'],
-  ],
-  '3.2.8': [
-    ['{?who}', '?who=fred'],
-    ['{?half}', '?half=50%25'],
-    ['{?x,y}', '?x=1024&y=768'],
-    ['{?x,y,empty}', '?x=1024&y=768&empty='],
-    ['{?x,y,undef}', '?x=1024&y=768'],
-    ['{?var:3}', '?var=val'],
-    ['{?list}', '?list=red,green,blue'],
-    ['{?list*}', '?list=red&list=green&list=blue'],
-    ['{?keys}', '?keys=semi,%3B,dot,.,comma,%2C'],
-    ['{?keys*}', '?semi=%3B&dot=.&comma=%2C'],
-  ],
-  '3.2.9': [
-    ['{&who}', '&who=fred'],
-    ['{&half}', '&half=50%25'],
-    ['?fixed=yes{&x}', '?fixed=yes&x=1024'],
-    ['{&x,y,empty}', '&x=1024&y=768&empty='],
-    ['{&x,y,undef}', '&x=1024&y=768'],
-    ['{&var:3}', '&var=val'],
-    ['{&list}', '&list=red,green,blue'],
-    ['{&list*}', '&list=red&list=green&list=blue'],
-    ['{&keys}', '&keys=semi,%3B,dot,.,comma,%2C'],
-    ['{&keys*}', '&semi=%3B&dot=.&comma=%2C'],
-  ],
+/** The examples of RFC 6570, by section: each template with its URI. */
+const EXAMPLES: Readonly<Record<string, string>> = {
+  '3.2.1': `
+    {count} one,two,three   {count*} one,two,three   {/count} /one,two,three   {/count*} /one/two/three
+    {;count} ;count=one,two,three   {;count*} ;count=one;count=two;count=three   {?count} ?count=one,two,three
+    {?count*} ?count=one&count=two&count=three   {&count*} &count=one&count=two&count=three
+  `,
+  '3.2.2': `
+    {var} value   {hello} Hello%20World%21   {half} 50%25   O{empty}X OX   O{undef}X OX   {x,y} 1024,768
+    {x,hello,y} 1024,Hello%20World%21,768   ?{x,empty} ?1024,   ?{x,undef} ?1024   ?{undef,y} ?768   {var:3} val
+    {var:30} value   {list} red,green,blue   {list*} red,green,blue   {keys} semi,%3B,dot,.,comma,%2C
+    {keys*} semi=%3B,dot=.,comma=%2C
+  `,
+  '3.2.3': `
+    {+var} value   {+hello} Hello%20World!   {+half} 50%25   {base}index http%3A%2F%2Fexample.com%2Fhome%2Findex
+    {+base}index http://example.com/home/index   O{+empty}X OX   O{+undef}X OX   {+path}/here /foo/bar/here
+    here?ref={+path} here?ref=/foo/bar   up{+path}{var}/here up/foo/barvalue/here
+    {+x,hello,y} 1024,Hello%20World!,768   {+path,x}/here /foo/bar,1024/here   {+path:6}/here /foo/b/here
+    {+list} red,green,blue   {+list*} red,green,blue   {+keys} semi,;,dot,.,comma,,   {+keys*} semi=;,dot=.,comma=,
+  `,
+  '3.2.4': `
+    {#var} #value   {#hello} #Hello%20World!   {#half} #50%25   foo{#empty} foo#   foo{#undef} foo
+    {#x,hello,y} #1024,Hello%20World!,768   {#path,x}/here #/foo/bar,1024/here   {#path:6}/here #/foo/b/here
+    {#list} #red,green,blue   {#list*} #red,green,blue   {#keys} #semi,;,dot,.,comma,,
+    {#keys*} #semi=;,dot=.,comma=,
+  `,
+  '3.2.5': `
+    {.who} .fred   {.who,who} .fred.fred   {.half,who} .50%25.fred   www{.dom*} www.example.com   X{.var} X.value
+    X{.empty} X.   X{.undef} X   X{.var:3} X.val   X{.list} X.red,green,blue   X{.list*} X.red.green.blue
+    X{.keys} X.semi,%3B,dot,.,comma,%2C   X{.keys*} X.semi=%3B.dot=..comma=%2C   X{.empty_keys} X
+    X{.empty_keys*} X
+  `,
+  '3.2.6': `
+    {/who} /fred   {/who,who} /fred/fred   {/half,who} /50%25/fred   {/who,dub} /fred/me%2Ftoo   {/var} /value
+    {/var,empty} /value/   {/var,undef} /value   {/var,x}/here /value/1024/here   {/var:1,var} /v/value
+    {/list} /red,green,blue   {/list*} /red/green/blue   {/list*,path:4} /red/green/blue/%2Ffoo
+    {/keys} /semi,%3B,dot,.,comma,%2C   {/keys*} /semi=%3B/dot=./comma=%2C
+  `,
+  '3.2.7': `
+    {;who} ;who=fred   {;half} ;half=50%25   {;empty} ;empty   {;v,empty,who} ;v=6;empty;who=fred
+    {;v,bar,who} ;v=6;who=fred   {;x,y} ;x=1024;y=768   {;x,y,empty} ;x=1024;y=768;empty
+    {;x,y,undef} ;x=1024;y=768   {;hello:5} ;hello=Hello   {;list} ;list=red,green,blue
+    {;list*} ;list=red;list=green;list=blue   {;keys} ;keys=semi,%3B,dot,.,comma,%2C
+    {;keys*} ;semi=%3B;dot=.;comma=%2C
+  `,
+  '3.2.8': `
+    {?who} ?who=fred   {?half} ?half=50%25   {?x,y} ?x=1024&y=768   {?x,y,empty} ?x=1024&y=768&empty=
+    {?x,y,undef} ?x=1024&y=768   {?var:3} ?var=val   {?list} ?list=red,green,blue
+    {?list*} ?list=red&list=green&list=blue   {?keys} ?keys=semi,%3B,dot,.,comma,%2C
+    {?keys*} ?semi=%3B&dot=.&comma=%2C
+  `,
+  '3.2.9': `
+    {&who} &who=fred   {&half} &half=50%25   ?fixed=yes{&x} ?fixed=yes&x=1024   {&x,y,empty} &x=1024&y=768&empty=
+    {&x,y,undef} &x=1024&y=768   {&var:3} &var=val   {&list} &list=red,green,blue
+    {&list*} &list=red&list=green&list=blue   {&keys} &keys=semi,%3B,dot,.,comma,%2C
+    {&keys*} &semi=%3B&dot=.&comma=%2C
+  `,
 };
 
 describe('expanding a URI template', () => {
-  it.each(Object.entries(EXAMPLES))('follows RFC 6570, section %s', (_section, examples) => {
-    expect(examples.map(([template]) => [template, new UriTemplate(template).expand(VALUES)])).toEqual(examples);
+  it.each(Object.entries(EXAMPLES))('follows RFC 6570, section %s', (_section, text) => {
+    const examples = text
+      .trim()
+      .split(/\s{3,}/)
+      .map((row) => row.split(' '));
+    expect(examples.map(([template = '']) => [template, new UriTemplate(template).expand(VALUES)])).toEqual(examples);
   });
 
   it('percent-encodes characters of literals that are invalid in a URI', () => {
@@ -177,12 +103,8 @@ describe('expanding a URI template', () => {
   });
 
   it('skips undefined members of lists and associative arrays', () => {
-    const values = {
-      list: ['a', null, undefined, 'b'],
-      keys: { a: 1, b: null, c: undefined },
-      none: [null],
-      more: ['c', null],
-    };
+    const lists = { list: ['a', null, undefined, 'b'], none: [null], more: ['c', null] };
+    const values = { ...lists, keys: { a: 1, b: null, c: undefined } };
     expect(new UriTemplate('{list}{?more*,keys*,none}').expand(values)).toBe('a,b?more=c&a=1');
   });
 
@@ -256,12 +178,8 @@ describe('parsing a URI template', () => {
   });
 
   it('treats any text with a brace as a template, so that mistakes are reported', () => {
-    expect(['x://{a}', 'x://{', 'x://}', 'x://a'].map((text) => UriTemplate.isTemplate(text))).toEqual([
-      true,
-      true,
-      true,
-      false,
-    ]);
+    const templates = ['x://{a}', 'x://{', 'x://}', 'x://a'].filter((text) => UriTemplate.isTemplate(text));
+    expect(templates).toEqual(['x://{a}', 'x://{', 'x://}']);
   });
 
   it('rejects a long invalid variable name in linear time', () => {
