@@ -9,7 +9,8 @@ import type { Auth, Denial } from '@decorum/http';
 import { stopClock } from '../../packages/http/test/clock.js';
 import { Connection } from '../../packages/http/test/connection.js';
 import { EventReader } from '../../packages/http/test/events.js';
-import { cancelOf, type Fields, json, post, raw, request, statusOf } from '../../packages/http/test/fixture.js';
+import { cancelOf, type Fields, json, request } from '../../packages/http/test/messages.js';
+import { post, raw, statusOf } from '../../packages/http/test/sending.js';
 import { doorsOf, enter, HttpClient, initialize, SseClient, TOKEN } from '../support/http-client.js';
 import { ANN, AUTH, as, BAD, BASE, BOB, PublicFiles, serveFiles, shut, WRITER } from './auth-fixture.js';
 import {

@@ -13,7 +13,9 @@ import {
 } from '@decorum/core';
 import type { ListenOptions } from '@decorum/http';
 
-import { json, raw, serve } from '../../packages/http/test/fixture.js';
+import { serve } from '../../packages/http/test/fixture.js';
+import { json } from '../../packages/http/test/messages.js';
+import { raw } from '../../packages/http/test/sending.js';
 import { ADD, HttpClient } from '../support/http-client.js';
 import type { Message } from '../support/raw-client.js';
 import { eachRevision, inStateless, STATELESS } from '../support/requirements.js';

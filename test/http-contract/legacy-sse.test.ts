@@ -8,7 +8,9 @@ import { type Auth, mcp } from '@decorum/http';
 import { nodeHandler } from '@decorum/http/node';
 import fastify from 'fastify';
 
-import { afterwards, call, createServer, json, modernCall, post, request } from '../../packages/http/test/fixture.js';
+import { afterwards, createServer } from '../../packages/http/test/fixture.js';
+import { call, json, modernCall, request } from '../../packages/http/test/messages.js';
+import { post } from '../../packages/http/test/sending.js';
 import { ADD, carried, HttpClient, initialize, SseClient, TOKEN } from '../support/http-client.js';
 import { eachRevision, eachSessionRevision } from '../support/requirements.js';
 import { Everything, inEveryRevision, inTheFirstRevision, LET_GO, overEveryHost, serveOn } from './contract.js';

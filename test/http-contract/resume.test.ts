@@ -1,3 +1,4 @@
+// Streams of sessions over `listen`: their event ids, what resumes them, and what a GET gets.
 import { once } from 'node:events';
 
 import { describe, expect } from '@jest/globals';
@@ -10,6 +11,7 @@ import { eachSessionRevision, type SessionRevision } from '../support/requiremen
 import { carried, HttpClient, initialize, TOKEN } from '../support/http-client.js';
 
 const UPDATED = 'notifications/resources/updated';
+const CHANGED = 'notifications/tools/list_changed';
 const LET_GO = { result: { content: [{ text: 'let go' }] } };
 
 /** Connects a client that is subscribed to a resource. */
@@ -79,10 +81,11 @@ describe('the id of an event', () => {
 
   eachSessionRevision('RESUME-02', 'is unique in a session with many streams', async (revision) => {
     const { client } = await connect(revision);
-    const ids: string[] = [];
-    for (let call = 0; call < 60; call += 1) ids.push(...idsOf(await (await client.stream(call, 'steps')).rest()));
-    expect(ids.length).toBeGreaterThanOrEqual(240);
-    expect(new Set(ids).size).toBe(ids.length);
+    const all = await Promise.all(
+      Array.from({ length: 60 }, async (_, id) => idsOf(await (await client.stream(id, 'steps')).rest())),
+    );
+    expect(all.flat().length).toBeGreaterThanOrEqual(240);
+    expect(new Set(all.flat()).size).toBe(all.flat().length);
   });
 
   eachSessionRevision('RESUME-02', 'is unique in a session that several processes serve', async (revision) => {
@@ -121,7 +124,7 @@ describe('a stream', () => {
     }
   });
 
-  eachSessionRevision('RESUME-05', 'is resumed without messages of other streams', async (revision) => {
+  eachSessionRevision(['RESUME-03', 'RESUME-05'], 'is resumed without messages of other streams', async (revision) => {
     const { client, url, update, server, probe } = await connect(revision);
     const other = await HttpClient.open(url, revision);
     const listening = await client.listen();
@@ -146,14 +149,16 @@ describe('a stream', () => {
     const back = await client.listen(heard?.id);
     expect((await back.message()).message?.method).toBe(UPDATED);
     server.notify.toolsChanged();
-    expect((await back.message()).message?.method).toBe('notifications/tools/list_changed');
+    expect((await back.message()).message?.method).toBe(CHANGED);
     expect(await client.end()).toBe(204);
     expect(carried(await back.rest())).toEqual([]);
     // neither a stream of another session, nor one that never was, even if there is only one that it could be
     await (await other.listen()).cancel();
     const never = String(heard?.id).replace(/.-\d+$/, (last) => (last.startsWith('x') ? 'y-0' : 'x-0'));
-    for (const id of [a[0]?.id, heard?.id, never]) {
-      expect([id, (await other.get({ 'last-event-id': String(id) })).status]).toEqual([id, 400]);
+    const known = String(a[0]?.id);
+    const odd = ['', '1', 'x-1', `${known}x`, known.replace(/^p/, 'q'), `${known.slice(0, -2)}-99999999999`];
+    for (const id of [known, String(heard?.id), never, ...odd, '__proto__-0', 'gaaaaaaaa-1']) {
+      expect([id, (await other.get({ 'last-event-id': id })).status]).toEqual([id, 400]);
     }
   });
 
@@ -193,15 +198,13 @@ describe('a stream', () => {
     });
     let events = await (await client.stream(9, 'poll-often')).rest();
     const last = () => events.findLast(({ id }) => id !== undefined)?.id as string;
-    expect(events.at(-1)).toEqual({ retry: '25' });
-    const back = await client.listen(last());
-    probe.emit('go');
-    events = await back.rest();
-    expect(events.at(-1)).toEqual({ retry: '30' });
-    const third = await client.listen(last());
-    probe.emit('go');
-    events = await third.rest();
-    expect(events.at(-1)).toEqual({ retry: '0' });
+    for (const retry of ['25', '30', '0']) {
+      expect(events.at(-1)).toEqual({ retry });
+      if (retry === '0') break;
+      const back = await client.listen(last());
+      probe.emit('go');
+      events = await back.rest();
+    }
     const again = await client.listen(last());
     probe.emit('go');
     expect((await again.message()).message).toMatchObject({ id: 9, ...LET_GO });
@@ -242,4 +245,69 @@ describe('a stream', () => {
       expect(await statusOf()).toBe(400);
     },
   );
+});
+
+describe('the GET stream', () => {
+  eachSessionRevision('HTTP-30', 'has no messages that belong to a request', async (revision) => {
+    const { client, server, probe } = await connect(revision);
+    const listening = await client.listen();
+    const began = once(probe, 'began');
+    const lost = new AbortController();
+    const running = await client.stream('lost', 'stream', { signal: lost.signal });
+    await began;
+    expect(carried([await running.message()])).toEqual([1]);
+    // not even without a reader for the stream of the request
+    lost.abort();
+    probe.contexts[0]?.progress(2);
+    probe.contexts[0]?.log.error('unheard');
+    void probe.contexts[0]?.ping().catch(() => {});
+    expect(carried(await (await client.stream(5, 'steps')).rest())).toEqual([1, 2, 3, 5]);
+    // nor once the server has noticed it
+    for (let turn = 0; turn < 3; turn += 1) {
+      expect(await client.status()).toBe(200);
+      probe.contexts[0]?.progress(3 + turn);
+      probe.contexts[0]?.log.error('unheard');
+    }
+    server.addTool(
+      { name: 'reach', input: { type: 'object' } },
+      async (_input: object, context) => await context.ping(),
+    );
+    expect((await listening.message()).message?.method).toBe(CHANGED);
+    const asking = await client.stream(6, 'reach');
+    const { message: question } = await asking.message();
+    expect(question).toMatchObject({ method: 'ping', id: expect.anything() });
+    probe.emit('go');
+    server.notify.toolsChanged();
+    expect((await listening.message()).message?.method).toBe(CHANGED);
+    expect(await client.end()).toBe(204);
+    expect(carried(await listening.rest())).toEqual([]);
+  });
+});
+
+describe('a GET stream that was lost', () => {
+  eachSessionRevision('HTTP-33', 'has none of the messages that another one has', async (revision) => {
+    const { client, server, update } = await connect(revision);
+    const lost = await client.listen();
+    update();
+    const { id } = await lost.message();
+    await lost.cancel();
+    const other = await client.listen();
+    let sent = 0;
+    const heard: ServerEvent[] = [];
+    const hearing = other.message().then((event) => heard.push(event));
+    // until the server has noticed that the first stream is lost
+    for (; heard.length === 0; await new Promise(setImmediate)) {
+      update();
+      sent += 1;
+    }
+    await hearing;
+    const back = await client.listen(id);
+    server.notify.toolsChanged();
+    let replayed = 0;
+    while ((await back.message()).message?.method === UPDATED) replayed += 1;
+    expect(await client.end()).toBe(204);
+    const rest = [...carried(await other.rest()), ...carried(await back.rest())];
+    // the other stream repeats what its reader has
+    expect(replayed + heard.length + rest.length).toBe(sent);
+  });
 });

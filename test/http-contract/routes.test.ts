@@ -1,5 +1,4 @@
-// The routes of plugins, beside every endpoint.
-// The public documents of `auth`, and what else needs no token.
+// What an endpoint serves besides MCP, without a token: routes of plugins, and public documents of `auth`.
 import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
@@ -13,31 +12,14 @@ import { nodeHandler } from '@decorum/http/node';
 import express from 'express';
 import fastify from 'fastify';
 
-import {
-  afterwards,
-  call,
-  createServer,
-  kernelOf,
-  modernCall,
-  modernHeaders,
-  openSession,
-  post,
-  Probe,
-  raw,
-} from '../../packages/http/test/fixture.js';
+import { afterwards, createServer, kernelOf, Probe, serveNode, whenBegun } from '../../packages/http/test/fixture.js';
+import { ADD, WAIT } from '../../packages/http/test/messages.js';
+import { openSession, post, raw, statusOf } from '../../packages/http/test/sending.js';
 import { inAnyRevision, inEveryRevision, overEveryHost } from './contract.js';
 import { type HostOptions, HOSTS, type HttpHost } from './hosts.js';
 import { doorsOf, enter, HttpClient } from '../support/http-client.js';
 import { ANN, AUTH, BAD, serveFiles } from './auth-fixture.js';
 import { Connection } from '../../packages/http/test/connection.js';
-
-/** The status that a host answers with to a request with this header `Host`. */
-async function statusFor(url: URL, host: string): Promise<number | undefined> {
-  const sent = httpRequest(url, { headers: { host } }).end();
-  const [response] = (await once(sent, 'response')) as [{ statusCode?: number; resume(): void }];
-  response.resume();
-  return response.statusCode;
-}
 
 async function served(
   host: HttpHost,
@@ -56,6 +38,12 @@ async function served(
   // below the path that Express mounts the handler at, which it removes
   const at = (path: string) => new URL(host.name.startsWith('Express') ? `/mcp${path}` : path, hosted.url);
   return { probe, server, errors, url: hosted.url, at };
+}
+
+/** The answer of `health`. */
+async function readiness(at: (path: string) => URL): Promise<unknown[]> {
+  const response = await fetch(at('/readyz'));
+  return [response.status, await response.json()];
 }
 
 const messages = (errors: readonly unknown[]) =>
@@ -117,19 +105,15 @@ overEveryHost('routes of plugins', (host) => {
       return [response.statusCode, await textOf(response)];
     };
     expect(await absolute(at('/status'), 'GET', {})).toEqual([200, 'fine']);
-    const headers = { ...modernHeaders('tools/call', 'add'), 'content-type': 'application/json' };
-    const [status, text] = await absolute(
-      new URL(url),
-      'POST',
-      headers,
-      JSON.stringify(modernCall(1, 'add', { a: 1, b: 2 })),
-    );
+    const [message, headers] = ADD;
+    const typed = { ...headers, 'content-type': 'application/json' };
+    const [status, text] = await absolute(new URL(url), 'POST', typed, JSON.stringify(message));
     expect([status, JSON.parse(String(text))]).toMatchObject([200, { result: { content: [{ text: '3' }] } }]);
   });
 
   it('are behind the host guard [HTTP-03] [HTTP-04]', async () => {
     const { at } = await served(host, [routes()]);
-    expect(await statusFor(at('/status'), 'evil.example')).toBe(403);
+    expect((await raw(at('/status').href, 'GET', { host: 'evil.example' }))[0].statusCode).toBe(403);
     expect((await fetch(at('/status'), { headers: { origin: 'http://evil.example' } })).status).toBe(403);
   });
 
@@ -149,14 +133,9 @@ overEveryHost('routes of plugins', (host) => {
 
   it('tell with `health` that the server closes, while its calls go on', async () => {
     const { at, url, server, probe } = await served(host, [health()]);
-    const ready = async () => {
-      const response = await fetch(at('/readyz'));
-      return [response.status, await response.json()];
-    };
+    const ready = () => readiness(at);
     expect(await ready()).toEqual([200, { status: 'ok' }]);
-    const began = once(probe, 'began');
-    const pending = post(url, modernCall(1, 'wait'), modernHeaders('tools/call', 'wait'));
-    await began;
+    const [pending] = await whenBegun(probe, post(url, ...WAIT));
     const closing = server.close();
     expect(await ready()).toEqual([503, { status: 'unavailable' }]);
     expect((await fetch(at('/healthz'))).status).toBe(200);
@@ -168,11 +147,6 @@ overEveryHost('routes of plugins', (host) => {
 
 describe('`health`', () => {
   const listening = HOSTS[0] as HttpHost;
-  const readyOf = (at: (path: string) => URL) => async () => {
-    const response = await fetch(at('/readyz'));
-    return [response.status, await response.json()];
-  };
-
   it('fails while a check fails, shows only names, and reports each failure once', async () => {
     let [mode, stop] = ['fine', () => {}];
     const db = async () => {
@@ -182,7 +156,7 @@ describe('`health`', () => {
     };
     const plugin = health({ checks: { db, cache: () => undefined }, timeoutMs: 5 });
     const { at, errors } = await served(listening, [plugin]);
-    const ready = readyOf(at);
+    const ready = () => readiness(at);
     const FAILED = [503, { status: 'unavailable', checks: { db: 'failed', cache: 'ok' } }];
     const FINE = [200, { status: 'ok', checks: { db: 'ok', cache: 'ok' } }];
     expect(await ready()).toEqual(FINE);
@@ -281,11 +255,7 @@ describe('`session` over HTTP', () => {
     const sessions = definePlugin(() => ({
       name: 'sessions',
       session: ({ id, revision, transport, continued }) => {
-        expect({ revision, transport, continued }).toEqual({
-          revision: '2025-11-25',
-          transport: 'http',
-          continued: false,
-        });
+        expect([revision, transport, continued]).toEqual(['2025-11-25', 'http', false]);
         return () => void ended.push(id);
       },
     }));
@@ -305,7 +275,7 @@ describe('`session` over HTTP', () => {
     await open();
     const last = await open();
     expect(ended).toEqual(ids.slice(0, 2));
-    expect((await post(url, call(1, 'add', { a: 1, b: 2 }), last)).status).toBe(200);
+    expect(await statusOf(url, last)).toBe(200);
     await server.close();
     expect(ended.toSorted()).toEqual(ids.toSorted());
   });
@@ -326,7 +296,7 @@ describe('`session` over HTTP', () => {
     }
     const [one = '', other = ''] = urls;
     const headers = await openSession(one);
-    for (const id of [1, 2]) await post(other, call(id, 'add', { a: 1, b: 2 }), headers);
+    for (let n = 0; n < 2; n += 1) await statusOf(other, headers);
     expect(told).toEqual([
       ['one', 'test', false],
       ['other', 'test', true],
@@ -350,8 +320,7 @@ describe('A plugin that waits before `run`', () => {
     const { url, close } = await listen(server, { port: 0 });
     afterwards(close);
     const controller = new AbortController();
-    const headers = modernHeaders('tools/call', 'wait');
-    const left = post(url, modernCall(1, 'wait'), headers, controller.signal).catch(() => 'left');
+    const left = post(url, ...WAIT, controller.signal).catch(() => 'left');
     const { inFlight } = await kernelOf(server);
     const isHeld = () => (inFlight as unknown as { exchanges: Set<unknown> }).exchanges.size > 0;
     while (!isHeld()) await new Promise(setImmediate);
@@ -481,48 +450,42 @@ overEveryHost('a document of auth', (host) => {
   });
 });
 
-/** A Fastify application with a server, until the end of the test. */
-function application() {
-  const app = fastify();
-  const { server } = createServer(new Probe());
-  afterwards(async () => {
-    await app.close();
-    await server.close();
+describe('documents of `auth` in Fastify', () => {
+  /** A Fastify application with a server, until the end of the test. */
+  function application() {
+    const app = fastify();
+    const { server } = createServer(new Probe());
+    afterwards(async () => {
+      await app.close();
+      await server.close();
+    });
+    return { app, server };
+  }
+
+  it('keep the plugin from starting if nothing serves them, whenever it is registered', async () => {
+    // neither within a scope, nor with the routes of the object that is given
+    for (const auth of [WITH_DOCUMENTS, { ...WITH_DOCUMENTS, routes: authRoutes(WITH_DOCUMENTS) }]) {
+      const { app, server } = application();
+      await app.register(async (scope) => await scope.register(authRoutes(WITH_DOCUMENTS)), { prefix: '/api' });
+      await app.register(mcp, { server, auth });
+      await expect(app.ready()).rejects.toMatchObject({
+        code: 'DECORUM_INVALID_OPTION',
+        message: expect.stringContaining('app.register(authRoutes(auth))'),
+      });
+    }
+    const { app, server } = application();
+    await app.register(mcp, { server, auth: WITH_DOCUMENTS, path: '/mcp' });
+    await app.register(authRoutes(WITH_DOCUMENTS));
+    expect((await app.inject(PATH)).body).toBe(TEXT);
   });
-  return { app, server };
-}
 
-it('the plugin does not start if nothing serves the documents, whenever it is registered', async () => {
-  const { app, server } = application();
-  await app.register(async (scope) => await scope.register(authRoutes(WITH_DOCUMENTS)), { prefix: '/api' });
-  await app.register(mcp, { server, auth: WITH_DOCUMENTS });
-  await expect(app.ready()).rejects.toMatchObject({
-    code: 'DECORUM_INVALID_OPTION',
-    message: expect.stringContaining('await app.register(authRoutes(auth))'),
-  });
-  const other = application();
-  await other.app.register(mcp, { server: other.server, auth: WITH_DOCUMENTS, path: '/mcp' });
-  await other.app.register(authRoutes(WITH_DOCUMENTS));
-  await other.app.ready();
-  expect((await other.app.inject(PATH)).body).toBe(TEXT);
-});
-
-it('of two endpoints in Fastify, the first has the documents that both have', async () => {
-  const { app } = application();
-  const second = { path: PATH, answer: () => ({ status: 200, body: 'second' }) };
-  const own = { path: '/own', answer: () => ({ status: 200, body: 'own' }) };
-  await app.register(authRoutes(WITH_DOCUMENTS));
-  await app.register(authRoutes({ ...AUTH, documents: [second, own] }));
-  expect((await app.inject(PATH)).body).toBe(TEXT);
-  expect((await app.inject('/own')).body).toBe('own');
-});
-
-it('the plugin names the routes of the object that it was given', async () => {
-  const { app, server } = application();
-  const auth = { ...WITH_DOCUMENTS, routes: authRoutes(WITH_DOCUMENTS) };
-  await app.register(mcp, { server, auth });
-  await expect(app.ready()).rejects.toMatchObject({
-    message: expect.stringContaining('app.register(authRoutes(auth))'),
+  it('are those of the first endpoint that has them', async () => {
+    const { app } = application();
+    const second = { path: PATH, answer: () => ({ status: 200, body: 'second' }) };
+    const own = { path: '/own', answer: () => ({ status: 200, body: 'own' }) };
+    await app.register(authRoutes(WITH_DOCUMENTS));
+    await app.register(authRoutes({ ...AUTH, documents: [second, own] }));
+    expect([(await app.inject(PATH)).body, (await app.inject('/own')).body]).toEqual([TEXT, 'own']);
   });
 });
 
@@ -533,16 +496,8 @@ it.each([
   const warnings: string[] = [];
   const logger = { warn: (_details: object, text: string) => void warnings.push(text), error() {} };
   const { server } = createServer(new Probe(), { logger });
-  const handler = nodeHandler(server, { auth });
-  await handler.ready;
-  const app = express().use('/mcp', handler);
-  const http = app.listen(0, '127.0.0.1');
-  await once(http, 'listening');
-  afterwards(async () => {
-    http.close();
-    await server.close();
-  });
-  const { port } = http.address() as { port: number };
-  for (let n = 0; n < 2; n++) await fetch(`http://127.0.0.1:${port}/mcp`, { method: 'POST' });
+  afterwards(() => server.close());
+  const url = await serveNode(express().use('/mcp', nodeHandler(server, { auth })));
+  for (let n = 0; n < 2; n++) await fetch(`${url}/mcp`, { method: 'POST' });
   expect(warnings).toEqual(expected);
 });

@@ -8,18 +8,9 @@ import { type Auth, type ListenOptions, MemorySessionStore } from '@decorum/http
 import { stopClock } from '../../packages/http/test/clock.js';
 import { Connection } from '../../packages/http/test/connection.js';
 import { EventReader, nextSweep } from '../../packages/http/test/events.js';
-import {
-  byUser,
-  call,
-  type Fields,
-  INITIALIZED,
-  json,
-  post,
-  request,
-  serve,
-  statusOf,
-  statusOfGet,
-} from '../../packages/http/test/fixture.js';
+import { byUser, serve } from '../../packages/http/test/fixture.js';
+import { call, type Fields, INITIALIZED, json, request } from '../../packages/http/test/messages.js';
+import { post, statusOf, statusOfGet } from '../../packages/http/test/sending.js';
 import { ADD, HttpClient, initialize, SseClient, TOKEN } from '../support/http-client.js';
 import { eachRevision, eachSessionRevision, type SessionRevision } from '../support/requirements.js';
 import { ANN, as, serveFiles } from './auth-fixture.js';

@@ -1,25 +1,15 @@
 // Messages over HTTP that get a status of their own, in each state of a client, for each Accept header.
-import { once } from 'node:events';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { networkInterfaces, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { networkInterfaces } from 'node:os';
 
 import { describe, expect } from '@jest/globals';
-import { type ListenOptions, mcp, MemorySessionStore } from '@decorum/http';
-import fastify from 'fastify';
+import { McpError, Resource } from '@decorum/core';
+import { type ListenOptions, MemorySessionStore } from '@decorum/http';
 
 import { EventReader } from '../../packages/http/test/events.js';
-import {
-  afterwards,
-  createServer,
-  type Fields,
-  json,
-  Probe,
-  request,
-  serve,
-} from '../../packages/http/test/fixture.js';
-import { eachRevision, eachSessionRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
+import { serve, whenBegun } from '../../packages/http/test/fixture.js';
+import { type Fields, json, request } from '../../packages/http/test/messages.js';
 import { ADD, carried, HttpClient, initialize, MALFORMED } from '../support/http-client.js';
+import { eachRevision, eachSessionRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
 
 /** The Accept headers of clients that take both kinds of answer, or only streams. */
 const ACCEPTS: readonly Fields[] = [{}, { accept: 'text/event-stream' }];
@@ -89,25 +79,6 @@ describe('a message without a response', () => {
           }
         }
       }
-    }
-  });
-
-  eachSessionRevision('HTTP-08', 'or with one: each kind is served, in each way', async (revision) => {
-    for (const way of WAYS) {
-      const { client } = await connect(revision, way);
-      for (const id of [0, 7, -1, '', 'x']) {
-        const response = await client.post(request(id, 'ping'));
-        expect([id, response.status, await json(response)]).toEqual([id, 200, { jsonrpc: '2.0', id, result: {} }]);
-      }
-      for (const message of [...NOTIFICATIONS, ...RESPONSES]) {
-        expect([message, (await client.post(message)).status]).toEqual([message, 202]);
-      }
-      const batch = await client.post([request(0, 'ping'), ...NOTIFICATIONS, request('', 'ping'), ...RESPONSES]);
-      expect(batch.status).toBe(revision === '2025-03-26' ? 200 : 400);
-      const answers = [(await batch.json()) as { id?: unknown }].flat();
-      expect(answers.map(({ id }) => id)).toEqual(
-        revision === '2025-03-26' ? [0, ''] : [revision === '2025-06-18' ? null : undefined],
-      );
     }
   });
 });
@@ -239,13 +210,17 @@ describe('MCP-Protocol-Version', () => {
           }
         }
         expect(began).toEqual([]);
+        if (way.sessions !== false) {
+          const headers = { 'mcp-protocol-version': '1.0' };
+          expect([(await client.get(headers)).status, await client.end(headers)]).toEqual([400, 400]);
+        }
         expect((await client.post(request(2, 'ping'))).status).toBe(200);
       }
     },
   );
 
   inStateless(
-    'HDR-03',
+    ['HDR-03', 'LIFE-22'],
     'that is not supported is answered with 400 and -32022 for each method, as are those of sessions',
     async () => {
       for (const way of WAYS) {
@@ -259,7 +234,7 @@ describe('MCP-Protocol-Version', () => {
           ['subscriptions/listen', { notifications: {} }],
           ['no/method', {}],
         ] as const;
-        for (const version of ['v999', '2025-11-25', '2024-11-05', '__proto__']) {
+        for (const version of ['v999.0.0', '2099-01-01', '2025-11-25', '2024-11-05', '__proto__']) {
           for (const [at, [method, params]] of requests.entries()) {
             const meta = { 'io.modelcontextprotocol/protocolVersion': version };
             const message = client.buildMessage(at, method, { ...params, _meta: meta });
@@ -305,9 +280,7 @@ describe('a session that is over', () => {
       const next = await HttpClient.open(url, revision);
       if (!('sessionStore' in options)) await expectUnknown(client, 'evicted', lost);
       // deleted during a call, by its own client
-      const began = once(probe, 'began');
-      const pending = next.call('waits', 'wait');
-      await began;
+      const [pending] = await whenBegun(probe, next.call('waits', 'wait'));
       expect(await next.end()).toBe(204);
       expect((await pending).status).toBe(404);
       await expectUnknown(next, 'deleted');
@@ -315,13 +288,18 @@ describe('a session that is over', () => {
     // in the process that started it, by another
     const [one, other] = [await serve({ sessionStore }), await serve({ sessionStore })];
     const shared = await HttpClient.open(one.url, revision);
-    const { id } = (await (await shared.stream(1, 'steps')).rest()).at(-1) ?? {};
+    const last = (await (await shared.stream(1, 'steps')).rest()).at(-1)?.id;
     expect(await shared.at(other.url).end()).toBe(204);
-    await expectUnknown(shared, 'deleted elsewhere', id);
+    await expectUnknown(shared, 'deleted elsewhere', last);
     await expectUnknown(shared.at(other.url), 'deleted here');
-    // by the end of the process
+    // by the end of the process, or never begun; nor can a client choose its id
     const gone = await HttpClient.open((await serve()).url, revision);
     await expectUnknown(gone.at(one.url), 'gone');
+    for (const id of ['bogus', '__proto__']) {
+      gone.headers['mcp-session-id'] = id;
+      await expectUnknown(gone.at(one.url), id);
+      expect((await gone.at(one.url).post(initialize(revision))).status).toBe(404);
+    }
   });
 
   eachSessionRevision('SESS-04', 'or that is not named is not started by anything but a request', async (revision) => {
@@ -378,46 +356,57 @@ describe('the endpoint', () => {
       }
     },
   );
+});
 
-  eachRevision('SEC-11', 'can listen on a Unix socket', async (revision) => {
-    const { server } = createServer(new Probe());
-    const app = fastify({ forceCloseConnections: true });
-    afterwards(async () => {
-      await app.close();
-      await server.close();
-    });
-    await app.register(mcp, { server });
-    const socketPath = join(tmpdir(), `decorum-${process.pid}-${revision}.sock`);
-    await app.listen({ path: socketPath });
-    const client = HttpClient.alone('', revision);
-    const message = client.stateless ? client.buildMessage(1, 'server/discover') : initialize(revision);
-    const headers = { host: 'localhost', 'content-type': 'application/json', ...client.headersOf(message) };
-    const sent = httpRequest({ socketPath, path: '/mcp', method: 'POST', headers, agent: false });
-    sent.end(JSON.stringify(message));
-    const [response] = (await once(sent, 'response')) as [IncomingMessage];
-    expect(response.resume().statusCode).toBe(200);
+describe('GET and DELETE', () => {
+  inStateless('HTTP-34', 'are answered with 405', async () => {
+    for (const sessions of [true, false]) {
+      const { client } = await connect('2026-07-28', { sessions });
+      for (const method of ['GET', 'DELETE']) {
+        const headers = { accept: 'text/event-stream', ...client.headers };
+        for (const all of [headers, { ...headers, 'mcp-session-id': 'any', 'last-event-id': 'any' }]) {
+          const response = await fetch(client.url, { method, headers: all });
+          expect([method, response.status, response.headers.get('allow')]).toEqual([method, 405, 'POST']);
+        }
+      }
+    }
+    // not even the id of a session makes a difference, and nothing happens to the session
+    const { client, url } = await connect('2025-11-25');
+    for (const method of ['GET', 'DELETE']) {
+      const headers = { accept: 'text/event-stream', ...client.headers, 'mcp-protocol-version': '2026-07-28' };
+      expect([method, (await fetch(url, { method, headers })).status]).toEqual([method, 405]);
+    }
+    expect(await client.status()).toBe(200);
   });
+});
 
-  eachRevision(
-    'SEC-16',
-    'has limits for the size and depth of a body, for sessions and for streams',
-    async (revision) => {
-      const { client, url } = await connect(revision, {
-        limits: { bodyLimit: 100_000, maxSessions: 2, maxStreams: 2 },
-      });
-      const nested = `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`;
-      const message = JSON.stringify(
-        client.buildMessage(1, 'tools/call', { name: 'add', arguments: { deep: 'DEEP' } }),
-      );
-      const headers = client.headersOf(client.buildMessage(1, 'tools/call', { name: 'add' }));
-      expect((await client.post(message.replace('"DEEP"', nested), headers)).status).toBe(400);
-      expect((await client.post(message.replace('DEEP', 'x'.repeat(100_000)), headers)).status).toBe(413);
-      if (client.stateless) return;
-      for (let n = 0; n < 2; n++) await client.listen();
-      expect((await client.get()).status).toBe(429);
-      const other = await HttpClient.open(url, revision);
-      await HttpClient.open(url, revision);
-      expect([await client.status(), await other.status()]).toEqual([200, 404]);
-    },
-  );
+describe('a stream without a session', () => {
+  inStateless('HTTP-43', 'has 200 for every error that a handler chooses, at once or later', async () => {
+    const { client, server } = await connect('2026-07-28');
+    const kinds = ['parse-error', 'invalid-request', 'method-not-found', 'invalid-params', 'internal-error'] as const;
+    const more = ['unknown-tool', 'unknown-resource', 'invalid-cursor', 'unsupported-version', 'closing'] as const;
+    for (const kind of [...kinds, ...more, 'too-many-requests', 4711, -32700, -32601, -32603] as const) {
+      const deny = (): string => {
+        throw new McpError(kind, 'No.');
+      };
+      const input = { type: 'object' } as const;
+      server.addTool({ name: `${kind}`, input }, deny);
+      server.addTool({ name: `${kind}-later`, input }, async () => await Promise.resolve().then(deny));
+      class Denied {
+        @Resource(`deny://${kind}`)
+        resource() {
+          return deny();
+        }
+      }
+      server.addProvider(Denied);
+      for (const message of [
+        client.buildMessage(1, 'tools/call', { name: `${kind}` }),
+        client.buildMessage(0, 'tools/call', { name: `${kind}-later` }),
+        client.buildMessage('', 'resources/read', { uri: `deny://${kind}` }),
+      ]) {
+        const response = await client.post(message);
+        expect([kind, response.status, await json(response)]).toMatchObject([kind, 200, { id: message.id, error: {} }]);
+      }
+    }
+  });
 });

@@ -6,26 +6,9 @@ import { Resource } from '@decorum/core';
 import { MemorySessionStore, type SessionStore } from '@decorum/http';
 
 import { EventReader, getStream, nextSweep } from './events.js';
-import {
-  afterwards,
-  byUser as principal,
-  call,
-  type Fields,
-  INITIALIZE,
-  INITIALIZED,
-  json,
-  openSession,
-  post,
-  request,
-  serve,
-  serveSession,
-  serveTwice,
-  statusOf,
-  statusOfGet,
-  SUM,
-  TOKEN,
-  whenBegun,
-} from './fixture.js';
+import { afterwards, byUser as principal, serve, serveSession, serveTwice, whenBegun } from './fixture.js';
+import { call, type Fields, INITIALIZE, INITIALIZED, json, request, SUM, TOKEN } from './messages.js';
+import { openSession, post, statusOf, statusOfGet } from './sending.js';
 import { LateEventStore, LateSessionStore } from './store-contract.js';
 
 const ANN = { 'x-user': 'ann' };

@@ -16,21 +16,9 @@ import { exceedsValues } from '../src/endpoint/count-values.js';
 import { closing } from '../src/endpoint/http-error.js';
 import { Turns } from '../src/endpoint/turns.js';
 import { Connection } from './connection.js';
-import {
-  ADD,
-  afterwards,
-  calling,
-  createServer,
-  json,
-  modernHeaders,
-  post,
-  Probe,
-  request,
-  serveNode,
-  serveSession,
-  statusOf,
-  SUM,
-} from './fixture.js';
+import { afterwards, createServer, Probe, serveNode, serveSession } from './fixture.js';
+import { ADD, calling, json, modernHeaders, request, SUM } from './messages.js';
+import { post, statusOf } from './sending.js';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;

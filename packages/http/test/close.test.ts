@@ -14,26 +14,9 @@ import { HttpError } from '../src/endpoint/http-error.js';
 import { PendingCallbacks, type Waiting } from '../src/endpoint/pending-callbacks.js';
 import { Connection } from './connection.js';
 import { EventReader, getStream } from './events.js';
-import {
-  ADD,
-  afterwards,
-  call,
-  calling,
-  createServer,
-  type Fields,
-  json,
-  kernelOf,
-  openSession,
-  post,
-  posted,
-  Probe,
-  request,
-  serve,
-  serveNode,
-  TOKEN,
-  WAIT,
-  whenBegun,
-} from './fixture.js';
+import { afterwards, createServer, kernelOf, Probe, serve, serveNode, whenBegun } from './fixture.js';
+import { ADD, call, calling, type Fields, json, request, TOKEN, WAIT } from './messages.js';
+import { openSession, post, posted } from './sending.js';
 
 const LET_GO = { id: 1, result: { content: [{ text: 'let go' }] } };
 

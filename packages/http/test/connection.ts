@@ -2,7 +2,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-import { afterwards, type Fields } from './fixture.js';
+import { afterwards } from './fixture.js';
+import type { Fields } from './messages.js';
 
 /** One connection to an endpoint. */
 export class Connection {

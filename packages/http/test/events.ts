@@ -1,4 +1,4 @@
-import type { Fields } from './fixture.js';
+import type { Fields } from './messages.js';
 import { afterwards } from './fixture.js';
 
 export interface ServerEvent {

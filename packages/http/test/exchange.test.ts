@@ -19,35 +19,34 @@ import fc from 'fast-check';
 import { acceptedBy, decodeHeader } from '../src/endpoint/headers.js';
 import { EventReader, getStream } from './events.js';
 import {
-  ADD,
   afterwards,
+  createServer,
+  kernelOf,
+  listenersOf,
+  Probe,
+  serve,
+  serveNode,
+  serveSession,
+  whenBegun,
+} from './fixture.js';
+import {
+  ADD,
   call,
   calling,
   cancelOf,
-  createServer,
   type Fields,
   INITIALIZE,
   INITIALIZED,
   json,
-  kernelOf,
-  listenersOf,
   modern,
   modernCall,
   modernHeaders,
-  openSession,
-  post,
-  posted,
-  Probe,
   request,
-  serve,
-  serveNode,
-  serveSession,
-  statusOf,
   SUM,
   TOKEN,
   WAIT,
-  whenBegun,
-} from './fixture.js';
+} from './messages.js';
+import { openSession, post, posted, statusOf } from './sending.js';
 
 /** The streams of the session that a request in flight belongs to. */
 interface InFlight {

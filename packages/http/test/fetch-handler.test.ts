@@ -4,21 +4,9 @@ import { describe, expect, it } from '@jest/globals';
 import { type ConnectionInfo, fetchHandler, type FetchHandlerOptions } from '@decorum/http/fetch';
 
 import { EventReader, nextSweep } from './events.js';
-import {
-  ADD,
-  afterwards,
-  call,
-  calling,
-  createServer,
-  type Fields,
-  INITIALIZE,
-  INITIALIZED,
-  posted,
-  Probe,
-  TOKEN,
-  WAIT,
-  whenBegun,
-} from './fixture.js';
+import { afterwards, createServer, Probe, whenBegun } from './fixture.js';
+import { ADD, call, calling, type Fields, INITIALIZE, INITIALIZED, TOKEN, WAIT } from './messages.js';
+import { posted } from './sending.js';
 
 const URL_OF = 'http://localhost:3000/mcp';
 

@@ -1,17 +1,10 @@
 import { EventEmitter, once } from 'node:events';
-import {
-  createServer as createHttpServer,
-  type IncomingMessage,
-  request as httpRequest,
-  type RequestListener,
-  type ServerOptions,
-} from 'node:http';
+import { createServer as createHttpServer, type RequestListener, type ServerOptions } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 
 import { afterEach } from '@jest/globals';
 import {
   Context,
-  type JsonObject,
   McpServer,
   type McpServerOptions,
   NoInput,
@@ -22,6 +15,12 @@ import {
 } from '@decorum/core';
 import { HOST, type Kernel } from '@decorum/core/transport';
 import { listen, type Listening, type ListenOptions } from '@decorum/http';
+
+import type { Fields } from './messages.js';
+import { openSession } from './sending.js';
+
+export * from './messages.js';
+export * from './sending.js';
 
 const NUMBERS = { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] };
 
@@ -187,113 +186,9 @@ export async function serveTwice(options: ListenOptions, providers: readonly obj
   return [await serve(options, more), await serve(options, more)] as const;
 }
 
-export type Fields = Record<string, string>;
-
-const JSON_HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
-
-/**
- * Posts a body in parts, once the server has received the headers.
- * @param begun resolves when that has happened
- * @returns the text of the response
- */
-export async function postParts(
-  url: string,
-  { headers, begun }: { readonly headers: Fields; readonly begun: Promise<unknown> },
-  parts: readonly string[],
-): Promise<string> {
-  const sent = httpRequest(url, { method: 'POST', headers: { ...JSON_HEADERS, ...headers } });
-  sent.flushHeaders();
-  await begun;
-  for (const part of parts) sent.write(part);
-  sent.end();
-  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
-  return String(Buffer.concat((await answer.toArray()) as Buffer[]));
-}
-
-/** A POST for a fetch handler. */
-export function posted(message: unknown, headers: Fields = {}, init: RequestInit = {}): Request {
-  const body = typeof message === 'string' ? message : JSON.stringify(message);
-  return new Request('http://localhost:3000/mcp', {
-    method: 'POST',
-    headers: { ...JSON_HEADERS, ...headers },
-    body,
-    ...init,
-  });
-}
-
 /** Trusts the caller's claim about its identity. */
-export const byUser = ({
-  headers: { 'x-user': subject },
-}: {
-  headers: Record<string, string | string[] | undefined>;
-}) => (typeof subject === 'string' ? { subject } : undefined);
-
-/** The status of the answer to a message, by default a ping. */
-export const statusOf = async (url: string, headers: Fields = {}, message: unknown = request('ping', 'ping')) =>
-  (await post(url, message, headers)).status;
-
-/** The status of the answer to a GET for a stream. */
-export async function statusOfGet(url: string, headers: Fields): Promise<number> {
-  const answer = await fetch(url, { headers: { accept: 'text/event-stream', ...headers } });
-  await answer.body?.cancel();
-  return answer.status;
-}
-
-/** Posts a message like the official clients. */
-export async function post(
-  url: string,
-  message: unknown,
-  headers: Fields = {},
-  signal?: AbortSignal,
-): Promise<Response> {
-  const body = typeof message === 'string' || message instanceof Uint8Array ? message : JSON.stringify(message);
-  return await fetch(url, {
-    method: 'POST',
-    headers: { ...JSON_HEADERS, ...headers },
-    body: body as string,
-    ...(signal && { signal }),
-  });
-}
-
-export const request = (id: number | string, method: string, params?: JsonObject) => ({
-  jsonrpc: '2.0',
-  id,
-  method,
-  ...(params && { params }),
-});
-
-export const call = (id: number | string, name: string, args: JsonObject = {}, meta?: JsonObject) =>
-  request(id, 'tools/call', { name, arguments: args, ...(meta && { _meta: meta }) });
-
-/** Cancels a request of a session. */
-export const cancelOf = (requestId: number | string) => ({
-  jsonrpc: '2.0',
-  method: 'notifications/cancelled',
-  params: { requestId },
-});
-
-export const INITIALIZED = { jsonrpc: '2.0', method: 'notifications/initialized' };
-
-const initialize = (protocolVersion: string) =>
-  request(0, 'initialize', {
-    protocolVersion,
-    capabilities: { elicitation: {} },
-    clientInfo: { name: 'test', version: '1.0.0' },
-  });
-
-export const INITIALIZE = initialize('2025-11-25');
-
-/** Initializes a session. Resolves with the headers for later requests of the session. */
-export async function openSession(url: string, headers: Fields = {}, version = '2025-11-25'): Promise<Fields> {
-  const response = await post(url, initialize(version), headers);
-  const id = response.headers.get('mcp-session-id');
-  if (response.status !== 200 || id === null) throw new Error(`${response.status} ${await response.text()}`);
-  await response.text();
-  const session = { ...headers, 'mcp-session-id': id, 'mcp-protocol-version': version };
-  const ready = await post(url, INITIALIZED, session);
-  if (ready.status !== 202) throw new Error(`${ready.status} ${await ready.text()}`);
-  return session;
-}
+export const byUser = ({ headers }: { readonly headers: Readonly<Record<string, string | string[] | undefined>> }) =>
+  typeof headers['x-user'] === 'string' ? { subject: headers['x-user'] } : undefined;
 
 /** Serves a probe, and initializes a session. */
 export async function serveSession(options: ListenOptions = {}, headers: Fields = {}, version = '2025-11-25') {
@@ -305,59 +200,6 @@ export async function serveSession(options: ListenOptions = {}, headers: Fields 
 export async function whenBegun<T>(probe: Probe, sent: Promise<T>): Promise<[response: Promise<T>]> {
   await once(probe, 'began');
   return [sent];
-}
-
-const META = {
-  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-  'io.modelcontextprotocol/clientCapabilities': {},
-};
-
-/** Requests progress notifications. */
-export const TOKEN = { progressToken: 1 };
-
-/** Arguments of the tool `add`, whose result is `3`. */
-export const SUM = { a: 1, b: 2 };
-
-/** A stateless request. */
-export function modern(id: number | string, method: string, params: JsonObject = {}, meta: JsonObject = {}) {
-  return request(id, method, { ...params, _meta: { ...META, ...meta } });
-}
-
-export const modernCall = (id: number | string, name: string, args: JsonObject = {}, meta: JsonObject = {}) =>
-  modern(id, 'tools/call', { name, arguments: args }, meta);
-
-/** The headers of a stateless request. */
-export function modernHeaders(method: string, name?: string): Fields {
-  const version = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': method };
-  return name === undefined ? version : { ...version, 'mcp-name': name };
-}
-
-/** A stateless call, and its headers. */
-export const calling = (name: string, args: JsonObject = {}, meta: JsonObject = {}) =>
-  [modernCall(1, name, args, meta), modernHeaders('tools/call', name)] as const;
-
-export const ADD = calling('add', SUM);
-export const WAIT = calling('wait');
-
-export interface JsonAnswer {
-  readonly id?: unknown;
-  readonly result?: Record<string, unknown> & { content?: { text: string }[]; isError?: boolean };
-  readonly error?: { code: number; message: string; data?: Record<string, unknown> };
-}
-
-export async function json(response: Response): Promise<JsonAnswer> {
-  return (await response.json()) as JsonAnswer;
-}
-
-/** Sends a request with arbitrary headers, which `fetch` doesn't allow. */
-export async function raw(url: string, method: string, headers: Fields, body = ''): Promise<[IncomingMessage, string]> {
-  const sent = httpRequest(url, { method, headers, agent: false });
-  // with a string, Node would also write the headers as UTF-8
-  sent.end(body === '' ? body : Buffer.from(body));
-  const [response] = (await once(sent, 'response')) as [IncomingMessage];
-  const chunks: Buffer[] = [];
-  for await (const chunk of response) chunks.push(chunk as Buffer);
-  return [response, Buffer.concat(chunks).toString()];
 }
 
 /**

@@ -10,20 +10,9 @@ import fastify from 'fastify';
 import { isLoopback } from '../src/endpoint/allowed.js';
 import { addressOf, callerOf } from '../src/endpoint/caller.js';
 import { corsHeaders, Guard, preflightHeaders } from '../src/endpoint/guard.js';
-import {
-  afterwards,
-  calling,
-  createServer,
-  type Fields,
-  INITIALIZE,
-  post,
-  posted,
-  Probe,
-  raw,
-  request,
-  serve,
-  serveNode,
-} from './fixture.js';
+import { afterwards, createServer, Probe, serve, serveNode } from './fixture.js';
+import { calling, type Fields, INITIALIZE, request } from './messages.js';
+import { post, posted, raw } from './sending.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const PORT = 8080;

@@ -16,7 +16,8 @@ import { authRoutes, mcp, type McpPluginOptions } from '@decorum/http';
 import { nodeHandler, type NodeHandlerOptions } from '@decorum/http/node';
 import { fastify } from 'fastify';
 
-import { afterwards, createServer, modernCall, modernHeaders, Probe } from './fixture.js';
+import { afterwards, createServer, Probe } from './fixture.js';
+import { modernCall, modernHeaders } from './messages.js';
 
 const ADD = [modernCall(1, 'add', { a: 1, b: 2 }), modernHeaders('tools/call', 'add')] as const;
 const ACCEPT = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };

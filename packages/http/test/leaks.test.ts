@@ -15,7 +15,9 @@ import { MemoryEventStore } from '@decorum/http';
 import { EventStream } from '../src/streams/stream.js';
 import { Connection } from './connection.js';
 import { EventReader } from './events.js';
-import { afterwards, call, type Fields, INITIALIZE, post, serveSession, statusOf, TOKEN } from './fixture.js';
+import { afterwards, serveSession } from './fixture.js';
+import { call, type Fields, INITIALIZE, TOKEN } from './messages.js';
+import { post, statusOf } from './sending.js';
 
 setFlagsFromString('--expose-gc');
 const gc = runInNewContext('gc') as () => void;

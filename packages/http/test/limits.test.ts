@@ -14,26 +14,9 @@ import type { Sink } from '../src/endpoint/http-context.js';
 import { type Reader, SlowReaders } from '../src/endpoint/slow-readers.js';
 import { EndingSinks } from '../src/streams/stream-parts.js';
 import { EventStream } from '../src/streams/stream.js';
-import {
-  afterwards,
-  call,
-  createServer,
-  INITIALIZED,
-  json,
-  modern,
-  modernCall,
-  modernHeaders,
-  openSession,
-  post,
-  posted,
-  Probe,
-  request,
-  serve,
-  statusOf,
-  SUM,
-  WAIT,
-  whenBegun,
-} from './fixture.js';
+import { afterwards, createServer, Probe, serve, whenBegun } from './fixture.js';
+import { call, INITIALIZED, json, modern, modernCall, modernHeaders, request, SUM, WAIT } from './messages.js';
+import { openSession, post, posted, statusOf } from './sending.js';
 import { open, start, untilSlow } from './paused.js';
 
 const MIB = 1_048_576;

@@ -11,22 +11,9 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { hostRequest, listen, type ListenOptions } from '@decorum/http';
 
 import { EventReader } from './events.js';
-import {
-  ADD,
-  afterwards,
-  calling,
-  createServer,
-  type Fields,
-  json,
-  modernCall,
-  modernHeaders,
-  pipelined,
-  post,
-  postParts,
-  Probe,
-  raw,
-  serve,
-} from './fixture.js';
+import { afterwards, createServer, pipelined, Probe, serve } from './fixture.js';
+import { ADD, calling, type Fields, json, modernCall, modernHeaders } from './messages.js';
+import { post, postParts, raw } from './sending.js';
 
 describe('listen, at its path', () => {
   it.each([

@@ -13,7 +13,9 @@ import fc from 'fast-check';
 import { malformedMessages } from '../../../test/support/malformed.js';
 import { malformedTarget, SESSION_MESSAGES, STATELESS_MESSAGES } from '../../../test/support/malformed-target.js';
 import type { ExchangeParts } from '../src/exchange/exchange-parts.js';
-import { ADD, afterwards, call, type Fields, INITIALIZED, json, modernHeaders, post, request, SUM } from './fixture.js';
+import { afterwards } from './fixture.js';
+import { ADD, call, type Fields, INITIALIZED, json, modernHeaders, request, SUM } from './messages.js';
+import { post } from './sending.js';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;

@@ -9,24 +9,9 @@ import { nodeHandler, type NodeHandlerOptions, OneWriteResponse } from '@decorum
 import express, { type ErrorRequestHandler } from 'express';
 
 import { Connection } from './connection.js';
-import {
-  ADD,
-  afterwards,
-  call,
-  calling,
-  createServer,
-  json,
-  modernCall,
-  modernHeaders,
-  openSession,
-  post,
-  postParts,
-  Probe,
-  serveNode,
-  statusOf,
-  SUM,
-  TOKEN,
-} from './fixture.js';
+import { afterwards, createServer, Probe, serveNode } from './fixture.js';
+import { ADD, call, calling, json, modernCall, modernHeaders, SUM, TOKEN } from './messages.js';
+import { openSession, post, postParts, statusOf } from './sending.js';
 
 const NO_SESSIONS = { get: () => undefined, set() {}, touch() {}, delete() {} };
 const JSON_TYPE = { 'content-type': 'application/json' };

@@ -6,7 +6,8 @@ import { type HttpOptions, mcp } from '@decorum/http';
 import fastify from 'fastify';
 
 import { leftOn } from '../src/hosts/node/socket.js';
-import { afterwards, createServer, type Fields, Probe } from './fixture.js';
+import { afterwards, createServer, Probe } from './fixture.js';
+import type { Fields } from './messages.js';
 
 /** An application that exposes its server-side responses to the test. */
 export async function start(options: HttpOptions = {}) {

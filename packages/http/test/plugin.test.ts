@@ -1,5 +1,8 @@
 // The plugin for Fastify, in applications with routes, hooks and plugins of their own.
 import { EventEmitter, once } from 'node:events';
+import { type IncomingMessage, request as httpRequest } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 import swagger from '@fastify/swagger';
 import { describe, expect, it } from '@jest/globals';
@@ -8,24 +11,9 @@ import { authRoutes, mcp, type McpPluginOptions } from '@decorum/http';
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 
 import { Connection } from './connection.js';
-import {
-  ADD,
-  afterwards,
-  calling,
-  createServer,
-  INITIALIZE,
-  json,
-  listenersOf,
-  modern,
-  modernHeaders,
-  openSession,
-  post,
-  Probe,
-  statusOf,
-  TOKEN,
-  WAIT,
-  whenBegun,
-} from './fixture.js';
+import { afterwards, createServer, listenersOf, Probe, whenBegun } from './fixture.js';
+import { ADD, calling, INITIALIZE, json, modern, modernHeaders, TOKEN, WAIT } from './messages.js';
+import { openSession, post, statusOf } from './sending.js';
 
 /** An application that is closed at the end of the test. */
 function createApp(): FastifyInstance {
@@ -178,10 +166,17 @@ describe('the plugin', () => {
     expect(app.server.address()).toBeNull();
   });
 
-  it('lets an application listen on any address with allowedHosts', async () => {
-    const app = createApp();
-    await app.register(mcp, create({ allowedHosts: ['mcp.example.com'] }).options);
-    await expect(app.listen({ port: 0, host: '0.0.0.0' })).resolves.toMatch(/^http/);
+  it('lets an application listen on any address with allowedHosts, and on a Unix socket without', async () => {
+    const [named, local] = [createApp(), createApp()];
+    await named.register(mcp, create({ allowedHosts: ['mcp.example.com'] }).options);
+    await expect(named.listen({ port: 0, host: '0.0.0.0' })).resolves.toMatch(/^http/);
+    await local.register(mcp, create().options);
+    const socketPath = join(tmpdir(), `decorum-${process.pid}.sock`);
+    await local.listen({ path: socketPath });
+    const headers = { host: 'localhost', 'content-type': 'application/json', ...ADD[1] };
+    const sent = httpRequest({ socketPath, path: '/mcp', method: 'POST', headers, agent: false });
+    const [response] = await Promise.all([once(sent, 'response'), sent.end(JSON.stringify(ADD[0]))]);
+    expect((response as [IncomingMessage])[0].resume().statusCode).toBe(200);
   });
 
   it('works without a socket, as in app.inject', async () => {

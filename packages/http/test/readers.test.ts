@@ -7,6 +7,7 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import type { JsonObject } from '@decorum/core';
 
 import { Connection } from './connection.js';
+import { pipelined, serve } from './fixture.js';
 import {
   ADD,
   call,
@@ -16,15 +17,11 @@ import {
   modern,
   modernCall,
   modernHeaders,
-  openSession,
-  pipelined,
-  post,
-  serve,
-  statusOf,
   SUM,
   TOKEN,
   WAIT,
-} from './fixture.js';
+} from './messages.js';
+import { openSession, post, statusOf } from './sending.js';
 import { open, start, untilSlow, untilStuck } from './paused.js';
 
 const MIB = 1_048_576;

@@ -10,7 +10,9 @@ import { type EventStore, MemoryEventStore, type StoredEvent } from '@decorum/ht
 import { cpuMs } from '../../../test/support/cpu.js';
 import { stopClock } from './clock.js';
 import { EventReader, getStream, type ServerEvent } from './events.js';
-import { call, type Fields, json, openSession, post, serveSession, statusOf, statusOfGet, TOKEN } from './fixture.js';
+import { serveSession } from './fixture.js';
+import { call, type Fields, json, TOKEN } from './messages.js';
+import { openSession, post, statusOf, statusOfGet } from './sending.js';
 import { eventsIn, open, start, untilSlow } from './paused.js';
 
 const LET_GO = { id: 9, result: { content: [{ text: 'let go' }] } };

@@ -20,21 +20,9 @@ import { StoreCalls } from '../src/sessions/store-calls.js';
 import { EndingSinks } from '../src/streams/stream-parts.js';
 import { stopClock } from './clock.js';
 import { EventReader, getStream, nextSweep, type ServerEvent } from './events.js';
-import {
-  afterwards,
-  call,
-  createServer,
-  INITIALIZE,
-  kernelOf,
-  openSession,
-  post,
-  Probe,
-  request,
-  serve,
-  serveSession,
-  statusOf,
-  whenBegun,
-} from './fixture.js';
+import { afterwards, createServer, kernelOf, Probe, serve, serveSession, whenBegun } from './fixture.js';
+import { call, INITIALIZE, request } from './messages.js';
+import { openSession, post, statusOf } from './sending.js';
 
 describe('a session', () => {
   it('ends with DELETE even if that has a content type and no body, as from the official Python client', async () => {

@@ -13,25 +13,9 @@ import {
 
 import { stopClock } from './clock.js';
 import { EventReader, getStream, nextSweep, type ServerEvent } from './events.js';
-import {
-  afterwards,
-  call,
-  cancelOf,
-  type Fields,
-  INITIALIZE,
-  INITIALIZED,
-  json,
-  openSession,
-  post,
-  request,
-  serve,
-  serveSession,
-  serveTwice,
-  statusOf,
-  SUM,
-  TOKEN,
-  whenBegun,
-} from './fixture.js';
+import { afterwards, serve, serveSession, serveTwice, whenBegun } from './fixture.js';
+import { call, cancelOf, type Fields, INITIALIZE, INITIALIZED, json, request, SUM, TOKEN } from './messages.js';
+import { openSession, post, statusOf } from './sending.js';
 import { describeEventStore, describeSessionStore, LateEventStore, LateSessionStore } from './store-contract.js';
 
 const pass = (ms: number): void => {
