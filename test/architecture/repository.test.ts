@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { describe, expect, it } from '@jest/globals';
@@ -64,5 +64,18 @@ describe('every package.json', () => {
     const { engines, files } = manifestOf(folder);
     expect(engines).toEqual(manifestOf('.')['engines']);
     expect(files).toEqual(expect.arrayContaining(['bin', 'dist', '!dist/.tsbuildinfo', '!dist/**/*.map']));
+  });
+});
+
+describe('the scripts that run some tests', () => {
+  it.each(['scripts/check-node.js', 'scripts/mutants/targets.js'])('%s names only files that exist', (script) => {
+    const named = [...read(script).matchAll(/'((?:packages|test)\/[^']+)'/g)].map(([, path]) => path as string);
+    const exists = (path: string) =>
+      ['', '.ts', '.test.ts'].some((end) => existsSync(join(ROOT, path.replace(/\.test$/, '') + end)));
+    expect(named.length).toBeGreaterThan(5);
+    expectNone(
+      'A file was renamed or deleted. Name the one that holds its subject now.',
+      named.filter((path) => !exists(path)),
+    );
   });
 });
