@@ -60,62 +60,58 @@ const guarded =
   };
 
 describe('access', () => {
-  eachRevision(
-    ['TOOL-27', 'TOOL-33', 'RES-13', 'PROMPT-08', 'COMP-07'],
-    'is given only by an access function that returns true, and a denial looks like an unknown member',
-    async (revision) => {
-      const ran: string[] = [];
-      const ways = await waysOf(revision, guarded(ran));
-      const notFound = revision === STATELESS ? -32602 : -32002;
-      const argument = { name: 'at', value: '' };
-      const probes = Object.keys(DENIALS).flatMap((name): Probe[] => {
-        const [fixed, page] = [`${name}://fixed`, `${name}://a`];
-        const unknown = (what: string) => ({ code: -32602, message: `Unknown ${what}: ${name}` });
-        const missing = (uri: string) => ({ code: notFound, message: 'Resource not found', data: { uri } });
-        const templates = [page, `${name}://{at}`];
-        const follow = (uri: string): Probe[] =>
-          revision === STATELESS ? [] : [['resources/subscribe', { uri }, missing(uri)]];
-        return [
-          ['tools/call', { name }, unknown('tool')],
-          ['tools/call', { name, arguments: 7 }, unknown('tool')],
-          ['tools/call', { name, arguments: [] }, unknown('tool')],
-          ['prompts/get', { name, arguments: {} }, unknown('prompt')],
-          ['prompts/get', { name, arguments: 7 }, unknown('prompt')],
-          ...[fixed, page].flatMap((uri): Probe[] => [['resources/read', { uri }, missing(uri)], ...follow(uri)]),
-          ['completion/complete', { ref: { type: 'ref/prompt', name }, argument }, unknown('prompt')],
-          ...[fixed, ...templates].map((uri): Probe => {
-            const answer = { code: -32602, message: `Unknown resource template: ${uri}` };
-            return ['completion/complete', { ref: { type: 'ref/resource', uri }, argument }, answer];
-          }),
-        ];
-      });
-      await answersAlike(ways, probes);
-      expect(ran).toEqual([]);
-      for (const { name: way, client, ask } of ways) {
-        const listed: unknown[] = [];
-        for (const [method, member, key] of [
-          ['tools/list', 'tools', 'name'],
-          ['prompts/list', 'prompts', 'name'],
-          ['resources/list', 'resources', 'uri'],
-          ['resources/templates/list', 'resourceTemplates', 'uriTemplate'],
-        ] as const) {
-          for (const page of await pagesOf(client, method)) {
-            listed.push(...(page[member] as JsonObject[]).map((entry) => entry[key]));
-          }
+  eachRevision(['TOOL-27', 'TOOL-33', 'RES-13', 'PROMPT-08', 'COMP-07'], 'needs exactly `true`', async (revision) => {
+    const ran: string[] = [];
+    const ways = await waysOf(revision, guarded(ran));
+    const notFound = revision === STATELESS ? -32602 : -32002;
+    const argument = { name: 'at', value: '' };
+    const probes = Object.keys(DENIALS).flatMap((name): Probe[] => {
+      const [fixed, page] = [`${name}://fixed`, `${name}://a`];
+      const unknown = (what: string) => ({ code: -32602, message: `Unknown ${what}: ${name}` });
+      const missing = (uri: string) => ({ code: notFound, message: 'Resource not found', data: { uri } });
+      const templates = [page, `${name}://{at}`];
+      const follow = (uri: string): Probe[] =>
+        revision === STATELESS ? [] : [['resources/subscribe', { uri }, missing(uri)]];
+      return [
+        ['tools/call', { name }, unknown('tool')],
+        ['tools/call', { name, arguments: 7 }, unknown('tool')],
+        ['tools/call', { name, arguments: [] }, unknown('tool')],
+        ['prompts/get', { name, arguments: {} }, unknown('prompt')],
+        ['prompts/get', { name, arguments: 7 }, unknown('prompt')],
+        ...[fixed, page].flatMap((uri): Probe[] => [['resources/read', { uri }, missing(uri)], ...follow(uri)]),
+        ['completion/complete', { ref: { type: 'ref/prompt', name }, argument }, unknown('prompt')],
+        ...[fixed, ...templates].map((uri): Probe => {
+          const answer = { code: -32602, message: `Unknown resource template: ${uri}` };
+          return ['completion/complete', { ref: { type: 'ref/resource', uri }, argument }, answer];
+        }),
+      ];
+    });
+    await answersAlike(ways, probes);
+    expect(ran).toEqual([]);
+    for (const { name: way, client, ask } of ways) {
+      const listed: unknown[] = [];
+      for (const [method, member, key] of [
+        ['tools/list', 'tools', 'name'],
+        ['prompts/list', 'prompts', 'name'],
+        ['resources/list', 'resources', 'uri'],
+        ['resources/templates/list', 'resourceTemplates', 'uriTemplate'],
+      ] as const) {
+        for (const page of await pagesOf(client, method)) {
+          listed.push(...(page[member] as JsonObject[]).map((entry) => entry[key]));
         }
-        const uris = ['open://fixed', 'open://ran', 'open://{at}'];
-        expect([way, listed, ran.splice(0)]).toEqual([way, ['open', 'open', ...uris], ['open']]);
-        const { result = {} } = await ask('tools/call', { name: 'open' });
-        expect([way, textOf(result), ran.splice(0)]).toEqual([way, 'ran', ['open']]);
-        if (!client.stateless) continue;
-        const all = [...Object.keys(DENIALS), 'open'].map((name) => `${name}://a`);
-        expect(await listen(client, { resourceSubscriptions: all })).toEqual({
-          resourceSubscriptions: ['open://a'],
-        });
       }
-      expect(ways.flatMap(({ client }) => client.texts).join('')).not.toContain('secret');
-    },
-  );
+      const uris = ['open://fixed', 'open://ran', 'open://{at}'];
+      expect([way, listed, ran.splice(0)]).toEqual([way, ['open', 'open', ...uris], ['open']]);
+      const { result = {} } = await ask('tools/call', { name: 'open' });
+      expect([way, textOf(result), ran.splice(0)]).toEqual([way, 'ran', ['open']]);
+      if (!client.stateless) continue;
+      const all = [...Object.keys(DENIALS), 'open'].map((name) => `${name}://a`);
+      expect(await listen(client, { resourceSubscriptions: all })).toEqual({
+        resourceSubscriptions: ['open://a'],
+      });
+    }
+    expect(ways.flatMap(({ client }) => client.texts).join('')).not.toContain('secret');
+  });
 
   inStateless('TOOL-27', 'is asked in every round of a request', async () => {
     let isOpen = true;
@@ -192,54 +188,50 @@ describe('access', () => {
 });
 
 describe('a limit', () => {
-  eachRevision(
-    ['TOOL-28', 'COMP-06', 'COMP-07'],
-    'counts each call, however it arrives, and runs nothing beyond',
-    async (revision) => {
-      let runs = 0;
-      const ways = await waysOf(revision, ({ options, guard }) => {
-        const limit = rateLimit(new RateLimiterMemory({ points: 3, duration: 60 }));
-        class Counted {
-          @Tool({ input: ANY, ...guard })
-          now() {
-            return (runs += 1);
-          }
-
-          @Tool({ input: ANY, ...guard })
-          async later() {
-            return await Promise.resolve((runs += 1));
-          }
-
-          @Prompt({ input: ANY, ...guard })
-          prompt() {
-            return String((runs += 1));
-          }
-
-          @Completion({ for: 'prompt', argument: 'at' })
-          ats() {
-            return [String((runs += 1))];
-          }
+  eachRevision(['TOOL-28', 'COMP-06', 'COMP-07'], 'counts each call, and runs nothing beyond it', async (revision) => {
+    let runs = 0;
+    const ways = await waysOf(revision, ({ options, guard }) => {
+      const limit = rateLimit(new RateLimiterMemory({ points: 3, duration: 60 }));
+      class Counted {
+        @Tool({ input: ANY, ...guard })
+        now() {
+          return (runs += 1);
         }
-        return serverOf({ providers: [Counted], ...options, interceptors: [...(options.interceptors ?? []), limit] });
-      });
-      const ref = { type: 'ref/prompt', name: 'prompt' };
-      const argument = { name: 'at', value: '' };
-      const said = expect.stringMatching(/^Too many calls\. Try again in \d+ s\.$/);
-      for (const { name: way, ask } of ways) {
-        runs = 0;
-        for (const name of ['now', 'later', 'now', 'later', 'now', 'unknown']) await ask('tools/call', { name });
-        const { result } = await ask('tools/call', { name: 'later' });
-        expect([way, runs, result]).toMatchObject([way, 3, { isError: true, content: [{ text: said }] }]);
-        for (const [method, params] of [
-          ['prompts/get', { name: 'prompt', arguments: {} }],
-          ['completion/complete', { ref, argument }],
-        ] as const) {
-          const { error } = await ask(method, params);
-          expect([way, method, runs, error?.message]).toEqual([way, method, 3, said]);
+
+        @Tool({ input: ANY, ...guard })
+        async later() {
+          return await Promise.resolve((runs += 1));
+        }
+
+        @Prompt({ input: ANY, ...guard })
+        prompt() {
+          return String((runs += 1));
+        }
+
+        @Completion({ for: 'prompt', argument: 'at' })
+        ats() {
+          return [String((runs += 1))];
         }
       }
-    },
-  );
+      return serverOf({ providers: [Counted], ...options, interceptors: [...(options.interceptors ?? []), limit] });
+    });
+    const ref = { type: 'ref/prompt', name: 'prompt' };
+    const argument = { name: 'at', value: '' };
+    const said = expect.stringMatching(/^Too many calls\. Try again in \d+ s\.$/);
+    for (const { name: way, ask } of ways) {
+      runs = 0;
+      for (const name of ['now', 'later', 'now', 'later', 'now', 'unknown']) await ask('tools/call', { name });
+      const { result } = await ask('tools/call', { name: 'later' });
+      expect([way, runs, result]).toMatchObject([way, 3, { isError: true, content: [{ text: said }] }]);
+      for (const [method, params] of [
+        ['prompts/get', { name: 'prompt', arguments: {} }],
+        ['completion/complete', { ref, argument }],
+      ] as const) {
+        const { error } = await ask(method, params);
+        expect([way, method, runs, error?.message]).toEqual([way, method, 3, said]);
+      }
+    }
+  });
 
   inStateless('TOOL-28', 'counts each round of a call, even if the client repeats a round', async () => {
     let runs = 0;

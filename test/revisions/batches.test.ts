@@ -114,53 +114,45 @@ describe('batches', () => {
     expect(client.received.at(-1)).toMatchObject({ id: null, error: { code: -32600 } });
   });
 
-  eachSessionRevision(
-    ['RPC-19', 'STDIO-05'],
-    'are not answered if nothing in them needs a response',
-    async (revision) => {
-      for (const transport of Object.values(transportsOf(revision))) {
-        const client = await RawClient.connect(serverWith(echo), { revision }, transport);
-        for (const batch of [NOTIFICATIONS, RESPONSES, [...NOTIFICATIONS, ...RESPONSES]]) {
-          const before = client.texts.length;
-          await client.send(batch);
-          await client.result('ping');
-          // only the response to the ping arrives, not even an empty array
-          expect(client.texts.slice(before)).toHaveLength(1);
-        }
+  eachSessionRevision(['RPC-19', 'STDIO-05'], 'are not answered if nothing in them needs that', async (revision) => {
+    for (const transport of Object.values(transportsOf(revision))) {
+      const client = await RawClient.connect(serverWith(echo), { revision }, transport);
+      for (const batch of [NOTIFICATIONS, RESPONSES, [...NOTIFICATIONS, ...RESPONSES]]) {
+        const before = client.texts.length;
+        await client.send(batch);
+        await client.result('ping');
+        // only the response to the ping arrives, not even an empty array
+        expect(client.texts.slice(before)).toHaveLength(1);
       }
-    },
-  );
+    }
+  });
 
-  eachSessionRevision(
-    'RPC-19',
-    'are then accepted with no body, even if their handling has to wait (#22)',
-    async (revision) => {
-      class SlowStore extends MemorySessionStore {
-        override async set(...args: Parameters<MemorySessionStore['set']>) {
-          await Promise.resolve();
-          return super.set(...args);
-        }
+  eachSessionRevision('RPC-19', 'are then accepted with no body, even if that takes time (#22)', async (revision) => {
+    class SlowStore extends MemorySessionStore {
+      override async set(...args: Parameters<MemorySessionStore['set']>) {
+        await Promise.resolve();
+        return super.set(...args);
       }
-      for (const sessionStore of [new SlowStore(), new MemorySessionStore()]) {
-        const { url, close } = await listen(serverWith(echo), { port: 0, sessionStore });
-        const client = await HttpClient.open(url, revision);
-        for (const batch of [NOTIFICATIONS, RESPONSES, [...NOTIFICATIONS, ...RESPONSES]]) {
-          const response = await client.post(batch);
-          expect([response.status, await response.text()]).toEqual([202, '']);
-        }
-        const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' };
-        for (const others of [[], [...NOTIFICATIONS, ...RESPONSES]]) {
-          const begun = await post(url, initialize(revision));
-          const headers = { 'mcp-session-id': begun.headers.get('mcp-session-id') as string };
-          await begun.text();
-          // the first of its kind is stored
-          const response = await post(url, [...others, initialized], headers);
-          expect([response.status, await response.text()]).toEqual([202, '']);
-        }
-        await close();
+    }
+    for (const sessionStore of [new SlowStore(), new MemorySessionStore()]) {
+      const { url, close } = await listen(serverWith(echo), { port: 0, sessionStore });
+      const client = await HttpClient.open(url, revision);
+      for (const batch of [NOTIFICATIONS, RESPONSES, [...NOTIFICATIONS, ...RESPONSES]]) {
+        const response = await client.post(batch);
+        expect([response.status, await response.text()]).toEqual([202, '']);
       }
-    },
-  );
+      const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' };
+      for (const others of [[], [...NOTIFICATIONS, ...RESPONSES]]) {
+        const begun = await post(url, initialize(revision));
+        const headers = { 'mcp-session-id': begun.headers.get('mcp-session-id') as string };
+        await begun.text();
+        // the first of its kind is stored
+        const response = await post(url, [...others, initialized], headers);
+        expect([response.status, await response.text()]).toEqual([202, '']);
+      }
+      await close();
+    }
+  });
 
   eachSessionRevision('RPC-20', 'are one invalid request if they are empty', async (revision) => {
     const error = { code: -32600, message: expect.any(String) };

@@ -14,7 +14,7 @@ import {
 import { transportsOf } from '../support/http-transports.js';
 import { RawClient, type RawOptions } from '../support/raw-client.js';
 import { eachSessionRevision, inStateless, STATELESS } from '../support/requirements.js';
-import { copies, copiesWith, enumerated, LISTS, many, names, namesOf, pagesOf, restricted } from './lists.js';
+import { copies, copiesWith, enumerated, kindsOf, LISTS, many, names, namesOf, pagesOf, restricted } from './lists.js';
 import { serverOf } from './servers.js';
 
 const ACCEPTED = { action: 'accept', content: { confirmed: true } };
@@ -98,134 +98,87 @@ describe('results', () => {
     }
   });
 
-  inStateless(
-    ['CACHE-02', 'CACHE-03', 'DISC-05'],
-    'have whole milliseconds and one of two scopes, or the start fails',
-    async () => {
-      for (const cache of [
-        { ttlMs: 0, scope: 'private' },
-        { ttlMs: 1, scope: 'public' },
-        { ttlMs: Number.MAX_SAFE_INTEGER, scope: 'private' },
+  inStateless(['CACHE-02', 'CACHE-03', 'DISC-05'], 'have whole milliseconds and one of two scopes', async () => {
+    for (const cache of [
+      { ttlMs: 0, scope: 'private' },
+      { ttlMs: 1, scope: 'public' },
+      { ttlMs: Number.MAX_SAFE_INTEGER, scope: 'private' },
+    ] as const) {
+      const results = await hintsOf(await open({ cache }));
+      expect(results.slice(0, 5)).toEqual(Array.from({ length: 5 }, () => [cache.ttlMs, cache.scope]));
+    }
+    const durations = [-1, 0.5, Number.NaN, Infinity, '1', null, undefined].map((ttlMs) => ({
+      ttlMs,
+      scope: 'public',
+    }));
+    const scopes = ['shared', 'Public', '', null, undefined].map((scope) => ({ ttlMs: 1, scope }));
+    for (const cache of [...durations, ...scopes] as CacheHint[]) {
+      expect(() => serverOf({ cache })).toThrow('DECORUM_INVALID_OPTION');
+      for (const uri of ['docs://a', 'docs://{name}'])
+        expect(() => withResource(uri, cache)).toThrow('DECORUM_INVALID_OPTION');
+    }
+  });
+
+  inStateless(['CACHE-01', 'CACHE-02', 'CACHE-04'], 'have one hint on all pages, of any kind of list', async () => {
+    for (const cache of [
+      { ttlMs: 0, scope: 'public' },
+      { ttlMs: 1500, scope: 'public' },
+      { ttlMs: 7, scope: 'private' },
+    ] as const) {
+      // one page of it has an entry that not everybody sees
+      const partly = [...names(4).map((name) => copies(name)), copiesWith({ access: () => true })('own')];
+      for (const [server, scope, lists] of [
+        [many(5, 2, { cache }), cache.scope, LISTS],
+        [restricted(5, { cache }), 'private', LISTS],
+        [serverOf({ providers: partly, pageSize: 2, cache }), 'private', LISTS],
+        [enumerated(5, { cache }).server, 'private', LISTS.slice(2, 3)],
       ] as const) {
-        const results = await hintsOf(await open({ cache }));
-        expect(results.slice(0, 5)).toEqual(Array.from({ length: 5 }, () => [cache.ttlMs, cache.scope]));
+        const client = await RawClient.connect(server, { revision: STATELESS, principal: ADA });
+        for (const [method] of lists) {
+          const hints = (await pagesOf(client, method)).map(hintOf);
+          expect([method, hints]).toEqual([method, Array.from({ length: 3 }, () => [cache.ttlMs, scope])]);
+        }
       }
-      const durations = [-1, 0.5, Number.NaN, Infinity, '1', null, undefined].map((ttlMs) => ({
-        ttlMs,
-        scope: 'public',
-      }));
-      const scopes = ['shared', 'Public', '', null, undefined].map((scope) => ({ ttlMs: 1, scope }));
-      for (const cache of [...durations, ...scopes] as CacheHint[]) {
-        expect(() => serverOf({ cache })).toThrow('DECORUM_INVALID_OPTION');
-        for (const uri of ['docs://a', 'docs://{name}'])
-          expect(() => withResource(uri, cache)).toThrow('DECORUM_INVALID_OPTION');
-      }
-    },
-  );
+    }
+  });
 
-  inStateless(
-    ['CACHE-01', 'CACHE-02', 'CACHE-04'],
-    'have one hint on all pages of a list, however it is made',
-    async () => {
-      for (const cache of [
-        { ttlMs: 0, scope: 'public' },
-        { ttlMs: 1500, scope: 'public' },
-        { ttlMs: 7, scope: 'private' },
-      ] as const) {
-        // one page of it has an entry that not everybody sees
-        const partly = [...names(4).map((name) => copies(name)), copiesWith({ access: () => true })('own')];
-        for (const [server, scope, lists] of [
-          [many(5, 2, { cache }), cache.scope, LISTS],
-          [restricted(5, { cache }), 'private', LISTS],
-          [serverOf({ providers: partly, pageSize: 2, cache }), 'private', LISTS],
-          [enumerated(5, { cache }).server, 'private', LISTS.slice(2, 3)],
-        ] as const) {
-          const client = await RawClient.connect(server, { revision: STATELESS, principal: ADA });
-          for (const [method] of lists) {
-            const hints = (await pagesOf(client, method)).map(hintOf);
-            expect([method, hints]).toEqual([method, Array.from({ length: 3 }, () => [cache.ttlMs, scope])]);
-          }
+  inStateless(['CACHE-05', 'AUTHRS-20'], 'are private if they show what the caller may use, or public', async () => {
+    const kinds = Object.values(kindsOf({ scopes: ['files:read'] }));
+    const cache: CacheHint = { ttlMs: 1000, scope: 'public' };
+    for (const listing of ['usable', 'all'] as const) {
+      for (const scopes of [['files:read'], []]) {
+        const server = serverOf({ providers: kinds, cache, listing });
+        const client = await RawClient.connect(server, { revision: STATELESS, principal: { ...ADA, scopes } });
+        for (const [method, member] of LISTS) {
+          const result = await client.result(method);
+          // with 'all', everybody gets the same list
+          expect([listing, method, result]).toMatchObject([
+            listing,
+            method,
+            { cacheScope: listing === 'all' ? 'public' : 'private' },
+          ]);
+          const hidden = listing === 'usable' && scopes.length === 0;
+          expect([method, namesOf(result, member).length]).toEqual([method, hidden ? 0 : 1]);
         }
       }
-    },
-  );
-
-  inStateless(
-    ['CACHE-05', 'AUTHRS-20'],
-    'are private if they show only what the caller may use, and else the same for all',
-    async () => {
-      class Files {
-        @Tool({ scopes: ['files:read'] })
-        read() {}
-
-        @Tool()
-        help() {}
-
-        @Prompt({ scopes: ['files:read'] })
-        summary() {
-          return '';
-        }
-
-        @Resource('files://{id}', { scopes: ['files:read'] })
-        file(_variables: NoInput) {
-          return '';
-        }
-
-        @Resource('files://all', { scopes: ['files:read'] })
-        files() {
-          return '';
-        }
+    }
+    const access = () => true;
+    class Own {
+      @Resource('files://own', { access })
+      own() {
+        return '';
       }
-      const cache: CacheHint = { ttlMs: 1000, scope: 'public' };
-      for (const listing of ['usable', 'all'] as const) {
-        for (const scopes of [['files:read'], []]) {
-          const server = serverOf({ providers: [Files], cache, listing });
-          const client = await RawClient.connect(server, { revision: STATELESS, principal: { ...ADA, scopes } });
-          for (const [method, member] of LISTS) {
-            const result = await client.result(method);
-            // with 'all', everybody gets the same list
-            expect([listing, method, result]).toMatchObject([
-              listing,
-              method,
-              { cacheScope: listing === 'all' ? 'public' : 'private' },
-            ]);
-            const hidden = listing === 'usable' && scopes.length === 0;
-            expect([method, namesOf(result, member).length > (member === 'tools' ? 1 : 0)]).toEqual([method, !hidden]);
-          }
-        }
-      }
-      const access = () => true;
-      class Own {
-        @Resource('files://own', { access })
-        own() {
-          return '';
-        }
-      }
-      const owner = await open({ providers: [Own], cache }, { principal: ADA });
-      expect(hintOf(await owner.result('resources/read', { uri: 'files://own' }))).toEqual([0, 'private']);
-      const server = serverOf({ providers: [copies('a')], cache });
-      const texts = [ADA, { subject: 'bob' }].map(async (principal) => {
-        const client = await RawClient.connect(server, { revision: STATELESS, principal });
-        await client.result('tools/list');
-        return client.texts[0];
-      });
-      expect(await texts[0]).toBe(await texts[1]);
-      class Shared {
-        @Resource('files://shared', { cache })
-        shared() {
-          return '';
-        }
-      }
-      class Guarded {
-        @Resource('files://guarded', { cache, access })
-        guarded() {
-          return '';
-        }
-      }
-      expect(() => serverOf({ providers: [Guarded] })).toThrow('cache.scope');
-      expect(() => serverOf({ providers: [{ provider: Shared, scopes: ['files:read'] }] })).toThrow('cache.scope');
-    },
-  );
+    }
+    const owner = await open({ providers: [Own], cache }, { principal: ADA });
+    expect(hintOf(await owner.result('resources/read', { uri: 'files://own' }))).toEqual([0, 'private']);
+    const server = serverOf({ providers: [copies('a')], cache });
+    const texts = [ADA, { subject: 'bob' }].map(async (principal) => {
+      const client = await RawClient.connect(server, { revision: STATELESS, principal });
+      await client.result('tools/list');
+      return client.texts[0];
+    });
+    expect(await texts[0]).toBe(await texts[1]);
+  });
 
   inStateless(['CACHE-07', 'MRTR-18'], 'that depend on answers are not cacheable, nor are the questions', async () => {
     const cache = { ttlMs: 60_000, scope: 'public' } as const;

@@ -20,101 +20,93 @@ import { deferred, type Handler, serverOf, serverWith } from './servers.js';
 import { waysOf } from './ways.js';
 
 describe('a cancelled request, however it has arrived,', () => {
-  eachRevision(
-    ['CANC-02', 'CANC-03', 'CANC-04', 'CANC-05'],
-    'ends without a response, and no other cancellation has an effect',
-    async (revision) => {
-      let started = deferred<Context>();
-      const wait = async (context: Context) => {
-        const aborted = new Promise((resolve) => context.signal.addEventListener('abort', resolve));
-        started.resolve(context);
-        await aborted;
-      };
-      const ways = await waysOf(revision, ({ options, guard }) => {
-        const server = serverOf({ providers: [membersOf(wait, guard)], ...options });
-        server.addTool({ name: 'quick', input: NoInput, ...guard }, () => 'quick');
-        return server;
-      });
-      for (const [turn, { name: way, client, isHttp, send, ask }] of ways.entries()) {
-        // without a session, a question ends its request; over HTTP, the client expects all responses of a batch
-        if ((client.stateless && way === 'after a question') || (isHttp && way === 'in a batch')) continue;
-        for (const [index, id] of ['a', '', 0].entries()) {
-          const [method, params] = RUNNING[(2 * index + turn) % RUNNING.length] as (typeof RUNNING)[number];
-          started = deferred();
-          void send(client.buildMessage(id, method, params));
-          const { signal } = await started.promise;
-          const others = [`${id} `, 1, null, [id], undefined];
-          for (const requestId of others) await client.notify('notifications/cancelled', { requestId });
-          await client.notify('notifications/cancelled');
-          await client.settled();
-          expect([way, id, signal.aborted]).toEqual([way, id, false]);
-          await client.cancel(id, 'Enough.');
-          await new Promise<unknown>((resolve) =>
-            signal.aborted ? resolve(0) : signal.addEventListener('abort', resolve),
-          );
-          // again, and too late
-          await client.notify('notifications/cancelled', { requestId: id });
-          await client.settled();
-          expect([way, client.received.filter((message) => message.id === id)]).toEqual([way, []]);
-        }
-        const { result } = await ask('tools/call', { name: 'quick' });
-        const before = client.received.length;
-        const answered = client.received.flatMap(({ id }) => (id === undefined || id === null ? [] : [id]));
-        for (const requestId of answered.slice(-3)) await client.notify('notifications/cancelled', { requestId });
+  eachRevision(['CANC-02', 'CANC-03', 'CANC-04', 'CANC-05'], 'ends without a response', async (revision) => {
+    let started = deferred<Context>();
+    const wait = async (context: Context) => {
+      const aborted = new Promise((resolve) => context.signal.addEventListener('abort', resolve));
+      started.resolve(context);
+      await aborted;
+    };
+    const ways = await waysOf(revision, ({ options, guard }) => {
+      const server = serverOf({ providers: [membersOf(wait, guard)], ...options });
+      server.addTool({ name: 'quick', input: NoInput, ...guard }, () => 'quick');
+      return server;
+    });
+    for (const [turn, { name: way, client, isHttp, send, ask }] of ways.entries()) {
+      // without a session, a question ends its request; over HTTP, the client expects all responses of a batch
+      if ((client.stateless && way === 'after a question') || (isHttp && way === 'in a batch')) continue;
+      for (const [index, id] of ['a', '', 0].entries()) {
+        const [method, params] = RUNNING[(2 * index + turn) % RUNNING.length] as (typeof RUNNING)[number];
+        started = deferred();
+        void send(client.buildMessage(id, method, params));
+        const { signal } = await started.promise;
+        const others = [`${id} `, 1, null, [id], undefined];
+        for (const requestId of others) await client.notify('notifications/cancelled', { requestId });
+        await client.notify('notifications/cancelled');
         await client.settled();
-        // the response that "settled" waited for
-        expect([way, result !== undefined, client.received.length - before]).toEqual([way, true, 1]);
+        expect([way, id, signal.aborted]).toEqual([way, id, false]);
+        await client.cancel(id, 'Enough.');
+        await new Promise<unknown>((resolve) =>
+          signal.aborted ? resolve(0) : signal.addEventListener('abort', resolve),
+        );
+        // again, and too late
+        await client.notify('notifications/cancelled', { requestId: id });
+        await client.settled();
+        expect([way, client.received.filter((message) => message.id === id)]).toEqual([way, []]);
       }
-    },
-  );
+      const { result } = await ask('tools/call', { name: 'quick' });
+      const before = client.received.length;
+      const answered = client.received.flatMap(({ id }) => (id === undefined || id === null ? [] : [id]));
+      for (const requestId of answered.slice(-3)) await client.notify('notifications/cancelled', { requestId });
+      await client.settled();
+      // the response that "settled" waited for
+      expect([way, result !== undefined, client.received.length - before]).toEqual([way, true, 1]);
+    }
+  });
 
-  eachRevision(
-    ['CANC-02', 'CANC-04'],
-    'never runs if it waits for a plugin, an access function or an interceptor, and has no response then either',
-    async (revision) => {
-      for (const [name, transport] of Object.entries(transportsOf(revision))) {
-        for (const waiter of ['plugin', 'access', 'interceptor'] as const) {
-          let [held, go] = [deferred(), deferred()];
-          const wait = async () => {
-            held.resolve();
-            await go.promise;
-          };
-          const observe: Plugin['observe'] = async ({ method }, run) => {
-            if (ASKING.some(([each]) => each === method)) await wait();
-            return await run();
-          };
-          const access = async () => {
-            await wait();
-            return true;
-          };
-          const interceptor: Interceptor = async (_call, next) => {
-            await wait();
-            return await next();
-          };
-          const [guard, options] = {
-            plugin: [{}, { plugins: [{ name: 'waiting', observe }] }],
-            access: [{ access }, {}],
-            interceptor: [{}, { interceptors: [interceptor] }],
-          }[waiter];
-          let runs = 0;
-          const server = serverOf({ providers: [membersOf(() => (runs += 1), guard)], ...options });
-          const client = await RawClient.connect(server, { revision }, transport);
-          for (const [id, [method, params]] of ASKING.entries()) {
-            [held, go] = [deferred(), deferred()];
-            void client.send(client.buildMessage(id, method, params));
-            await held.promise;
-            await client.cancel(id);
-            await client.settled();
-            go.resolve();
-            await client.settled();
-            const answers = client.received.filter((message) => message.id === id);
-            expect([name, waiter, method, answers]).toEqual([name, waiter, method, []]);
-          }
-          expect([name, waiter, runs]).toEqual([name, waiter, 0]);
+  eachRevision(['CANC-02', 'CANC-04'], 'never runs if it still waits, and has no response', async (revision) => {
+    for (const [name, transport] of Object.entries(transportsOf(revision))) {
+      for (const waiter of ['plugin', 'access', 'interceptor'] as const) {
+        let [held, go] = [deferred(), deferred()];
+        const wait = async () => {
+          held.resolve();
+          await go.promise;
+        };
+        const observe: Plugin['observe'] = async ({ method }, run) => {
+          if (ASKING.some(([each]) => each === method)) await wait();
+          return await run();
+        };
+        const access = async () => {
+          await wait();
+          return true;
+        };
+        const interceptor: Interceptor = async (_call, next) => {
+          await wait();
+          return await next();
+        };
+        const [guard, options] = {
+          plugin: [{}, { plugins: [{ name: 'waiting', observe }] }],
+          access: [{ access }, {}],
+          interceptor: [{}, { interceptors: [interceptor] }],
+        }[waiter];
+        let runs = 0;
+        const server = serverOf({ providers: [membersOf(() => (runs += 1), guard)], ...options });
+        const client = await RawClient.connect(server, { revision }, transport);
+        for (const [id, [method, params]] of ASKING.entries()) {
+          [held, go] = [deferred(), deferred()];
+          void client.send(client.buildMessage(id, method, params));
+          await held.promise;
+          await client.cancel(id);
+          await client.settled();
+          go.resolve();
+          await client.settled();
+          const answers = client.received.filter((message) => message.id === id);
+          expect([name, waiter, method, answers]).toEqual([name, waiter, method, []]);
         }
+        expect([name, waiter, runs]).toEqual([name, waiter, 0]);
       }
-    },
-  );
+    }
+  });
 });
 
 const cancelledBy = (client: RawClient) =>
@@ -131,62 +123,54 @@ function asking(work: Work) {
 }
 
 describe('a question that the server takes back', () => {
-  eachRevision(
-    ['CANC-01', 'CANC-07'],
-    'is named by its own id, once, and its late answers are dropped, over every transport',
-    async (revision) => {
-      for (const [name, transport] of Object.entries(transportsOf(revision))) {
-        const server = asking(async (context) => (await context.roots({ timeoutMs: 5 })).length);
-        const client = await RawClient.connect(server, { revision, capabilities, answers: none }, transport);
-        for (const [at, [method, params]] of ASKING.entries()) {
-          await client.request(method, params);
-          await client.settled();
-          expect([name, method, cancelledBy(client)]).toEqual([name, method, questionsTo(client)]);
-          expect(questionsTo(client)).toHaveLength(at + 1);
-        }
-        const before = client.received.length;
-        for (const id of questionsTo(client)) {
-          await client.send({ jsonrpc: '2.0', id, result: { roots: [] } });
-          await client.send({ jsonrpc: '2.0', id, error: { code: -1, message: 'Too late.' } });
-        }
+  eachRevision(['CANC-01', 'CANC-07'], 'is named once, by its own id, and late answers are lost', async (revision) => {
+    for (const [name, transport] of Object.entries(transportsOf(revision))) {
+      const server = asking(async (context) => (await context.roots({ timeoutMs: 5 })).length);
+      const client = await RawClient.connect(server, { revision, capabilities, answers: none }, transport);
+      for (const [at, [method, params]] of ASKING.entries()) {
+        await client.request(method, params);
         await client.settled();
-        // the response that "settled" waited for
-        expect([name, client.received.length - before]).toEqual([name, 1]);
-        expect(await client.call('quick')).toMatchObject({ content: [{ text: 'quick' }] });
+        expect([name, method, cancelledBy(client)]).toEqual([name, method, questionsTo(client)]);
+        expect(questionsTo(client)).toHaveLength(at + 1);
       }
-    },
-  );
+      const before = client.received.length;
+      for (const id of questionsTo(client)) {
+        await client.send({ jsonrpc: '2.0', id, result: { roots: [] } });
+        await client.send({ jsonrpc: '2.0', id, error: { code: -1, message: 'Too late.' } });
+      }
+      await client.settled();
+      // the response that "settled" waited for
+      expect([name, client.received.length - before]).toEqual([name, 1]);
+      expect(await client.call('quick')).toMatchObject({ content: [{ text: 'quick' }] });
+    }
+  });
 
-  eachRevision(
-    ['CANC-01', 'CANC-07'],
-    'belongs to the request that the client has cancelled, and no other question is taken back',
-    async (revision) => {
-      for (const [name, transport] of Object.entries(transportsOf(revision))) {
-        const server = asking(async (context) => (await context.roots()).length);
-        const client = await RawClient.connect(server, { revision, capabilities, answers: none }, transport);
-        for (const [id, [method, params]] of ASKING.entries()) {
-          void client.send(client.buildMessage(id, method, params));
-          await client.find(() => questionsTo(client).length === id + 1);
-        }
-        const questions = questionsTo(client);
-        await client.cancel(1);
-        await client.find(() => cancelledBy(client).length > 0);
-        await client.settled();
-        expect([name, cancelledBy(client)]).toEqual([name, [questions[1]]]);
-        // nor is its late answer that of another one
-        await client.send({ jsonrpc: '2.0', id: questions[1], result: { roots: [] } });
-        await client.settled();
-        expect(client.received.filter(({ id }) => [0, 1, 2, 3].includes(id as number))).toEqual([]);
-        for (const id of [0, 2, 3]) {
-          await client.send({ jsonrpc: '2.0', id: questions[id], result: { roots: [] } });
-          expect(await client.response(id)).toHaveProperty('result');
-        }
-        await client.settled();
-        expect([name, cancelledBy(client).length]).toEqual([name, 1]);
-        expect(client.received.filter(({ id }) => id === 1)).toEqual([]);
+  eachRevision(['CANC-01', 'CANC-07'], 'belongs to the request that the client has cancelled', async (revision) => {
+    for (const [name, transport] of Object.entries(transportsOf(revision))) {
+      const server = asking(async (context) => (await context.roots()).length);
+      const client = await RawClient.connect(server, { revision, capabilities, answers: none }, transport);
+      for (const [id, [method, params]] of ASKING.entries()) {
+        void client.send(client.buildMessage(id, method, params));
+        await client.find(() => questionsTo(client).length === id + 1);
       }
-    },
-  );
+      const questions = questionsTo(client);
+      await client.cancel(1);
+      await client.find(() => cancelledBy(client).length > 0);
+      await client.settled();
+      expect([name, cancelledBy(client)]).toEqual([name, [questions[1]]]);
+      // nor is its late answer that of another one
+      await client.send({ jsonrpc: '2.0', id: questions[1], result: { roots: [] } });
+      await client.settled();
+      expect(client.received.filter(({ id }) => [0, 1, 2, 3].includes(id as number))).toEqual([]);
+      for (const id of [0, 2, 3]) {
+        await client.send({ jsonrpc: '2.0', id: questions[id], result: { roots: [] } });
+        expect(await client.response(id)).toHaveProperty('result');
+      }
+      await client.settled();
+      expect([name, cancelledBy(client).length]).toEqual([name, 1]);
+      expect(client.received.filter(({ id }) => id === 1)).toEqual([]);
+    }
+  });
 });
 
 describe('a stateless request', () => {
@@ -270,7 +254,7 @@ const call = (client: RawClient, id: unknown, name: string, meta?: JsonObject) =
 describe('a cancelled request', () => {
   eachRevision(
     ['CANC-03', 'CANC-05', 'CANC-10'],
-    'is in flight, and has the same id, of the same type, in the same session',
+    'is in flight, with this id, in the same session',
     async (revision) => {
       const ids = [null, ['1'], [1], [[1]], {}, { id: 1 }, true, 1.5].map((requestId) => ({ requestId }));
       const malformed = [undefined, {}, { id: 1 }, { reason: 'no request' }, ...ids];
@@ -494,31 +478,27 @@ describe('a ping', () => {
     }
   });
 
-  eachSessionRevision(
-    'PING-02',
-    'is answered before the session begins, and between its first messages',
-    async (revision) => {
-      // over Streamable HTTP, there is no session to ping yet
-      for (const [name, transport] of Object.entries(transportsOf(revision)).filter(([key]) => key !== 'HTTP')) {
-        const client = await RawClient.connect(serverOf(), { revision, begins: false }, transport);
-        const params = { protocolVersion: revision, capabilities: {}, clientInfo: { name: 'raw', version: '1' } };
-        for (const step of ['ping', 'initialize', 'notifications/initialized']) {
-          for (const [id, given] of [
-            [`before ${step}`, undefined],
-            [0, {}],
-            ['', { _meta: { 'example.com/x': 1 } }],
-            [-1, { foo: 1 }],
-          ] as const) {
-            expect([name, await client.request('ping', given, id)]).toEqual([name, { jsonrpc: '2.0', id, result: {} }]);
-          }
-          if (step === 'initialize')
-            expect(await client.result(step, params)).toMatchObject({ protocolVersion: revision });
-          if (step === 'notifications/initialized') await client.notify(step);
+  eachSessionRevision('PING-02', 'is answered before the session and between its messages', async (revision) => {
+    // over Streamable HTTP, there is no session to ping yet
+    for (const [name, transport] of Object.entries(transportsOf(revision)).filter(([key]) => key !== 'HTTP')) {
+      const client = await RawClient.connect(serverOf(), { revision, begins: false }, transport);
+      const params = { protocolVersion: revision, capabilities: {}, clientInfo: { name: 'raw', version: '1' } };
+      for (const step of ['ping', 'initialize', 'notifications/initialized']) {
+        for (const [id, given] of [
+          [`before ${step}`, undefined],
+          [0, {}],
+          ['', { _meta: { 'example.com/x': 1 } }],
+          [-1, { foo: 1 }],
+        ] as const) {
+          expect([name, await client.request('ping', given, id)]).toEqual([name, { jsonrpc: '2.0', id, result: {} }]);
         }
-        expect(await client.result('ping')).toEqual({});
+        if (step === 'initialize')
+          expect(await client.result(step, params)).toMatchObject({ protocolVersion: revision });
+        if (step === 'notifications/initialized') await client.notify(step);
       }
-    },
-  );
+      expect(await client.result('ping')).toEqual({});
+    }
+  });
 
   // no row: the server never pings by itself
   it('is sent each time a handler wants one, and fails without an answer', async () => {

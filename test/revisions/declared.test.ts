@@ -133,36 +133,32 @@ describe('a question that the client has not declared', () => {
     });
   }
 
-  eachSessionRevision(
-    ['ELIC-01', 'SAMP-01', 'ROOT-01'],
-    'is not sent by another process that continues the session either',
-    async (revision) => {
-      const kindOf = (error: unknown) => (error as { kind?: string }).kind;
-      const server = () =>
-        serverWith({
-          ask: async (context) => {
-            const refused: unknown[] = [await context.roots().catch(kindOf)];
-            refused.push(await context.sample({ messages: 'Hi', maxTokens: 5 }).catch(kindOf));
-            return JSON.stringify([...refused, await context.confirm('Sure?')]);
-          },
-        });
-      const sessionStore = new MemorySessionStore();
-      const nodes = await Promise.all([server(), server()].map((each) => listen(each, { port: 0, sessionStore })));
-      try {
-        // it declares elicitation only
-        const client = await HttpClient.open(nodes[0]!.url, revision);
-        const moved = client.at(nodes[1]!.url);
-        const reader = await moved.stream(1, 'ask');
-        const { message } = await reader.message();
-        expect(message?.method).toBe('elicitation/create');
-        await moved.post({ jsonrpc: '2.0', id: message?.id, result: { action: 'accept' } });
-        const text = JSON.stringify(['missing-capability', 'missing-capability', true]);
-        expect((await reader.message()).message).toMatchObject({ id: 1, result: { content: [{ text }] } });
-      } finally {
-        await Promise.all(nodes.map((node) => node.close()));
-      }
-    },
-  );
+  eachSessionRevision(['ELIC-01', 'SAMP-01', 'ROOT-01'], 'is not sent by another process either', async (revision) => {
+    const kindOf = (error: unknown) => (error as { kind?: string }).kind;
+    const server = () =>
+      serverWith({
+        ask: async (context) => {
+          const refused: unknown[] = [await context.roots().catch(kindOf)];
+          refused.push(await context.sample({ messages: 'Hi', maxTokens: 5 }).catch(kindOf));
+          return JSON.stringify([...refused, await context.confirm('Sure?')]);
+        },
+      });
+    const sessionStore = new MemorySessionStore();
+    const nodes = await Promise.all([server(), server()].map((each) => listen(each, { port: 0, sessionStore })));
+    try {
+      // it declares elicitation only
+      const client = await HttpClient.open(nodes[0]!.url, revision);
+      const moved = client.at(nodes[1]!.url);
+      const reader = await moved.stream(1, 'ask');
+      const { message } = await reader.message();
+      expect(message?.method).toBe('elicitation/create');
+      await moved.post({ jsonrpc: '2.0', id: message?.id, result: { action: 'accept' } });
+      const text = JSON.stringify(['missing-capability', 'missing-capability', true]);
+      expect((await reader.message()).message).toMatchObject({ id: 1, result: { content: [{ text }] } });
+    } finally {
+      await Promise.all(nodes.map((node) => node.close()));
+    }
+  });
 });
 
 describe('the capabilities of a request', () => {

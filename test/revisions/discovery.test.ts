@@ -205,26 +205,20 @@ async function discover(server: McpServer, transport: RawTransport = overStdio):
 }
 
 describe('server/discover', () => {
-  inStateless(
-    ['DISC-02', 'DISC-03'],
-    'has all required fields, the instructions, and the complete server info',
-    async () => {
-      const icons = [
-        { src: 'https://example.com/i.png', mimeType: 'image/png', sizes: ['1x1'], theme: 'dark' },
-      ] as const;
-      const identity = { title: 'A title', websiteUrl: 'https://example.com', description: 'A server', icons };
-      for (const transport of RAW_TRANSPORTS) {
-        for (const instructions of ['Ask first.', ' Ask\n first. ', 'ü'.repeat(5000), '']) {
-          const result = await discover(serverOf({ ...identity, instructions }), transport);
-          expect(result).toMatchObject({ resultType: 'complete', capabilities: { logging: {} }, instructions });
-          const known = { name: 'revisions', version: '1.0.0', ...identity };
-          expect(result['_meta']).toEqual({ [`${PREFIX}serverInfo`]: known });
-          expect(result).not.toHaveProperty('serverInfo');
-        }
-        expect(await discover(serverOf(), transport)).not.toHaveProperty('instructions');
+  inStateless(['DISC-02', 'DISC-03'], 'has all its fields, instructions, and server info', async () => {
+    const icons = [{ src: 'https://example.com/i.png', mimeType: 'image/png', sizes: ['1x1'], theme: 'dark' }] as const;
+    const identity = { title: 'A title', websiteUrl: 'https://example.com', description: 'A server', icons };
+    for (const transport of RAW_TRANSPORTS) {
+      for (const instructions of ['Ask first.', ' Ask\n first. ', 'ü'.repeat(5000), '']) {
+        const result = await discover(serverOf({ ...identity, instructions }), transport);
+        expect(result).toMatchObject({ resultType: 'complete', capabilities: { logging: {} }, instructions });
+        const known = { name: 'revisions', version: '1.0.0', ...identity };
+        expect(result['_meta']).toEqual({ [`${PREFIX}serverInfo`]: known });
+        expect(result).not.toHaveProperty('serverInfo');
       }
-    },
-  );
+      expect(await discover(serverOf(), transport)).not.toHaveProperty('instructions');
+    }
+  });
 
   it('declares experimental capabilities unchanged', async () => {
     const experimental = { 'example.com/ours': { level: 2 }, 'example.com/plain': {} };
@@ -262,17 +256,13 @@ describe('server/discover', () => {
     }
   });
 
-  inStateless(
-    ['DISC-01', 'DISC-06', 'DISC-07'],
-    'lists the supported revisions, those with sessions too, as a refusal does',
-    async () => {
-      for (const transport of RAW_TRANSPORTS) {
-        const { supportedVersions } = await discover(serverOf(), transport);
-        const client = await RawClient.connect(serverOf(), { revision });
-        const { data } = await client.error('tools/list', { _meta: { [VERSION]: 'v999.0.0' } });
-        expect(supportedVersions).toEqual(expect.arrayContaining(data?.['supported'] as string[]));
-        expect(supportedVersions).toEqual(expect.arrayContaining(['2024-11-05', '2025-11-25', revision]));
-      }
-    },
-  );
+  inStateless(['DISC-01', 'DISC-06', 'DISC-07'], 'lists all supported revisions, as a refusal does', async () => {
+    for (const transport of RAW_TRANSPORTS) {
+      const { supportedVersions } = await discover(serverOf(), transport);
+      const client = await RawClient.connect(serverOf(), { revision });
+      const { data } = await client.error('tools/list', { _meta: { [VERSION]: 'v999.0.0' } });
+      expect(supportedVersions).toEqual(expect.arrayContaining(data?.['supported'] as string[]));
+      expect(supportedVersions).toEqual(expect.arrayContaining(['2024-11-05', '2025-11-25', revision]));
+    }
+  });
 });

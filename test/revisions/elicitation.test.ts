@@ -1,39 +1,7 @@
 // Forms and visits that handlers ask for.
 import { describe, expect } from '@jest/globals';
 import { type Context, Describe, type JsonObject, needInput } from '@decorum/core';
-import {
-  ArrayContains,
-  ArrayMaxSize,
-  ArrayNotEmpty,
-  ArrayUnique,
-  Contains,
-  Equals,
-  IsArray,
-  IsBoolean,
-  IsBooleanString,
-  IsDate,
-  IsDateString,
-  IsDivisibleBy,
-  IsEmail,
-  IsIn,
-  IsInt,
-  IsIP,
-  IsNotEmpty,
-  IsNotIn,
-  IsNumber,
-  IsOptional,
-  IsPositive,
-  IsString,
-  IsUrl,
-  IsUUID,
-  Matches,
-  Max,
-  MaxLength,
-  Min,
-  MinLength,
-  NotEquals,
-  validateSync,
-} from 'class-validator';
+import * as v from 'class-validator';
 import fc from 'fast-check';
 import { z } from 'zod';
 
@@ -143,34 +111,30 @@ describe('elicitation', () => {
     },
   };
 
-  eachSessionRevision(
-    'ELIC-06',
-    'has only choices and defaults of the revision, and assembles the answer',
-    async (revision) => {
-      const answer = accept({ size: 'l', 'days: sat': false, 'days: sun': true, name: 'Grace', news: false });
-      const { said, questions } = await ask(revision, form(CHOICES), { answer });
-      expect(questions[0]?.params).toEqual({
-        message: 'Who are you?',
-        requestedSchema: {
-          type: 'object',
-          properties: {
-            size: { type: 'string', enum: ['s', 'l'], enumNames: ['Small', 'Large'] },
-            'days: sat': { type: 'boolean', title: 'days: Saturday' },
-            'days: sun': { type: 'boolean', title: 'days: Sunday' },
-            name: { type: 'string' },
-            age: { type: 'integer', minimum: 0 },
-            height: { type: 'number' },
-            news: { type: 'boolean', default: true },
-            ads: { type: 'boolean', default: false },
-          },
+  eachSessionRevision('ELIC-06', 'has only choices and defaults of the revision', async (revision) => {
+    const answer = accept({ size: 'l', 'days: sat': false, 'days: sun': true, name: 'Grace', news: false });
+    const { said, questions } = await ask(revision, form(CHOICES), { answer });
+    expect(questions[0]?.params).toEqual({
+      message: 'Who are you?',
+      requestedSchema: {
+        type: 'object',
+        properties: {
+          size: { type: 'string', enum: ['s', 'l'], enumNames: ['Small', 'Large'] },
+          'days: sat': { type: 'boolean', title: 'days: Saturday' },
+          'days: sun': { type: 'boolean', title: 'days: Sunday' },
+          name: { type: 'string' },
+          age: { type: 'integer', minimum: 0 },
+          height: { type: 'number' },
+          news: { type: 'boolean', default: true },
+          ads: { type: 'boolean', default: false },
         },
-      });
-      expect(JSON.parse(said)).toEqual({
-        action: 'accept',
-        content: { size: 'l', days: ['sun'], name: 'Grace', news: false },
-      });
-    },
-  );
+      },
+    });
+    expect(JSON.parse(said)).toEqual({
+      action: 'accept',
+      content: { size: 'l', days: ['sun'], name: 'Grace', news: false },
+    });
+  });
 
   eachRevision('ELIC-07', 'has titled choices, multiple choices, and defaults', async (revision) => {
     const content = { size: 'l', days: ['sun'], name: 'Grace', news: false };
@@ -285,81 +249,82 @@ describe('elicitation', () => {
 });
 
 describe('elicitation by URL', () => {
-  eachRevision(
-    ['ELIC-13', 'ELIC-14', 'ELIC-15'],
-    'has a valid and safe URL, also one made for the visit',
-    async (revision) => {
-      const asking = (url: string): readonly Asking[] => [
-        visit(url),
-        (context) => context.elicitUrl({ message: 'Please sign in', url: () => url }),
-        (context) => context.requireUrl({ message: 'Please sign in', url: () => url }),
-      ];
-      const unsafe = ['http://example.com', 'ftp://example.com', 'javascript:alert(1)', 'file:///etc/passwd'];
-      const hosts = ['localhost.example.com', 'localhostess', 'example.localhost', '127.0.0.1.example.com', '[::2]'];
-      unsafe.push(
-        ...hosts.map((host) => `http://${host}/`),
-        'https://ada@example.com',
-        'https://ada:secret@example.com',
-      );
-      for (const url of ['', 'example.com', 'https://', 'https://exa mple.com', ...unsafe]) {
-        for (const question of asking(url)) {
-          const { said, questions } = await ask(revision, question, { answer: accept() });
-          expect([url, questions, said]).toEqual([url, [], expect.stringMatching(/^TypeError/)]);
-        }
+  eachRevision(['ELIC-13', 'ELIC-14', 'ELIC-15'], 'has a safe URL, also one made for a visit', async (revision) => {
+    const asking = (url: string): readonly Asking[] => [
+      visit(url),
+      (context) => context.elicitUrl({ message: 'Please sign in', url: () => url }),
+      (context) => context.requireUrl({ message: 'Please sign in', url: () => url }),
+    ];
+    const unsafe = ['http://example.com', 'ftp://example.com', 'javascript:alert(1)', 'file:///etc/passwd'];
+    const hosts = ['localhost.example.com', 'localhostess', 'example.localhost', '127.0.0.1.example.com', '[::2]'];
+    unsafe.push(...hosts.map((host) => `http://${host}/`), 'https://ada@example.com', 'https://ada:secret@example.com');
+    for (const url of ['', 'example.com', 'https://', 'https://exa mple.com', ...unsafe]) {
+      for (const question of asking(url)) {
+        const { said, questions } = await ask(revision, question, { answer: accept() });
+        expect([url, questions, said]).toEqual([url, [], expect.stringMatching(/^TypeError/)]);
       }
-      for (const url of ['https://example.com/', 'http://localhost:3000/', 'http://127.0.0.1/', 'http://[::1]/']) {
-        const { questions } = await ask(revision, visit(url), { answer: accept() });
-        expect(questions).toMatchObject([{ params: { url } }]);
-      }
-    },
-  );
+    }
+    for (const url of ['https://example.com/', 'http://localhost:3000/', 'http://127.0.0.1/', 'http://[::1]/']) {
+      const { questions } = await ask(revision, visit(url), { answer: accept() });
+      expect(questions).toMatchObject([{ params: { url } }]);
+    }
+  });
 });
 
 const each = { each: true };
-const ANY = [IsOptional(), IsNotEmpty(), Describe({ title: 'Title', description: 'What it is' })];
+const ANY = [v.IsOptional(), v.IsNotEmpty(), Describe({ title: 'Title', description: 'What it is' })];
 
 /** Decorators, optional rules and initial values for each kind of field. */
 const KINDS = [
   {
-    is: [IsString()],
+    is: [v.IsString()],
     rules: [
-      IsIn(['a', 'b']),
-      IsIn(['b', 'c']),
-      Equals('a'),
-      NotEquals('b'),
-      IsNotIn(['c']),
-      MinLength(1),
-      MaxLength(9),
-      Matches(/^[a-z]$/),
-      Contains('a'),
-      IsEmail(),
-      IsUrl(),
-      IsUUID(),
-      IsIP(),
-      IsDateString(),
-      IsBooleanString(),
+      v.IsIn(['a', 'b']),
+      v.IsIn(['b', 'c']),
+      v.Equals('a'),
+      v.NotEquals('b'),
+      v.IsNotIn(['c']),
+      v.MinLength(1),
+      v.MaxLength(9),
+      v.Matches(/^[a-z]$/),
+      v.Contains('a'),
+      v.IsEmail(),
+      v.IsUrl(),
+      v.IsUUID(),
+      v.IsIP(),
+      v.IsDateString(),
+      v.IsBooleanString(),
     ],
     initials: ['a', 'b'],
   },
   {
-    is: [IsNumber(), IsInt()],
-    rules: [IsIn([1, 2]), Equals(1), NotEquals(3), Min(0.5), Max(9), IsPositive(), IsDivisibleBy(1), IsInt()],
+    is: [v.IsNumber(), v.IsInt()],
+    rules: [
+      v.IsIn([1, 2]),
+      v.Equals(1),
+      v.NotEquals(3),
+      v.Min(0.5),
+      v.Max(9),
+      v.IsPositive(),
+      v.IsDivisibleBy(1),
+      v.IsInt(),
+    ],
     initials: [1, 1.5],
   },
-  { is: [IsBoolean()], rules: [Equals(true), IsIn([true]), NotEquals(false)], initials: [false, true] },
-  { is: [IsDate()], rules: [], initials: [] },
+  { is: [v.IsBoolean()], rules: [v.Equals(true), v.IsIn([true]), v.NotEquals(false)], initials: [false, true] },
+  { is: [v.IsDate()], rules: [], initials: [] },
   {
-    is: [IsIn(['a', 'b'], each)],
+    is: [v.IsIn(['a', 'b'], each)],
     rules: [
-      IsArray(),
-      ArrayNotEmpty(),
-      ArrayMaxSize(2),
-      ArrayUnique(),
-      ArrayContains(['a']),
-      IsString(each),
-      MinLength(1, each),
-      Matches(/^[ab]$/, each),
-      IsNotEmpty(each),
+      v.IsArray(),
+      v.ArrayNotEmpty(),
+      v.ArrayMaxSize(2),
+      v.ArrayUnique(),
+      v.ArrayContains(['a']),
+      v.IsString(each),
+      v.MinLength(1, each),
+      v.Matches(/^[ab]$/, each),
+      v.IsNotEmpty(each),
     ],
     initials: [['a'], ['b', 'a']],
   },
@@ -399,7 +364,7 @@ function isAccepted({ rules, initial }: Field): boolean {
     field0 = initial;
   }
   for (const rule of rules) rule(Dto.prototype, 'field0');
-  return initial === undefined || validateSync(new Dto()).length === 0;
+  return initial === undefined || v.validateSync(new Dto()).length === 0;
 }
 
 /** Creates a class with these fields. */

@@ -1,6 +1,6 @@
 // What clients answer: every action, every value of a form, every failure, and roots that change.
 import { describe, expect } from '@jest/globals';
-import { type Context, type JsonObject, needInput } from '@decorum/core';
+import type { Context, JsonObject } from '@decorum/core';
 
 import { transportsOf } from '../support/http-transports.js';
 import { type Answer, RawClient, textOf } from '../support/raw-client.js';
@@ -147,31 +147,6 @@ describe('the content of a form', () => {
     }
   });
 
-  eachRevision('ELIC-09', 'fits the second and the last question too', async (revision) => {
-    const [field, [right], wrong] = FIELDS[6]!;
-    const three: Asking = async (context) => {
-      const answers = [];
-      for (const message of ['First?', 'Which?', 'Last?']) {
-        answers.push(await context.elicit(formOf(field), { message }).catch((error: Error) => error.message));
-      }
-      return answers;
-    };
-    for (const bad of ['Which?', 'Last?']) {
-      for (const value of wrong) {
-        const answer: Answer = ({ message }) => ({
-          result: { action: 'accept', content: { value: message === bad ? value : right } },
-        });
-        const { said } = await ask(revision, three, answer);
-        if (revision === STATELESS) expect(said).toBe('asked again');
-        else {
-          const accepted = { action: 'accept', content: { value: right } };
-          const told = expect.stringContaining(bad);
-          expect(JSON.parse(said)).toEqual([accepted, ...(bad === 'Last?' ? [accepted, told] : [told, accepted])]);
-        }
-      }
-    }
-  });
-
   inStateless('ELIC-09', 'fits if the client sends it before it is asked, or with other answers', async () => {
     const [field, [right], wrong] = FIELDS[6]!;
     const server = serverWith({
@@ -215,18 +190,14 @@ describe('a question that fails', () => {
     [undefined, undefined],
   ];
 
-  eachSessionRevision(
-    'ELIC-24',
-    'is an error of the handler in every way to ask, and never an agreement',
-    async (revision) => {
-      for (const [way, question] of Object.entries(waysIn(revision))) {
-        for (const [answer, code] of FAILURES) {
-          const { said } = await ask(revision, question, () => answer);
-          expect([way, answer, said]).toEqual([way, answer, `client error ${String(code)}`]);
-        }
+  eachSessionRevision('ELIC-24', 'is an error in every way to ask, and never an agreement', async (revision) => {
+    for (const [way, question] of Object.entries(waysIn(revision))) {
+      for (const [answer, code] of FAILURES) {
+        const { said } = await ask(revision, question, () => answer);
+        expect([way, answer, said]).toEqual([way, answer, `client error ${String(code)}`]);
       }
-    },
-  );
+    }
+  });
 
   inStateless('ELIC-24', 'is asked again in every way to ask, and never an agreement', async () => {
     for (const [way, question] of Object.entries(waysIn(STATELESS))) {
@@ -299,27 +270,6 @@ describe('roots', () => {
       const invalid = 'client error undefined';
       expect(said).toEqual(['client error -32601', 'client error -32603', invalid, invalid, invalid, '""']);
     }
-  });
-});
-
-describe('roots that a handler asks for by returning the question', () => {
-  inStateless('ROOT-04', 'are asked for again while they are unavailable', async () => {
-    const server = serverWith({
-      ask: (context) =>
-        context.answers ? JSON.stringify(context.answers) : needInput({ where: { method: 'roots/list' } }),
-    });
-    const client = await connect(server, { capabilities: { roots: {} } });
-    const { requestState, inputRequests } = await begin(client, 'ask');
-    for (const inputResponses of [undefined, {}, { where: null }, { where: 'none' }, { other: {} }]) {
-      const { result } = await again(client, 'ask', { requestState, inputResponses } as unknown as JsonObject);
-      expect(asked(result).inputRequests).toEqual(inputRequests);
-    }
-    const { result } = await again(client, 'ask', {
-      requestState,
-      inputResponses: { where: { roots: [] }, other: {} },
-    });
-    // nothing that was not asked
-    expect(textOf(result!)).toBe('{"where":{"roots":[]}}');
   });
 });
 

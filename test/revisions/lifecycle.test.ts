@@ -274,34 +274,26 @@ describe('a question to the client', () => {
     expect(await client.error('tools/call', params)).toMatchObject({ code: -32602 });
   });
 
-  eachSessionRevision(
-    ['LIFE-14', 'LIFE-15'],
-    'is cancelled after its own timeout or the server’s',
-    async (revision) => {
-      const ways = [
-        [questionsOf(revision), { questionTimeoutMs: 10 }],
-        [questionsOf(revision, { timeoutMs: 10 }), {}],
-      ] as const;
-      for (const transport of Object.values(transportsOf(revision))) {
-        for (const [asking, options] of ways) {
-          const client = await RawClient.connect(
-            serverWith(asking, options),
-            { revision, capabilities: ALL },
-            transport,
-          );
-          for (const name of Object.keys(asking)) {
-            const before = client.received.length;
-            expect([name, await client.call(name)]).toMatchObject([name, { isError: true }]);
-            const [question, cancelled] = client.received.slice(before);
-            expect(question).toEqual({ ...question, method: expect.any(String), id: expect.anything() });
-            expect(cancelled).toMatchObject({ method: 'notifications/cancelled', params: { requestId: question?.id } });
-            // a late answer changes nothing
-            await client.send({ jsonrpc: '2.0', id: question?.id, result: {} });
-          }
+  eachSessionRevision(['LIFE-14', 'LIFE-15'], 'is cancelled after its timeout or the server’s', async (revision) => {
+    const ways = [
+      [questionsOf(revision), { questionTimeoutMs: 10 }],
+      [questionsOf(revision, { timeoutMs: 10 }), {}],
+    ] as const;
+    for (const transport of Object.values(transportsOf(revision))) {
+      for (const [asking, options] of ways) {
+        const client = await RawClient.connect(serverWith(asking, options), { revision, capabilities: ALL }, transport);
+        for (const name of Object.keys(asking)) {
+          const before = client.received.length;
+          expect([name, await client.call(name)]).toMatchObject([name, { isError: true }]);
+          const [question, cancelled] = client.received.slice(before);
+          expect(question).toEqual({ ...question, method: expect.any(String), id: expect.anything() });
+          expect(cancelled).toMatchObject({ method: 'notifications/cancelled', params: { requestId: question?.id } });
+          // a late answer changes nothing
+          await client.send({ jsonrpc: '2.0', id: question?.id, result: {} });
         }
       }
-    },
-  );
+    }
+  });
 
   eachSessionRevision('LIFE-17', 'times out, no matter how much progress the client reports', async (revision) => {
     const asked = deferred<string | number>();

@@ -77,35 +77,31 @@ describe('the `_meta` of a request', () => {
     ...(revision === STATELESS ? [] : ['logLevel', 'clientInfo', 'clientCapabilities'].map(ours)),
   ];
 
-  eachRevision(
-    'META-01',
-    'is passed to handlers of all kinds, and its reserved keys mean nothing',
-    async (revision) => {
-      for (const [name, transport] of Object.entries(transportsOf(revision))) {
-        const seen: unknown[] = [];
-        const see = ({ meta, log }: Context) => {
-          log.debug('seen');
-          seen.push(meta);
-          return 'seen';
-        };
-        const server = serverOf({ providers: [membersOf(see)], logLevel: 'error' });
-        const client = await RawClient.connect(server, { revision }, transport);
-        const plain: JsonObject[] = [];
-        for (const [method, params] of RUNNING) plain.push(await client.result(method, params));
-        seen.length = 0;
-        for (const value of name === 'memory' ? ODD : ODD.slice(-2)) {
-          const meta = { ...Object.fromEntries(reservedOf(revision).map((key) => [key, value])), 'example.com/x': 1 };
-          const expected = client.buildMessage('x', 'tools/call', { _meta: meta }).params?.['_meta'];
-          for (const [index, [method, params]] of RUNNING.entries()) {
-            const result = await client.result(method, { ...params, _meta: meta });
-            expect([name, method, value, result]).toEqual([name, method, value, plain[index]]);
-          }
-          expect([name, seen.splice(0)]).toEqual([name, RUNNING.map(() => expected)]);
+  eachRevision('META-01', 'is passed to all handlers, and its reserved keys mean nothing', async (revision) => {
+    for (const [name, transport] of Object.entries(transportsOf(revision))) {
+      const seen: unknown[] = [];
+      const see = ({ meta, log }: Context) => {
+        log.debug('seen');
+        seen.push(meta);
+        return 'seen';
+      };
+      const server = serverOf({ providers: [membersOf(see)], logLevel: 'error' });
+      const client = await RawClient.connect(server, { revision }, transport);
+      const plain: JsonObject[] = [];
+      for (const [method, params] of RUNNING) plain.push(await client.result(method, params));
+      seen.length = 0;
+      for (const value of name === 'memory' ? ODD : ODD.slice(-2)) {
+        const meta = { ...Object.fromEntries(reservedOf(revision).map((key) => [key, value])), 'example.com/x': 1 };
+        const expected = client.buildMessage('x', 'tools/call', { _meta: meta }).params?.['_meta'];
+        for (const [index, [method, params]] of RUNNING.entries()) {
+          const result = await client.result(method, { ...params, _meta: meta });
+          expect([name, method, value, result]).toEqual([name, method, value, plain[index]]);
         }
-        expect([name, client.received.filter(({ method }) => method !== undefined)]).toEqual([name, []]);
+        expect([name, seen.splice(0)]).toEqual([name, RUNNING.map(() => expected)]);
       }
-    },
-  );
+      expect([name, client.received.filter(({ method }) => method !== undefined)]).toEqual([name, []]);
+    }
+  });
 
   eachRevision('META-01', 'is passed to handlers also after a question', async (revision) => {
     let seen: unknown[] = [];
@@ -173,19 +169,15 @@ describe('a key in `_meta`', () => {
     for (const key of keys) expect(key).toMatch(META_KEY);
   });
 
-  eachRevision(
-    ['META-02', 'META-03'],
-    'of a member follows the grammar and has no prefix that any revision reserves',
-    async (revision) => {
-      for (const key of [...WRONG, ...WRONG_NAMES, ...WRONG_NAMES.map((name) => `com.example/${name}`)]) {
-        refused({ _meta: { 'com.example/fine': 1, [key]: 1 } }, `has the key "${key}"`);
-      }
-      for (const key of RESERVED) {
-        refused({ _meta: { 'com.example/fine': 1, [key]: 1 } }, `has the key "${key}", which is reserved`);
-      }
-      await accepted(revision, Object.fromEntries([...RIGHT, ...FREE].map((key) => [key, null])));
-    },
-  );
+  eachRevision(['META-02', 'META-03'], 'of a member is valid and not reserved in any revision', async (revision) => {
+    for (const key of [...WRONG, ...WRONG_NAMES, ...WRONG_NAMES.map((name) => `com.example/${name}`)]) {
+      refused({ _meta: { 'com.example/fine': 1, [key]: 1 } }, `has the key "${key}"`);
+    }
+    for (const key of RESERVED) {
+      refused({ _meta: { 'com.example/fine': 1, [key]: 1 } }, `has the key "${key}", which is reserved`);
+    }
+    await accepted(revision, Object.fromEntries([...RIGHT, ...FREE].map((key) => [key, null])));
+  });
 });
 
 /** Examples of https://www.w3.org/TR/trace-context/ and https://www.w3.org/TR/baggage/. */
@@ -443,39 +435,29 @@ describe('icons, annotations and titles', () => {
     }
   });
 
-  eachRevision(
-    ['META-28', 'META-29'],
-    'annotations are sent with resources, templates and blocks of all kinds',
-    async (revision) => {
-      const [, , , resource, template] = await entries(revision);
-      const client = await RawClient.connect(golden('contents'), { revision });
-      const { content } = await client.call('everything');
-      const annotated = [resource, template, ...(content as JsonObject[])].flatMap(
-        (each) => each?.['annotations'] ?? [],
-      );
-      expect(annotated.length).toBeGreaterThan(5);
-      const lastModified = revision >= '2025-06-18' && { lastModified: '2025-01-12T15:00:58Z' };
-      for (const annotations of annotated) {
-        expect(annotations).toEqual({ audience: ['user'], priority: 0.5, ...lastModified });
-      }
-    },
-  );
+  eachRevision(['META-28', 'META-29'], 'annotations are sent with resources and all blocks', async (revision) => {
+    const [, , , resource, template] = await entries(revision);
+    const client = await RawClient.connect(golden('contents'), { revision });
+    const { content } = await client.call('everything');
+    const annotated = [resource, template, ...(content as JsonObject[])].flatMap((each) => each?.['annotations'] ?? []);
+    expect(annotated.length).toBeGreaterThan(5);
+    const lastModified = revision >= '2025-06-18' && { lastModified: '2025-01-12T15:00:58Z' };
+    for (const annotations of annotated) {
+      expect(annotations).toEqual({ audience: ['user'], priority: 0.5, ...lastModified });
+    }
+  });
 
-  eachRevision(
-    'META-30',
-    'titles are sent for the server, entries and arguments, beside their names',
-    async (revision) => {
-      const [forecast, , prompt, resource, template] = await entries(revision);
-      expect(forecast).toMatchObject({ name: 'forecast', title: 'Weather forecast' });
-      expect(prompt).toMatchObject({
-        name: 'pack',
-        title: 'Pack a bag',
-        arguments: [{ name: 'city', title: 'City' }, {}],
-      });
-      expect(resource).toMatchObject({ name: 'readme', title: 'Read me' });
-      expect(template).toMatchObject({ name: 'weather', title: 'Weather by city' });
-      const client = await RawClient.connect(golden('lists'), { revision, begins: false });
-      expect(identityOf(await client.begin())).toMatchObject({ name: 'golden', title: 'Golden server' });
-    },
-  );
+  eachRevision('META-30', 'titles are sent for the server, entries and arguments', async (revision) => {
+    const [forecast, , prompt, resource, template] = await entries(revision);
+    expect(forecast).toMatchObject({ name: 'forecast', title: 'Weather forecast' });
+    expect(prompt).toMatchObject({
+      name: 'pack',
+      title: 'Pack a bag',
+      arguments: [{ name: 'city', title: 'City' }, {}],
+    });
+    expect(resource).toMatchObject({ name: 'readme', title: 'Read me' });
+    expect(template).toMatchObject({ name: 'weather', title: 'Weather by city' });
+    const client = await RawClient.connect(golden('lists'), { revision, begins: false });
+    expect(identityOf(await client.begin())).toMatchObject({ name: 'golden', title: 'Golden server' });
+  });
 });

@@ -135,40 +135,36 @@ const opening = (server: McpServer, ticket: string, principal?: Principal) => ()
   server.openTicket(ticket, principal);
 
 describe('a ticket', () => {
-  eachRevision(
-    ['ELIC-20', 'ELIC-21'],
-    'opens only for the issuer and the subject, whatever the client and the session',
-    async (revision) => {
-      const bank = new Bank();
-      // another session of the same user
-      const tickets = [await ticketOf(bank, revision, ADA), await ticketOf(bank, revision, ADA)];
-      const { issuer } = ADA;
-      for (const ticket of tickets) {
-        for (const other of [...STRANGERS, { ...ADA, subject: '' }, { ...ADA, subject: 'Ada' }]) {
-          expect(opening(bank.server, ticket, other)).toThrow(TicketError);
-          expect(opening(bank.server, ticket, other)).toThrow(REFUSAL);
-        }
-        for (const user of [ADA, { subject: 'ada', issuer }, AGAIN, ...OTHER_CLIENTS]) {
-          const { id, ...owner } = bank.server.openTicket(ticket, user);
-          expect(owner).toEqual({ subject: 'ada', issuer });
-          expect(bank.visits.map((visit) => visit.id)).toContain(id);
-        }
+  eachRevision(['ELIC-20', 'ELIC-21'], 'opens only for its issuer and subject, in any session', async (revision) => {
+    const bank = new Bank();
+    // another session of the same user
+    const tickets = [await ticketOf(bank, revision, ADA), await ticketOf(bank, revision, ADA)];
+    const { issuer } = ADA;
+    for (const ticket of tickets) {
+      for (const other of [...STRANGERS, { ...ADA, subject: '' }, { ...ADA, subject: 'Ada' }]) {
+        expect(opening(bank.server, ticket, other)).toThrow(TicketError);
+        expect(opening(bank.server, ticket, other)).toThrow(REFUSAL);
       }
-      // a ticket of nobody is no user's
-      const nobodys = await ticketOf(bank, revision);
-      for (const user of [ADA, EVE, { subject: '' }]) expect(opening(bank.server, nobodys, user)).toThrow(TicketError);
-      expect(bank.server.openTicket(nobodys, undefined)).toEqual({ id: expect.any(String) });
-      // a visit by one user doesn't count for another
-      bank.linked.add('ada');
-      const mine = await connect(bank.server, { revision, capabilities, onElicit: accept, principal: ADA });
-      const hers = await connect(bank.server, { revision, capabilities, onElicit: accept, principal: EVE });
-      expect((await mine.callTool('balance')).content).toEqual([{ type: 'text', text: '12 €' }]);
-      await hers.callTool('balance').catch(() => undefined);
-      const { ticket } = bank.visits.at(-1) as Visit;
-      expect(opening(bank.server, ticket, ADA)).toThrow(TicketError);
-      expect(bank.server.openTicket(ticket, EVE).subject).toBe('eve');
-    },
-  );
+      for (const user of [ADA, { subject: 'ada', issuer }, AGAIN, ...OTHER_CLIENTS]) {
+        const { id, ...owner } = bank.server.openTicket(ticket, user);
+        expect(owner).toEqual({ subject: 'ada', issuer });
+        expect(bank.visits.map((visit) => visit.id)).toContain(id);
+      }
+    }
+    // a ticket of nobody is no user's
+    const nobodys = await ticketOf(bank, revision);
+    for (const user of [ADA, EVE, { subject: '' }]) expect(opening(bank.server, nobodys, user)).toThrow(TicketError);
+    expect(bank.server.openTicket(nobodys, undefined)).toEqual({ id: expect.any(String) });
+    // a visit by one user doesn't count for another
+    bank.linked.add('ada');
+    const mine = await connect(bank.server, { revision, capabilities, onElicit: accept, principal: ADA });
+    const hers = await connect(bank.server, { revision, capabilities, onElicit: accept, principal: EVE });
+    expect((await mine.callTool('balance')).content).toEqual([{ type: 'text', text: '12 €' }]);
+    await hers.callTool('balance').catch(() => undefined);
+    const { ticket } = bank.visits.at(-1) as Visit;
+    expect(opening(bank.server, ticket, ADA)).toThrow(TicketError);
+    expect(bank.server.openTicket(ticket, EVE).subject).toBe('eve');
+  });
 
   eachRevision('ELIC-21', 'lets a page reject a user who was lured to it', async (revision) => {
     const bank = new Bank();
@@ -423,37 +419,33 @@ describe('the user of a session', () => {
     return { url: served.url, paid };
   }
 
-  eachRevision(
-    'SEC-14',
-    'has the scopes of each request, and is not another whose name differs in case',
-    async (revision) => {
-      const { url, paid } = await open();
-      const client = await HttpClient.open(url, revision, user('ada', 'read'));
-      const call = async (scopes: string) => {
-        const { result, error } = await json(await client.call(1, 'pay', { headers: user('ada', scopes) }));
-        return result?.content?.[0]?.text ?? error?.code;
-      };
-      const listed = async (scopes: string) =>
-        (await (await client.post(client.buildMessage(2, 'tools/list'), user('ada', scopes))).text()).includes('"pay"');
-      const told = [];
-      for (const scopes of ['read', 'read pay', 'read', 'pay', '', 'PAY']) {
-        told.push([scopes, await call(scopes), await listed(scopes)]);
-      }
-      expect(told).toEqual([
-        ['read', -32602, false],
-        ['read pay', 'paid', true],
-        ['read', -32602, false],
-        ['pay', 'paid', true],
-        ['', -32602, false],
-        ['PAY', -32602, false],
-      ]);
-      expect(paid).toEqual([['read', 'pay'], ['pay']]);
-      for (const subject of ['Ada', 'adA']) {
-        const response = await client.call(1, 'pay', { headers: user(subject, client.stateless ? '' : 'pay') });
-        expect([subject, response.status]).toEqual([subject, client.stateless ? 200 : 404]);
-        if (!client.stateless) expect(await client.end(user(subject, 'pay'))).toBe(404);
-      }
-      expect(paid).toHaveLength(2);
-    },
-  );
+  eachRevision('SEC-14', 'has the scopes of each request, and a name with its case', async (revision) => {
+    const { url, paid } = await open();
+    const client = await HttpClient.open(url, revision, user('ada', 'read'));
+    const call = async (scopes: string) => {
+      const { result, error } = await json(await client.call(1, 'pay', { headers: user('ada', scopes) }));
+      return result?.content?.[0]?.text ?? error?.code;
+    };
+    const listed = async (scopes: string) =>
+      (await (await client.post(client.buildMessage(2, 'tools/list'), user('ada', scopes))).text()).includes('"pay"');
+    const told = [];
+    for (const scopes of ['read', 'read pay', 'read', 'pay', '', 'PAY']) {
+      told.push([scopes, await call(scopes), await listed(scopes)]);
+    }
+    expect(told).toEqual([
+      ['read', -32602, false],
+      ['read pay', 'paid', true],
+      ['read', -32602, false],
+      ['pay', 'paid', true],
+      ['', -32602, false],
+      ['PAY', -32602, false],
+    ]);
+    expect(paid).toEqual([['read', 'pay'], ['pay']]);
+    for (const subject of ['Ada', 'adA']) {
+      const response = await client.call(1, 'pay', { headers: user(subject, client.stateless ? '' : 'pay') });
+      expect([subject, response.status]).toEqual([subject, client.stateless ? 200 : 404]);
+      if (!client.stateless) expect(await client.end(user(subject, 'pay'))).toBe(404);
+    }
+    expect(paid).toHaveLength(2);
+  });
 });

@@ -14,6 +14,8 @@ import { type Setting, waysOf } from './ways.js';
 
 const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const;
 const LEVEL = 'io.modelcontextprotocol/logLevel';
+/** What the messages of each level say. */
+const DATA = [0, '', 'text', { a: { b: [] } }, ['a'], null, 7, false] as const;
 const PROGRESS = 'notifications/progress';
 
 /** Members that do this, every other time later. */
@@ -45,59 +47,55 @@ const REQUESTS = [...RUNNING, ['tools/call', { name: 'steps' }] as const];
 type Request = (typeof RUNNING)[number];
 
 describe('a log message, however its request arrives,', () => {
-  eachRevision(
-    ['LOG-02', 'LOG-03', 'LOG-05', 'LOG-06', 'LOG-08', 'LOG-09'],
-    'is sent at the level that the client wants, before the response',
-    async (revision) => {
-      const talk = ({ log }: Context) =>
-        LEVELS.forEach((level, at) => log.write(level, at, at % 2 ? level : undefined));
-      const spoken = LEVELS.map((level, at) => ({ level, data: at, ...(at % 2 && { logger: level }) }));
-      const build = talking(talk);
-      const messages = (client: RawClient) => client.of('notifications/message');
-      for (const { name: way, client, ask } of await waysOf(revision, build)) {
-        const setLevel = async (level: unknown) =>
-          client.stateless ? { result: {} } : await ask('logging/setLevel', { level } as JsonObject);
-        for (const [at, level, requests] of [
-          [4, 'error', REQUESTS],
-          [7, 'emergency', REQUESTS.slice(0, 2)],
-        ] as const) {
-          expect(await setLevel(level)).toMatchObject({ result: {} });
-          for (const [method, params] of requests) {
-            const before = messages(client).length;
-            const { error } = await ask(method, { ...params, ...(client.stateless && { _meta: { [LEVEL]: level } }) });
-            // they have arrived before the response
-            const told = messages(client).slice(before);
-            expect([way, method, error, told.map((message) => message.params)]).toEqual([
-              way,
-              method,
-              undefined,
-              spoken.slice(at),
-            ]);
-          }
+  eachRevision(['LOG-02', 'LOG-03', 'LOG-05', 'LOG-06', 'LOG-08', 'LOG-09'], 'has the set level', async (revision) => {
+    const talk = ({ log }: Context) =>
+      LEVELS.forEach((level, at) => log.write(level, DATA[at], at % 2 ? level : undefined));
+    const spoken = LEVELS.map((level, at) => ({ level, data: DATA[at], ...(at % 2 && { logger: level }) }));
+    const build = talking(talk);
+    const messages = (client: RawClient) => client.of('notifications/message');
+    for (const { name: way, client, ask } of await waysOf(revision, build)) {
+      const setLevel = async (level: unknown) =>
+        client.stateless ? { result: {} } : await ask('logging/setLevel', { level } as JsonObject);
+      for (const [at, level, requests] of [
+        [4, 'error', REQUESTS],
+        [7, 'emergency', REQUESTS.slice(0, 2)],
+      ] as const) {
+        expect(await setLevel(level)).toMatchObject({ result: {} });
+        for (const [method, params] of requests) {
+          const before = messages(client).length;
+          const { error } = await ask(method, { ...params, ...(client.stateless && { _meta: { [LEVEL]: level } }) });
+          // they have arrived before the response
+          const told = messages(client).slice(before);
+          expect([way, method, error, told.map((message) => message.params)]).toEqual([
+            way,
+            method,
+            undefined,
+            spoken.slice(at),
+          ]);
         }
-        const before = messages(client).length;
-        for (const [index, wrong] of ['loud', 'ERROR', '', 3, 0, null, ['error'], false].entries()) {
-          const [method, params] = REQUESTS[index % REQUESTS.length] as Request;
-          const { error } = client.stateless
-            ? await ask(method, { ...params, _meta: { [LEVEL]: wrong } })
-            : await ask('logging/setLevel', { level: wrong });
-          expect([way, wrong, error?.code]).toEqual([way, wrong, -32602]);
-        }
-        // a refused level changes nothing, and a stateless request without a level gets nothing
-        for (const [method, params] of REQUESTS) await ask(method, params);
-        await client.settled();
-        const told = messages(client).slice(before);
-        const last = client.stateless ? [] : REQUESTS.map(() => spoken[7]);
-        expect([way, told.map((message) => message.params)]).toEqual([way, last]);
       }
-    },
-  );
+      const before = messages(client).length;
+      for (const [index, wrong] of ['loud', 'ERROR', '', 3, 0, null, ['error'], false].entries()) {
+        const [method, params] = REQUESTS[index % REQUESTS.length] as Request;
+        const { error } = client.stateless
+          ? await ask(method, { ...params, _meta: { [LEVEL]: wrong } })
+          : await ask('logging/setLevel', { level: wrong });
+        expect([way, wrong, error?.code]).toEqual([way, wrong, -32602]);
+      }
+      // a refused level changes nothing, and a stateless request without a level gets nothing
+      for (const [method, params] of REQUESTS) await ask(method, params);
+      await client.settled();
+      const told = messages(client).slice(before);
+      const last = client.stateless ? [] : REQUESTS.map(() => spoken[7]);
+      expect([way, told.map((message) => message.params)]).toEqual([way, last]);
+    }
+  });
 });
 
 describe('progress, however its request arrives,', () => {
   eachRevision(
     ['PROG-01', 'PROG-02', 'PROG-03', 'PROG-04', 'PROG-06'],
-    'grows, has the token of its request, and ends with it',
+    'grows until its request ends',
     async (revision) => {
       let contexts: Context[] = [];
       const report = (context: Context) => {
@@ -216,51 +214,47 @@ describe('progress', () => {
     );
   });
 
-  eachRevision(
-    ['PROG-06', 'PROG-08'],
-    'is what a generator yields, and nothing if it yields nothing',
-    async (revision) => {
-      const steps = [
-        { progress: 1, total: 4, message: 'a' },
-        { progress: 2, message: 'b' },
-        { progress: 3, total: 4 },
-      ];
-      const shown = revision === '2024-11-05' ? steps.map(({ message: _message, ...step }) => step) : steps;
-      class Generating {
-        @Tool()
-        *now() {
-          yield* steps;
-          return 'done';
-        }
-
-        @Tool()
-        async *later() {
-          yield* steps;
-          return 'done';
-        }
-
-        @Tool()
-        rest() {
-          return 'done';
-        }
+  eachRevision(['PROG-06', 'PROG-08'], 'is what a generator yields, and nothing without', async (revision) => {
+    const steps = [
+      { progress: 1, total: 4, message: 'a' },
+      { progress: 2, message: 'b' },
+      { progress: 3, total: 4 },
+    ];
+    const shown = revision === '2024-11-05' ? steps.map(({ message: _message, ...step }) => step) : steps;
+    class Generating {
+      @Tool()
+      *now() {
+        yield* steps;
+        return 'done';
       }
-      const server = serverOf({ providers: [Generating] });
-      for (const transport of Object.values(transportsOf(revision))) {
-        const client = await RawClient.connect(server, { revision }, transport);
-        for (const name of ['now', 'later', 'rest']) {
-          const before = client.of(PROGRESS).length;
-          const result = await client.result('tools/call', { name, _meta: { progressToken: name } });
-          expect(textOf(result)).toBe('done');
-          await client.settled();
-          const told = client
-            .of(PROGRESS)
-            .slice(before)
-            .map(({ params }) => params);
-          expect(told).toEqual(name === 'rest' ? [] : shown.map((step) => ({ progressToken: name, ...step })));
-        }
+
+      @Tool()
+      async *later() {
+        yield* steps;
+        return 'done';
       }
-    },
-  );
+
+      @Tool()
+      rest() {
+        return 'done';
+      }
+    }
+    const server = serverOf({ providers: [Generating] });
+    for (const transport of Object.values(transportsOf(revision))) {
+      const client = await RawClient.connect(server, { revision }, transport);
+      for (const name of ['now', 'later', 'rest']) {
+        const before = client.of(PROGRESS).length;
+        const result = await client.result('tools/call', { name, _meta: { progressToken: name } });
+        expect(textOf(result)).toBe('done');
+        await client.settled();
+        const told = client
+          .of(PROGRESS)
+          .slice(before)
+          .map(({ params }) => params);
+        expect(told).toEqual(name === 'rest' ? [] : shown.map((step) => ({ progressToken: name, ...step })));
+      }
+    }
+  });
 });
 
 describe('progress without a session', () => {
@@ -366,22 +360,6 @@ describe('log messages', () => {
     }
   });
 
-  eachRevision('LOG-05', 'have a level, an optional logger, and any data', async (revision) => {
-    const values = ['text', 7, null, false, ['a'], { a: { b: [] } }];
-    const server = serverWith({
-      say(context) {
-        for (const value of values) context.log.error(value);
-        context.log.write('notice', 'who', 'weather');
-      },
-    });
-    const client = await RawClient.connect(server, { revision, logLevel: 'info' });
-    await client.call('say');
-    expect(client.of('notifications/message').map(({ params }) => params)).toEqual([
-      ...values.map((data) => ({ level: 'error', data })),
-      { level: 'notice', logger: 'weather', data: 'who' },
-    ]);
-  });
-
   inStateless('LOG-07', 'are sent only on the stream of their request', async () => {
     for (const transport of Object.values(transportsOf(STATELESS))) {
       const [waiting, go] = [deferred<Context>(), deferred()];
@@ -409,25 +387,21 @@ describe('log messages', () => {
     }
   });
 
-  inStateless(
-    'LOG-09',
-    'have a valid level in the requests of all methods, or else the request is rejected',
-    async () => {
-      let runs = 0;
-      const server = serverOf({ providers: [membersOf(() => String((runs += 1)))] });
-      const client = await RawClient.connect(server, { revision: STATELESS });
-      const others = ['server/discover', 'tools/list', 'prompts/list', 'resources/templates/list'] as const;
-      for (const [method, params] of [...RUNNING, ...others.map((each) => [each, {}] as const)]) {
-        const leveled = (level: unknown) => client.request(method, { ...params, _meta: { [LEVEL]: level } });
-        for (const level of ['loud', 'INFO', '', 3, null, {}])
-          expect([method, await leveled(level)]).toMatchObject([method, INVALID]);
-        expect([method, await leveled('error')]).toMatchObject([method, { result: {} }]);
-      }
-      expect(runs).toBe(RUNNING.length);
-      const listening = { notifications: {}, _meta: { [LEVEL]: 'loud' } };
-      expect(await client.error('subscriptions/listen', listening)).toMatchObject(INVALID.error);
-    },
-  );
+  inStateless('LOG-09', 'have a valid level in all methods, or the request is rejected', async () => {
+    let runs = 0;
+    const server = serverOf({ providers: [membersOf(() => String((runs += 1)))] });
+    const client = await RawClient.connect(server, { revision: STATELESS });
+    const others = ['server/discover', 'tools/list', 'prompts/list', 'resources/templates/list'] as const;
+    for (const [method, params] of [...RUNNING, ...others.map((each) => [each, {}] as const)]) {
+      const leveled = (level: unknown) => client.request(method, { ...params, _meta: { [LEVEL]: level } });
+      for (const level of ['loud', 'INFO', '', 3, null, {}])
+        expect([method, await leveled(level)]).toMatchObject([method, INVALID]);
+      expect([method, await leveled('error')]).toMatchObject([method, { result: {} }]);
+    }
+    expect(runs).toBe(RUNNING.length);
+    const listening = { notifications: {}, _meta: { [LEVEL]: 'loud' } };
+    expect(await client.error('subscriptions/listen', listening)).toMatchObject(INVALID.error);
+  });
 
   inStateless('LOG-12', 'come only from handlers: the framework writes to the server log', async () => {
     const logger = new Log();

@@ -97,65 +97,61 @@ const failing = [
 });
 
 describe('a prompt, however it is asked for,', () => {
-  eachRevision(
-    ['PROMPT-04', 'PROMPT-05', 'PROMPT-07', 'PROMPT-08'],
-    'runs only if it exists and gets valid texts, which it gets unchanged',
-    async (revision) => {
-      const seen: unknown[] = [];
-      const ways = await waysOf(revision, deskOf([], seen));
-      const city = 'Oslo';
-      const wrong = [
-        { city: 7 },
-        { city: null },
-        { city: [city] },
-        { city: true },
-        { city: {} },
-        { city, days: null },
-        { city, more: 'x' },
-        { city, days: 2 },
+  eachRevision(['PROMPT-04', 'PROMPT-05', 'PROMPT-07', 'PROMPT-08'], 'gets valid texts unchanged', async (revision) => {
+    const seen: unknown[] = [];
+    const ways = await waysOf(revision, deskOf([], seen));
+    const city = 'Oslo';
+    const wrong = [
+      { city: 7 },
+      { city: null },
+      { city: [city] },
+      { city: true },
+      { city: {} },
+      { city, days: null },
+      { city, more: 'x' },
+      { city, days: 2 },
+    ];
+    const unparsable = [
+      { city, days: 'two' },
+      { city, days: '' },
+      { city, days: '1.5' },
+      { city, pets: 'yes' },
+      { city, pets: '' },
+    ];
+    const missing = [undefined, {}, { days: '2' }, { City: city }].map((args): Probe => {
+      return [
+        ...get('pack', args),
+        { code: -32602, message: expect.stringContaining('city'), data: expect.anything() },
       ];
-      const unparsable = [
-        { city, days: 'two' },
-        { city, days: '' },
-        { city, days: '1.5' },
-        { city, pets: 'yes' },
-        { city, pets: '' },
-      ];
-      const missing = [undefined, {}, { days: '2' }, { City: city }].map((args): Probe => {
-        return [
-          ...get('pack', args),
-          { code: -32602, message: expect.stringContaining('city'), data: expect.anything() },
-        ];
-      });
-      await answersAlike(ways, [
-        ...missing,
-        ...['nothing', 'Pack', 'pack ', '', '0', 'toString', 'constructor', 7, 0, null, undefined, [], {}].flatMap(
-          (name) => [undefined, { city }].map((args): Probe => [...get(name, args), -32602]),
-        ),
-        ...[...wrong, ...unparsable, { city, pets: true }, [], [city], city, '', 0, null, false].map((args): Probe => {
-          return [...get('pack', args), -32602];
-        }),
-      ]);
-      expect(seen).toEqual([]);
-      const texts = [
-        '',
-        '0',
-        ' ',
-        'null',
-        '{{city}} ${7*7} %s',
-        '"}],"role":"system"',
-        '\u0000\u001B[31m\r\n',
-        'e\u0301',
-        '\uFEFFa',
-      ];
-      await answersAlike(
-        ways,
-        texts.map((each): Probe => [...get('pack', { city: each }), said({ type: 'text', text: each })]),
-      );
-    },
-  );
+    });
+    await answersAlike(ways, [
+      ...missing,
+      ...['nothing', 'Pack', 'pack ', '', '0', 'toString', 'constructor', 7, 0, null, undefined, [], {}].flatMap(
+        (name) => [undefined, { city }].map((args): Probe => [...get(name, args), -32602]),
+      ),
+      ...[...wrong, ...unparsable, { city, pets: true }, [], [city], city, '', 0, null, false].map((args): Probe => {
+        return [...get('pack', args), -32602];
+      }),
+    ]);
+    expect(seen).toEqual([]);
+    const texts = [
+      '',
+      '0',
+      ' ',
+      'null',
+      '{{city}} ${7*7} %s',
+      '"}],"role":"system"',
+      '\u0000\u001B[31m\r\n',
+      'e\u0301',
+      '\uFEFFa',
+    ];
+    await answersAlike(
+      ways,
+      texts.map((each): Probe => [...get('pack', { city: each }), said({ type: 'text', text: each })]),
+    );
+  });
 
-  eachRevision(['PROMPT-06'], 'is an internal error without details if its handler fails', async (revision) => {
+  eachRevision('PROMPT-06', 'is an internal error without details if its handler fails', async (revision) => {
     const wrong = [7, {}, { messages: [null] }, [{ role: 'system', content: 'secret' }], new Error('secret')];
     const outcomes = [...failing, ...wrong.map((value) => () => value)];
     const probes = outcomes.flatMap((_outcome, at) =>
@@ -164,28 +160,24 @@ describe('a prompt, however it is asked for,', () => {
     await answersAlike(await waysOf(revision, deskOf(outcomes)), probes);
   });
 
-  eachRevision(
-    ['PROMPT-09', 'PROMPT-10', 'PROMPT-11'],
-    'fails rather than send a block that lacks something (#22)',
-    async (revision) => {
-      const blocks = [
-        { type: 'text' },
-        ...['image', 'audio'].flatMap((type) => [
-          { type, data: DATA },
-          { type, mimeType: 'audio/wav' },
-        ]),
-        { type: 'resource' },
-        { type: 'resource', resource: { uri: 'docs://a' } },
-        { type: 'resource', resource: { text: '' } },
-      ];
-      const outcomes = blocks.flatMap((block) => [block, [block], [{ role: 'user', content: block }]]);
-      const ways = await waysOf(revision, deskOf(outcomes.map((outcome) => () => outcome)));
-      const probes = outcomes.flatMap((_outcome, at) =>
-        WHEN.map((name): Probe => [...get(name, { at: `${at}` }), FAILED]),
-      );
-      await answersAlike(ways, probes);
-    },
-  );
+  eachRevision(['PROMPT-09', 'PROMPT-10', 'PROMPT-11'], 'fails if a block lacks something (#22)', async (revision) => {
+    const blocks = [
+      { type: 'text' },
+      ...['image', 'audio'].flatMap((type) => [
+        { type, data: DATA },
+        { type, mimeType: 'audio/wav' },
+      ]),
+      { type: 'resource' },
+      { type: 'resource', resource: { uri: 'docs://a' } },
+      { type: 'resource', resource: { text: '' } },
+    ];
+    const outcomes = blocks.flatMap((block) => [block, [block], [{ role: 'user', content: block }]]);
+    const ways = await waysOf(revision, deskOf(outcomes.map((outcome) => () => outcome)));
+    const probes = outcomes.flatMap((_outcome, at) =>
+      WHEN.map((name): Probe => [...get(name, { at: `${at}` }), FAILED]),
+    );
+    await answersAlike(ways, probes);
+  });
 
   eachRevision(['PROMPT-09', 'PROMPT-10', 'PROMPT-11'], 'has one block in each message', async (revision) => {
     const sound = { mimeType: 'audio/wav' };
@@ -267,51 +259,44 @@ describe('a prompt', () => {
     }
   });
 
-  eachRevision(
-    ['PROMPT-09', 'PROMPT-12'],
-    'has each block in a form that the revision has, in a message of its own',
-    async (revision) => {
-      const annotations = { audience: ['user' as const], priority: 0.5 };
-      class Several {
-        @Prompt()
-        annotated() {
-          return [
-            user(text('text', { annotations })),
-            user(image(BYTES, 'image/png', { annotations })),
-            user(audio(BYTES, 'audio/wav', { annotations })),
-            user(link('docs://a', { name: 'a', annotations })),
-            user(embedded({ uri: 'docs://b', data: 'b', annotations })),
-          ];
-        }
-
-        @Prompt()
-        several() {
-          return [
-            { role: 'assistant', content: ['one', text('two'), image(BYTES, 'image/png'), 'last'] },
-            { role: 'user', content: ['three', ''] },
-          ];
-        }
+  eachRevision(['PROMPT-09', 'PROMPT-12'], 'has each block in a message, as the revision has it', async (revision) => {
+    const annotations = { audience: ['user' as const], priority: 0.5 };
+    class Several {
+      @Prompt()
+      annotated() {
+        return [
+          user(text('text', { annotations })),
+          user(image(BYTES, 'image/png', { annotations })),
+          user(audio(BYTES, 'audio/wav', { annotations })),
+          user(link('docs://a', { name: 'a', annotations })),
+          user(embedded({ uri: 'docs://b', data: 'b', annotations })),
+        ];
       }
-      const client = await RawClient.connect(serverOf({ providers: [Several] }), { revision });
-      const messagesOf = async (name: string) =>
-        (await client.result('prompts/get', { name }))['messages'] as { role: string; content: JsonObject }[];
-      const contents = (await messagesOf('annotated')).map(({ content }) => content);
-      const sound = revision === '2024-11-05' ? 'resource' : 'audio';
-      const linked = revision < '2025-06-18' ? 'text' : 'resource_link';
-      expect(contents.map(({ type }) => type)).toEqual(['text', 'image', sound, linked, 'resource']);
-      for (const content of contents) expect(content['annotations']).toEqual(annotations);
-      if (linked === 'text') expect(JSON.stringify(contents[3])).toContain('docs://a');
-      else expect(contents[3]).toEqual({ type: 'resource_link', uri: 'docs://a', name: 'a', annotations });
-      const heard = (await messagesOf('several')).map(({ role, content }) => [
-        role,
-        content['text'] ?? content['data'],
-      ]);
-      expect(heard).toEqual([
-        ...['one', 'two', DATA, 'last'].map((each) => ['assistant', each]),
-        ...['three', ''].map((each) => ['user', each]),
-      ]);
-    },
-  );
+
+      @Prompt()
+      several() {
+        return [
+          { role: 'assistant', content: ['one', text('two'), image(BYTES, 'image/png'), 'last'] },
+          { role: 'user', content: ['three', ''] },
+        ];
+      }
+    }
+    const client = await RawClient.connect(serverOf({ providers: [Several] }), { revision });
+    const messagesOf = async (name: string) =>
+      (await client.result('prompts/get', { name }))['messages'] as { role: string; content: JsonObject }[];
+    const contents = (await messagesOf('annotated')).map(({ content }) => content);
+    const sound = revision === '2024-11-05' ? 'resource' : 'audio';
+    const linked = revision < '2025-06-18' ? 'text' : 'resource_link';
+    expect(contents.map(({ type }) => type)).toEqual(['text', 'image', sound, linked, 'resource']);
+    for (const content of contents) expect(content['annotations']).toEqual(annotations);
+    if (linked === 'text') expect(JSON.stringify(contents[3])).toContain('docs://a');
+    else expect(contents[3]).toEqual({ type: 'resource_link', uri: 'docs://a', name: 'a', annotations });
+    const heard = (await messagesOf('several')).map(({ role, content }) => [role, content['text'] ?? content['data']]);
+    expect(heard).toEqual([
+      ...['one', 'two', DATA, 'last'].map((each) => ['assistant', each]),
+      ...['three', ''].map((each) => ['user', each]),
+    ]);
+  });
 });
 
 const PROMPTS = ['now', 'later'].map((name) => ({ type: 'ref/prompt', name }));
@@ -319,42 +304,38 @@ const TEMPLATES = ['docs://{at}', 'docs://a'].map((uri) => ({ type: 'ref/resourc
 const REFS = [...PROMPTS, ...TEMPLATES];
 
 describe('a completion, however it is asked for,', () => {
-  eachRevision(
-    ['COMP-04', 'COMP-06', 'COMP-07', 'COMP-08'],
-    'is for a known reference and a text, and its failures are internal errors',
-    async (revision) => {
-      const wrong = [7, [7], [null], 'secret', new Error('secret'), { values: 'secret' }, { values: ['a', 1] }];
-      const outcomes = [...failing, ...wrong.map((value) => () => value)];
-      const ways = await waysOf(revision, deskOf(outcomes));
-      const argument = { name: 'at', value: '' };
-      const [ref] = PROMPTS;
-      const unknown = [
-        ...['nothing', 'Now', '', 'toString', 7, null, undefined].map((name) => ({ type: 'ref/prompt', name })),
-        ...['docs://', 'docs://{id}', 'other://a', '', 7, null, undefined].map((uri) => ({
-          type: 'ref/resource',
-          uri,
-        })),
-        { type: 'ref/tool', name: 'now' },
-        { type: 'ref/Prompt', name: 'now' },
-        { name: 'now' },
-      ];
-      const malformed = [undefined, null, 'at', [], {}, { name: 'at' }, { value: '' }, { name: 0, value: '' }];
-      const values = [0, null, false, [], {}].map((value) => ({ name: 'at', value }));
-      await answersAlike(ways, [
-        ...[...unknown, undefined, null, 'now', []].map((each): Probe => [...complete(each, argument), -32602]),
-        ...[...malformed, ...values].flatMap((each) => REFS.map((one): Probe => [...complete(one, each), -32602])),
-        ...['x', { arguments: 'x' }, { arguments: { more: 1 } }, null].map((context): Probe => {
-          return [...complete(ref, argument, { context }), -32602];
-        }),
-        ...outcomes.flatMap((_outcome, at) =>
-          REFS.map((each): Probe => [...complete(each, { name: 'at', value: `${at}` }), FAILED]),
-        ),
-        ...['other', '', 'toString'].flatMap((name) =>
-          REFS.map((each): Probe => [...complete(each, { name, value: '0' }), { completion: { values: [] } }]),
-        ),
-      ]);
-    },
-  );
+  eachRevision(['COMP-04', 'COMP-06', 'COMP-07', 'COMP-08'], 'has a known reference and a text', async (revision) => {
+    const wrong = [7, [7], [null], 'secret', new Error('secret'), { values: 'secret' }, { values: ['a', 1] }];
+    const outcomes = [...failing, ...wrong.map((value) => () => value)];
+    const ways = await waysOf(revision, deskOf(outcomes));
+    const argument = { name: 'at', value: '' };
+    const [ref] = PROMPTS;
+    const unknown = [
+      ...['nothing', 'Now', '', 'toString', 7, null, undefined].map((name) => ({ type: 'ref/prompt', name })),
+      ...['docs://', 'docs://{id}', 'other://a', '', 7, null, undefined].map((uri) => ({
+        type: 'ref/resource',
+        uri,
+      })),
+      { type: 'ref/tool', name: 'now' },
+      { type: 'ref/Prompt', name: 'now' },
+      { name: 'now' },
+    ];
+    const malformed = [undefined, null, 'at', [], {}, { name: 'at' }, { value: '' }, { name: 0, value: '' }];
+    const values = [0, null, false, [], {}].map((value) => ({ name: 'at', value }));
+    await answersAlike(ways, [
+      ...[...unknown, undefined, null, 'now', []].map((each): Probe => [...complete(each, argument), -32602]),
+      ...[...malformed, ...values].flatMap((each) => REFS.map((one): Probe => [...complete(one, each), -32602])),
+      ...['x', { arguments: 'x' }, { arguments: { more: 1 } }, null].map((context): Probe => {
+        return [...complete(ref, argument, { context }), -32602];
+      }),
+      ...outcomes.flatMap((_outcome, at) =>
+        REFS.map((each): Probe => [...complete(each, { name: 'at', value: `${at}` }), FAILED]),
+      ),
+      ...['other', '', 'toString'].flatMap((name) =>
+        REFS.map((each): Probe => [...complete(each, { name, value: '0' }), { completion: { values: [] } }]),
+      ),
+    ]);
+  });
 
   eachRevision(['COMP-02', 'COMP-03'], 'has at most 100 values, in the order of the handler', async (revision) => {
     const listed = (count: number) => Array.from({ length: count }, (_value, at) => `${(at * 7) % count}`);

@@ -183,52 +183,48 @@ describe('sampling', () => {
     }
   });
 
-  eachRevision(
-    ['SAMP-07', 'SAMP-08'],
-    'has the result of each use of a tool, in a message of its own',
-    async (revision) => {
-      const picture = { type: 'image', data: 'AAAA', mimeType: 'image/png' };
-      const uses = (...ids: string[]) => turn('assistant', ...ids.map(useOf));
-      const results = (...ids: string[]) => turn('user', ...ids.map(outcomeOf));
-      const mixed = [HERE, picture, useOf('2')].flatMap((other) => [
-        turn('user', outcomeOf('1'), other),
-        turn('user', other, outcomeOf('1')),
-      ]);
-      for (const messages of [
-        [uses('1'), results('1')],
-        [uses('1', '2', '10'), results('10', '2', '1')],
-        [turn('user', HERE), uses('1'), results('1'), uses('2'), results('2'), turn('assistant', HERE)],
-        [turn('assistant', HERE, useOf('1')), results('1')],
-        [uses('1'), results('1'), uses('1'), results('1')],
-      ]) {
-        expect([messages, await sampleCounts(revision, { messages }, TOOLS)]).toEqual([messages, [1, 1]]);
-      }
-      for (const messages of [
-        [uses('1')],
-        [uses('1'), turn('user', HERE)],
-        [uses('1'), results('2')],
-        [uses('1'), results('1 ')],
-        [uses('a'), results('A')],
-        [uses('1'), results('1', '1')],
-        [uses('1'), results('1', '2')],
-        [uses('1', '2'), results('1', '1')],
-        [uses('1', '2'), results('1'), results('2')],
-        [uses('1'), turn('user', HERE), results('1')],
-        [uses('1'), turn('assistant', HERE), results('1')],
-        [uses('1'), results('1'), uses('2')],
-        [uses('1'), results('1'), uses('2'), turn('user', HERE)],
-        [uses('1'), results('1'), results('1')],
-        [results('1')],
-        [turn('user', HERE), results('1')],
-        [turn('user', HERE, useOf('1'))],
-        ...mixed.map((message) => [uses('1'), message]),
-        [uses('1'), results('1'), uses('1'), mixed[0]],
-        [uses('1'), mixed[0], turn('user', HERE)],
-      ]) {
-        expect([messages, await sampleCounts(revision, { messages }, TOOLS)]).toEqual([messages, [0, 0]]);
-      }
-    },
-  );
+  eachRevision(['SAMP-07', 'SAMP-08'], 'has the result of each use of a tool in a message', async (revision) => {
+    const picture = { type: 'image', data: 'AAAA', mimeType: 'image/png' };
+    const uses = (...ids: string[]) => turn('assistant', ...ids.map(useOf));
+    const results = (...ids: string[]) => turn('user', ...ids.map(outcomeOf));
+    const mixed = [HERE, picture, useOf('2')].flatMap((other) => [
+      turn('user', outcomeOf('1'), other),
+      turn('user', other, outcomeOf('1')),
+    ]);
+    for (const messages of [
+      [uses('1'), results('1')],
+      [uses('1', '2', '10'), results('10', '2', '1')],
+      [turn('user', HERE), uses('1'), results('1'), uses('2'), results('2'), turn('assistant', HERE)],
+      [turn('assistant', HERE, useOf('1')), results('1')],
+      [uses('1'), results('1'), uses('1'), results('1')],
+    ]) {
+      expect([messages, await sampleCounts(revision, { messages }, TOOLS)]).toEqual([messages, [1, 1]]);
+    }
+    for (const messages of [
+      [uses('1')],
+      [uses('1'), turn('user', HERE)],
+      [uses('1'), results('2')],
+      [uses('1'), results('1 ')],
+      [uses('a'), results('A')],
+      [uses('1'), results('1', '1')],
+      [uses('1'), results('1', '2')],
+      [uses('1', '2'), results('1', '1')],
+      [uses('1', '2'), results('1'), results('2')],
+      [uses('1'), turn('user', HERE), results('1')],
+      [uses('1'), turn('assistant', HERE), results('1')],
+      [uses('1'), results('1'), uses('2')],
+      [uses('1'), results('1'), uses('2'), turn('user', HERE)],
+      [uses('1'), results('1'), results('1')],
+      [results('1')],
+      [turn('user', HERE), results('1')],
+      [turn('user', HERE, useOf('1'))],
+      ...mixed.map((message) => [uses('1'), message]),
+      [uses('1'), results('1'), uses('1'), mixed[0]],
+      [uses('1'), mixed[0], turn('user', HERE)],
+    ]) {
+      expect([messages, await sampleCounts(revision, { messages }, TOOLS)]).toEqual([messages, [0, 0]]);
+    }
+  });
 
   eachRevision('SAMP-10', 'has messages of known roles with valid blocks, wherever they are', async (revision) => {
     const fine = turn('user', HERE);
@@ -335,19 +331,15 @@ describe('deprecated features', () => {
       .filter((paragraph) => paragraph.includes('deprecate') && paragraph.includes(since))
       .join('\n\n');
 
-  eachRevision(
-    ['ROOT-08', 'SAMP-15'],
-    'are left to handlers: nothing else asks for them, and the pages for authors say so',
-    async () => {
-      const capabilities = { roots: {}, sampling: { tools: {}, context: {} } };
-      const client = await RawClient.connect(serverWith({ work: () => 'done' }), { revision: STATELESS, capabilities });
-      expect(textOf(await client.call('work'))).toBe('done');
-      for (const method of ['server/discover', 'tools/list']) await client.result(method);
-      expect(client.questions).toEqual([]);
-      for (const what of ['roots', 'sampling']) {
-        expect(deprecations('handlers', '2026-07-28')).toContain(what);
-        expect(deprecations('revisions/2026-07-28', 'in this revision')).toContain(what);
-      }
-    },
-  );
+  eachRevision(['ROOT-08', 'SAMP-15'], 'are left to handlers, as the pages for authors say', async () => {
+    const capabilities = { roots: {}, sampling: { tools: {}, context: {} } };
+    const client = await RawClient.connect(serverWith({ work: () => 'done' }), { revision: STATELESS, capabilities });
+    expect(textOf(await client.call('work'))).toBe('done');
+    for (const method of ['server/discover', 'tools/list']) await client.result(method);
+    expect(client.questions).toEqual([]);
+    for (const what of ['roots', 'sampling']) {
+      expect(deprecations('handlers', '2026-07-28')).toContain(what);
+      expect(deprecations('revisions/2026-07-28', 'in this revision')).toContain(what);
+    }
+  });
 });

@@ -40,40 +40,36 @@ import {
 import { type Handler, serverOf, serverWith } from './servers.js';
 
 describe('a request that cannot go on without the client', () => {
-  eachRevision(
-    ['MRTR-02', 'TOOL-30', 'PROMPT-14', 'RES-23'],
-    'calls a tool, gets a prompt or reads a resource',
-    async () => {
-      const ways: readonly ((context: Context) => Promise<unknown>)[] = [
-        form,
-        visit,
-        sample,
-        (context) => context.roots(),
-        (context) => context.confirm('Sure?'),
-        (context) => context.requireUrl({ message: 'Please sign in', url: 'https://example.com/a' }),
-      ];
-      for (const way of ways) {
-        const extension: Extension = {
-          id: 'com.example/asking',
-          methods: { 'asking/name': async (_params, context) => ({ name: String(await way(context)) }) },
-        };
-        const asking = async (context: Context) => `${JSON.stringify(await way(context))} answered`;
-        const server = serverOf({ providers: [membersOf(asking)], extensions: [extension] });
-        const capabilities = { ...CAPABILITIES, extensions: { [extension.id]: {} } };
-        const client = await connect(server, { capabilities, answers: ANSWERS });
-        for (const [method, params] of ASKING) {
-          asked((await client.request(method, params)).result);
-          expect(JSON.stringify(await client.result(method, params))).toContain('answered');
-        }
-        for (const [method, params] of [...RUNNING.slice(ASKING.length), ['asking/name', {}] as const]) {
-          // unsolicited answers make no difference
-          for (const more of [{}, { inputResponses: { '#1': ADA }, requestState: 'x' }]) {
-            expect((await client.error(method, { ...params, ...more })).code).toBe(-32603);
-          }
+  eachRevision(['MRTR-02', 'TOOL-30', 'PROMPT-14', 'RES-23'], 'calls a tool, gets a prompt or reads', async () => {
+    const ways: readonly ((context: Context) => Promise<unknown>)[] = [
+      form,
+      visit,
+      sample,
+      (context) => context.roots(),
+      (context) => context.confirm('Sure?'),
+      (context) => context.requireUrl({ message: 'Please sign in', url: 'https://example.com/a' }),
+    ];
+    for (const way of ways) {
+      const extension: Extension = {
+        id: 'com.example/asking',
+        methods: { 'asking/name': async (_params, context) => ({ name: String(await way(context)) }) },
+      };
+      const asking = async (context: Context) => `${JSON.stringify(await way(context))} answered`;
+      const server = serverOf({ providers: [membersOf(asking)], extensions: [extension] });
+      const capabilities = { ...CAPABILITIES, extensions: { [extension.id]: {} } };
+      const client = await connect(server, { capabilities, answers: ANSWERS });
+      for (const [method, params] of ASKING) {
+        asked((await client.request(method, params)).result);
+        expect(JSON.stringify(await client.result(method, params))).toContain('answered');
+      }
+      for (const [method, params] of [...RUNNING.slice(ASKING.length), ['asking/name', {}] as const]) {
+        // unsolicited answers make no difference
+        for (const more of [{}, { inputResponses: { '#1': ADA }, requestState: 'x' }]) {
+          expect((await client.error(method, { ...params, ...more })).code).toBe(-32603);
         }
       }
-    },
-  );
+    }
+  });
 
   inStateless('MRTR-04', 'has each question once, with a method and parameters', async () => {
     const all: Handler = async (context) => {
@@ -415,29 +411,25 @@ describe('a question with all its options', () => {
     ],
     'roots/list': [(context) => context.roots(options), returned('roots/list')],
   };
-  inStateless(
-    ['MRTR-01', 'SAMP-13', 'ROOT-06', 'ELIC-12'],
-    'is in the result and nowhere else, in the form of the revision',
-    async () => {
-      for (const transport of TRANSPORTS) {
-        for (const [method, all] of Object.entries(WAYS)) {
-          for (const way of all) {
-            const client = await connect(serverWith({ ask: way }), { answers: ANSWERS }, transport);
-            // nothing is kept for the next request
-            for (let call = 0; call < 2; call += 1) {
-              expect(await client.call('ask')).toMatchObject({ resultType: 'complete' });
-              await client.notify('notifications/roots/list_changed');
-            }
-            expect(client.questions.map((each) => each.method)).toEqual([method, method]);
-            const { params = {} } = client.questions[0] ?? {};
-            expect(params).not.toHaveProperty('elicitationId');
-            if (params['mode'] === 'url') expect(Object.keys(params).sort()).toEqual(['message', 'mode', 'url']);
-            for (const message of client.received) expect(Object.keys(message)).toEqual(['jsonrpc', 'id', 'result']);
+  inStateless(['MRTR-01', 'SAMP-13', 'ROOT-06', 'ELIC-12'], 'is in the result and nowhere else', async () => {
+    for (const transport of TRANSPORTS) {
+      for (const [method, all] of Object.entries(WAYS)) {
+        for (const way of all) {
+          const client = await connect(serverWith({ ask: way }), { answers: ANSWERS }, transport);
+          // nothing is kept for the next request
+          for (let call = 0; call < 2; call += 1) {
+            expect(await client.call('ask')).toMatchObject({ resultType: 'complete' });
+            await client.notify('notifications/roots/list_changed');
           }
+          expect(client.questions.map((each) => each.method)).toEqual([method, method]);
+          const { params = {} } = client.questions[0] ?? {};
+          expect(params).not.toHaveProperty('elicitationId');
+          if (params['mode'] === 'url') expect(Object.keys(params).sort()).toEqual(['message', 'mode', 'url']);
+          for (const message of client.received) expect(Object.keys(message)).toEqual(['jsonrpc', 'id', 'result']);
         }
       }
-    },
-  );
+    }
+  });
 
   inStateless('MRTR-20', 'is answered by a refusal too, which counts in every later round', async () => {
     for (const action of ['decline', 'cancel']) {

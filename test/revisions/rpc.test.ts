@@ -262,60 +262,52 @@ describe('responses', () => {
   const UUID = 'a5c8c0f4-6a0c-4a5e-9a43-7b8c6f3f2d11';
   const MORE = [-1, UUID, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER, 'x'.repeat(256), '🦉'.repeat(128)];
 
-  eachRevision(
-    ['RPC-06', 'RPC-12'],
-    'are sent for every string or integer id, and have the id of their request, of the same type',
-    async (revision) => {
-      const tools = { now: () => 'now', later: async () => await Promise.resolve('later'), ...echo };
-      for (const [name, transport] of Object.entries(transportsOf(revision))) {
-        const client = await RawClient.connect(serverWith(tools), { revision }, transport);
-        for (const [at, id] of [...IDS, ...MORE].entries()) {
-          const call = { name: at % 2 ? 'now' : 'later' };
-          for (const message of [probe(client, id), client.buildMessage(id, 'tools/call', call)]) {
-            expect([name, await responseTo(client, message)]).toMatchObject([name, { id, result: {} }]);
-          }
-        }
-        for (const id of [...IDS, 'x'.repeat(256)]) {
-          for (const message of [
-            client.buildMessage(id, 'tools/fly'),
-            client.buildMessage(id, 'tools/call', { name: 'nothing' }),
-            { ...client.buildMessage(id, 'tools/list'), params: [] },
-            // HTTP+SSE refuses such a message instead of answering it on the stream
-            ...(name === 'HTTP+SSE' ? [] : [{ ...client.buildMessage(id, 'tools/list'), jsonrpc: '1.0' }]),
-          ]) {
-            expect([name, message, (await responseTo(client, message)).id]).toEqual([name, message, id]);
-          }
+  eachRevision(['RPC-06', 'RPC-12'], 'have the id of their request, of its type', async (revision) => {
+    const tools = { now: () => 'now', later: async () => await Promise.resolve('later'), ...echo };
+    for (const [name, transport] of Object.entries(transportsOf(revision))) {
+      const client = await RawClient.connect(serverWith(tools), { revision }, transport);
+      for (const [at, id] of [...IDS, ...MORE].entries()) {
+        const call = { name: at % 2 ? 'now' : 'later' };
+        for (const message of [probe(client, id), client.buildMessage(id, 'tools/call', call)]) {
+          expect([name, await responseTo(client, message)]).toMatchObject([name, { id, result: {} }]);
         }
       }
-    },
-  );
+      for (const id of [...IDS, 'x'.repeat(256)]) {
+        for (const message of [
+          client.buildMessage(id, 'tools/fly'),
+          client.buildMessage(id, 'tools/call', { name: 'nothing' }),
+          { ...client.buildMessage(id, 'tools/list'), params: [] },
+          // HTTP+SSE refuses such a message instead of answering it on the stream
+          ...(name === 'HTTP+SSE' ? [] : [{ ...client.buildMessage(id, 'tools/list'), jsonrpc: '1.0' }]),
+        ]) {
+          expect([name, message, (await responseTo(client, message)).id]).toEqual([name, message, id]);
+        }
+      }
+    }
+  });
 
-  eachRevision(
-    'RPC-06',
-    'have the id of a request that HTTP or a limit refuses, or has an invalid state',
-    async (revision) => {
-      const done = deferred();
-      const server = serverWith({ slow: () => done.promise.then(() => 'slow') }, { limits: { maxOpenCalls: 1 } });
-      const http = await HttpClient.open((await endpointOf(server)).url, revision);
-      const client = await RawClient.connect(server, { revision });
-      void client.send(client.buildMessage('first', 'tools/call', { name: 'slow' }));
-      for (const id of IDS) {
-        const refused = await responseTo(client, client.buildMessage(id, 'tools/list'));
-        expect(refused).toMatchObject({ id, error: { code: -32603 } });
-        const message = http.buildMessage(id, 'tools/list');
-        for (const headers of [{ accept: 'text/html' }, ...(http.stateless ? [] : [{ 'mcp-session-id': 'none' }])]) {
-          expect((await json(await http.post(message, headers))).id).toBe(id);
-        }
+  eachRevision('RPC-06', 'have the id of a request that HTTP, a limit or a state refuses', async (revision) => {
+    const done = deferred();
+    const server = serverWith({ slow: () => done.promise.then(() => 'slow') }, { limits: { maxOpenCalls: 1 } });
+    const http = await HttpClient.open((await endpointOf(server)).url, revision);
+    const client = await RawClient.connect(server, { revision });
+    void client.send(client.buildMessage('first', 'tools/call', { name: 'slow' }));
+    for (const id of IDS) {
+      const refused = await responseTo(client, client.buildMessage(id, 'tools/list'));
+      expect(refused).toMatchObject({ id, error: { code: -32603 } });
+      const message = http.buildMessage(id, 'tools/list');
+      for (const headers of [{ accept: 'text/html' }, ...(http.stateless ? [] : [{ 'mcp-session-id': 'none' }])]) {
+        expect((await json(await http.post(message, headers))).id).toBe(id);
       }
-      done.resolve();
-      await client.response('first');
-      if (!client.stateless) return;
-      for (const id of IDS) {
-        const message = client.buildMessage(id, 'tools/call', { name: 'slow', requestState: 'forged' });
-        expect(await responseTo(client, message)).toMatchObject({ id, error: { code: -32602 } });
-      }
-    },
-  );
+    }
+    done.resolve();
+    await client.response('first');
+    if (!client.stateless) return;
+    for (const id of IDS) {
+      const message = client.buildMessage(id, 'tools/call', { name: 'slow', requestState: 'forged' });
+      expect(await responseTo(client, message)).toMatchObject({ id, error: { code: -32602 } });
+    }
+  });
 
   eachRevision('RPC-06', 'are not taken for those of other requests in flight', async (revision) => {
     const done = deferred();
@@ -340,23 +332,19 @@ describe('responses', () => {
     expect(client.received.map(({ id }) => id)).not.toContain(0);
   });
 
-  eachRevision(
-    ['RPC-07', 'RPC-08', 'RPC-09', 'RPC-13'],
-    'have either a result or an error, with the code of its kind and one line without a stack',
-    async (revision) => {
-      const { codes, errors } = await provoke(revision);
-      expect(errors.map(({ error }) => error?.code)).toEqual(codes);
-      for (const { result, error } of errors) {
-        expect([result, Number.isInteger(error?.code)]).toEqual([undefined, true]);
-        expect(error?.message).toMatch(/^[^\n]{1,400}$/);
-        expect(JSON.stringify(error)).not.toMatch(/\bat .+:\d+:\d+|\.[jt]s\b/);
-      }
-      const client = await open(revision);
-      for (const method of [probe(client, 0).method as string, 'tools/list', 'tools/call']) {
-        expect(Object.keys(await client.request(method, { name: 'echo' })).sort()).toEqual(['id', 'jsonrpc', 'result']);
-      }
-    },
-  );
+  eachRevision(['RPC-07', 'RPC-08', 'RPC-09', 'RPC-13'], 'have a result or an error of one line', async (revision) => {
+    const { codes, errors } = await provoke(revision);
+    expect(errors.map(({ error }) => error?.code)).toEqual(codes);
+    for (const { result, error } of errors) {
+      expect([result, Number.isInteger(error?.code)]).toEqual([undefined, true]);
+      expect(error?.message).toMatch(/^[^\n]{1,400}$/);
+      expect(JSON.stringify(error)).not.toMatch(/\bat .+:\d+:\d+|\.[jt]s\b/);
+    }
+    const client = await open(revision);
+    for (const method of [probe(client, 0).method as string, 'tools/list', 'tools/call']) {
+      expect(Object.keys(await client.request(method, { name: 'echo' })).sort()).toEqual(['id', 'jsonrpc', 'result']);
+    }
+  });
 
   eachRevision('RPC-09', 'do not quote a message that is not JSON, over any transport', async (revision) => {
     const server = serverWith(echo);
@@ -434,46 +422,42 @@ describe('notifications', () => {
 });
 
 describe('a question of the server', () => {
-  eachSessionRevision(
-    ['RPC-03', 'RPC-04'],
-    'has an id of its own, however the earlier ones ended',
-    async (revision) => {
-      const server = serverWith({
-        async ask(context) {
-          const ends = await Promise.allSettled([
-            context.ping({ timeoutMs: 5 }),
-            context.roots({ timeoutMs: 5 }),
-            context.sample({ messages: 'Hi', maxTokens: 1 }),
-            context.ping(),
-          ]);
-          return ends.map(({ status }) => status).join();
-        },
-      });
-      for (const transport of Object.values(transportsOf(revision))) {
-        let pings = 0;
-        const client = await RawClient.connect(
-          server,
-          {
-            revision,
-            capabilities: { sampling: {}, roots: {} },
-            answers: {
-              // every other ping is answered, the roots never, and sampling fails
-              ping: () => ((pings += 1) % 2 === 0 ? { result: {} } : undefined),
-              'sampling/createMessage': () => ({ error: { code: -1, message: 'No' } }),
-            },
+  eachSessionRevision(['RPC-03', 'RPC-04'], 'has its own id, however the earlier ones ended', async (revision) => {
+    const server = serverWith({
+      async ask(context) {
+        const ends = await Promise.allSettled([
+          context.ping({ timeoutMs: 5 }),
+          context.roots({ timeoutMs: 5 }),
+          context.sample({ messages: 'Hi', maxTokens: 1 }),
+          context.ping(),
+        ]);
+        return ends.map(({ status }) => status).join();
+      },
+    });
+    for (const transport of Object.values(transportsOf(revision))) {
+      let pings = 0;
+      const client = await RawClient.connect(
+        server,
+        {
+          revision,
+          capabilities: { sampling: {}, roots: {} },
+          answers: {
+            // every other ping is answered, the roots never, and sampling fails
+            ping: () => ((pings += 1) % 2 === 0 ? { result: {} } : undefined),
+            'sampling/createMessage': () => ({ error: { code: -1, message: 'No' } }),
           },
-          transport,
-        );
-        for (let call = 0; call < 4; call += 1) {
-          expect(textOf(await client.call('ask'))).toBe('rejected,rejected,rejected,fulfilled');
-        }
-        const questions = client.received.filter(({ id: own, method }) => own !== undefined && method !== undefined);
-        const ids = questions.map((question) => question.id);
-        expect([ids.length, new Set(ids).size]).toEqual([16, 16]);
-        for (const own of ids) expect(typeof own === 'string' || Number.isInteger(own)).toBe(true);
+        },
+        transport,
+      );
+      for (let call = 0; call < 4; call += 1) {
+        expect(textOf(await client.call('ask'))).toBe('rejected,rejected,rejected,fulfilled');
       }
-    },
-  );
+      const questions = client.received.filter(({ id: own, method }) => own !== undefined && method !== undefined);
+      const ids = questions.map((question) => question.id);
+      expect([ids.length, new Set(ids).size]).toEqual([16, 16]);
+      for (const own of ids) expect(typeof own === 'string' || Number.isInteger(own)).toBe(true);
+    }
+  });
 });
 
 /** Servers whose members throw an author's error with this code, at once or later. */
@@ -490,27 +474,23 @@ function throwing(code: number) {
 const FAILING = [...RUNNING, ['x/fails', {}] as const];
 
 describe('an error', () => {
-  inStateless(
-    ['RPC-27', 'RPC-28', 'RPC-29', 'RPC-30'],
-    'of an author has its own code unless it is reserved, whichever member throws it',
-    async () => {
-      const capabilities = declares({ extensions: { 'com.example/x': {} } });
-      const free = [4711, -1, -31_999, -32_100, -32_769];
-      const reserved = [0, 1, 2, 19, 20, 21, 22, 23, 42, 50, 98, 99].map((number) => -32_000 - number);
-      for (const code of [...free, ...reserved]) {
-        for (const server of throwing(code)) {
-          const client = await RawClient.connect(server, { revision: STATELESS });
-          for (const [method, params] of FAILING) {
-            const { error, result } = await responseTo(client, asked(method, method, params, capabilities));
-            if (free.includes(code)) expect([method, error]).toMatchObject([method, { code, data: { own: true } }]);
-            const chosen = error?.code ?? 0;
-            expect([method, code, chosen >= -32099 && chosen <= -32000]).toEqual([method, code, false]);
-            expect(error !== undefined || result?.['isError'] === true).toBe(true);
-          }
+  inStateless(['RPC-27', 'RPC-28', 'RPC-29', 'RPC-30'], 'of an author has its code unless it is reserved', async () => {
+    const capabilities = declares({ extensions: { 'com.example/x': {} } });
+    const free = [4711, -1, -31_999, -32_100, -32_769];
+    const reserved = [0, 1, 2, 19, 20, 21, 22, 23, 42, 50, 98, 99].map((number) => -32_000 - number);
+    for (const code of [...free, ...reserved]) {
+      for (const server of throwing(code)) {
+        const client = await RawClient.connect(server, { revision: STATELESS });
+        for (const [method, params] of FAILING) {
+          const { error, result } = await responseTo(client, asked(method, method, params, capabilities));
+          if (free.includes(code)) expect([method, error]).toMatchObject([method, { code, data: { own: true } }]);
+          const chosen = error?.code ?? 0;
+          expect([method, code, chosen >= -32099 && chosen <= -32000]).toEqual([method, code, false]);
+          expect(error !== undefined || result?.['isError'] === true).toBe(true);
         }
       }
-    },
-  );
+    }
+  });
 
   inStateless('RPC-29', 'of a closing server has the code of an internal error, over any transport', async () => {
     for (const [name, transport] of Object.entries(transportsOf(STATELESS))) {
@@ -590,37 +570,33 @@ describe('a notification', () => {
     })),
   ];
 
-  eachRevision(
-    'RPC-10',
-    'is never answered and runs nothing, also before a session and at its end',
-    async (revision) => {
-      for (const [name, transport] of Object.entries(RAW_TRANSPORTS)) {
-        const done = deferred();
-        let runs = 0;
-        const tools = { slow: () => done.promise.then(() => 'slow'), hi: () => void (runs += 1) };
-        const server = serverWith(tools, { limits: { maxDepth: 10, maxValues: 100 } });
-        const client = await RawClient.connect(server, { revision, begins: false }, transport);
-        for (const note of notes(revision)) await client.send(note);
-        await client.begin();
-        const before = client.received.length;
-        for (const note of notes(revision)) await client.send(note);
-        void client.send(client.buildMessage('slow', 'tools/call', { name: 'slow' }));
-        await client.request(client.stateless ? 'server/discover' : 'ping', {}, 'settled');
-        const closing = server.close();
-        for (const note of notes(revision)) await client.send(note);
-        const closed = { code: -32603, message: 'The server is closing.' };
-        expect(await responseTo(client, client.buildMessage('late', 'tools/list'))).toMatchObject({
-          id: 'late',
-          error: client.stateless ? closed : { code: expect.any(Number) },
-        });
-        done.resolve();
-        expect(await client.response('slow')).toMatchObject({ result: { content: [{ text: 'slow' }] } });
-        await closing;
-        expect([name, client.received.slice(before).map(({ id }) => id)]).toEqual([name, ['settled', 'late', 'slow']]);
-        expect(runs).toBe(0);
-      }
-    },
-  );
+  eachRevision('RPC-10', 'is never answered and runs nothing, also without a session', async (revision) => {
+    for (const [name, transport] of Object.entries(RAW_TRANSPORTS)) {
+      const done = deferred();
+      let runs = 0;
+      const tools = { slow: () => done.promise.then(() => 'slow'), hi: () => void (runs += 1) };
+      const server = serverWith(tools, { limits: { maxDepth: 10, maxValues: 100 } });
+      const client = await RawClient.connect(server, { revision, begins: false }, transport);
+      for (const note of notes(revision)) await client.send(note);
+      await client.begin();
+      const before = client.received.length;
+      for (const note of notes(revision)) await client.send(note);
+      void client.send(client.buildMessage('slow', 'tools/call', { name: 'slow' }));
+      await client.request(client.stateless ? 'server/discover' : 'ping', {}, 'settled');
+      const closing = server.close();
+      for (const note of notes(revision)) await client.send(note);
+      const closed = { code: -32603, message: 'The server is closing.' };
+      expect(await responseTo(client, client.buildMessage('late', 'tools/list'))).toMatchObject({
+        id: 'late',
+        error: client.stateless ? closed : { code: expect.any(Number) },
+      });
+      done.resolve();
+      expect(await client.response('slow')).toMatchObject({ result: { content: [{ text: 'slow' }] } });
+      await closing;
+      expect([name, client.received.slice(before).map(({ id }) => id)]).toEqual([name, ['settled', 'late', 'slow']]);
+      expect(runs).toBe(0);
+    }
+  });
 });
 
 describe('a server that offers nothing', () => {

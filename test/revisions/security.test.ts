@@ -127,8 +127,8 @@ describe('a member called __proto__', () => {
 
 describe('the caller', () => {
   eachRevision(
-    ['ELIC-22', 'AUTHRS-21'],
-    'is determined by the transport, not by the client or the user, and so is whose tickets are',
+    ['ELIC-22', 'AUTHRS-21', 'STDIO-12'],
+    'is determined by the transport, as are owners of tickets',
     async (revision) => {
       const whole = {
         issuer: 'https://id.example',

@@ -79,29 +79,25 @@ async function tell(transport: RawTransport): Promise<RawClient> {
 }
 
 describe('results without a session', () => {
-  eachRevision(
-    ['RPC-23', 'RPC-24', 'RPC-26', 'META-22', 'STDIO-09'],
-    'have a type and the server info, and only they and notifications are sent to a client',
-    async () => {
-      for (const transport of RAW_TRANSPORTS) {
-        const client = await tell(transport);
-        const results = client.received.flatMap(({ result }) => (result ? [result] : []));
-        expect(results.length).toBeGreaterThan(15);
-        for (const result of results) {
-          expect(result['resultType']).toBe('inputRequests' in result ? 'input_required' : 'complete');
-          expect(result['_meta']).toMatchObject({ [`${PREFIX}serverInfo`]: { name: 'story', version: '1.0.0' } });
-        }
-        // sampling and roots in one round, a form in another
-        expect(results.filter(({ resultType }) => resultType === 'input_required')).toHaveLength(2);
-        expect(client.questions.map(({ method }) => method)).toEqual([
-          'sampling/createMessage',
-          'roots/list',
-          'elicitation/create',
-        ]);
-        for (const message of client.received) expect('method' in message && 'id' in message).toBe(false);
+  eachRevision(['RPC-23', 'RPC-24', 'RPC-26', 'META-22', 'STDIO-09'], 'have a type and the server info', async () => {
+    for (const transport of RAW_TRANSPORTS) {
+      const client = await tell(transport);
+      const results = client.received.flatMap(({ result }) => (result ? [result] : []));
+      expect(results.length).toBeGreaterThan(15);
+      for (const result of results) {
+        expect(result['resultType']).toBe('inputRequests' in result ? 'input_required' : 'complete');
+        expect(result['_meta']).toMatchObject({ [`${PREFIX}serverInfo`]: { name: 'story', version: '1.0.0' } });
       }
-    },
-  );
+      // sampling and roots in one round, a form in another
+      expect(results.filter(({ resultType }) => resultType === 'input_required')).toHaveLength(2);
+      expect(client.questions.map(({ method }) => method)).toEqual([
+        'sampling/createMessage',
+        'roots/list',
+        'elicitation/create',
+      ]);
+      for (const message of client.received) expect('method' in message && 'id' in message).toBe(false);
+    }
+  });
 
   eachRevision(['RPC-26', 'STDIO-09', 'PING-05'], 'are no pings, whichever kind of handler wants one', async () => {
     const server = serverOf({ providers: [membersOf((context) => context.ping().then(() => 'pong'))] });
@@ -192,54 +188,50 @@ describe('a request without a session', () => {
     }
   });
 
-  eachRevision(
-    ['RPC-36', 'RPC-38'],
-    'refers to shared state only by its params, and may be interleaved with other conversations',
-    async () => {
-      const carts = new Map<unknown, number>();
-      const server = serverWith({
-        add(_context, { cart }) {
-          carts.set(cart, (carts.get(cart) ?? 0) + 1);
-          return String(carts.get(cart));
-        },
-        async talk(context, { who }) {
-          const first = (await context.sample({ messages: `1 ${String(who)}`, maxTokens: 1 })).text;
-          const second = (await context.sample({ messages: `2 ${String(who)}`, maxTokens: 1 })).text;
-          return `${first}, ${second}`;
-        },
-      });
-      const options = { revision, capabilities: { sampling: {} } };
-      const one = await RawClient.connect(server, options, overStdio);
-      const other = await RawClient.connect(server, options, overStdio);
-      for (const [client, cart, count] of [
-        [one, 'a', '1'],
-        [other, 'a', '2'],
-        [one, 'b', '1'],
-      ] as const) {
-        expect(textOf(await client.call('add', { cart }))).toBe(count);
+  eachRevision(['RPC-36', 'RPC-38'], 'refers to shared state only by its params, and interleaves', async () => {
+    const carts = new Map<unknown, number>();
+    const server = serverWith({
+      add(_context, { cart }) {
+        carts.set(cart, (carts.get(cart) ?? 0) + 1);
+        return String(carts.get(cart));
+      },
+      async talk(context, { who }) {
+        const first = (await context.sample({ messages: `1 ${String(who)}`, maxTokens: 1 })).text;
+        const second = (await context.sample({ messages: `2 ${String(who)}`, maxTokens: 1 })).text;
+        return `${first}, ${second}`;
+      },
+    });
+    const options = { revision, capabilities: { sampling: {} } };
+    const one = await RawClient.connect(server, options, overStdio);
+    const other = await RawClient.connect(server, options, overStdio);
+    for (const [client, cart, count] of [
+      [one, 'a', '1'],
+      [other, 'a', '2'],
+      [one, 'b', '1'],
+    ] as const) {
+      expect(textOf(await client.call('add', { cart }))).toBe(count);
+    }
+    const talks: { readonly who: string; given: JsonObject }[] = ['ada', 'bob'].map((who) => ({ who, given: {} }));
+    for (const round of [1, 2]) {
+      const client = round === 1 ? one : other;
+      const asking = talks.map(({ who, given }) =>
+        client.result('tools/call', { name: 'talk', arguments: { who }, ...given }),
+      );
+      for (const [index, { inputRequests, requestState }] of (await Promise.all(asking)).entries()) {
+        const talk = talks[index]!;
+        const [[key, question]] = Object.entries(inputRequests as object) as [[string, unknown]];
+        expect(JSON.stringify(question)).toContain(`${round} ${talk.who}`);
+        const answer = { ...SAID, content: { type: 'text', text: `${talk.who} ${round}` } };
+        talk.given = { inputResponses: { [key]: answer }, requestState };
       }
-      const talks: { readonly who: string; given: JsonObject }[] = ['ada', 'bob'].map((who) => ({ who, given: {} }));
-      for (const round of [1, 2]) {
-        const client = round === 1 ? one : other;
-        const asking = talks.map(({ who, given }) =>
-          client.result('tools/call', { name: 'talk', arguments: { who }, ...given }),
-        );
-        for (const [index, { inputRequests, requestState }] of (await Promise.all(asking)).entries()) {
-          const talk = talks[index]!;
-          const [[key, question]] = Object.entries(inputRequests as object) as [[string, unknown]];
-          expect(JSON.stringify(question)).toContain(`${round} ${talk.who}`);
-          const answer = { ...SAID, content: { type: 'text', text: `${talk.who} ${round}` } };
-          talk.given = { inputResponses: { [key]: answer }, requestState };
-        }
-      }
-      for (const { who, given } of talks.reverse()) {
-        const result = await one.result('tools/call', { name: 'talk', arguments: { who }, ...given });
-        expect(textOf(result)).toBe(`${who} 1, ${who} 2`);
-        // a call without state starts anew
-        expect(await other.call('talk', { who })).toMatchObject({ resultType: 'input_required' });
-      }
-    },
-  );
+    }
+    for (const { who, given } of talks.reverse()) {
+      const result = await one.result('tools/call', { name: 'talk', arguments: { who }, ...given });
+      expect(textOf(result)).toBe(`${who} 1, ${who} 2`);
+      // a call without state starts anew
+      expect(await other.call('talk', { who })).toMatchObject({ resultType: 'input_required' });
+    }
+  });
 
   inStateless('RPC-37', 'may use its own connection', async () => {
     const ports = new Set<unknown>();

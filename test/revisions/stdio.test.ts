@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect } from '@jest/globals';
 import {
   Completion,
   type Context,
@@ -22,7 +21,6 @@ import { type Message, overStdio, RawClient, type RawTransport, textOf } from '.
 import { eachRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
 import { membersOf, RUNNING } from './members.js';
 import { listen } from './neutral.js';
-import { ADA, form } from './rounds.js';
 import { deferred, serverOf, serverWith } from './servers.js';
 
 const PROGRAM = fileURLToPath(new URL('../../packages/core/test/transports/fixtures/server.mjs', import.meta.url));
@@ -173,62 +171,32 @@ describe('a line', () => {
     expect(answered.map((text) => (JSON.parse(text) as Message).id)).toEqual(['hello', ...ids.slice(4)]);
     input.end();
   });
-
-  it('may be long, in as many pieces as a pipe makes of it', async () => {
-    const echo = serverWith({ echo: (_context, { text }) => createHash('sha256').update(`${text}`).digest('hex') });
-    const { input, until } = await pipe(echo);
-    const { hello, call } = messagesOf('2025-11-25');
-    input.write(`${JSON.stringify(hello)}\n`);
-    const KIB = 1024;
-    for (const [round, [kib, piece]] of (
-      [
-        [150, 65],
-        [300, 64],
-        [600, 7],
-        [1024, 400],
-        [2000, 150],
-      ] as const
-    ).entries()) {
-      const text = Array.from({ length: (kib * KIB) / 8 }, (_, at) => `${round}${at}`.padEnd(8, '-')).join('');
-      const { params, ...rest } = call(`${round}`, 'echo');
-      const bytes = Buffer.from(`${JSON.stringify({ ...rest, params: { ...params, arguments: { text } } })}\n`);
-      for (let at = 0; at < bytes.length; at += piece * KIB) input.write(bytes.subarray(at, at + piece * KIB));
-      const digest = createHash('sha256').update(text).digest('hex');
-      const [answer = ''] = (await until(digest)).trimEnd().split('\n').slice(-1);
-      expect(JSON.parse(answer)).toMatchObject({ id: `${round}`, result: { content: [{ text: digest }] } });
-    }
-    input.end();
-  });
 });
 
 describe('a process', () => {
-  eachRevision(
-    ['STDIO-02', 'STDIO-03', 'STDIO-08'],
-    'has only messages on stdout, logs to stderr in UTF-8, and drains at its end',
-    async (revision) => {
-      const { child, client, closed, said, stdout, stderr } = await run(revision);
-      expect(textOf(await client.call('print'))).toBe('printed');
-      await said('noise of a timer');
-      expect(stderr()).toContain('noise of console.log { deep: [ 1 ] }');
-      const texts = ['für 100 €', '天気 🌤️'];
-      for (const text of texts) expect(await client.call('fail', { text })).toMatchObject({ isError: true });
-      const answer = client.call('wait', { ms: 50 });
-      await said('waiting');
-      if (client.stateless) child.stdin.end();
-      else child.kill('SIGTERM');
-      expect(textOf(await answer)).toBe('waited');
-      expect(await closed).toEqual([0, null]);
-      for (const text of texts) {
-        expect(stderr()).toContain(`\n${text}\n`);
-        expect(stderr()).toContain(`Error: ${text}\\n`);
-      }
-      const ids = stdout()
-        .trimEnd()
-        .split('\n')
-        .map((line) => (JSON.parse(line) as Message).id);
-      expect(ids).toEqual(['r1', 'r2', 'r3', 'r4', ...(client.stateless ? [] : ['r5'])]);
-    },
-  );
+  eachRevision(['STDIO-02', 'STDIO-03', 'STDIO-08'], 'has only messages on stdout, and drains', async (revision) => {
+    const { child, client, closed, said, stdout, stderr } = await run(revision);
+    expect(textOf(await client.call('print'))).toBe('printed');
+    await said('noise of a timer');
+    expect(stderr()).toContain('noise of console.log { deep: [ 1 ] }');
+    const texts = ['für 100 €', '天気 🌤️'];
+    for (const text of texts) expect(await client.call('fail', { text })).toMatchObject({ isError: true });
+    const answer = client.call('wait', { ms: 50 });
+    await said('waiting');
+    if (client.stateless) child.stdin.end();
+    else child.kill('SIGTERM');
+    expect(textOf(await answer)).toBe('waited');
+    expect(await closed).toEqual([0, null]);
+    for (const text of texts) {
+      expect(stderr()).toContain(`\n${text}\n`);
+      expect(stderr()).toContain(`Error: ${text}\\n`);
+    }
+    const ids = stdout()
+      .trimEnd()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as Message).id);
+    expect(ids).toEqual(['r1', 'r2', 'r3', 'r4', ...(client.stateless ? [] : ['r5'])]);
+  });
 
   inStateless('STDIO-06', 'exits when its stdin ends, even if a call or a subscription never does', async () => {
     const { child, client, closed, said } = await run(STATELESS);
@@ -276,13 +244,6 @@ describe('a pipe', () => {
     const answers = lines.map((line) => JSON.parse(line) as Message);
     expect(answers.find(({ id }) => id === 'last')).toMatchObject({ result: { content: [{ text: 'the end' }] } });
     expect(answers.find(({ id }) => id === 'late')?.result).toBeUndefined();
-  });
-
-  eachRevision('STDIO-12', 'has an anonymous caller, whatever the client claims', async (revision) => {
-    const server = serverWith({ who: ({ principal }) => String(principal?.subject) });
-    const client = await RawClient.connect(server, { revision }, overStdio);
-    const meta = { authorization: 'Bearer token', principal: { subject: 'ada' } };
-    expect(textOf(await client.result('tools/call', { name: 'who', _meta: meta }))).toBe('undefined');
   });
 
   eachRevision('STDIO-15', 'answers a ping while a slow tool runs', async (revision) => {
@@ -362,40 +323,6 @@ describe('a pipe of stateless requests', () => {
     }
     await server.close();
     expect(client.received.filter(({ id }) => ['sub', 0, ''].includes(id as string))).toEqual([]);
-  });
-
-  inStateless('STDIO-10', 'sends nothing more for one that asks, in any round', async () => {
-    let [began, go] = [deferred(), deferred()];
-    const ask = async (context: Context) => {
-      began.resolve();
-      await go.promise;
-      await form(context);
-      await form(context);
-      return 'done';
-    };
-    const client = await RawClient.connect(
-      serverWith({ ask }),
-      { revision, capabilities: { elicitation: {} } },
-      overStdio,
-    );
-    let more: JsonObject = {};
-    for (const round of [1, 2, 3]) {
-      const params = { name: 'ask', ...more };
-      [began, go] = [deferred(), deferred()];
-      const before = client.received.length;
-      void client.send(client.buildMessage(`cancelled ${round}`, 'tools/call', params));
-      await began.promise;
-      await client.notify('notifications/cancelled', { requestId: `cancelled ${round}` });
-      go.resolve();
-      await client.settled();
-      await client.settled();
-      expect([round, client.received.slice(before).length]).toEqual([round, 2]);
-      const { result = {} } = await client.request('tools/call', params);
-      const asked = Object.keys((result['inputRequests'] ?? {}) as object);
-      const inputResponses = Object.fromEntries(asked.map((key) => [key, ADA]));
-      more = { requestState: result['requestState'], inputResponses };
-      expect([round, asked.length]).toEqual([round, round === 3 ? 0 : 1]);
-    }
   });
 
   inStateless('STDIO-11', 'ignores responses, because the server asked nothing', async () => {

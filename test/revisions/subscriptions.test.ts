@@ -153,125 +153,117 @@ describe('a subscription, however it is requested,', () => {
     },
   );
 
-  eachRevision(
-    ['SUB-02', 'SUB-03', 'SUB-07'],
-    'gets nothing before its acknowledgement, and nothing at all if it is cancelled before',
-    async (revision) => {
-      for (const [name, transport] of Object.entries(transportsOf(revision))) {
-        let [asked, answer] = [deferred(), deferred<boolean>()];
-        const access: Access = async () => {
-          asked.resolve();
-          return await answer.promise;
-        };
-        const server = shelf({ guard: { access } });
-        const client = await RawClient.connect(server, { revision }, transport);
-        const changeAll = () => {
-          server.notify.resourceUpdated('docs://a');
-          server.notify.toolsChanged();
-        };
-        const notifications = { toolsListChanged: true, resourceSubscriptions: ['docs://a'] };
-        const begin = async (id: string) => {
-          [asked, answer] = [deferred(), deferred<boolean>()];
-          void client.send(client.buildMessage(id, 'subscriptions/listen', { notifications }));
-          await asked.promise;
-          changeAll();
-        };
-        // frames of an earlier subscription may still arrive on their own stream
-        const isTold = (id: string, which: string) => (message: Message) =>
-          message.method === which && subscriptionOf(message) === id;
-        await begin('given up');
-        await client.cancel('given up');
-        await client.settled();
-        answer.resolve(true);
-        await client.settled();
+  eachRevision(['SUB-02', 'SUB-03', 'SUB-07'], 'gets nothing before its acknowledgement', async (revision) => {
+    for (const [name, transport] of Object.entries(transportsOf(revision))) {
+      let [asked, answer] = [deferred(), deferred<boolean>()];
+      const access: Access = async () => {
+        asked.resolve();
+        return await answer.promise;
+      };
+      const server = shelf({ guard: { access } });
+      const client = await RawClient.connect(server, { revision }, transport);
+      const changeAll = () => {
+        server.notify.resourceUpdated('docs://a');
+        server.notify.toolsChanged();
+      };
+      const notifications = { toolsListChanged: true, resourceSubscriptions: ['docs://a'] };
+      const begin = async (id: string) => {
+        [asked, answer] = [deferred(), deferred<boolean>()];
+        void client.send(client.buildMessage(id, 'subscriptions/listen', { notifications }));
+        await asked.promise;
         changeAll();
+      };
+      // frames of an earlier subscription may still arrive on their own stream
+      const isTold = (id: string, which: string) => (message: Message) =>
+        message.method === which && subscriptionOf(message) === id;
+      await begin('given up');
+      await client.cancel('given up');
+      await client.settled();
+      answer.resolve(true);
+      await client.settled();
+      changeAll();
+      await client.settled();
+      expect([name, heardBy(client)]).toEqual([name, new Map()]);
+      for (const isAdmitted of [true, false]) {
+        const id = `admitted: ${isAdmitted}`;
+        client.received.length = 0;
+        await begin(id);
         await client.settled();
-        expect([name, heardBy(client)]).toEqual([name, new Map()]);
-        for (const isAdmitted of [true, false]) {
-          const id = `admitted: ${isAdmitted}`;
-          client.received.length = 0;
-          await begin(id);
-          await client.settled();
-          expect(heardBy(client).get(id)).toBeUndefined();
-          answer.resolve(isAdmitted);
-          await client.find(isTold(id, ACKNOWLEDGED));
-          const resourceSubscriptions = isAdmitted ? ['docs://a'] : [];
-          expect(heardBy(client).get(id)?.[0]).toEqual(acknowledged({ ...notifications, resourceSubscriptions }));
-          server.notify.resourceUpdated('docs://a');
-          if (isAdmitted) await client.find(isTold(id, UPDATED));
-          await client.settled();
-          const told = heardBy(client)
-            .get(id)
-            ?.filter((each) => (each as unknown[])[0] === UPDATED);
-          expect([name, isAdmitted, told]).toEqual([name, isAdmitted, isAdmitted ? [updated('docs://a')] : []]);
-          await client.cancel(id);
-        }
+        expect(heardBy(client).get(id)).toBeUndefined();
+        answer.resolve(isAdmitted);
+        await client.find(isTold(id, ACKNOWLEDGED));
+        const resourceSubscriptions = isAdmitted ? ['docs://a'] : [];
+        expect(heardBy(client).get(id)?.[0]).toEqual(acknowledged({ ...notifications, resourceSubscriptions }));
+        server.notify.resourceUpdated('docs://a');
+        if (isAdmitted) await client.find(isTold(id, UPDATED));
+        await client.settled();
+        const told = heardBy(client)
+          .get(id)
+          ?.filter((each) => (each as unknown[])[0] === UPDATED);
+        expect([name, isAdmitted, told]).toEqual([name, isAdmitted, isAdmitted ? [updated('docs://a')] : []]);
+        await client.cancel(id);
       }
-    },
-  );
+    }
+  });
 });
 
 describe('a resource that a client follows', () => {
-  eachRevision(
-    ['RES-19', 'RES-20', 'RES-21'],
-    'is followed from one request to another, by one session, over every transport',
-    async (revision) => {
-      const [a, b, page, end] = ['docs://a', 'docs://b', 'docs://pages/1', 'docs://pages/end'];
-      for (const transport of Object.values(transportsOf(revision))) {
-        const server = shelf();
-        const open = () => RawClient.connect(server, { revision }, transport);
-        const [one, other] = [await open(), await open()];
-        const send = async (client: RawClient, verb: string, ...uris: string[]) => {
-          for (const uri of uris) expect(await client.result(`resources/${verb}`, { uri })).toEqual({});
-        };
-        /** What a client is told of some updates, up to one that it always follows. */
-        const updates = async (client: RawClient, ...changed: (readonly [uri: string, within?: string])[]) => {
-          const before = client.of(UPDATED).length;
-          const told = () =>
-            client
-              .of(UPDATED)
-              .slice(before)
-              .map(({ params }) => params);
-          for (const [uri, within] of [...changed, [end] as const]) server.notify.resourceUpdated(uri, within);
-          await client.find(() => told().some((params) => params?.['uri'] === end));
-          await client.settled();
-          expect(told().at(-1)).toEqual({ uri: end });
-          return told().slice(0, -1);
-        };
-        for (const client of [one, other]) await send(client, 'subscribe', end);
-        expect(await updates(one, [a], [page])).toEqual([]);
-        await send(one, 'subscribe', a, page, page);
-        await send(other, 'subscribe', a);
-        for (const uri of ['docs://c', 'docs://pages', 'docs://pages/', 'other://a']) {
-          expect(await one.error('resources/subscribe', { uri })).toMatchObject({ code: -32002, data: { uri } });
-        }
-        expect(await updates(one, [a], [b], [page], ['docs://pages/2'], ['docs://c'])).toEqual([
-          { uri: a },
-          { uri: page },
-        ]);
-        expect(await updates(one, [a], [a])).toEqual([{ uri: a }, { uri: a }]);
-        // inside two that are followed, but told once
-        expect(await updates(one, [page, a], [`${a}/x`, a], [`${b}/x`, b], [a, b])).toEqual(
-          [page, `${a}/x`, a].map((uri) => ({ uri })),
-        );
-        server.addProvider(copies('more'));
-        // one URI is the beginning of the other
-        await send(one, 'subscribe', `${page}0`);
-        await send(one, 'unsubscribe', b, page, 'other://a');
-        expect(await updates(one, [a], [page], [`${page}0`])).toEqual([{ uri: a }, { uri: `${page}0` }]);
-        await send(one, 'unsubscribe', `${page}0`, a, a);
-        expect(await updates(one, [a], [page], [`${a}/x`, a])).toEqual([]);
-        expect(await updates(other, [a], [page])).toEqual([{ uri: a }]);
-        await send(one, 'subscribe', page);
-        await other.close();
-        const [before, next] = [other.received.length, await open()];
-        expect(await updates(one, [a], [page])).toEqual([{ uri: page }]);
-        await next.settled();
-        expect([next.of(UPDATED), other.received.length]).toEqual([[], before]);
-        for (const client of [one, next]) await client.close();
+  eachRevision(['RES-19', 'RES-20', 'RES-21'], 'is followed by one session, over any transport', async (revision) => {
+    const [a, b, page, end] = ['docs://a', 'docs://b', 'docs://pages/1', 'docs://pages/end'];
+    for (const transport of Object.values(transportsOf(revision))) {
+      const server = shelf();
+      const open = () => RawClient.connect(server, { revision }, transport);
+      const [one, other] = [await open(), await open()];
+      const send = async (client: RawClient, verb: string, ...uris: string[]) => {
+        for (const uri of uris) expect(await client.result(`resources/${verb}`, { uri })).toEqual({});
+      };
+      /** What a client is told of some updates, up to one that it always follows. */
+      const updates = async (client: RawClient, ...changed: (readonly [uri: string, within?: string])[]) => {
+        const before = client.of(UPDATED).length;
+        const told = () =>
+          client
+            .of(UPDATED)
+            .slice(before)
+            .map(({ params }) => params);
+        for (const [uri, within] of [...changed, [end] as const]) server.notify.resourceUpdated(uri, within);
+        await client.find(() => told().some((params) => params?.['uri'] === end));
+        await client.settled();
+        expect(told().at(-1)).toEqual({ uri: end });
+        return told().slice(0, -1);
+      };
+      for (const client of [one, other]) await send(client, 'subscribe', end);
+      expect(await updates(one, [a], [page])).toEqual([]);
+      await send(one, 'subscribe', a, page, page);
+      await send(other, 'subscribe', a);
+      for (const uri of ['docs://c', 'docs://pages', 'docs://pages/', 'other://a']) {
+        expect(await one.error('resources/subscribe', { uri })).toMatchObject({ code: -32002, data: { uri } });
       }
-    },
-  );
+      expect(await updates(one, [a], [b], [page], ['docs://pages/2'], ['docs://c'])).toEqual([
+        { uri: a },
+        { uri: page },
+      ]);
+      expect(await updates(one, [a], [a])).toEqual([{ uri: a }, { uri: a }]);
+      // inside two that are followed, but told once
+      expect(await updates(one, [page, a], [`${a}/x`, a], [`${b}/x`, b], [a, b])).toEqual(
+        [page, `${a}/x`, a].map((uri) => ({ uri })),
+      );
+      server.addProvider(copies('more'));
+      // one URI is the beginning of the other
+      await send(one, 'subscribe', `${page}0`);
+      await send(one, 'unsubscribe', b, page, 'other://a');
+      expect(await updates(one, [a], [page], [`${page}0`])).toEqual([{ uri: a }, { uri: `${page}0` }]);
+      await send(one, 'unsubscribe', `${page}0`, a, a);
+      expect(await updates(one, [a], [page], [`${a}/x`, a])).toEqual([]);
+      expect(await updates(other, [a], [page])).toEqual([{ uri: a }]);
+      await send(one, 'subscribe', page);
+      await other.close();
+      const [before, next] = [other.received.length, await open()];
+      expect(await updates(one, [a], [page])).toEqual([{ uri: page }]);
+      await next.settled();
+      expect([next.of(UPDATED), other.received.length]).toEqual([[], before]);
+      for (const client of [one, next]) await client.close();
+    }
+  });
 
   eachRevision('RES-25', 'includes changes inside it that the server names, and no others', async (revision) => {
     const server = shelf();
@@ -347,39 +339,35 @@ describe('a subscription', () => {
     }
   });
 
-  eachRevision(
-    ['SUB-01', 'SUB-07'],
-    'ends when its client cancels it, and a later one with its id inherits nothing (#22)',
-    async () => {
-      for (const transport of [overStdio, overHttp]) {
-        const server = shelf();
-        const [client, other] = [await connect(server, transport), await connect(server, transport)];
-        for (const each of [client, other]) await listen(each, ALL, 'id');
-        await listen(client, ALL, 'kept');
-        await client.cancel('id');
-        // the server notices the disconnect only when it reads
-        expect(await listeners(server, 2)).toBe(2);
-        const change = () => {
-          server.notify.resourceUpdated('docs://a');
-          server.notify.toolsChanged();
-          server.notify.promptsChanged();
-        };
-        change();
-        await nth(client, 'kept', 3);
-        await client.settled();
-        expect(methodsOf(messagesOf(client, 'id'))).toEqual([ACKNOWLEDGED]);
-        expect(client.received.filter(({ id }) => id === 'id')).toEqual([]);
-        ask(client, 'id', { promptsListChanged: true });
-        const again = await nth(client, 'id', 1);
-        expect(again.params?.['notifications']).toEqual({ promptsListChanged: true });
-        change();
-        await nth(client, 'kept', 6);
-        await nth(client, 'id', 2);
-        await client.settled();
-        expect(methodsOf(messagesOf(client, 'id').slice(2))).toEqual(['notifications/prompts/list_changed']);
-      }
-    },
-  );
+  eachRevision(['SUB-01', 'SUB-07'], 'ends when cancelled, and a later one with its id is new (#22)', async () => {
+    for (const transport of [overStdio, overHttp]) {
+      const server = shelf();
+      const [client, other] = [await connect(server, transport), await connect(server, transport)];
+      for (const each of [client, other]) await listen(each, ALL, 'id');
+      await listen(client, ALL, 'kept');
+      await client.cancel('id');
+      // the server notices the disconnect only when it reads
+      expect(await listeners(server, 2)).toBe(2);
+      const change = () => {
+        server.notify.resourceUpdated('docs://a');
+        server.notify.toolsChanged();
+        server.notify.promptsChanged();
+      };
+      change();
+      await nth(client, 'kept', 3);
+      await client.settled();
+      expect(methodsOf(messagesOf(client, 'id'))).toEqual([ACKNOWLEDGED]);
+      expect(client.received.filter(({ id }) => id === 'id')).toEqual([]);
+      ask(client, 'id', { promptsListChanged: true });
+      const again = await nth(client, 'id', 1);
+      expect(again.params?.['notifications']).toEqual({ promptsListChanged: true });
+      change();
+      await nth(client, 'kept', 6);
+      await nth(client, 'id', 2);
+      await client.settled();
+      expect(methodsOf(messagesOf(client, 'id').slice(2))).toEqual(['notifications/prompts/list_changed']);
+    }
+  });
 
   eachRevision(['SUB-08', 'PROG-10'], 'has no progress and no log messages', async () => {
     for (const transport of TRANSPORTS) {

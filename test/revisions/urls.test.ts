@@ -26,37 +26,33 @@ const requireUrl = async (context: Context) => {
 };
 
 describe('ctx.requireUrl', () => {
-  eachRevision(
-    ['ELIC-11', 'ELIC-18'],
-    'fails each kind of request with only the URL that the user must visit, each time with another id',
-    async (revision) => {
-      for (const transport of Object.values(transportsOf(revision))) {
-        const bank = new Bank();
-        const require = (context: Context) => context.requireUrl(VISIT).then(() => 'been there');
-        bank.server.addProvider(membersOf(require));
-        const options = { revision, capabilities, principal: ADA, answers: { 'elicitation/create': doing('decline') } };
-        const client = await RawClient.connect(bank.server, options, transport);
-        const elicitation = { mode: 'url', ...VISIT, elicitationId: expect.stringMatching(UUID) };
-        const ids = new Set<unknown>();
-        for (const [method, params] of [...ASKING, ...ASKING]) {
-          const { code, data } = await client.error(method, params);
-          expect([method, code, data]).toEqual([method, -32042, { elicitations: [elicitation] }]);
-          ids.add((data as { elicitations: { elicitationId: unknown }[] }).elicitations[0]?.elicitationId);
-        }
-        expect([ids.size, client.questions]).toEqual([2 * ASKING.length, []]);
-        const error = await client.error('tools/call', { name: 'balance' });
-        const [visit] = bank.visits as [Visit];
-        const message = 'Link your bank account';
-        const elicitations = [{ mode: 'url', message, elicitationId: visit.id, url: page(visit) }];
-        expect(error).toEqual({ code: -32042, message, data: { elicitations } });
-        bank.linked.add('ada').add(undefined);
-        expect(textOf(await client.call('balance'))).toBe('12 €');
-        // a visit that is not required is a question, whatever the user does
-        expect(textOf(await client.call('link'))).toBe('decline');
-        await client.close();
+  eachRevision(['ELIC-11', 'ELIC-18'], 'fails each kind of request with a new id and the URL', async (revision) => {
+    for (const transport of Object.values(transportsOf(revision))) {
+      const bank = new Bank();
+      const require = (context: Context) => context.requireUrl(VISIT).then(() => 'been there');
+      bank.server.addProvider(membersOf(require));
+      const options = { revision, capabilities, principal: ADA, answers: { 'elicitation/create': doing('decline') } };
+      const client = await RawClient.connect(bank.server, options, transport);
+      const elicitation = { mode: 'url', ...VISIT, elicitationId: expect.stringMatching(UUID) };
+      const ids = new Set<unknown>();
+      for (const [method, params] of [...ASKING, ...ASKING]) {
+        const { code, data } = await client.error(method, params);
+        expect([method, code, data]).toEqual([method, -32042, { elicitations: [elicitation] }]);
+        ids.add((data as { elicitations: { elicitationId: unknown }[] }).elicitations[0]?.elicitationId);
       }
-    },
-  );
+      expect([ids.size, client.questions]).toEqual([2 * ASKING.length, []]);
+      const error = await client.error('tools/call', { name: 'balance' });
+      const [visit] = bank.visits as [Visit];
+      const message = 'Link your bank account';
+      const elicitations = [{ mode: 'url', message, elicitationId: visit.id, url: page(visit) }];
+      expect(error).toEqual({ code: -32042, message, data: { elicitations } });
+      bank.linked.add('ada').add(undefined);
+      expect(textOf(await client.call('balance'))).toBe('12 €');
+      // a visit that is not required is a question, whatever the user does
+      expect(textOf(await client.call('link'))).toBe('decline');
+      await client.close();
+    }
+  });
 
   it('does not ask a client that has not declared it', async () => {
     for (const revision of [WITH_SESSIONS, WITHOUT] as const) {
@@ -87,33 +83,29 @@ describe('ctx.requireUrl', () => {
     },
   );
 
-  eachRevision(
-    ['ELIC-19', 'RPC-28'],
-    'asks without a session, with neither the number nor the notification',
-    async () => {
-      const server = serverWith(throwing);
-      for (const transport of Object.values(transportsOf(WITHOUT))) {
-        for (const [action, said] of [
-          ['accept', 'resolved'],
-          ['decline', 'client error: The user did not agree to open the required URL.'],
-          ['cancel', 'client error: The user did not agree to open the required URL.'],
-        ] as const) {
-          const answers = { 'elicitation/create': doing(action) };
-          const client = await RawClient.connect(server, { revision: WITHOUT, capabilities, answers }, transport);
-          expect(textOf(await client.call('requireUrl'))).toBe(said);
-          expect(client.questions).toEqual([{ method: 'elicitation/create', params: { mode: 'url', ...VISIT } }]);
-          for (const name of ['kind', 'number']) {
-            expect(await client.call(name)).toMatchObject({ isError: true, content: [{ text: 'Link' }] });
-          }
-          expect((await client.error('tools/call', { name: 'missing' })).code).toBe(-32602);
-          server.notify.elicitationCompleted('any');
-          await client.settled();
-          expect(client.texts.join()).not.toMatch(/-32042|-32002|elicitation\/complete|elicitationId/);
-          await client.close();
+  eachRevision(['ELIC-19', 'RPC-28'], 'asks without a session, with no number and no notification', async () => {
+    const server = serverWith(throwing);
+    for (const transport of Object.values(transportsOf(WITHOUT))) {
+      for (const [action, said] of [
+        ['accept', 'resolved'],
+        ['decline', 'client error: The user did not agree to open the required URL.'],
+        ['cancel', 'client error: The user did not agree to open the required URL.'],
+      ] as const) {
+        const answers = { 'elicitation/create': doing(action) };
+        const client = await RawClient.connect(server, { revision: WITHOUT, capabilities, answers }, transport);
+        expect(textOf(await client.call('requireUrl'))).toBe(said);
+        expect(client.questions).toEqual([{ method: 'elicitation/create', params: { mode: 'url', ...VISIT } }]);
+        for (const name of ['kind', 'number']) {
+          expect(await client.call(name)).toMatchObject({ isError: true, content: [{ text: 'Link' }] });
         }
+        expect((await client.error('tools/call', { name: 'missing' })).code).toBe(-32602);
+        server.notify.elicitationCompleted('any');
+        await client.settled();
+        expect(client.texts.join()).not.toMatch(/-32042|-32002|elicitation\/complete|elicitationId/);
+        await client.close();
       }
-    },
-  );
+    }
+  });
 
   it('has no error code in a prompt either, which has no error results', async () => {
     class Letters {
