@@ -260,24 +260,6 @@ describe('a limit', () => {
     }
     expect(runs).toBe(2);
   });
-
-  eachRevision('TOOL-28', 'rejects further calls of a caller, and says when to retry', async (revision) => {
-    for (const transport of RAW_TRANSPORTS) {
-      let runs = 0;
-      const interceptors = [rateLimit(new RateLimiterMemory({ points: 3, duration: 60 }))];
-      const server = serverWith({ work: () => `done ${(runs += 1)}` }, { interceptors });
-      const connect = (principal: Principal) => RawClient.connect(server, { revision, principal }, transport);
-      const [ada, again, bob] = await Promise.all([ADA, ADA, BOB].map(connect));
-      for (const client of [ada!, again!, ada!]) expect(await client.call('work')).not.toHaveProperty('isError');
-      for (const client of [ada!, again!]) {
-        const refused = await client.call('work');
-        expect(refused).toMatchObject({ isError: true });
-        expect(textOf(refused)).toMatch(/^Too many calls\. Try again in \d+ s\.$/);
-      }
-      expect(runs).toBe(3);
-      expect(textOf(await bob!.call('work'))).toBe('done 4');
-    }
-  });
 });
 
 describe('sanitized output', () => {

@@ -213,13 +213,6 @@ describe('results', () => {
         const inputResponses = Object.fromEntries(keys.map((key) => [key, ACCEPTED]));
         given = { inputResponses, requestState: result['requestState'] };
       }
-      // unsolicited answers count too
-      const kept = async (more: JsonObject) =>
-        hintOf(await client.result('resources/read', { uri: 'docs://kept', ...more }));
-      expect([await kept({ inputResponses: { x: ACCEPTED } }), await kept({})]).toEqual([
-        [0, 'private'],
-        [60_000, 'public'],
-      ]);
     }
   });
 

@@ -12,7 +12,7 @@ import type { Plugin } from '@decorum/core/plugin';
 import fc from 'fast-check';
 
 import { endpointOf, overHttp, transportsOf } from '../support/http-transports.js';
-import { overMemory, overStdio, RawClient, type RawOptions, textOf } from '../support/raw-client.js';
+import { overMemory, overStdio, RawClient, textOf } from '../support/raw-client.js';
 import { eachRevision, eachSessionRevision, inStateless, STATELESS } from '../support/requirements.js';
 import { ASKING, membersOf, RUNNING, type Work } from './members.js';
 import { listen } from './neutral.js';
@@ -196,36 +196,6 @@ describe('a stateless request', () => {
       await server.close({ deadlineMs: 1 });
       await client.response('kept');
       expect([name, cancelledBy(client).filter((id) => id !== 'kept')]).toEqual([name, []]);
-    }
-  });
-
-  const same = { key: 'same' };
-
-  /** Handlers that ask with the same key twice. */
-  const TWICE: Readonly<Record<string, Work>> = {
-    'in turn': async (context) => [await context.roots(same), await context.roots(same)],
-    'at once': (context) => Promise.all([context.roots(same), context.roots(same)]),
-    async 'after a failure'(context) {
-      await context.roots(same).catch(() => {});
-      await context.roots(same).catch(() => {});
-    },
-  };
-
-  inStateless('CANC-12', 'fails if it uses a key of a question twice, and nothing is cancelled', async () => {
-    const answers = { 'roots/list': () => ({ result: { roots: [] } }) };
-    const options: RawOptions = { revision, capabilities, answers };
-    for (const [name, transport] of Object.entries(transportsOf(revision))) {
-      for (const [how, work] of Object.entries(TWICE)) {
-        const client = await RawClient.connect(asking(work), options, transport);
-        await listen(client, { toolsListChanged: true }, 'kept');
-        for (const [method, params] of ASKING) {
-          const failed = client.result(method, params).then(({ isError }) => isError);
-          expect([how, await failed.catch(() => true)]).toEqual([how, true]);
-        }
-        await client.settled();
-        const told = client.received.flatMap(({ method }) => method ?? []);
-        expect([name, how, told]).toEqual([name, how, ['notifications/subscriptions/acknowledged']]);
-      }
     }
   });
 });

@@ -57,21 +57,12 @@ describe('clients with and without a session', () => {
         return context.revision;
       },
     });
-    const heard = new EventEmitter();
-    const messages: Message[] = [];
-    const fail = (problem: string) => {
-      throw new Error(problem);
-    };
-    const receive = (text: string) => {
-      messages.push(JSON.parse(text) as Message);
-      heard.emit('message');
-    };
-    const line = await overStdio(server, Object.assign(receive, { report: fail }), { revision });
+    const client = await RawClient.connect(server, { revision: '2025-11-25', begins: false }, overStdio);
     const send = async (message: object) => {
-      const from = messages.length;
-      await line.send(JSON.stringify(message));
-      while (!messages.slice(from).some(({ id }) => id !== undefined)) await once(heard, 'message');
-      return messages.slice(from);
+      const from = client.received.length;
+      await client.send(message);
+      await client.find((each) => each.id !== undefined && client.received.indexOf(each) >= from);
+      return client.received.slice(from);
     };
     const hello = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'both', version: '1' } };
     const session = (id: string, method: string, params: object) => ({ jsonrpc: '2.0', id, method, params });
@@ -79,7 +70,7 @@ describe('clients with and without a session', () => {
     expect(await send(called('m1', 'tell'))).toMatchObject([{ id: 'm1', result: { content: [{ text: revision }] } }]);
     expect(await send(session('s1', 'tools/list', {}))).toMatchObject([{ id: 's1', error: { code: -32600 } }]);
     expect(await send(session('s2', 'initialize', hello))).toMatchObject([{ id: 's2', result: { serverInfo: {} } }]);
-    await line.send(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }));
+    await client.notify('notifications/initialized');
     await send(session('s3', 'logging/setLevel', { level: 'debug' }));
     for (const round of [1, 2]) {
       const [log, old] = (await send(session(`s${round}0`, 'tools/call', { name: 'tell' }))) as [Message, Message];
@@ -96,7 +87,8 @@ describe('clients with and without a session', () => {
       const message = session('wrong', 'tools/list', { _meta: { [VERSION]: version } });
       expect([version, await send(message)]).toMatchObject([version, [{ id: 'wrong', error: { code: -32602 } }]]);
     }
-    await line.close();
+    // it knows the messages of one revision
+    client.problems.length = 0;
   });
 
   inStateless('LIFE-25', 'share no session, even if a request without one names its id', async () => {

@@ -39,18 +39,6 @@ const accept =
 const FORMS: readonly Asking[] = [form(), (context) => context.confirm('Sure?')];
 
 describe('elicitation', () => {
-  eachRevision(['ELIC-03', 'ELIC-04'], 'does not ask for secrets by a form', async (revision) => {
-    const names =
-      'password,apiKey,access_token,creditCardNumber,clientSecret,PASSPHRASE,api-key,pwd,newPasswd,private_key,' +
-      'card_number,credit card,API key,private.key,cvv,cardCVC,refreshToken';
-    const fields = [{ type: 'string' }, { type: 'integer' }, { type: 'string', enum: ['a'] }, { type: 'boolean' }];
-    for (const [at, name] of names.split(',').entries()) {
-      const schema = { type: 'object', properties: { city: { type: 'string' }, [name]: fields[at % 4] } };
-      const { questions } = await ask(revision, form(schema), { answer: accept({}) });
-      expect([name, questions]).toEqual([name, []]);
-    }
-  });
-
   eachRevision('ELIC-05', 'has a flat form of primitives', async (revision) => {
     const properties = {
       name: { type: 'string', minLength: 2, maxLength: 10 },

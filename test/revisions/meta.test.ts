@@ -137,15 +137,9 @@ const RESERVED = [
   'com.example.mcp.dev/x',
   'a.b.c.modelcontextprotocol.d.e/x',
 ];
-const FREE = [
-  'mcp/x',
-  'modelcontextprotocol/x',
-  'com.example.mcp/x',
-  'com.mcpx/x',
-  'x-mcp.dev/x',
-  'mcp.dev',
-  'com.example/mcp.dev',
-];
+const FREE = 'mcp/x modelcontextprotocol/x com.example.mcp/x com.mcpx/x x-mcp.dev/x mcp.dev com.example/mcp.dev'.split(
+  ' ',
+);
 
 /** Keys with a wrong prefix, and keys with a wrong name. */
 const WRONG = [

@@ -130,24 +130,14 @@ describe('reading a resource, however it is asked for,', () => {
       const code = unknownIn(revision);
       const missing = (uri: string): Probe => [...read(uri), { code, message: expect.any(String), data: { uri } }];
       const lost = WHEN.flatMap((when) => [0, 1].map((at) => `docs://${when}/${at}`));
-      const unknown = [
-        'docs://nothing',
-        'docs://FIXED',
-        'docs://fixed/',
-        'docs://fixed?a',
-        'words://',
-        'words://a/b',
-        '',
-      ];
+      const unknown = 'nothing FIXED fixed/ fixed?a now/%zz now/'.split(' ').map((path) => `docs://${path}`);
       const odd = [
+        '',
         'docs',
         '://',
-        'docs://now/%zz',
-        'docs://now/',
-        'words://a\n',
         'constructor',
         'docs:fixed',
-        'words://%00',
+        ...['', 'a/b', 'a\n', '%00'].map((at) => `words://${at}`),
       ];
       const outside = ['..', '../a', '%2e%2e/a', 'a/../../b', 'a/%2e%2e%2fb', '..%5ca', '%252e%252e/a', '..%00/a'];
       await answersAlike(ways, [
@@ -385,13 +375,7 @@ describe('the URI of a resource', () => {
       const prefixed = { provider: provide('docs://a'), uriPrefix };
       expect(() => serverOf({ providers: [prefixed] })).toThrow('`uriPrefix` must be');
     }
-    const valid = [
-      'x-y.z+1:a',
-      'urn:isbn:0451450523',
-      'docs://[::1]/a',
-      'docs://%C3%A4?a=b&c#d',
-      "a:!$&'()*+,;=:@~-._",
-    ];
+    const valid = "x-y.z+1:a urn:isbn:0451450523 docs://[::1]/a docs://%C3%A4?a=b&c#d a:!$&'()*+,;=:@~-._".split(' ');
     const templates = ['a', 'A9', 'x-y', 'x.y', 'x+y', 'x-y.z+1', 'DOCS'].map((scheme) => `${scheme}://{at}`);
     const client = await connect(revision, ...[...valid, ...templates].map(provide));
     expect((await listOf(client)).map(({ uri }) => uri)).toEqual(valid);
@@ -475,12 +459,9 @@ describe('the content of a resource', () => {
       ['application/json', () => bytes('ü').subarray(0, 1), { blob: 'ww==' }],
       ['image/png', () => bytes('a'), { blob: 'YQ==' }],
       ['application/octet-stream', async () => new Uint8Array([0]), { blob: 'AA==' }],
-      ['text/plain', () => '', { text: '' }],
       ['application/vnd.own', () => ({ a: 1 }), { text: '{"a":1}' }],
       [undefined, () => bytes('a'), { mimeType: 'application/octet-stream', blob: 'YQ==' }],
       [undefined, () => bytes('abc').subarray(1, 2), { mimeType: 'application/octet-stream', blob: 'Yg==' }],
-      [undefined, () => 'a', { mimeType: 'text/plain', text: 'a' }],
-      [undefined, () => [1], { mimeType: 'application/json', text: '[1]' }],
       [undefined, () => new Blob(['a,b'], { type: 'text/csv' }), { mimeType: 'text/csv', text: 'a,b' }],
       [undefined, () => new Blob(['a'], { type: 'image/gif' }), { mimeType: 'image/gif', blob: 'YQ==' }],
       [undefined, () => new Blob([ODD], { type: 'image/svg+xml' }), { mimeType: 'image/svg+xml', blob: '/w==' }],

@@ -111,6 +111,10 @@ describe('a returned form', () => {
 
   eachRevision(['ELIC-03', 'ELIC-04'], 'asks for no secret, wherever it is in the form', async (revision) => {
     const [words, flag] = [{ type: 'string' }, { type: 'boolean' }];
+    const names =
+      'apiKey,access_token,creditCardNumber,clientSecret,PASSPHRASE,api-key,pwd,newPasswd,private_key,card_number,' +
+      'credit card,API key,private.key,cvv,cardCVC,refreshToken';
+    const fields = [words, { type: 'integer' }, { type: 'string', enum: ['a'] }, flag];
     for (const properties of [
       { password: words },
       { name: words, password: words },
@@ -118,6 +122,7 @@ describe('a returned form', () => {
       { name: words, newPassword1: words, age: flag },
       { name: words, 'API-Key': { type: 'array', items: { type: 'string', enum: ['a'] } } },
       { cvc: { type: 'string', oneOf: [{ const: 'a', title: 'A' }] }, name: words },
+      ...names.split(',').map((name, at) => ({ city: words, [name]: fields[at % 4] })),
     ]) {
       const schema = { type: 'object', properties };
       await rejects(revision, elicitation({ message: 'Who?', requestedSchema: schema }));

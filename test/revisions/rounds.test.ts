@@ -10,9 +10,6 @@ import {
   type JsonObject,
   MemorySingleUse,
   needInput,
-  Prompt,
-  Resource,
-  Tool,
 } from '@decorum/core';
 
 import { overHttp } from '../support/http-transports.js';
@@ -168,32 +165,15 @@ describe('a retry', () => {
     }
   });
 
-  inStateless('MRTR-17', 'repeats all arguments, or the URI of a resource, which are checked again', async () => {
-    const input = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } as const;
-    const plan = async (city: unknown, context: Context) => `${String(city)}: ${(await form(context)).action}`;
-    class Guide {
-      @Tool({ input })
-      async tool({ city }: { city: string }, context: Context) {
-        return await plan(city, context);
-      }
-
-      @Prompt({ input })
-      async prompt({ city }: { city: string }, context: Context) {
-        return await plan(city, context);
-      }
-
-      @Resource('guide://{city}', { input })
-      async page({ city }: { city: string }, context: Context) {
-        return await plan(city, context);
-      }
-    }
-    const client = await connect(serverOf({ providers: [Guide] }));
+  inStateless('MRTR-17', 'repeats all arguments, or the URI of a resource', async () => {
+    const plan: Work = async (context, { at }) => `${String(at)}: ${(await form(context)).action}`;
+    const client = await connect(serverOf({ providers: [membersOf(plan)] }));
     const named = (name: string, args?: object) => ({ name, ...(args && { arguments: args }) });
-    const wrong = [{ city: 'Rome' }, { city: 'Oslo', more: '1' }, { city: 7 }, {}, undefined];
+    const wrong = [{ at: 'Rome' }, { at: 'Oslo', more: '1' }, { at: 7 }, {}, undefined];
     const requests: readonly (readonly [method: string, right: JsonObject, wrong: readonly JsonObject[]])[] = [
-      ['tools/call', named('tool', { city: 'Oslo' }), wrong.map((args) => named('tool', args))],
-      ['prompts/get', named('prompt', { city: 'Oslo' }), wrong.map((args) => named('prompt', args))],
-      ['resources/read', { uri: 'guide://Oslo' }, [{ uri: 'guide://Rome' }, { uri: 'guide://oslo' }]],
+      ['tools/call', named('tool', { at: 'Oslo' }), wrong.map((args) => named('tool', args))],
+      ['prompts/get', named('prompt', { at: 'Oslo' }), wrong.map((args) => named('prompt', args))],
+      ['resources/read', { uri: 'docs://Oslo' }, [{ uri: 'docs://Rome' }, { uri: 'docs://oslo' }]],
     ];
     for (const [method, right, others] of requests) {
       const { requestState } = asked((await client.request(method, right)).result);
