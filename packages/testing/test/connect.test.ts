@@ -1,5 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
-
 import {
   Completion,
   Context,
@@ -12,8 +10,20 @@ import {
   Tool,
 } from '@decorum/core';
 import { newestOf } from '@decorum/core/internal';
-import { connect, type ConnectOptions } from '@decorum/testing';
+import {
+  connect,
+  type ConnectOptions,
+  contract,
+  type ElicitQuestion,
+  elicits,
+  type Rehearsal,
+  rehearse,
+  revisions,
+} from '@decorum/testing';
+import { describe, expect, it } from '@jest/globals';
 import { IsInt, IsString } from 'class-validator';
+
+import { createServer } from './servers/weather.js';
 
 class Sum {
   @IsInt() a!: number;
@@ -106,34 +116,21 @@ describe.each(ERAS)('A test client of the $era era', (options) => {
     expect(completion.values).toEqual(['Oslo', 'Odense']);
   });
 
-  it('rejects with the error of the server', async () => {
+  it('rejects with the error of the server, whose stack leads to the test', async () => {
     const client = await connect(serverOf(), options);
-    const failure = client.request('tools/call', { name: 'nobody' });
-    await expect(failure).rejects.toThrow(McpError);
-    await expect(failure).rejects.toMatchObject({ code: -32602, message: 'Unknown tool: nobody' });
-  });
-
-  it('rejects with an error whose stack leads to the test', async () => {
-    const client = await connect(serverOf(), options);
-    const error = (await client.callTool('nobody').catch((failure: unknown) => failure)) as Error;
+    const error = (await client.callTool('nobody').catch((failure: unknown) => failure)) as McpError;
+    expect(error).toBeInstanceOf(McpError);
+    expect(error).toMatchObject({ code: -32602, message: 'Unknown tool: nobody' });
     expect(error.stack).toMatch(/^McpError: Unknown tool: nobody\n[^]*connect\.test\.ts/);
   });
 
   it('sends its client info, and passes on the principal and the meta of a request', async () => {
-    const clientInfo = { name: 'me', version: '7' };
-    const client = await connect(serverOf(), {
-      ...options,
-      clientInfo,
-      principal: { subject: 'alice' },
-      capabilities: { extensions: { 'example/x': {} } },
-    });
+    const [info, principal] = [{ name: 'me', version: '7' }, { subject: 'alice' }];
+    const capabilities = { extensions: { 'example/x': {} } };
+    const client = await connect(serverOf(), { ...options, clientInfo: info, principal, capabilities });
     const { content } = await client.callTool('about', {}, { meta: { trace: 't1' } });
-    expect(JSON.parse((content[0] as { text: string }).text)).toEqual({
-      client: { info: clientInfo, capabilities: { extensions: { 'example/x': {} } } },
-      principal: { subject: 'alice' },
-      revision: client.revision,
-      trace: 't1',
-    });
+    const about = { client: { info, capabilities }, principal, revision: client.revision, trace: 't1' };
+    expect(content).toEqual([{ type: 'text', text: JSON.stringify(about) }]);
   });
 
   it('delivers progress to the request that asked for it', async () => {
@@ -148,26 +145,12 @@ describe.each(ERAS)('A test client of the $era era', (options) => {
     expect(heard).toHaveLength(2);
   });
 
-  it('cancels a request when its signal aborts', async () => {
-    const server = serverOf();
-    const aborted = new Promise<unknown>((resolve) => {
-      server.addTool({ name: 'report' }, async (_input, ctx) => {
-        ctx.signal.addEventListener('abort', () => resolve(ctx.signal.aborted));
-        ctx.log.info('started');
-        await aborted;
-      });
-    });
-    const client = await connect(server, options);
-    await client.setLogLevel('info');
-    const stop = new AbortController();
-    const call = client.callTool('report', {}, { signal: stop.signal });
-    const { params } = await client.nextNotification('notifications/message');
-    expect(params).toMatchObject({ level: 'info', data: 'started' });
-    stop.abort(new Error('enough'));
+  it('sends no request if its signal has aborted', async () => {
+    const client = await connect(serverOf(), options);
+    const before = client.frames.length;
+    const call = client.callTool('add', { a: 1, b: 1 }, { signal: AbortSignal.abort(new Error('enough')) });
     await expect(call).rejects.toThrow('enough');
-    expect(await aborted).toBe(true);
-    await expect(client.callTool('add', {}, { signal: stop.signal })).rejects.toThrow('enough');
-    expect(await client.callTool('add', { a: 1, b: 1 })).toMatchObject({ content: [{ text: '2' }] });
+    expect(client.frames).toHaveLength(before);
   });
 
   it('rejects pending requests when the client or the server closes', async () => {
@@ -214,26 +197,16 @@ describe('A test client', () => {
     expect(await client.callTool('ask')).toMatchObject({ content: [{ text: 'Oslo, to 1, file:///a' }] });
   });
 
-  it('rejects questions without a handler, and reports a failing handler', async () => {
-    const none = await connect(serverOf());
-    expect(await none.callTool('ask')).toMatchObject({
-      isError: true,
-      content: [{ text: 'The client does not support elicitation.' }],
-    });
-    const declared = await connect(serverOf(), { capabilities: { elicitation: {} } });
-    expect(await declared.callTool('ask')).toMatchObject({
-      isError: true,
-      content: [{ text: expect.stringMatching('no handler for "elicitation/create"') }],
-    });
-    const failing = await connect(serverOf(), {
-      onElicit: () => {
-        throw new McpError(1234, 'No time');
-      },
-    });
-    expect(await failing.callTool('ask')).toMatchObject({
-      isError: true,
-      content: [{ text: 'The client answered with an error: No time' }],
-    });
+  const onElicit = () => {
+    throw new McpError(1234, 'No time');
+  };
+  it.each<[ConnectOptions, unknown]>([
+    [{}, 'The client does not support elicitation.'],
+    [{ capabilities: { elicitation: {} } }, expect.stringMatching('no handler for "elicitation/create"')],
+    [{ onElicit }, 'The client answered with an error: No time'],
+  ])('rejects questions without a handler that works: %j', async (options, text) => {
+    const client = await connect(serverOf(), options);
+    expect(await client.callTool('ask')).toMatchObject({ isError: true, content: [{ text }] });
   });
 
   it('gets each change once and in order', async () => {
@@ -246,19 +219,158 @@ describe('A test client', () => {
     server.notify.resourceUpdated('weather://Oslo');
     server.notify.toolsChanged();
     await client.nextNotification('notifications/tools/list_changed');
-    expect(await client.nextNotification('notifications/resources/updated')).toEqual({
-      method: 'notifications/resources/updated',
-      params: { uri: 'weather://Oslo' },
-    });
-    expect(client.notifications.map(({ method }) => method)).toEqual([
-      'notifications/resources/updated',
-      'notifications/tools/list_changed',
-    ]);
+    const updated = { method: 'notifications/resources/updated', params: { uri: 'weather://Oslo' } };
+    expect(await client.nextNotification(updated.method)).toEqual(updated);
+    const methods = client.notifications.map(({ method }) => method);
+    expect(methods).toEqual([updated.method, 'notifications/tools/list_changed']);
   });
 
   it('closes at the end of an `await using` block', async () => {
     const client = await connect(serverOf());
     await client[Symbol.asyncDispose]();
     await expect(client.listTools()).rejects.toThrow('The client is closed.');
+  });
+});
+
+const contractOf = async (server: McpServer, options: ConnectOptions = {}) => {
+  await using client = await connect(server, options);
+  return await contract(client);
+};
+
+describe.each(revisions)('the contract that a client of %s sees', (revision) => {
+  it('has the revision, the server, its capabilities and its sorted entries', async () => {
+    const seen = await contractOf(createServer({ instructions: 'Ask for a city.' }), { revision });
+    expect(seen).toMatchObject({
+      revision,
+      server: { name: 'weather' },
+      instructions: 'Ask for a city.',
+      capabilities: { tools: {}, resources: {}, prompts: {} },
+      resources: [{ uri: 'weather://today' }],
+      resourceTemplates: [{ uriTemplate: 'weather://{city}/station' }],
+      prompts: [{ name: 'pack' }],
+    });
+    const names = seen.tools.map(({ name }) => name);
+    expect(names).toEqual(['book', 'caller', 'forecast', 'guess', 'hours', 'map', 'route']);
+    expect(Object.keys(seen.tools[2] ?? {})).toEqual(Object.keys(seen.tools[2] ?? {}).toSorted());
+  });
+
+  it('stays the same over another transport, in another version and another order', async () => {
+    const toolsIn = (version: string, order: string) => {
+      const server = new McpServer({ name: 'x', version });
+      for (const name of order) server.addTool({ name, description: `Does ${name}` }, () => name);
+      return server;
+    };
+    const one = await contractOf(toolsIn('1.0.0', 'ba'), { revision });
+    const other = await contractOf(toolsIn('2.0.0', 'ab'), { revision, via: 'http' });
+    expect(JSON.stringify(other)).toBe(JSON.stringify(one));
+    expect(one).toMatchObject({ resources: [], resourceTemplates: [], prompts: [] });
+  });
+});
+
+const SILENT = { warn: () => {}, error: () => {} };
+const BY_URL = { elicitation: { form: {}, url: {} } };
+const ADA = { subject: 'ada' };
+
+/** Builds servers with one tool without input, named `tool`. */
+const serverWith =
+  (handler: (ctx: Context, record: Rehearsal['record']) => unknown) =>
+  ({ record, secret }: Rehearsal) => {
+    const server = new McpServer({ name: 'test', version: '1', secret, logger: SILENT });
+    server.addTool({ name: 'tool' }, (_input, ctx) => handler(ctx, record));
+    return server;
+  };
+
+const said = (text: string) => [{ type: 'text', text }];
+
+/** A bank whose accounts are linked on a web page, outside of all servers. */
+function bank(action: 'accept' | 'decline' = 'accept') {
+  const accounts = { stateful: new Set<unknown>(), stateless: new Set<unknown>() };
+  let linked = accounts.stateful;
+  const asked: ElicitQuestion[] = [];
+  const build = serverWith(async (ctx, record) => {
+    const subject = ctx.principal?.subject;
+    const visit = { message: 'Link your account', url: `https://bank.example/${subject}` };
+    if (!linked.has(subject)) await ctx.requireUrl(visit);
+    await ctx.once('paid', () => record(`paid by ${subject}`));
+    return 'paid';
+  });
+  const server = (rehearsal: Rehearsal) => {
+    linked = accounts[rehearsal.era];
+    return build(rehearsal);
+  };
+  const onElicit = (question: ElicitQuestion) => {
+    asked.push(question);
+    if (action === 'accept') linked.add('ada');
+    return { action };
+  };
+  return { asked, options: { server, tool: 'tool', capabilities: BY_URL, principal: ADA, onElicit } };
+}
+
+describe('rehearse', () => {
+  it('passes the principal and the capabilities in both eras', async () => {
+    const server = serverWith((ctx) => JSON.stringify([ctx.principal, ctx.client.capabilities]));
+    const capabilities = { sampling: { tools: {} } };
+    const { session, replay } = await rehearse({ server, tool: 'tool', capabilities, principal: ADA });
+    expect(session.result.content).toEqual(said(JSON.stringify([ADA, capabilities])));
+    expect(replay.result.content).toEqual(session.result.content);
+  });
+
+  it('takes a script of answers, and fails if some are left', async () => {
+    const server = serverWith(async (ctx) => String(await ctx.confirm('Sure?')));
+    const { session, replay } = await rehearse({ server, tool: 'tool', onElicit: elicits('accept') });
+    expect([session.result.content, replay.result.content]).toEqual([said('true'), said('true')]);
+    const left = rehearse({ server, tool: 'tool', onElicit: elicits('accept', 'decline') });
+    await expect(left).rejects.toThrow('elicits(…) has 2 answers, but 1 was not used');
+  });
+
+  it('asks by URL', async () => {
+    const urls: unknown[] = [];
+    const onElicit = ({ mode, url }: ElicitQuestion) => {
+      urls.push([mode, url]);
+      return { action: 'accept' } as const;
+    };
+    const server = serverWith(async (ctx) => {
+      const { action } = await ctx.elicitUrl({ message: 'Sign in', url: 'https://example.com/sign-in' });
+      return action;
+    });
+    const { session, replay } = await rehearse({ server, tool: 'tool', capabilities: BY_URL, onElicit });
+    const asked = ['url', 'https://example.com/sign-in'];
+    expect(urls).toEqual([asked, asked]);
+    expect([session.result.content, replay.result.content]).toEqual([said('accept'), said('accept')]);
+  });
+
+  it('calls again in a session after the user has visited the required URL', async () => {
+    const { asked, options } = bank();
+    const { session, replay } = await rehearse(options);
+    const question = { mode: 'url', message: 'Link your account', url: 'https://bank.example/ada' };
+    expect(asked).toMatchObject([question, question]);
+    const outcome = { result: { content: said('paid') }, effects: ['paid by ada'], rounds: 2 };
+    expect([session, replay]).toMatchObject([outcome, outcome]);
+  });
+
+  it('fails with the error of the server if the user does not visit the URL', async () => {
+    await expect(rehearse(bank('decline').options)).rejects.toMatchObject({ code: -32042 });
+  });
+
+  it('lets the model use tools', async () => {
+    const server = serverWith(async (ctx) => {
+      const tools = [{ name: 'add', inputSchema: { type: 'object' } }];
+      const { content, stopReason } = await ctx.sample({ messages: '1 + 2?', maxTokens: 10, tools });
+      return JSON.stringify([content, stopReason]);
+    });
+    const use = { type: 'tool_use', id: '1', name: 'add', input: { a: 1, b: 2 } } as const;
+    const offered: unknown[] = [];
+    const { session, replay } = await rehearse({
+      server,
+      tool: 'tool',
+      capabilities: { sampling: { tools: {} } },
+      onSample: ({ tools }) => {
+        offered.push(tools?.[0]?.['name']);
+        return { content: [use], stopReason: 'toolUse' };
+      },
+    });
+    expect(session.result.content).toEqual(said(JSON.stringify([[use], 'toolUse'])));
+    expect(replay.result.content).toEqual(session.result.content);
+    expect(offered).toEqual(['add', 'add']);
   });
 });

@@ -190,52 +190,31 @@ describe('a script of answers', () => {
 });
 
 describe('the message of a failing', () => {
+  const forecast = (client: TestClient, city = 'Oslo') => client.callTool('forecast', { city });
+  const WRONG = { sky: 'sun', degrees: expect.any(String), wind: 3 };
+  const SCHEMA = { type: 'object', properties: { sky: { type: 'number' } }, required: ['sky'] };
+
   const MESSAGES: readonly [matcher: string, assertion: (client: TestClient) => unknown][] = [
     ['toHaveTool', (client) => expect(client).toHaveTool('forcast')],
     ['toHaveTool with members', (client) => expect(client).toHaveTool('forecast', { title: 'F', description: /snow/ })],
     ['not.toHaveTool', (client) => expect(client).not.toHaveTool('map')],
     ['toHaveResource', (client) => expect(client).toHaveResource('weather://tomorrow')],
     ['toHavePrompt', (client) => expect(client).toHavePrompt('pack', { arguments: [{ required: false }] })],
-    ['toReturnText', (client) => expect(client.callTool('forecast', { city: 'Oslo' })).toReturnText(/rain/)],
+    ['toReturnText', (client) => expect(forecast(client)).toReturnText(/rain/)],
     ['toReturnText for an image', (client) => expect(client.callTool('map')).toReturnText()],
-    [
-      'toReturnText for a tool error',
-      (client) => expect(client.callTool('forecast', { city: 'Atlantis' })).toReturnText('x'),
-    ],
+    ['toReturnText for a tool error', (client) => expect(forecast(client, 'Atlantis')).toReturnText('x')],
     ['toReturnText for a rejection', (client) => expect(client.callTool('nobody')).toReturnText('x')],
     ['not.toReturnText', (client) => expect(client.callTool('caller')).not.toReturnText(/nobody/)],
     ['not.toReturnText for a rejection', (client) => expect(client.callTool('nobody')).not.toReturnText('x')],
     ['toReturnText for something else', () => expect(undefined).toReturnText('x')],
     ['toReturnStructured', (client) => expect(client.callTool('caller')).toReturnStructured()],
-    [
-      'toReturnStructured with members',
-      (client) =>
-        expect(client.callTool('forecast', { city: 'Oslo' })).toReturnStructured({
-          sky: 'sun',
-          degrees: expect.any(String),
-          wind: 3,
-        }),
-    ],
+    ['toReturnStructured with members', (client) => expect(forecast(client)).toReturnStructured(WRONG)],
     ['toReturnImage', (client) => expect(client.callTool('map')).toReturnImage('image/jpeg')],
-    [
-      'toMatchOutputSchema',
-      (client) =>
-        expect(client.callTool('forecast', { city: 'Oslo' })).toMatchOutputSchema({
-          type: 'object',
-          properties: { sky: { type: 'number' } },
-          required: ['sky'],
-        }),
-    ],
+    ['toMatchOutputSchema', (client) => expect(forecast(client)).toMatchOutputSchema(SCHEMA)],
     ['toMatchOutputSchema without a schema', (client) => expect(client.callTool('caller')).toMatchOutputSchema()],
-    [
-      'toMatchOutputSchema for a tool error',
-      (client) => expect(client.callTool('forecast', { city: 'Atlantis' })).toMatchOutputSchema(),
-    ],
+    ['toMatchOutputSchema for a tool error', (client) => expect(forecast(client, 'Atlantis')).toMatchOutputSchema()],
     ['toBeToolError', (client) => expect(client.callTool('caller')).toBeToolError()],
-    [
-      'toBeToolError with a text',
-      (client) => expect(client.callTool('forecast', { city: 'Atlantis' })).toBeToolError(/rain/),
-    ],
+    ['toBeToolError with a text', (client) => expect(forecast(client, 'Atlantis')).toBeToolError(/rain/)],
     ['toBeMcpError', (client) => expect(client.callTool('nobody')).toBeMcpError('unknown-resource')],
     ['toBeMcpError for a result', (client) => expect(client.callTool('caller')).toBeMcpError('unknown-tool')],
     [

@@ -58,6 +58,8 @@ const TARGETS: Readonly<Record<string, () => Promise<[ConnectTarget, ConnectOpti
   'a program': async () => [PROGRAM, {}],
 };
 
+const CARRIERS = ['memory', 'stdio', 'http'] as const;
+
 /** The clients that the server may ask. Old revisions can't ask the user. */
 const answersOf = (revision: string, asks: boolean): ConnectOptions => ({
   revision,
@@ -70,24 +72,18 @@ const outcome = async (call: Promise<unknown>) =>
 
 /** Everything that a client can do with a server. */
 async function everything(client: TestClient): Promise<unknown> {
-  return [
-    await contract(client),
-    await outcome(client.callTool('route', { region: 'blåbær' })),
-    await outcome(client.callTool('forecast', { city: 'Oslo' })),
-    await outcome(client.callTool('forecast', { city: 'Atlantis' })),
-    await outcome(client.callTool('forecast', {})),
-    await outcome(client.callTool('map')),
-    await outcome(client.callTool('hours')),
-    await outcome(client.callTool('guess')),
-    await outcome(client.callTool('book')),
-    await outcome(client.callTool('nobody')),
-    await outcome(client.readResource('weather://today')),
-    await outcome(client.readResource('weather://nowhere')),
-    await outcome(client.getPrompt('pack', { city: 'Oslo' })),
-    await outcome(client.getPrompt('pack', {})),
-    await outcome(client.request('no/such/method')),
-    client.questions,
-  ];
+  const outcomes: unknown[] = [await contract(client)];
+  for (const call of [
+    () => client.callTool('route', { region: 'blåbær' }),
+    ...[{ city: 'Oslo' }, { city: 'Atlantis' }, {}].map((args) => () => client.callTool('forecast', args)),
+    ...['map', 'hours', 'guess', 'book', 'nobody'].map((name) => () => client.callTool(name)),
+    ...['today', 'nowhere'].map((name) => () => client.readResource(`weather://${name}`)),
+    ...[{ city: 'Oslo' }, {}].map((args) => () => client.getPrompt('pack', args)),
+    () => client.request('no/such/method'),
+  ]) {
+    outcomes.push(await outcome(call()));
+  }
+  return [...outcomes, client.questions];
 }
 
 /** Each target in two revisions, and each revision over two targets. */
@@ -106,26 +102,22 @@ it.each(PAIRS)('a client of %s gets the same over %s as over memory', async (rev
 });
 
 describe.each(['stateful', 'stateless'] as const)('a %s client', (era) => {
-  it.each(['memory', 'stdio', 'http'] as const)('is its principal over %s', async (via) => {
+  it.each(CARRIERS)('is its principal over %s', async (via) => {
     const client = await clientOf(createServer(), { era, via, principal: { subject: 'ada' } });
     expect(await client.callTool('caller')).toMatchObject({ content: [{ text: `ada over ${via}` }] });
   });
 
-  it.each(['memory', 'stdio', 'http'] as const)('is denied what its principal may not do over %s', async (via) => {
+  it.each(CARRIERS)('is denied what its principal may not do over %s', async (via) => {
     const server = createServer();
     server.addTool({ name: 'erase', scopes: ['write'] }, () => 'erased');
     const ada = await clientOf(server, { era, via, principal: { subject: 'ada', scopes: ['read'] } });
-    expect(await outcome(ada.callTool('erase'))).toEqual([
-      'McpError',
-      -32600,
-      'The caller lacks scopes that this request needs.',
-      { scopes: ['write'] },
-    ]);
+    const message = 'The caller lacks scopes that this request needs.';
+    expect(await outcome(ada.callTool('erase'))).toEqual(['McpError', -32600, message, { scopes: ['write'] }]);
     const eve = await clientOf(server, { era, via, principal: { subject: 'eve', scopes: ['write'] } });
     expect(await eve.callTool('erase')).toMatchObject({ content: [{ text: 'erased' }] });
   });
 
-  it.each(['memory', 'stdio', 'http'] as const)('gets progress, and cancels, over %s', async (via) => {
+  it.each(CARRIERS)('gets progress, and cancels, over %s', async (via) => {
     const server = createServer();
     const cancelled = new Promise<string>((resolve) => {
       server.addTool({ name: 'report' }, async (_input, ctx) => {
@@ -143,12 +135,11 @@ describe.each(['stateful', 'stateless'] as const)('a %s client', (era) => {
     expect(await client.callTool('caller')).toMatchObject({ content: [{ text: `nobody over ${via}` }] });
   });
 
-  it.each(['memory', 'stdio', 'http'] as const)('is told of changes over %s', async (via) => {
+  it.each(CARRIERS)('is told of changes over %s', async (via) => {
     const server = createServer();
     const client = await clientOf(server, { era, via });
-    const listen = client
-      .request('subscriptions/listen', { notifications: { toolsListChanged: true } })
-      .catch(() => 'closed');
+    const notifications = { toolsListChanged: true };
+    const listen = client.request('subscriptions/listen', { notifications }).catch(() => 'closed');
     if (era === 'stateless') await client.nextNotification('notifications/subscriptions/acknowledged');
     server.addTool({ name: 'extra' }, () => 'extra');
     await client.nextNotification('notifications/tools/list_changed');
@@ -156,7 +147,7 @@ describe.each(['stateful', 'stateless'] as const)('a %s client', (era) => {
     expect(await listen).toBe('closed');
   });
 
-  it.each(['memory', 'stdio', 'http'] as const)('rejects what waits when it closes, over %s', async (via) => {
+  it.each(CARRIERS)('rejects what waits when it closes, over %s', async (via) => {
     const server = createServer();
     server.addTool({ name: 'forever' }, async (_input, ctx) => {
       ctx.log.info('started');
@@ -191,11 +182,8 @@ describe('a stateless client over HTTP', () => {
   it('mirrors arguments once it knows which ones', async () => {
     const client = await clientOf(createServer(), { era: 'stateless', via: 'http' });
     expect(await client.callTool('route', { region: 'blåbær' })).toMatchObject({ content: [{ text: 'in blåbær' }] });
-    expect(client.frames.map(({ message }) => 'method' in message && message.method).filter(Boolean)).toEqual([
-      'tools/call',
-      'tools/list',
-      'tools/call',
-    ]);
+    const methods = client.frames.flatMap(({ message }) => ('method' in message ? message.method : []));
+    expect(methods).toEqual(['tools/call', 'tools/list', 'tools/call']);
   });
 });
 
@@ -237,7 +225,7 @@ describe('connect rejects', () => {
       200,
       'application/json',
       '{"jsonrpc":"2.0","id":7,"result":{}}',
-      'The server answered 7, which the client did not ask.',
+      'The server answered 7, which the client did not',
     ],
     [200, 'text/event-stream', 'data: hello\n\n', 'A stream had an event that is not JSON: "hello"'],
     [200, 'text/event-stream', '', 'The server ended "initialize" without a response.'],
@@ -246,11 +234,8 @@ describe('connect rejects', () => {
     [302, 'text/plain', '', 'location: /login'],
     [400, 'application/json', '{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Bad"}}', 'Bad'],
   ])('a URL that answers with %s, %s, %j', async (status, type, body, message) => {
-    const url = await listening(
-      createHttpServer((_request, response) => {
-        response.writeHead(status, { 'content-type': type, ...(status === 302 && { location: '/login' }) }).end(body);
-      }),
-    );
+    const headers = { 'content-type': type, ...(status === 302 && { location: '/login' }) };
+    const url = await listening(createHttpServer((_, response) => void response.writeHead(status, headers).end(body)));
     expect(await wrong(url)).toContain(message);
   });
 
