@@ -4,7 +4,11 @@
  * @type {Readonly<Record<string, readonly string[]>>}
  */
 export const TARGETS = {
-  'packages/core/src/kernel/request-states.ts': ['packages/core/test/kernel/replay.test.ts'],
+  'packages/core/src/kernel/request-states.ts': [
+    'packages/core/test/kernel/replay.test.ts',
+    'test/revisions/every-round.test.ts',
+    'test/revisions/rounds.test.ts',
+  ],
   'packages/core/src/protocol/eras/replay.ts': [
     'packages/core/test/kernel/replay.test.ts',
     'packages/core/test/kernel/effects.test.ts',

@@ -206,13 +206,16 @@ async function asking(client: PipeClient, id: number): Promise<Received> {
 const textOfResponse = ({ result }: Received) => textOf(result as object);
 
 describe('ctx.roots()', () => {
-  it('asks each time if the capability is not true', async () => {
-    const client = await open({ listChanged: 'yes' });
-    for (const id of [1, 2]) {
-      client.send({ id: (await asking(client, id)).id, ...listing(`file:///${id}`) });
-      expect(textOfResponse(await client.response(id))).toBe(`file:///${id}`);
-    }
-  });
+  it.each([{}, { listChanged: false }, { listChanged: 'yes' }])(
+    'asks each time if the client does not report changes: %j',
+    async (capability) => {
+      const client = await open(capability);
+      for (const id of [1, 2]) {
+        client.send({ id: (await asking(client, id)).id, ...listing(`file:///${id}`) });
+        expect(textOfResponse(await client.response(id))).toBe(`file:///${id}`);
+      }
+    },
+  );
 
   it('asks each time if several processes share the session, because another one may get the notification', async () => {
     const server = new McpServer({ name: 'files', version: '1.0.0', providers: [Files] });

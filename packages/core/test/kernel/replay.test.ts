@@ -21,10 +21,6 @@ class Name {
   @IsString() name!: string;
 }
 
-class Arguments {
-  @IsString() text!: string;
-}
-
 const log: string[] = [];
 const note = (event: string) => log.push(event);
 
@@ -64,12 +60,6 @@ class Desk {
     } finally {
       note('finally');
     }
-  }
-
-  question = 'Old question?';
-
-  @Tool() async changing({ text }: Arguments, ctx: Context) {
-    return `${text} ${(await ctx.elicit(Name, { message: this.question })).action}`;
   }
 
   @Tool() async dangerous(_input: NoInput, ctx: Context) {
@@ -206,37 +196,6 @@ describe('an open question', () => {
     expect(log).toEqual(['finally', 'finally']);
   });
 
-  it('is asked again without an answer [MRTR-15] or with an invalid one [ELIC-09]', async () => {
-    const client = await stateless(serverOf());
-    const { requestState } = await call(client, 'stubborn');
-    for (const inputResponses of [{}, { '#1': { action: 'accept', content: { name: 7 } } }, { '#1': 12 }]) {
-      expect((await call(client, 'stubborn', { requestState, inputResponses }))['resultType']).toBe('input_required');
-    }
-  });
-
-  it('keeps the received answers, and asks for the rest', async () => {
-    const client = await stateless(serverOf());
-    const first = await call(client, 'pair');
-    const second = await call(client, 'pair', {
-      requestState: first['requestState'],
-      inputResponses: { name: ACCEPTED },
-    });
-    expect(Object.keys(second['inputRequests'] as object)).toEqual(['hello']);
-    const said = { role: 'assistant', model: 'm', content: { type: 'text', text: 'Hey' } };
-    const last = await call(client, 'pair', { requestState: second['requestState'], inputResponses: { hello: said } });
-    expect(textOf(last)).toBe('accept Hey');
-  });
-
-  it('that has changed is asked again, and never accepts the old answer', async () => {
-    const desk = new Desk();
-    const client = await stateless(serverOf({}, desk));
-    const request = { arguments: { text: 'a' } };
-    const { requestState } = await call(client, 'changing', request);
-    desk.question = 'New question?';
-    const again = await call(client, 'changing', { ...request, requestState, inputResponses: { '#1': ACCEPTED } });
-    expect(again['resultType']).toBe('input_required');
-  });
-
   it('that changes after it was answered is asked again, and then takes the new answer', async () => {
     let price = 5;
     const server = serverOf();
@@ -335,85 +294,12 @@ describe('unsolicited answers', () => {
   });
 });
 
-describe('requestState', () => {
-  const open = async () => {
-    const server = serverOf();
-    const client = await stateless(server);
-    const request = { arguments: { text: 'a' } };
-    const { requestState } = await call(client, 'changing', request);
-    return { server, client, state: requestState as string, given: { inputResponses: { '#1': ACCEPTED } } };
-  };
-
-  it('is rejected if a single character has changed [MRTR-08]', async () => {
-    const { client, state, given } = await open();
-    for (let index = 0; index < state.length; index++) {
-      const changed = state.slice(0, index) + (state[index] === 'A' ? 'B' : 'A') + state.slice(index + 1);
-      const retry = call(client, 'changing', { arguments: { text: 'a' }, requestState: changed, ...given });
-      await expect(retry).rejects.toMatchObject({ code: -32602 });
-    }
-  });
-
-  it.each([[''], ['x'], [7], [{}]])('is rejected if it is invalid: %j [MRTR-07]', async (requestState) => {
-    const { client, given } = await open();
-    const retry = call(client, 'changing', { arguments: { text: 'a' }, requestState, ...given });
-    const message = 'The requestState is invalid for this request, or has expired.';
-    await expect(retry).rejects.toMatchObject({ code: -32602, message });
-  });
-
-  it('is rejected for other arguments, another tool or another caller [MRTR-09]', async () => {
-    const { server, client, state: requestState, given } = await open();
-    const bob = await stateless(server, 'bob');
-    const retries = [
-      call(client, 'changing', { arguments: { text: 'b' }, requestState, ...given }),
-      call(client, 'stubborn', { requestState, ...given }),
-      call(bob, 'changing', { arguments: { text: 'a' }, requestState, ...given }),
-    ];
-    for (const retry of retries) await expect(retry).rejects.toMatchObject({ code: -32602 });
-  });
-
-  it('expires', async () => {
-    const client = await stateless(serverOf({ requestStateTtlMs: 1 }));
-    const { requestState } = await call(client, 'stubborn');
-    const later = Date.now() + 2;
-    while (Date.now() < later);
-    await expect(call(client, 'stubborn', { requestState })).rejects.toMatchObject({ code: -32602 });
-  });
-
-  it('is accepted by another server with the same secret, even during key rotation [MRTR-16]', async () => {
-    const { requestState } = await call(await stateless(serverOf()), 'stubborn');
-    const next = await stateless(serverOf({ secret: ['another secret of thirty-two chars', SECRET] }));
-    expect(textOf(await call(next, 'stubborn', { requestState, inputResponses: { '#1': ACCEPTED } }))).toBe('accept');
-    const foreign = await stateless(serverOf({ secret: 'another secret of thirty-two chars' }));
-    await expect(call(foreign, 'stubborn', { requestState })).rejects.toMatchObject({ code: -32602 });
-  });
-});
-
-describe('a single-use state', () => {
-  it('is rejected the second time, so effects happen at most once', async () => {
-    const effects: string[] = [];
-    const desk = new Desk((effect) => effects.push(effect));
-    const client = await stateless(serverOf({ singleUse: new MemorySingleUse() }, desk));
-    const { requestState } = await call(client, 'charge');
-    const retry = () => call(client, 'charge', { requestState, inputResponses: { '#1': ACCEPTED } });
-    const second = await retry();
-    const message = 'The requestState has been used before.';
-    await expect(retry()).rejects.toMatchObject({ code: -32602, message });
-    const last = {
-      requestState: second['requestState'],
-      inputResponses: { '#2': ACCEPTED, '#3': { roots: [] } },
-    };
-    expect(textOf(await call(client, 'charge', last))).toBe('c1 accept accept');
-    await expect(call(client, 'charge', last)).rejects.toMatchObject({ code: -32602 });
-    expect(effects).toEqual(['charged', 'finished']);
-  });
-
-  it('is rejected if it is used twice concurrently', async () => {
-    const client = await stateless(serverOf({ singleUse: new MemorySingleUse() }));
-    const { requestState } = await call(client, 'stubborn');
-    const request = { requestState, inputResponses: { '#1': ACCEPTED } };
-    const outcomes = await Promise.allSettled([call(client, 'stubborn', request), call(client, 'stubborn', request)]);
-    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
-  });
+it('a single-use state is rejected the second time', async () => {
+  const client = await stateless(serverOf({ singleUse: new MemorySingleUse() }));
+  const { requestState } = await call(client, 'stubborn');
+  const retry = () => call(client, 'stubborn', { requestState, inputResponses: { '#1': ACCEPTED } });
+  expect(textOf(await retry())).toBe('accept');
+  await expect(retry()).rejects.toMatchObject({ code: -32602, message: 'The requestState has been used before.' });
 });
 
 describe('used ids', () => {
@@ -451,7 +337,6 @@ describe('used ids', () => {
   });
 });
 
-const OTHER_SECRET = 'y'.repeat(32);
 const TEXT = { type: 'object', properties: { text: { type: 'string' } } } as const;
 const EMPTY = { action: 'accept', content: {} };
 
@@ -522,17 +407,23 @@ describe('sealed data', () => {
     }
   });
 
-  it('is accepted during key rotation', async () => {
-    const [old, both] = [await node(), await node({ secret: [OTHER_SECRET, SECRET] })];
-    const next = await node({ secret: OTHER_SECRET });
-    const pageOf = async (from: typeof old, by: typeof old) => {
+  it('is accepted by other servers with the same secret, even during key rotation', async () => {
+    const other = 'y'.repeat(32);
+    const [old, both, next] = [await node(), await node({ secret: [other, SECRET] }), await node({ secret: other })];
+    const moved = async (from: typeof old, to: typeof old) => {
+      const { requestState } = await from.call('tell');
       const { nextCursor: cursor } = await from.client.request('tools/list');
-      return await by.client.request('tools/list', { cursor });
+      return await Promise.allSettled([
+        to.call('tell', { requestState, inputResponses }),
+        to.client.request('tools/list', { cursor }),
+      ]);
     };
-    expect(await pageOf(old, both)).toMatchObject({ tools: [{ name: 'visit' }] });
-    expect(await pageOf(both, next)).toMatchObject({ tools: [{ name: 'visit' }] });
-    await expect(pageOf(both, old)).rejects.toMatchObject(REFUSED);
-    await expect(pageOf(old, next)).rejects.toMatchObject(REFUSED);
+    const accepted = [{ value: { resultType: 'input_required' } }, { value: { tools: [{ name: 'visit' }] } }];
+    for (const to of [await node(), both]) expect(await moved(old, to)).toMatchObject(accepted);
+    expect(await moved(both, next)).toMatchObject(accepted);
+    const rejected = [{ reason: REFUSED }, { reason: REFUSED }];
+    expect(await moved(both, old)).toMatchObject(rejected);
+    expect(await moved(old, next)).toMatchObject(rejected);
   });
 });
 
