@@ -19,6 +19,7 @@ import {
   inEverySessionRevision,
   inTheFirstRevision,
   inTheStatelessRevision,
+  overEveryBinding,
   overEveryHost,
   serveOn,
 } from './contract.js';
@@ -56,7 +57,7 @@ const unauthorized = (id: unknown, scopes: readonly string[]) => [
 const callOf = (id: number, name: string, meta?: JsonObject) =>
   request(id, 'tools/call', { name, arguments: {}, ...(meta && { _meta: meta }) });
 
-overEveryHost('auth', (host) => {
+overEveryBinding('auth', (host) => {
   inEveryRevision('refuses a caller without a token, and runs nothing [AUTHRS-07]', async (revision) => {
     const { url, files } = await serveFiles(host);
     const client = await HttpClient.open(url, revision, ANN);
@@ -68,19 +69,6 @@ overEveryHost('auth', (host) => {
     expect([bad.status, bad.headers.get('www-authenticate')]).toEqual([401, 'Bearer error="invalid_token"']);
     expect(await json(bad)).toMatchObject({ error: { code: -32600, message: 'Authentication is required.' } });
     expect(files.ran).toEqual([]);
-  });
-
-  inAnyRevision('refuses callers before the body is read', async () => {
-    const { url, log } = await serveFiles(host);
-    for (const [headers, challenge] of [
-      [{}, `Bearer scope="${BASE}"`],
-      [BAD, 'Bearer error="invalid_token"'],
-    ] as const) {
-      const text = await (await Connection.open(url)).endless('POST', { ...JSON_TYPE, ...headers }).closed();
-      expect(text).toMatch(/^HTTP\/1\.1 401 /);
-      expect(text.toLowerCase()).toContain(`\r\nwww-authenticate: ${challenge.toLowerCase()}\r\n`);
-    }
-    expect(log).toEqual([]);
   });
 
   inEveryRevision('names all scopes of an operation that the caller lacks scopes for [AUTHRS-12]', async (revision) => {
@@ -336,7 +324,7 @@ overEveryHost('auth', (host) => {
   });
 });
 
-overEveryHost('auth, with a public member,', (host) => {
+overEveryBinding('auth, with a public member,', (host) => {
   const NOBODY: Fields = {};
 
   inEveryRevision('lets callers without a token connect, list, and use what is public', async (revision) => {
@@ -448,6 +436,19 @@ const fails = (): never => {
 };
 
 overEveryHost('authenticate', (host) => {
+  inAnyRevision('refuses callers before the body is read', async () => {
+    const { url, log } = await serveFiles(host);
+    for (const [headers, challenge] of [
+      [{}, `Bearer scope="${BASE}"`],
+      [BAD, 'Bearer error="invalid_token"'],
+    ] as const) {
+      const text = await (await Connection.open(url)).endless('POST', { ...JSON_TYPE, ...headers }).closed();
+      expect(text).toMatch(/^HTTP\/1\.1 401 /);
+      expect(text.toLowerCase()).toContain(`\r\nwww-authenticate: ${challenge.toLowerCase()}\r\n`);
+    }
+    expect(log).toEqual([]);
+  });
+
   inEveryRevision('passes the principal to handlers', async (revision) => {
     const { url } = await serveOn(host, { auth: { authenticate: byToken } });
     const client = await HttpClient.open(url, revision, TRUSTED);

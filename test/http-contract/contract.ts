@@ -25,7 +25,7 @@ import {
   type SessionRevision,
   STATELESS,
 } from '../support/requirements.js';
-import { type Hosted, type HostOptions, HOSTS, type HttpHost } from './hosts.js';
+import { BINDINGS, type Hosted, type HostOptions, HOSTS, type HttpHost } from './hosts.js';
 
 /** One member of each kind, controlled by the test. */
 export class Everything extends Probe {
@@ -90,14 +90,18 @@ export async function connectTo(host: HttpHost, revision: Revision, options: Hos
 }
 
 /** Registers tests once for each host. */
-export function overEveryHost(subject: string, tests: (host: HttpHost) => void): void {
-  describe.each(HOSTS)(`${subject} over $name`, (host) => {
+export function overEveryHost(subject: string, tests: (host: HttpHost) => void, hosts = HOSTS): void {
+  describe.each(hosts)(`${subject} over $name`, (host) => {
     current = host;
     sentences = 0;
     tests(host);
     current = undefined;
   });
 }
+
+/** Registers tests once for each host that is ours: of rules that a server or framework around it can't change. */
+export const overEveryBinding = (subject: string, tests: (host: HttpHost) => void): void =>
+  overEveryHost(subject, tests, BINDINGS);
 
 /** The host whose tests are being registered, and the number of its sentences so far. */
 let current: HttpHost | undefined;

@@ -270,7 +270,7 @@ async function listenOn(
 }
 
 /** Milliseconds that clients get to disconnect. */
-const PATIENCE_MS = 200;
+const PATIENCE_MS = 50;
 
 /** Closes like an application: first gracefully, then by dropping idle connections. */
 async function closeServer(server: Server): Promise<void> {
@@ -285,6 +285,9 @@ async function closeServer(server: Server): Promise<void> {
 function urlOf(server: Server): string {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}${PATH}`;
 }
+
+/** The hosts that are ours. The others are servers and frameworks around one of them. */
+export const BINDINGS: readonly HttpHost[] = [listening, plugin, plainNode, fetching];
 
 /** All hosts. */
 export const HOSTS: readonly HttpHost[] = [

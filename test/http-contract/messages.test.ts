@@ -22,6 +22,7 @@ import {
   inEverySessionRevision,
   inTheStatelessRevision,
   LET_GO,
+  overEveryBinding,
   overEveryHost,
   serveOn,
 } from './contract.js';
@@ -201,7 +202,7 @@ overEveryHost('a notification or a response', (host) => {
   });
 });
 
-overEveryHost('a batch', (host) => {
+overEveryBinding('a batch', (host) => {
   inEveryRevision('gets an array of responses in 2025-03-26, and 400 in all others [HTTP-08]', async (revision) => {
     const { client } = await connectTo(host, revision);
     const batch = [client.buildMessage(1, 'tools/list'), NOTICE, client.buildMessage(2, 'no/method'), ANSWER];
@@ -224,7 +225,7 @@ overEveryHost('a batch', (host) => {
   });
 });
 
-overEveryHost('a batch without requests', (host) => {
+overEveryBinding('a batch without requests', (host) => {
   const SILENT = [202, ''];
   const answersOf = async (responses: readonly Response[]) =>
     await Promise.all(responses.map(async (response) => [response.status, await response.text()]));
@@ -327,7 +328,7 @@ function addThinking(server: McpServer): void {
   });
 }
 
-overEveryHost('a request to the model', (host) => {
+overEveryBinding('a request to the model', (host) => {
   inEverySessionRevision('is on the stream of its own request, and on no other [SAMP-12]', async (revision) => {
     const { url, server } = await serveOn(host);
     addThinking(server);

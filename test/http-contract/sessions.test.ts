@@ -21,6 +21,7 @@ import {
   inEverySessionRevision,
   inTheFirstRevision,
   inTheStatelessRevision,
+  overEveryBinding,
   overEveryHost,
   serveOn,
 } from './contract.js';
@@ -50,10 +51,10 @@ describe('a session', () => {
     const ids: string[] = [];
     for (const subject of [undefined, 'Ada Lovelace', 'José', '李四', 'two\nlines']) {
       const { url } = await serve({ principal: () => (subject === undefined ? undefined : { subject }) });
-      const clients = await Promise.all(Array.from({ length: 20 }, () => HttpClient.open(url, revision)));
+      const clients = await Promise.all(Array.from({ length: 10 }, () => HttpClient.open(url, revision)));
       ids.push(...clients.map(({ headers }) => headers[ID] as string));
     }
-    expect(new Set(ids).size).toBe(100);
+    expect(new Set(ids).size).toBe(50);
     // a version 4 UUID, which has 122 random bits
     for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     const digits = ids.map((id) => id.replaceAll('-', ''));
@@ -212,7 +213,7 @@ overEveryHost('sessions of one address', (host) => {
   });
 });
 
-overEveryHost('sessions of one principal', (host) => {
+overEveryBinding('sessions of one principal', (host) => {
   inEverySessionRevision('are capped like those of one address', async (revision) => {
     const { url, hits } = await serveOn(host, { limits: { maxSessionsPerPrincipal: 2 }, principal });
     const bob = await HttpClient.open(url, revision, OTHER);
@@ -228,7 +229,7 @@ overEveryHost('sessions of one principal', (host) => {
   });
 });
 
-overEveryHost('anonymous callers', (host) => {
+overEveryBinding('anonymous callers', (host) => {
   inEverySessionRevision('never displace a principal: their sessions end first', async (revision) => {
     const { url, hits } = await serveOn(host, { limits: { maxSessions: 2 }, principal });
     const ann = await HttpClient.open(url, revision, OWNER);
@@ -361,7 +362,7 @@ const until = (ms: number) => as({ expiresAt: Date.now() + ms });
 /** Short ticks, so that the tests need only move the clock. */
 const TICKS = { keepAliveMs: 10 };
 
-overEveryHost('a session with auth', (host) => {
+overEveryBinding('a session with auth', (host) => {
   inEverySessionRevision('is found only by its issuer, subject and client [SESS-10]', async (revision) => {
     const { url } = await serveFiles(host);
     const client = await HttpClient.open(url, revision, ANN);
@@ -419,7 +420,7 @@ overEveryHost('a session with auth', (host) => {
   });
 });
 
-overEveryHost('a stream with auth', (host) => {
+overEveryBinding('a stream with auth', (host) => {
   inEverySessionRevision(
     'of a GET ends after the token expires with a retry time, and goes on with a newer one [RESUME-09]',
     async (revision) => {
@@ -538,7 +539,7 @@ overEveryHost('a stream with auth', (host) => {
   });
 });
 
-overEveryHost('a state with auth', (host) => {
+overEveryBinding('a state with auth', (host) => {
   inTheStatelessRevision('can only be used by its issuer, subject and client [SEC-09]', async (revision) => {
     const { url } = await serveFiles(host);
     const client = await HttpClient.open(url, revision, ANN);
