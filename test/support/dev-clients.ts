@@ -103,6 +103,11 @@ export class HttpClient {
     });
   }
 
+  /** Resolves with what the message is answered with. */
+  async send(message: Json): Promise<string> {
+    return (await this.post(message)).text();
+  }
+
   /** Resolves with the response. Other messages on its stream go to the inbox. */
   async request(method: string, params: Json = {}): Promise<Json> {
     const id = ++this.count;

@@ -7,6 +7,8 @@ import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
+import { afterAll } from '@jest/globals';
+
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const MAIN = join(ROOT, 'packages/cli/dist/main.js');
 
@@ -45,12 +47,29 @@ export async function processEnds(pid: number): Promise<void> {
   }
 }
 
-/** A project in its own folder. */
+const projects: Project[] = [];
+afterAll(async () => {
+  await Promise.all(projects.splice(0).map((each) => each.remove()));
+});
+
+/** What several tests use one after the other. A test that fails leaves the next one a new one. */
+export function shared<T>(start: () => Promise<T>): (use: (it: T) => Promise<void>) => Promise<void> {
+  let whole: T | undefined;
+  return async (use) => {
+    const it = whole ?? (await start());
+    whole = undefined;
+    await use(it);
+    whole = it;
+  };
+}
+
+/** A project in its own folder, until the tests of the file have ended. */
 export class Project {
   readonly folder = mkdtempSync(join(tmpdir(), 'decorum-dev-'));
   private readonly runs: DevRun[] = [];
 
   constructor(files: Readonly<Record<string, string>>) {
+    projects.push(this);
     symlinkSync(join(ROOT, 'node_modules'), join(this.folder, 'node_modules'));
     for (const [file, text] of Object.entries({ ...SETTINGS, ...files })) this.write(file, text);
   }
@@ -74,6 +93,14 @@ export class Project {
     const run = new DevRun(this.folder, args, env);
     this.runs.push(run);
     return run;
+  }
+
+  /** Runs `decorum dev` over HTTP, on a port that the program may ask for too. Waits until it has printed a text. */
+  async serve({ args = [] as readonly string[], env = {}, says = /http:/ } = {}) {
+    const port = String(await freePort());
+    const run = this.dev(args, { PORT: port, ...env });
+    await run.says(says);
+    return { run, origin: `http://127.0.0.1:${port}`, url: `http://127.0.0.1:${port}/mcp` };
   }
 
   /** Ends everything at once. Processes of programs end with the relay that started them. */
@@ -142,6 +169,16 @@ export class DevRun {
   /** The output so far. */
   get printed(): string {
     return this.text.text;
+  }
+
+  /** The process of the newest program, if that prints it as `pid 7`. */
+  get pid(): number {
+    return Number(
+      this.printed
+        .match(/pid \d+/g)
+        ?.at(-1)
+        ?.slice(4),
+    );
   }
 
   /** @throws {Error} if the process ends first */

@@ -1,11 +1,13 @@
-// Mistakes that only the TypeScript source shows.
+// Mistakes that only the TypeScript source shows, and what `decorum dev` does on machines that lack what others have.
+import { execFile } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 
 import { warningsOf as warningsAbout } from '../src/check/warnings.js';
-import { createProject, type Project, TSCONFIG } from './project.js';
+import { CLOCK, createProject, type Project, ROOT, TSCONFIG } from './project.js';
 
 // each command starts a compiler and two more processes, one after the other
 jest.setTimeout(60_000);
@@ -319,5 +321,40 @@ describe('decorum dev', () => {
     child.kill('SIGTERM');
     const { stderr } = await ended;
     expect(stderr.match(/warning: \S+/g)).toEqual(['warning: Query.unit', 'warning: Weather.alerts']);
+  });
+
+  const CLOCKED = {
+    'package.json': { name: 'clock', type: 'module' },
+    'tsconfig.json': TSCONFIG,
+    'src/main.ts': CLOCK.replace('export class', 'export default class'),
+  };
+
+  /** Fails as libuv does for a user without HOME who isn't in the list of users. */
+  const HOMELESS = `
+delete process.env.HOME;
+require('node:os').homedir = () => {
+  throw new Error('A system error occurred: uv_os_homedir returned ENOENT (no such file or directory)');
+};`;
+
+  it('serves for a user without a home folder, for whom npm does not start (#23)', async () => {
+    project = createProject({ ...CLOCKED, 'homeless.cjs': HOMELESS });
+    const NODE_OPTIONS = `--require ${join(project.folder, 'homeless.cjs')}`;
+    const running = project.start(['dev', '--port', '0'], { NODE_OPTIONS });
+    await running.printed(/clock 1\.0\.0 {3}1 tool {3}http/);
+    const npm = promisify(execFile)('npm', ['--version'], { env: { ...process.env, NODE_OPTIONS }, cwd: ROOT });
+    await expect(npm).rejects.toMatchObject({ stderr: expect.stringContaining('uv_os_homedir returned ENOENT') });
+  });
+
+  it('with --check prints type errors while the program runs, and nothing of a cache that it can not write (#23)', async () => {
+    project = createProject({
+      ...CLOCKED,
+      'src/wrong.ts': `export const wrong: number = 'x';\n`,
+      'node_modules/.cache': 'a file, where the folder would be',
+    });
+    const running = project.start(['dev', '--check', '--port', '0']);
+    await running.printed(/src\/wrong\.ts:1:14 {2}Type 'string' is not assignable to type 'number'\. \[TS2322\]\n/);
+    await running.printed(/clock 1\.0\.0/);
+    running.child.kill('SIGTERM');
+    expect((await running.ended).stderr).not.toContain('TS5033');
   });
 });

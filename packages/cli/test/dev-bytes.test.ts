@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 
 import { Inbox } from '../../../test/support/dev-clients.js';
-import { type DevRun, freePort, Project } from '../../../test/support/dev-project.js';
+import { type DevRun, Project } from '../../../test/support/dev-project.js';
 
 const EXACT = '"n": 12345678901234567890 ,"e":1e400, "s":"\\u00e9\\/é"';
 const INITIALIZE = `{"method":"initialize", "id" : 1,"params":{"protocolVersion":"2025-06-18",${EXACT}},"jsonrpc":"2.0"}`;
@@ -57,12 +57,6 @@ createServer(async (request, response) => {
 }).listen(Number(process.env['PORT']));
 `;
 
-const projects: Project[] = [];
-
-afterAll(async () => {
-  await Promise.all(projects.map((each) => each.remove()));
-});
-
 /** A client that writes and reads text. */
 interface TextClient {
   send(text: string): void;
@@ -83,13 +77,11 @@ function overStdio(project: Project): { run: DevRun; client: TextClient } {
 }
 
 async function overHttp(project: Project): Promise<{ run: DevRun; client: TextClient }> {
-  const port = String(await freePort());
-  const run = project.dev(['--port', port], { PORT: port });
-  await run.says(/http:/);
+  const { run, url } = await project.serve();
   const inbox = new Inbox<string>();
   const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
   const post = async (body: string) => {
-    const response = await fetch(`http://127.0.0.1:${port}/mcp`, {
+    const response = await fetch(url, {
       method: 'POST',
       headers: { ...headers, ...(!body.includes('"initialize"') && { 'mcp-session-id': 'raw' }) },
       body,
@@ -115,7 +107,6 @@ describe.each([
 ])('decorum dev over %s', (via, main) => {
   it('changes ids and capabilities, and no other byte of a message: also when it repeats one (#22)', async () => {
     const project = new Project({ 'src/main.ts': main });
-    projects.push(project);
     const { run, client } = via === 'stdio' ? overStdio(project) : await overHttp(project);
     const own = () =>
       readFileSync(join(project.folder, 'seen.txt'), 'utf8')

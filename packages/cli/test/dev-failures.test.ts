@@ -3,10 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 
 import { HttpClient, PipeClient } from '../../../test/support/dev-clients.js';
-import { type DevRun, freePort, processEnds, Project } from '../../../test/support/dev-project.js';
+import { type DevRun, processEnds, Project, shared } from '../../../test/support/dev-project.js';
 
 // programs start one after the other
 jest.setTimeout(60_000);
@@ -29,27 +29,23 @@ console.error('pid ' + process.pid);
 `;
 const BROKEN = MAIN.replace(`return 'noon'`, `return 'noon`);
 
-const projects: Project[] = [];
-function project(main: string): Project {
-  const created = new Project({ 'src/main.ts': main });
-  projects.push(created);
-  return created;
-}
+const NEVER = 'await new Promise((resolve) => setInterval(resolve, 1e9));\n';
+/** Shortens what `decorum dev` waits for a program that may never serve. */
+const HURRY = `
+const { setTimeout } = globalThis;
+globalThis.setTimeout = (run, ms, ...rest) => setTimeout(run, ms >= 2000 ? ms / 10 : ms, ...rest);
+`;
+const HURRIED = { NODE_OPTIONS: '--require=./hurry.cjs' };
 
-afterAll(async () => {
-  await Promise.all(projects.map((each) => each.remove()));
-});
-
+const project = (main: string) => new Project({ 'src/main.ts': main, 'hurry.cjs': HURRY });
 const call = (name: string) => ['tools/call', { name, arguments: {} }] as const;
 const text = (value: string) => ({ result: { content: [{ type: 'text', text: value }] } });
 const failure = (message: unknown) => ({ error: { code: -32603, message } });
 const RELOADED = /src\/main\.ts {2}\d+ ms/;
 
-async function overHttp(clock: Project): Promise<{ run: DevRun; client: HttpClient }> {
-  const port = await freePort();
-  const run = clock.dev(['--port', String(port)]);
-  await run.says(/clock|waiting for an edit/);
-  return { run, client: new HttpClient(`http://127.0.0.1:${port}/mcp`) };
+async function overHttp(clock: Project, env = {}): Promise<{ run: DevRun; client: HttpClient }> {
+  const { run, url } = await clock.serve({ env, says: /clock|waiting for an edit/ });
+  return { run, client: new HttpClient(url) };
 }
 
 /** Calls `slow`, and lets it end after the relay was told to end. */
@@ -57,53 +53,46 @@ async function endInFlight(run: DevRun, client: HttpClient | PipeClient, end: ()
   const slow = client.request(...call('slow'));
   await run.saysNext(/slow began/);
   end();
-  process.kill(
-    Number(
-      run.printed
-        .match(/pid \d+/g)
-        ?.at(-1)
-        ?.slice(4),
-    ),
-    'SIGUSR2',
-  );
+  process.kill(run.pid, 'SIGUSR2');
   await expect(slow).resolves.toMatchObject(text('slow ended'));
   await expect(run.ended).resolves.toBe(0);
 }
 
-// each test goes on where the one before has ended
 describe('a program over HTTP', () => {
-  let clock: Project;
-  let run: DevRun;
-  let client: HttpClient;
-  beforeAll(async () => {
-    clock = project(BROKEN);
-    ({ run, client } = await overHttp(clock));
+  const serving = shared(async () => {
+    const clock = project(MAIN);
+    const { run, client } = await overHttp(clock);
+    await client.connect();
+    await client.listen();
+    return { clock, run, client };
   });
-  afterAll(() => client.close());
 
-  it('is answered for if it is broken at its first start: with empty lists, and with tools once it is mended', async () => {
+  it('is answered for while it is broken or exports no server, and serves once that is mended, until SIGINT (#23)', async () => {
+    const clock = project(BROKEN);
+    const { run, client } = await overHttp(clock);
+    const list = { listChanged: true };
+    const capabilities = { tools: list, prompts: list, resources: list };
     await expect(client.connect()).resolves.toMatchObject({
-      result: {
-        serverInfo: { name: 'weather', version: '1.0.0' },
-        capabilities: {
-          tools: { listChanged: true },
-          prompts: { listChanged: true },
-          resources: { listChanged: true },
-        },
-      },
+      result: { serverInfo: { name: 'weather', version: '1.0.0' }, capabilities },
     });
     await client.listen();
-    await expect(client.request('tools/list')).resolves.toMatchObject({ result: { tools: [] } });
-    await expect(client.request('prompts/list')).resolves.toMatchObject({ result: { prompts: [] } });
-    await expect(client.request('resources/list')).resolves.toMatchObject({ result: { resources: [] } });
+    for (const lists of ['tools', 'prompts', 'resources']) {
+      await expect(client.request(`${lists}/list`)).resolves.toMatchObject({ result: { [lists]: [] } });
+    }
     await expect(client.request(...call('now'))).resolves.toMatchObject(
       failure(expect.stringMatching(/^The program has ended: src\/main\.ts:4:\d+ /)),
     );
-    clock.write('src/main.ts', MAIN);
+    clock.write('src/main.ts', MAIN.replace('export const', 'const').concat('\nexport default { server };\n'));
+    await run.says(
+      /ended before it served anything \(exit code 0\)\. Export an McpServer, .* as `server` or `default`\. An object that contains a server doesn't count\.\n/,
+    );
+    clock.edit('src/main.ts', 'default { server }', 'default server');
     await client.hears('notifications/tools/list_changed');
     await expect(client.request(...call('now'))).resolves.toMatchObject(text('noon'));
     expect(run.printed.match(/src\/main\.ts:4:\d+/g)).toHaveLength(1);
     await run.saysNext(/clock 1\.0\.0/);
+    await endInFlight(run, client, () => run.child.kill('SIGINT'));
+    client.close();
   });
 
   it.each([
@@ -115,45 +104,43 @@ describe('a program over HTTP', () => {
       `@Tool({ title: 1 as never })`,
       /src\/main\.ts:5:\d+ {2}Clock\.end.*\[DECORUM_\w+\]/,
     ],
-  ])('stays after an edit with %s, whose place is printed once and told to the client', async (_, from, to, place) => {
-    const { length } = run.printed;
-    clock.write('src/main.ts', MAIN.replace(from, to));
-    const { params } = await client.hears('notifications/message');
-    expect(params).toMatchObject({ level: 'error', data: expect.stringMatching(place) });
-    await run.saysNext(/still serving what ran before/);
-    const printed = run.printed.slice(length);
-    expect(printed.match(new RegExp(place, 'g'))).toHaveLength(1);
-    expect(printed).not.toMatch(/^\s+at /m);
-    await expect(client.request(...call('now'))).resolves.toMatchObject(text('noon'));
-  });
+  ])('stays after an edit with %s, whose place is printed once and told to the client', (_, from, to, place) =>
+    serving(async ({ clock, run, client }) => {
+      const { length } = run.printed;
+      clock.write('src/main.ts', MAIN.replace(from, to));
+      const { params } = await client.hears('notifications/message');
+      expect(params).toMatchObject({ level: 'error', data: expect.stringMatching(place) });
+      await run.saysNext(/still serving what ran before/);
+      const printed = run.printed.slice(length);
+      expect(printed.match(new RegExp(place, 'g'))).toHaveLength(1);
+      expect(printed).not.toMatch(/^\s+at /m);
+      await expect(client.request(...call('now'))).resolves.toMatchObject(text('noon'));
+    }),
+  );
 
-  it('is started again when something kills it, and waits for an edit when it dies again', async () => {
-    clock.write('src/main.ts', MAIN.replace(`'noon'`, `'one'`));
-    await run.saysNext(RELOADED);
-    const slow = client.request(...call('slow'));
-    await run.saysNext(/slow began/);
-    process.kill(
-      Number(
-        run.printed
-          .match(/pid \d+/g)
-          ?.at(-1)
-          ?.slice(4),
-      ),
-      'SIGKILL',
-    );
-    await expect(slow).resolves.toMatchObject(failure('The program has ended: signal SIGKILL.'));
-    await expect(client.request(...call('now'))).resolves.toMatchObject(text('one'));
-    const ended = failure('The program has ended: exit code 7.');
-    await expect(client.request(...call('end'))).resolves.toMatchObject(ended);
-    await run.saysNext(/waiting for an edit/);
-    await expect(client.request('tools/list')).resolves.toMatchObject(ended);
-    clock.write('src/main.ts', MAIN);
-    await run.saysNext(RELOADED);
-    await expect(client.request(...call('now'))).resolves.toMatchObject(text('noon'));
-  });
+  it('is started again when something kills it, and waits for an edit when it dies again', () =>
+    serving(async ({ clock, run, client }) => {
+      clock.write('src/main.ts', MAIN.replace(`'noon'`, `'one'`));
+      await run.saysNext(RELOADED);
+      const slow = client.request(...call('slow'));
+      await run.saysNext(/slow began/);
+      process.kill(run.pid, 'SIGKILL');
+      await expect(slow).resolves.toMatchObject(failure('The program has ended: signal SIGKILL.'));
+      await expect(client.request(...call('now'))).resolves.toMatchObject(text('one'));
+      const ended = failure('The program has ended: exit code 7.');
+      await expect(client.request(...call('end'))).resolves.toMatchObject(ended);
+      await run.saysNext(/waiting for an edit/);
+      await expect(client.request('tools/list')).resolves.toMatchObject(ended);
+      clock.write('src/main.ts', MAIN);
+      await run.saysNext(RELOADED);
+      await expect(client.request(...call('now'))).resolves.toMatchObject(text('noon'));
+    }));
 
   it('is answered for when the edit before it died has left one that never serves', async () => {
-    clock.write('src/main.ts', `console.error('hangs'); setInterval(() => {}, 1e9);`);
+    const clock = project(MAIN);
+    const { run, client } = await overHttp(clock, HURRIED);
+    await client.connect();
+    clock.write('src/main.ts', `console.error('hangs'); ${NEVER}`);
     await run.saysNext(/hangs/);
     await expect(client.request(...call('end'))).resolves.toMatchObject(failure(expect.anything()));
     await expect(client.request(...call('now'))).resolves.toMatchObject(
@@ -162,26 +149,14 @@ describe('a program over HTTP', () => {
     clock.write('src/main.ts', MAIN);
     await run.saysNext(RELOADED);
     await expect(client.request(...call('now'))).resolves.toMatchObject(text('noon'));
-  });
-
-  it('ends after its calls in flight when decorum dev gets SIGTERM', async () => {
-    await endInFlight(run, client, () => run.child.kill('SIGTERM'));
-  });
-});
-
-describe('a program that ends by itself', () => {
-  it('is told what to export, serves once that is exported, and ends after its calls on SIGINT (#23)', async () => {
-    const clock = project(MAIN.replace('export const', 'const').concat('\nexport default { server };\n'));
-    const { run, client } = await overHttp(clock);
-    await run.says(
-      /ended before it served anything \(exit code 0\)\. Export an McpServer, .* as `server` or `default`\. An object that contains a server doesn't count\.\n/,
-    );
-    clock.edit('src/main.ts', 'default { server }', 'default server');
-    await client.connect();
-    await run.saysNext(/clock 1\.0\.0/);
-    await endInFlight(run, client, () => run.child.kill('SIGINT'));
     client.close();
   });
+
+  it('ends after its calls in flight when decorum dev gets SIGTERM', () =>
+    serving(async ({ run, client }) => {
+      await endInFlight(run, client, () => run.child.kill('SIGTERM'));
+      client.close();
+    }));
 });
 
 describe('a program over stdio', () => {
@@ -199,9 +174,7 @@ describe('a program over stdio', () => {
   });
 
   it('does not hold up a client when it never serves', async () => {
-    const client = new PipeClient(
-      project(`await new Promise((resolve) => setInterval(resolve, 1e9));`).dev(['--stdio']),
-    );
+    const client = new PipeClient(project(NEVER).dev(['--stdio'], HURRIED));
     await expect(client.connect()).resolves.toMatchObject({ result: { serverInfo: { name: 'weather' } } });
     await expect(client.request('tools/list')).resolves.toMatchObject({ result: { tools: [] } });
   });
@@ -234,17 +207,13 @@ describe('the end of decorum dev', () => {
   it.each([
     ['that --port names', MAIN, (port: string) => [port, undefined]],
     ['that the program asks for', MAIN, (port: string) => [undefined, port]],
-    [
-      'that clients of a slow program would need',
-      `await new Promise((resolve) => setInterval(resolve, 1e9));\n${MAIN}`,
-      (port: string) => [undefined, port],
-    ],
+    ['that clients of a slow program would need', NEVER + MAIN, (port: string) => [undefined, port]],
   ])('is exit code 3 if the port %s is taken, with the option to pass', async (_, main, named) => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const port = String((taken.address() as { port: number }).port);
     const [option, PORT] = named(port);
-    const run = project(main).dev(option ? ['--port', option] : [], { PORT });
+    const run = project(main).dev(option ? ['--port', option] : [], { PORT, ...HURRIED });
     await expect(run.ended).resolves.toBe(3);
     expect(run.printed).toMatch(new RegExp(`Port ${port} is taken.*--port`));
     expect(run.printed).not.toMatch(/^ +at /m);

@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 
 import { HttpClient } from '../../../test/support/dev-clients.js';
-import { type DevRun, freePort, Project } from '../../../test/support/dev-project.js';
+import { type DevRun, Project } from '../../../test/support/dev-project.js';
 import { rawRequest } from '../../../test/support/raw-http.js';
 
 const MEMBERS = `
@@ -35,16 +35,12 @@ createServer((request, response) => {
 }).listen(Number(process.env['PORT']));
 `;
 
-let project: Project;
 let run: DevRun;
 let url: string;
 
 async function start(main: string, env: NodeJS.ProcessEnv = {}): Promise<void> {
-  project = new Project({ 'src/main.ts': main });
-  const port = String(await freePort());
-  run = project.dev(['--port', port], { PORT: port, ...env });
-  await run.says(/clock 1\.0\.0|waiting for an edit/);
-  url = `http://127.0.0.1:${port}/mcp`;
+  const project = new Project({ 'src/main.ts': main });
+  ({ run, url } = await project.serve({ env, says: /clock 1\.0\.0|waiting for an edit/ }));
 }
 
 const JSON_TYPE = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
@@ -59,7 +55,6 @@ const REFUSED = { status: 403, body: '{"error":"This Host or Origin is not allow
 
 describe('decorum dev, while no program serves,', () => {
   beforeAll(() => start(BROKEN, { ALLOWED_HOSTS: 'other.example, tunnel.example' }));
-  afterAll(() => project.remove());
 
   it.each([
     ['another Host', { host: 'evil.com' }],
@@ -133,7 +128,6 @@ function peakOf(pid: number | undefined): number {
 
 describe('decorum dev, while a program serves,', () => {
   beforeAll(() => start(APPLICATION));
-  afterAll(() => project.remove());
 
   // the first, because it is about the most memory so far
   it('holds no body in memory, even if the program refuses it (#22)', async () => {

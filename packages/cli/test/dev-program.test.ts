@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 
 import { Project } from '../../../test/support/dev-project.js';
 
@@ -26,16 +26,9 @@ const RELAY = `
   console.log(await program.ended);
 `;
 
-const projects: Project[] = [];
-
-afterEach(async () => {
-  await Promise.all(projects.splice(0).map((each) => each.remove()));
-});
-
 describe('a process of decorum dev', () => {
   it('has ended as soon as it was killed, also if its pipes were closed before', async () => {
     const project = new Project({ 'loses-pipes.cjs': LOSES_PIPES, 'relay.mjs': RELAY, 'main.ts': '' });
-    projects.push(project);
     const relay = spawn(process.execPath, ['relay.mjs'], { cwd: project.folder, stdio: ['ignore', 'pipe', 'inherit'] });
     let printed = '';
     relay.stdout.on('data', (text) => (printed += String(text)));

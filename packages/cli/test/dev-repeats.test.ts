@@ -2,10 +2,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterAll, describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 
 import { HttpClient } from '../../../test/support/dev-clients.js';
-import { freePort, Project } from '../../../test/support/dev-project.js';
+import { Project, shared } from '../../../test/support/dev-project.js';
 import { rawRequest } from '../../../test/support/raw-http.js';
 
 // programs start one after the other
@@ -66,18 +66,9 @@ interface Seen {
   readonly key?: string;
 }
 
-const projects: Project[] = [];
-
-afterAll(async () => {
-  await Promise.all(projects.map((each) => each.remove()));
-});
-
 async function start(main: string, args: readonly string[] = []) {
   const project = new Project({ 'src/main.ts': main });
-  projects.push(project);
-  const port = String(await freePort());
-  const run = project.dev(args, { PORT: port });
-  await run.saysNext(/http:/);
+  const { run, origin } = await project.serve({ args });
   const log = join(project.folder, 'seen.jsonl');
   const seen = () =>
     (existsSync(log) ? readFileSync(log, 'utf8') : '')
@@ -87,7 +78,7 @@ async function start(main: string, args: readonly string[] = []) {
     project.edit('src/main.ts', 'class Desk', `// ${word}\nclass Desk`);
     await run.saysNext(/src\/main\.ts {2}\d+ ms/);
   };
-  return { origin: `http://127.0.0.1:${port}`, seen, edit };
+  return { origin, seen, edit };
 }
 
 const initialize = {
@@ -121,64 +112,61 @@ async function expectNoRepetition({ origin, seen, edit }: Started, edits: readon
   expect(new Set(repeated.map(({ authorization }) => authorization))).toEqual(new Set([undefined]));
 }
 
-// each test goes on where the one before has ended
 describe('a Fastify application', () => {
-  let started: Started;
+  const serving = shared(() => start(FASTIFY));
 
-  it('gets each request to a route that is not MCP once, and none after an edit (#22)', async () => {
-    started = await start(FASTIFY);
-    await expectNoRepetition(started, ['one', 'two']);
-  });
+  it('gets each request to a route that is not MCP once, and none after an edit (#22)', () =>
+    serving((started) => expectNoRepetition(started, ['one', 'two'])));
 
-  it('gets the credentials of a client at the path that they came for, and at no other (#22)', async () => {
-    const { origin, seen, edit } = started;
-    const before = seen().length;
-    const one = new HttpClient(`${origin}/mcp`, { authorization: 'Bearer one', 'x-api-key': 'one' });
-    const other = new HttpClient(`${origin}/other?tenant=5`, { authorization: 'Bearer other' });
-    const keyed = new HttpClient(`${origin}/other`, { 'x-api-key': 'keyed' });
-    for (const client of [one, other, keyed]) {
+  it('gets the credentials of a client at the path that they came for, and at no other (#22)', () =>
+    serving(async ({ origin, seen, edit }) => {
+      const before = seen().length;
+      const one = new HttpClient(`${origin}/mcp`, { authorization: 'Bearer one', 'x-api-key': 'one' });
+      const other = new HttpClient(`${origin}/other?tenant=5`, { authorization: 'Bearer other' });
+      const keyed = new HttpClient(`${origin}/other`, { 'x-api-key': 'keyed' });
+      for (const client of [one, other, keyed]) {
+        await client.connect();
+        await client.listen();
+      }
+      await edit('three');
+      await Promise.all([one, other, keyed].map((each) => each.request('tools/list')));
+      const sent = seen()
+        .slice(before)
+        .map(({ url, authorization = '', key = '' }) => `${url} ${authorization} ${key}`);
+      expect([...new Set(sent)].sort()).toEqual(
+        [
+          '/mcp  ',
+          '/mcp Bearer one one',
+          '/other  keyed',
+          '/other Bearer other ',
+          '/other?tenant=5 Bearer other ',
+        ].sort(),
+      );
+      for (const client of [one, other, keyed]) {
+        await client.end();
+        client.close();
+      }
+    }));
+
+  it('gets no message again that it has refused, nor its credentials (#22)', () =>
+    serving(async ({ origin, seen, edit }) => {
+      const client = new HttpClient(`${origin}/mcp`, { 'x-api-key': 'good' });
       await client.connect();
       await client.listen();
-    }
-    await edit('three');
-    await Promise.all([one, other, keyed].map((each) => each.request('tools/list')));
-    const sent = seen()
-      .slice(before)
-      .map(({ url, authorization = '', key = '' }) => `${url} ${authorization} ${key}`);
-    expect([...new Set(sent)].sort()).toEqual(
-      [
-        '/mcp  ',
-        '/mcp Bearer one one',
-        '/other  keyed',
-        '/other Bearer other ',
-        '/other?tenant=5 Bearer other ',
-      ].sort(),
-    );
-    for (const client of [one, other, keyed]) {
-      await client.end();
+      const level = { id: 7, method: 'logging/setLevel', params: { level: 'emergency' } };
+      await expect(client.post(level, { 'x-api-key': 'bad' })).resolves.toMatchObject({ status: 401 });
+      const elsewhere = new HttpClient(`${origin}/api/delete`, { 'x-api-key': 'elsewhere' });
+      elsewhere.session = client.session;
+      await elsewhere.post({ id: 8, method: 'resources/subscribe', params: { uri: 'desk://note' } });
+      const before = seen().length;
+      await edit('four');
+      await expect(client.request('tools/call', { name: 'say' })).resolves.toMatchObject({ result: {} });
+      const keys = seen()
+        .slice(before)
+        .map(({ key }) => key);
+      expect(new Set(keys)).toEqual(new Set(['good', undefined]));
       client.close();
-    }
-  });
-
-  it('gets no message again that it has refused, nor its credentials (#22)', async () => {
-    const { origin, seen, edit } = started;
-    const client = new HttpClient(`${origin}/mcp`, { 'x-api-key': 'good' });
-    await client.connect();
-    await client.listen();
-    const level = { id: 7, method: 'logging/setLevel', params: { level: 'emergency' } };
-    await expect(client.post(level, { 'x-api-key': 'bad' })).resolves.toMatchObject({ status: 401 });
-    const elsewhere = new HttpClient(`${origin}/api/delete`, { 'x-api-key': 'elsewhere' });
-    elsewhere.session = client.session;
-    await elsewhere.post({ id: 8, method: 'resources/subscribe', params: { uri: 'desk://note' } });
-    const before = seen().length;
-    await edit('four');
-    await expect(client.request('tools/call', { name: 'say' })).resolves.toMatchObject({ result: {} });
-    const keys = seen()
-      .slice(before)
-      .map(({ key }) => key);
-    expect(new Set(keys)).toEqual(new Set(['good', undefined]));
-    client.close();
-  });
+    }));
 });
 
 describe('an Express application', () => {

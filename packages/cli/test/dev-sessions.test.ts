@@ -2,10 +2,10 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 
 import { HttpClient, PipeClient } from '../../../test/support/dev-clients.js';
-import { type DevRun, freePort, processEnds, Project } from '../../../test/support/dev-project.js';
+import { processEnds, Project, shared } from '../../../test/support/dev-project.js';
 import { statelessHeaders } from '../../../test/support/http-transports.js';
 import { rawRequest } from '../../../test/support/raw-http.js';
 import { called } from '../../../test/support/stateless-post.js';
@@ -52,17 +52,7 @@ app.use('/mcp', nodeHandler(server));
 const listener = app.listen(Number(process.env['PORT']), () => console.log('listening on ' + JSON.stringify(listener.address())));
 `;
 
-const projects: Project[] = [];
-function project(main: string): Project {
-  const created = new Project({ 'src/main.ts': main });
-  projects.push(created);
-  return created;
-}
-
-afterAll(async () => {
-  await Promise.all(projects.map((each) => each.remove()));
-});
-
+const project = (main: string) => new Project({ 'src/main.ts': main });
 const call = (name: string) => ['tools/call', { name, arguments: {} }] as const;
 const callOf = (id: string, name: string) => ({ id, method: 'tools/call', params: { name, arguments: {} } });
 const cancelled = (requestId: unknown) => ({ method: 'notifications/cancelled', params: { requestId } });
@@ -72,123 +62,88 @@ const RELOADED = /src\/main\.ts {2}\d+ ms/;
 const PATIENT = ['--drain', '60'];
 const JSON_TYPE = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 
-/** What both clients have. */
-type RawClient = Pick<HttpClient, 'connect' | 'request' | 'hears'> & {
-  reply(id: unknown, result: object): Promise<void>;
-};
-
-interface Connected {
-  readonly run: DevRun;
-  readonly client: RawClient;
-  /** Sends a message without waiting for its response. */
-  readonly send: (message: Record<string, unknown>) => Promise<unknown>;
-  readonly url: string;
-}
-
-async function connected(via: string, desk: Project, args: readonly string[] = PATIENT): Promise<Connected> {
+async function connected(via: string, desk: Project, args: readonly string[] = PATIENT) {
   if (via === 'stdio') {
     const run = desk.dev(['--stdio', ...args]);
-    const pipe = new PipeClient(run);
-    await pipe.connect();
-    const send = async (message: object) => pipe.send({ ...message });
-    return {
-      run,
-      client: Object.assign(pipe, { reply: (id: unknown, result: object) => send({ id, result }) }),
-      send,
-      url: '',
-    };
+    const client = new PipeClient(run);
+    await client.connect();
+    return { desk, run, client, url: '' };
   }
-  const port = String(await freePort());
-  const run = desk.dev(['--port', port, ...args], { PORT: port });
-  await run.says(/http:/);
-  const url = `http://127.0.0.1:${port}/mcp`;
-  const http = new HttpClient(url);
-  await http.connect();
-  await http.listen();
-  const send = async (message: Record<string, unknown>) => (await http.post(message)).text();
-  const reply = async (id: unknown, result: object) => void (await send({ id, result }));
-  return { run, client: Object.assign(http, { reply }), send, url };
+  const { run, url } = await desk.serve({ args });
+  const client = new HttpClient(url);
+  await client.connect();
+  await client.listen();
+  return { desk, run, client, url };
 }
 
-const pidOf = (run: DevRun) =>
-  Number(
-    run.printed
-      .match(/pid \d+/g)
-      ?.at(-1)
-      ?.slice(4),
-  );
-
-// each test goes on where the one before has ended
 describe.each(['HTTP', 'stdio'])('a session over %s', (via) => {
-  let desk: Project;
-  let run: DevRun;
-  let client: RawClient;
-  let send: Connected['send'];
-  let url: string;
-  beforeAll(async () => {
-    desk = project(EXPORTED);
-    ({ run, client, send, url } = await connected(via, desk));
+  const following = shared(async () => {
+    const all = await connected(via, project(EXPORTED));
+    await all.client.request('resources/subscribe', { uri: 'desk://note' });
+    return all;
   });
 
-  it('has its questions answered by the program that asked: two programs, one client, no id twice', async () => {
-    await client.request('resources/subscribe', { uri: 'desk://note' });
-    const first = client.request(...call('ask'));
-    const one = await client.hears('elicitation/create');
-    desk.edit('src/main.ts', `message: 'one'`, `message: 'two'`);
-    await run.saysNext(RELOADED);
-    const second = client.request(...call('ask'));
-    const two = await client.hears('elicitation/create');
-    expect([one, two]).toMatchObject([{ params: { message: 'one' } }, { params: { message: 'two' } }]);
-    expect(one['id']).not.toBe(two['id']);
-    await client.reply(two['id'], { action: 'decline' });
-    await expect(second).resolves.toMatchObject(text('decline'));
-    await client.reply(one['id'], { action: 'cancel' });
-    await expect(first).resolves.toMatchObject(text('cancel'));
-  });
+  it('has its questions answered by the program that asked: two programs, one client, no id twice', () =>
+    following(async ({ desk, run, client }) => {
+      const first = client.request(...call('ask'));
+      const one = await client.hears('elicitation/create');
+      desk.edit('src/main.ts', `message: 'one'`, `message: 'two'`);
+      await run.saysNext(RELOADED);
+      const second = client.request(...call('ask'));
+      const two = await client.hears('elicitation/create');
+      expect([one, two]).toMatchObject([{ params: { message: 'one' } }, { params: { message: 'two' } }]);
+      expect(one['id']).not.toBe(two['id']);
+      await client.send({ id: two['id'], result: { action: 'decline' } });
+      await expect(second).resolves.toMatchObject(text('decline'));
+      await client.send({ id: one['id'], result: { action: 'cancel' } });
+      await expect(first).resolves.toMatchObject(text('cancel'));
+    }));
 
-  it('keeps its subscriptions through two edits, and no program for a cancelled call (#22)', async () => {
-    const answer = send(callOf('slow', 'slow'));
-    await run.saysNext(/slow began/);
-    const before = pidOf(run);
-    await send(cancelled('slow'));
-    desk.edit('src/main.ts', 'class Desk', '// edited\nclass Desk');
-    await run.saysNext(RELOADED);
-    await processEnds(before);
-    await client.request(...call('touch'));
-    await expect(client.hears('notifications/resources/updated')).resolves.toMatchObject({
-      params: { uri: 'desk://note' },
-    });
-    expect(String(await answer)).not.toContain('has ended');
-  });
+  it('keeps its subscriptions through edits, and no program for a cancelled call (#22)', () =>
+    following(async ({ desk, run, client }) => {
+      const answer = client.send(callOf('slow', 'slow'));
+      await run.saysNext(/slow began/);
+      const { pid } = run;
+      await client.send(cancelled('slow'));
+      desk.edit('src/main.ts', 'class Desk', '// edited\nclass Desk');
+      await run.saysNext(RELOADED);
+      await processEnds(pid);
+      await client.request(...call('touch'));
+      await expect(client.hears('notifications/resources/updated')).resolves.toMatchObject({
+        params: { uri: 'desk://note' },
+      });
+      expect(String(await answer)).not.toContain('has ended');
+    }));
 
   if (via === 'HTTP') {
-    it('has requests that decorum dev cannot read answered by its program (#22)', async () => {
-      const headers = { ...JSON_TYPE, 'mcp-session-id': String((client as unknown as HttpClient).session) };
-      for (const invalid of ['{', '{"id":1,"method":"ping"}', '[]', Buffer.from([0x22, 0xff, 0x22])]) {
-        const answered = await rawRequest(url, { headers, body: [invalid] });
-        expect(answered).toMatchObject({ status: 400, body: expect.stringMatching(/"code":-32(600|700)/) });
-      }
-    });
+    it('has requests that decorum dev cannot read answered by its program (#22)', () =>
+      following(async ({ client, url }) => {
+        const headers = { ...JSON_TYPE, 'mcp-session-id': String((client as HttpClient).session) };
+        for (const invalid of ['{', '{"id":1,"method":"ping"}', '[]', Buffer.from([0x22, 0xff, 0x22])]) {
+          const answered = await rawRequest(url, { headers, body: [invalid] });
+          expect(answered).toMatchObject({ status: 400, body: expect.stringMatching(/"code":-32(600|700)/) });
+        }
+      }));
 
-    it('has its call cancelled by a client that leaves, where there are no sessions', async () => {
-      const leaving = new AbortController();
-      const message = called(1, 'wait');
-      const headers = { ...JSON_TYPE, ...statelessHeaders(message) };
-      const sent = { method: 'POST', headers, body: JSON.stringify(message), signal: leaving.signal };
-      const left = fetch(url, sent).catch(() => 'left');
-      await run.saysNext(/waits/);
-      leaving.abort();
-      await left;
-      await run.saysNext(/was cancelled/);
-    });
+    it('has its call cancelled by a client that leaves, where there are no sessions', () =>
+      following(async ({ run, url }) => {
+        const leaving = new AbortController();
+        const message = called(1, 'wait');
+        const headers = { ...JSON_TYPE, ...statelessHeaders(message) };
+        const sent = { method: 'POST', headers, body: JSON.stringify(message), signal: leaving.signal };
+        const left = fetch(url, sent).catch(() => 'left');
+        await run.saysNext(/waits/);
+        leaving.abort();
+        await left;
+        await run.saysNext(/was cancelled/);
+      }));
   }
 
   it('is cut off from a call that takes longer than --drain', async () => {
-    const other = project(EXPORTED);
-    const impatient = await connected(via, other, ['--drain', '0.2']);
-    const asking = impatient.client.request(...call('ask'));
-    await impatient.client.hears('elicitation/create');
-    other.edit('src/main.ts', `message: 'one'`, `message: 'two'`);
+    const { desk, client } = await connected(via, project(EXPORTED), ['--drain', '0.2']);
+    const asking = client.request(...call('ask'));
+    await client.hears('elicitation/create');
+    desk.edit('src/main.ts', `message: 'one'`, `message: 'two'`);
     await expect(asking).resolves.toMatchObject({
       error: { code: -32603, message: expect.stringMatching(/^The program has ended: /) },
     });
@@ -215,12 +170,12 @@ describe('a pipe', () => {
     expect(run.printed).not.toContain('slow began');
     for (const id of ['slow', 'later']) client.send(callOf(id, 'slow'));
     await run.saysNext(/slow began[^]*slow began/);
-    const before = pidOf(run);
+    const { pid } = run;
     client.send(cancelled('slow'));
     run.child.stdin?.write(`${JSON.stringify([{ jsonrpc: '2.0', ...cancelled('later') }])}\n`);
     desk.edit('src/main.ts', 'class Desk', `// edited\nclass Desk`);
     await run.saysNext(RELOADED);
-    await processEnds(before);
+    await processEnds(pid);
     await expect(client.request('resources/list')).resolves.toMatchObject({ result: { resources: [{}] } });
     await expect(run.end()).resolves.toBe(0);
     for (const id of ['early', 'slow', 'later']) expect(answered()).not.toContain(id);
@@ -298,14 +253,13 @@ createServer((request, response) => {
 
   it('runs unchanged: it believes to listen where clients connect, and serves its other routes', async () => {
     const desk = project(EXPRESS);
-    const port = String(await freePort());
-    const run = desk.dev([], { PORT: port });
+    const { run, url } = await desk.serve({ says: /desk 1\.0\.0/ });
     const [, address = ''] = await run.says(/listening on (.*)/);
-    await run.says(/desk 1\.0\.0/);
+    const { port } = new URL(url);
     expect(JSON.parse(address)).toMatchObject({ port: Number(port) });
     const health = await fetch(`http://localhost:${port}/health`);
     await expect(health.json()).resolves.toEqual({ host: `localhost:${port}` });
-    const client = new HttpClient(`http://127.0.0.1:${port}/mcp`, { origin: `http://localhost:${port}` });
+    const client = new HttpClient(url, { origin: `http://localhost:${port}` });
     await client.connect();
     const before = await client.request(...call('where'));
     desk.edit('src/main.ts', 'class Desk', '// edited\nclass Desk');
