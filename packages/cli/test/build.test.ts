@@ -1,10 +1,14 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { unzipSync } from 'fflate';
 
-import { CLOCK, createProject, GREETER, type Project, TSCONFIG } from './project.js';
+import { conversation } from '../../../test/packaging/project.js';
+import { CLOCK, createProject, type Ended, GREETER, type Project, runNode, TSCONFIG } from './project.js';
 
 // each command starts a compiler and two or three more processes, one after the other
 jest.setTimeout(60_000);
@@ -12,25 +16,24 @@ jest.setTimeout(60_000);
 let project: Project;
 afterEach(() => project.remove());
 
-const MODULE = { name: 'greeter', version: '1.0.0', type: 'module' };
+const MODULE = { name: 'clock', version: '1.0.0', type: 'module' };
+type Files = Readonly<Record<string, string | object>>;
 
 /** Creates a project whose main file has this code. */
-function create(code: string, files: Readonly<Record<string, string | object>> = {}): void {
+function create(code: string, files: Files = {}): void {
   project = createProject({
     'package.json': MODULE,
     'tsconfig.json': TSCONFIG,
-    'src/greeter.ts': GREETER.trimStart(),
+    'src/clock.ts': CLOCK.trimStart(),
     'src/main.ts': code,
     ...files,
   });
 }
 
-/** Creates a project whose main file has this code, and builds it. */
-async function build(code: string, files: Readonly<Record<string, string | object>> = {}) {
-  create(code, files);
-  return await project.decorum(['build']);
-}
+const built = (file = 'main') => ({ code: 0, stdout: `clock 1.0.0   dist/${file}.js\n`, stderr: '' });
+const failed = (stderr: RegExp) => ({ code: 1, stdout: '', stderr: expect.stringMatching(stderr) });
 
+const CITIES = `@Completion({ for: 'forecast', argument: 'city' }) cities() { return []; }`;
 const WEATHER = (member: string) => `
 import { Completion, McpServer, Tool } from '@decorum/core';
 interface Query {
@@ -41,161 +44,126 @@ export class Weather {
 }
 export const server = () => new McpServer({ name: 'weather', version: '1.0.0', providers: [Weather] });
 `;
+const EXPORTED = `export { Clock as server } from './clock.js';`;
 
 describe('decorum build', () => {
-  it('compiles the project and creates the server that it exports', async () => {
-    expect(await build(`export { Greeter as server } from './greeter.js';`)).toEqual({
-      code: 0,
-      stdout: 'greeter 1.0.0   dist/main.js\n',
-      stderr: '',
-    });
-    expect(existsSync(join(project.folder, 'dist/greeter.js'))).toBe(true);
-  });
-
-  it('checks the entry that the user names', async () => {
-    await build(`throw new Error('not this one');`);
-    expect(await project.decorum(['build', 'src/greeter.ts'])).toMatchObject({ code: 1 });
-    project.write({ 'src/app.ts': `import { Greeter } from './greeter.js'; export default Greeter;` });
-    expect(await project.decorum(['build', 'src/app.ts'])).toMatchObject({
-      code: 0,
-      stdout: 'greeter 1.0.0   dist/app.js\n',
-    });
-  });
-
-  it('creates the server of a program that serves by itself, without serving', async () => {
-    const main = `
-      import { listen } from '@decorum/http';
-      import { Greeter } from './greeter.js';
-      class Connected extends Greeter {
+  it.each<[title: string, ended: object, main: string, files?: Files]>([
+    [
+      'creates the server of a program that serves by itself, without serving',
+      built(),
+      `import { listen } from '@decorum/http';
+      import { Clock } from './clock.js';
+      class Connected extends Clock {
         onStart() { throw new Error('There is no database on this machine.'); }
       }
       const { url } = await listen(new Connected());
-      console.log(url);`;
-    expect(await build(main)).toEqual({ code: 0, stdout: 'greeter 1.0.0   dist/main.js\n', stderr: '' });
-  });
-
-  it('ends a program that goes on after it has created its server', async () => {
-    const main = `
-      import { serveStdio } from '@decorum/core';
-      import { Greeter } from './greeter.js';
+      console.log(url);`,
+    ],
+    [
+      'ends a program that goes on after it has created its server',
+      built(),
+      `import { serveStdio } from '@decorum/core';
+      import { Clock } from './clock.js';
       setInterval(() => {}, 1000);
-      async function run() { await serveStdio(new Greeter()); }
-      void run();`;
-    expect(await build(main)).toMatchObject({ code: 0, stdout: 'greeter 1.0.0   dist/main.js\n' });
-  });
-
-  it('creates the server of a CommonJS program', async () => {
-    const built = await build(`import { Greeter } from './greeter'; export default new Greeter();`, {
-      'package.json': { name: 'greeter', version: '1.0.0' },
-    });
-    expect(built).toEqual({ code: 0, stdout: 'greeter 1.0.0   dist/main.js\n', stderr: '' });
-  });
-
-  it('reports the errors of the compiler', async () => {
-    expect(await build(`const days: number = 'three';\nexport {};`)).toEqual({
-      code: 1,
-      stdout: expect.stringMatching(/src\/main\.ts.*TS2322/),
-      stderr: 'tsc found errors with tsconfig.json: nothing else was done.\n',
-    });
-  });
-
-  it.each([
-    {
-      mistake: 'a dangling completion',
-      member: `@Completion({ for: 'forecast', argument: 'city' }) cities() { return []; }`,
-      place: '7:54',
-      code: 'DECORUM_DANGLING_COMPLETION',
-    },
-    {
-      mistake: 'a missing type',
-      member: `@Tool({ description: 'Forecast' })\n  forecast({ city }: Query) { return city; }`,
-      place: '8:3',
-      code: 'DECORUM_MISSING_INPUT',
-    },
-  ])('fails for $mistake, with the line of the source', async ({ member, place, code }) => {
-    expect(await build(WEATHER(member))).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: expect.stringMatching(new RegExp(`^src/main\\.ts:${place}  Weather\\.\\w+.* \\[${code}\\]\n$`)),
-    });
-  });
-
-  it('fails if the program catches the mistake and exits', async () => {
-    const main = `
-      import { listen } from '@decorum/http';
+      async function run() { await serveStdio(new Clock()); }
+      void run();`,
+    ],
+    [
+      'creates the server of a CommonJS program',
+      built(),
+      `import { Clock } from './clock'; export default new Clock();`,
+      { 'package.json': { name: 'clock', version: '1.0.0' } },
+    ],
+    [
+      'reports the errors of the compiler',
+      {
+        code: 1,
+        stdout: expect.stringMatching(/src\/main\.ts.*TS2322/),
+        stderr: 'tsc found errors with tsconfig.json: nothing else was done.\n',
+      },
+      `const days: number = 'three';\nexport {};`,
+    ],
+    [
+      'fails for a dangling completion, with the line of the source',
+      failed(/^src\/main\.ts:7:54  Weather\.\w+.* \[DECORUM_DANGLING_COMPLETION\]\n$/),
+      WEATHER(CITIES),
+    ],
+    [
+      'fails for a missing type, with the line of the source',
+      failed(/^src\/main\.ts:8:3  Weather\.\w+.* \[DECORUM_MISSING_INPUT\]\n$/),
+      WEATHER(`@Tool({ description: 'Forecast' })\n  forecast({ city }: Query) { return city; }`),
+    ],
+    [
+      'fails if the program catches the mistake and exits',
+      failed(/DECORUM_DANGLING_COMPLETION\]\ndist\/main\.js ended with exit code 1 before it created/),
+      `import { listen } from '@decorum/http';
       import { server } from './weather.js';
-      listen(server()).catch((error: unknown) => { console.error(String(error)); process.exit(1); });`;
-    const weather = WEATHER(`@Completion({ for: 'forecast', argument: 'city' }) cities() { return []; }`);
-    const caught = main.replace('listen(server())', '(async () => listen(server()))()');
-    const { code, stderr } = await build(caught, { 'src/weather.ts': weather });
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/DECORUM_DANGLING_COMPLETION\]\ndist\/main\.js ended with exit code 1 before it created/);
-  });
-
-  it('fails for a program without a server, and for one that can not be loaded', async () => {
-    expect(await build(`export const weather = 1;`)).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/^dist\/main\.js creates no server\. Export an McpServer/),
-    });
-    project.write({ 'src/main.ts': `export const city = (undefined as unknown as { city: string }).city;` });
-    expect(await project.decorum(['build'])).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/^src\/main\.ts:1:\d+ {2}TypeError: Cannot read/),
-    });
-  });
-
-  it('fails for a program that only exports an object with its server (#23)', async () => {
-    const main = `import { Greeter } from './greeter.js'; export default { server: new Greeter() };`;
-    expect(await build(main)).toMatchObject({
-      code: 1,
-      stdout: '',
-      stderr: expect.stringMatching(
+      (async () => listen(server()))().catch((error: unknown) => { console.error(String(error)); process.exit(1); });`,
+      { 'src/weather.ts': WEATHER(CITIES) },
+    ],
+    [
+      'fails for a program without a server',
+      failed(/^dist\/main\.js creates no server\. Export an McpServer/),
+      `export const weather = 1;`,
+    ],
+    [
+      'fails for a program that can not be loaded',
+      failed(/^src\/main\.ts:1:\d+ {2}TypeError: Cannot read/),
+      `export const city = (undefined as unknown as { city: string }).city;`,
+    ],
+    [
+      'fails for a program that only exports an object with its server (#23)',
+      failed(
         /^dist\/main\.js creates a server, but neither exports nor serves it\. Export an .* contains a server doesn't count\.\n$/,
       ),
-    });
+      `import { Clock } from './clock.js'; export default { server: new Clock() };`,
+    ],
+    [
+      'builds a program that needs what this machine lacks, and says that its server was not checked',
+      {
+        ...failed(/^src\/main\.ts:1:\d+ {2}Set ISSUER\.\ndist\/main\.js is built, but its server was not/),
+        code: 0,
+      },
+      `if (!process.env['ISSUER']) throw new Error('Set ISSUER.');\nexport {};`,
+    ],
+    [
+      'explains a project that compiles to nothing',
+      failed(/^tsc wrote no JavaScript for src\/main\.ts\. Let tsconfig\.json include it, and remove `noEmit`\.\n$/),
+      EXPORTED,
+      { 'tsconfig.json': { ...TSCONFIG, compilerOptions: { ...TSCONFIG.compilerOptions, noEmit: true } } },
+    ],
+  ])('%s', async (_title, ended, main, ...[files]) => {
+    create(main, files);
+    expect(await project.decorum(['build'])).toEqual(ended);
   });
 
-  it('builds a program that needs what this machine lacks, and says that its server was not checked', async () => {
-    expect(await build(`if (!process.env['ISSUER']) throw new Error('Set ISSUER.');\nexport {};`)).toEqual({
-      code: 0,
-      stdout: '',
-      stderr: expect.stringMatching(
-        /^src\/main\.ts:1:\d+ {2}Set ISSUER\.\ndist\/main\.js is built, but its server was not/,
-      ),
-    });
-  });
-
-  it('explains a project that compiles to nothing', async () => {
-    const noEmit = { ...TSCONFIG, compilerOptions: { ...TSCONFIG.compilerOptions, noEmit: true } };
-    expect(await build(`export { Greeter as server } from './greeter.js';`, { 'tsconfig.json': noEmit })).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: 'tsc wrote no JavaScript for src/main.ts. Let tsconfig.json include it, and remove `noEmit`.\n',
-    });
+  it('compiles the project, and creates the server of main or of the entry that the user names', async () => {
+    create(EXPORTED, { 'src/app.ts': `import { Clock } from './clock.js'; export default Clock;` });
+    const build = (...entry: string[]): Promise<Ended> => project.decorum(['build', ...entry]);
+    expect(await build()).toEqual(built());
+    expect(existsSync(join(project.folder, 'dist/clock.js'))).toBe(true);
+    project.write({ 'src/main.ts': `throw new Error('not this one');` });
+    expect([await build('src/clock.ts'), await build('src/app.ts')]).toMatchObject([{ code: 1 }, built('app')]);
   });
 });
 
 describe('decorum build --mcpb', () => {
-  const BUNDLED = {
-    ...MODULE,
-    dependencies: { '@decorum/core': '*', 'class-validator': '*', 'class-transformer': '*' },
-  };
   const CLOCKED = { ...MODULE, dependencies: { '@decorum/core': '*' } };
 
   it('explains a program that is not for stdio', async () => {
-    create(`import { listen } from '@decorum/http'; import { Greeter } from './greeter.js'; await listen(new Greeter(), { port: 0 });
+    create(`import { listen } from '@decorum/http'; import { Clock } from './clock.js'; await listen(new Clock(), { port: 0 });
       setTimeout(() => process.exit(), 1);`);
     const { code, stderr } = await project.decorum(['build', '--mcpb']);
     expect(code).toBe(1);
     expect(stderr).toContain("The bundled dist/main.js doesn't answer over stdio, which is how clients start it.");
-    expect(existsSync(join(project.folder, 'greeter.mcpb'))).toBe(false);
+    expect(existsSync(join(project.folder, 'clock.mcpb'))).toBe(false);
   });
 
   it('explains a program that only runs in its own folder, where clients do not start it', async () => {
     create(
-      `import { readFileSync } from 'node:fs'; import { serveStdio } from '@decorum/core'; import { Greeter } from './greeter.js';
-      readFileSync('data/names.json'); await serveStdio(new Greeter());`,
-      { 'package.json': { ...BUNDLED, files: ['data'] }, 'data/names.json': '[]' },
+      `import { readFileSync } from 'node:fs'; import { serveStdio } from '@decorum/core'; import { Clock } from './clock.js';
+      readFileSync('data/names.json'); await serveStdio(new Clock());`,
+      { 'package.json': { ...CLOCKED, files: ['data'] }, 'data/names.json': '[]' },
     );
     const { code, stderr } = await project.decorum(['build', '--mcpb']);
     expect(code).toBe(1);
@@ -203,31 +171,18 @@ describe('decorum build --mcpb', () => {
     expect(stderr).toContain('Clients start it in another folder: read files relative to `import.meta.url`.');
   });
 
-  /** Creates a project without dependencies other than ours, so bundling it takes less time. */
-  function createClock(files: Readonly<Record<string, string | object>> = {}): void {
-    project = createProject({
-      'package.json': CLOCKED,
-      'tsconfig.json': TSCONFIG,
-      'src/main.ts': CLOCK.replace('export class', 'export default class'),
-      ...files,
-    });
-  }
-
   it('bundles what the patterns in `files` mean, and gives the same bundle for the same files', async () => {
-    createClock({
+    const texts = 'data/a.json data/more/b.csv data/more/c.txt README.md config/x.txt config/secret.txt config/own/y';
+    create(EXPORTED, {
       'package.json': {
         ...CLOCKED,
         files: ['./data/**/*.{json,csv}', 'README*', 'config', '!config/secret.*', '!**/own'],
       },
-      ...Object.fromEntries(
-        'data/a.json data/more/b.csv data/more/c.txt README.md config/x.txt config/secret.txt config/own/y'
-          .split(' ')
-          .map((path) => [path, 'text']),
-      ),
+      ...Object.fromEntries(texts.split(' ').map((path) => [path, 'text'])),
     });
-    const stdout = expect.stringMatching(/\ngreeter\.mcpb {3}\d+\.\d MB\n$/);
+    const stdout = expect.stringMatching(/\nclock\.mcpb {3}\d+\.\d MB\n$/);
     expect(await project.decorum(['build', '--mcpb'])).toMatchObject({ code: 0, stdout });
-    const first = readFileSync(join(project.folder, 'greeter.mcpb'));
+    const first = readFileSync(join(project.folder, 'clock.mcpb'));
     const bundled = Object.keys(unzipSync(first));
     expect(bundled.filter((path) => /^(?:data|config|README)/.test(path))).toEqual([
       'README.md',
@@ -236,14 +191,96 @@ describe('decorum build --mcpb', () => {
       'data/more/b.csv',
     ]);
     await project.decorum(['build', '--mcpb']);
-    expect(readFileSync(join(project.folder, 'greeter.mcpb')).equals(first)).toBe(true);
+    expect(readFileSync(join(project.folder, 'clock.mcpb')).equals(first)).toBe(true);
   });
 
   it('names the manifest.json that it can not read', async () => {
-    createClock({ 'manifest.json': '{' });
+    create(EXPORTED, { 'package.json': CLOCKED, 'manifest.json': '{' });
     expect(await project.decorum(['build', '--mcpb'])).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/^manifest\.json is not valid JSON: /),
     });
+  });
+});
+
+describe('a bundle of decorum build --mcpb', () => {
+  // the official tool
+  const run = promisify(execFile);
+
+  const tools = mkdtempSync(join(tmpdir(), 'decorum-mcpb-'));
+  const MCPB = join(tools, 'node_modules/@anthropic-ai/mcpb/dist/cli/cli.js');
+  beforeAll(async () => {
+    await run('npm', ['install', '--prefix', tools, '--no-audit', '--no-fund', '@anthropic-ai/mcpb@2.1.2']);
+  });
+  afterAll(() => rmSync(tools, { recursive: true, force: true }));
+
+  it.each([
+    {
+      program: 'exports its server',
+      server: GREETER,
+      main: `export { Greeter as server } from './server.js';`,
+      packages: ['class-transformer', 'class-validator'],
+      args: ['main.mjs'],
+      tool: { name: 'greet', description: 'Greets somebody' },
+      arguments: { name: 'Ada' },
+      answer: /Hello, Ada!/,
+    },
+    {
+      program: 'serves by itself',
+      server: CLOCK,
+      main: `
+        import { serveStdio } from '@decorum/core';
+        import { listen } from '@decorum/http';
+        import { Clock } from './server.js';
+        if (process.argv.includes('--stdio')) await serveStdio(new Clock());
+        else await listen(new Clock(), { port: 0 });`,
+      packages: ['@decorum/http'],
+      args: ['dist/main.js', '--stdio'],
+      tool: { name: 'now', description: 'Tells the time' },
+      arguments: {},
+      answer: /noon/,
+    },
+  ])('is valid, and runs unpacked, from a program that $program', async (each) => {
+    const { server, main, packages, args, tool, answer } = each;
+    project = createProject({
+      'package.json': {
+        name: '@acme/greeter',
+        version: '1.2.3',
+        type: 'module',
+        description: 'Greets people',
+        author: 'Ada <ada@example.com>',
+        license: 'MIT',
+        dependencies: Object.fromEntries(['@decorum/core', ...packages].map((name) => [name, '*'])),
+        devDependencies: { typescript: '*' },
+      },
+      'tsconfig.json': TSCONFIG,
+      'src/server.ts': server,
+      'src/main.ts': main,
+    });
+    expect(await project.decorum(['build', '--mcpb'])).toMatchObject({ code: 0, stderr: '' });
+    const folder = join(project.folder, 'unpacked');
+    await run('node', [MCPB, 'unpack', 'greeter.mcpb', folder], { cwd: project.folder });
+    const { stdout } = await run('node', [MCPB, 'validate', folder]);
+    expect(stdout).toContain('Manifest schema validation passes!');
+
+    const manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'));
+    expect(manifest).toMatchObject({
+      name: 'greeter',
+      version: '1.2.3',
+      description: 'Greets people',
+      author: { name: 'Ada' },
+      license: 'MIT',
+      tools: [tool],
+      server: { mcp_config: { command: 'node', args: [`\${__dirname}/${args[0]}`, ...args.slice(1)] } },
+    });
+    // without the project, whose packages it could find otherwise
+    rmSync(join(project.folder, 'node_modules'), { recursive: true });
+    const command = manifest.server.mcp_config.args.map((arg: string) => arg.replaceAll('${__dirname}', folder));
+    const input = conversation([[tool.name, each.arguments]]);
+    expect(await runNode(command, { cwd: tmpdir(), input })).toMatchObject({ stdout: expect.stringMatching(answer) });
+    expect(existsSync(join(folder, 'node_modules/typescript'))).toBe(false);
+    expect(readdirSync(join(folder, 'dist')).sort()).toEqual(['main.js', 'server.js']);
+    // a package of the same workspace is bundled as it would be published
+    expect(readdirSync(join(folder, 'node_modules/@decorum/core')).sort()).toEqual(['dist', 'package.json']);
   });
 });
