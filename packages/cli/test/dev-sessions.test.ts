@@ -138,16 +138,6 @@ describe.each(['HTTP', 'stdio'])('a session over %s', (via) => {
         await run.saysNext(/was cancelled/);
       }));
   }
-
-  it('is cut off from a call that takes longer than --drain', async () => {
-    const { desk, client } = await connected(via, project(EXPORTED), ['--drain', '0.2']);
-    const asking = client.request(...call('ask'));
-    await client.hears('elicitation/create');
-    desk.edit('src/main.ts', `message: 'one'`, `message: 'two'`);
-    await expect(asking).resolves.toMatchObject({
-      error: { code: -32603, message: expect.stringMatching(/^The program has ended: /) },
-    });
-  });
 });
 
 function overStdio(desk: Project) {
@@ -159,6 +149,17 @@ function overStdio(desk: Project) {
 }
 
 describe('a pipe', () => {
+  // dev-repeats.test.ts has it over HTTP
+  it('is cut off from a call that takes longer than --drain', async () => {
+    const { desk, client } = await connected('stdio', project(EXPORTED), ['--drain', '0.2']);
+    const asking = client.request(...call('ask'));
+    await client.hears('elicitation/create');
+    desk.edit('src/main.ts', `message: 'one'`, `message: 'two'`);
+    await expect(asking).resolves.toMatchObject({
+      error: { code: -32603, message: expect.stringMatching(/^The program has ended: /) },
+    });
+  });
+
   it('gets no answer to a cancelled call: before a program serves, after an edit, or at the end (#22)', async () => {
     const desk = project(EXPORTED);
     const { run, client, answered } = overStdio(desk);

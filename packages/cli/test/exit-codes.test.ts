@@ -33,37 +33,30 @@ describe('the exit codes', () => {
     expect(documented()).toEqual(EXIT_CODES.map(({ code, meaning }) => ({ code, meaning })));
   });
 
-  it.each([['--help'], ['help', 'start'], ...COMMANDS.map((command) => [command, '--help'])])(
-    'are 0 for %s %s, which fits 80 by 24',
-    async (...args) => {
-      const { code, stdout, stderr } = await project.decorum(args.filter(Boolean));
-      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      const lines = stdout.trimEnd().split('\n');
-      expect(lines.filter((line) => line.length > 80)).toEqual([]);
-      // one line is left for the prompt
-      expect(lines.length).toBeLessThan(24);
-    },
-  );
-
-  it('are 0 for the version', async () => {
-    expect(await project.decorum(['--version'])).toEqual({
-      code: 0,
-      stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
-      stderr: '',
-    });
+  it('are 0 for the help, which fits 80 by 24, and for the version', async () => {
+    const helps = [['--help'], ['help', 'start'], ...COMMANDS.map((command) => [command, '--help'])];
+    const ended = await Promise.all([...helps, ['--version']].map((args) => project.decorum(args)));
+    expect(ended.map(({ code, stderr }) => [code, stderr])).toEqual(ended.map(() => [0, '']));
+    expect(ended.pop()?.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+    const pages = ended.map(({ stdout }) => stdout.trimEnd().split('\n'));
+    expect(pages.flat().filter((line) => line.length > 80)).toEqual([]);
+    // one line is left for the prompt
+    expect(pages.filter((lines) => lines.length >= 24)).toEqual([]);
   });
 
-  it.each([
-    { args: [], says: 'Usage: decorum' },
-    { args: ['serve'], says: "unknown command 'serve'" },
-    { args: ['start', '--sdtio'], says: "unknown option '--sdtio'\n(Did you mean --stdio?)" },
-    { args: ['build', '--mcpb', 'a', 'b'], says: 'too many arguments' },
-    { args: ['start', 'src/nothing.ts'], says: 'There is no file src/nothing.ts' },
-    { args: ['start', 'src/main.ts', 'src/other.ts'], says: 'Pass one entry.' },
-    { args: ['start', '--stdio', '--http'], says: 'Pass either --stdio or --http' },
-    { args: ['build', 'src/nothing.ts'], says: 'There is no file src/nothing.ts' },
-  ])('are 2 for wrong usage: $args', async ({ args, says }) => {
-    expect(await project.decorum(args)).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining(says) });
+  it('are 2 for wrong usage', async () => {
+    const wrong = [
+      { args: [], says: 'Usage: decorum' },
+      { args: ['serve'], says: "unknown command 'serve'" },
+      { args: ['start', '--sdtio'], says: "unknown option '--sdtio'\n(Did you mean --stdio?)" },
+      { args: ['build', '--mcpb', 'a', 'b'], says: 'too many arguments' },
+      { args: ['start', 'src/nothing.ts'], says: 'There is no file src/nothing.ts' },
+      { args: ['start', 'src/main.ts', 'src/other.ts'], says: 'Pass one entry.' },
+      { args: ['start', '--stdio', '--http'], says: 'Pass either --stdio or --http' },
+      { args: ['build', 'src/nothing.ts'], says: 'There is no file src/nothing.ts' },
+    ];
+    const ended = await Promise.all(wrong.map(({ args }) => project.decorum(args)));
+    expect(ended).toEqual(wrong.map(({ says }) => ({ code: 2, stdout: '', stderr: expect.stringContaining(says) })));
   });
 
   it('are 2 in a folder without a program, with the files that were looked for', async () => {

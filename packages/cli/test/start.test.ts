@@ -1,58 +1,39 @@
 import { createServer, type AddressInfo } from 'node:net';
 
 import { McpServer } from '@decorum/core';
+import { connect } from '@decorum/testing';
 import { afterEach, describe, expect, it } from '@jest/globals';
 
 import { exportedServer } from '../src/entry.js';
 
-import { createProject, GREETER, type Project, type Running } from './project.js';
+import { conversation } from '../../../test/packaging/project.js';
+import { CLOCK, createProject, type Project, type Running } from './project.js';
 
 let project: Project | undefined;
 afterEach(() => project?.remove());
 
-const URL_LINE = /greeter 1\.0\.0 {3}(http:\/\/127\.0\.0\.1:\d+\/mcp)/;
+const URL_LINE = /clock 1\.0\.0 {3}(http:\/\/127\.0\.0\.1:\d+\/mcp)/;
 
-const INITIALIZE = {
-  jsonrpc: '2.0',
-  id: 1,
-  method: 'initialize',
-  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1.0.0' } },
-};
+const INITIALIZE = conversation([]).split('\n')[0]!;
+const EXPORTED = `${CLOCK} export default Clock;`;
 
-const MODERN = {
-  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-  'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1.0.0' },
-  'io.modelcontextprotocol/clientCapabilities': {},
-};
-
-/** Calls a tool without a session. */
-async function callTool(url: string, name: string, args: object = {}): Promise<string> {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      'mcp-protocol-version': '2026-07-28',
-      'mcp-method': 'tools/call',
-      'mcp-name': name,
-    },
-    body: JSON.stringify({
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'tools/call',
-      params: { name, arguments: args, _meta: MODERN },
-    }),
-  });
-  return await response.text();
+/** Calls a tool of a program, once that serves. */
+async function called(running: Running, name = 'now'): Promise<unknown> {
+  const client = await connect((await running.printed(URL_LINE))[1]!);
+  try {
+    return (await client.callTool(name)).content;
+  } finally {
+    await client.close();
+  }
 }
+
+const NOON = [{ type: 'text', text: 'noon' }];
 
 class Greeter extends McpServer {
   constructor() {
     super({ name: 'greeter', version: '1.0.0' });
   }
 }
-
-const urlOf = async (running: Running) => (await running.printed(URL_LINE))[1]!;
 
 describe('decorum start serves what the entry exports', () => {
   const greeter = new Greeter();
@@ -69,11 +50,11 @@ describe('decorum start serves what the entry exports', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)('over HTTP, until %s', async (signal) => {
     project = createProject({
       'package.json': { type: 'module' },
-      'src/greeter.ts': GREETER,
-      'src/main.ts': `import { Greeter } from './greeter.js'; export default async () => new Greeter();`,
+      'src/clock.ts': CLOCK,
+      'src/main.ts': `import { Clock } from './clock.js'; export default async () => new Clock();`,
     });
     const running = project.start(['start', '--http']);
-    expect(await callTool(await urlOf(running), 'greet', { name: 'Ada' })).toContain('Hello, Ada!');
+    expect(await called(running)).toEqual(NOON);
     running.child.kill(signal);
     const { code, stderr } = await running.ended;
     expect({ code, stderr }).toEqual({
@@ -88,32 +69,24 @@ describe('decorum start serves what the entry exports', () => {
       'tsconfig.json': {
         compilerOptions: { module: 'commonjs', experimentalDecorators: true, emitDecoratorMetadata: true },
       },
-      'src/greeter.ts': GREETER,
-      'src/server.ts': `import { Greeter } from './greeter'; export const server = new Greeter();`,
+      'src/clock.ts': CLOCK,
+      'src/server.ts': `import { Clock } from './clock'; export const server = new Clock();`,
     });
-    expect(await callTool(await urlOf(project.start(['start'])), 'greet', { name: 'Ada' })).toContain('Hello, Ada!');
+    expect(await called(project.start(['start']))).toEqual(NOON);
   });
 
   it('over stdio, with nothing but messages on stdout', async () => {
-    project = createProject({ 'main.ts': `${GREETER} console.log('loading'); export default Greeter;` });
     // printed before the server owns stdout
-    const { code, stdout, stderr } = await project.decorum(['start', '--stdio', 'main.ts'], {
-      input: `${JSON.stringify(INITIALIZE)}\n`,
-    });
-    expect(
-      stdout
-        .split('\n')
-        .filter(Boolean)
-        .map((line) => JSON.parse(line).result.serverInfo.name),
-    ).toEqual(['greeter']);
-    expect(stderr).toContain('loading\n');
-    expect(code).toBe(0);
+    project = createProject({ 'main.ts': `console.log('loading'); ${EXPORTED}` });
+    const { code, stdout, stderr } = await project.decorum(['start', '--stdio', 'main.ts'], { input: INITIALIZE });
+    expect(JSON.parse(stdout)).toMatchObject({ result: { serverInfo: { name: 'clock' } } });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('loading\n') });
   });
 
   it('with the environment of a file, where variables that are set win', async () => {
     project = createProject({
       '.env.test': 'GREETING=file\nOTHER=file\n',
-      'main.ts': `${GREETER} export default Greeter; console.error(process.env['GREETING'], process.env['OTHER']);`,
+      'main.ts': `${EXPORTED} console.error(process.env['GREETING'], process.env['OTHER']);`,
     });
     const { stderr } = await project.decorum(['start', '--stdio', '--env-file', '.env.test', 'main.ts'], {
       env: { GREETING: 'shell' },
@@ -122,10 +95,10 @@ describe('decorum start serves what the entry exports', () => {
   });
 
   it('to the hosts of ALLOWED_HOSTS', async () => {
-    project = createProject({ 'main.ts': `${GREETER} export default Greeter;` });
+    project = createProject({ 'main.ts': EXPORTED });
     const env = { HOST: '0.0.0.0', ALLOWED_HOSTS: 'mcp.example.com, other.example.com' };
     const running = project.start(['start', '--http', 'main.ts'], env);
-    expect(await callTool(await urlOf(running), 'greet', { name: 'Ada' })).toContain('Hello, Ada!');
+    expect(await called(running)).toEqual(NOON);
   });
 });
 
@@ -134,13 +107,13 @@ describe('decorum start runs a program that serves by itself', () => {
     project = createProject({
       'main.ts': `
         import { listen } from '@decorum/http';
-        ${GREETER}
-        export const server = new Greeter();
+        ${CLOCK}
+        export const server = new Clock();
         const { url } = await listen(server, { port: Number(process.env['PORT']) });
-        console.log('greeter 1.0.0   ' + url, process.argv.slice(2).join(' '));`,
+        console.log('clock 1.0.0   ' + url, process.argv.slice(2).join(' '));`,
     });
     const running = project.start(['start', '--http', 'main.ts', '--', '--city', 'Oslo']);
-    expect(await callTool(await urlOf(running), 'greet', { name: 'Ada' })).toContain('Hello, Ada!');
+    expect(await called(running)).toEqual(NOON);
     running.child.kill('SIGINT');
     const { code, stdout } = await running.ended;
     expect({ code, lines: stdout.trim().split('\n') }).toEqual({
@@ -170,14 +143,14 @@ describe('decorum start runs a program that serves by itself', () => {
         }
         const app = express();
         app.use('/mcp', nodeHandler(new McpServer({ name: 'slow', version: '1.0.0', providers: [Slow] })));
-        const listener = app.listen(0, '127.0.0.1', () => console.log('greeter 1.0.0   http://127.0.0.1:' + listener.address().port + '/mcp'));`,
+        const listener = app.listen(0, '127.0.0.1', () => console.log('clock 1.0.0   http://127.0.0.1:' + listener.address().port + '/mcp'));`,
     });
     const running = project.start(['start', 'src/main.ts']);
-    const answer = callTool(await urlOf(running), 'wait');
+    const answer = called(running, 'wait');
     await running.printed(/waiting/);
     running.child.kill('SIGTERM');
     running.child.kill('SIGUSR2');
-    expect(await answer).toContain('done');
+    expect(await answer).toEqual([{ type: 'text', text: 'done' }]);
     expect((await running.ended).code).toBe(0);
   });
 
@@ -189,8 +162,7 @@ describe('decorum start runs a program that serves by itself', () => {
         import { serveStdio, McpServer } from '@decorum/core';
         if (require.main === module) void serveStdio(new McpServer({ name: process.argv[2], version: '1.0.0' }));`,
     });
-    const input = `${JSON.stringify(INITIALIZE)}\n`;
-    const { code, stdout } = await project.decorum(['start', 'main.ts', '--', 'mine'], { input });
+    const { code, stdout } = await project.decorum(['start', 'main.ts', '--', 'mine'], { input: INITIALIZE });
     expect({ code, name: JSON.parse(stdout).result.serverInfo.name }).toEqual({ code: 0, name: 'mine' });
   });
 });
@@ -233,90 +205,67 @@ describe('decorum start explains', () => {
     return { ...ended, stderr: stderr.replace(/^main\.ts is TypeScript.*\n/, '') };
   };
 
-  it('a program that exports no server and ends', async () => {
-    expect(await fails('export const weather = 1;')).toEqual({
-      code: 1,
-      stdout: '',
-      stderr:
-        "main.ts has ended without serving. Export an McpServer, a subclass of it, or a function that returns one, as `server` or `default`. An object that contains a server doesn't count.\n",
-    });
-  });
-
-  it('an error that the program throws, with its place and without a stack', async () => {
-    expect(await fails('\nfunction load(): string {\n  return JSON.parse("{");\n}\nload();')).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: expect.stringMatching(/^main\.ts:3:15 {2}SyntaxError: Expected property name[^\n]+\n$/),
-    });
-  });
-
-  it('an error of a `main` that nothing awaits, the same way', async () => {
-    const main = `
-async function main() {
-  await null;
-  throw new Error('No key.');
-}
-main();`;
-    expect(await fails(main)).toEqual({ code: 1, stdout: '', stderr: 'main.ts:4:9  No key.\n' });
-  });
-
-  it('a program that waits forever for something that keeps no process alive', async () => {
-    expect(await fails('await new Promise(() => {});\nexport {};')).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: expect.stringMatching(/^main\.ts has ended without serving\./),
-    });
-  });
-
-  it('a mistake in a decorator, with the line of the member', async () => {
-    const mistake = `
+  const WRONG = `
 import { Completion, McpServer } from '@decorum/core';
 class Weather {
   @Completion({ for: 'forecast', argument: 'city' })
   cities() { return []; }
 }
 export const server = () => new McpServer({ name: 'weather', version: '1.0.0', providers: [Weather] });`;
-    const { code, stderr } = await fails(mistake);
-    expect(code).toBe(1);
-    expect(stderr).toMatch(
+
+  it.each([
+    [
+      'a program that exports no server and ends',
+      'export const weather = 1;',
+      /^main\.ts has ended without serving\. Export an McpServer, a subclass of it, or a function that returns one, as `server` or `default`\. An object that contains a server doesn't count\.\n$/,
+    ],
+    [
+      'a program that waits forever for something that keeps no process alive',
+      'await new Promise(() => {});\nexport {};',
+      /^main\.ts has ended without serving\./,
+    ],
+    [
+      'an error that the program throws, with its place and without a stack',
+      '\nfunction load(): string {\n  return JSON.parse("{");\n}\nload();',
+      /^main\.ts:3:15 {2}SyntaxError: Expected property name[^\n]+\n$/,
+    ],
+    [
+      'an error of a `main` that nothing awaits, the same way',
+      "async function main() {\n  await null;\n  throw new Error('No key.');\n}\nmain();",
+      /^main\.ts:3:9 {2}No key\.\n$/,
+    ],
+    [
+      'a mistake in a decorator, with the line of the member',
+      WRONG,
       /^main\.ts:5:3 {2}Weather\.cities completes "forecast".* \[DECORUM_DANGLING_COMPLETION\]\n$/,
-    );
-  });
-
-  it('a syntax error, with its frame', async () => {
-    const { code, stderr } = await fails('const city = ;\n');
-    expect({ code, stderr }).toEqual({
-      code: 1,
-      stderr: 'main.ts:1:14  Unexpected token\n\n> 1 | const city = ;\n    |              ^\n  2 |\n',
-    });
-  });
-
-  it('a name that is declared twice, which only Node.js notices', async () => {
-    const { code, stderr } = await fails(
+    ],
+    [
+      'a syntax error, with its frame',
+      'const city = ;\n',
+      /^main\.ts:1:14 {2}Unexpected token\n\n> 1 \| const city = ;\n {4}\| {14}\^\n {2}2 \|\n$/,
+    ],
+    [
+      'a name that is declared twice, which only Node.js notices',
       'interface Removed {\n  city: string;\n}\nconst city = 1;\nconst city = 2;\nexport {};\n',
-    );
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/^main\.ts:[45]:7 {2}Identifier `city` has already been declared\n\n/);
-  });
-
-  it('a package that is missing', async () => {
-    expect((await fails(`import 'not-installed';`)).stderr).toMatch(
-      /^main\.ts {2}.*Cannot find package 'not-installed'/,
-    );
+      /^main\.ts:[45]:7 {2}Identifier `city` has already been declared\n\n/,
+    ],
+    ['a package that is missing', `import 'not-installed';`, /^main\.ts {2}.*Cannot find package 'not-installed'/],
+  ])('%s', async (_what, code, stderr) => {
+    expect(await fails(code)).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(stderr) });
   });
 
   it.each([
-    { serves: 'exports a server', code: `${GREETER} export default Greeter;` },
+    { serves: 'exports a server', code: EXPORTED },
     {
       serves: 'listens itself',
-      code: `import { listen } from '@decorum/http'; ${GREETER}
-        await listen(new Greeter(), { port: Number(process.env['PORT']) });`,
+      code: `import { listen } from '@decorum/http'; ${CLOCK}
+        await listen(new Clock(), { port: Number(process.env['PORT']) });`,
     },
     {
       serves: 'listens after it has loaded',
-      code: `import { createServer } from 'node:http'; ${GREETER}
+      code: `import { createServer } from 'node:http'; ${CLOCK}
         import { nodeHandler } from '@decorum/http/node';
-        createServer(nodeHandler(new Greeter())).listen(Number(process.env['PORT']), '127.0.0.1');`,
+        createServer(nodeHandler(new Clock())).listen(Number(process.env['PORT']), '127.0.0.1');`,
     },
   ])('a port that is taken, to a program that $serves', async ({ code }) => {
     const other = createServer().listen(0, '127.0.0.1');
@@ -332,14 +281,9 @@ export const server = () => new McpServer({ name: 'weather', version: '1.0.0', p
   });
 
   it.each([
-    { env: { PORT: 'http' }, problem: 'PORT is "http". Set it to a whole number from 0 to 65535.\n', code: 2 },
-    { env: { HOST: '0.0.0.0' }, problem: /^HOST is 0\.0\.0\.0, .* but ALLOWED_HOSTS is not set\. Set it to/, code: 2 },
-  ])('the environment $env', async ({ env, problem, code }) => {
-    const ended = await fails(`${GREETER} export default Greeter;`, env);
-    expect(ended).toEqual({
-      code,
-      stdout: '',
-      stderr: typeof problem === 'string' ? problem : expect.stringMatching(problem),
-    });
+    { env: { PORT: 'http' }, problem: /^PORT is "http"\. Set it to a whole number from 0 to 65535\.\n$/ },
+    { env: { HOST: '0.0.0.0' }, problem: /^HOST is 0\.0\.0\.0, .* but ALLOWED_HOSTS is not set\. Set it to/ },
+  ])('the environment $env', async ({ env, problem }) => {
+    expect(await fails(EXPORTED, env)).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(problem) });
   });
 });
