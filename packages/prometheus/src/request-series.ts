@@ -15,6 +15,7 @@ export class Series {
   ) {}
 
   /** Whether a request belongs to this series. */
+  // all fields of `Facts`: what is not compared here would be counted as the same
   has({ status, code, cause, revision, transport }: Facts): boolean {
     const mine = this.facts;
     if (mine.status !== status || mine.code !== code || mine.cause !== cause) return false;

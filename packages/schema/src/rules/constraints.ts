@@ -25,10 +25,7 @@ function typeOf(values: readonly Scalar[]): JsonObject {
   return types.size === 1 ? { type: [...types][0] } : { type: [...types] };
 }
 
-/**
- * Matches any of the values. Values other than JSON scalars are dropped, because nothing on the wire can equal them.
- */
-/** Accepts only the scalars among the values. */
+/** Matches any of the values. Values other than JSON scalars are dropped, because nothing on the wire can equal them. */
 export function oneOf(values: readonly unknown[]): JsonObject {
   const scalars = [...new Set(values.filter(isScalar))];
   return scalars.length === 0 ? NEVER : { ...typeOf(scalars), enum: scalars };
