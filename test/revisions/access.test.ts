@@ -25,7 +25,7 @@ import { eachRevision, inStateless, STATELESS } from '../support/requirements.js
 import { pagesOf } from './lists.js';
 import { ASKING, membersOf } from './members.js';
 import { listen } from './neutral.js';
-import { serverOf, serverWith } from './servers.js';
+import { serverOf } from './servers.js';
 import { answersAlike, type Probe, type Setting, waysOf } from './ways.js';
 
 const ADA: Principal = { subject: 'ada' };
@@ -231,34 +231,6 @@ describe('a limit', () => {
         expect([way, method, runs, error?.message]).toEqual([way, method, 3, said]);
       }
     }
-  });
-
-  inStateless('TOOL-28', 'counts each round of a call, even if the client repeats a round', async () => {
-    let runs = 0;
-    const interceptors = [rateLimit(new RateLimiterMemory({ points: 3, duration: 60 }))];
-    const server = serverWith(
-      {
-        async remove(context) {
-          const isSure = await context.confirm('Remove it?');
-          runs += 1;
-          return isSure ? 'removed' : 'kept';
-        },
-      },
-      { interceptors },
-    );
-    const client = await RawClient.connect(
-      server,
-      { revision: STATELESS, capabilities: { elicitation: {} } },
-      overHttp,
-    );
-    const params = { name: 'remove', arguments: {} };
-    const { result: asked } = await client.request('tools/call', params);
-    const inputResponses = { '#1': { action: 'accept', content: {} } };
-    const retry = { ...params, requestState: asked?.['requestState'], inputResponses };
-    for (const text of ['removed', 'removed', expect.stringMatching(/^Too many calls/)]) {
-      expect(await client.request('tools/call', retry)).toMatchObject({ result: { content: [{ text }] } });
-    }
-    expect(runs).toBe(2);
   });
 });
 

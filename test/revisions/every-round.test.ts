@@ -278,17 +278,9 @@ describe('each round of each kind of request', () => {
 });
 
 describe('the state of each round of each kind of request', () => {
+  const ODD = ['', ' ', '{}', 'A'.repeat(80), 0, 7, true, null, [], {}];
   const forgeriesOf = (state: string): readonly unknown[] => [
-    '',
-    ' ',
-    '{}',
-    'A'.repeat(80),
-    0,
-    7,
-    true,
-    null,
-    [],
-    {},
+    ...ODD,
     [state],
     { state },
     state.slice(1),

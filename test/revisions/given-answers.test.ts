@@ -6,11 +6,9 @@ import { transportsOf } from '../support/http-transports.js';
 import { type Answer, RawClient, textOf } from '../support/raw-client.js';
 import { eachRevision, eachSessionRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
 import { ask as askAny, type Asking, outcome } from './asking.js';
-import { again, asked, begin, connect } from './rounds.js';
+import { CAPABILITIES, SAID, again, asked, begin, connect } from './rounds.js';
 import { deferred, serverWith } from './servers.js';
 
-const CAPABILITIES = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
-const SAID = { role: 'assistant', model: 'm-1', content: { type: 'text', text: 'Ho' } };
 const NAME: JsonObject = { type: 'object', properties: { name: { type: 'string' } } };
 
 const ask = (revision: Revision, question: Asking, answer?: Answer) =>
@@ -81,20 +79,6 @@ describe('the action of a user', () => {
       }
     },
   );
-
-  eachRevision('ELIC-08', 'counts for its own question only', async (revision) => {
-    const actions = ['decline', 'accept', 'cancel', 'accept', 'decline'];
-    const each: Asking = async (context) => {
-      const seen = [];
-      for (const [index, action] of actions.entries()) seen.push(await context.confirm(`${index} ${action}?`));
-      for (const [index, action] of actions.entries())
-        seen.push((await context.elicit(NAME, { message: `${index} ${action}!` })).action);
-      return seen;
-    };
-    const answer: Answer = ({ message }) => ({ result: { action: String(message).slice(2, -1), content: {} } });
-    const { said } = await ask(revision, each, answer);
-    expect(JSON.parse(said)).toEqual([...actions.map((action) => action === 'accept'), ...actions]);
-  });
 });
 
 /** Fields of a form, with valid and invalid values. */
@@ -261,30 +245,27 @@ describe('a request to the model', () => {
 
   eachSessionRevision('SAMP-12', 'is not sent once the request has ended, however it ends', async (revision) => {
     for (const [name, transport] of Object.entries(transportsOf(revision))) {
-      const begun = deferred<Context>();
-      const failing = deferred<Context>();
+      const contexts: Context[] = [];
+      const begun = deferred();
       const server = serverWith({
         wait: async (context) => {
-          begun.resolve(context);
+          contexts.push(context);
+          begun.resolve();
           await new Promise((resolve) => context.signal.addEventListener('abort', resolve));
         },
         fail: (context) => {
-          failing.resolve(context);
+          contexts.push(context);
           throw new Error('failed');
         },
       });
-      const options = {
-        revision,
-        capabilities: CAPABILITIES,
-        answers: { 'sampling/createMessage': () => ({ result: SAID }) },
-      };
-      const client = await RawClient.connect(server, options, transport);
+      const answers = { 'sampling/createMessage': () => ({ result: SAID }) };
+      const client = await RawClient.connect(server, { revision, capabilities: CAPABILITIES, answers }, transport);
       void client.send(client.buildMessage('waiting', 'tools/call', { name: 'wait' }));
-      const cancelled = await begun.promise;
+      await begun.promise;
       await client.cancel('waiting');
       await client.call('fail');
       await client.settled();
-      for (const context of [cancelled, await failing.promise]) {
+      for (const context of contexts) {
         const settled = await sample(context).catch((error: unknown) => error);
         expect([name, settled]).toEqual([name, expect.any(Error)]);
       }

@@ -18,7 +18,7 @@ import { endpointOf, transportsOf } from '../support/http-transports.js';
 import { RawClient, type RawOptions, type RawTransport } from '../support/raw-client.js';
 import { REVISIONS, STATELESS } from '../support/requirements.js';
 import { listen } from './neutral.js';
-import { deferred, type Handler, Log } from './servers.js';
+import { deferred, type Handler, serverWith } from './servers.js';
 
 /** Holds the current request. The plugin sets it around each request. */
 const around = new AsyncLocalStorage<ObservedRequest>();
@@ -109,17 +109,8 @@ const WAYS = REVISIONS.flatMap((revision, index) =>
   ),
 );
 
-function serverWith(notes: Notes, tools: Readonly<Record<string, Handler>>): McpServer {
-  const server = new McpServer({
-    name: 'observed',
-    version: '1.0.0',
-    logger: new Log(),
-    plugins: [witness(notes), companion()],
-  });
-  for (const [name, handler] of Object.entries(tools))
-    server.addTool({ name }, (input, ctx) => handler(ctx, { ...input }));
-  return server;
-}
+const observed = (notes: Notes, tools: Readonly<Record<string, Handler>>) =>
+  serverWith(tools, { name: 'observed', plugins: [witness(notes), companion()] });
 
 const open = (server: McpServer, [revision, , transport]: (typeof WAYS)[number], options: Partial<RawOptions> = {}) =>
   RawClient.connect(server, { revision, ...options }, transport as RawTransport);
@@ -135,7 +126,7 @@ describe.each(WAYS)('A plugin, in %s over %s,', (...way) => {
 
   it('sees every request with its target and its outcome, and handlers run inside it', async () => {
     const notes = new Notes();
-    const server = serverWith(notes, {
+    const server = observed(notes, {
       where: () => `inside ${around.getStore()?.target}`,
       later: async () => await Promise.resolve(`inside ${around.getStore()?.target}`),
       boom: () => {
@@ -186,7 +177,7 @@ describe.each(WAYS)('A plugin, in %s over %s,', (...way) => {
   it('sees a cancelled request, and its cancellation', async () => {
     const notes = new Notes();
     const began = deferred();
-    const server = serverWith(notes, {
+    const server = observed(notes, {
       wait: async (ctx) => {
         began.resolve();
         await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve));
@@ -213,13 +204,12 @@ describe.each(WAYS)('A plugin, in %s over %s,', (...way) => {
         return await run();
       },
     };
-    const server = new McpServer({ name: 'observed', version: '1.0.0', logger: new Log(), plugins: [waiting] });
-    server.addTool({ name: 'held' }, async () => await Promise.resolve('held'));
-    server.addTool({ name: 'running' }, async () => {
+    const running = async () => {
       begun.resolve();
       await go.promise;
       return 'ran';
-    });
+    };
+    const server = serverWith({ held: async () => await Promise.resolve('held'), running }, { plugins: [waiting] });
     const client = await open(server, way);
     for (const name of ['held', 'running']) void client.send(client.buildMessage(name, 'tools/call', { name }));
     await Promise.all([held.promise, begun.promise]);
@@ -234,7 +224,7 @@ describe.each(WAYS)('A plugin, in %s over %s,', (...way) => {
 
   it('is told when the session starts, and when it ends', async () => {
     const notes = new Notes();
-    const server = serverWith(notes, {});
+    const server = observed(notes, {});
     const client = await open(server, way);
     await client.settled();
     expect(notes.hooks).toEqual([['start', 'observed']]);
@@ -248,7 +238,7 @@ describe.each(WAYS)('A plugin, in %s over %s,', (...way) => {
 
   it('sees messages that are malformed only if they are requests, and is not in the way', async () => {
     const notes = new Notes();
-    const server = serverWith(notes, { fine: () => 'fine' });
+    const server = observed(notes, { fine: () => 'fine' });
     const client = await open(server, way);
     await client.send({ jsonrpc: '2.0', id: 'bad', method: 'tools/call', params: [] });
     await client.response('bad').catch(() => undefined);
@@ -266,7 +256,7 @@ const ASKING = WAYS.filter(([revision]) => revision >= '2025-06-18');
 describe.each(ASKING)('Questions, in %s over %s,', (...way) => {
   it('are observed, and carry what plugins set in `meta`', async () => {
     const notes = new Notes();
-    const server = serverWith(notes, {
+    const server = observed(notes, {
       ask: async (ctx) => {
         const { action } = await ctx.elicit(NAME, { message: 'Your name?' });
         return `${action} inside ${around.getStore()?.target}`;
@@ -300,7 +290,7 @@ describe.each(ASKING)('Questions, in %s over %s,', (...way) => {
 describe('A plugin', () => {
   it('sees each message of a batch', async () => {
     const notes = new Notes();
-    const server = serverWith(notes, { say: async (_ctx) => await Promise.resolve('said') });
+    const server = observed(notes, { say: async (_ctx) => await Promise.resolve('said') });
     const client = await RawClient.connect(server, { revision: '2025-03-26' });
     const call = (id: number) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'say' } });
     await client.send([call(1), call(1), { jsonrpc: '2.0', method: 'notifications/nothing' }, call(2), 'nothing']);
@@ -316,7 +306,7 @@ describe('A plugin', () => {
 
   it('sees `subscriptions/listen` until it ends, and methods of extensions', async () => {
     const notes = new Notes();
-    const server = serverWith(notes, { say: () => 'said' });
+    const server = observed(notes, { say: () => 'said' });
     const capabilities = { extensions: { 'com.example/echo': {} } };
     const client = await RawClient.connect(server, { revision: STATELESS });
     const connected = await connect(server, { revision: STATELESS, capabilities });
@@ -330,7 +320,7 @@ describe('A plugin', () => {
   });
 
   it('serves its routes beside the endpoint', async () => {
-    const { url } = await endpointOf(serverWith(new Notes(), {}));
+    const { url } = await endpointOf(observed(new Notes(), {}));
     const response = await fetch(new URL('/witness', url));
     expect([response.status, await response.text()]).toEqual([200, '0 requests']);
   });

@@ -14,9 +14,9 @@ import {
   STATELESS,
 } from '../support/requirements.js';
 import { ask } from './asking.js';
+import { SAID } from './rounds.js';
 import { type Handler, serverWith } from './servers.js';
 
-const SAID = { role: 'assistant', model: 'm-1', content: { type: 'text', text: 'Ho' } };
 const HOME = { roots: [{ uri: 'file:///home/ada', name: 'Home' }] };
 const HI = { messages: [{ role: 'user', content: { type: 'text', text: 'Hi' } }], maxTokens: 5 };
 
@@ -281,7 +281,7 @@ describe('sampling', () => {
     const saidTo = async (answer: object) =>
       (await ask(revision, sample(), { capabilities: TOOLS, answer: result(answer) })).said;
     const picture = { type: 'image', data: 'AAAA', mimeType: 'image/png' };
-    const contents = [
+    const odd = [
       undefined,
       null,
       'Ho',
@@ -289,7 +289,10 @@ describe('sampling', () => {
       [[HERE]],
       { type: 'text' },
       { type: 'text', text: 1 },
-      { type: 'constructor' },
+      { type: 'toString' },
+    ];
+    const contents = [
+      ...odd,
       { type: 'video', data: 'AAAA', mimeType: 'video/mp4' },
       { type: 'resource_link', uri: 'a://b', name: 'a' },
       { ...picture, data: 'no base64' },

@@ -14,8 +14,8 @@ import {
 import { IsString } from 'class-validator';
 
 import { overHttp, statelessHeaders, transportsOf } from '../support/http-transports.js';
-import { rawRequest } from '../support/raw-http.js';
 import { type Message, overMemory, overStdio, RawClient, type RawTransport, textOf } from '../support/raw-client.js';
+import { rawRequest } from '../support/raw-http.js';
 import { eachRevision, inStateless, type Revision, SESSION_REVISIONS, STATELESS } from '../support/requirements.js';
 import {
   answerTo,
@@ -126,30 +126,6 @@ describe('results without a session', () => {
     expect(await answerTo(server, both)).toMatchObject([200, { result: { resultType: 'com.example/pending' } }]);
     expect(await answerTo(server, asked(3, 'pending/get'))).toMatchObject([400, { error: { code: -32021 } }]);
     expect(await answerTo(serverOf(), both)).toMatchObject([404, { error: { code: -32601 } }]);
-  });
-});
-
-describe('errors without a session', () => {
-  inStateless('RPC-31', 'of the client have no meaning by their codes', async () => {
-    const began = deferred<Context>();
-    const go = deferred();
-    const server = serverWith({
-      async wait(context) {
-        began.resolve(context);
-        await go.promise;
-        return 'waited';
-      },
-    });
-    const client = await RawClient.connect(server, { revision }, overStdio);
-    void client.send(called('x', 'wait'));
-    const { signal } = await began.promise;
-    for (const code of [-32000, -32002, -32010, -32019]) {
-      for (const id of ['x', 's1', 1]) await client.send({ jsonrpc: '2.0', id, error: { code, message: 'No' } });
-    }
-    await client.settled();
-    expect([signal.aborted, client.received.length]).toEqual([false, 1]);
-    go.resolve();
-    expect(await client.response('x')).toMatchObject({ result: { content: [{ text: 'waited' }] } });
   });
 });
 

@@ -325,17 +325,20 @@ describe('a pipe of stateless requests', () => {
     expect(client.received.filter(({ id }) => ['sub', 0, ''].includes(id as string))).toEqual([]);
   });
 
-  inStateless('STDIO-11', 'ignores responses, because the server asked nothing', async () => {
-    const client = await RawClient.connect(serverWith({ work: () => 'done' }), { revision: STATELESS }, overStdio);
-    await client.send({ jsonrpc: '2.0', id: 's1', result: { action: 'accept' } });
-    await client.send({ jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'No' } });
-    // invalid ones too
-    const error = { code: 1, message: 'No' };
-    for (const wrong of [{ result: {}, error }, { result: null }, { result: 7 }, { error: 'No' }, { result: [] }]) {
-      for (const id of [1, 's1', null, {}, undefined]) await client.send({ jsonrpc: '2.0', id, ...wrong });
-      await client.send({ jsonrpc: '1.0', id: 1, ...wrong });
+  inStateless(['STDIO-11', 'RPC-31'], 'ignores responses, because the server asked nothing', async () => {
+    const done = deferred();
+    const server = serverWith({ work: () => done.promise.then(() => 'done') });
+    const client = await RawClient.connect(server, { revision }, overStdio);
+    void client.send(client.buildMessage('x', 'tools/call', { name: 'work' }));
+    const errors = [-32603, -32000, -32002, -32010, -32019, 1].map((code) => ({ error: { code, message: 'No' } }));
+    const invalid = [{ result: {}, ...errors[0] }, { result: null }, { result: 7 }, { error: 'No' }, { result: [] }];
+    for (const answer of [{ result: { action: 'accept' } }, ...errors, ...invalid]) {
+      for (const id of ['x', 1, 's1', null, {}, undefined]) await client.send({ jsonrpc: '2.0', id, ...answer });
+      await client.send({ jsonrpc: '1.0', id: 1, ...answer });
     }
     await client.settled();
     expect(client.received).toHaveLength(1);
+    done.resolve();
+    expect(await client.response('x')).toMatchObject({ result: { content: [{ text: 'done' }] } });
   });
 });
