@@ -4,9 +4,9 @@ import type { Context, JsonObject } from '@decorum/core';
 
 import { transportsOf } from '../support/http-transports.js';
 import { type Answer, RawClient, textOf } from '../support/raw-client.js';
-import { eachRevision, eachSessionRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
+import { eachRevision, eachSessionRevision, type Revision, STATELESS } from '../support/requirements.js';
 import { ask as askAny, type Asking, outcome } from './asking.js';
-import { CAPABILITIES, SAID, again, asked, begin, connect } from './rounds.js';
+import { CAPABILITIES, SAID } from './rounds.js';
 import { deferred, serverWith } from './servers.js';
 
 const NAME: JsonObject = { type: 'object', properties: { name: { type: 'string' } } };
@@ -135,34 +135,6 @@ describe('the content of a form', () => {
           expect([schema, content, await saidTo(content)]).toEqual([schema, content, expect.stringMatching(REJECTED)]);
         }
       }
-    }
-  });
-
-  inStateless('ELIC-09', 'fits if the client sends it before it is asked, or with other answers', async () => {
-    const [field, [right], wrong] = FIELDS[6]!;
-    const server = serverWith({
-      ask: async (context) => {
-        const [one] = await Promise.all([
-          context.elicit(formOf(field), { message: 'Which?', key: 'one', acceptUnsolicited: true }),
-          context.elicit(NAME, { message: 'Who?', key: 'two', acceptUnsolicited: true }),
-        ]);
-        return JSON.stringify(one);
-      },
-    });
-    const client = await connect(server);
-    const two = { action: 'accept', content: {} };
-    const { requestState } = await begin(client, 'ask');
-    for (const value of wrong) {
-      const one = { action: 'accept', content: { value } };
-      for (const more of [{}, { requestState }]) {
-        const { result } = await again(client, 'ask', { ...more, inputResponses: { one, two } });
-        expect([value, Object.keys(asked(result).inputRequests)]).toEqual([value, ['one']]);
-      }
-    }
-    for (const more of [{}, { requestState }]) {
-      const one = { action: 'accept', content: { value: right } };
-      const { result } = await again(client, 'ask', { ...more, inputResponses: { one, two } });
-      expect(textOf(result!)).toBe(JSON.stringify(one));
     }
   });
 });

@@ -6,7 +6,7 @@ import type { JsonObject } from '@decorum/core';
 
 import { EventReader, inspectors, type ServerEvent } from '../../packages/http/test/events.js';
 import { afterwards, call, type Fields, modern, post, request } from '../../packages/http/test/fixture.js';
-import { statelessHeaders } from './http-transports.js';
+import { statelessHeaders, versionHeader } from './http-transports.js';
 import type { Message } from './raw-client.js';
 import { type Revision, STATELESS } from './requirements.js';
 import { judge } from './schemas.js';
@@ -29,10 +29,6 @@ export const MALFORMED = [
   ['{"jsonrpc":"1.0","method":"x"}', -32600],
   ['{"jsonrpc":"2.0","method":"x","params":[1]}', -32602],
 ] as const;
-
-/** Clients send this header as of 2025-06-18. */
-const versionHeader = (revision: Revision): Fields =>
-  revision >= '2025-06-18' ? { 'mcp-protocol-version': revision } : {};
 
 /** The `initialize` request of a revision. */
 export const initialize = (revision: Revision) =>

@@ -197,7 +197,7 @@ class HttpLine implements Line {
 }
 
 /** Clients send this header as of 2025-06-18. */
-function versionHeader(revision: Revision): Headers {
+export function versionHeader(revision: Revision): Headers {
   return revision >= '2025-06-18' ? { 'mcp-protocol-version': revision } : {};
 }
 

@@ -1,9 +1,7 @@
 // Posts single messages as a stateless client, and gives the test the HTTP response.
-import { afterEach } from '@jest/globals';
 import type { JsonObject, McpServer } from '@decorum/core';
-import { listen, type Listening } from '@decorum/http';
 
-import { statelessHeaders } from './http-transports.js';
+import { endpointOf, statelessHeaders } from './http-transports.js';
 import type { Message } from './raw-client.js';
 import { STATELESS } from './requirements.js';
 
@@ -34,20 +32,8 @@ export const metaOf = ({ params, result }: Message): JsonObject => (params ?? re
 /** The `_meta` entry that declares the client's capabilities. */
 export const declares = (capabilities: JsonObject): JsonObject => ({ [CAPABILITIES]: capabilities });
 
-const LISTENING = new Map<McpServer, Promise<Listening>>();
-
-afterEach(async () => {
-  const all = [...LISTENING.values()];
-  LISTENING.clear();
-  await Promise.all(all.map(async (listening) => await (await listening).close()));
-});
-
 /** The URL of a server. It listens until the end of the test. */
-export async function urlOf(server: McpServer): Promise<string> {
-  const listening = LISTENING.get(server) ?? listen(server, { port: 0, closeDeadlineMs: 50 });
-  LISTENING.set(server, listening);
-  return (await listening).url;
-}
+export const urlOf = async (server: McpServer): Promise<string> => (await endpointOf(server)).url;
 
 /** Posts a message as a stateless client. */
 export async function postTo(
