@@ -1,15 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 
-import { connectMemory, Context, McpServer, NoInput, Resource, Tool } from '@decorum/core';
+import { connectMemory, Context, NoInput, Resource, Tool } from '@decorum/core';
 import { newestOf } from '@decorum/core/internal';
 import type { JsonRpcMessage } from '@decorum/core/transport';
 
+import { reporting } from '../kernel/serving.js';
 import { ENVELOPE, openPipe } from './pipe-client.js';
 
-const EXPIRED = {
-  code: -32600,
-  message: 'The credentials of this connection have expired. Connect with new ones.',
-};
+const message = 'The credentials of this connection have expired. Connect with new ones.';
+const EXPIRED = { code: -32600, message };
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
@@ -31,19 +30,14 @@ class Notes {
   }
 }
 
-beforeEach(() => {
-  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
-});
-afterEach(() => {
-  jest.useRealTimers();
-});
+beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] }));
+afterEach(() => void jest.useRealTimers());
 
 const ada = (ms: number) => ({ subject: 'ada', scopes: ['notes'], expiresAt: Date.now() + ms });
 
 function createServer() {
   const notes = new Notes();
-  const server = new McpServer({ name: 'notes', version: '1', providers: [notes], logger: { warn() {}, error() {} } });
-  return { notes, server };
+  return { notes, ...reporting({ providers: [notes] }) };
 }
 
 /** A client over stdio whose principal expires after a minute. */
@@ -56,9 +50,9 @@ async function openStdio(ms = MINUTE) {
 async function openMemory(ms = MINUTE) {
   const parts = createServer();
   const received: JsonRpcMessage[] = [];
-  const receive = (message: JsonRpcMessage) => void received.push(message);
-  const connection = await connectMemory(parts.server, { receive, principal: ada(ms) });
-  return { ...parts, received, ask: async (message: object) => await connection.send({ jsonrpc: '2.0', ...message }) };
+  const receive = (got: JsonRpcMessage) => void received.push(got);
+  const { send } = await connectMemory(parts.server, { receive, principal: ada(ms) });
+  return { ...parts, received, send, ask: (request: object) => send({ jsonrpc: '2.0', ...request }) };
 }
 
 const initialize = (protocolVersion = newestOf('stateful').id) => ({
@@ -67,6 +61,12 @@ const initialize = (protocolVersion = newestOf('stateful').id) => ({
   params: { protocolVersion, capabilities: {}, clientInfo: { name: 'a', version: '1' } },
 });
 const call = (id: number, params: object = {}) => ({ id, method: 'tools/call', params: { name: 'read', ...params } });
+
+const LISTEN = {
+  id: 1,
+  method: 'subscriptions/listen',
+  params: { notifications: { toolsListChanged: true }, _meta: ENVELOPE },
+};
 
 describe('a stdio connection whose principal expires (#22)', () => {
   it('refuses all requests from that millisecond on, in sessions and without', async () => {
@@ -100,11 +100,7 @@ describe('a stdio connection whose principal expires (#22)', () => {
   it('answers the call in flight, with its progress and its questions', async () => {
     const { client, connection, notes } = await openStdio();
     await client.initialize({ roots: {} });
-    client.send({
-      id: 1,
-      method: 'tools/call',
-      params: { name: 'wait', arguments: {}, _meta: { progressToken: 'p' } },
-    });
+    client.send(call(1, { name: 'wait', _meta: { progressToken: 'p' } }));
     // answered after the call has begun
     await client.call(2, 'read');
     jest.advanceTimersByTime(MINUTE);
@@ -118,13 +114,11 @@ describe('a stdio connection whose principal expires (#22)', () => {
 
   it('ends `subscriptions/listen`, without a message of the client', async () => {
     const { client, connection } = await openStdio();
-    const listen = { id: 1, method: 'subscriptions/listen', params: { notifications: { toolsListChanged: true } } };
-    Object.assign(listen.params, { _meta: ENVELOPE });
-    client.send(listen);
+    client.send(LISTEN);
     await client.find(({ method }) => method === 'notifications/subscriptions/acknowledged');
     jest.advanceTimersByTime(MINUTE);
     expect(await client.response(1)).toMatchObject({ result: {} });
-    client.send({ ...listen, id: 2 });
+    client.send({ ...LISTEN, id: 2 });
     expect(await client.response(2)).toMatchObject({ error: EXPIRED });
     await connection.close();
   });
@@ -143,8 +137,7 @@ describe('a stdio connection whose principal expires (#22)', () => {
     jest.advanceTimersByTime(1000);
     client.send({ id: 2, method: 'ping' });
     await client.response(2);
-    const notified = client.received.filter(({ method }) => method !== undefined).map(({ method }) => method);
-    expect(notified).toEqual(['notifications/resources/updated']);
+    expect(client.received.flatMap(({ method }) => method ?? [])).toEqual(['notifications/resources/updated']);
     await connection.close();
   });
 
@@ -171,11 +164,7 @@ describe('an in-memory connection whose principal expires (#22)', () => {
     const { ask, received } = await openMemory();
     await ask(initialize('2025-03-26'));
     await ask({ method: 'notifications/initialized' });
-    const listening = ask({
-      id: 1,
-      method: 'subscriptions/listen',
-      params: { notifications: { toolsListChanged: true }, _meta: ENVELOPE },
-    });
+    const listening = ask(LISTEN);
     jest.advanceTimersByTime(MINUTE);
     await listening;
     expect(received.at(-1)).toMatchObject({ id: 1, result: {} });
@@ -184,21 +173,16 @@ describe('an in-memory connection whose principal expires (#22)', () => {
   });
 
   it('refuses each request of a batch', async () => {
-    const { server } = createServer();
-    const received: JsonRpcMessage[] = [];
-    const receive = (message: JsonRpcMessage) => void received.push(message);
-    const connection = await connectMemory(server, { receive, principal: ada(MINUTE) });
-    await connection.send({ jsonrpc: '2.0', ...initialize('2025-03-26') });
+    const { ask, send, received } = await openMemory();
+    await ask(initialize('2025-03-26'));
     jest.advanceTimersByTime(MINUTE);
-    await connection.send([call(1), call(2)].map((each) => ({ jsonrpc: '2.0', ...each })));
+    await send([call(1), call(2)].map((each) => ({ jsonrpc: '2.0', ...each })));
     expect(received.at(-1)).toEqual([1, 2].map((id) => ({ jsonrpc: '2.0', id, error: EXPIRED })));
   });
 
   it('does not end the connection of another principal', async () => {
-    const { server } = createServer();
-    const received: JsonRpcMessage[] = [];
-    const receive = (message: JsonRpcMessage) => void received.push(message);
-    await connectMemory(server, { receive: () => {}, principal: ada(MINUTE) });
+    const { server, received } = await openMemory();
+    const receive = (got: JsonRpcMessage) => void received.push(got);
     const other = await connectMemory(server, { receive, principal: { subject: 'bob', scopes: ['notes'] } });
     jest.advanceTimersByTime(MINUTE);
     await other.send({ jsonrpc: '2.0', ...call(1, { _meta: ENVELOPE }) });
