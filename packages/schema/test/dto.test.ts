@@ -133,11 +133,7 @@ describe('the JSON Schema of a DTO', () => {
       @cv.Max(3) declare c?: number;
     }
     expect(compile(Child).published).toMatchObject({
-      properties: {
-        a: { type: 'string', minLength: 1 },
-        b: { type: 'string' },
-        c: { type: 'number', maximum: 3 },
-      },
+      properties: { a: { type: 'string', minLength: 1 }, b: { type: 'string' }, c: { type: 'number', maximum: 3 } },
       required: ['b', 'a'],
     });
   });

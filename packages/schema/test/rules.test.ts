@@ -163,27 +163,32 @@ function disagreement(...decorators: PropertyDecorator[]): unknown {
 
 type Rows = Readonly<Record<string, () => PropertyDecorator[]>>;
 
+const PLAIN = `
+  IsEmpty IsNotEmpty IsBoolean IsString IsInt IsNumber IsPositive IsNegative IsAlpha IsAlphanumeric IsAscii
+  IsHexadecimal IsMongoId IsHexColor IsOctal IsMilitaryTime IsBooleanString IsObject IsNotEmptyObject IsArray
+  ArrayNotEmpty ArrayUnique IsDefined Allow
+`;
+
+const plain = (name: string) => (cv as unknown as Record<string, () => PropertyDecorator>)[name]!();
+
 const ONE_RULE: Rows = {
+  ...Object.fromEntries(
+    PLAIN.trim()
+      .split(/\s+/)
+      .map((name) => [name, () => [plain(name)]]),
+  ),
   'Equals a string': () => [cv.Equals('abc')],
   'Equals null': () => [cv.Equals(null)],
   'NotEquals a number': () => [cv.NotEquals(1)],
   'NotEquals an object': () => [cv.NotEquals({})],
-  IsEmpty: () => [cv.IsEmpty()],
-  IsNotEmpty: () => [cv.IsNotEmpty()],
   'IsIn mixed values': () => [cv.IsIn(['a', 1, null, true])],
   'IsIn objects': () => [cv.IsIn([{}, 'a'])],
   IsNotIn: () => [cv.IsNotIn(['a', 1, null])],
   'IsEnum of strings': () => [cv.IsEnum(Colour)],
   'IsEnum of an object': () => [cv.IsEnum({ A: 'a', One: 1, Yes: true })],
-  IsBoolean: () => [cv.IsBoolean()],
-  IsString: () => [cv.IsString()],
-  IsInt: () => [cv.IsInt()],
-  IsNumber: () => [cv.IsNumber()],
   'IsNumber with options': () => [cv.IsNumber({ allowNaN: true, maxDecimalPlaces: 1 })],
   Min: () => [cv.Min(2)],
   Max: () => [cv.Max(-1.5)],
-  IsPositive: () => [cv.IsPositive()],
-  IsNegative: () => [cv.IsNegative()],
   'IsDivisibleBy 3': () => [cv.IsDivisibleBy(3)],
   'IsDivisibleBy -2': () => [cv.IsDivisibleBy(-2)],
   'IsDivisibleBy 2.5': () => [cv.IsDivisibleBy(2.5)],
@@ -211,32 +216,16 @@ const ONE_RULE: Rows = {
       () => [cv.IsUUID(v as '4')],
     ]),
   ),
-  IsAlpha: () => [cv.IsAlpha()],
   'IsAlpha in German': () => [cv.IsAlpha('de-DE')],
-  IsAlphanumeric: () => [cv.IsAlphanumeric()],
-  IsAscii: () => [cv.IsAscii()],
-  IsHexadecimal: () => [cv.IsHexadecimal()],
-  IsMongoId: () => [cv.IsMongoId()],
-  IsHexColor: () => [cv.IsHexColor()],
-  IsOctal: () => [cv.IsOctal()],
-  IsMilitaryTime: () => [cv.IsMilitaryTime()],
-  IsBooleanString: () => [cv.IsBooleanString()],
-  IsObject: () => [cv.IsObject()],
-  IsNotEmptyObject: () => [cv.IsNotEmptyObject()],
   'IsNotEmptyObject without nulls': () => [cv.IsNotEmptyObject({ nullable: false })],
-  IsArray: () => [cv.IsArray()],
   ArrayContains: () => [cv.ArrayContains(['a'])],
   'ArrayContains objects': () => [cv.ArrayContains([{}])],
   'ArrayContains nothing': () => [cv.ArrayContains([])],
   ArrayNotContains: () => [cv.ArrayNotContains(['a', 1])],
   'ArrayNotContains objects': () => [cv.ArrayNotContains([{}])],
-  ArrayNotEmpty: () => [cv.ArrayNotEmpty()],
   ArrayMinSize: () => [cv.ArrayMinSize(2)],
   ArrayMaxSize: () => [cv.ArrayMaxSize(1)],
-  ArrayUnique: () => [cv.ArrayUnique()],
   'ArrayUnique by': () => [cv.ArrayUnique((item: unknown) => typeof item)],
-  IsDefined: () => [cv.IsDefined()],
-  Allow: () => [cv.Allow()],
 };
 
 const SEVERAL: Rows = {
@@ -294,7 +283,6 @@ describe('a DTO agrees with class-validator on', () => {
   });
 
   it.each(WITHOUT_ARGUMENTS)('@%s', (name) => {
-    const decorate = (cv as unknown as Record<string, () => PropertyDecorator>)[name];
-    expect(disagreement(...(decorate ? [decorate()] : []))).toBeUndefined();
+    expect(disagreement(plain(name))).toBeUndefined();
   });
 });

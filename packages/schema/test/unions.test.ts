@@ -53,10 +53,7 @@ const squareSchema = {
 describe('a union by the discriminator of @Type', () => {
   it('is published as oneOf, each class with its own name', () => {
     const union = { type: 'object', oneOf: [circleSchema, squareSchema] };
-    expect(compile(Drawing).published['properties']).toEqual({
-      main: union,
-      others: { type: 'array', items: union },
-    });
+    expect(compile(Drawing).published['properties']).toEqual({ main: union, others: { type: 'array', items: union } });
   });
 
   it('becomes an instance of the right class, also in lists', () => {
