@@ -81,17 +81,9 @@ it('lists that depend on access distinguish many callers, also on interleaved pa
 
 describe('subscribers of resources', () => {
   class Tree {
-    @Resource('tree://root') root() {
-      return '';
-    }
-
-    @Resource('tree://root/open') open() {
-      return '';
-    }
-
-    @Resource('tree://root/closed', { access: staff }) closed() {
-      return '';
-    }
+    @Resource('tree://root') root() {}
+    @Resource('tree://root/open') open() {}
+    @Resource('tree://root/closed', { access: staff }) closed() {}
   }
 
   const listen = async (server: McpServer, principal: Principal, uris: readonly string[]) => {
@@ -103,9 +95,7 @@ describe('subscribers of resources', () => {
 
   it('are acknowledged only resources that the server has, even if all are open to everybody', async () => {
     class Users {
-      @Resource('users://{name}', { input: { type: 'object', properties: { name: { type: 'string' } } } }) user() {
-        return '';
-      }
+      @Resource('users://{name}', { input: { type: 'object', properties: { name: { type: 'string' } } } }) user() {}
     }
     const server = serverOf(new Users());
     const uris = ['users://', 'users://ada', 'users://ada/', 'user://'];
@@ -150,9 +140,7 @@ describe('subscribers of resources', () => {
           return new Promise<boolean>((resolve) => (decide = resolve));
         },
       })
-      a() {
-        return '';
-      }
+      a() {}
     }
     const server = serverOf(new Slow());
     const client = await connect(server, { era: 'stateless' });
@@ -167,9 +155,7 @@ describe('subscribers of resources', () => {
 
   it('that disconnect take no subscription from others, even if the access check never ends', async () => {
     class Undecided {
-      @Resource('slow://a', { access: () => new Promise<boolean>(() => {}) }) a() {
-        return '';
-      }
+      @Resource('slow://a', { access: () => new Promise<boolean>(() => {}) }) a() {}
     }
     const server = serverOf(new Undecided());
     const notifications = { resourceSubscriptions: ['slow://a'] };
@@ -238,9 +224,7 @@ describe('access functions that answer later', () => {
       this.ran.push('count');
     }
 
-    @Resource('till://today', { scopes: ['audit'], access: () => gate.access() }) today() {
-      return '';
-    }
+    @Resource('till://today', { scopes: ['audit'], access: () => gate.access() }) today() {}
   }
 
   const servers: McpServer[] = [];

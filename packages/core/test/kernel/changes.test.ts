@@ -44,10 +44,7 @@ changeBusContract('an asynchronous bus', () => {
 });
 
 class Docs {
-  @Resource('docs://guide', { name: 'guide' }) guide() {
-    return 'text';
-  }
-
+  @Resource('docs://guide', { name: 'guide' }) guide() {}
   @Tool({ description: 'Does nothing' }) idle() {}
 }
 
@@ -112,17 +109,9 @@ class Order {
 }
 
 class Shop {
-  @Tool() greet() {
-    return 'Hello!';
-  }
-
-  @Resource('orders://all') orders() {
-    return 'all';
-  }
-
-  @Resource('orders://secret', { access: isAdmin }) secret() {
-    return 'secret';
-  }
+  @Tool() greet() {}
+  @Resource('orders://all') orders() {}
+  @Resource('orders://secret', { access: isAdmin }) secret() {}
 
   @Resource('orders://{id}', { access: isAdmin }) order({ id }: Order) {
     return id;
@@ -139,12 +128,8 @@ class Shop {
 
 class Hidden {
   @Tool({ access: isAdmin }) purge() {}
-  @Prompt({ access: isAdmin }) review() {
-    return 'review';
-  }
-  @Resource('orders://hidden', { access: isAdmin }) hidden() {
-    return 'hidden';
-  }
+  @Prompt({ access: isAdmin }) review() {}
+  @Resource('orders://hidden', { access: isAdmin }) hidden() {}
 }
 
 class Open {

@@ -139,9 +139,7 @@ describe('an effect of ctx.once', () => {
     const done: string[] = [];
     const effect = () => void done.push('done');
     class Greetings {
-      @Prompt({ input: NAME }) greeting() {
-        return 'Hello';
-      }
+      @Prompt({ input: NAME }) greeting() {}
 
       @Completion({ for: 'greeting', argument: 'name' }) async names(_value: string, ctx: CompletionContext) {
         await ctx.once('a', effect);

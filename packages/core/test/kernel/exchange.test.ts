@@ -287,9 +287,7 @@ class Worker {
     return 'asked';
   }
 
-  @Prompt() plan() {
-    return 'Plan the work';
-  }
+  @Prompt() plan() {}
 
   /** Calls back before its first turn ends. */
   @Tool() async nested(_: NoInput, ctx: Context) {

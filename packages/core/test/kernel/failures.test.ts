@@ -315,7 +315,6 @@ class Desk {
   }
 
   @Tool({ access: () => false }) hidden() {}
-
   @Tool({ access: () => Promise.reject(new Error('no database')) }) broken() {}
 
   @Tool() async ask(_input: NoInput, ctx: Context) {
@@ -336,9 +335,7 @@ class Desk {
     return [typed];
   }
 
-  @Prompt({ access: () => false }) secret() {
-    return '';
-  }
+  @Prompt({ access: () => false }) secret() {}
 
   @Resource('notes://{id}', { list: 'all' }) note({ id }: Note) {
     if (id === 0) secretFor('bug');
@@ -349,9 +346,7 @@ class Desk {
     secretFor('bug');
   }
 
-  @Resource('secrets://{name}', { access: () => false }) hiddenNote() {
-    return '';
-  }
+  @Resource('secrets://{name}', { access: () => false }) hiddenNote() {}
 }
 
 async function observed(options: ConnectOptions = {}, interceptors: readonly Interceptor[] = []) {

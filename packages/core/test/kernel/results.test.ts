@@ -37,17 +37,13 @@ async function serve(...providers: object[]) {
 describe('a method that enumerates a template', () => {
   const listing = async (entries: () => unknown) => {
     class Shelf {
-      @Resource('shelf://{id}', { list: 'all', mimeType: 'text/markdown', input: ID }) read() {
-        return 'a';
-      }
+      @Resource('shelf://{id}', { list: 'all', mimeType: 'text/markdown', input: ID }) read() {}
       all() {
         return entries();
       }
     }
     class Other {
-      @Resource('other://{id}', { list: 'all', input: ID }) read() {
-        return 'a';
-      }
+      @Resource('other://{id}', { list: 'all', input: ID }) read() {}
       all(): ResourceListing[] {
         return [{ uri: 'other://1' }];
       }
@@ -287,9 +283,7 @@ describe('a resource', () => {
 describe('a completion', () => {
   const completing = async (values: () => unknown) => {
     class Prompts {
-      @Prompt({ input: NAME }) greet() {
-        return '';
-      }
+      @Prompt({ input: NAME }) greet() {}
       @Completion({ for: 'greet', argument: 'name' }) names(): string[] {
         return values() as string[];
       }

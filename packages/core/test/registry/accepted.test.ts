@@ -285,9 +285,7 @@ it('accepts prompts with numbers, lists and recursive lists', () => {
     @Prompt({
       input: { type: 'object', properties: { nested, numbers: { type: 'array', items: { type: 'integer' } } } },
     })
-    ask() {
-      return '';
-    }
+    ask() {}
   }
   expect(() => start([Prompts])).not.toThrow();
 });
@@ -416,22 +414,11 @@ it('a class with a Standard Schema as its static `schema`, as nestjs-zod creates
 
 class Undescribed {
   @Tool({ description: 'Finds an article' }) find() {}
-
   @Tool() buy() {}
-
   @Tool({ description: 'TODO: say what it does' }) sell() {}
-
-  @Prompt({ description: 'todo' }) ask() {
-    return '';
-  }
-
-  @Prompt() greet() {
-    return '';
-  }
-
-  @Resource('docs://readme') readme() {
-    return '';
-  }
+  @Prompt({ description: 'todo' }) ask() {}
+  @Prompt() greet() {}
+  @Resource('docs://readme') readme() {}
 }
 
 const { NODE_ENV } = process.env;

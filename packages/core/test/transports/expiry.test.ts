@@ -25,9 +25,7 @@ class Notes {
     return `waited for ${(await ctx.roots()).length} roots`;
   }
 
-  @Resource('notes://today') today() {
-    return 'nothing';
-  }
+  @Resource('notes://today') today() {}
 }
 
 beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] }));

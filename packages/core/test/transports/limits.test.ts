@@ -21,9 +21,7 @@ import { SILENT } from '../kernel/serving.js';
 import { ENVELOPE, openPipe, PipeClient } from './pipe-client.js';
 
 class Pages {
-  @Resource('x://a') page() {
-    return '';
-  }
+  @Resource('x://a') page() {}
 }
 
 const servers: McpServer[] = [];
