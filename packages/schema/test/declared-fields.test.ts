@@ -28,44 +28,42 @@ enum Colour {
   Red = 'red',
 }
 
-describe('a type that contradicts the rules is an error at startup:', () => {
-  it.each<[string, SchemaSource, RegExp]>([
-    [
-      'a string on a list',
-      field(Array, cv.IsString()),
-      /^Dto\.x: .*array, but its rules say string\..* as in @IsString\(\{ each: true \}\)\. \[DECORUM_INVALID_FIELD\]$/,
-    ],
-    [
-      'items on a string',
-      field(String, cv.IsString({ each: true })),
-      /declared as string.*array\. Declare an array, or remove `each: true`/,
-    ],
-    ['a size on a string', field(String, cv.ArrayMaxSize(3), typed(Object)), /Declare an array/],
-    ['a list whose items only fit', field(Object, cv.IsString(), cv.MaxLength(3, { each: true })), /each: true/],
-    [
-      'a number on a string',
-      field(String, cv.Min(1)),
-      /declared as string.*say number\. Declare the field as number, or use rules for a string/,
-    ],
-    ['a length on a number', field(Number, cv.IsOptional(), cv.MaxLength(5)), /declared as .*INVALID_FIELD/],
-    ['digits on a boolean', field(Boolean, cv.IsNumberString()), /declared as .*INVALID_FIELD/],
-    ['more than a string', field(String, cv.IsIn(['a', 1])), /declared as .*INVALID_FIELD/],
-    ['an enum of another type', field(Number, cv.IsEnum(Colour)), /declared as .*INVALID_FIELD/],
-    ['an object on a string', field(String, cv.IsObject()), /declared as .*INVALID_FIELD/],
-    ['text on a date', field(Date, cv.IsDateString()), /Use @IsDate\(\), or declare the field as string/],
-    ['text on a date by @Type', field(Date, cv.IsISO8601(), typed(Date)), /INVALID_FIELD/],
-    ['a date on a string', field(String, cv.IsDate()), /Declare a Date/],
-    ['@Type(() => Date) on a string', field(String, cv.IsDefined(), typed(Date)), /Declare a Date/],
-    ['another @Type', field(String, cv.IsString(), typed(Number)), /declared as number.*say string/],
-    [
-      'another @Type of items',
-      field(Array, cv.IsString({ each: true }), typed(Number)),
-      /declared as number.*say string/,
-    ],
-    ['a nested object on a string', field(String, cv.ValidateNested(), typed(Point)), /declared as string/],
-  ])('%s', (_, source, message) => {
-    expect(mistakeIn(source)).toMatch(message);
-  });
+it.each<[string, SchemaSource, RegExp]>([
+  [
+    'a string on a list',
+    field(Array, cv.IsString()),
+    /^Dto\.x: .*array, but its rules say string\..* as in @IsString\(\{ each: true \}\)\. \[DECORUM_INVALID_FIELD\]$/,
+  ],
+  [
+    'items on a string',
+    field(String, cv.IsString({ each: true })),
+    /declared as string.*array\. Declare an array, or remove `each: true`/,
+  ],
+  ['a size on a string', field(String, cv.ArrayMaxSize(3), typed(Object)), /Declare an array/],
+  ['a list whose items only fit', field(Object, cv.IsString(), cv.MaxLength(3, { each: true })), /each: true/],
+  [
+    'a number on a string',
+    field(String, cv.Min(1)),
+    /declared as string.*say number\. Declare the field as number, or use rules for a string/,
+  ],
+  ['a length on a number', field(Number, cv.IsOptional(), cv.MaxLength(5)), /declared as .*INVALID_FIELD/],
+  ['digits on a boolean', field(Boolean, cv.IsNumberString()), /declared as .*INVALID_FIELD/],
+  ['more than a string', field(String, cv.IsIn(['a', 1])), /declared as .*INVALID_FIELD/],
+  ['an enum of another type', field(Number, cv.IsEnum(Colour)), /declared as .*INVALID_FIELD/],
+  ['an object on a string', field(String, cv.IsObject()), /declared as .*INVALID_FIELD/],
+  ['text on a date', field(Date, cv.IsDateString()), /Use @IsDate\(\), or declare the field as string/],
+  ['text on a date by @Type', field(Date, cv.IsISO8601(), typed(Date)), /INVALID_FIELD/],
+  ['a date on a string', field(String, cv.IsDate()), /Declare a Date/],
+  ['@Type(() => Date) on a string', field(String, cv.IsDefined(), typed(Date)), /Declare a Date/],
+  ['another @Type', field(String, cv.IsString(), typed(Number)), /declared as number.*say string/],
+  [
+    'another @Type of items',
+    field(Array, cv.IsString({ each: true }), typed(Number)),
+    /declared as number.*say string/,
+  ],
+  ['a nested object on a string', field(String, cv.ValidateNested(), typed(Point)), /declared as string/],
+])('a type that contradicts the rules is an error at startup: %s', (_, source, message) => {
+  expect(mistakeIn(source)).toMatch(message);
 });
 
 describe('a type that agrees with the rules', () => {
@@ -176,29 +174,27 @@ describe('a class without any check is an error at startup:', () => {
   });
 });
 
-describe('rules that no value satisfies are an error at startup:', () => {
-  it.each([
-    ['two types', [cv.IsString(), cv.IsInt()]],
-    ['a length of a number', [cv.IsIn([1, 2]), cv.MaxLength(3)]],
-    ['a list that is still undefined', [cv.IsIn(undefined as never)]],
-    ['objects to compare with', [cv.Equals({})]],
-    ['a divisor of 0', [cv.IsDivisibleBy(0)]],
-    ['a range the wrong way round', [cv.Min(10), cv.Max(1)]],
-    ['a positive number of at most 0', [cv.IsPositive(), cv.Max(0)]],
-    ['a negative number of at least 0', [cv.IsNegative(), cv.Min(0)]],
-    ['lengths the wrong way round', [cv.Length(5, 2)]],
-    ['sizes the wrong way round', [cv.ArrayMinSize(2), cv.ArrayMaxSize(1), cv.IsInt({ each: true })]],
-    ['items of two types', [cv.IsString({ each: true }), cv.IsInt({ each: true })]],
-    ['two lists', [cv.IsIn(['a']), cv.IsIn(['b'])]],
-    ['a list beyond a limit', [cv.IsIn([1, 2]), cv.Min(5)]],
-    ['a value that is denied', [cv.Equals('a'), cv.NotEquals('a')]],
-    ['a day as a number', [DateOnly(), cv.Min(4)]],
-    ['a choice that is too short', [Choices({ a: 'A' }), cv.MinLength(2)]],
-  ])('%s', (_, decorators) => {
-    expect(mistakeIn(field(Object, ...decorators))).toMatch(
-      /Dto\.x: no value passes its rules \(@\w+.*\)\. Correct or remove.*INVALID_FIELD/,
-    );
-  });
+it.each([
+  ['two types', [cv.IsString(), cv.IsInt()]],
+  ['a length of a number', [cv.IsIn([1, 2]), cv.MaxLength(3)]],
+  ['a list that is still undefined', [cv.IsIn(undefined as never)]],
+  ['objects to compare with', [cv.Equals({})]],
+  ['a divisor of 0', [cv.IsDivisibleBy(0)]],
+  ['a range the wrong way round', [cv.Min(10), cv.Max(1)]],
+  ['a positive number of at most 0', [cv.IsPositive(), cv.Max(0)]],
+  ['a negative number of at least 0', [cv.IsNegative(), cv.Min(0)]],
+  ['lengths the wrong way round', [cv.Length(5, 2)]],
+  ['sizes the wrong way round', [cv.ArrayMinSize(2), cv.ArrayMaxSize(1), cv.IsInt({ each: true })]],
+  ['items of two types', [cv.IsString({ each: true }), cv.IsInt({ each: true })]],
+  ['two lists', [cv.IsIn(['a']), cv.IsIn(['b'])]],
+  ['a list beyond a limit', [cv.IsIn([1, 2]), cv.Min(5)]],
+  ['a value that is denied', [cv.Equals('a'), cv.NotEquals('a')]],
+  ['a day as a number', [DateOnly(), cv.Min(4)]],
+  ['a choice that is too short', [Choices({ a: 'A' }), cv.MinLength(2)]],
+])('rules that no value satisfies are an error at startup: %s', (_, decorators) => {
+  expect(mistakeIn(field(Object, ...decorators))).toMatch(
+    /Dto\.x: no value passes its rules \(@\w+.*\)\. Correct or remove.*INVALID_FIELD/,
+  );
 });
 
 describe('an initializer', () => {

@@ -194,74 +194,74 @@ describe('a pattern of a Standard Schema that can take exponential time', () => 
   });
 });
 
-describe('a pattern of a Standard Schema that can take polynomial time', () => {
-  it.each<readonly [string, SchemaSource]>([
-    ['zod', z.object({ a: z.string().regex(POLYNOMIAL) })],
-    ['zod, with flags', z.object({ a: z.string().regex(/\s+$/i) })],
-    ['zod, with coercion', z.object({ a: z.coerce.string().regex(POLYNOMIAL) })],
-    ['zod, in an alternative', z.object({ a: z.union([z.number(), z.string().regex(POLYNOMIAL).optional()]) })],
-    ['valibot', toStandardJsonSchema(v.object({ a: v.pipe(v.string(), v.regex(POLYNOMIAL)) }))],
-    [
-      'valibot, before a transformation',
-      toStandardJsonSchema(v.object({ a: v.pipe(v.string(), v.regex(POLYNOMIAL), v.transform(String)) })),
-    ],
-    ['arktype', type({ a: POLYNOMIAL })],
-  ])('sees no text of more than 1,000 characters: %s (#22)', (_, source) => {
+it.each<readonly [string, SchemaSource]>([
+  ['zod', z.object({ a: z.string().regex(POLYNOMIAL) })],
+  ['zod, with flags', z.object({ a: z.string().regex(/\s+$/i) })],
+  ['zod, with coercion', z.object({ a: z.coerce.string().regex(POLYNOMIAL) })],
+  ['zod, in an alternative', z.object({ a: z.union([z.number(), z.string().regex(POLYNOMIAL).optional()]) })],
+  ['valibot', toStandardJsonSchema(v.object({ a: v.pipe(v.string(), v.regex(POLYNOMIAL)) }))],
+  [
+    'valibot, before a transformation',
+    toStandardJsonSchema(v.object({ a: v.pipe(v.string(), v.regex(POLYNOMIAL), v.transform(String)) })),
+  ],
+  ['arktype', type({ a: POLYNOMIAL })],
+])(
+  'a pattern of a Standard Schema that can take polynomial time sees no text of more than 1,000 characters: %s (#22)',
+  (_, source) => {
     const { check } = compile(source);
     expect(check({ a: ' '.repeat(1000) })).toMatchObject({ ok: true });
     expect(check({ a: ' '.repeat(1001) })).toEqual({
       ok: false,
       problems: [{ path: 'a', expected: 'must have at most 1000 characters' }],
     });
-  });
-});
+  },
+);
 
-describe('a pattern of a Standard Schema for names of fields', () => {
-  it.each<readonly [string, SchemaSource]>([
-    ['zod', z.object({ a: z.record(z.string().regex(/^a*a*b$/), z.any()) })],
-    ['zod, loose', z.object({ a: z.looseRecord(z.string().regex(/^a*a*b$/), z.any()) })],
-    ['zod, in an alternative', z.object({ a: z.record(z.union([z.email(), z.string().regex(/^a*a*b$/)]), z.any()) })],
-    ['valibot', toStandardJsonSchema(v.object({ a: v.record(v.pipe(v.string(), v.regex(/^a*a*b$/)), v.any()) }))],
-    ['arktype', type({ a: { '[/^a*a*b$/]': 'number' } })],
-  ])('sees no name of more than 1,000 characters: %s (#22)', (_, source) => {
+it.each<readonly [string, SchemaSource]>([
+  ['zod', z.object({ a: z.record(z.string().regex(/^a*a*b$/), z.any()) })],
+  ['zod, loose', z.object({ a: z.looseRecord(z.string().regex(/^a*a*b$/), z.any()) })],
+  ['zod, in an alternative', z.object({ a: z.record(z.union([z.email(), z.string().regex(/^a*a*b$/)]), z.any()) })],
+  ['valibot', toStandardJsonSchema(v.object({ a: v.record(v.pipe(v.string(), v.regex(/^a*a*b$/)), v.any()) }))],
+  ['arktype', type({ a: { '[/^a*a*b$/]': 'number' } })],
+])(
+  'a pattern of a Standard Schema for names of fields sees no name of more than 1,000 characters: %s (#22)',
+  (_, source) => {
     const { check } = compile(source);
     expect(check({ a: { [`${'a'.repeat(999)}b`]: 1 } })).toMatchObject({ ok: true });
     expect(check({ a: { [`${'a'.repeat(1000)}b`]: 1 } })).toMatchObject({
       ok: false,
       problems: [{ expected: 'must have at most 1000 characters' }],
     });
-  });
-});
+  },
+);
 
-describe('more problems than a library can report in time', () => {
-  it.each<readonly [string, SchemaSource, unknown, string]>([
-    ['zod', zodList(z.union([z.string(), z.number()])), {}, 'items[0]: must be a string or a number'],
-    ['zod, objects', zodList(z.object({ a: z.string() })), {}, 'items[0].a: is required'],
-    ['zod, email', zodList(z.email()), 'x', 'items[0]: must match the pattern'],
-    ['zod, flags', zodList(z.string().regex(/^[a-c]+$/i)), 'x', 'items[0]: must match the pattern'],
-    ['zod, date', zodList(z.iso.date()), 'x', 'items[0]: must match the pattern'],
-    ['zod, unknown fields', zodList(z.strictObject({})), { a: 1 }, 'items[0].a: is not a known field'],
-    [
-      'zod, alternatives',
-      zodList(z.union([z.object({ a: z.string() }), z.object({ b: z.string() })])),
-      {},
-      'items[0]: must have one of the allowed forms',
-    ],
-    ['valibot', valibotList(v.union([v.string(), v.number()])), {}, 'items[0]: must have one of the allowed forms'],
-    ['arktype, email', arktypeList('string.email'), 'x', 'items[0]: must match the pattern'],
-    ['arktype', arktypeList('string | number'), {}, 'items[0]: must have one of the allowed forms'],
-  ])('are not asked of it: %s (#22)', (_, source, item, first) => {
-    let calls = 0;
-    const { validate, ...rest } = source['~standard' as never] as StandardSchemaV1.Props;
-    const counting = { ...rest, validate: (value: unknown) => ((calls += 1), validate(value)) };
-    const { check } = compile(Object.create(source, { '~standard': { value: counting } }) as SchemaSource);
-    const { problems } = check(copies(item)) as { readonly problems: readonly { path: string; expected: string }[] };
-    expect(calls).toBe(0);
-    expect(problems.map(({ path, expected }) => `${path}: ${expected}`.slice(0, first.length))).toEqual([first]);
-    // a few problems are for the library to report, in its own words
-    expect(check(copies(item, 3))).toMatchObject({ ok: false, problems: { length: expect.any(Number) } });
-    expect(calls).toBe(1);
-  });
+it.each<readonly [string, SchemaSource, unknown, string]>([
+  ['zod', zodList(z.union([z.string(), z.number()])), {}, 'items[0]: must be a string or a number'],
+  ['zod, objects', zodList(z.object({ a: z.string() })), {}, 'items[0].a: is required'],
+  ['zod, email', zodList(z.email()), 'x', 'items[0]: must match the pattern'],
+  ['zod, flags', zodList(z.string().regex(/^[a-c]+$/i)), 'x', 'items[0]: must match the pattern'],
+  ['zod, date', zodList(z.iso.date()), 'x', 'items[0]: must match the pattern'],
+  ['zod, unknown fields', zodList(z.strictObject({})), { a: 1 }, 'items[0].a: is not a known field'],
+  [
+    'zod, alternatives',
+    zodList(z.union([z.object({ a: z.string() }), z.object({ b: z.string() })])),
+    {},
+    'items[0]: must have one of the allowed forms',
+  ],
+  ['valibot', valibotList(v.union([v.string(), v.number()])), {}, 'items[0]: must have one of the allowed forms'],
+  ['arktype, email', arktypeList('string.email'), 'x', 'items[0]: must match the pattern'],
+  ['arktype', arktypeList('string | number'), {}, 'items[0]: must have one of the allowed forms'],
+])('more problems than a library can report in time are not asked of it: %s (#22)', (_, source, item, first) => {
+  let calls = 0;
+  const { validate, ...rest } = source['~standard' as never] as StandardSchemaV1.Props;
+  const counting = { ...rest, validate: (value: unknown) => ((calls += 1), validate(value)) };
+  const { check } = compile(Object.create(source, { '~standard': { value: counting } }) as SchemaSource);
+  const { problems } = check(copies(item)) as { readonly problems: readonly { path: string; expected: string }[] };
+  expect(calls).toBe(0);
+  expect(problems.map(({ path, expected }) => `${path}: ${expected}`.slice(0, first.length))).toEqual([first]);
+  // a few problems are for the library to report, in its own words
+  expect(check(copies(item, 3))).toMatchObject({ ok: false, problems: { length: expect.any(Number) } });
+  expect(calls).toBe(1);
 });
 
 /** A schema of another version of zod. */

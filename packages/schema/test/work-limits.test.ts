@@ -142,18 +142,16 @@ const CASES: readonly (readonly [title: string, source: SchemaSource, args: obje
   ['a long list of choices', Choices, { items: Array.from({ length: 9000 }, () => 'x') }],
 ];
 
-describe('Explaining wrong arguments', () => {
-  it.each(CASES)('costs a bounded amount of work for %s', (_title, source, args) => {
-    const { check } = compile(source);
-    // compiles
-    void check({ items: [[1], 'x'] });
-    const started = cpuMs();
-    const checked = check(args) as { readonly ok: boolean; readonly problems: readonly unknown[] };
-    const spent = cpuMs() - started;
-    expect(checked.ok).toBe(false);
-    expect(checked.problems.length).toBeLessThanOrEqual(50);
-    expect(spent).toBeLessThan(150);
-  });
+it.each(CASES)('Explaining wrong arguments costs a bounded amount of work for %s', (_title, source, args) => {
+  const { check } = compile(source);
+  // compiles
+  void check({ items: [[1], 'x'] });
+  const started = cpuMs();
+  const checked = check(args) as { readonly ok: boolean; readonly problems: readonly unknown[] };
+  const spent = cpuMs() - started;
+  expect(checked.ok).toBe(false);
+  expect(checked.problems.length).toBeLessThanOrEqual(50);
+  expect(spent).toBeLessThan(150);
 });
 
 /** A list that is too long, with a check for each item that costs more than counting. */
@@ -220,11 +218,12 @@ const dynamicTree = {
   allOf: [{ properties: { child: { $dynamicRef: '#node' } } }],
 };
 
-describe('Checking a schema that reaches the same value by several ways', () => {
-  it.each([
-    ['$ref', tree],
-    ['$dynamicRef', dynamicTree],
-  ])('ends after a bounded number of steps: %s', (_keyword, source) => {
+it.each([
+  ['$ref', tree],
+  ['$dynamicRef', dynamicTree],
+])(
+  'Checking a schema that reaches the same value by several ways ends after a bounded number of steps: %s',
+  (_keyword, source) => {
     const shape = compile(source);
     const nest = (depth: number): object => (depth === 0 ? {} : { child: nest(depth - 1) });
     expect(shape.check({ root: nest(8) })).toMatchObject({ ok: true });
@@ -233,25 +232,23 @@ describe('Checking a schema that reaches the same value by several ways', () => 
       expect(check({ root: nest(50) })).toEqual(TOO_COMPLEX);
       expect(cpuMs() - started).toBeLessThan(300);
     }
-  });
-});
+  },
+);
 
-describe('Repairing a list of texts that are not JSON', () => {
-  it('gives up after some of them', () => {
-    const numbers = { type: 'object', properties: { items: { type: 'array', items: { type: 'integer' } } } };
-    const shape = compile(numbers);
-    const { check } = repairing(shape);
-    expect(check({ items: ['7', '[7', '7'] })).toMatchObject({ ok: false });
-    const parse = jest.spyOn(JSON, 'parse');
-    try {
-      expect(check({ items: Array.from({ length: 15_000 }, () => '[7') })).toMatchObject({ ok: false });
-      // a failed attempt costs 100 times a step
-      expect(parse.mock.calls.length).toBeGreaterThan(0);
-      expect(parse.mock.calls.length).toBeLessThan(1500);
-    } finally {
-      parse.mockRestore();
-    }
-  });
+it('Repairing a list of texts that are not JSON gives up after some of them', () => {
+  const numbers = { type: 'object', properties: { items: { type: 'array', items: { type: 'integer' } } } };
+  const shape = compile(numbers);
+  const { check } = repairing(shape);
+  expect(check({ items: ['7', '[7', '7'] })).toMatchObject({ ok: false });
+  const parse = jest.spyOn(JSON, 'parse');
+  try {
+    expect(check({ items: Array.from({ length: 15_000 }, () => '[7') })).toMatchObject({ ok: false });
+    // a failed attempt costs 100 times a step
+    expect(parse.mock.calls.length).toBeGreaterThan(0);
+    expect(parse.mock.calls.length).toBeLessThan(1500);
+  } finally {
+    parse.mockRestore();
+  }
 });
 
 const lines = (text: string): string[] => text.trim().split(/\s+/);

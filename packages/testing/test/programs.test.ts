@@ -194,15 +194,13 @@ describe('no program outlives', () => {
   });
 });
 
-describe('a client that is forgotten', () => {
-  it.each(['memory', 'stdio', 'http'])('keeps no process alive over %s', async (via) => {
-    const script = `
+it.each(['memory', 'stdio', 'http'])('a client that is forgotten keeps no process alive over %s', async (via) => {
+  const script = `
       import { connect } from '@decorum/testing';
       import { createServer } from './servers/weather.js';
       const client = await connect(createServer(), { via: '${via}' });
       await client.callTool('caller');
     `;
-    const child = spawn(process.execPath, ['--input-type=module', '-e', script], { cwd: here('.'), stdio: 'inherit' });
-    expect(await once(child, 'exit')).toEqual([0, null]);
-  });
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { cwd: here('.'), stdio: 'inherit' });
+  expect(await once(child, 'exit')).toEqual([0, null]);
 });

@@ -147,38 +147,34 @@ describe('mixins', () => {
   });
 });
 
-describe('one class in two servers', () => {
-  it('has an instance in each, and tools in both', async () => {
-    class Counter {
-      private count = 0;
+it('one class in two servers has an instance in each, and tools in both', async () => {
+  class Counter {
+    private count = 0;
 
-      @Tool() next() {
-        return ++this.count;
-      }
+    @Tool() next() {
+      return ++this.count;
     }
-    const [first, second] = [serverOf(Counter), serverOf(Counter)];
-    expect(await call(first, 'next')).toBe('1');
-    expect(await call(first, 'next')).toBe('2');
-    expect(await call(second, 'next')).toBe('1');
-  });
+  }
+  const [first, second] = [serverOf(Counter), serverOf(Counter)];
+  expect(await call(first, 'next')).toBe('1');
+  expect(await call(first, 'next')).toBe('2');
+  expect(await call(second, 'next')).toBe('1');
 });
 
-describe('providers', () => {
-  it('may have a prefix for their names, twice with different prefixes on one instance', async () => {
-    let built = 0;
-    class Clock {
-      constructor() {
-        built += 1;
-      }
-
-      @Tool() now() {
-        return 'noon';
-      }
+it('providers may have a prefix for their names, twice with different prefixes on one instance', async () => {
+  let built = 0;
+  class Clock {
+    constructor() {
+      built += 1;
     }
-    const server = serverOf({ provider: Clock, prefix: 'eu_' }, { provider: Clock, prefix: 'us_' });
-    expect(await namesOf(server)).toEqual(['eu_now', 'us_now']);
-    expect(built).toBe(1);
-  });
+
+    @Tool() now() {
+      return 'noon';
+    }
+  }
+  const server = serverOf({ provider: Clock, prefix: 'eu_' }, { provider: Clock, prefix: 'us_' });
+  expect(await namesOf(server)).toEqual(['eu_now', 'us_now']);
+  expect(built).toBe(1);
 });
 
 const packages = fileURLToPath(new URL('../../../', import.meta.url));

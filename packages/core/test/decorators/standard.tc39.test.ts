@@ -157,17 +157,15 @@ const onClass = (decorator: Untyped) => () => {
 };
 
 // they don't know the class of a member, so the messages name the member
-describe('misused standard decorators', () => {
-  it.each(Object.entries({ ...METHODS, ...FIELDS }))(
-    'need parentheses, and a class is no place for @%s',
-    (name, plain) => {
-      const called = (plain as unknown as Called)(...(ARGUMENTS[name] ?? [{}])) as Untyped;
-      const [member, place] = name in METHODS ? ['search', onMethod] : ['city', onField];
-      expectMisuse(place(plain), new RegExp(`^${member}: @${name} needs parentheses. Write @${name}\\(`));
-      const message = new RegExp(`^Shop: @${name} is on a class. Write @${name}\\(.*\\) on each (method|field)`);
-      for (const decorator of [called, plain]) expectMisuse(onClass(decorator), message);
-      if (name in METHODS) return;
-      expectMisuse(onMethod(called), new RegExp(`^search: @${name} is for DTO fields, but this is a method`));
-    },
-  );
-});
+it.each(Object.entries({ ...METHODS, ...FIELDS }))(
+  'misused standard decorators need parentheses, and a class is no place for @%s',
+  (name, plain) => {
+    const called = (plain as unknown as Called)(...(ARGUMENTS[name] ?? [{}])) as Untyped;
+    const [member, place] = name in METHODS ? ['search', onMethod] : ['city', onField];
+    expectMisuse(place(plain), new RegExp(`^${member}: @${name} needs parentheses. Write @${name}\\(`));
+    const message = new RegExp(`^Shop: @${name} is on a class. Write @${name}\\(.*\\) on each (method|field)`);
+    for (const decorator of [called, plain]) expectMisuse(onClass(decorator), message);
+    if (name in METHODS) return;
+    expectMisuse(onMethod(called), new RegExp(`^search: @${name} is for DTO fields, but this is a method`));
+  },
+);

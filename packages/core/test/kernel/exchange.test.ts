@@ -216,27 +216,24 @@ describe('a request that has ended', () => {
   });
 });
 
-describe('a request that fails more than once', () => {
-  it('reports its first failure', async () => {
-    const seen: string[] = [];
-    const ended = gate();
-    const { call, errors } = await serveTool(
-      async (ctx) => {
-        const keys = ['one', 'one', 'two', 'two'];
-        const outcomes = await Promise.allSettled(keys.map((key) => ctx.elicit(NAME, { message: 'Who?', key })));
-        seen.push(...outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? String(outcome.reason) : [])));
-        ended.open();
-        return 'done';
-      },
-      { era: 'stateless', onElicit: () => CANCEL },
-    );
-    await expect(call()).rejects.toMatchObject({ code: -32603 });
-    const failure = (key: string) =>
-      `Error: Two questions of one handler have the key "${key}". Give each a unique key.`;
-    expect(errors.map(String)).toEqual([failure('one')]);
-    await ended.opened;
-    expect(seen.filter((text) => text.includes('unique'))).toEqual([failure('one'), failure('two')]);
-  });
+it('a request that fails more than once reports its first failure', async () => {
+  const seen: string[] = [];
+  const ended = gate();
+  const { call, errors } = await serveTool(
+    async (ctx) => {
+      const keys = ['one', 'one', 'two', 'two'];
+      const outcomes = await Promise.allSettled(keys.map((key) => ctx.elicit(NAME, { message: 'Who?', key })));
+      seen.push(...outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? String(outcome.reason) : [])));
+      ended.open();
+      return 'done';
+    },
+    { era: 'stateless', onElicit: () => CANCEL },
+  );
+  await expect(call()).rejects.toMatchObject({ code: -32603 });
+  const failure = (key: string) => `Error: Two questions of one handler have the key "${key}". Give each a unique key.`;
+  expect(errors.map(String)).toEqual([failure('one')]);
+  await ended.opened;
+  expect(seen.filter((text) => text.includes('unique'))).toEqual([failure('one'), failure('two')]);
 });
 
 describe('the metadata of a request', () => {
@@ -441,15 +438,13 @@ describe('A server that is closing', () => {
   });
 });
 
-describe('A handler whose first step makes the client send a message', () => {
-  it('can still be cancelled after that message was handled (#22)', async () => {
-    const { worker, handle, call } = await openWorker();
-    worker.onNested = () => {
-      void call(2, 'returns');
-      void handle({ method: 'notifications/cancelled', params: { requestId: 1 } });
-    };
-    expect(await call(1, 'nested')).toMatchObject({ cancelled: 'client', text: undefined });
-  });
+it('A handler whose first step makes the client send a message can still be cancelled after that message was handled (#22)', async () => {
+  const { worker, handle, call } = await openWorker();
+  worker.onNested = () => {
+    void call(2, 'returns');
+    void handle({ method: 'notifications/cancelled', params: { requestId: 1 } });
+  };
+  expect(await call(1, 'nested')).toMatchObject({ cancelled: 'client', text: undefined });
 });
 
 describe('A subscriber that is gone', () => {
@@ -483,28 +478,24 @@ describe('A subscriber that is gone', () => {
   });
 });
 
-describe('A question that outlives its request', () => {
-  it('ends with the session (#22)', async () => {
-    const { worker, kernel, session, sent, call } = await openWorker();
-    await call(1, 'asks');
-    await turn();
-    expect(sent).toMatchObject([{ kind: 'question' }]);
-    kernel.closeSession(session);
-    await turn();
-    expect(worker.unanswered).toBe('The session has ended.');
-  });
+it('A question that outlives its request ends with the session (#22)', async () => {
+  const { worker, kernel, session, sent, call } = await openWorker();
+  await call(1, 'asks');
+  await turn();
+  expect(sent).toMatchObject([{ kind: 'question' }]);
+  kernel.closeSession(session);
+  await turn();
+  expect(worker.unanswered).toBe('The session has ended.');
 });
 
-describe('A request without a session that a plugin holds', () => {
-  it('ends once its client disconnects (#22)', async () => {
-    const plugins = [definePlugin(() => ({ name: 'stuck', observe: () => new Promise<never>(() => {}) }))()];
-    const { worker, server } = serve({ plugins });
-    const { owner } = await openSession(server);
-    const { wire, leave } = leaving('http', owner);
-    const params = { name: 'returns', _meta: ENVELOPE };
-    const reply = owner.kernel.handle({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }, wire);
-    leave();
-    expect(await Promise.race([reply, turn()])).toEqual({ text: undefined, cancelled: 'gone' });
-    expect(worker.late).toBeUndefined();
-  });
+it('A request without a session that a plugin holds ends once its client disconnects (#22)', async () => {
+  const plugins = [definePlugin(() => ({ name: 'stuck', observe: () => new Promise<never>(() => {}) }))()];
+  const { worker, server } = serve({ plugins });
+  const { owner } = await openSession(server);
+  const { wire, leave } = leaving('http', owner);
+  const params = { name: 'returns', _meta: ENVELOPE };
+  const reply = owner.kernel.handle({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }, wire);
+  leave();
+  expect(await Promise.race([reply, turn()])).toEqual({ text: undefined, cancelled: 'gone' });
+  expect(worker.late).toBeUndefined();
 });

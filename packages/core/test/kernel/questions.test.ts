@@ -40,17 +40,15 @@ const stubborn = (step: () => void) => async (ctx: Context) => {
   }
 };
 
-describe('a loop of pings', () => {
-  it('yields to others if the client has no ping', async () => {
-    const test = { isOver: false };
-    const { called } = await byReplay(async (ctx) => {
-      while (!test.isOver) await ctx.ping().catch(() => {});
-      return 'over';
-    });
-    await pause();
-    test.isOver = true;
-    expect((await called).content).toEqual(said('over'));
+it('a loop of pings yields to others if the client has no ping', async () => {
+  const test = { isOver: false };
+  const { called } = await byReplay(async (ctx) => {
+    while (!test.isOver) await ctx.ping().catch(() => {});
+    return 'over';
   });
+  await pause();
+  test.isOver = true;
+  expect((await called).content).toEqual(said('over'));
 });
 
 describe('a loop of questions', () => {

@@ -475,13 +475,14 @@ describe('a state', () => {
   });
 });
 
-describe('a capability that is not an object', () => {
-  it.each([{ elicitation: null }, { elicitation: true }])('is ignored: %j', async (capabilities) => {
+it.each([{ elicitation: null }, { elicitation: true }])(
+  'a capability that is not an object is ignored: %j',
+  async (capabilities) => {
     const { server } = await node();
     const client = await connect(server, { era: 'stateless', capabilities: capabilities as never });
     await expect(call(client, 'tell')).rejects.toMatchObject({
       code: -32021,
       data: { requiredCapabilities: { elicitation: {} } },
     });
-  });
-});
+  },
+);

@@ -71,51 +71,49 @@ const OTHER_BYTES = { uri: 'cid:content@message', mimeType: 'application/octet-s
 const CYCLE: { self?: unknown } = {};
 CYCLE.self = CYCLE;
 
-describe('what a tool returns becomes content', () => {
-  it.each<[string, () => unknown, unknown[]]>([
-    ['text', () => 'text', said('text')],
-    ['a promise of text', async () => 'later', said('later')],
-    ['text between the blocks of a result', () => ({ content: [text('a'), 'b'] }), said('a', 'b')],
-    ['bytes beside text', () => ['The chart:', PNG], [...said('The chart:'), PNG_BLOCK]],
-    ['blocks beside text', () => ['The chart:', text('b')], said('The chart:', 'b')],
-    ['a Response without a body', () => new Response(null, { status: 204 }), said('')],
-    ['a number', () => 42, said('42')],
-    ['a boolean', () => false, said('false')],
-    ['a bigint', () => 10n, said('10')],
-    ['an object', () => ({ a: 1 }), said('{"a":1}')],
-    ['a list', () => [1, 2], said('[1,2]')],
-    ['an instance', () => Object.assign(new (class Sum {})(), { sum: 3 }), said('{"sum":3}')],
-    ['an object like a block', () => ({ type: 'text', words: 3 }), said('{"type":"text","words":3}')],
-    ['null', () => null, said('null')],
-    ['nothing', () => undefined, []],
-    ['an image', () => PNG, [PNG_BLOCK]],
-    ['a block', () => image(PNG, 'image/png'), [PNG_BLOCK]],
-    ['other bytes', () => Buffer.from('abc'), [{ type: 'resource', resource: OTHER_BYTES }]],
+it.each<[string, () => unknown, unknown[]]>([
+  ['text', () => 'text', said('text')],
+  ['a promise of text', async () => 'later', said('later')],
+  ['text between the blocks of a result', () => ({ content: [text('a'), 'b'] }), said('a', 'b')],
+  ['bytes beside text', () => ['The chart:', PNG], [...said('The chart:'), PNG_BLOCK]],
+  ['blocks beside text', () => ['The chart:', text('b')], said('The chart:', 'b')],
+  ['a Response without a body', () => new Response(null, { status: 204 }), said('')],
+  ['a number', () => 42, said('42')],
+  ['a boolean', () => false, said('false')],
+  ['a bigint', () => 10n, said('10')],
+  ['an object', () => ({ a: 1 }), said('{"a":1}')],
+  ['a list', () => [1, 2], said('[1,2]')],
+  ['an instance', () => Object.assign(new (class Sum {})(), { sum: 3 }), said('{"sum":3}')],
+  ['an object like a block', () => ({ type: 'text', words: 3 }), said('{"type":"text","words":3}')],
+  ['null', () => null, said('null')],
+  ['nothing', () => undefined, []],
+  ['an image', () => PNG, [PNG_BLOCK]],
+  ['a block', () => image(PNG, 'image/png'), [PNG_BLOCK]],
+  ['other bytes', () => Buffer.from('abc'), [{ type: 'resource', resource: OTHER_BYTES }]],
+  [
+    'blocks',
+    () => [text('a'), audio('AAAA', 'audio/wav'), link('x://a'), embedded({ uri: 'x://b', data: 'b' })],
     [
-      'blocks',
-      () => [text('a'), audio('AAAA', 'audio/wav'), link('x://a'), embedded({ uri: 'x://b', data: 'b' })],
-      [
-        { type: 'text', text: 'a' },
-        { type: 'audio', data: 'AAAA', mimeType: 'audio/wav' },
-        { type: 'resource_link', uri: 'x://a', name: 'x://a' },
-        { type: 'resource', resource: { uri: 'x://b', mimeType: 'text/plain', text: 'b' } },
-      ],
+      { type: 'text', text: 'a' },
+      { type: 'audio', data: 'AAAA', mimeType: 'audio/wav' },
+      { type: 'resource_link', uri: 'x://a', name: 'x://a' },
+      { type: 'resource', resource: { uri: 'x://b', mimeType: 'text/plain', text: 'b' } },
     ],
-    // oxlint-disable-next-line unicorn/no-thenable -- query builders look like this
-    ['a thenable', () => ({ sql: 'secret', then: (resolve: (rows: string) => void) => resolve('rows') }), said('rows')],
-    [
-      'any async iterable',
-      () => ({
-        async *[Symbol.asyncIterator]() {
-          yield 'one';
-          yield 'two';
-        },
-      }),
-      said('one', 'two'),
-    ],
-  ])('%s', async (_name, make, content) => {
-    expect(await contentOf(make)).toEqual(content);
-  });
+  ],
+  // oxlint-disable-next-line unicorn/no-thenable -- query builders look like this
+  ['a thenable', () => ({ sql: 'secret', then: (resolve: (rows: string) => void) => resolve('rows') }), said('rows')],
+  [
+    'any async iterable',
+    () => ({
+      async *[Symbol.asyncIterator]() {
+        yield 'one';
+        yield 'two';
+      },
+    }),
+    said('one', 'two'),
+  ],
+])('what a tool returns becomes content %s', async (_name, make, content) => {
+  expect(await contentOf(make)).toEqual(content);
 });
 
 describe('a result as users of the official SDK write it', () => {
@@ -160,16 +158,14 @@ describe('a result as users of the official SDK write it', () => {
   });
 });
 
-describe('an error that is returned', () => {
-  it('is treated as thrown, with an output schema too', async () => {
-    expect(await failureOf(() => new Error('secret'))).toBe('secret');
-    expect(await failureOf(async () => new TypeError('secret'))).toBe('secret');
-    const shown = { content: said('Another'), isError: true };
-    expect((await call(() => new ToolError('Another'))).result).toEqual(shown);
-    await expect(call(() => new McpError(4711, 'Pay'))).rejects.toMatchObject({ code: 4711 });
-    const { result } = await call(() => new ToolError('No'), { type: 'object' });
-    expect(result).toEqual({ content: said('No'), isError: true });
-  });
+it('an error that is returned is treated as thrown, with an output schema too', async () => {
+  expect(await failureOf(() => new Error('secret'))).toBe('secret');
+  expect(await failureOf(async () => new TypeError('secret'))).toBe('secret');
+  const shown = { content: said('Another'), isError: true };
+  expect((await call(() => new ToolError('Another'))).result).toEqual(shown);
+  await expect(call(() => new McpError(4711, 'Pay'))).rejects.toMatchObject({ code: 4711 });
+  const { result } = await call(() => new ToolError('No'), { type: 'object' });
+  expect(result).toEqual({ content: said('No'), isError: true });
 });
 
 describe('what JSON.stringify would lose', () => {
@@ -346,16 +342,14 @@ describe('a generator', () => {
   });
 });
 
-describe('an error with members of its own', () => {
-  it('is not sent as these members alone, but may define its own JSON', async () => {
-    const failed = Object.assign(new Error('open /etc/secret'), { code: 'ENOENT', path: '/etc/secret' });
-    const settled = () => Promise.allSettled([Promise.reject(failed)]);
-    for (const made of [() => [failed], () => ({ done: ['a'], failed }), () => [text('done'), failed], settled]) {
-      expect(await failureOf(made)).toMatch(/^addTool\.tool .*must not contain an error \(Error\).*Throw it/);
-    }
-    const error = Object.assign(new Error('x'), { code: 1, toJSON: () => 'no such id' });
-    expect(await contentOf(() => ({ error }))).toEqual(said('{"error":"no such id"}'));
-  });
+it('an error with members of its own is not sent as these members alone, but may define its own JSON', async () => {
+  const failed = Object.assign(new Error('open /etc/secret'), { code: 'ENOENT', path: '/etc/secret' });
+  const settled = () => Promise.allSettled([Promise.reject(failed)]);
+  for (const made of [() => [failed], () => ({ done: ['a'], failed }), () => [text('done'), failed], settled]) {
+    expect(await failureOf(made)).toMatch(/^addTool\.tool .*must not contain an error \(Error\).*Throw it/);
+  }
+  const error = Object.assign(new Error('x'), { code: 1, toJSON: () => 'no such id' });
+  expect(await contentOf(() => ({ error }))).toEqual(said('{"error":"no such id"}'));
 });
 
 describe('a block that lacks something', () => {
@@ -551,11 +545,9 @@ describe("a tool with `extraOutput: 'drop'`", () => {
   });
 });
 
-describe('a tool without `extraOutput`', () => {
-  it('tells its author the paths of extra fields, and the option that drops them (#23)', async () => {
-    const problem = expect.stringMatching(/home\.geo is not a known field.*set `extraOutput: 'drop'`/);
-    for (const extraOutput of [undefined, 'reject'] as const) {
-      expect(await send(Person, ROW, extraOutput)).toMatchObject({ isError: true, reported: [problem] });
-    }
-  });
+it('a tool without `extraOutput` tells its author the paths of extra fields, and the option that drops them (#23)', async () => {
+  const problem = expect.stringMatching(/home\.geo is not a known field.*set `extraOutput: 'drop'`/);
+  for (const extraOutput of [undefined, 'reject'] as const) {
+    expect(await send(Person, ROW, extraOutput)).toMatchObject({ isError: true, reported: [problem] });
+  }
 });

@@ -91,26 +91,24 @@ describe('tools that are functions', () => {
   });
 });
 
-describe('a handler', () => {
-  it('may log and report values without a JSON form', async () => {
-    const { client } = await serveTool((ctx) => {
-      ctx.progress(Number.POSITIVE_INFINITY);
-      ctx.progress(1, Number.NaN);
-      const circular: { self?: unknown } = {};
-      circular.self = circular;
-      for (const data of [undefined, 10n, circular, new ToolError('trouble')]) ctx.log.error(data);
-    });
-    await client.callTool('tool', {}, { onProgress: () => {} });
-    const sent = client.notifications.map(({ params }) => params);
-    expect(sent).toMatchObject([
-      { progress: 1 },
-      { data: 'undefined' },
-      { data: '10n' },
-      { data: expect.stringContaining('Circular') },
-      { data: 'ToolError: trouble' },
-    ]);
-    expect('total' in (sent[0] as object)).toBe(false);
+it('a handler may log and report values without a JSON form', async () => {
+  const { client } = await serveTool((ctx) => {
+    ctx.progress(Number.POSITIVE_INFINITY);
+    ctx.progress(1, Number.NaN);
+    const circular: { self?: unknown } = {};
+    circular.self = circular;
+    for (const data of [undefined, 10n, circular, new ToolError('trouble')]) ctx.log.error(data);
   });
+  await client.callTool('tool', {}, { onProgress: () => {} });
+  const sent = client.notifications.map(({ params }) => params);
+  expect(sent).toMatchObject([
+    { progress: 1 },
+    { data: 'undefined' },
+    { data: '10n' },
+    { data: expect.stringContaining('Circular') },
+    { data: 'ToolError: trouble' },
+  ]);
+  expect('total' in (sent[0] as object)).toBe(false);
 });
 
 describe('hooks', () => {
@@ -183,16 +181,14 @@ class Desk {
   }
 }
 
-describe('a text too long for a pattern of a Standard Schema', () => {
-  it('never reaches the library: arguments of tools and prompts, variables, results and answers (#22)', async () => {
-    const onElicit = () => ({ action: 'accept', content: { a: LONG } }) as const;
-    const client = await connect(reporting({ providers: [Desk] }).server, { onElicit });
-    expect(await client.callTool('take', { a: LONG })).toMatchObject({ isError: true, content: [{ text: TOO_LONG }] });
-    await expect(client.getPrompt('say', { a: LONG })).rejects.toThrow(/at most 1000 characters/);
-    await expect(client.readResource(`texts://${'%20'.repeat(2000)}x`)).rejects.toThrow(/at most 1000 characters/);
-    expect(await client.callTool('give')).toMatchObject({ isError: true });
-    expect(await client.callTool('ask')).toMatchObject({ isError: true, content: [{ text: TOO_LONG }] });
-  });
+it('a text too long for a pattern of a Standard Schema never reaches the library: arguments of tools and prompts, variables, results and answers (#22)', async () => {
+  const onElicit = () => ({ action: 'accept', content: { a: LONG } }) as const;
+  const client = await connect(reporting({ providers: [Desk] }).server, { onElicit });
+  expect(await client.callTool('take', { a: LONG })).toMatchObject({ isError: true, content: [{ text: TOO_LONG }] });
+  await expect(client.getPrompt('say', { a: LONG })).rejects.toThrow(/at most 1000 characters/);
+  await expect(client.readResource(`texts://${'%20'.repeat(2000)}x`)).rejects.toThrow(/at most 1000 characters/);
+  expect(await client.callTool('give')).toMatchObject({ isError: true });
+  expect(await client.callTool('ask')).toMatchObject({ isError: true, content: [{ text: TOO_LONG }] });
 });
 
 class CityPatch {

@@ -49,32 +49,30 @@ const pingOf = (id: number, bytes: number) => {
   return ping.replace('""', `"${'x'.repeat(bytes - ping.length)}"`);
 };
 
-describe('a message over stdio', () => {
-  it.each([
-    ['1000 bytes, in one chunk', 1000, [[0]]],
-    ['1000 bytes, in two chunks', 1000, [[0, 600], [600]]],
-    ['4 MiB by default', 4 * 1024 * 1024, [[0]]],
-  ])('has at most `maxMessageBytes`: %s', async (_name, max, parts) => {
-    const { server, hits } = createServer();
-    const { client } = await openPipe(server, max === 1000 ? { limits: { maxMessageBytes: max } } : {});
-    const send = async (message: string) => {
-      for (const [start, end] of parts) {
-        client.write(`${message}\n`.slice(start, end));
-        await turn();
-      }
-    };
-    await send(pingOf(1, max));
-    expect((await client.response(1)).result).toEqual({});
-    expect(hits).toEqual([]);
-    await send(pingOf(2, max + 1));
-    const { id, error } = await client.find((message) => message.error !== undefined);
-    expect([id, error]).toEqual([undefined, { code: -32600, message: `The message is longer than ${max} bytes.` }]);
-    expect(hits).toEqual([{ limit: 'maxMessageBytes' }]);
-    // the next message is served
-    await send(pingOf(3, max));
-    expect((await client.response(3)).result).toEqual({});
-    expect(client.received).toHaveLength(3);
-  });
+it.each([
+  ['1000 bytes, in one chunk', 1000, [[0]]],
+  ['1000 bytes, in two chunks', 1000, [[0, 600], [600]]],
+  ['4 MiB by default', 4 * 1024 * 1024, [[0]]],
+])('a message over stdio has at most `maxMessageBytes`: %s', async (_name, max, parts) => {
+  const { server, hits } = createServer();
+  const { client } = await openPipe(server, max === 1000 ? { limits: { maxMessageBytes: max } } : {});
+  const send = async (message: string) => {
+    for (const [start, end] of parts) {
+      client.write(`${message}\n`.slice(start, end));
+      await turn();
+    }
+  };
+  await send(pingOf(1, max));
+  expect((await client.response(1)).result).toEqual({});
+  expect(hits).toEqual([]);
+  await send(pingOf(2, max + 1));
+  const { id, error } = await client.find((message) => message.error !== undefined);
+  expect([id, error]).toEqual([undefined, { code: -32600, message: `The message is longer than ${max} bytes.` }]);
+  expect(hits).toEqual([{ limit: 'maxMessageBytes' }]);
+  // the next message is served
+  await send(pingOf(3, max));
+  expect((await client.response(3)).result).toEqual({});
+  expect(client.received).toHaveLength(3);
 });
 
 /** Serves a client that takes nothing until the test says so. */
