@@ -1,3 +1,7 @@
+// Programs that trust an issuer, in processes of their own, as in production.
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 
@@ -47,5 +51,34 @@ describe('the server of `npm run -s secured:external`', () => {
     const token = issuer.sign({ aud: AUDIENCE, scope: 'mcp' }, { header: { typ: 'JWT' } });
     const { status } = await fetch(program.url, { method: 'POST', headers: { authorization: `Bearer ${token}` } });
     expect(status).toBe(401);
+  });
+});
+
+describe('a program with a slash too many in its issuer', () => {
+  const WRONG = `
+  import { oauth } from '@decorum/auth';
+  import { McpServer } from '@decorum/core';
+  import { listen } from '@decorum/http';
+  const server = new McpServer({ name: 'files', version: '1.0.0' });
+  server.addTool({ name: 'list' }, () => 'notes.txt');
+  const auth = oauth({ issuer: process.argv[1], audience: 'http://127.0.0.1:1/mcp', allowLoopbackHttp: true });
+  const { url } = await listen(server, { auth, port: 0 });
+  console.error(url);
+  `;
+
+  it('listens at once, and then says what to write (#23)', async () => {
+    const child = spawn(process.execPath, ['--input-type=module', '-e', WRONG, `${issuer.url}/`], {
+      cwd: new URL('.', import.meta.url),
+      env: { ...process.env, NODE_ENV: 'production' },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const lines: string[] = [];
+    for await (const line of createInterface({ input: child.stderr })) {
+      lines.push(line);
+      if (line.includes('Only the slash')) break;
+    }
+    child.kill('SIGKILL');
+    expect(lines.at(-1)?.replaceAll('\\', '')).toContain(`write \`issuer: "${issuer.url}"\``);
+    expect(lines.join('\n')).toMatch(/http:\/\/127\.0\.0\.1:\d+\/mcp/);
   });
 });
