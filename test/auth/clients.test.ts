@@ -300,7 +300,7 @@ it('the SDK 1.11 of 2025-03-26, which looks for the issuer here, finds it by the
 describe('openid-client', () => {
   it('gets from the challenge to a call, and to one with more scopes', async () => {
     const { url } = await served();
-    const _meta = {
+    const meta = {
       'io.modelcontextprotocol/protocolVersion': '2026-07-28',
       'io.modelcontextprotocol/clientInfo': INFO,
       'io.modelcontextprotocol/clientCapabilities': {},
@@ -316,7 +316,7 @@ describe('openid-client', () => {
           'mcp-name': name,
           ...(token !== undefined && { authorization: `Bearer ${token}` }),
         },
-        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, _meta } }),
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, _meta: meta } }),
       });
     const param = (response: Response, name: string) =>
       new RegExp(`${name}="([^"]*)"`).exec(response.headers.get('www-authenticate') ?? '')?.[1] ?? '';

@@ -20,15 +20,23 @@ import {
   UseGuards,
 } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE, NestFactory, Reflector, REQUEST } from '@nestjs/core';
-import { IsString } from 'class-validator';
 import { map } from 'rxjs';
 import { z } from 'zod';
 
-import { closing, forRoot, moduleOf, QUIET, serve, started, textIn, textOf, toolsOf } from './fixture.js';
-
-class Order {
-  @IsString() id!: string;
-}
+import {
+  closing,
+  Denied,
+  forRoot,
+  moduleOf,
+  Order,
+  QUIET,
+  serve,
+  Shop,
+  started,
+  textIn,
+  textOf,
+  toolsOf,
+} from './fixture.js';
 
 /** Everything that a provider can serve. Counts what has run. */
 class Orders {
@@ -62,13 +70,6 @@ class Orders {
   @Completion({ for: ['summary', 'order'], argument: 'id' }) ids() {
     Orders.ran.push('completion');
     return ['o-1'];
-  }
-}
-
-@Injectable()
-class Shop {
-  @Tool() greet() {
-    return 'Hello!';
   }
 }
 
@@ -375,7 +376,7 @@ describe('an application with members of no module', () => {
     );
     const invalid = { code: 'DECORUM_INVALID_OPTION', message: expect.stringContaining('`host`') };
     expect(() => server.addProvider({ provider: Orders, host: {} })).toThrow(expect.objectContaining(invalid));
-    expect(await toolsOf(server)).toEqual(['greet']);
+    expect(await toolsOf(server)).toEqual(['order']);
   });
 });
 
@@ -395,4 +396,59 @@ it('a guard that admits the caller lets templates list, and sees the context of 
     const { listed, ran } = await tryAll(server);
     expect({ listed, ran }).toEqual({ listed: ['shop://hours', 'orders://o-1'], ran: ['list'] });
   }
+});
+
+@Injectable()
+class GuardedOrders {
+  @UseGuards(Denied)
+  @Resource('orders://{id}', { name: 'order' })
+  order({ id }: Order) {
+    return id;
+  }
+
+  @Resource('shop://hours', { name: 'hours' })
+  hours() {
+    return '9 to 5';
+  }
+
+  @UseGuards(Denied)
+  @Prompt({ description: 'Sums up an order' })
+  summary({ id }: Order) {
+    return id;
+  }
+
+  @Completion({ for: ['order', 'summary'], argument: 'id' })
+  ids() {
+    return ['o-1', 'o-2'];
+  }
+}
+
+/** A client of the orders. */
+async function connected(hideGuarded: boolean, era: 'stateful' | 'stateless') {
+  const { server } = await serve([GuardedOrders], { hideGuarded });
+  return await connect(server, { era });
+}
+
+it('hideGuarded asks guards before subscriptions and completions', async () => {
+  const client = await connected(true, 'stateful');
+  await client.subscribe('shop://hours');
+  await expect(client.subscribe('orders://o-1')).rejects.toThrow('Resource not found');
+  const id = { name: 'id', value: '' };
+  await expect(client.complete({ prompt: 'summary' }, id)).rejects.toThrow('Unknown prompt');
+  await expect(client.complete({ resource: 'orders://{id}' }, id)).rejects.toThrow('Unknown resource template');
+});
+
+it('hideGuarded asks guards before it listens for changes of resources', async () => {
+  const client = await connected(true, 'stateless');
+  const resourceSubscriptions = ['shop://hours', 'orders://o-1'];
+  void client.request('subscriptions/listen', { notifications: { resourceSubscriptions } }).catch(() => {});
+  const { params } = await client.nextNotification('notifications/subscriptions/acknowledged');
+  expect(params).toMatchObject({ notifications: { resourceSubscriptions: ['shop://hours'] } });
+});
+
+it('without hideGuarded, guards stand around calls only', async () => {
+  const client = await connected(false, 'stateful');
+  await client.subscribe('orders://o-1');
+  expect((await client.complete({ prompt: 'summary' }, { name: 'id', value: '' })).values).toEqual(['o-1', 'o-2']);
+  await expect(client.readResource('orders://o-1')).rejects.toThrow('Forbidden resource');
 });

@@ -1,17 +1,38 @@
 // Applications of tests, which end with the test, and what clients get from them.
-import { McpServer } from '@decorum/core';
+import { McpServer, Tool } from '@decorum/core';
 import { McpModule, type McpModuleOptions } from '@decorum/nestjs';
 import { connect } from '@decorum/testing';
 import { afterEach } from '@jest/globals';
 import { type INestApplicationContext, Injectable, Module, type ModuleMetadata, type Provider } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { IsString } from 'class-validator';
 
 /** Settings of an application that logs nothing, and throws what fails at its start. */
 export const QUIET = { logger: false, abortOnError: false } as const;
 
+/** The platforms, and how an application gets each. */
+export const PLATFORMS: readonly (readonly [name: string, adapter: () => ExpressAdapter])[] = [
+  ['Express', () => new ExpressAdapter()],
+  ['Fastify', () => new FastifyAdapter() as unknown as ExpressAdapter],
+];
+
 export const NAMED = { name: 'shop', version: '1.0.0' };
 
 export const forRoot = (options: Partial<McpModuleOptions> = {}) => McpModule.forRoot({ ...NAMED, ...options });
+
+export class Order {
+  @IsString() id!: string;
+}
+
+/** A provider with one tool. */
+@Injectable()
+export class Shop {
+  @Tool() order() {
+    return 'ordered';
+  }
+}
 
 /** Denies every call. */
 @Injectable()

@@ -1,10 +1,19 @@
 import { health, McpServer, Resource, Tool } from '@decorum/core';
-import { getMcpServerToken, InjectMcpServer, McpExecutionContext, McpModule, McpRequest } from '@decorum/nestjs';
-import { connect } from '@decorum/testing';
+import {
+  ForMcpServer,
+  getMcpServerToken,
+  InjectMcpServer,
+  McpExecutionContext,
+  McpModule,
+  type McpModuleAsyncOptions,
+  type McpModuleOptions,
+  McpRequest,
+} from '@decorum/nestjs';
 import { describe, expect, it, jest } from '@jest/globals';
 import {
   type CanActivate,
   Catch,
+  Controller,
   type ExecutionContext,
   ForbiddenException,
   forwardRef,
@@ -29,14 +38,7 @@ import {
 import { EMPTY, of } from 'rxjs';
 import { z } from 'zod';
 
-import { closing, Denied, forRoot, moduleOf, NAMED, started, textOf, toolsOf } from './fixture.js';
-
-@Injectable()
-class Shop {
-  @Tool() order() {
-    return 'ordered';
-  }
-}
+import { closing, Denied, forRoot, moduleOf, NAMED, serve, Shop, started, textOf, toolsOf } from './fixture.js';
 
 @Injectable()
 class Stock {
@@ -129,9 +131,9 @@ describe('McpModule', () => {
         return typeof this.other.left;
       }
     }
-    const app = await started({ imports: [forRoot()], providers: [Left, Right] });
-    expect(await textOf(app.get(McpServer), 'left')).toBe('function');
-    expect(await textOf(app.get(McpServer), 'right')).toBe('function');
+    const { server } = await serve([Left, Right]);
+    expect(await textOf(server, 'left')).toBe('function');
+    expect(await textOf(server, 'right')).toBe('function');
   });
 });
 
@@ -146,12 +148,9 @@ describe('guards and filters', () => {
         return this.request === context.switchToHttp().getRequest() && this.request instanceof McpRequest;
       }
     }
-    const app = await started({
-      imports: [forRoot()],
-      providers: [Shop, { provide: APP_GUARD, useClass: ScopedGuard }],
-    });
-    expect(await textOf(app.get(McpServer), 'order')).toBe('ordered');
-    expect(await textOf(app.get(McpServer), 'order')).toBe('ordered');
+    const { server } = await serve([Shop, { provide: APP_GUARD, useClass: ScopedGuard }]);
+    expect(await textOf(server, 'order')).toBe('ordered');
+    expect(await textOf(server, 'order')).toBe('ordered');
     expect(seen.size).toBe(2);
   });
 
@@ -170,12 +169,9 @@ describe('guards and filters', () => {
         throw new Error('secret');
       }
     }
-    const app = await started({
-      imports: [forRoot()],
-      providers: [Closing, { provide: APP_FILTER, useClass: EverythingFilter }],
-    });
-    expect(await textOf(app.get(McpServer), 'denied')).toBe('Forbidden resource');
-    expect(await textOf(app.get(McpServer), 'broken')).toBe('caught');
+    const { server } = await serve([Closing, { provide: APP_FILTER, useClass: EverythingFilter }]);
+    expect(await textOf(server, 'denied')).toBe('Forbidden resource');
+    expect(await textOf(server, 'broken')).toBe('caught');
   });
 
   it('do not meet interceptors when guards are asked for a list', async () => {
@@ -194,13 +190,13 @@ describe('guards and filters', () => {
         return 'caught';
       }
     }
-    const app = await started({
-      imports: [forRoot({ hideGuarded: true })],
-      providers: [Shop, { provide: APP_INTERCEPTOR, useClass: Cached }, { provide: APP_FILTER, useClass: Everything }],
-    });
-    expect(await toolsOf(app.get(McpServer))).toEqual(['order']);
+    const { server } = await serve(
+      [Shop, { provide: APP_INTERCEPTOR, useClass: Cached }, { provide: APP_FILTER, useClass: Everything }],
+      { hideGuarded: true },
+    );
+    expect(await toolsOf(server)).toEqual(['order']);
     expect(ran).toEqual([]);
-    expect(await textOf(app.get(McpServer), 'order')).toBe('cached');
+    expect(await textOf(server, 'order')).toBe('cached');
   });
 
   it.each(['guard', 'check', 'pipe'])('let nothing more run if the client cancels while a %s waits', async (waits) => {
@@ -237,8 +233,7 @@ describe('guards and filters', () => {
         ran.push('run');
       }
     }
-    const app = await started({ imports: [forRoot()], providers: [Checked] });
-    const client = await connect(app.get(McpServer));
+    const { client } = await serve([Checked]);
     const controller = new AbortController();
     const call = client.callTool('run', {}, { signal: controller.signal });
     await new Promise(setImmediate);
@@ -258,8 +253,8 @@ describe('guards and filters', () => {
         return Other !== McpExecutionContext && Other.from(context).member.name === 'order';
       }
     }
-    const app = await started({ imports: [forRoot()], providers: [Shop, { provide: APP_GUARD, useClass: Library }] });
-    expect(await textOf(app.get(McpServer), 'order')).toBe('ordered');
+    const { server } = await serve([Shop, { provide: APP_GUARD, useClass: Library }]);
+    expect(await textOf(server, 'order')).toBe('ordered');
   });
 
   it('see nothing of a call in contexts that are not of MCP', () => {
@@ -279,15 +274,10 @@ describe('an interceptor that returns', () => {
       }
     }
     const logger = { warn: () => {}, error: () => {} };
-    const app = await started({
-      imports: [forRoot({ logger })],
-      providers: [Shop, { provide: APP_INTERCEPTOR, useClass: Replacing }],
-    });
-    const client = await connect(app.get(McpServer));
+    const { client } = await serve([Shop, { provide: APP_INTERCEPTOR, useClass: Replacing }], { logger });
     const result = await client.callTool('order');
     expect(result.isError ?? false).toBe(isError);
     expect(result.content).toEqual(texts.map((text) => ({ type: 'text', text: expect.stringMatching(text) })));
-    await client.close();
   });
 });
 
@@ -310,9 +300,9 @@ it('durable providers live as long as the strategy of the application says', asy
       return `${this.payload.tenant} ${this.number}`;
     }
   }
-  const app = await started({ imports: [forRoot()], providers: [Tenant] });
-  expect(await textOf(app.get(McpServer), 'which')).toBe('a 1');
-  expect(await textOf(app.get(McpServer), 'which')).toBe('a 1');
+  const { server } = await serve([Tenant]);
+  expect(await textOf(server, 'which')).toBe('a 1');
+  expect(await textOf(server, 'which')).toBe('a 1');
   ContextIdFactory.apply(undefined as never);
 });
 
@@ -403,5 +393,150 @@ describe('startup', () => {
   it.each(cases)('rejects %s', async (what, modules, servers, code, message) => {
     const metadata = { imports: [...modules, ...servers] as Type[], providers: PROVIDERS[what] ?? [Shop] };
     await expect(started(metadata)).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
+  });
+});
+
+@Injectable()
+class Weather {
+  @Tool() forecast() {}
+}
+
+@ForMcpServer('operations')
+@Injectable()
+class Operations {
+  @Tool() restart() {}
+}
+
+@ForMcpServer('operations', 'weather')
+@Controller()
+class Status {
+  @Tool() status() {}
+}
+
+class Deploys extends Operations {
+  @Tool() deploy() {}
+}
+
+@ForMcpServer('weather')
+class Drills extends Operations {
+  @Tool() drill() {}
+}
+
+@Module({ providers: [Operations] })
+class OperationsModule {}
+
+const server = (name: string, options: Partial<McpModuleOptions> = {}) =>
+  forRoot({ name, path: `/${name}`, ...options });
+
+/** The tools of both servers. */
+async function toolsOfBoth(metadata: Parameters<typeof Module>[0]) {
+  const app = await started(metadata);
+  const names = ['weather', 'operations'].map((name) => toolsOf(app.get(getMcpServerToken(name))));
+  const [weather, operations] = (await Promise.all(names)).map((tools) => tools.toSorted());
+  return { weather, operations };
+}
+
+describe('@ForMcpServer', () => {
+  it('leaves a class to the servers that it names (#23)', async () => {
+    const imports = [server('weather'), server('operations')];
+    expect(await toolsOfBoth({ imports, providers: [Weather, Operations], controllers: [Status] })).toEqual({
+      weather: ['forecast', 'status'],
+      operations: ['forecast', 'restart', 'status'],
+    });
+  });
+
+  it('wins over the modules that a server includes or excludes (#23)', async () => {
+    const OtherModule = moduleOf({ providers: [Weather] });
+    const weather = server('weather', { exclude: [OperationsModule] });
+    const operations = server('operations', { include: [OtherModule] });
+    expect(await toolsOfBoth({ imports: [weather, operations, OperationsModule, OtherModule] })).toEqual({
+      weather: ['forecast'],
+      operations: ['forecast', 'restart'],
+    });
+  });
+
+  it('applies to subclasses, which may name other servers (#23)', async () => {
+    const imports = [server('weather'), server('operations')];
+    expect(await toolsOfBoth({ imports, providers: [Deploys, Drills] })).toEqual({
+      weather: ['drill', 'restart'],
+      operations: ['deploy', 'restart'],
+    });
+  });
+
+  it('must name servers that the application has (#23)', async () => {
+    const imports = [server('weather'), server('admin')];
+    await expect(started({ imports, providers: [Weather, Operations] })).rejects.toMatchObject({
+      code: 'DECORUM_MISUSED_DECORATOR',
+      message: expect.stringContaining(
+        'Operations: @ForMcpServer names the server "operations", which the application does not have. ' +
+          'Name one of its servers: "weather", "admin"',
+      ),
+    });
+  });
+
+  it.each<[string, () => unknown]>([
+    ['no name', () => ForMcpServer()(Weather)],
+    ['an empty name', () => ForMcpServer('')(Weather)],
+    ['a class instead of a name', () => ForMcpServer(Weather as never)],
+    ['a method', () => (ForMcpServer('weather') as MethodDecorator)(Weather.prototype, 'forecast', {})],
+  ])('takes names, and belongs on a class: not %s (#23)', (_what, decorate) => {
+    expect(decorate).toThrow(expect.objectContaining({ code: 'DECORUM_MISUSED_DECORATOR' }));
+  });
+});
+
+const startBy = async (create: () => ReturnType<typeof McpModule.forRoot>) =>
+  await started({ imports: [create()], providers: [Shop] });
+
+it.each([
+  ['a path without a slash', { path: 'mcp' }, /`path`.*"\/mcp"/],
+  ['a path in `http` without a slash', { http: { path: 'mcp' } }, /`path`.*"\/mcp"/],
+  ['a module in place of a list of modules', { include: Shop }, /`include` is a function, but must be an array/],
+  ['a module that is undefined because of an import cycle', { exclude: [undefined] }, /`exclude` lists undefined/],
+  [
+    'a misspelt option of the module (#22)',
+    { hideGuard: true },
+    /McpModule: `hideGuard` is not an option\. Write `hideGuarded`/,
+  ],
+  ['a misspelt option of the endpoint (#22)', { pathh: '/x' }, /McpModule: `pathh` .*Write `path`/],
+  ['a misspelt option of the endpoint in `http` (#22)', { http: { pathh: '/x' } }, /McpModule\.http: .*Write `path`/],
+  ['a misspelt option of the server (#22)', { instruction: '' }, /McpModule: .*Write `instructions`/],
+  [
+    'an option of another framework, and lists all of its own (#22)',
+    { zzzzzzzz: 1 },
+    /McpModule: .*one of (?=.*version)(?=.*allowedHosts)(?=.*hideGuarded)/,
+  ],
+  ['a limit outside of `limits` (#22)', { maxSubscriptions: 1 }, /Write `limits: { maxSubscriptions }`/],
+  [
+    'a caller from another place (#23)',
+    { principal: 'req.user' },
+    /`principal` is "req\.user", but must be "request\.user" or a function/,
+  ],
+  ['another value than a boolean', { hideGuarded: 'yes' }, /`hideGuarded` is "yes"/],
+  ['`http` that is neither false nor an object', { http: null }, /`http` must be false, or an object/],
+])('rejects %s', async (_what, options, message) => {
+  await expect(
+    startBy(() => McpModule.forRoot({ ...NAMED, ...options } as unknown as McpModuleOptions)),
+  ).rejects.toMatchObject({ code: 'DECORUM_INVALID_OPTION', message: expect.stringMatching(message) });
+});
+
+it('rejects forRoot without options', async () => {
+  await expect(startBy(() => McpModule.forRoot(undefined as unknown as McpModuleOptions))).rejects.toMatchObject({
+    code: 'DECORUM_INVALID_OPTION',
+    message: expect.stringMatching(/`options` must be an object/),
+  });
+});
+
+it.each([
+  ['without options', undefined, /`useFactory` is missing/],
+  ['without a factory', { useClass: Shop }, /`useFactory` is missing/],
+  ['with an option of the server (#22)', { useFactory: () => NAMED, path: '/x' }, /`path` is not an option/],
+  ['with a misspelt option (#22)', { useFactory: () => NAMED, injects: [] }, /forRootAsync: .*Write `inject`/],
+  ['whose factory returns nothing', { useFactory: () => {} }, /`options` must be an object/],
+])('rejects forRootAsync %s', async (_what, options, message) => {
+  await expect(
+    startBy(() => McpModule.forRootAsync(options as unknown as McpModuleAsyncOptions)),
+  ).rejects.toMatchObject({
+    code: 'DECORUM_INVALID_OPTION',
+    message: expect.stringMatching(message),
   });
 });
