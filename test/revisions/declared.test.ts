@@ -123,9 +123,11 @@ describe('a question that the client has not declared', () => {
       for (const [at, way] of ways.entries()) {
         for (const [name, transport] of Object.entries(transportsOf(revision))) {
           if (name !== 'memory' && at > 1) continue;
+          // one that asks, and one that returns its question
+          const isEnd = at === 0 || at === ways.length - 1;
           const countsFor = (value: unknown) => countsOf(way, { revision, capabilities: declare(value) }, transport);
           expect([name, await countsFor({})]).toEqual([name, ONCE]);
-          for (const value of name === 'memory' ? UNDECLARED : [undefined]) {
+          for (const value of name === 'memory' && isEnd ? UNDECLARED : [undefined]) {
             expect([name, value, String(way), await countsFor(value)]).toEqual([name, value, String(way), NEVER]);
           }
         }

@@ -1,4 +1,4 @@
-// The stateless revision: discovery, extensions, references in schemas, and server info.
+// The stateless revision: discovery, extensions, and clients with and without a session on one server.
 import { EventEmitter, once } from 'node:events';
 
 import { describe, expect, it } from '@jest/globals';
