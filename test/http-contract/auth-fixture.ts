@@ -131,12 +131,8 @@ export async function serveFiles(
 ): Promise<ServedFiles> {
   const log: string[] = [];
   const write = (details: unknown, text: unknown) => void log.push(`${JSON.stringify(details)} ${String(text)}`);
-  const serverOptions: Partial<McpServerOptions> = {
-    providers: [files],
-    logger: { warn: write, error: write },
-    ...more,
-  };
-  const served = await serveOn(host, { auth: AUTH, ...options }, serverOptions);
+  const logger = { warn: write, error: write };
+  const served = await serveOn(host, { auth: AUTH, ...options }, { providers: [files], logger, ...more });
   afterwards(() => void files.emit('go'));
   return { ...served, probe: files, files, log };
 }

@@ -29,11 +29,7 @@ import { BINDINGS, type Hosted, type HostOptions, HOSTS, type HttpHost } from '.
 
 /** One member of each kind, controlled by the test. */
 export class Everything extends Probe {
-  @Prompt({
-    name: 'pack',
-    description: 'What to pack',
-    input: { type: 'object', properties: { city: { type: 'string' } } },
-  })
+  @Prompt({ name: 'pack', input: { type: 'object', properties: { city: { type: 'string' } } } })
   pack({ city }: { city: string }) {
     return `What do I need in ${city}?`;
   }

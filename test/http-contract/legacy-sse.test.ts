@@ -1,15 +1,13 @@
 // HTTP+SSE, the transport of 2024-11-05, beside Streamable HTTP.
 import { once } from 'node:events';
-import { createServer as createHttpServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 
 import { describe, expect, it } from '@jest/globals';
 import { type Auth, mcp } from '@decorum/http';
 import { nodeHandler } from '@decorum/http/node';
 import fastify from 'fastify';
 
-import { afterwards, createServer } from '../../packages/http/test/fixture.js';
-import { call, json, modernCall, request } from '../../packages/http/test/messages.js';
+import { afterwards, createServer, serveNode } from '../../packages/http/test/fixture.js';
+import { call, cancelOf, INITIALIZED, json, modernCall, request } from '../../packages/http/test/messages.js';
 import { post } from '../../packages/http/test/sending.js';
 import { ADD, carried, HttpClient, initialize, SseClient, TOKEN } from '../support/http-client.js';
 import { eachRevision, eachSessionRevision } from '../support/requirements.js';
@@ -40,15 +38,13 @@ overEveryHost('HTTP+SSE', (host) => {
       const { sse, url } = await serveOld(host);
       const client = await SseClient.connect(sse);
       expect(client.reader.response.headers.get('content-type')).toBe('text/event-stream');
-      expect(client.first).toEqual({
-        event: 'endpoint',
-        data: expect.stringMatching(/^messages\?sessionId=[\w-]{32}$/),
-      });
+      const data = expect.stringMatching(/^messages\?sessionId=[\w-]{32}$/);
+      expect(client.first).toEqual({ event: 'endpoint', data });
       const posted = await client.send(initialize(revision));
       expect([posted.status, await posted.text(), posted.headers.get('mcp-session-id')]).toEqual([202, '', null]);
       const answer = await client.reader.next();
       expect(answer).toMatchObject({ event: 'message', message: { result: { protocolVersion: revision } } });
-      await client.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
+      await client.send(INITIALIZED);
       expect(await client.ask(call(1, 'add', ADD))).toMatchObject({ id: 1, result: { content: [{ text: '3' }] } });
       expect(await client.ask(call(2, 'fail'))).toMatchObject({ id: 2, result: { isError: true } });
       expect(await client.ask(request(3, 'no/method'))).toMatchObject({ id: 3, error: { code: -32601 } });
@@ -221,24 +217,11 @@ describe('HTTP+SSE over `listen`', () => {
     const [began, aborted] = [once(probe, 'began'), once(probe, 'aborted')];
     await client.send(call(1, 'wait'));
     await began;
-    await client.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } });
+    await client.send(cancelOf(1));
     await aborted;
     probe.emit('go');
     // the first response is to the second request
     expect(await client.ask(request(2, 'ping'))).toMatchObject({ id: 2 });
-  });
-
-  it('counts towards the cap on sessions: an idle one is evicted, or else it gets 503', async () => {
-    const { sse, url } = await serveOld(listening, { limits: { maxSessions: 2 } });
-    const streamable = await HttpClient.open(url, '2025-11-25');
-    const [first, second] = [await SseClient.open(sse), await SseClient.open(sse)];
-    expect(await streamable.status()).toBe(404);
-    const third = await fetch(sse);
-    expect([third.status, (await json(third)).error?.code]).toEqual([503, -32600]);
-    await first.reader.cancel();
-    // until the server has noticed
-    while ((await SseClient.open(sse).catch(() => undefined)) === undefined);
-    expect(await second.ask(request(1, 'ping'))).toMatchObject({ id: 1 });
   });
 
   it('evicts first a session that was never initialized', async () => {
@@ -264,19 +247,13 @@ describe('HTTP+SSE over `listen`', () => {
   });
 
   it('sends nothing more of a call that something else has answered', async () => {
-    const { server } = createServer(new Everything());
-    const handler = nodeHandler(server, { path: '/mcp', legacySse: true });
-    const http = createHttpServer((incoming, outgoing) => {
+    const handler = nodeHandler(createServer(new Everything()).server, { path: '/mcp', legacySse: true });
+    afterwards(() => handler.close());
+    const url = await serveNode((incoming, outgoing) => {
       if (incoming.headers['x-late'] !== undefined) outgoing.writeHead(503).flushHeaders();
       handler(incoming, outgoing);
-    }).listen(0, '127.0.0.1');
-    await once(http, 'listening');
-    afterwards(async () => {
-      http.closeAllConnections();
-      await handler.close();
-      http.close();
     });
-    const client = await SseClient.open(`http://127.0.0.1:${(http.address() as AddressInfo).port}/sse`);
+    const client = await SseClient.open(`${url}/sse`);
     const late = await client.send(call(1, 'steps', {}, TOKEN), { 'x-late': 'true' });
     expect(late.status).toBe(503);
     await expect(late.text()).rejects.toThrow('terminated');

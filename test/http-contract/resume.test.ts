@@ -268,10 +268,7 @@ describe('the GET stream', () => {
       probe.contexts[0]?.progress(3 + turn);
       probe.contexts[0]?.log.error('unheard');
     }
-    server.addTool(
-      { name: 'reach', input: { type: 'object' } },
-      async (_input: object, context) => await context.ping(),
-    );
+    server.addTool({ name: 'reach', input: { type: 'object' } }, async (_input, context) => await context.ping());
     expect((await listening.message()).message?.method).toBe(CHANGED);
     const asking = await client.stream(6, 'reach');
     const { message: question } = await asking.message();

@@ -21,13 +21,10 @@ import { doorsOf, enter, HttpClient } from '../support/http-client.js';
 import { ANN, AUTH, BAD, serveFiles } from './auth-fixture.js';
 import { Connection } from '../../packages/http/test/connection.js';
 
-async function served(
-  host: HttpHost,
-  plugins: readonly Plugin[],
-  options: Partial<McpServerOptions & HostOptions> = {},
-) {
+type Options = Partial<McpServerOptions & HostOptions>;
+
+async function served(host: HttpHost, plugins: readonly Plugin[], { auth, ...others }: Options = {}) {
   const probe = new Probe();
-  const { auth, ...others } = options;
   const { server, errors } = createServer(probe, { plugins, ...others });
   const hosted = await host.serve(server, { ...(auth && { auth }), closeDeadlineMs: 5000 });
   afterwards(async () => {
@@ -39,6 +36,10 @@ async function served(
   const at = (path: string) => new URL(host.name.startsWith('Express') ? `/mcp${path}` : path, hosted.url);
   return { probe, server, errors, url: hosted.url, at };
 }
+
+const fails = (): never => {
+  throw Object.assign(new Error('secret'), { statusCode: 404 });
+};
 
 /** The answer of `health`. */
 async function readiness(at: (path: string) => URL): Promise<unknown[]> {
@@ -63,13 +64,7 @@ overEveryHost('routes of plugins', (host) => {
         },
       },
       { method: 'POST', path: '/status', handle: () => ({ status: 204, body: 'dropped' }) },
-      {
-        method: 'GET',
-        path: '/fails',
-        handle: () => {
-          throw Object.assign(new Error('secret'), { statusCode: 404 });
-        },
-      },
+      { method: 'GET', path: '/fails', handle: fails },
       { method: 'GET', path: '/odd', handle: () => ({ status: 7 }) },
       { method: 'GET', path: '/split', handle: () => ({ status: 200, headers: { 'x-a': 'a\r\nb: c' } }) },
     ],
@@ -80,13 +75,10 @@ overEveryHost('routes of plugins', (host) => {
     const { at, url } = await served(host, [routes()], { auth });
     const response = await fetch(new URL('?verbose=1', at('/status')), { headers: { authorization: 'Bearer x' } });
     expect([response.status, await response.text()]).toEqual([200, 'fine']);
-    expect(response.headers.get('x-kind')).toBe('status');
-    expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
-    expect(requests.at(-1)).toMatchObject({
-      method: 'GET',
-      url: expect.stringMatching(/\/status\?verbose=1$/),
-      closing: false,
-    });
+    const fields = { 'x-kind': 'status', 'content-type': 'text/plain; charset=utf-8' };
+    expect(Object.fromEntries(response.headers)).toMatchObject(fields);
+    const found = { method: 'GET', url: expect.stringMatching(/\/status\?verbose=1$/), closing: false };
+    expect(requests.at(-1)).toMatchObject(found);
     expect(requests.at(-1)?.headers).not.toHaveProperty('authorization');
     const head = await fetch(at('/status'), { method: 'HEAD' });
     expect([head.status, await head.text()]).toEqual([200, '']);
@@ -159,18 +151,19 @@ describe('`health`', () => {
     const ready = () => readiness(at);
     const FAILED = [503, { status: 'unavailable', checks: { db: 'failed', cache: 'ok' } }];
     const FINE = [200, { status: 'ok', checks: { db: 'ok', cache: 'ok' } }];
-    expect(await ready()).toEqual(FINE);
-    mode = 'throws';
-    expect([await ready(), await ready()]).toEqual([FAILED, FAILED]);
-    mode = 'fine';
-    expect(await ready()).toEqual(FINE);
-    mode = 'hangs';
-    expect(await ready()).toEqual(FAILED);
-    mode = 'fine';
-    stop();
-    expect(await ready()).toEqual(FINE);
-    mode = 'false';
-    expect(await ready()).toEqual(FAILED);
+    for (const [next, expected] of [
+      ['fine', FINE],
+      ['throws', FAILED],
+      ['throws', FAILED],
+      ['fine', FINE],
+      ['hangs', FAILED],
+      ['fine', FINE],
+      ['false', FAILED],
+    ] as const) {
+      mode = next;
+      stop();
+      expect([mode, await ready()]).toEqual([mode, expected]);
+    }
     expect(messages(errors)).toEqual([
       ['The health check "db" failed.', 'postgres://admin:hunter2@db'],
       ['The health check "db" failed.', 'It did not end within 5 ms.'],
@@ -178,7 +171,7 @@ describe('`health`', () => {
     ]);
   });
 
-  it('runs a check once at a time, however many ask', async () => {
+  it('runs a check once at a time, however many ask, and not again while it hangs', async () => {
     let [runs, end] = [0, () => {}];
     const slow = async () => {
       runs += 1;
@@ -187,29 +180,18 @@ describe('`health`', () => {
     const [, ready] = health({ checks: { slow }, timeoutMs: 3_600_000 }).routes ?? [];
     const request = { method: 'GET', url: '/readyz', headers: {}, remoteAddress: undefined, closing: false };
     const ask = async () => (await ready?.handle({ ...request, report: () => {} }))?.status;
-    const first = Promise.all([ask(), ask(), ask()]);
-    expect(runs).toBe(1);
-    end();
-    expect(await first).toEqual([200, 200, 200]);
-    const second = ask();
-    expect(runs).toBe(2);
-    end();
-    expect(await second).toBe(200);
-  });
-
-  it('does not run a check again while it hangs', async () => {
-    let [runs, end] = [0, () => {}];
-    const hung = async () => {
-      runs += 1;
-      await new Promise<void>((resolve) => (end = resolve));
-    };
-    const plugin = health({ checks: { hung }, timeoutMs: 5 });
-    const { at, errors } = await served(listening, [plugin]);
+    for (const run of [1, 2]) {
+      const asked = Promise.all([ask(), ask(), ask()]);
+      expect(runs).toBe(run);
+      end();
+      expect(await asked).toEqual([200, 200, 200]);
+    }
+    const { at, errors } = await served(listening, [health({ checks: { slow }, timeoutMs: 5 })]);
     const status = async () => (await fetch(at('/readyz'))).status;
-    expect([await status(), await status(), await status(), runs]).toEqual([503, 503, 503, 1]);
+    expect([await status(), await status(), await status(), runs]).toEqual([503, 503, 503, 3]);
     end();
     await new Promise(setImmediate);
-    expect([await status(), runs]).toEqual([503, 2]);
+    expect([await status(), runs]).toEqual([503, 4]);
     expect(messages(errors)).toHaveLength(1);
   });
 
@@ -336,35 +318,22 @@ describe('A plugin that waits before `run`', () => {
 const PATH = '/.well-known/oauth-protected-resource/mcp';
 const JSON_TYPE = 'application/json; charset=utf-8';
 const TEXT = '{"resource":"https://mcp.example.com/mcp"}';
+const FIELDS = { 'Content-Type': JSON_TYPE, 'cache-control': 'max-age=300' };
 
-const DOCUMENTS = [
-  {
-    path: PATH,
-    answer: () => ({
-      status: 200,
-      headers: { 'Content-Type': JSON_TYPE, 'cache-control': 'max-age=300' },
-      body: TEXT,
-    }),
-  },
-  {
-    path: '/token',
-    answersPost: true,
-    answer: async ({ url }: { url: string }) => ({
-      status: 307,
-      headers: { location: `https://id.example.com${url}` },
-    }),
-  },
-  {
-    path: '/broken',
-    answer() {
-      throw new Error('a secret');
+const WITH_DOCUMENTS: Auth = {
+  ...AUTH,
+  documents: [
+    { path: PATH, answer: () => ({ status: 200, headers: FIELDS, body: TEXT }) },
+    {
+      path: '/token',
+      answersPost: true,
+      answer: async ({ url }) => ({ status: 307, headers: { location: `https://id.example.com${url}` } }),
     },
-  },
-  { path: '/my%20mcp/%C3%A9:7', answer: () => ({ status: 200, body: 'encoded' }) },
-  { path: '/late', answer: async () => ({ status: 199 }) },
-];
-
-const WITH_DOCUMENTS: Auth = { ...AUTH, documents: DOCUMENTS };
+    { path: '/broken', answer: fails },
+    { path: '/my%20mcp/%C3%A9:7', answer: () => ({ status: 200, body: 'encoded' }) },
+    { path: '/late', answer: async () => ({ status: 199 }) },
+  ],
+};
 
 overEveryHost('a document of auth', (host) => {
   inEveryRevision('and a preflight need no token, but everything else does [AUTHRS-18]', async (revision) => {
@@ -372,20 +341,17 @@ overEveryHost('a document of auth', (host) => {
     for (const headers of [{}, BAD, { 'mcp-protocol-version': revision }]) {
       const response = await fetch(new URL(PATH, url), { headers });
       expect([response.status, await response.text()]).toEqual([200, TEXT]);
-      expect(Object.fromEntries(response.headers)).toMatchObject({
-        'access-control-allow-origin': '*',
-        'cache-control': 'max-age=300',
-        'content-type': JSON_TYPE,
-      });
+      const fields = { 'access-control-allow-origin': '*', 'cache-control': 'max-age=300', 'content-type': JSON_TYPE };
+      expect(Object.fromEntries(response.headers)).toMatchObject(fields);
     }
     for (const door of await doorsOf(url, revision, ANN)) {
       const { authorization: _token, ...headers } = door.headers;
-      expect([door.name, (await enter({ ...door, headers })).status]).toEqual([
-        door.name,
-        door.method === 'OPTIONS' ? 204 : 401,
-      ]);
+      const { status } = await enter({ ...door, headers });
+      expect([door.name, status]).toEqual([door.name, door.method === 'OPTIONS' ? 204 : 401]);
     }
     expect(files.ran).toEqual([]);
+    // nor do the documents hide the endpoint
+    expect((await (await HttpClient.open(url, revision, ANN)).call(1, 'list')).status).toBe(200);
   });
 
   it('can be read by pages of any origin and through any host', async () => {
@@ -394,12 +360,8 @@ overEveryHost('a document of auth', (host) => {
     const headers = { host: 'proxy.example', origin: 'https://any.example', 'x-forwarded-host': 'evil.example' };
     const [answer, text] = await raw(at, 'GET', headers);
     expect([answer.statusCode, answer.headers['access-control-allow-origin'], text]).toEqual([200, '*', TEXT]);
-    const asked = {
-      ...headers,
-      'access-control-request-method': 'GET',
-      'access-control-request-headers': 'mcp-protocol-version',
-    };
-    const [preflight] = await raw(at, 'OPTIONS', asked);
+    const asked = { 'access-control-request-method': 'GET', 'access-control-request-headers': 'mcp-protocol-version' };
+    const [preflight] = await raw(at, 'OPTIONS', { ...headers, ...asked });
     expect([preflight.statusCode, preflight.headers]).toMatchObject([
       204,
       {
@@ -431,22 +393,14 @@ overEveryHost('a document of auth', (host) => {
     expect(await connection.endless('POST', headers).until(/\r\n\r\n/)).toMatch(/^HTTP\/1\.1 307 /);
   });
 
-  it.each(['/broken', '/late'])('is a masked 500 that is reported if it cannot be sent: %s', async (path) => {
+  it('is a masked 500 that is reported if it cannot be sent, and may have a path with encoded characters', async () => {
     const { url, errors } = await serveFiles(host, { auth: WITH_DOCUMENTS });
-    const response = await fetch(new URL(path, url));
-    expect([response.status, await response.json()]).toMatchObject([500, { error: { message: 'Internal error' } }]);
-    if (!host.name.startsWith('the Fastify plugin')) expect(errors).toHaveLength(1);
-  });
-
-  it('may have a path with encoded characters', async () => {
-    const { url } = await serveFiles(host, { auth: WITH_DOCUMENTS });
+    for (const path of ['/broken', '/late']) {
+      const response = await fetch(new URL(path, url));
+      expect([response.status, await response.json()]).toMatchObject([500, { error: { message: 'Internal error' } }]);
+    }
+    if (!host.name.startsWith('the Fastify plugin')) expect(errors).toHaveLength(2);
     expect(await (await fetch(new URL('/my%20mcp/%C3%A9:7', url))).text()).toBe('encoded');
-  });
-
-  it('does not hide the endpoint', async () => {
-    const { url } = await serveFiles(host, { auth: WITH_DOCUMENTS });
-    const client = await HttpClient.open(url, '2025-11-25', ANN);
-    expect((await client.call(1, 'list')).status).toBe(200);
   });
 });
 

@@ -25,7 +25,7 @@ import {
   overEveryHost,
   serveOn,
 } from './contract.js';
-import type { HostOptions } from './hosts.js';
+import type { HostOptions, HttpHost } from './hosts.js';
 
 const ID = 'mcp-session-id';
 
@@ -147,7 +147,8 @@ describe('the id of a session', () => {
 });
 
 /** Trusts the caller's claim about its identity. */
-const principal: HostOptions['principal'] = (header) => byUser({ headers: { 'x-user': header('x-user') } });
+const principal: NonNullable<HostOptions['principal']> = (header) =>
+  byUser({ headers: { 'x-user': header('x-user') } });
 
 const OWNER = { 'x-user': 'ann' };
 const OTHER = { 'x-user': 'bob' };
@@ -167,24 +168,29 @@ async function refusal(response: Response) {
   return [response.status, response.headers.get('retry-after'), error?.code];
 }
 
+/** Opens sessions of one caller at its cap and beyond. Others are not affected. */
+async function seeCap(host: HttpHost, revision: SessionRevision, limit: string, headers: Fields): Promise<void> {
+  const { url, hits } = await serveOn(host, { limits: { [limit]: 2 }, principal });
+  const join = async (of = headers) => await HttpClient.open(url, revision, of);
+  const other = await join(OTHER);
+  const [first, second] = [await join(), await join()];
+  expect(await statuses(second, first)).toEqual([200, 200]);
+  const third = await join();
+  expect(await statuses(other, first, second, third)).toEqual([200, 200, 404, 200]);
+  const streams = [await first.listen(), await third.listen()];
+  expect(await refusal(await post(url, initialize(revision), headers))).toEqual([429, '10', -32600]);
+  const caller = headers === OWNER && { principal: { subject: 'ann' } };
+  const hit = { limit, remoteAddress: '127.0.0.1', ...caller };
+  expect(hits).toEqual([hit, hit]);
+  expect(await statuses(first, third, other, await join(OTHER))).toEqual([200, 200, 200, 200]);
+  expect(streams.map(({ ended }) => ended)).toEqual([false, false]);
+  expect(await third.end()).toBe(204);
+  expect(await statuses(await join(), first)).toEqual([200, 200]);
+}
+
 overEveryHost('sessions of one address', (host) => {
-  inEverySessionRevision(
-    'are capped: the idlest one ends, and if all are connected, the next gets 429',
-    async (revision) => {
-      const { url, hits } = await serveOn(host, { limits: { maxSessionsPerAddress: 2 } });
-      const [first, second] = [await HttpClient.open(url, revision), await HttpClient.open(url, revision)];
-      expect(await statuses(second, first)).toEqual([200, 200]);
-      const third = await HttpClient.open(url, revision);
-      expect(await statuses(first, second, third)).toEqual([200, 404, 200]);
-      const streams = [await first.listen(), await third.listen()];
-      expect(hits).toEqual([{ limit: 'maxSessionsPerAddress', remoteAddress: '127.0.0.1' }]);
-      expect(await refusal(await post(url, initialize(revision)))).toEqual([429, '10', -32600]);
-      expect(hits).toHaveLength(2);
-      expect(await statuses(first, third)).toEqual([200, 200]);
-      expect(streams.map(({ ended }) => ended)).toEqual([false, false]);
-      expect(await third.end()).toBe(204);
-      expect(await statuses(await HttpClient.open(url, revision), first)).toEqual([200, 200]);
-    },
+  inEverySessionRevision('are capped: the idlest one ends, and if all are connected, the next gets 429', (revision) =>
+    seeCap(host, revision, 'maxSessionsPerAddress', {}),
   );
 
   inEverySessionRevision('are not counted behind a proxy that is not trusted', async (revision) => {
@@ -214,19 +220,9 @@ overEveryHost('sessions of one address', (host) => {
 });
 
 overEveryBinding('sessions of one principal', (host) => {
-  inEverySessionRevision('are capped like those of one address', async (revision) => {
-    const { url, hits } = await serveOn(host, { limits: { maxSessionsPerPrincipal: 2 }, principal });
-    const bob = await HttpClient.open(url, revision, OTHER);
-    const [first, second] = [await HttpClient.open(url, revision, OWNER), await HttpClient.open(url, revision, OWNER)];
-    expect(await statuses(second, first)).toEqual([200, 200]);
-    const third = await HttpClient.open(url, revision, OWNER);
-    expect(await statuses(bob, first, second, third)).toEqual([200, 200, 404, 200]);
-    for (const client of [first, third]) await client.listen();
-    expect(await refusal(await post(url, initialize(revision), OWNER))).toEqual([429, '10', -32600]);
-    const hit = { limit: 'maxSessionsPerPrincipal', remoteAddress: '127.0.0.1', principal: { subject: 'ann' } };
-    expect(hits).toEqual([hit, hit]);
-    expect(await statuses(first, bob, await HttpClient.open(url, revision, OTHER))).toEqual([200, 200, 200]);
-  });
+  inEverySessionRevision('are capped like those of one address', (revision) =>
+    seeCap(host, revision, 'maxSessionsPerPrincipal', OWNER),
+  );
 });
 
 overEveryBinding('anonymous callers', (host) => {
@@ -249,9 +245,8 @@ overEveryBinding('anonymous callers', (host) => {
     await stream.rest();
     expect([stream.ended, ...(await statuses(client, ann, bob))]).toEqual([true, 404, 200, 200]);
     // without anonymous callers, the principal that is idle for longest makes room
-    expect(await statuses(await HttpClient.open(url, revision, { 'x-user': 'eve' }), ann, bob)).toEqual([
-      200, 404, 200,
-    ]);
+    const eve = await HttpClient.open(url, revision, { 'x-user': 'eve' });
+    expect(await statuses(eve, ann, bob)).toEqual([200, 404, 200]);
   });
 });
 
@@ -345,11 +340,7 @@ overEveryHost('unfinished bodies', (host) => {
 });
 
 /** Callers that are not the one who has only the subject `ann`. */
-const OTHERS: readonly Partial<Principal>[] = [
-  { subject: 'bob' },
-  { issuer: 'https://a.example' },
-  { clientId: 'app' },
-];
+const OTHERS: Partial<Principal>[] = [{ subject: 'bob' }, { issuer: 'https://a.example' }, { clientId: 'app' }];
 
 /** The session revisions in which users can be asked. */
 const WITH_QUESTIONS = ['2025-06-18', '2025-11-25'] as const;

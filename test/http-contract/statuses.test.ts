@@ -99,10 +99,7 @@ describe('the answer to a request', () => {
       for (const [method, params] of requests) {
         for (const { accept } of ACCEPTS) {
           const type = accept ?? 'application/json';
-          const response = await client.post(
-            client.buildMessage(0, method, params),
-            accept === undefined ? {} : { accept },
-          );
+          const response = await client.post(client.buildMessage(0, method, params), accept ? { accept } : {});
           const found = response.headers.get('content-type')?.split(';')[0];
           expect([method, params, accept, response.status, found]).toEqual([method, params, accept, 200, type]);
           if (type === 'application/json') expect((await json(response)).id).toBe(0);
@@ -146,7 +143,7 @@ describe('a POST', () => {
     };
     // a weight has up to three digits (RFC 9110, section 12.4.2)
     const refused = ['', '.', '.0', '.00', '.000'].map((digits) => `application/json;q=0${digits}`);
-    const others = ['text/html', 'image/*', '', '*/*;q=0', 'application/json; q=0.0, text/event-stream; q=0.000'];
+    const others = ['text/html', 'image/*', '', '*/*;q=0', 'text/event-stream;q=0.', 'text/*; q=0.0, a/b; q=0.000'];
     for (const accept of [...refused, ...others]) expect([accept, await statusOf(accept)]).toEqual([accept, 406]);
     for (const accept of [
       '*/*',
@@ -154,6 +151,7 @@ describe('a POST', () => {
       'text/event-stream, application/json',
       'a/b, */*;q=0.1',
       'application/json;q=0.001',
+      'application/json;xq=0',
       'application/*',
       'text/*',
       'Application/JSON',
@@ -250,13 +248,7 @@ describe('MCP-Protocol-Version', () => {
 });
 
 /** All that a client may send to a session. */
-const IN_SESSION = [
-  request(0, 'ping'),
-  request('', 'tools/list'),
-  NOTIFICATIONS[0],
-  RESPONSES[0],
-  [request(1, 'ping')],
-];
+const IN_SESSION = [request(0, 'ping'), request('', 'tools/list'), NOTIFICATIONS[0], RESPONSES[0], [request(1, 'x')]];
 
 describe('a session that is over', () => {
   /** Expects that a client's session is unknown. */
@@ -306,15 +298,8 @@ describe('a session that is over', () => {
     for (const options of [{}, { sessionStore: new MemorySessionStore() }]) {
       const { client } = await connect(revision, options);
       const { id: _id, ...begun } = initialize(revision);
-      const batches = [[initialize(revision)], [begun]];
-      for (const message of [
-        ...IN_SESSION,
-        ...NOTIFICATIONS,
-        ...RESPONSES,
-        begun,
-        ...batches,
-        request(1, 'no/method'),
-      ]) {
+      const others = [...NOTIFICATIONS, ...RESPONSES, begun, [initialize(revision)], [begun], request(1, 'no/method')];
+      for (const message of [...IN_SESSION, ...others]) {
         const response = await client.post(message, { 'mcp-session-id': undefined });
         expect([message, response.status]).toEqual([message, 400]);
         expect([response.headers.get('mcp-session-id'), (await json(response)).result]).toEqual([null, undefined]);

@@ -96,9 +96,8 @@ overEveryHost('the stream of a request', (host) => {
     expect([reader.response.status, reader.response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
     for (let event = await reader.next(); event?.comment !== 'keep-alive';) event = await reader.next();
     served.probe.emit('go');
-    expect((await reader.rest()).flatMap(({ message }) => message ?? [])).toMatchObject([
-      { id: 'streams', result: LET_GO },
-    ]);
+    const messages = (await reader.rest()).flatMap(({ message }) => message ?? []);
+    expect(messages).toMatchObject([{ id: 'streams', result: LET_GO }]);
     expect(await json(await quiet.response)).toMatchObject({ id: 'json', result: LET_GO });
   });
 

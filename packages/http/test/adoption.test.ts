@@ -338,9 +338,8 @@ describe.each([
     const both = await serveTwice({ principal, sessionStore: create() });
     for (const nodes of [both, [both[0], both[0]] as const]) {
       const session = await openSession(nodes[0].url);
-      await Promise.all(
-        nodes.map(({ url }, index) => statusOf(url, { ...session, 'x-user': ['ann', 'bob'][index] as string })),
-      );
+      const signIns = nodes.map(({ url }, at) => statusOf(url, { ...session, 'x-user': ['ann', 'bob'][at] as string }));
+      await Promise.all(signIns);
       const owners = [];
       for (const user of ['ann', 'bob']) {
         const codes = [];
@@ -407,10 +406,8 @@ describe('two principals who sign in at once, in two processes,', () => {
     });
     const [one, other] = await serveTwice({ principal, sessionStore });
     const session = await openSession(one.url);
-    const codes = await Promise.all([
-      statusOf(one.url, { ...session, ...ANN }),
-      statusOf(other.url, { ...session, ...BOB }),
-    ]);
+    const signIns = [statusOf(one.url, { ...session, ...ANN }), statusOf(other.url, { ...session, ...BOB })];
+    const codes = await Promise.all(signIns);
     expect(codes.toSorted()).toEqual([200, 404]);
     const [winner] = [ANN, BOB].filter((_user, index) => codes[index] === 200);
     for (const { url } of [one, other]) expect(await statusOf(url, { ...session, ...winner })).toBe(200);

@@ -117,16 +117,6 @@ describe('fetchHandler', () => {
     await aborted;
   });
 
-  it('cancels a stateless request that has no response yet [HTTP-22]', async () => {
-    const { post, probe } = create();
-    const controller = new AbortController();
-    const [pending] = await whenBegun(probe, post(...WAIT, { signal: controller.signal }));
-    const aborted = once(probe, 'aborted');
-    controller.abort();
-    await aborted;
-    expect((await pending).status).toBe(202);
-  });
-
   it('answers 404 for other paths if it has a path', async () => {
     const { post } = create({ path: '/mcp' });
     expect((await post(...ADD)).status).toBe(200);

@@ -11,7 +11,7 @@ import {
 import { type AddressInfo, connect as connectSocket } from 'node:net';
 
 import { describe, expect, it } from '@jest/globals';
-import type { Context, McpServer } from '@decorum/core';
+import type { McpServer } from '@decorum/core';
 import { authRoutes, mcp, type McpPluginOptions } from '@decorum/http';
 import { nodeHandler, type NodeHandlerOptions } from '@decorum/http/node';
 import { fastify } from 'fastify';
@@ -67,9 +67,7 @@ function send(client: ClientHttp2Session, method: string, headers: Fields = {}, 
   return stream.setEncoding('utf8');
 }
 
-async function answerTo(
-  stream: ClientHttp2Stream,
-): Promise<[status: number, body: string, headers: IncomingHttpHeaders]> {
+async function answerTo(stream: ClientHttp2Stream): Promise<[status: number, text: string, all: IncomingHttpHeaders]> {
   const [headers] = (await once(stream, 'response')) as [IncomingHttpHeaders];
   return [Number(headers[':status']), ((await stream.toArray()) as string[]).join(''), headers];
 }
@@ -105,23 +103,10 @@ describe.each(Object.keys(HOSTS))('over HTTP/2, %s', (host) => {
 
   it('checks the host that HTTP/2 sends as :authority', async () => {
     const { client } = await serve();
-    const evil = { ...ACCEPT, ...ADD[1], ':authority': 'evil.example' };
-    expect((await answerTo(send(client, 'POST', evil, ADD[0])))[0]).toBe(403);
-    const disguised = { ...evil, host: '127.0.0.1' };
-    expect((await answerTo(send(client, 'POST', disguised, ADD[0])))[0]).toBe(403);
-  });
-
-  it('shows handlers no pseudo-headers', async () => {
-    const { client, probe } = await serve();
-    const began = once(probe, 'began');
-    const headers = { ...ACCEPT, ...modernHeaders('tools/call', 'wait') };
-    const pending = answerTo(send(client, 'POST', headers, modernCall(1, 'wait')));
-    await began;
-    const { transport } = probe.contexts[0] as Context;
-    expect(Object.keys(transport.headers ?? {}).filter((name) => name.startsWith(':'))).toEqual([]);
-    expect(transport.remoteAddress).toBe('127.0.0.1');
-    probe.emit('go');
-    expect((await pending)[0]).toBe(200);
+    for (const more of [{}, { host: '127.0.0.1' }]) {
+      const evil = { ...ACCEPT, ...ADD[1], ':authority': 'evil.example', ...more };
+      expect((await answerTo(send(client, 'POST', evil, ADD[0])))[0]).toBe(403);
+    }
   });
 
   it('announces the length of what a HEAD request for a document would get', async () => {

@@ -181,10 +181,8 @@ describe('listen, for other paths', () => {
   it.each(['GET', 'PUT', 'PROPFIND'])('answers %s with 404, without authentication', async (method) => {
     const { url } = await serve({ auth: { authenticate: () => ({ status: 401 }) } });
     const answer = await fetch(new URL('/elsewhere', url), { method });
-    expect([answer.status, await answer.json()]).toMatchObject([
-      404,
-      { error: { message: 'There is no endpoint at this path.' } },
-    ]);
+    const error = { message: 'There is no endpoint at this path.' };
+    expect([answer.status, await answer.json()]).toMatchObject([404, { error }]);
   });
 
   it('rejects paths that are not valid percent-encoding', async () => {

@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { Agent, type IncomingMessage, request as httpRequest } from 'node:http';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
@@ -13,9 +11,10 @@ import fc from 'fast-check';
 import { malformedMessages } from '../../../test/support/malformed.js';
 import { malformedTarget, SESSION_MESSAGES, STATELESS_MESSAGES } from '../../../test/support/malformed-target.js';
 import type { ExchangeParts } from '../src/exchange/exchange-parts.js';
+import { EventReader, type ServerEvent } from './events.js';
 import { afterwards } from './fixture.js';
 import { ADD, call, type Fields, INITIALIZED, json, modernHeaders, request, SUM } from './messages.js';
-import { post } from './sending.js';
+import { post, statusOf } from './sending.js';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -79,13 +78,10 @@ interface Answer {
 
 /** A client that sends arbitrary messages, reads every response to its end, and answers questions. */
 class Client {
-  private readonly agent = new Agent({ keepAlive: true, maxSockets: 16 });
-  private readonly answers: Promise<void>[] = [];
+  private readonly answers: Promise<number>[] = [];
   session: Fields = {};
 
-  constructor(private readonly url: string) {
-    afterwards(() => this.agent.destroy());
-  }
+  constructor(private readonly url: string) {}
 
   /** Initializes a session. */
   async open(): Promise<void> {
@@ -94,56 +90,39 @@ class Client {
     const params = { protocolVersion: version, capabilities: { sampling: {}, roots: {} }, clientInfo };
     const response = await post(this.url, request(0, 'initialize', params));
     await response.text();
-    this.session = {
-      'mcp-session-id': response.headers.get('mcp-session-id') as string,
-      'mcp-protocol-version': version,
-    };
+    const id = response.headers.get('mcp-session-id') as string;
+    this.session = { 'mcp-session-id': id, 'mcp-protocol-version': version };
     await post(this.url, INITIALIZED, this.session);
   }
 
   async send(body: Uint8Array, headers: Fields): Promise<Answer> {
-    const sent = httpRequest(this.url, {
-      method: 'POST',
-      agent: this.agent,
-      headers: { 'content-type': 'application/json', 'content-length': String(body.length), ...headers },
-    });
-    sent.end(body);
-    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    const response = await post(this.url, body, headers);
     const codes: unknown[] = [];
-    let text = '';
-    response.setEncoding('utf8');
-    for await (const chunk of response) {
-      text += chunk as string;
-      if (response.headers['content-type'] === 'text/event-stream') text = this.readEvents(text, codes);
+    if (response.headers.get('content-type') === 'text/event-stream') {
+      const reader = new EventReader(response);
+      for (let event = await reader.next(); event; event = await reader.next()) this.read(event, codes);
+    } else {
+      const text = await response.text();
+      if (text !== '') codes.push((JSON.parse(text) as { error?: { code: number } }).error?.code);
     }
-    if (text !== '') codes.push((JSON.parse(text) as { error?: { code: number } }).error?.code);
-    const begun = response.headers['mcp-session-id'];
+    const begun = response.headers.get('mcp-session-id');
     // "initialize" may still be valid after the mutation; end its session
-    if (begun) await fetch(this.url, { method: 'DELETE', headers: { 'mcp-session-id': String(begun) } });
-    return { status: response.statusCode as number, codes };
+    if (begun !== null) await fetch(this.url, { method: 'DELETE', headers: { 'mcp-session-id': begun } });
+    return { status: response.status, codes };
   }
 
-  private readEvents(text: string, codes: unknown[]): string {
-    const blocks = text.split('\n\n');
-    for (const block of blocks.slice(0, -1)) {
-      const data = /^data: (.+)$/m.exec(block)?.[1];
-      // other blocks are comments, which keep a quiet stream open
-      if (data === undefined) continue;
-      const { id, method, error } = JSON.parse(data) as { id?: string; method?: string; error?: { code: number } };
-      if (method === 'sampling/createMessage') this.answers.push(this.answer(id));
-      else if (method === undefined) codes.push(error?.code);
-    }
-    return blocks.at(-1) as string;
+  private read({ message }: ServerEvent, codes: unknown[]): void {
+    // other events are comments, which keep a quiet stream open
+    if (message === undefined) return;
+    const result = { role: 'assistant', content: { type: 'text', text: 'Hi' }, model: 'm' };
+    const answer = { jsonrpc: '2.0', id: message.id, result };
+    if (message.method === 'sampling/createMessage') this.answers.push(statusOf(this.url, this.session, answer));
+    else if (message.method === undefined) codes.push((message as { error?: { code: number } }).error?.code);
   }
 
   /** Resolves when all questions are answered. */
   async settle(): Promise<void> {
     await Promise.all(this.answers.splice(0));
-  }
-
-  private async answer(id: string | undefined): Promise<void> {
-    const result = { role: 'assistant', content: { type: 'text', text: 'Hi' }, model: 'm' };
-    await (await post(this.url, { jsonrpc: '2.0', id, result }, this.session)).text();
   }
 }
 

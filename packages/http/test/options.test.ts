@@ -112,9 +112,8 @@ describe('an unknown option', () => {
 
   it('is detected in legacySse too', () => {
     const options = untyped({ legacySse: { messagePath: '/in' } });
-    expect(() => nodeHandler(server, options)).toThrow(
-      'legacySse: `messagePath` is not an option. Write `messagesPath`.',
-    );
+    const problem = 'legacySse: `messagePath` is not an option. Write `messagesPath`.';
+    expect(() => nodeHandler(server, options)).toThrow(problem);
   });
 
   it('does not include those that Fastify adds to its listen options', async () => {

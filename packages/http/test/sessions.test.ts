@@ -9,7 +9,6 @@ import { connect as connectClient } from '@decorum/testing';
 import fastify from 'fastify';
 
 import { cpuMs } from '../../../test/support/cpu.js';
-import type { Sender } from '../src/endpoint/caller.js';
 import type { Sink } from '../src/endpoint/http-context.js';
 import { HttpError } from '../src/endpoint/http-error.js';
 import { PendingCallbacks } from '../src/endpoint/pending-callbacks.js';
@@ -356,57 +355,6 @@ describe('eviction', () => {
       expect(() => sessions.open(at('192.0.2.7'), false)).toThrow('too many open sessions');
       for (const session of [one, other]) sessions.end(session);
     }
-  });
-});
-
-describe('an expired token', () => {
-  const MINUTE = 60_000;
-  const ANN = { subject: 'ann' };
-  const until = (ms: number) => ({ ...at(address(0)), principal: { ...ANN, expiresAt: Date.now() + ms } });
-
-  /** Opens a session whose client reads a stream. */
-  function reading(sessions: Sessions, sender: Sender) {
-    const session = sessions.open(sender, false);
-    connect(session);
-    return session;
-  }
-
-  it('ends the streams of its caller at that time, and no others', async () => {
-    const wind = stopClock();
-    const sessions = await createSessions();
-    const expiring = reading(sessions, until(MINUTE));
-    const others = [at(address(1)), { ...at(address(2)), principal: ANN }, until(MINUTE + 1)];
-    const lasting = others.map((sender) => reading(sessions, sender));
-    wind(MINUTE - 1);
-    sessions.expire();
-    expect(expiring.connected).toBe(true);
-    wind(1);
-    sessions.expire();
-    expect([expiring, ...lasting].map(({ connected }) => connected)).toEqual([false, true, true, true]);
-    expect(sessions.local(expiring.id, ANN)).toBe(expiring);
-  });
-
-  it('does no harm to a session that has seen a newer one', async () => {
-    const wind = stopClock();
-    const sessions = await createSessions();
-    const session = reading(sessions, until(MINUTE));
-    for (const ms of [2 * MINUTE, MINUTE]) expect(sessions.local(session.id, until(ms).principal)).toBe(session);
-    wind(2 * MINUTE - 1);
-    sessions.expire();
-    expect(session.connected).toBe(true);
-    wind(1);
-    sessions.expire();
-    expect(session.connected).toBe(false);
-  });
-
-  it('ends a session that ends with its stream', async () => {
-    const wind = stopClock();
-    const sessions = await createSessions();
-    const session = sessions.open(until(MINUTE), false);
-    session.useSoleStream(session.openStream('g'));
-    wind(MINUTE);
-    sessions.expire();
-    expect(sessions.local(session.id, ANN)).toBeUndefined();
   });
 });
 

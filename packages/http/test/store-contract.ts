@@ -143,9 +143,8 @@ export function describeEventStore(name: string, create: () => EventStore | Prom
       const store = await create();
       await fill(store, 's/a', 20);
       const events = (await store.read('s/a', 17)) ?? [];
-      expect(events.map(({ sequence, frame }) => [sequence, frame])).toEqual(
-        [18, 19, 20].map((n) => [n, `{"n":${n},"k":"s/a"}`]),
-      );
+      const expected = [18, 19, 20].map((n) => [n, `{"n":${n},"k":"s/a"}`]);
+      expect(events.map(({ sequence, frame }) => [sequence, frame])).toEqual(expected);
       expect(await store.read('s/a', 0)).toHaveLength(20);
     });
 

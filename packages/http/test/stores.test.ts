@@ -14,8 +14,8 @@ import {
 import { stopClock } from './clock.js';
 import { EventReader, getStream, nextSweep, type ServerEvent } from './events.js';
 import { afterwards, serve, serveSession, serveTwice, whenBegun } from './fixture.js';
-import { call, cancelOf, type Fields, INITIALIZE, INITIALIZED, json, request, SUM, TOKEN } from './messages.js';
-import { openSession, post, statusOf } from './sending.js';
+import { call, cancelOf, INITIALIZE, INITIALIZED, json, request, SUM, TOKEN } from './messages.js';
+import { openSession, post, statusOf, statusOfGet } from './sending.js';
 import { describeEventStore, describeSessionStore, LateEventStore, LateSessionStore } from './store-contract.js';
 
 const pass = (ms: number): void => {
@@ -99,9 +99,8 @@ describe.each(STORES)('sessions in %s', (_name, create) => {
     const [one, other] = await serveTwice({ sessionStore: create() });
     const session = await openSession(one.url);
     for (const { url } of [other, one, other]) {
-      expect(await json(await post(url, call(1, 'add', SUM), session))).toMatchObject({
-        result: { content: [{ text: '3' }] },
-      });
+      const answer = await json(await post(url, call(1, 'add', SUM), session));
+      expect(answer).toMatchObject({ result: { content: [{ text: '3' }] } });
     }
     expect(await statusOf(other.url, session, INITIALIZE)).toBe(400);
   });
@@ -189,10 +188,11 @@ describe.each(STORES)('sessions in %s', (_name, create) => {
 
   it('outlive the endpoint that started them, and eviction at the cap', async () => {
     const [one, other] = await serveTwice({ sessionStore: create(), limits: { maxSessions: 1 } });
-    const sessions: Fields[] = [await openSession(one.url), await openSession(one.url)];
-    for (const session of sessions) expect(await statusOf(one.url, session)).toBe(200);
-    await one.close();
-    for (const session of sessions) expect(await statusOf(other.url, session)).toBe(200);
+    const sessions = [await openSession(one.url), await openSession(one.url)];
+    for (const { url } of [one, other]) {
+      for (const session of sessions) expect(await statusOf(url, session)).toBe(200);
+      await one.close();
+    }
   });
 
   it('stay as long as they are used', async () => {
@@ -216,22 +216,28 @@ const fails = () => {
 };
 const failsLater = async () => fails();
 
+/** Two endpoints, of which the first has a session and its GET stream. */
+async function interrupted(events?: ListenOptions['events'], version?: string) {
+  const options = { sessionStore: new LateSessionStore(), ...(events && { events }) };
+  const [one, other] = await serveTwice(options);
+  const session = await openSession(one.url, {}, version);
+  const stream = await getStream(one.url, session);
+  const resume = async (id: string) => await getStream(other.url, { ...session, 'last-event-id': id });
+  return { one, other, session, stream, resume };
+}
+
 describe.each([
   ['shared', () => new LateEventStore()],
   ['not shared', () => undefined],
 ])('a GET stream that is resumed at another endpoint, with events that are %s,', (_name, createEvents) => {
   it.each(['2025-11-25', '2025-06-18'])('goes on with new messages (%s) (#22)', async (version) => {
-    const events = createEvents();
-    const [one, other] = await serveTwice({ sessionStore: new LateSessionStore(), ...(events && { events }) });
-    const session = await openSession(one.url, {}, version);
-    const stream = await getStream(one.url, session);
+    const { one, other, stream, resume } = await interrupted(createEvents(), version);
     one.server.notify.toolsChanged();
-    const { id } = (await stream.message()) as { id: string };
+    let last = (await stream.message()).id as string;
     await one.close();
     // and each time that it is interrupted again
-    let last = id;
     for (let time = 0; time < 2; time += 1) {
-      const again = await getStream(other.url, { ...session, 'last-event-id': last });
+      const again = await resume(last);
       other.server.notify.promptsChanged();
       const next = await again.message();
       expect(next.message?.method).toBe('notifications/prompts/list_changed');
@@ -242,12 +248,10 @@ describe.each([
   });
 
   it('goes on even if it has sent nothing yet (#22)', async () => {
-    const events = createEvents();
-    const [one, other] = await serveTwice({ sessionStore: new LateSessionStore(), ...(events && { events }) });
-    const session = await openSession(one.url);
-    const { id } = (await (await getStream(one.url, session)).next()) as { id: string };
+    const { one, other, stream, resume } = await interrupted(createEvents());
+    const { id } = (await stream.next()) as { id: string };
     await one.close();
-    const again = await getStream(other.url, { ...session, 'last-event-id': id });
+    const again = await resume(id);
     other.server.notify.promptsChanged();
     expect((await again.message()).message?.method).toBe('notifications/prompts/list_changed');
   });
@@ -265,16 +269,14 @@ describe('a GET stream that is resumed at another endpoint', () => {
       return found;
     };
     const events = { append: memory.append.bind(memory), read };
-    const [one, other] = await serveTwice({ sessionStore: new LateSessionStore(), events });
-    const session = await openSession(one.url);
-    const lost = await getStream(one.url, session);
+    const { one, other, session, stream: lost, resume } = await interrupted(events);
     const { id } = (await lost.next()) as { id: string };
     await statusOf(one.url, session, request(1, 'resources/subscribe', GUIDE));
     for (let n = 0; n < 5; n += 1) one.server.notify.resourceUpdated('docs://guide');
     for (let n = 0; n < 5; n += 1) await lost.message();
     await one.close();
     let begun = once(reads, 'read');
-    const resumed = getStream(other.url, { ...session, 'last-event-id': id });
+    const resumed = resume(id);
     await begun;
     other.server.notify.resourceUpdated('docs://guide');
     for (let page = 0; page < 3; page += 1) {
@@ -293,25 +295,23 @@ describe('a GET stream that is resumed at another endpoint', () => {
     expect(ids.slice(5).map((each) => each.replace(/^.*-/, ''))).toEqual(['1', '2']);
     // back to the end of its own events
     await again.cancel();
-    const third = await getStream(other.url, { ...session, 'last-event-id': ids.at(-1) as string });
+    const third = await resume(ids.at(-1) as string);
     other.server.notify.toolsChanged();
     expect((await third.message()).message?.method).toBe('notifications/tools/list_changed');
   });
 
   it('keeps no messages if the store fails, so that the next attempt gets them (#22)', async () => {
     const events = new LateEventStore();
-    const [one, other] = await serveTwice({ sessionStore: new LateSessionStore(), events });
-    const session = await openSession(one.url);
-    const { id } = (await (await getStream(one.url, session)).next()) as { id: string };
+    const { one, other, session, stream, resume } = await interrupted(events);
+    const { id } = (await stream.next()) as { id: string };
     await one.close();
-    const again = { ...session, accept: 'text/event-stream', 'last-event-id': id };
     const read = events.read.bind(events);
     events.read = failsLater;
-    expect((await fetch(other.url, { headers: again })).status).toBe(503);
+    expect(await statusOfGet(other.url, { ...session, 'last-event-id': id })).toBe(503);
     events.read = read;
-    const stream = await getStream(other.url, again);
+    const again = await resume(id);
     other.server.notify.toolsChanged();
-    expect((await stream.message()).message?.method).toBe('notifications/tools/list_changed');
+    expect((await again.message()).message?.method).toBe('notifications/tools/list_changed');
   });
 
   it('of a call that has sent nothing yet, is answered without events, so that its client comes back (#22)', async () => {
@@ -327,8 +327,7 @@ describe('a GET stream that is resumed at another endpoint', () => {
     let events: ServerEvent[] = [];
     while (!events.some(({ message }) => message !== undefined)) events = await again();
     expect(events.at(-1)?.message).toMatchObject({ id: 9, result: {} });
-    const unknown = { ...session, accept: 'text/event-stream', 'last-event-id': 'p00000000-1' };
-    expect((await fetch(other.url, { headers: unknown })).status).toBe(400);
+    expect(await statusOfGet(other.url, { ...session, 'last-event-id': 'p00000000-1' })).toBe(400);
   });
 });
 
