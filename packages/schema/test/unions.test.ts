@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 
 import { describe, expect, it } from '@jest/globals';
-import { Transform, Type } from 'class-transformer';
+import { Transform, Type, type TypeOptions } from 'class-transformer';
 import * as cv from 'class-validator';
 
 import { Describe } from '../src/decorators/describe.js';
@@ -19,16 +19,15 @@ class Square extends Shape {
   @cv.IsNumber() side!: number;
 }
 
-const shapes = {
-  discriminator: {
-    property: 'kind',
-    subTypes: [
-      { value: Circle, name: 'circle' },
-      { value: Square, name: 'square' },
-    ],
-  },
-  keepDiscriminatorProperty: true,
-};
+const by = (
+  property: string,
+  classes: Readonly<Record<string, unknown>>,
+): NonNullable<TypeOptions['discriminator']> => ({
+  property,
+  subTypes: Object.entries(classes).map(([name, value]) => ({ name, value: value as new () => object })),
+});
+
+const shapes = { discriminator: by('kind', { circle: Circle, square: Square }), keepDiscriminatorProperty: true };
 
 class Drawing {
   @cv.ValidateNested() @Type(() => Shape, shapes) main!: Circle | Square;
@@ -37,18 +36,14 @@ class Drawing {
 
 const circle = { kind: 'circle', radius: 1 };
 const square = { kind: 'square', side: 2 };
-const circleSchema = {
+const schemaOf = (kind: object, size: string) => ({
   type: 'object',
-  properties: { kind: { description: 'What it is', type: 'string', const: 'circle' }, radius: { type: 'number' } },
-  required: ['kind', 'radius'],
+  properties: { kind: { type: 'string', ...kind }, [size]: { type: 'number' } },
+  required: ['kind', size],
   additionalProperties: false,
-};
-const squareSchema = {
-  type: 'object',
-  properties: { kind: { type: 'string', const: 'square' }, side: { type: 'number' } },
-  required: ['kind', 'side'],
-  additionalProperties: false,
-};
+});
+const circleSchema = schemaOf({ description: 'What it is', const: 'circle' }, 'radius');
+const squareSchema = schemaOf({ const: 'square' }, 'side');
 
 describe('a union by the discriminator of @Type', () => {
   it('is published as oneOf, each class with its own name', () => {
@@ -80,7 +75,7 @@ describe('a union by the discriminator of @Type', () => {
     },
   );
 
-  it('may be omitted', () => {
+  it('may be omitted, and else must be an object', () => {
     class Maybe {
       @cv.IsOptional() @cv.ValidateNested() @Type(() => Shape, shapes) shape?: Shape;
     }
@@ -89,11 +84,7 @@ describe('a union by the discriminator of @Type', () => {
     expect(valueOf<Maybe>(Maybe, { shape: circle }).shape).toBeInstanceOf(Circle);
     expect(problemsOf(Maybe, { shape: { kind: 'x' } })).toEqual(['shape.kind must be one of "circle", "square"']);
     expect(problemsOf(Maybe, { shape: { kind: 'circle' } })).toEqual(['shape.radius is required']);
-  });
-
-  it('must be an object', () => {
-    expect(problemsOf(Drawing, { main: 'circle' })).toEqual(['main must be an object']);
-    expect(problemsOf(Drawing, { main: null })).toEqual(['main must be an object']);
+    for (const main of ['circle', null]) expect(problemsOf(Drawing, { main })).toEqual(['main must be an object']);
   });
 
   it('replaces the property if the classes do not declare it', () => {
@@ -101,13 +92,7 @@ describe('a union by the discriminator of @Type', () => {
       @cv.IsString() name!: string;
     }
     class Nothing {}
-    const discriminator = {
-      property: 'is',
-      subTypes: [
-        { value: Dog, name: 'dog' },
-        { value: Nothing, name: 'nothing' },
-      ],
-    };
+    const discriminator = by('is', { dog: Dog, nothing: Nothing });
     class Dropped {
       @cv.ValidateNested() @Type(() => Object, { discriminator }) pet!: object;
     }
@@ -133,16 +118,9 @@ describe('a union by the discriminator of @Type', () => {
       @cv.ValidateNested() @Type(() => Object, { discriminator: operators() }) inner!: object;
     }
     function operators() {
-      return {
-        property: 'op',
-        get subTypes() {
-          return [
-            { value: Num, name: 'num' },
-            { value: Not, name: 'not' },
-            { value: Neg, name: 'neg' },
-          ];
-        },
-      };
+      // the classes do not exist yet
+      const subTypes = () => by('op', { num: Num, not: Not, neg: Neg }).subTypes;
+      return Object.defineProperty({ property: 'op', subTypes: [] as never[] }, 'subTypes', { get: subTypes });
     }
     class Sum {
       @cv.ValidateNested() @Type(() => Object, { discriminator: operators() }) root!: object;
@@ -166,7 +144,7 @@ describe('a union by the discriminator of @Type', () => {
       @cv.IsInt()
       b!: number;
     }
-    const discriminator = { property: 'is', subTypes: [{ value: Checked, name: 'checked' }] };
+    const discriminator = by('is', { checked: Checked });
     class Holder {
       @cv.ValidateNested() @Type(() => Object, { discriminator }) one!: object;
     }
@@ -197,10 +175,8 @@ describe('a union by the discriminator of @Type', () => {
   it('is checked in results, which contain their discriminator', () => {
     const shape = compile(Drawing, 'output');
     const main = Object.assign(new Circle(), { radius: 1 });
-    expect(shape.checkOutput({ main, others: [square] })).toEqual({
-      ok: true,
-      value: { main: circle, others: [square] },
-    });
+    const value = { main: circle, others: [square] };
+    expect(shape.checkOutput({ main, others: [square] })).toEqual({ ok: true, value });
     expect(shape.checkOutput({ main: { radius: 1 } })).toMatchObject({ ok: false, problems: [{ path: 'main.kind' }] });
   });
 });
@@ -212,7 +188,8 @@ describe('an invalid union is an error at startup:', () => {
     }
     return Dto;
   };
-  const bare = { property: 'is', subTypes: [{ value: Circle, name: 'circle' }] };
+  const bare = by('is', { circle: Circle });
+  const again = { value: Square, name: 'circle' };
   class Undeclared {
     @cv.IsString() text!: string;
   }
@@ -229,21 +206,9 @@ describe('an invalid union is an error at startup:', () => {
     ['no classes', union({ property: 'is', subTypes: [] }), /without classes\. Write `subTypes: \[\{ value: Circle/],
     ['a class that is missing', union({ ...bare, subTypes: [{ name: 'a' }] }), /a subtype without a class/],
     ['no name', union({ ...bare, subTypes: [{ value: Circle }] }), /gives Circle the name undefined/],
-    [
-      'a name twice',
-      union({ ...bare, subTypes: [...bare.subTypes, { value: Square, name: 'circle' }] }),
-      /gives Square the name "circle"/,
-    ],
-    [
-      'a property that every object has',
-      union({ ...bare, subTypes: [{ value: Circle, name: 'toString' }] }),
-      /Circle the name "toString"/,
-    ],
-    [
-      'a class that rejects its own name',
-      union({ property: 'kind', subTypes: [{ value: Circle, name: 'disc' }] }),
-      /Circle\.kind: @Type names the class "disc".*agree/,
-    ],
+    ['a name twice', union({ ...bare, subTypes: [...bare.subTypes, again] }), /gives Square the name "circle"/],
+    ['a property that every object has', union(by('is', { toString: Circle })), /Circle the name "toString"/],
+    ['a class that rejects its own name', union(by('kind', { disc: Circle })), /Circle\.kind: .* class "disc".*agree/],
     ['no @ValidateNested', Unchecked, /Unchecked\.x: .*@ValidateNested\(\)/],
     ['a property that class-transformer removes', Removed, /Circle\.kind: .*keepDiscriminatorProperty: true/],
   ])('%s', (_, source, message) => {
@@ -251,7 +216,7 @@ describe('an invalid union is an error at startup:', () => {
   });
 
   it('results without a discriminator', () => {
-    const source = union({ property: 'is', subTypes: [{ value: Undeclared, name: 'text' }] });
+    const source = union(by('is', { text: Undeclared }));
     expect(mistakeIn(source)).toBe('none');
     expect(mistakeIn(source, 'output')).toMatch(/Undeclared\.is: .*@Equals\('text'\) readonly is = 'text'/);
   });

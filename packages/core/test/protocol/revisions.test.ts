@@ -29,13 +29,8 @@ import type { Revision } from '../../src/protocol/revisions/revision.js';
 const meta = { 'example.com/key': { future: 1 } };
 const icon: Required<Icon> = { src: 'https://example.com/a.png', mimeType: 'image/png', sizes: ['any'], theme: 'dark' };
 const annotations: Required<Annotations> = { audience: ['user'], priority: 1, lastModified: '2025-01-12T15:00:58Z' };
-const hints: Required<ToolAnnotations> = {
-  title: 'A',
-  readOnlyHint: true,
-  destructiveHint: true,
-  idempotentHint: true,
-  openWorldHint: true,
-};
+const effects = { readOnlyHint: true, destructiveHint: true, idempotentHint: true, openWorldHint: true };
+const hints: Required<ToolAnnotations> = { title: 'A', ...effects };
 const listed = { name: 'a', title: 'A', description: 'About a', icons: [icon], _meta: meta };
 const schema = { type: 'object', properties: { future: { type: 'string' } } };
 const tool: Required<Tool> = { ...listed, inputSchema: schema, outputSchema: schema, annotations: hints };
@@ -54,23 +49,13 @@ const BLOCKS = {
   ResourceLink: { ...resource, type: 'resource_link' },
 } satisfies Record<string, ContentBlock>;
 const blocks: ContentBlock[] = Object.values(BLOCKS);
-const toolResult: Required<CallToolResult> = {
-  content: blocks,
-  structuredContent: { future: 1 },
-  isError: false,
-  _meta: meta,
-};
+const structured = { structuredContent: { future: 1 }, isError: false };
+const toolResult: Required<CallToolResult> = { content: blocks, ...structured, _meta: meta };
 const messages = blocks.map((block) => ({ role: 'user', content: block }) as const);
 const promptResult: Required<GetPromptResult> = { description: 'About a', messages, _meta: meta };
 const readResult: Required<ReadResourceResult> = { contents: [text, blob], _meta: meta };
-const server: Required<Implementation> = {
-  name: 'a',
-  version: '1',
-  title: 'A',
-  description: 'About a',
-  icons: [icon],
-  websiteUrl: 'https://example.com',
-};
+const shown = { title: 'A', description: 'About a', icons: [icon], websiteUrl: 'https://example.com' };
+const server: Required<Implementation> = { name: 'a', version: '1', ...shown };
 const capabilities: Required<ServerCapabilities> = {
   tools: { listChanged: true },
   prompts: { listChanged: true },
@@ -96,43 +81,33 @@ const sentMessage = (revision: Revision, message: PromptMessage) =>
 
 /** Each kind of object: its definition in the schema, and its encoding in every place. */
 const ROWS: readonly Row[] = [
-  row('Tool', tool, (revision, model) => revision.tool(model)),
-  row('ToolAnnotations', hints, (revision, model) => revision.tool({ ...tool, annotations: model })['annotations']),
-  row('Icon', icon, (revision, model) => first(revision.tool({ ...tool, icons: [model] })['icons'])),
-  row('Prompt', prompt, (revision, model) => revision.prompt(model)),
-  row('PromptArgument', argument, (revision, model) =>
-    first(revision.prompt({ ...prompt, arguments: [model] })['arguments']),
-  ),
-  row('Resource', resource, (revision, model) => revision.resource(model)),
-  row(
-    'Annotations',
-    annotations,
-    (revision, model) => revision.resource({ ...resource, annotations: model })['annotations'],
-  ),
-  row('ResourceTemplate', template, (revision, model) => revision.resourceTemplate(model)),
-  row('CallToolResult', toolResult, (revision, model) => revision.toolResult(model, tool)),
+  row('Tool', tool, (by, model) => by.tool(model)),
+  row('ToolAnnotations', hints, (by, model) => by.tool({ ...tool, annotations: model })['annotations']),
+  row('Icon', icon, (by, model) => first(by.tool({ ...tool, icons: [model] })['icons'])),
+  row('Prompt', prompt, (by, model) => by.prompt(model)),
+  row('PromptArgument', argument, (by, model) => first(by.prompt({ ...prompt, arguments: [model] })['arguments'])),
+  row('Resource', resource, (by, model) => by.resource(model)),
+  row('Annotations', annotations, (by, model) => by.resource({ ...resource, annotations: model })['annotations']),
+  row('ResourceTemplate', template, (by, model) => by.resourceTemplate(model)),
+  row('CallToolResult', toolResult, (by, model) => by.toolResult(model, tool)),
   ...Object.entries(BLOCKS).map(([definition, block]) => row<ContentBlock>(definition, block, sentBlock)),
   row(
     'Annotations',
     annotations,
-    (revision, model) => sentBlock(revision, { ...BLOCKS.ImageContent, annotations: model })['annotations'],
+    (by, model) => sentBlock(by, { ...BLOCKS.ImageContent, annotations: model })['annotations'],
   ),
   row(
     'TextResourceContents',
     text,
-    (revision, model) => sentBlock(revision, { ...BLOCKS.EmbeddedResource, resource: model })['resource'],
+    (by, model) => sentBlock(by, { ...BLOCKS.EmbeddedResource, resource: model })['resource'],
   ),
-  row('GetPromptResult', promptResult, (revision, model) => revision.promptResult(model)),
+  row('GetPromptResult', promptResult, (by, model) => by.promptResult(model)),
   row('PromptMessage', messages[0] as PromptMessage, sentMessage),
-  row(
-    'ImageContent',
-    BLOCKS.ImageContent,
-    (revision, model) => sentMessage(revision, { role: 'user', content: model })['content'],
-  ),
-  row('ReadResourceResult', readResult, (revision, model) => revision.readResult(model)),
-  row('BlobResourceContents', blob, (revision, model) => first(revision.readResult({ contents: [model] })['contents'])),
-  row('Implementation', server, (revision, model) => revision.implementation(model)),
-  row('ServerCapabilities', capabilities, (revision, model) => revision.capabilities(model)),
+  row('ImageContent', BLOCKS.ImageContent, (by, model) => sentMessage(by, { role: 'user', content: model })['content']),
+  row('ReadResourceResult', readResult, (by, model) => by.readResult(model)),
+  row('BlobResourceContents', blob, (by, model) => first(by.readResult({ contents: [model] })['contents'])),
+  row('Implementation', server, (by, model) => by.implementation(model)),
+  row('ServerCapabilities', capabilities, (by, model) => by.capabilities(model)),
 ];
 
 /** Revisions don't define the contents of these. */
@@ -164,10 +139,8 @@ describe.each(REVISIONS)('$id', (revision) => {
     const { definitions } = schemaOf(revision.id as Id);
     for (const [definition, model, word] of ROWS.filter(([name]) => name in definitions)) {
       const fields = Object.keys(definitions[definition]?.['properties'] as object).filter((name) => name in model);
-      expect([definition, ...Object.keys(sentBy(word)(model) as object).sort()]).toEqual([
-        definition,
-        ...fields.sort(),
-      ]);
+      const sent = Object.keys(sentBy(word)(model) as object).sort();
+      expect([definition, ...sent]).toEqual([definition, ...fields.sort()]);
     }
   });
 
