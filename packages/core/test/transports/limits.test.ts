@@ -5,7 +5,6 @@ import { setImmediate as turn } from 'node:timers/promises';
 import {
   McpServer,
   type McpServerOptions,
-  NoInput,
   type ReachedLimit,
   Resource,
   serveStdio,
@@ -80,10 +79,8 @@ async function startUnread(limits?: StdioLimits) {
   const { server, hits } = createServer();
   const input = new PassThrough();
   const held: { readonly text: string; readonly take: () => void }[] = [];
-  const output = new Writable({
-    decodeStrings: false,
-    write: (text: string, _encoding, take) => void held.push({ text, take }),
-  });
+  const write = (text: string, _encoding: string, take: () => void) => void held.push({ text, take });
+  const output = new Writable({ decodeStrings: false, write });
   await serveStdio(server, { input, output, drainMs: 1, ...(limits && { limits }) });
   const send = async (message: object) => {
     input.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
@@ -168,11 +165,8 @@ describe('a client over stdio that takes nothing', () => {
 
 describe('a client over stdio that stops reading', () => {
   const PARTS = ['x://a/1', 'x://a/2', 'x://a/3'];
-  const LISTEN = {
-    id: 'sub',
-    method: 'subscriptions/listen',
-    params: { _meta: ENVELOPE, notifications: { toolsListChanged: true, resourceSubscriptions: ['x://a'] } },
-  };
+  const notifications = { toolsListChanged: true, resourceSubscriptions: ['x://a'] };
+  const LISTEN = { id: 'sub', method: 'subscriptions/listen', params: { _meta: ENVELOPE, notifications } };
 
   it.each(['subscriptions/listen', 'the subscriptions of a session'])(
     'costs no memory, and gets every change of %s once, in order, when it reads again',
@@ -219,7 +213,6 @@ const { maxValues: MAX_VALUES } = DEFAULT_LIMITS;
 async function openLimited(options: Partial<McpServerOptions> = {}, stdio: StdioOptions = {}) {
   const server = new McpServer({ name: 'limits', version: '1.0.0', ...options });
   server.addTool({ name: 'count', input: { type: 'object' } }, (input) => Object.keys(input).length);
-  server.addTool({ name: 'progress', input: NoInput }, (_input, ctx) => ctx.progress(1));
   servers.push(server);
   const { client } = await openPipe(server, stdio);
   await client.initialize();
@@ -283,44 +276,30 @@ const deepCall = (levels: number, id: number) => {
 const SMALL = { maxValues: 200, maxDepth: 10 };
 
 describe('The limits of a server', () => {
-  it('can be set', async () => {
-    const client = await openLimited({ limits: SMALL });
-    client.send(callOf(200, 1), callOf(201, 2), deepCall(10, 3), deepCall(11, 4));
-    expect((await client.response(1)).result).toBeDefined();
-    expect((await client.response(2)).error?.message).toBe('The message has more than 200 values.');
-    expect((await client.response(3)).result).toBeDefined();
-    expect((await client.response(4)).error?.message).toBe('The message is nested more than 10 levels deep.');
-  });
-
   it('apply to batches', async () => {
-    const params = { protocolVersion: '2025-03-26', capabilities: {}, clientInfo: { name: 'a', version: '1' } };
     const hits: ReachedLimit[] = [];
     const onLimit = (hit: ReachedLimit) => void hits.push(hit);
     const server = new McpServer({ name: 'limits', version: '1.0.0', limits: { maxBatch: 2 }, onLimit });
     servers.push(server);
-    const { client } = await openPipe(server);
-    client.send({ id: 0, method: 'initialize', params });
-    await client.response(0);
-    const batch = (...ids: number[]) =>
-      client.write(`${JSON.stringify(ids.map((id) => ({ jsonrpc: '2.0', id, method: 'ping' })))}\n`);
-    batch(1, 2);
-    batch(3, 4, 5);
-    await client.find(({ error }) => error?.message === 'A batch can contain at most 2 messages.');
-    expect(client.received.flat()).toContainEqual({ jsonrpc: '2.0', id: 2, result: {} });
+    const { handle, initialize } = await openSession(server);
+    await initialize('2025-03-26');
+    const batch = async (...ids: number[]) =>
+      JSON.parse((await handle(ids.map((id) => ({ jsonrpc: '2.0', id, method: 'ping' })))).text ?? '') as unknown;
+    expect(await batch(1, 2)).toEqual([1, 2].map((id) => ({ jsonrpc: '2.0', id, result: {} })));
+    expect(await batch(3, 4, 5)).toMatchObject({ error: { message: 'A batch can contain at most 2 messages.' } });
     expect(hits).toEqual([{ limit: 'maxBatch' }]);
   });
 
-  it('are reported to `onLimit` when a client reaches them', async () => {
+  it('can be set, and are reported to `onLimit` when a client reaches them', async () => {
     const hits: string[] = [];
     const onLimit = ({ limit }: ReachedLimit) => hits.push(limit);
     const client = await openLimited({ limits: SMALL, onLimit }, { limits: { maxMessageBytes: 10_000 } });
     client.send(callOf(200, 1), deepCall(10, 2));
-    await client.response(2);
+    for (const id of [1, 2]) expect((await client.response(id)).result).toBeDefined();
     expect(hits).toEqual([]);
-    for (const call of [callOf(201, 3), deepCall(11, 4)]) {
-      client.send(call);
-      await client.response(call.id);
-    }
+    client.send(callOf(201, 3), deepCall(11, 4));
+    expect((await client.response(3)).error?.message).toBe('The message has more than 200 values.');
+    expect((await client.response(4)).error?.message).toBe('The message is nested more than 10 levels deep.');
     client.write(`${' '.repeat(10_001)}\n`);
     await client.find(({ error }) => error?.message === 'The message is longer than 10000 bytes.');
     expect(hits).toEqual(['maxValues', 'maxDepth', 'maxMessageBytes']);
