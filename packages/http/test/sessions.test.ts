@@ -358,6 +358,23 @@ describe('eviction', () => {
   });
 });
 
+it('an expired token does no harm to a session that has seen a newer one, even if an older one came later', async () => {
+  const wind = stopClock();
+  const sessions = await createSessions();
+  const until = (ms: number) => ({ subject: 'ann', expiresAt: Date.now() + ms });
+  const session = sessions.open({ ...at(address(0)), principal: until(1000) }, false);
+  connect(session);
+  for (const ms of [2000, 1000]) expect(sessions.local(session.id, until(ms))).toBe(session);
+  for (const [ms, isConnected] of [
+    [1999, true],
+    [1, false],
+  ] as const) {
+    wind(ms);
+    sessions.expire();
+    expect(session.connected).toBe(isConnected);
+  }
+});
+
 class Shop {
   @Tool() greet() {}
 }
