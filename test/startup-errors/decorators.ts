@@ -211,6 +211,9 @@ export const PLACES: Mistakes = {
   ],
 };
 
+const CYCLE =
+  'Shop.search: `input` is ... two modules import each other ... Move the class to a module of its own, or remove `input`';
+
 /** Arguments and options of decorators. */
 export const ARGUMENTS: Mistakes = {
   DECORUM_MISUSED_DECORATOR: [
@@ -267,10 +270,7 @@ export const ARGUMENTS: Mistakes = {
       [{ icons: [{ src: 'javascript:alert(1)' }] }, 'Shop.search ... javascript: ... Use an https, http or data URI'],
       [{ _meta: 'x' }, 'Shop.search ... must be an object'],
       // as two modules import each other
-      [
-        [{ input: null }, { input: undefined }],
-        'Shop.search: `input` is ... two modules import each other ... Move the class to a module of its own, or remove `input`',
-      ],
+      [[{ input: null }, { input: undefined }], CYCLE],
       [
         [{ output: null }, { output: undefined }],
         'Shop.search: `output` is ... Move the class to a module of its own, or remove `output`',
@@ -287,10 +287,7 @@ export const ARGUMENTS: Mistakes = {
     ...wrong('@Prompt(…)', (given) => on(prompt(given)), [
       [{ tittle: '' }, 'Shop.search: `tittle` ... Write `title`'],
       [{ description: [] }, 'Shop.search ... must be a string'],
-      [
-        [{ input: null }, { input: undefined }],
-        'Shop.search: `input` is ... two modules import each other ... Move the class to a module of its own, or remove `input`',
-      ],
+      [[{ input: null }, { input: undefined }], CYCLE],
       [[{ access: true }, { access: undefined }], 'Shop.search ... access ... '],
     ]),
     ...wrong("@Resource('x://a', …)", (given) => on(resource('x://a', given)), [

@@ -17,6 +17,7 @@ import {
   type ElicitQuestion,
   elicits,
   type Rehearsal,
+  type RehearseOptions,
   rehearse,
   revisions,
 } from '@decorum/testing';
@@ -267,7 +268,6 @@ describe.each(revisions)('the contract that a client of %s sees', (revision) => 
   });
 });
 
-const SILENT = { warn: () => {}, error: () => {} };
 const BY_URL = { elicitation: { form: {}, url: {} } };
 const ADA = { subject: 'ada' };
 
@@ -275,7 +275,7 @@ const ADA = { subject: 'ada' };
 const serverWith =
   (handler: (ctx: Context, record: Rehearsal['record']) => unknown) =>
   ({ record, secret }: Rehearsal) => {
-    const server = new McpServer({ name: 'test', version: '1', secret, logger: SILENT });
+    const server = new McpServer({ name: 'test', version: '1', secret, logger: { warn() {}, error() {} } });
     server.addTool({ name: 'tool' }, (_input, ctx) => handler(ctx, record));
     return server;
   };
@@ -306,37 +306,33 @@ function bank(action: 'accept' | 'decline' = 'accept') {
   return { asked, options: { server, tool: 'tool', capabilities: BY_URL, principal: ADA, onElicit } };
 }
 
+/** Rehearses a tool, and expects this text in both eras. */
+async function expectInBoth(text: string, handler: (ctx: Context) => unknown, options: Partial<RehearseOptions> = {}) {
+  const { session, replay } = await rehearse({ server: serverWith(handler), tool: 'tool', ...options });
+  expect([session.result.content, replay.result.content]).toEqual([said(text), said(text)]);
+}
+
 describe('rehearse', () => {
   it('passes the principal and the capabilities in both eras', async () => {
-    const server = serverWith((ctx) => JSON.stringify([ctx.principal, ctx.client.capabilities]));
     const capabilities = { sampling: { tools: {} } };
-    const { session, replay } = await rehearse({ server, tool: 'tool', capabilities, principal: ADA });
-    expect(session.result.content).toEqual(said(JSON.stringify([ADA, capabilities])));
-    expect(replay.result.content).toEqual(session.result.content);
+    const tell = (ctx: Context) => JSON.stringify([ctx.principal, ctx.client.capabilities]);
+    await expectInBoth(JSON.stringify([ADA, capabilities]), tell, { capabilities, principal: ADA });
   });
 
   it('takes a script of answers, and fails if some are left', async () => {
-    const server = serverWith(async (ctx) => String(await ctx.confirm('Sure?')));
-    const { session, replay } = await rehearse({ server, tool: 'tool', onElicit: elicits('accept') });
-    expect([session.result.content, replay.result.content]).toEqual([said('true'), said('true')]);
-    const left = rehearse({ server, tool: 'tool', onElicit: elicits('accept', 'decline') });
+    const ask = async (ctx: Context) => String(await ctx.confirm('Sure?'));
+    await expectInBoth('true', ask, { onElicit: elicits('accept') });
+    const left = expectInBoth('true', ask, { onElicit: elicits('accept', 'decline') });
     await expect(left).rejects.toThrow('elicits(…) has 2 answers, but 1 was not used');
   });
 
   it('asks by URL', async () => {
-    const urls: unknown[] = [];
-    const onElicit = ({ mode, url }: ElicitQuestion) => {
-      urls.push([mode, url]);
-      return { action: 'accept' } as const;
-    };
-    const server = serverWith(async (ctx) => {
-      const { action } = await ctx.elicitUrl({ message: 'Sign in', url: 'https://example.com/sign-in' });
-      return action;
-    });
-    const { session, replay } = await rehearse({ server, tool: 'tool', capabilities: BY_URL, onElicit });
-    const asked = ['url', 'https://example.com/sign-in'];
-    expect(urls).toEqual([asked, asked]);
-    expect([session.result.content, replay.result.content]).toEqual([said('accept'), said('accept')]);
+    const asked: unknown[] = [];
+    const visit = { message: 'Sign in', url: 'https://example.com/sign-in' };
+    const onElicit = ({ mode, url }: ElicitQuestion) => (asked.push([mode, url]), { action: 'accept' } as const);
+    const ask = async (ctx: Context) => (await ctx.elicitUrl(visit)).action;
+    await expectInBoth('accept', ask, { capabilities: BY_URL, onElicit });
+    expect(asked.flat()).toEqual(['url', visit.url, 'url', visit.url]);
   });
 
   it('calls again in a session after the user has visited the required URL', async () => {
@@ -353,24 +349,19 @@ describe('rehearse', () => {
   });
 
   it('lets the model use tools', async () => {
-    const server = serverWith(async (ctx) => {
-      const tools = [{ name: 'add', inputSchema: { type: 'object' } }];
-      const { content, stopReason } = await ctx.sample({ messages: '1 + 2?', maxTokens: 10, tools });
-      return JSON.stringify([content, stopReason]);
-    });
+    const tools = [{ name: 'add', inputSchema: { type: 'object' } }];
     const use = { type: 'tool_use', id: '1', name: 'add', input: { a: 1, b: 2 } } as const;
     const offered: unknown[] = [];
-    const { session, replay } = await rehearse({
-      server,
-      tool: 'tool',
-      capabilities: { sampling: { tools: {} } },
-      onSample: ({ tools }) => {
-        offered.push(tools?.[0]?.['name']);
-        return { content: [use], stopReason: 'toolUse' };
-      },
-    });
-    expect(session.result.content).toEqual(said(JSON.stringify([[use], 'toolUse'])));
-    expect(replay.result.content).toEqual(session.result.content);
+    const sample = async (ctx: Context) => {
+      const { content, stopReason } = await ctx.sample({ messages: '1 + 2?', maxTokens: 10, tools });
+      return JSON.stringify([content, stopReason]);
+    };
+    const onSample: RehearseOptions['onSample'] = (request) => {
+      offered.push(request.tools?.[0]?.['name']);
+      return { content: [use], stopReason: 'toolUse' };
+    };
+    const capabilities = { sampling: { tools: {} } };
+    await expectInBoth(JSON.stringify([[use], 'toolUse']), sample, { capabilities, onSample });
     expect(offered).toEqual(['add', 'add']);
   });
 });

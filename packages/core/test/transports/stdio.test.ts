@@ -153,8 +153,8 @@ describe('The end of a conversation over stdio', () => {
   it('answers each request of a batch that outlasts the deadline of server.close()', async () => {
     const { server } = serverOf();
     const { client, connection } = await openPipe(server);
-    const protocolVersion = '2025-03-26';
-    client.send({ id: 0, method: 'initialize', params: { protocolVersion, capabilities: {}, clientInfo: {} } });
+    const hello = { protocolVersion: '2025-03-26', capabilities: {}, clientInfo: {} };
+    client.send({ id: 0, method: 'initialize', params: hello });
     await client.response(0);
     const batch = ['wait', 'echo', 'hang'].map((name, id) => {
       const params = { name, arguments: name === 'echo' ? { text: 'hi' } : {} };
@@ -165,12 +165,8 @@ describe('The end of a conversation over stdio', () => {
     await client.response('seen');
     await server.close({ deadlineMs: 1 });
     await connection.closed;
-    const error = { code: -32603 };
-    expect(client.received.at(-1)).toMatchObject([
-      { id: 0, error },
-      { id: 1, result: {} },
-      { id: 2, error },
-    ]);
+    const answers = [{ error: CLOSING }, { result: {} }, { error: CLOSING }];
+    expect(client.received.at(-1)).toMatchObject(answers.map((answer, id) => ({ id, ...answer })));
   });
 
   it('can be closed without closing the server', async () => {
@@ -209,10 +205,7 @@ describe('The end of a conversation over stdio', () => {
   });
 });
 
-/** Number of microtasks between starting a transport and closing its server. */
-const TURNS = Array.from({ length: 13 }, (_, count) => count);
-
-class Opening {
+class Clock {
   closed = 0;
 
   @Tool({ description: 'Tells the time' }) now() {
@@ -246,8 +239,9 @@ const OPENED: Readonly<Record<string, (server: McpServer) => Promise<unknown>>> 
 it.each(Object.entries(OPENED))(
   'A server that is closed while %s opens closes it, or does not open it',
   async (_name, open) => {
-    for (const turns of TURNS) {
-      const clock = new Opening();
+    // microtasks between starting a transport and closing its server
+    for (let turns = 0; turns < 13; turns += 1) {
+      const clock = new Clock();
       const server = new McpServer({ name: 'clock', version: '1.0.0', providers: [clock] });
       const opened = open(server).catch((error: { code?: string }) => {
         if (error.code !== 'DECORUM_SERVER_CLOSED') throw error;
@@ -259,13 +253,6 @@ it.each(Object.entries(OPENED))(
     }
   },
 );
-
-class Clock {
-  @Tool({ description: 'Tells the time' })
-  now(_input: NoInput) {
-    return 'noon';
-  }
-}
 
 it('serves a session over a transport that uses only the public entries', async () => {
   const source = readFileSync(new URL('tcp-transport.ts', import.meta.url), 'utf8');
@@ -330,14 +317,11 @@ describe('The guard of the process', () => {
   it('reports to every server, even if the logger of one throws', () => {
     const heard: unknown[] = [];
     const stderr = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
-    guard(
-      hostOf(() => {
-        throw new Error('logger');
-      }),
-    );
+    const broken = () => {
+      throw new Error('logger');
+    };
     const host = hostOf((error) => heard.push(error));
-    guard(host);
-    guard(host);
+    for (const each of [hostOf(broken), host, host]) guard(each);
     const [thrown, rejected] = [new Error('thrown'), new Error('rejected')];
     const own = EVENTS.map((event) => process.listeners(event as 'uncaughtException').at(-1));
     own[0]?.(thrown, 'uncaughtException');
