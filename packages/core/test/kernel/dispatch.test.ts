@@ -1,18 +1,8 @@
 // What happens when the kernel gets a message: in the first turn of its handler, at once, and later.
 import { createHook } from 'node:async_hooks';
 
-import {
-  Completion,
-  Context,
-  McpServer,
-  type McpServerOptions,
-  NoInput,
-  Prompt,
-  Resource,
-  Tool,
-  toolResult,
-} from '@decorum/core';
-import type { Frame, Reply, SessionLink } from '@decorum/core/transport';
+import { Completion, Context, McpServer, NoInput, Prompt, Resource, Tool, toolResult } from '@decorum/core';
+import type { Frame, SessionLink } from '@decorum/core/transport';
 import { connect } from '@decorum/testing';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { IsString } from 'class-validator';
@@ -21,9 +11,29 @@ import { ENVELOPE } from '../transports/pipe-client.js';
 import { openSession } from './open-session.js';
 import { said, SILENT, turn } from './serving.js';
 
-class Busy {
+class Place {
+  @IsString() city!: string;
+}
+
+class Weather {
   server: McpServer | undefined;
   aborted: unknown;
+  release: (() => void) | undefined;
+
+  @Tool({ input: Place }) now({ city }: Place) {
+    return `7 degrees in ${city}`;
+  }
+
+  @Tool() report(_: NoInput, ctx: Context) {
+    ctx.progress(1);
+    ctx.log.error('half');
+    return 'done';
+  }
+
+  @Tool() async later() {
+    await new Promise<void>((resolve) => (this.release = resolve));
+    return 'at last';
+  }
 
   @Tool() async leave() {
     void this.server?.close();
@@ -40,25 +50,48 @@ class Busy {
     this.aborted = ctx.signal.aborted;
   }
 
-  @Tool() short(_: NoInput, ctx: Context) {
-    ctx.progress(1);
-    ctx.log.error('trouble');
-    return 'done';
-  }
-
   @Tool() asks(_: NoInput, ctx: Context) {
     for (let count = 0; count < 200; count += 1) ctx.confirm(`Question ${count}`).catch(() => {});
     return new Promise<void>(() => {});
   }
+
+  @Resource('weather://{city}', { input: Place }) city({ city }: Place) {
+    return `Weather in ${city}`;
+  }
+
+  @Prompt({ input: Place }) pack({ city }: Place) {
+    return `Pack for ${city}`;
+  }
+
+  @Completion({ for: 'pack', argument: 'city' }) cities(typed: string) {
+    return [`${typed}slo`];
+  }
 }
+
+const servers: McpServer[] = [];
+
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.close({ deadlineMs: 1 })));
+});
 
 function serve() {
-  const busy = new Busy();
-  busy.server = new McpServer({ name: 'busy', version: '1.0.0', providers: [busy], logger: SILENT });
-  return { busy, server: busy.server };
+  const weather = new Weather();
+  weather.server = new McpServer({ name: 'weather', version: '1.0.0', providers: [weather], logger: SILENT });
+  servers.push(weather.server);
+  return { weather, server: weather.server };
 }
 
-const openBusy = (link: Partial<SessionLink> = {}) => openSession(serve().server, link);
+const openBare = (link: Partial<SessionLink> = {}) => openSession(serve().server, link);
+
+async function open(era: 'session' | 'stateless') {
+  const { weather, server } = serve();
+  const opened = await openSession(server);
+  if (era === 'session') await opened.initialize();
+  const meta = era === 'stateless' ? { ...ENVELOPE, 'io.modelcontextprotocol/logLevel': 'info' } : {};
+  const handle = (method: string, params: object = {}, id = 1) =>
+    opened.handle({ id, method, params: { ...params, _meta: { ...meta, progressToken: 1 } } });
+  return { weather, server, ...opened, handle };
+}
 
 describe('The first turn of a handler', () => {
   it.each(['2025-11-25', '2026-07-28'])('may close the server, and is answered (%s)', async (revision) => {
@@ -68,20 +101,20 @@ describe('The first turn of a handler', () => {
   });
 
   it('may be cancelled in response to its own messages', async () => {
-    const { server, busy } = serve();
+    const { server, weather } = serve();
     const client = await connect(server);
     const stop = new AbortController();
     const options = { signal: stop.signal, onProgress: () => stop.abort(new Error('enough')) };
     await expect(client.callTool('long', {}, options)).rejects.toThrow('enough');
     await turn();
-    expect(busy.aborted).toBe(true);
+    expect(weather.aborted).toBe(true);
   });
 
   it.each([
     ['is cancelled and ends in this turn', () => {}],
     ['is cancelled, and then loses its session, in this turn', (end: () => void) => end()],
   ])('has no reply if it %s', async (_how, then) => {
-    const { kernel, wire, initialize } = await openBusy();
+    const { kernel, wire, initialize } = await openBare();
     const session = kernel.openSession({}, { push() {} });
     await initialize();
     const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
@@ -89,13 +122,13 @@ describe('The first turn of a handler', () => {
       void kernel.handle(cancel, wire, session);
       then(() => kernel.closeSession(session));
     };
-    const params = { name: 'short', _meta: { progressToken: 1, ...ENVELOPE } };
+    const params = { name: 'report', _meta: { progressToken: 1, ...ENVELOPE } };
     const request = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
     expect(kernel.handle(request, { ...wire, send }, session)).toEqual({ text: undefined, cancelled: 'client' });
   });
 
   it('fails if it asks endlessly', async () => {
-    const { handle } = await openBusy();
+    const { handle } = await openBare();
     const meta = { ...ENVELOPE, 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } };
     const reply = await handle({ id: 1, method: 'tools/call', params: { name: 'asks', _meta: meta } });
     expect(reply.failure).toMatchObject({ kind: 'internal-error' });
@@ -106,7 +139,7 @@ describe('Kernel.handle', () => {
   it.each([[{ toString: 1 }], [['initialize']], [{ toString: 1, valueOf: 1 }]] as [unknown][])(
     'does not throw for a batch with the method %j',
     async (method) => {
-      const { handle, initialize } = await openBusy();
+      const { handle, initialize } = await openBare();
       await initialize('2025-03-26');
       const { text } = await handle([{ jsonrpc: '2.0', id: 4, method }]);
       expect(JSON.parse(text as string)).toMatchObject([{ id: 4, error: { code: -32600 } }]);
@@ -117,7 +150,7 @@ describe('Kernel.handle', () => {
     const save = () => {
       throw new Error('no store');
     };
-    const { handle, initialize } = await openBusy({ save });
+    const { handle, initialize } = await openBare({ save });
     await initialize();
     const failure = { kind: 'internal-error' };
     expect(handle({ method: 'notifications/initialized' })).toMatchObject({ failure });
@@ -140,59 +173,6 @@ describe('Kernel.handle', () => {
     expect(JSON.parse(text as string)).toEqual({ jsonrpc: '2.0', id: 1, result });
   });
 });
-
-class Place {
-  @IsString() city!: string;
-}
-
-class Weather {
-  release: (() => void) | undefined;
-
-  @Tool({ description: 'Now', input: Place }) now({ city }: Place) {
-    return `7 degrees in ${city}`;
-  }
-
-  @Tool({ description: 'Reports' }) report(_: NoInput, ctx: Context) {
-    ctx.progress(1, 2);
-    ctx.log.info('half');
-    return 'done';
-  }
-
-  @Tool({ description: 'Later' }) async later() {
-    await new Promise<void>((resolve) => (this.release = resolve));
-    return 'at last';
-  }
-
-  @Resource('weather://{city}', { name: 'city', input: Place }) city({ city }: Place) {
-    return `Weather in ${city}`;
-  }
-
-  @Prompt({ description: 'Packing', input: Place }) pack({ city }: Place) {
-    return `Pack for ${city}`;
-  }
-
-  @Completion({ for: 'pack', argument: 'city' }) cities(typed: string) {
-    return [`${typed}slo`];
-  }
-}
-
-const servers: McpServer[] = [];
-
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.close({ deadlineMs: 1 })));
-});
-
-async function open(era: 'session' | 'stateless', options: Partial<McpServerOptions> = {}) {
-  const weather = new Weather();
-  const server = new McpServer({ name: 'weather', version: '1.0.0', providers: [weather], ...options });
-  servers.push(server);
-  const opened = await openSession(server);
-  if (era === 'session') await opened.initialize();
-  const meta = era === 'stateless' ? { ...ENVELOPE, 'io.modelcontextprotocol/logLevel': 'info' } : {};
-  const handle = (method: string, params: object = {}, id = 1) =>
-    opened.handle({ id, method, params: { ...params, _meta: { ...meta, progressToken: 1 } } });
-  return { weather, server, ...opened, handle };
-}
 
 const REQUESTS: readonly (readonly [method: string, params: object])[] = [
   ['tools/list', {}],
@@ -219,7 +199,7 @@ describe.each(['session', 'stateless'] as const)('A request with a synchronous h
 
   it('sends its progress and its log before the reply', async () => {
     const { handle, sent } = await open(era);
-    const { text } = (await handle('tools/call', { name: 'report', arguments: {} })) as Reply;
+    const { text } = await handle('tools/call', { name: 'report', arguments: {} });
     expect(text).toContain('done');
     expect(sent.map(({ kind }) => kind)).toEqual(['progress', 'log']);
   });
@@ -256,14 +236,10 @@ describe('A session', () => {
     await handle('resources/subscribe', { uri: 'weather://Oslo' });
     await handle('logging/setLevel', { level: 'error' });
     const record = JSON.parse(JSON.stringify(session.record)) as typeof session.record;
-    expect(record).toEqual({
-      revision: '2025-11-25',
-      client: { info: { name: 'c', version: '1' }, capabilities: {} },
-      logLevel: 'error',
-      subscriptions: ['weather://Oslo'],
-      createdAt: expect.any(Number),
-      usedAt: expect.any(Number),
-    });
+    const client = { info: { name: 'c', version: '1' }, capabilities: {} };
+    const times = { createdAt: expect.any(Number), usedAt: expect.any(Number) };
+    const subscriptions = ['weather://Oslo'];
+    expect(record).toEqual({ revision: '2025-11-25', client, logLevel: 'error', subscriptions, ...times });
     const pushed: Frame[] = [];
     const push = (frame: Frame) => void pushed.push(frame);
     const revived = kernel.openSession({ record: { ...record, joined: true } }, { push });
@@ -289,7 +265,7 @@ describe('A session', () => {
       await turn();
       kept.push(JSON.parse(JSON.stringify(record)));
     };
-    const { handle, initialize } = await openBusy({ save });
+    const { handle, initialize } = await openBare({ save });
     await initialize();
     await handle({ method: 'notifications/initialized' });
     await handle({ id: 2, method: 'logging/setLevel', params: { level: 'error' } });

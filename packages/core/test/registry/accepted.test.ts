@@ -27,9 +27,8 @@ import { IsNumber, IsOptional, IsString } from 'class-validator';
 import fc from 'fast-check';
 import { z } from 'zod';
 
-import { reporting } from '../kernel/serving.js';
-
 import { formOf } from '../../src/kernel/question-rules.js';
+import { reporting } from '../kernel/serving.js';
 
 class Query {
   @IsString() text!: string;
