@@ -15,6 +15,7 @@ import {
   Point,
   point,
   problemsOf,
+  resultOf,
   startingWith,
   valueOf,
   typed,
@@ -97,8 +98,7 @@ describe('a type that agrees with the rules', () => {
       @cv.IsISO8601() at!: Date;
     }
     const page = { link: new URL('http://a.de/x'), at: new Date(0) };
-    const value = { link: 'http://a.de/x', at: '1970-01-01T00:00:00.000Z' };
-    expect(compile(Page, 'output').checkOutput(page)).toEqual({ ok: true, value });
+    expect(resultOf(Page, page)).toEqual({ link: 'http://a.de/x', at: '1970-01-01T00:00:00.000Z' });
     expect(mistakeIn(Page)).toMatch(/Page\.link: nothing checks that it is a URL\..*`string`/);
   });
 });
@@ -325,7 +325,7 @@ describe('a field without a rule', () => {
       @cv.IsString() text = 'abc';
       @Exclude() cache = new Map<string, string>();
     }
-    expect(compile(Page, 'output').checkOutput(new Page())).toEqual({ ok: true, value: { text: 'abc' } });
+    expect(resultOf(Page, new Page())).toEqual({ text: 'abc' });
   });
 
   it('is accepted if it is static, even if another class has a rule on a static field of that name (#23)', () => {
@@ -351,7 +351,6 @@ describe('bytes', () => {
     @cv.IsOptional() thumbnail?: Buffer;
     @cv.IsOptional() @cv.IsArray() @Type(() => Uint8Array) pages?: Uint8Array[];
   }
-  const shape = (direction: 'input' | 'output') => compile(Upload, direction);
 
   it('are sent as base64', () => {
     expect(fieldsOf(Upload)).toMatchObject({
@@ -385,12 +384,9 @@ describe('bytes', () => {
 
   it('are encoded in results', () => {
     const result = { data: new Uint8Array(Buffer.from('hello')), thumbnail: Buffer.from([1]), pages: [] };
-    expect(shape('output').checkOutput(result)).toEqual({
-      ok: true,
-      value: { data: 'aGVsbG8=', thumbnail: 'AQ==', pages: [] },
-    });
-    const raw = compile({ type: 'object', properties: { data: { type: 'string' } } }, 'output');
-    expect(raw.checkOutput({ data: Buffer.from('hello') })).toEqual({ ok: true, value: { data: 'aGVsbG8=' } });
+    expect(resultOf(Upload, result)).toEqual({ data: 'aGVsbG8=', thumbnail: 'AQ==', pages: [] });
+    const raw = { type: 'object', properties: { data: { type: 'string' } } };
+    expect(resultOf(raw, { data: Buffer.from('hello') })).toEqual({ data: 'aGVsbG8=' });
   });
 
   it('cannot have rules about text or class-transformer decorators', () => {
@@ -424,13 +420,9 @@ describe('a bigint', () => {
   });
 
   it('is encoded as digits', () => {
-    const shape = compile(Account, 'output');
-    expect(shape.published['properties']).toMatchObject({ id: { type: 'string' } });
-    expect(shape.checkOutput({ id: 2n ** 64n, others: [1n] })).toEqual({
-      ok: true,
-      value: { id: '18446744073709551616', others: ['1'] },
-    });
-    expect(shape.checkOutput({ id: 'abc' })).toMatchObject({ ok: false, problems: [{ path: 'id' }] });
+    expect(fieldsOf(Account, 'output')).toMatchObject({ id: { type: 'string' } });
+    expect(resultOf(Account, { id: 2n ** 64n, others: [1n] })).toEqual({ id: '18446744073709551616', others: ['1'] });
+    expect(resultOf(Account, { id: 'abc' })).toEqual([expect.stringMatching(/^id /)]);
   });
 
   it('cannot have rules about numbers', () => {

@@ -6,7 +6,7 @@ import { Transform, Type } from 'class-transformer';
 import * as cv from 'class-validator';
 
 import type { SchemaSource } from '../src/shape.js';
-import { check, compile, field, fieldsOf, mistakeIn, Point, point, problemsOf, valueOf } from './fixtures.js';
+import { check, compile, field, fieldsOf, mistakeIn, Point, point, problemsOf, resultOf, valueOf } from './fixtures.js';
 
 @cv.ValidatorConstraint()
 class EvenSum implements cv.ValidatorConstraintInterface {
@@ -138,10 +138,8 @@ describe('@RecordOf', () => {
       @cv.IsInt() @cv.Validate(EvenSum) a!: number;
     }
     expect(check(Book, { pairs: { x: { a: 2 } }, small: { y: 5 }, a: 2 }).ok).toBe(true);
-    expect(problemsOf(Book, { pairs: { x: { a: 1 } }, small: {}, a: 1 })).toEqual([
-      'a must be in an even pair',
-      'pairs.x.a must be in an even pair',
-    ]);
+    const problems = ['a must be in an even pair', 'pairs.x.a must be in an even pair'];
+    expect(problemsOf(Book, { pairs: { x: { a: 1 } }, small: {}, a: 1 })).toEqual(problems);
   });
 
   it('works beside @Transform on another field', () => {
@@ -157,17 +155,13 @@ describe('@RecordOf', () => {
     expect(valueOf<Trimmed>(Trimmed, { ...value, times, points: [point] }).points?.[0]).toBeInstanceOf(Point);
     expect(problemsOf(Trimmed, { name: 'a', prices: { EUR: -1 }, times })).toEqual(['prices.EUR must be at least 0']);
     expect(check(Trimmed, { name: 'a', prices: { constructor: 1 }, times }).ok).toBe(false);
-    const shape = compile(Trimmed, 'output');
-    expect(shape.checkOutput(value)).toEqual({
-      ok: true,
-      value: { name: 'a', prices: { EUR: 1 }, times: ['2026-01-31T12:00:00.000Z'] },
-    });
+    const result = { name: 'a', prices: { EUR: 1 }, times: ['2026-01-31T12:00:00.000Z'] };
+    expect(resultOf(Trimmed, value)).toEqual(result);
   });
 
   it('is checked in results', () => {
-    const shape = compile(Stock, 'output');
-    expect(shape.checkOutput({ prices: { a: 1 } })).toEqual({ ok: true, value: { prices: { a: 1 } } });
-    expect(shape.checkOutput({ prices: { a: 'x' } })).toMatchObject({ ok: false });
+    expect(resultOf(Stock, { prices: { a: 1 } })).toEqual({ prices: { a: 1 } });
+    expect(resultOf(Stock, { prices: { a: 'x' } })).toEqual(['prices.a must be a number']);
   });
 });
 
@@ -189,9 +183,8 @@ describe('@Choices', () => {
 
   it('accepts null for an absent value, also in the schema of results', () => {
     expect(check(Query, { unit: 'c', priority: null }).ok).toBe(true);
-    expect(fieldsOf(Query, 'output')).toMatchObject({
-      priority: { anyOf: [{ oneOf: [{ const: 1 }, { const: 2 }] }, { type: 'null' }] },
-    });
+    const priority = { anyOf: [{ oneOf: [{ const: 1 }, { const: 2 }] }, { type: 'null' }] };
+    expect(fieldsOf(Query, 'output')).toMatchObject({ priority });
   });
 
   it('names the valid values for an invalid one', () => {
@@ -233,22 +226,15 @@ describe('@DateOnly', () => {
   );
 
   it('runs rules about dates', () => {
-    expect(problemsOf(Booking, { ...days, late: '2025-12-31' })).toEqual([
-      expect.stringContaining('late minimal allowed date'),
-    ]);
+    expect(problemsOf(Booking, { ...days, late: '2025-12-31' })[0]).toContain('late minimal allowed date');
   });
 
   it('is encoded as a date in results, and a Date with a time is rejected', () => {
-    const shape = compile(Booking, 'output');
-    const until = new Date('2026-02-28T00:00:00Z');
-    expect(shape.checkOutput({ from: '2026-01-31', until, made: until, days: [until] })).toEqual({
-      ok: true,
-      value: { from: '2026-01-31', until: '2026-02-28', made: '2026-02-28', days: ['2026-02-28'] },
-    });
-    expect(shape.checkOutput({ from: '2026-01-31', until: new Date('2026-02-28T01:00:00Z') })).toMatchObject({
-      ok: false,
-      problems: [{ path: 'until', expected: 'must be a date such as "2026-01-31"' }],
-    });
+    const [until, later] = [new Date('2026-02-28T00:00:00Z'), new Date('2026-02-28T01:00:00Z')];
+    const result = { from: '2026-01-31', until: '2026-02-28', made: '2026-02-28', days: ['2026-02-28'] };
+    expect(resultOf(Booking, { from: '2026-01-31', until, made: until, days: [until] })).toEqual(result);
+    const problem = 'until must be a date such as "2026-01-31"';
+    expect(resultOf(Booking, { from: '2026-01-31', until: later })).toEqual([problem]);
   });
 });
 
@@ -275,10 +261,8 @@ describe('@Schema', () => {
   it('is validated by its keywords, and reports the path inside', () => {
     expect(valueOf<Search>(Search, { id: 'a@b.de', range: { min: 1 }, grid: [[1]] })).toMatchObject({ id: 'a@b.de' });
     expect(problemsOf(Search, { id: 'no address' })).toHaveLength(1);
-    expect(problemsOf(Search, { id: 1, range: {}, grid: [[1], ['x']] })).toEqual([
-      'range.min is required',
-      'grid[1][0] must be a number',
-    ]);
+    const problems = ['range.min is required', 'grid[1][0] must be a number'];
+    expect(problemsOf(Search, { id: 1, range: {}, grid: [[1], ['x']] })).toEqual(problems);
     expect(check(Search, JSON.parse('{ "id": 1, "range": { "min": 1, "__proto__": {} } }')).ok).toBe(false);
   });
 
@@ -346,7 +330,7 @@ describe('an invalid form of a field is an error at startup:', () => {
     [
       'rules that miss `each`',
       field(Array, ArrayOf(String), cv.MaxLength(3)),
-      /@MaxLength.* To apply it to each item, pass \{ each: true \}\. \[/,
+      /@MaxLength.* pass \{ each: true \}\. \[/,
     ],
     ['rules of another type', field(Array, ArrayOf(String), cv.IsInt({ each: true })), /says string, .* integer/],
     ['texts as dates', field(Array, ArrayOf(Date), cv.IsString({ each: true })), /says Date, .* string/],
@@ -354,11 +338,7 @@ describe('an invalid form of a field is an error at startup:', () => {
     ['@ValidateIf', field(Array, ArrayOf(String), always), /combined with @ValidateIf/],
     ['a custom rule per value', field(Object, RecordOf(Number), cv.Validate(EvenSum, { each: true })), /on each value/],
     ['a list of choices that misses `each`', field(Array, Choices({ a: 'A' })), /@Choices does not fit .* Array/],
-    [
-      'rules for items of one',
-      field(Object, Choices({ a: 'A' }), cv.MaxLength(1, { each: true })),
-      /@MaxLength has \{ e/,
-    ],
+    ['rules for items', field(Object, Choices({ a: 'A' }), cv.MaxLength(1, { each: true })), /@MaxLength has \{ each/],
     ['two forms', field(Array, ArrayOf(String), Schema({})), /@Schema and @ArrayOf both.*Keep one/],
     ['classes that need class-transformer', Upper, /Upper\.points: @RecordOf cannot hold classes .*@Transform/],
     ['a class without rules', Outer, /Empty.*DECORUM_NO_RULES/],

@@ -87,6 +87,13 @@ export const problemsOf = (source: SchemaSource, value: unknown): string[] => {
   return checked.ok ? [] : checked.problems.map(({ path, expected }) => `${path} ${expected}`.trim());
 };
 
+/** What a result becomes, or its problems. */
+export const resultOf = (source: SchemaSource, value: unknown): unknown => {
+  const checked = compile(source, 'output').checkOutput(value);
+  if (checked instanceof Promise) throw new Error('unexpected promise');
+  return checked.ok ? checked.value : checked.problems.map(({ path, expected }) => `${path} ${expected}`.trim());
+};
+
 export const point = { lat: 1, lon: 2 };
 
 /** The startup error of a schema, or `none`. */

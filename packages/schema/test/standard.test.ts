@@ -8,41 +8,29 @@ import * as v from 'valibot';
 import { z } from 'zod';
 
 import type { SchemaSource } from '../src/shape.js';
-import { compile, valueOf } from './fixtures.js';
+import { compile, problemsOf, resultOf, valueOf } from './fixtures.js';
 
+const optionalCount = v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)));
 const sources: readonly (readonly [string, SchemaSource])[] = [
   ['zod', z.object({ name: z.string(), count: z.int().min(1).optional() })],
   ['arktype', type({ name: 'string', 'count?': 'number.integer >= 1' })],
-  [
-    'valibot',
-    toStandardJsonSchema(
-      v.object({ name: v.string(), count: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))) }),
-    ),
-  ],
+  ['valibot', toStandardJsonSchema(v.object({ name: v.string(), count: optionalCount }))],
 ];
 
 describe.each(sources)('a schema of %s', (_, source) => {
   const shape = compile(source);
 
   it('provides its own JSON Schema', () => {
-    expect(shape.published).toMatchObject({
-      type: 'object',
-      properties: { name: { type: 'string' }, count: { type: 'integer', minimum: 1 } },
-      required: ['name'],
-    });
+    const properties = { name: { type: 'string' }, count: { type: 'integer', minimum: 1 } };
+    expect(shape.published).toMatchObject({ type: 'object', properties, required: ['name'] });
     expect(Object.fromEntries(shape.fields)).toEqual({ name: { required: true }, count: { required: false } });
   });
 
   it('validates values itself', () => {
     expect(shape.check({ name: 'a', count: 2 })).toEqual({ ok: true, value: { name: 'a', count: 2 } });
-    expect(shape.check({ name: 5 })).toMatchObject({
-      ok: false,
-      problems: [{ path: 'name', expected: expect.any(String) }],
-    });
-    expect(shape.check(JSON.parse('{ "name": "a", "__proto__": {} }'))).toEqual({
-      ok: false,
-      problems: [{ path: '__proto__', expected: 'is not a known field' }],
-    });
+    expect(problemsOf(source, { name: 5 })).toEqual([expect.stringMatching(/^name ./)]);
+    const polluting = JSON.parse('{ "name": "a", "__proto__": {} }') as object;
+    expect(problemsOf(source, polluting)).toEqual(['__proto__ is not a known field']);
   });
 
   it('parses text', () => {
@@ -51,21 +39,15 @@ describe.each(sources)('a schema of %s', (_, source) => {
   });
 
   it('validates results', () => {
-    expect(shape.checkOutput({ name: 'a' })).toEqual({ ok: true, value: { name: 'a' } });
-    expect(shape.checkOutput({})).toMatchObject({ ok: false });
+    expect(resultOf(source, { name: 'a' })).toEqual({ name: 'a' });
+    expect(resultOf(source, {})).toEqual([expect.stringMatching(/^name /)]);
   });
 });
 
 describe('a Standard Schema', () => {
   it('may transform, and differ between input and output', () => {
-    const source = z.object({
-      n: z.number().default(1),
-      list: z
-        .string()
-        .transform((text) => text.split(','))
-        .optional(),
-    });
-    const input = compile(source);
+    const list = z.string().transform((text) => text.split(','));
+    const input = compile(z.object({ n: z.number().default(1), list: list.optional() }));
     expect(input.published['required']).toBeUndefined();
     expect(input.check({ list: 'a,b' })).toEqual({ ok: true, value: { n: 1, list: ['a', 'b'] } });
     const output = compile(z.object({ n: z.number().default(1) }), 'output');
@@ -84,6 +66,7 @@ describe('a Standard Schema', () => {
   ] satisfies [string, (rule: (value: unknown) => Promise<boolean>) => z.ZodType][])(
     'calls an asynchronous rule once, wherever it is, and hands on its error: %s',
     async (_name, schemaOf) => {
+      const by = z.record(z.string(), z.number());
       const values: unknown[] = [];
       const schema = schemaOf(async (value) => {
         values.push(value);
@@ -93,10 +76,7 @@ describe('a Standard Schema', () => {
       for (const [source, value] of [
         [z.object({ a: schema }), { a: 'x' }],
         [z.object({ list: z.array(z.union([z.number(), schema.optional()])) }), { list: ['x'] }],
-        [
-          z.object({ pair: z.tuple([schema]).readonly(), by: z.record(z.string(), z.number()) }),
-          { pair: ['x'], by: {} },
-        ],
+        [z.object({ pair: z.tuple([schema]).readonly(), by }), { pair: ['x'], by: {} }],
       ] as const) {
         const { published: json, check } = compile(source);
         expect(json).toBeDefined();
