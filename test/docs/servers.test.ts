@@ -184,7 +184,7 @@ describe('every page with a server', () => {
     ['docs/schemas.md', 'shows an option only'],
     ['docs/telemetry.md', 'shows plugins only'],
     ['docs/testing.md', 'shows how to call a server, and not one'],
-    ['docs/workers.md', 'test/packaging/runtimes.test.ts'],
+    ['docs/workers.md', 'test/packaging/lacking.test.ts'],
     ['packages/opentelemetry/README.md', 'shows a plugin only'],
     ['packages/prometheus/README.md', 'shows a plugin only'],
     ['packages/core/README.md', 'has the first example of the README, which getting-started.test.ts runs'],

@@ -128,9 +128,12 @@ export const compiled = (server: string, type?: 'es6' | 'commonjs'): string =>
   compiledFile(`test/packaging/servers/${server}`, type);
 
 /** Compiles a file of the repository to JavaScript with decorator metadata. */
-export function compiledFile(file: string, type: 'es6' | 'commonjs' = 'es6'): string {
-  const source = readFileSync(join(ROOT, file), 'utf8');
-  return transformSync(source, {
+export const compiledFile = (file: string, type?: 'es6' | 'commonjs'): string =>
+  compiledCode(readFileSync(join(ROOT, file), 'utf8'), type);
+
+/** Compiles code to JavaScript with decorator metadata. */
+export function compiledCode(code: string, type: 'es6' | 'commonjs' = 'es6'): string {
+  return transformSync(code, {
     swcrc: false,
     jsc: {
       target: 'es2022',

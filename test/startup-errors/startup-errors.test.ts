@@ -1,7 +1,7 @@
 // What users get wrong in their first hour. None of it is silent: each row says where, and ends with what to write.
 //
 // What needs compilers and bundlers of its own is tested elsewhere: missing class-validator and class-transformer in
-// test/packaging/optional-peers.test.ts, standard decorators in packages/core/test/decorators/standard.tc39.test.ts,
+// test/packaging/lacking.test.ts, standard decorators in packages/core/test/decorators/standard.tc39.test.ts,
 // and stdout in packages/core/test/transports/stdio-process.test.ts.
 import { readFileSync } from 'node:fs';
 
