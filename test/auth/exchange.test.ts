@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { entra, ExchangeError, type IssuerOptions, oauth } from '@decorum/auth';
 import { Context, McpServer, NoInput, Tool, ToolError } from '@decorum/core';
 import { nodeHandler } from '@decorum/http/node';
+import { connect } from '@decorum/testing';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { decodeJwt } from 'jose';
 
@@ -66,26 +67,14 @@ async function serve(issuer: IssuerOptions, request = { audience: API, scopes: [
     http.closeAllConnections();
     http.close();
   });
-  const call = async (token: string): Promise<{ text: string; isError?: boolean }> => {
-    const headers = {
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      authorization: `Bearer ${token}`,
-      'mcp-protocol-version': '2026-07-28',
-      'mcp-method': 'tools/call',
-      'mcp-name': 'events',
+  const call = async (token: string) => {
+    const client = await connect(url, { era: 'stateless', headers: { authorization: `Bearer ${token}` } });
+    const { content, isError } = await client.callTool('events');
+    await client.close();
+    return {
+      text: (content as readonly object[] as readonly { text: string }[])[0]?.text ?? '',
+      ...(isError && { isError }),
     };
-    const meta = {
-      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-      'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1.0.0' },
-      'io.modelcontextprotocol/clientCapabilities': {},
-    };
-    const params = { name: 'events', arguments: {}, _meta: meta };
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
-    const answer = (await (await fetch(url, { method: 'POST', headers, body })).json()) as {
-      result: { content: { text: string }[]; isError?: boolean };
-    };
-    return { text: answer.result.content[0]?.text ?? '', ...(answer.result.isError && { isError: true }) };
   };
   return { url, call, seen };
 }

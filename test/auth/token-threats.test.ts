@@ -69,6 +69,8 @@ const bySecret = (secret: string, header: object = {}) =>
 const byEvil = (header: Readonly<Record<string, unknown>>) => sign({}, { key: issuers.evil.keys[0] as Key, header });
 
 const FORGED: readonly (readonly [string, () => string])[] = [
+  ['opaque', () => 'opaque'],
+  ['that has expired', () => sign({ exp: 1 })],
   ['unsigned', () => forged({ alg: 'none' }, () => '')],
   ['unsigned, with its algorithm in another case', () => forged({ alg: 'nOnE' }, () => '')],
   ['with its signature cut off', () => forged({ alg: 'ES256' }, () => '')],

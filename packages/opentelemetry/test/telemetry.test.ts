@@ -1,15 +1,19 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 
-import { connect } from '@decorum/testing';
+import { Context, McpServer, Tool } from '@decorum/core';
 import { nodeHandler } from '@decorum/http/node';
 import { telemetry } from '@decorum/opentelemetry';
-import { context, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { connect, type TestClient } from '@decorum/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { context, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { IsOptional, IsString } from 'class-validator';
 
-import { CLIENT_SPAN, Sdk, TRACEPARENT } from './sdk.js';
-import { sendInvented } from '../../../test/support/invented-names.js';
-import { weatherServer } from './weather.js';
+import { answerInvented, sendInvented } from '../../../test/support/invented-names.js';
+import { CLIENT_SPAN, portrait, Sdk, TRACEPARENT } from './sdk.js';
+import { type Weather, weatherServer } from './weather.js';
 
 let sdk: Sdk;
 beforeEach(() => {
@@ -21,6 +25,7 @@ const WAYS = (['stdio', 'http', 'memory'] as const).flatMap((via) =>
   (['stateful', 'stateless'] as const).map((era) => ({ via, era })),
 );
 const failing = (promise: Promise<unknown>) => expect(promise).rejects.toBeInstanceOf(Error);
+const histogramOf = async (name: string) => (await sdk.histograms()).find(({ descriptor }) => descriptor.name === name);
 const textOf = ({ content }: { readonly content: readonly object[] }) => (content[0] as { text: string }).text;
 
 describe('The trace of the client', () => {
@@ -242,5 +247,175 @@ describe('A mistake in the options', () => {
   ])('fails at once: `%s` is %j', (option, value) => {
     const options = { [option]: value } as Parameters<typeof telemetry>[0];
     expect(() => telemetry(options)).toThrow(expect.objectContaining({ code: 'DECORUM_INVALID_OPTION' }));
+  });
+});
+
+class Nothing {
+  @IsOptional() @IsString() note?: string;
+}
+
+class Curious {
+  @Tool() async everything(_input: Nothing, ctx: Context) {
+    await ctx.confirm('Sure?');
+    await ctx.sample({ messages: 'Say hello', maxTokens: 10 });
+    await ctx.roots();
+    return 'done';
+  }
+
+  @Tool() async ping(_input: Nothing, ctx: Context) {
+    await ctx.ping();
+    return 'pong';
+  }
+}
+
+const HANDLERS = {
+  onElicit: () => ({ action: 'accept' as const, content: { answer: true } }),
+  onSample: () => ({ role: 'assistant' as const, content: { type: 'text' as const, text: 'hello' }, model: 'small' }),
+  onRoots: () => [{ uri: 'file:///home' }],
+};
+const METHODS = ['elicitation/create', 'sampling/createMessage', 'roots/list'];
+const curious = () =>
+  new McpServer({ name: 'curious', version: '1.0.0', providers: [Curious], plugins: [telemetry()] });
+
+describe('Questions to the client', () => {
+  it.each(['memory', 'stdio', 'http'] as const)('are client spans below the call over %s', async (via) => {
+    const client = await connect(curious(), { via, ...HANDLERS });
+    await client.callTool('everything', {}, { meta: { traceparent: TRACEPARENT } });
+    await client.callTool('ping');
+    await client.close();
+
+    const call = sdk.span('tools/call everything').spanContext();
+    for (const method of METHODS) {
+      const span = sdk.span(method);
+      expect(span).toMatchObject({
+        kind: SpanKind.CLIENT,
+        status: { code: SpanStatusCode.UNSET },
+        parentSpanContext: { traceId: CLIENT_SPAN.traceId, spanId: call.spanId },
+        attributes: { 'mcp.method.name': method, 'mcp.protocol.version': client.revision },
+      });
+    }
+    expect(sdk.span('ping').parentSpanContext?.spanId).toBe(sdk.span('tools/call ping').spanContext().spanId);
+  });
+
+  it.each(['stdio', 'http'] as const)('carry the trace in _meta over %s', async (via) => {
+    const client = await connect(curious(), { via, ...HANDLERS });
+    await client.callTool('everything', {}, { meta: { traceparent: TRACEPARENT } });
+    await client.close();
+    for (const { method, params } of client.questions) {
+      const { spanId } = sdk.span(method).spanContext();
+      expect(params).toMatchObject({ _meta: { traceparent: `00-${CLIENT_SPAN.traceId}-${spanId}-01` } });
+    }
+    expect(client.questions.map(({ method }) => method)).toEqual(METHODS);
+  });
+
+  it.each(['stdio', 'http'] as const)('end a round each in the stateless era over %s', async (via) => {
+    const client = await connect(curious(), { via, era: 'stateless', ...HANDLERS });
+    await client.callTool('everything', {}, { meta: { traceparent: TRACEPARENT } });
+    await client.close();
+    const rounds = sdk.spans.filter(({ name }) => name === 'tools/call everything');
+    expect(rounds.map(({ attributes }) => attributes['decorum.outcome'])).toEqual([
+      'input-required',
+      'input-required',
+      'input-required',
+      'ok',
+    ]);
+    expect(new Set(rounds.map((span) => span.spanContext().traceId))).toEqual(new Set([CLIENT_SPAN.traceId]));
+  });
+
+  it('are timed', async () => {
+    const client = await connect(curious(), HANDLERS);
+    await client.callTool('everything');
+    await client.close();
+    const histogram = await histogramOf('mcp.client.operation.duration');
+    expect(histogram?.dataPoints.map(({ attributes }) => attributes['mcp.method.name']).sort()).toEqual(
+      METHODS.toSorted(),
+    );
+  });
+
+  it('add one series to metrics, whatever codes a client invents', async () => {
+    await answerInvented(curious(), { name: 'everything' }, 100);
+    const histogram = await histogramOf('mcp.client.operation.duration');
+    expect(histogram?.dataPoints).toMatchObject([{ attributes: { 'error.type': '_OTHER' }, value: { count: 100 } }]);
+  });
+
+  it('that the client rejects are errors, whatever their code', async () => {
+    const onElicit = () => {
+      throw new Error('nobody is here');
+    };
+    const client = await connect(curious(), { ...HANDLERS, onElicit });
+    await client.callTool('everything').catch(() => {});
+    await client.close();
+    const { status, attributes } = sdk.span('elicitation/create');
+    expect(status.code).toBe(SpanStatusCode.ERROR);
+    expect(attributes['error.type']).toBe(attributes['rpc.response.status_code']);
+  });
+});
+
+describe('Sessions', () => {
+  it('are timed when they end', async () => {
+    const client = await connect(curious(), { via: 'http' });
+    await client.close();
+    const histogram = await histogramOf('mcp.server.session.duration');
+    expect(histogram?.dataPoints).toMatchObject([
+      {
+        attributes: {
+          'mcp.protocol.version': client.revision,
+          'network.protocol.name': 'http',
+          'network.transport': 'tcp',
+        },
+        value: { count: 1 },
+      },
+    ]);
+  });
+});
+
+// Golden files: everything that a conversation leaves behind, in both eras, over stdio and HTTP. To write them again, run
+// the test with UPDATE_GOLDEN=1, and read the difference.
+const GOLDEN = join(import.meta.dirname, 'golden');
+const META = { meta: { traceparent: TRACEPARENT } };
+
+async function converse(client: TestClient, weather: Weather): Promise<void> {
+  await client.listTools();
+  await client.callTool('forecast', { city: 'Oslo' }, META);
+  await client.callTool('forecast', { city: 7 });
+  await client.callTool('refuse', { city: 'Rome' });
+  await client.callTool('crash', { city: 'Rome' });
+  await client.callTool('book', { city: 'Oslo' }, META);
+  await failing(client.callTool('none', {}));
+  await failing(client.request('none/none', {}));
+  await client.readResource('weather://oslo/today', META);
+  await failing(client.readResource('weather://broken'));
+  await client.getPrompt('pack', { city: 'Oslo' });
+  await client.complete({ prompt: 'pack' }, { name: 'city', value: 'O' });
+  await cancel(client, weather);
+}
+
+async function cancel(client: TestClient, weather: Weather): Promise<void> {
+  const controller = new AbortController();
+  weather.onWait = () => controller.abort(new Error('enough'));
+  const aborted = new Promise<void>((resolve) => {
+    weather.onAbort = resolve;
+  });
+  await failing(client.callTool('wait', { city: 'Oslo' }, { signal: controller.signal }));
+  await aborted;
+}
+
+describe.each(['stateful', 'stateless'] as const)('A %s conversation', (era) => {
+  it.each(['stdio', 'http'] as const)('over %s leaves the spans and metrics of its golden file', async (via) => {
+    const { server, weather } = weatherServer([telemetry()]);
+    const client = await connect(server, {
+      via,
+      era,
+      onElicit: () => ({ action: 'accept', content: { answer: true } }),
+    });
+    if (era === 'stateless') await client.request('server/discover', {});
+    await converse(client, weather);
+    await client.close();
+    await server.close();
+
+    const file = join(GOLDEN, `${era}-${via}.json`);
+    const text = `${JSON.stringify(await portrait(sdk), undefined, 2)}\n`;
+    if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(file, text);
+    expect(JSON.parse(text)).toEqual(JSON.parse(readFileSync(file, 'utf8')));
   });
 });
