@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { inspect } from 'node:util';
 
 import { AUTH } from '@decorum/http';
 import { describe, expect, it, jest } from '@jest/globals';
@@ -82,12 +83,13 @@ describe('an API key', () => {
     }
     // without an issuer there is no metadata to point to
     expect(auth[AUTH].documents).toEqual([]);
-    expect(
-      auth[AUTH].challenge({ reason: 'unauthorized', scopes: [], principal: undefined, inSession: false }),
-    ).toEqual({
-      status: 401,
-      headers: { 'www-authenticate': 'Bearer' },
+    const challenge = auth[AUTH].challenge({
+      reason: 'unauthorized',
+      scopes: [],
+      principal: undefined,
+      inSession: false,
     });
+    expect(challenge).toEqual({ status: 401, headers: { 'www-authenticate': 'Bearer' } });
   });
 
   it('has a principal that no handler can change, because the next request gets the same', async () => {
@@ -268,7 +270,6 @@ describe('a remembered token', () => {
     const issuer = await openIssuer();
     const { auth, enter } = createAuth({ issuer: issuer.url, cacheMs: 0 });
     expect(await enter(issuer.sign({ aud: AUDIENCE, sub: 'countess' }))).toMatchObject({ subject: 'countess' });
-    const { inspect } = await import('node:util');
     expect(inspect(auth, { depth: Infinity })).not.toContain('countess');
   });
 
@@ -277,7 +278,6 @@ describe('a remembered token', () => {
     const { auth, enter, events } = createAuth({ issuer: issuer.url, reportGranted: true });
     const token = issuer.sign({ aud: AUDIENCE });
     await enter(token);
-    const { inspect } = await import('node:util');
     const everything = inspect([auth, events], { depth: Infinity, maxArrayLength: Infinity, showHidden: true });
     const [, , signature = ''] = token.split('.');
     expect(everything).toContain('ada');
