@@ -103,35 +103,36 @@ const OF_FIELDS = [
 ] as unknown as typeof OF_METHODS;
 
 /** They take a class, so a class that they decorate looks like their argument. */
-const takesClass = (name: string) => name === 'ArrayOf' || name === 'RecordOf';
+const TAKE_CLASS = ['ArrayOf', 'RecordOf'];
 
-const misusedOnMethods = OF_METHODS.flatMap(([name, decorator, args, example]): Mistake[] => [
+/** Decorators where they do not belong, on members that are a `kind`. */
+const misused = (
+  all: typeof OF_METHODS,
+  kind: string,
+  argumentOf: string,
+  more: (...row: (typeof OF_METHODS)[number]) => Mistake[],
+) =>
+  all.flatMap(([name, decorator, args, example]): Mistake[] => [
+    [
+      `@${name} class Plain {}, with and without parentheses`,
+      [...(TAKE_CLASS.includes(name) ? [] : [() => decorator(Plain)]), () => decorator(...args)(Plain)],
+      `Plain: @${name} ... Write ${example} on each ${kind}`,
+    ],
+    [
+      `search(@${name}(…) query) {}, and in a constructor`,
+      [() => decorator(...args)(prototype, 'search', 0), () => decorator(...args)(...CONSTRUCTOR_PARAMETER)],
+      `Plain ... : @${name} ... Write ${example} on the ${argumentOf}`,
+    ],
+    ...more(name, decorator, args, example),
+  ]);
+
+const misusedOnMethods = misused(OF_METHODS, 'method', 'method', (name, decorator, _args, example) => [
   [`@${name} search() {}`, () => decorator(...METHOD), `Plain.search: @${name} ... ${example}`],
   [`@${name} static open() {}`, () => decorator(Plain, 'open', METHOD[2]), `Plain.open: @${name} ... ${example}`],
-  [
-    `@${name} class Plain {}, with and without parentheses`,
-    [() => decorator(Plain), () => decorator(...args)(Plain)],
-    `Plain: @${name} ... Write ${example} on each method`,
-  ],
-  [
-    `search(@${name}(…) query) {}, and in a constructor`,
-    [() => decorator(...args)(prototype, 'search', 0), () => decorator(...args)(...CONSTRUCTOR_PARAMETER)],
-    `Plain ... : @${name} ... Write ${example} on the method`,
-  ],
 ]);
 
-const misusedOnFields = OF_FIELDS.flatMap(([name, decorator, args, example]): Mistake[] => [
+const misusedOnFields = misused(OF_FIELDS, 'field', 'field of its class', (name, decorator, args, example) => [
   [`@${name} city!: string`, () => decorator(...FIELD), `Plain.city: @${name} ... ${example}`],
-  [
-    `@${name} class Plain {}, with and without parentheses`,
-    [...(takesClass(name) ? [] : [() => decorator(Plain)]), () => decorator(...args)(Plain)],
-    `Plain: @${name} ... Write ${example} on each field`,
-  ],
-  [
-    `search(@${name}(…) query) {}, and in a constructor`,
-    [() => decorator(...args)(prototype, 'search', 0), () => decorator(...args)(...CONSTRUCTOR_PARAMETER)],
-    `Plain ... : @${name} ... Write ${example} on the field of its class`,
-  ],
   [
     `@${name}(…) search() {}`,
     () => decorator(...args)(...METHOD),

@@ -8,14 +8,13 @@ import {
   needInput,
   NoInput,
   Resource,
-  Tool,
 } from '@decorum/core';
 import type { RequestOutcome } from '@decorum/core/plugin';
 import { connect, type Rehearsal, rehearse } from '@decorum/testing';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { IsString } from 'class-validator';
 
-import { reporting, SILENT, textOf } from './serving.js';
+import { reporting, textOf } from './serving.js';
 
 class Name {
   @IsString() name!: string;
@@ -24,35 +23,32 @@ class Name {
 const log: string[] = [];
 const note = (event: string) => log.push(event);
 
-class Desk {
-  constructor(private readonly record: (effect: string) => void = note) {}
+const places = { method: 'roots/list' } as const;
 
-  @Tool() async twice(_input: NoInput, ctx: Context) {
+/** Tools that ask, and record their effects. */
+const TOOLS: Record<string, (ctx: Context, record: (effect: string) => void) => unknown> = {
+  async twice(ctx) {
     const first = await ctx.elicit(Name, { message: 'First?' });
-    const second = await ctx.elicit(Name, { message: 'Second?' });
-    return JSON.stringify([first, second]);
-  }
-
-  @Tool() async pair(_input: NoInput, ctx: Context) {
+    return JSON.stringify([first, await ctx.elicit(Name, { message: 'Second?' })]);
+  },
+  async pair(ctx) {
     const [name, answer] = await Promise.all([
       ctx.elicit(Name, { message: 'Name?', key: 'name' }),
       ctx.sample({ messages: 'Hi', maxTokens: 5, key: 'hello' }),
     ]);
     return `${name.action} ${answer.text}`;
-  }
-
-  @Tool() async charge(_input: NoInput, ctx: Context) {
+  },
+  async charge(ctx, record) {
     const id = await ctx.once('charge', () => {
-      this.record('charged');
+      record('charged');
       return 'c1';
     });
     const sure = await ctx.elicit(Name, { message: 'Who pays?' });
     const [other] = await Promise.all([ctx.elicit(Name, { message: 'Who else?' }), ctx.roots()]);
-    this.record('finished');
+    record('finished');
     return `${id} ${sure.action} ${other.action}`;
-  }
-
-  @Tool() async stubborn(_input: NoInput, ctx: Context) {
+  },
+  async stubborn(ctx) {
     try {
       return (await ctx.elicit(Name, { message: 'Name?' })).action;
     } catch {
@@ -60,80 +56,55 @@ class Desk {
     } finally {
       note('finally');
     }
-  }
-
-  @Tool() async dangerous(_input: NoInput, ctx: Context) {
-    return (await ctx.confirm('Delete everything?', { key: 'sure' })) ? 'deleted' : 'kept';
-  }
-
-  @Tool() async forced(_input: NoInput, ctx: Context) {
+  },
+  dangerous: async (ctx) => ((await ctx.confirm('Delete everything?', { key: 'sure' })) ? 'deleted' : 'kept'),
+  async forced(ctx) {
     const options = { key: 'sure', acceptUnsolicited: true };
     return (await ctx.confirm('Delete everything?', options)) ? 'deleted' : 'kept';
-  }
-
-  @Tool() async keyed(_input: NoInput, ctx: Context) {
+  },
+  async keyed(ctx) {
     const first = await ctx.elicit(Name, { message: 'First?', key: 'first' });
-    const second = await ctx.elicit(Name, { message: 'Second?', key: 'second' });
-    return `${first.action} ${second.action}`;
-  }
-
-  @Tool() async link(_input: NoInput, ctx: Context) {
-    await ctx.requireUrl({ message: 'Go', url: 'https://example.com', key: 'name' });
-    return 'linked';
-  }
-
-  @Tool() async where(_input: NoInput, ctx: Context) {
-    return String((await ctx.roots({ key: 'places' })).length);
-  }
-
-  @Tool() async trusting(_input: NoInput, ctx: Context) {
+    return `${first.action} ${(await ctx.elicit(Name, { message: 'Second?', key: 'second' })).action}`;
+  },
+  link: (ctx) => ctx.requireUrl({ message: 'Go', url: 'https://example.com', key: 'name' }),
+  where: async (ctx) => String((await ctx.roots({ key: 'places' })).length),
+  async trusting(ctx) {
     const acceptUnsolicited = true;
-    const [name, answer, places, page] = await Promise.all([
+    const [name, answer, roots, page] = await Promise.all([
       ctx.elicit(Name, { message: 'Name?', key: 'name', acceptUnsolicited }),
       ctx.sample({ messages: 'Hi', maxTokens: 5, key: 'hello', acceptUnsolicited }),
       ctx.roots({ key: 'places', acceptUnsolicited }),
       ctx.elicitUrl({ message: 'Go', url: 'https://example.com', key: 'page', acceptUnsolicited }),
     ]);
-    return `${name.action} ${answer.text} ${places.length} ${page.action}`;
-  }
-
-  @Tool() async positional(_input: NoInput, ctx: Context) {
-    return (await ctx.elicit(Name, { message: 'Name?' })).action;
-  }
-
-  @Tool() async returning(_input: NoInput, ctx: Context) {
-    if (!ctx.answers) return needInput({ places: { method: 'roots/list' } }, 'some state');
+    return `${name.action} ${answer.text} ${roots.length} ${page.action}`;
+  },
+  returning(ctx) {
+    if (!ctx.answers) return needInput({ places }, 'some state');
     return `${JSON.stringify(ctx.answers)} ${String(ctx.state)}`;
-  }
-
-  runs = 0;
-
-  @Tool() counting(_input: NoInput, ctx: Context) {
-    this.runs += 1;
-    if (!ctx.answers) return needInput({ places: { method: 'roots/list' } }, this.runs);
-    return `${String(ctx.state)} of ${this.runs}`;
-  }
-
-  @Tool() async stateful(_input: NoInput, ctx: Context) {
-    const places = { method: 'roots/list' } as const;
+  },
+  async stateful(ctx, record) {
     await ctx.once('needInput 1', () => 'a state of its own');
     if (!ctx.answers) return needInput({ places }, { step: 1 });
     if (!('more' in ctx.answers)) {
-      this.record(JSON.stringify(ctx.state));
+      record(JSON.stringify(ctx.state));
       return needInput({ more: places }, null);
     }
     if (!('last' in ctx.answers)) {
-      this.record(String(ctx.state));
+      record(String(ctx.state));
       return needInput({ last: places });
     }
     return String(ctx.state);
-  }
-}
+  },
+};
 
 const SECRET = 'thirty-two characters are enough';
 
-function serverOf(options: Partial<McpServerOptions> = {}, desk = new Desk()): McpServer {
-  return new McpServer({ name: 'test', version: '1', providers: [desk], logger: SILENT, secret: SECRET, ...options });
+function serverOf(options: Partial<McpServerOptions> = {}, record: (effect: string) => void = note): McpServer {
+  const { server } = reporting({ secret: SECRET, ...options });
+  for (const [name, run] of Object.entries(TOOLS)) {
+    server.addTool({ name, input: NoInput }, (_input, ctx) => run(ctx, record));
+  }
+  return server;
 }
 
 const answers = {
@@ -157,7 +128,7 @@ const call = (client: Client, name: string, more: JsonObject = {}) => client.req
 
 const ACCEPTED = { action: 'accept', content: { name: 'Ada' } };
 
-const deskOf = ({ record, secret }: Rehearsal) => serverOf({ secret }, new Desk(record));
+const deskOf = ({ record, secret }: Rehearsal) => serverOf({ secret }, record);
 
 describe('questions of a handler', () => {
   it.each(['twice', 'pair', 'charge', 'returning'])(
@@ -171,8 +142,13 @@ describe('questions of a handler', () => {
   );
 
   it('that are returned keep the state that they were first returned with', async () => {
-    const client = await stateless(serverOf());
-    expect(textOf(await client.callTool('counting'))).toBe('1 of 3');
+    const server = serverOf();
+    let runs = 0;
+    server.addTool({ name: 'counting', input: NoInput }, (_input, { answers: given, state }) => {
+      runs += 1;
+      return given ? `${String(state)} of ${runs}` : needInput({ places }, runs);
+    });
+    expect(textOf(await (await stateless(server)).callTool('counting'))).toBe('1 of 3');
   });
 
   it('that are returned have a state that no effect of the handler can take, and none where they bring none', async () => {
@@ -280,7 +256,7 @@ describe('unsolicited answers', () => {
       const asked = await call(client, 'trusting', { inputResponses: { ...given, [key]: answer } });
       expect(Object.keys(asked['inputRequests'] as object)).toEqual([key]);
     }
-    const position = await call(client, 'positional', { inputResponses: { '#1': ACCEPTED } });
+    const position = await call(client, 'stubborn', { inputResponses: { '#1': ACCEPTED } });
     expect(position['resultType']).toBe('input_required');
   });
 
