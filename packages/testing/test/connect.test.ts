@@ -201,11 +201,15 @@ describe('A test client', () => {
   const onElicit = () => {
     throw new McpError(1234, 'No time');
   };
-  it.each<[ConnectOptions, unknown]>([
-    [{}, 'The client does not support elicitation.'],
-    [{ capabilities: { elicitation: {} } }, expect.stringMatching('no handler for "elicitation/create"')],
-    [{ onElicit }, 'The client answered with an error: No time'],
-  ])('rejects questions without a handler that works: %j', async (options, text) => {
+  it.each<[string, ConnectOptions, unknown]>([
+    ['none', {}, 'The client does not support elicitation.'],
+    [
+      'only a capability',
+      { capabilities: { elicitation: {} } },
+      expect.stringMatching('no handler for "elicitation/create"'),
+    ],
+    ['one that throws', { onElicit }, 'The client answered with an error: No time'],
+  ])('rejects questions without a handler that works: %s', async (_what, options, text) => {
     const client = await connect(serverOf(), options);
     expect(await client.callTool('ask')).toMatchObject({ isError: true, content: [{ text }] });
   });
