@@ -41,9 +41,8 @@ overEveryHost('a connection', (host) => {
     const { client, probe } = await connectTo(host, revision);
     const connection = await Connection.open(client.url);
     const began = once(probe, 'began');
-    connection.socket.write(
-      callText(client, 'wait') + callText(client, 'add') + callText(client, 'steps') + callText(client, 'fail'),
-    );
+    const names = ['wait', 'add', 'steps', 'fail'];
+    connection.socket.write(names.map((name) => callText(client, name)).join(''));
     await began;
     // the second request would have been answered by now
     expect(await client.status()).toBe(200);
@@ -156,9 +155,8 @@ overEveryHost('server.close()', (host) => {
     for (const message of [{ jsonrpc: '2.0', id: question?.id, result: {} }, cancelOf(2)]) {
       expect((await client.post(message)).status).toBe(202);
     }
-    expect((await asking.rest()).map(({ message }) => message)).toMatchObject([
-      { id: 1, result: { content: [{ text: 'there' }] } },
-    ]);
+    const messages = (await asking.rest()).map(({ message }) => message);
+    expect(messages).toMatchObject([{ id: 1, result: { content: [{ text: 'there' }] } }]);
     expect(await (await response).text()).toBe('');
     await closing;
   });

@@ -178,9 +178,8 @@ overEveryHost('a request', (host) => {
     const ids = Array.from({ length: 20 }, (_, id) => id);
     const calls = ids.map((id) => client.call(id, 'add', { args: { a: id, b: 1 } }));
     const answers = await Promise.all(calls.map(async (sent) => await json(await sent)));
-    expect(answers.map(({ id, result }) => [id, result?.content?.[0]?.text])).toEqual(
-      ids.map((id) => [id, String(id + 1)]),
-    );
+    const sums = answers.map(({ id, result }) => [id, result?.content?.[0]?.text]);
+    expect(sums).toEqual(ids.map((id) => [id, String(id + 1)]));
   });
 });
 

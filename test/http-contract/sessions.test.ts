@@ -259,10 +259,8 @@ overEveryHost('a session whose client is gone', (host) => {
       const leaving = name === 'wait' ? client : await HttpClient.open(url, revision);
       const connection = await Connection.open(url);
       const began = once(probe, 'began');
-      connection.post(
-        leaving.buildMessage(name, 'tools/call', { name, arguments: {}, _meta: { progressToken: 1 } }),
-        leaving.headers,
-      );
+      const params = { name, arguments: {}, _meta: { progressToken: 1 } };
+      connection.post(leaving.buildMessage(name, 'tools/call', params), leaving.headers);
       await began;
       if (name === 'stream') await connection.until(/progress/);
       // while its client waits, it can't be evicted
@@ -405,9 +403,7 @@ overEveryBinding('a session with auth', (host) => {
     const others = await Promise.all(OTHERS.map((other) => HttpClient.open(url, '2025-11-25', as(other))));
     const first = await HttpClient.open(url, '2025-11-25', ANN);
     const second = await HttpClient.open(url, '2025-11-25', ANN);
-    expect(await Promise.all([...others, first, second].map((client) => client.status()))).toEqual([
-      200, 200, 200, 404, 200,
-    ]);
+    expect(await statuses(...others, first, second)).toEqual([200, 200, 200, 404, 200]);
   });
 });
 

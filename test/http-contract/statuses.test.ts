@@ -318,9 +318,8 @@ describe('the endpoint', () => {
     ['HTTP-05', 'SEC-11'],
     'can be reached only from this machine, whatever its options',
     async (revision) => {
-      const others = Object.values(networkInterfaces()).flatMap(
-        (all) => all?.filter(({ internal }) => !internal) ?? [],
-      );
+      const all = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+      const others = all.filter(({ internal }) => !internal);
       const addresses = others.filter(({ family }) => family === 'IPv4').map(({ address }) => address);
       for (const options of [
         { legacySse: true },

@@ -28,9 +28,8 @@ const ERRORS = ['invalid-request', 'method-not-found', 'header-mismatch', 'inter
 /** Opens the revision's stream for changes of a resource and of lists. */
 async function follow(client: HttpClient): Promise<EventReader> {
   if (client.stateless) {
-    const reader = new EventReader(
-      await client.post(client.buildMessage('sub', 'subscriptions/listen', { notifications: WANTED })),
-    );
+    const wanted = client.buildMessage('sub', 'subscriptions/listen', { notifications: WANTED });
+    const reader = new EventReader(await client.post(wanted));
     expect((await reader.message()).message?.method).toBe(ACKNOWLEDGED);
     return reader;
   }
@@ -51,11 +50,8 @@ overEveryHost('the stream of a request', (host) => {
     const { client } = await connectTo(host, revision);
     const reader = await client.stream('steps', 'steps');
     const { status, headers } = reader.response;
-    expect([status, headers.get('cache-control'), headers.get('x-accel-buffering')]).toEqual([
-      200,
-      'no-cache, no-transform',
-      'no',
-    ]);
+    const fields = { 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no' };
+    expect([status, Object.fromEntries(headers)]).toMatchObject([200, fields]);
     expect([carried(await reader.rest()), reader.ended]).toEqual([[1, 2, 3, 'steps'], true]);
   });
 
@@ -145,10 +141,8 @@ overEveryHost('the stream of a request', (host) => {
         requestState: first.result?.['requestState'],
         inputResponses: { [key]: { action: 'accept', content: { name: 'Ada' } } },
       });
-      expect(await json(await client.post(retry))).toMatchObject({
-        id: 2,
-        result: { content: [{ text: 'Hello, Ada' }] },
-      });
+      const { id, result } = await json(await client.post(retry));
+      expect([id, result?.content?.[0]?.text]).toEqual([2, 'Hello, Ada']);
     },
   );
 

@@ -144,11 +144,8 @@ describe('an anonymous session', () => {
     const { url, session } = await serveSession({ principal });
     const reader = new EventReader(await post(url, call(1, 'ask'), session));
     const { message } = await reader.message();
-    const answer = (name: string) => ({
-      jsonrpc: '2.0',
-      id: message?.id,
-      result: { action: 'accept', content: { name } },
-    });
+    const result = (name: string) => ({ action: 'accept', content: { name } });
+    const answer = (name: string) => ({ jsonrpc: '2.0', id: message?.id, result: result(name) });
     expect(await statusOf(url, { ...session, ...ANN })).toBe(200);
     expect(await statusOf(url, session, answer('Mallory'))).toBe(401);
     expect(await statusOf(url, { ...session, ...BOB }, answer('Bob'))).toBe(404);

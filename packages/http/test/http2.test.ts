@@ -59,10 +59,7 @@ async function serveOn(host: string, options: Options = {}) {
 type Fields = Record<string, string>;
 
 function send(client: ClientHttp2Session, method: string, headers: Fields = {}, message?: unknown): ClientHttp2Stream {
-  const stream = client.request(
-    { ':method': method, ':path': '/mcp', ...headers },
-    { endStream: message === undefined },
-  );
+  const stream = client.request({ ':method': method, ':path': '/mcp', ...headers }, { endStream: !message });
   if (message !== undefined) stream.end(JSON.stringify(message));
   return stream.setEncoding('utf8');
 }

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { Agent, type IncomingMessage, request as httpRequest } from 'node:http';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
@@ -11,7 +13,6 @@ import fc from 'fast-check';
 import { malformedMessages } from '../../../test/support/malformed.js';
 import { malformedTarget, SESSION_MESSAGES, STATELESS_MESSAGES } from '../../../test/support/malformed-target.js';
 import type { ExchangeParts } from '../src/exchange/exchange-parts.js';
-import { EventReader, type ServerEvent } from './events.js';
 import { afterwards } from './fixture.js';
 import { ADD, call, type Fields, INITIALIZED, json, modernHeaders, request, SUM } from './messages.js';
 import { post, statusOf } from './sending.js';
@@ -78,10 +79,13 @@ interface Answer {
 
 /** A client that sends arbitrary messages, reads every response to its end, and answers questions. */
 class Client {
+  private readonly agent = new Agent({ keepAlive: true, maxSockets: 16 });
   private readonly answers: Promise<number>[] = [];
   session: Fields = {};
 
-  constructor(private readonly url: string) {}
+  constructor(private readonly url: string) {
+    afterwards(() => this.agent.destroy());
+  }
 
   /** Initializes a session. */
   async open(): Promise<void> {
@@ -95,29 +99,37 @@ class Client {
     await post(this.url, INITIALIZED, this.session);
   }
 
+  // without `fetch`, which takes twice as long
   async send(body: Uint8Array, headers: Fields): Promise<Answer> {
-    const response = await post(this.url, body, headers);
+    const all = { 'content-type': 'application/json', 'content-length': String(body.length), ...headers };
+    const sent = httpRequest(this.url, { method: 'POST', agent: this.agent, headers: all }).end(body);
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
     const codes: unknown[] = [];
-    if (response.headers.get('content-type') === 'text/event-stream') {
-      const reader = new EventReader(response);
-      for (let event = await reader.next(); event; event = await reader.next()) this.read(event, codes);
-    } else {
-      const text = await response.text();
-      if (text !== '') codes.push((JSON.parse(text) as { error?: { code: number } }).error?.code);
+    let text = '';
+    for await (const chunk of response.setEncoding('utf8')) {
+      text += chunk as string;
+      if (response.headers['content-type'] === 'text/event-stream') text = this.readEvents(text, codes);
     }
-    const begun = response.headers.get('mcp-session-id');
+    if (text !== '') codes.push((JSON.parse(text) as { error?: { code: number } }).error?.code);
+    const begun = response.headers['mcp-session-id'];
     // "initialize" may still be valid after the mutation; end its session
-    if (begun !== null) await fetch(this.url, { method: 'DELETE', headers: { 'mcp-session-id': begun } });
-    return { status: response.status, codes };
+    if (begun) await fetch(this.url, { method: 'DELETE', headers: { 'mcp-session-id': String(begun) } });
+    return { status: response.statusCode as number, codes };
   }
 
-  private read({ message }: ServerEvent, codes: unknown[]): void {
-    // other events are comments, which keep a quiet stream open
-    if (message === undefined) return;
-    const result = { role: 'assistant', content: { type: 'text', text: 'Hi' }, model: 'm' };
-    const answer = { jsonrpc: '2.0', id: message.id, result };
-    if (message.method === 'sampling/createMessage') this.answers.push(statusOf(this.url, this.session, answer));
-    else if (message.method === undefined) codes.push((message as { error?: { code: number } }).error?.code);
+  private readEvents(text: string, codes: unknown[]): string {
+    const blocks = text.split('\n\n');
+    for (const block of blocks.slice(0, -1)) {
+      const data = /^data: (.+)$/m.exec(block)?.[1];
+      // other blocks are comments, which keep a quiet stream open
+      if (data === undefined) continue;
+      const { id, method, error } = JSON.parse(data) as { id?: string; method?: string; error?: { code: number } };
+      const result = { role: 'assistant', content: { type: 'text', text: 'Hi' }, model: 'm' };
+      const answer = { jsonrpc: '2.0', id, result };
+      if (method === 'sampling/createMessage') this.answers.push(statusOf(this.url, this.session, answer));
+      else if (method === undefined) codes.push(error?.code);
+    }
+    return blocks.at(-1) as string;
   }
 
   /** Resolves when all questions are answered. */

@@ -110,9 +110,8 @@ describe('an EventStore', () => {
       await answered;
       return events;
     };
-    const { url, probe, session } = await serveSession({
-      events: { append: (key, event) => memory.append(key, event), read },
-    });
+    const events = { append: memory.append.bind(memory), read };
+    const { url, probe, session } = await serveSession({ events });
     const lost = new EventReader(await post(url, call(9, 'stream', {}, TOKEN), session));
     const { id } = (await lost.next()) as ServerEvent;
     await lost.cancel();

@@ -384,9 +384,8 @@ it.each(['stateful', 'stateless'] as const)(
   async (era) => {
     const server = new McpServer({ name: 'shop', version: '1.0.0', providers: [Shop] });
     const { url, close } = await listen(server, { port: 0 });
-    const clients = await Promise.all(
-      ['guest', 'admin'].map((role) => connectClient(url, { era, headers: { 'x-role': role } })),
-    );
+    const connecting = ['guest', 'admin'].map((role) => connectClient(url, { era, headers: { 'x-role': role } }));
+    const clients = await Promise.all(connecting);
     for (const client of clients) {
       if (era === 'stateful') continue;
       void client.request('subscriptions/listen', { notifications: { toolsListChanged: true } }).catch(() => {});
