@@ -1,18 +1,7 @@
 // Projects as users create them: from packed packages, with dependencies from the registry.
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmodSync,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -27,29 +16,17 @@ const DOWNLOADED = { pnpm: 'pnpm@10.34.8', yarn: 'yarn@1.22.22' };
 export class Workshop {
   private constructor(readonly folder: string) {}
 
-  /** Opens a folder in which `create` works. */
+  /** Packs our packages, and installs `create-decorum` as npm does for `npm create decorum`. */
   static async open(): Promise<Workshop> {
-    const workshop = await Workshop.pack();
-    // as npm does for `npm create decorum`
+    const workshop = new Workshop(realpathSync(mkdtempSync(join(tmpdir(), 'decorum-created-'))));
+    const pack = ['--filter', './packages/*', 'pack', '--pack-destination', workshop.path('packages')];
+    await workshop.run(ROOT, 'npx', ['--yes', DOWNLOADED.pnpm, ...pack]);
     const tools = [workshop.tarball('create-decorum'), ...Object.values(DOWNLOADED)];
     await workshop.run(workshop.folder, 'npm', ['install', '--prefix', 'tools', ...tools]);
+    mkdirSync(workshop.path('bin'));
     for (const name of Object.keys(DOWNLOADED)) {
-      rmSync(workshop.path('bin', name));
       symlinkSync(workshop.path('tools/node_modules/.bin', name), workshop.path('bin', name));
     }
-    return workshop;
-  }
-
-  /** Opens a folder with the tarballs only. */
-  static async pack(): Promise<Workshop> {
-    const workshop = new Workshop(realpathSync(mkdtempSync(join(tmpdir(), 'decorum-created-'))));
-    mkdirSync(workshop.path('bin'));
-    for (const [name, source] of Object.entries(DOWNLOADED)) {
-      writeFileSync(workshop.path('bin', name), `#!/bin/sh\nexec npx --yes ${source} "$@"\n`);
-      chmodSync(workshop.path('bin', name), 0o755);
-    }
-    const pack = ['--filter', './packages/*', 'pack', '--pack-destination', workshop.path('packages')];
-    await workshop.run(ROOT, 'pnpm', pack);
     return workshop;
   }
 

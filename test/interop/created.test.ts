@@ -1,11 +1,13 @@
-// The projects of `create-decorum`, from nothing to a call by an official client.
-import { existsSync } from 'node:fs';
+// Projects that a generator creates with our packages: those of `create-decorum`, from nothing to a call by an official
+// client, and those of Nest, whose tests add source files and change no setting of the compiler or the test runner.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
 import { createKey, HostileIssuer } from '../auth/hostile-issuer.js';
+import { statuses } from '../packaging/project.js';
 import { buildImage, Serving, Workshop } from './created-project.js';
 
 // package managers, compilers and servers run in separate processes
@@ -15,8 +17,13 @@ const AUDIENCE = 'https://mcp.example.com/mcp';
 
 let workshop: Workshop;
 let issuer: HostileIssuer;
+/** The projects of Nest, which wait for the network while others are tested. */
+let generating: ReadonlyMap<Stock, Promise<void>>;
 beforeAll(async () => {
   workshop = await Workshop.open();
+  generating = new Map(STOCK.map((stock) => [stock, generate(stock)]));
+  // the tests that need them fail
+  for (const each of generating.values()) each.catch(() => {});
   issuer = await HostileIssuer.open([createKey('ES256', 'one')]);
 });
 afterAll(async () => {
@@ -124,5 +131,116 @@ it('a project of the template secured serves an official client with a token of 
     const other = call(transport({ aud: 'https://other.example.com' }), 'list', {});
     await expect(other).rejects.toThrow('Authentication is required');
     expect(await call(new StreamableHTTPClientTransport(url), 'about', {})).toHaveLength(1);
+  });
+});
+
+const PACKAGES = ['core', 'http', 'nestjs', 'schema', 'testing', 'uri-template'].map((name) => `@decorum/${name}`);
+
+/** `extension` is how relative imports end, `json` asks the test command for a report. */
+const STOCK = [
+  { version: 11, kind: 'CommonJS', type: undefined, test: 'jest', extension: '', json: '--json' },
+  { version: 12, kind: 'ESM', type: 'module', test: 'vitest run', extension: '.js', json: '--reporter=json' },
+];
+type Stock = (typeof STOCK)[number];
+
+const providerOf = ({ extension }: Stock) => `
+import { Tool } from '@decorum/core';
+import { Injectable } from '@nestjs/common';
+import { IsString } from 'class-validator';
+import { AppService } from './app.service${extension}';
+
+export class Place {
+  @IsString() city: string;
+}
+
+@Injectable()
+export class Weather {
+  constructor(private readonly service: AppService) {}
+
+  @Tool({ description: 'Forecast for a city' })
+  forecast({ city }: Place): string {
+    return \`\${this.service.getHello()} Sun in \${city}.\`;
+  }
+}
+`;
+
+const specOf = ({ extension }: Stock) => `
+import { McpServer } from '@decorum/core';
+import { connect } from '@decorum/testing';
+import { Test } from '@nestjs/testing';
+import { AppModule } from './app.module${extension}';
+
+it('calls a tool', async () => {
+  const module = await Test.createTestingModule({ imports: [AppModule] }).compile();
+  const app = module.createNestApplication();
+  await app.init();
+  const client = await connect(app.get(McpServer));
+  const { content } = await client.callTool('forecast', { city: 'Oslo' });
+  expect(content).toEqual([{ type: 'text', text: 'Hello World! Sun in Oslo.' }]);
+  await app.close();
+});
+`;
+
+const folderOf = ({ version }: Stock) => workshop.path(`stock${version}`);
+
+/** Serves the generated module over MCP, with one more provider and its test. */
+function serveStock(stock: Stock): void {
+  const file = `${folderOf(stock)}/src/app.module.ts`;
+  const generated = readFileSync(file, 'utf8');
+  const served = generated
+    .replace('imports: [', "imports: [McpModule.forRoot({ name: 'weather', version: '1.0.0' })")
+    .replace('providers: [', 'providers: [Weather, ');
+  const imports = `import { McpModule } from '@decorum/nestjs';\nimport { Weather } from './weather${stock.extension}';\n`;
+  writeFileSync(file, `${imports}${served}`);
+  writeFileSync(`${folderOf(stock)}/src/weather.ts`, providerOf(stock));
+  writeFileSync(`${folderOf(stock)}/src/weather.spec.ts`, specOf(stock));
+}
+
+/** What the generator adds for its own commands and for editors, and no test here starts. */
+const UNUSED = /eslint|prettier|^@nestjs\/(?:cli|schematics)$|^(?:globals|ts-loader|source-map-support)$/;
+
+/** Adds our packages, and installs with pnpm, which links files that it has already. The folders are laid out like npm's. */
+async function install(stock: Stock): Promise<void> {
+  const file = `${folderOf(stock)}/package.json`;
+  const generated = JSON.parse(readFileSync(file, 'utf8'));
+  const tools = Object.entries<string>(generated.devDependencies).filter(([name]) => !UNUSED.test(name));
+  const packed = Object.fromEntries(PACKAGES.map((name) => [name, `file:${workshop.tarball(name)}`]));
+  const added = { ...packed, 'class-validator': '*', 'class-transformer': '*' };
+  const dependencies = { ...generated.dependencies, ...added };
+  writeFileSync(file, JSON.stringify({ ...generated, dependencies, devDependencies: Object.fromEntries(tools) }));
+  // npm alone fails if the peers of packages contradict each other
+  await workshop.run(folderOf(stock), 'npm', ['install', '--package-lock-only', '--ignore-scripts', '--no-audit']);
+  const settings = { nodeLinker: 'hoisted', overrides: packed };
+  // JSON is YAML too
+  writeFileSync(`${folderOf(stock)}/pnpm-workspace.yaml`, JSON.stringify(settings));
+  await workshop.run(folderOf(stock), 'pnpm', ['install', '--no-frozen-lockfile', '--prefer-offline']);
+}
+
+async function generate(stock: Stock): Promise<void> {
+  const options = ['--skip-install', '--skip-git', '--package-manager', 'npm'];
+  const generator = ['--yes', `@nestjs/cli@${stock.version}`, 'new', `stock${stock.version}`, ...options];
+  await workshop.run(workshop.folder, 'npx', generator);
+  await install(stock);
+  serveStock(stock);
+}
+
+describe.each(STOCK)('a project of the Nest $version generator with our packages', (stock) => {
+  beforeAll(() => generating.get(stock));
+
+  it(`is ${stock.kind} and runs \`${stock.test}\` as its tests`, () => {
+    const { type, scripts } = JSON.parse(readFileSync(`${folderOf(stock)}/package.json`, 'utf8'));
+    expect({ type, test: scripts.test }).toEqual({ type: stock.type, test: stock.test });
+  });
+
+  it('compiles with its own tsc and settings', async () => {
+    expect(await workshop.run(folderOf(stock), 'npm', ['exec', '--', 'tsc', '--noEmit'])).toBe('');
+  });
+
+  it('passes its own test command, with a test that calls a tool', async () => {
+    const report = await workshop.run(folderOf(stock), 'npm', ['test', '--silent', '--', stock.json]);
+    expect(statuses(report.slice(report.indexOf('{')))).toEqual({
+      'calls a tool': 'passed',
+      'should return "Hello World!"': 'passed',
+    });
   });
 });
