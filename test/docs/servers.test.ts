@@ -1,14 +1,21 @@
-// Every server that a page shows starts, has the members that the page decorates, and answers.
+// Every server that a page shows starts, has the members that the page decorates, and answers; and what readers copy works.
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+
 import type { McpServer, ToolEntry } from '@decorum/core';
 import { connect, type TestClient } from '@decorum/testing';
-import { afterAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 
-import { PAGES } from './blocks.js';
-import { PagePrograms, PageProcess } from './running.js';
+import { ROOT } from '../architecture/source.js';
+import { blocksOf, PAGES, textOf } from './blocks.js';
+import { PageProcess, PagePrograms } from './running.js';
 
 const programs = new Map<string, PagePrograms>();
 const programsOf = (page: string): PagePrograms => {
@@ -179,20 +186,20 @@ describe('every page with a server', () => {
   const ELSEWHERE = new Map([
     ['docs/errors.md', 'test/architecture/docs.test.ts runs each example'],
     ['docs/from-the-sdk.md', 'from-the-sdk.test.ts'],
-    ['docs/getting-started.md', 'getting-started.test.ts'],
-    ['docs/production.md', 'production.test.ts'],
     ['docs/schemas.md', 'shows an option only'],
     ['docs/telemetry.md', 'shows plugins only'],
     ['docs/testing.md', 'shows how to call a server, and not one'],
     ['docs/workers.md', 'test/packaging/lacking.test.ts'],
     ['packages/opentelemetry/README.md', 'shows a plugin only'],
     ['packages/prometheus/README.md', 'shows a plugin only'],
-    ['packages/core/README.md', 'has the first example of the README, which getting-started.test.ts runs'],
+    ['packages/core/README.md', 'has the first example of the README, which is run below'],
   ]);
   const HERE = [
     'docs/authorization.md',
+    'docs/getting-started.md',
     'docs/http.md',
     'docs/limits.md',
+    'docs/production.md',
     'docs/reference/transports.md',
     'docs/running.md',
     'docs/stdio.md',
@@ -232,4 +239,115 @@ it('the route handler of docs/running.md answers', async () => {
   });
   const response = await POST(request);
   expect(await response.json()).toMatchObject({ result: { serverInfo: { name: 'shop' } } });
+});
+
+const production = programsOf('docs/production.md');
+const REFERENCE = /[0-9a-f]{8}/;
+
+/** The JSON blocks of the page, in order. */
+const [masked, logged, expected] = blocksOf('docs/production.md')
+  .filter(({ language }) => language === 'json')
+  .map(({ text }) => JSON.parse(text) as Record<string, unknown>);
+
+describe('the server of docs/production.md', () => {
+  let server: PageProcess;
+  let client: Client;
+  beforeAll(async () => {
+    server = await PageProcess.start(production.programOf('main.ts'));
+    client = new Client({ name: 'reader', version: '1.0.0' });
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${server.origin}/mcp`)));
+  });
+
+  /** The lines of JSON that the server has written. */
+  const lines = (): Record<string, unknown>[] =>
+    server.output
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+  it('masks an error, and logs it under the reference that the client sees', async () => {
+    const result = JSON.stringify(await client.callTool({ name: 'list', arguments: { page: 1 } }));
+    const [reference = ''] = REFERENCE.exec(result) ?? [];
+    const shown = JSON.stringify(masked).replace(REFERENCE, reference);
+    expect(JSON.parse(result)).toEqual(JSON.parse(shown));
+
+    await server.wrote(/^\{.*"level":50.*\n/m);
+    await server.wrote(/^\{"captured".*\n/m);
+    const line = lines().find((each) => each['reference'] === reference && 'level' in each);
+    expect(Object.keys(line ?? {}).sort()).toEqual(Object.keys(logged ?? {}).sort());
+    expect(line).toMatchObject({ level: 50, method: 'tools/call', msg: logged?.['msg'] });
+    expect(line?.['err']).toMatchObject({ type: 'Error', message: 'connect ECONNREFUSED 10.0.0.7:5432' });
+    expect(lines()).toContainEqual({
+      captured: 'Error: connect ECONNREFUSED 10.0.0.7:5432',
+      reference,
+      method: 'tools/call',
+    });
+  });
+
+  it('shows an expected error as it is', async () => {
+    expect(await client.callTool({ name: 'read', arguments: { id: '42' } })).toEqual(expected);
+    expect(await client.callTool({ name: 'list', arguments: { page: 0 } })).toMatchObject({
+      isError: true,
+      content: [{ text: 'Pages are counted from 1.' }],
+    });
+    expect(server.output).not.toMatch(/There is no note|counted from 1/);
+  });
+
+  it('is healthy until it closes, and then ends by itself', async () => {
+    const health = await fetch(`${server.origin}/health`);
+    expect([health.status, await health.json()]).toEqual([200, { isClosing: false }]);
+    await client.close();
+    expect(await server.stop()).toBe(0);
+  });
+});
+
+const firstBlock = (markdown: string, language: string) =>
+  new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, 'm').exec(markdown)?.[1] ?? '';
+
+/** A project as a reader creates it: the files of the pages, in a folder that resolves the built packages. */
+let project: string;
+const file = (name: string, text: string) => {
+  mkdirSync(dirname(join(project, name)), { recursive: true });
+  writeFileSync(join(project, name), text);
+};
+
+beforeAll(() => {
+  project = mkdtempSync(join(ROOT, '.tmp-getting-started-'));
+  const readme = textOf('README.md');
+  file('package.json', '{ "type": "module" }');
+  file('tsconfig.json', firstBlock(readme, 'json'));
+  file('src/greeter.ts', firstBlock(readme, 'ts'));
+  const blocks = textOf('docs/getting-started.md').matchAll(/^```ts file=(\S+)\n([^]*?)^```$/gm);
+  for (const [, name = '', text = ''] of blocks) file(name, text);
+  execFileSync(process.execPath, [join(ROOT, 'node_modules/ts7/bin/tsc'), '-p', project], { stdio: 'pipe' });
+}, 60_000);
+afterAll(() => rmSync(project, { recursive: true }));
+
+/** Lists the tools of a stdio program. */
+async function toolsOf(...args: string[]): Promise<string[]> {
+  const child = spawn(process.execPath, args, { cwd: project, stdio: ['pipe', 'pipe', 'inherit'] });
+  const envelope = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  const params = { _meta: envelope };
+  child.stdin.end(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params })}\n`);
+  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+  const { result } = JSON.parse(line) as { result: { tools: readonly { name: string }[] } };
+  return result.tools.map(({ name }) => name);
+}
+
+describe('a reader who copies', () => {
+  it('the first example of the README gets a server with its tool', async () => {
+    expect(await toolsOf('dist/greeter.js')).toEqual(['greet']);
+  });
+
+  it('the files of the page gets its server', async () => {
+    expect(await toolsOf('dist/main.js', '--stdio')).toEqual(['remember', 'forget']);
+  });
+
+  it('the test of the page sees it pass', () => {
+    const report = execFileSync(process.execPath, ['--test', 'dist/notes.test.js'], { cwd: project, encoding: 'utf8' });
+    expect(report).toMatch(/^(?:#|ℹ) pass 1$/m);
+  });
 });
