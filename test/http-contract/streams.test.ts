@@ -12,6 +12,7 @@ import {
   inEverySessionRevision,
   inTheStatelessRevision,
   LET_GO,
+  overEveryBinding,
   overEveryHost,
   type Served,
 } from './contract.js';
@@ -234,7 +235,7 @@ overEveryHost('the stream of changes', (host) => {
   });
 });
 
-overEveryHost('a client that reconnects', (host) => {
+overEveryBinding('a client that reconnects', (host) => {
   inEverySessionRevision(
     'gets the messages of a request it missed, then the rest, as often as it asks [RESUME-06]',
     async (revision) => {
