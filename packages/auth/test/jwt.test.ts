@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 
 import { describe, expect, it, jest } from '@jest/globals';
 
+import type { Signing } from '../../../test/auth/hostile-issuer.js';
 import {
   AUDIENCE,
   createAuth,
@@ -218,85 +219,70 @@ describe('a JWT access token', () => {
     }
   });
 
-  const signed: [string, string, (issuer: HostileIssuer) => string][] = [
-    ['without `aud`', 'audience', (issuer) => issuer.sign({})],
-    ['for another audience', 'audience', (issuer) => issuer.sign({ aud: 'https://other.example.com/mcp' })],
-    ['for a path below this server', 'audience', (issuer) => issuer.sign({ aud: `${AUDIENCE}/admin` })],
-    [
-      'for this server with a user name',
-      'audience',
-      (issuer) => issuer.sign({ aud: 'https://ada@mcp.example.com/mcp' }),
-    ],
-    ['for the same path in another case', 'audience', (issuer) => issuer.sign({ aud: 'https://mcp.example.com/MCP' })],
-    ['for an audience in a list of lists', 'audience', (issuer) => issuer.sign({ aud: [[AUDIENCE]] })],
-    ['for an audience in an object', 'audience', (issuer) => issuer.sign({ aud: { 0: AUDIENCE } })],
-    ['of another issuer', 'issuer', (issuer) => issuer.sign({ aud: AUDIENCE, iss: 'https://evil.example' })],
+  /** The claims and the signing of a token, or a function that makes it. */
+  const signed: [
+    what: string,
+    reason: string,
+    claims: object | ((issuer: HostileIssuer) => string),
+    signing?: Signing,
+  ][] = [
+    ['without `aud`', 'audience', { aud: undefined }],
+    ['for another audience', 'audience', { aud: 'https://other.example.com/mcp' }],
+    ['for a path below this server', 'audience', { aud: `${AUDIENCE}/admin` }],
+    ['for this server with a user name', 'audience', { aud: 'https://ada@mcp.example.com/mcp' }],
+    ['for the same path in another case', 'audience', { aud: 'https://mcp.example.com/MCP' }],
+    ['for an audience in a list of lists', 'audience', { aud: [[AUDIENCE]] }],
+    ['for an audience in an object', 'audience', { aud: { 0: AUDIENCE } }],
+    ['of another issuer', 'issuer', { iss: 'https://evil.example' }],
     ['of the issuer with a slash', 'issuer', (issuer) => issuer.sign({ aud: AUDIENCE, iss: `${issuer.url}/` })],
-    ['without issuer', 'issuer', (issuer) => issuer.sign({ aud: AUDIENCE, iss: undefined })],
+    ['without issuer', 'issuer', { iss: undefined }],
     ['of a list of issuers', 'issuer', (issuer) => issuer.sign({ aud: AUDIENCE, iss: [issuer.url] })],
-    ['that has expired', 'expired', (issuer) => issuer.sign({ aud: AUDIENCE, exp: NOW() - 10 })],
-    ['without `exp`', 'expiry', (issuer) => issuer.sign({ aud: AUDIENCE, exp: undefined })],
-    ['with `exp` in a string', 'expiry', (issuer) => issuer.sign({ aud: AUDIENCE, exp: `${NOW() + 100}` })],
+    ['that has expired', 'expired', { exp: NOW() - 10 }],
+    ['without `exp`', 'expiry', { exp: undefined }],
+    ['with `exp` in a string', 'expiry', { exp: `${NOW() + 100}` }],
     [
       'with an infinite `exp`',
       'expiry',
       (issuer) =>
         issuer.sign(JSON.stringify({ iss: issuer.url, sub: 'a', aud: AUDIENCE, exp: 1 }).replace(/1}$/, '1e999}')),
     ],
-    ['that is not valid yet', 'not-yet-valid', (issuer) => issuer.sign({ aud: AUDIENCE, nbf: NOW() + 60 })],
-    ['with `nbf` in a string', 'not-yet-valid', (issuer) => issuer.sign({ aud: AUDIENCE, nbf: '0' })],
-    ['without `sub`', 'subject', (issuer) => issuer.sign({ aud: AUDIENCE, sub: undefined })],
-    ['with an empty `sub`', 'subject', (issuer) => issuer.sign({ aud: AUDIENCE, sub: '' })],
-    ['with a number as `sub`', 'subject', (issuer) => issuer.sign({ aud: AUDIENCE, sub: 7 })],
-    ['of type JWT', 'token-type', (issuer) => issuer.sign({ aud: AUDIENCE }, { header: { typ: 'JWT' } })],
-    ['without type', 'token-type', (issuer) => issuer.sign({ aud: AUDIENCE }, { header: { typ: undefined } })],
-    ['that is a DPoP proof', 'token-type', (issuer) => issuer.sign({ aud: AUDIENCE }, { header: { typ: 'dpop+jwt' } })],
-    [
-      'that is a logout token',
-      'token-type',
-      (issuer) => issuer.sign({ aud: AUDIENCE }, { header: { typ: 'logout+jwt' } }),
-    ],
-    ['bound to a key', 'sender-constrained', (issuer) => issuer.sign({ aud: AUDIENCE, cnf: { jkt: 'x' } })],
-    ['with `crit`', 'critical', (issuer) => issuer.sign({ aud: AUDIENCE }, { header: { crit: ['b64'], b64: true } })],
-    ['without algorithm', 'algorithm', (issuer) => `${issuer.sign({ aud: AUDIENCE }, { header: { alg: 'none' } })}`],
-    [
-      'signed with a secret',
-      'algorithm',
-      (issuer) => issuer.sign({ aud: AUDIENCE }, { header: { alg: 'HS256' }, secret: 'secret' }),
-    ],
+    ['that is not valid yet', 'not-yet-valid', { nbf: NOW() + 60 }],
+    ['with `nbf` in a string', 'not-yet-valid', { nbf: '0' }],
+    ['without `sub`', 'subject', { sub: undefined }],
+    ['with an empty `sub`', 'subject', { sub: '' }],
+    ['with a number as `sub`', 'subject', { sub: 7 }],
+    ['of type JWT', 'token-type', {}, { header: { typ: 'JWT' } }],
+    ['without type', 'token-type', {}, { header: { typ: undefined } }],
+    ['that is a DPoP proof', 'token-type', {}, { header: { typ: 'dpop+jwt' } }],
+    ['that is a logout token', 'token-type', {}, { header: { typ: 'logout+jwt' } }],
+    ['bound to a key', 'sender-constrained', { cnf: { jkt: 'x' } }],
+    ['with `crit`', 'critical', {}, { header: { crit: ['b64'], b64: true } }],
+    ['without algorithm', 'algorithm', {}, { header: { alg: 'none' } }],
+    ['signed with a secret', 'algorithm', {}, { header: { alg: 'HS256' }, secret: 'secret' }],
     [
       'signed with the public key as a secret',
       'algorithm',
       (issuer) =>
         issuer.sign({ aud: AUDIENCE }, { header: { alg: 'HS256' }, secret: JSON.stringify(issuer.keys[0]?.jwk) }),
     ],
-    [
-      'signed with another key of the same id',
-      'signature',
-      (issuer) => issuer.sign({ aud: AUDIENCE }, { key: keyFor('ES256') }),
-    ],
-    [
-      'that claims an algorithm its key is not for',
-      'key',
-      (issuer) => issuer.sign({ aud: AUDIENCE }, { key: keyFor('RS256') }),
-    ],
-    ['of an unknown key', 'key', (issuer) => issuer.sign({ aud: AUDIENCE }, { key: createKey('ES256', 'key-2') })],
-    ['with an object as `kid`', 'key', (issuer) => issuer.sign({ aud: AUDIENCE }, { header: { kid: {} } })],
+    ['signed with another key of the same id', 'signature', {}, { key: keyFor('ES256') }],
+    ['that claims an algorithm its key is not for', 'key', {}, { key: keyFor('RS256') }],
+    ['of an unknown key', 'key', {}, { key: createKey('ES256', 'key-2') }],
+    ['with an object as `kid`', 'key', {}, { header: { kid: {} } }],
     ['that is an array', 'unrecognized', (issuer) => issuer.sign('[]')],
     ['that is a number', 'unrecognized', (issuer) => issuer.sign('7')],
     ['that is null', 'unrecognized', (issuer) => issuer.sign('null')],
-    [
-      'with a header that is no object',
-      'unrecognized',
-      (issuer) => issuer.sign({ aud: AUDIENCE }, { header: '"at+jwt"' }),
-    ],
+    ['with a header that is no object', 'unrecognized', {}, { header: '"at+jwt"' }],
     ['with a part too many', 'unrecognized', (issuer) => `e30.${issuer.sign({ aud: AUDIENCE })}`],
     ['that is not UTF-8', 'unrecognized', (issuer) => issuer.sign({ aud: AUDIENCE }).replace(/\..*\./, `.${LATIN}.`)],
   ];
 
-  it.each(signed)('%s is refused (%s)', async (_what, reason, sign) => {
+  const signedBy = (issuer: HostileIssuer, [, , claims, signing]: (typeof signed)[number]) =>
+    typeof claims === 'function' ? claims(issuer) : issuer.sign({ aud: AUDIENCE, ...claims }, signing);
+
+  it.each(signed.map((row) => ({ what: row[0], reason: row[1], row })))('$what is refused ($reason)', async (each) => {
     const fixture = await open();
-    await expectRefused(fixture, sign(fixture.issuer), reason);
+    await expectRefused(fixture, signedBy(fixture.issuer, each.row), each.reason);
   });
 
   it('that is refused tells the operator what was found', async () => {
@@ -344,8 +330,8 @@ describe('a JWT access token', () => {
 
   it('that cannot be valid makes the server fetch nothing', async () => {
     const fixture = await open();
-    for (const [, reason, sign] of signed.filter(([, why]) => why !== 'signature' && why !== 'key')) {
-      await expectRefused(fixture, sign(fixture.issuer), reason);
+    for (const row of signed.filter(([, why]) => why !== 'signature' && why !== 'key')) {
+      await expectRefused(fixture, signedBy(fixture.issuer, row), row[1]);
     }
     expect(fixture.issuer.requests).toEqual([]);
   });
