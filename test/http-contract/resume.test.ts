@@ -278,6 +278,24 @@ describe('the GET stream', () => {
     expect(await client.end()).toBe(204);
     expect(carried(await listening.rest())).toEqual([]);
   });
+
+  eachSessionRevision('HTTP-31', 'has no response to a request whose client has left', async (revision) => {
+    const { client, server, probe } = await connect(revision);
+    const listening = await client.listen();
+    const began = once(probe, 'began');
+    const leaving = new AbortController();
+    client.call('left', 'wait', { signal: leaving.signal }).catch(() => {});
+    await began;
+    leaving.abort();
+    // until the server has noticed it
+    for (let turn = 0; turn < 3; turn += 1) expect(await client.status()).toBe(200);
+    probe.emit('go');
+    expect(await client.status()).toBe(200);
+    server.notify.toolsChanged();
+    expect((await listening.message()).message?.method).toBe(CHANGED);
+    expect(await client.end()).toBe(204);
+    expect(carried(await listening.rest())).toEqual([]);
+  });
 });
 
 describe('a GET stream that was lost', () => {
