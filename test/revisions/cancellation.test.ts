@@ -178,7 +178,7 @@ describe('a stateless request', () => {
 
   inStateless('CANC-12', 'is never cancelled by the server, over any transport', async () => {
     for (const [name, transport] of Object.entries(transportsOf(revision))) {
-      const started = deferred();
+      let started = deferred();
       const server = asking(async (context) => (await context.roots({ timeoutMs: 1 })).length);
       server.addTool({ name: 'endless', input: NoInput }, async (_input, { signal }) => {
         started.resolve();
@@ -188,13 +188,16 @@ describe('a stateless request', () => {
       for (const id of ['kept', 'given up']) await listen(client, { toolsListChanged: true }, id);
       for (const [method, params] of ASKING) await client.request(method, params);
       for (const tool of ['quick', 'unknown']) await client.request('tools/call', { name: tool });
-      void client.send(client.buildMessage('x', 'tools/call', { name: 'endless' }));
-      await started.promise;
+      for (const id of ['x', 'still runs']) {
+        started = deferred();
+        void client.send(client.buildMessage(id, 'tools/call', { name: 'endless' }));
+        await started.promise;
+      }
       for (const id of ['x', 'given up']) await client.cancel(id);
       await client.settled();
       expect([name, cancelledBy(client)]).toEqual([name, []]);
       await server.close({ deadlineMs: 1 });
-      await client.response('kept');
+      for (const id of ['kept', 'still runs']) await client.response(id);
       expect([name, cancelledBy(client).filter((id) => id !== 'kept')]).toEqual([name, []]);
     }
   });
