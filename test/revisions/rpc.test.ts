@@ -518,6 +518,7 @@ describe('an error', () => {
         : (['logging/setLevel', { level: value }] as const);
       for (const [method, params] of [
         level,
+        ['tools/list', { _meta: { [VERSION]: value } }],
         ['tools/call', { name: value }],
         ['prompts/get', { name: value }],
         ['prompts/get', { name: 'pack', arguments: { city: value } }],
