@@ -70,10 +70,11 @@ describe('introspection', () => {
     ['of nobody', 'subject', { sub: undefined, client_id: undefined }, 'sub is missing'],
     ['of somebody without a name', 'subject', { sub: '' }, 'sub is missing'],
     ['of a number', 'subject', { sub: 7 }, 'sub is missing'],
-  ])('refuses a token that is %s', async (_what, reason, answer, found) => {
-    const { known, valid, status, events } = await open();
+  ])('refuses a token that is %s [AUTHRS-08]', async (_what, reason, answer, found) => {
+    const { known, valid, enter, events } = await open();
     known.set('opaque', { ...valid, ...answer });
-    expect(await status('opaque')).toBe(401);
+    const headers = { 'www-authenticate': expect.stringContaining('error="invalid_token"') };
+    expect(await enter('opaque')).toMatchObject({ status: 401, headers });
     expect([events.at(-1)?.reason, events.at(-1)?.found]).toEqual([reason, found]);
   });
 
