@@ -95,10 +95,13 @@ export class Project {
     return run;
   }
 
-  /** Runs `decorum dev` over HTTP, on a port that the program may ask for too. Waits until it has printed a text. */
+  /**
+   * Runs `decorum dev` over HTTP, on a port that the program may ask for too. Waits until it has printed a text. If that
+   * is not the URL, `--port` makes it listen before it runs the program.
+   */
   async serve({ args = [] as readonly string[], env = {}, says = /http:/ } = {}) {
     const port = String(await freePort());
-    const run = this.dev(args, { PORT: port, ...env });
+    const run = this.dev(says.test('http:') ? args : ['--port', port, ...args], { PORT: port, ...env });
     await run.says(says);
     return { run, origin: `http://127.0.0.1:${port}`, url: `http://127.0.0.1:${port}/mcp` };
   }
