@@ -194,6 +194,31 @@ describe('progress', () => {
     }
   });
 
+  inStateless('PROG-03', 'stops when a question fails the request of a handler that goes on', async () => {
+    for (const [name, transport] of Object.entries(transportsOf(STATELESS))) {
+      const reached = deferred<Context>();
+      const server = serverWith({
+        async twice(context) {
+          // two questions must not have the same key
+          for (const key of ['a', 'a']) await context.confirm('Sure?', { key }).catch(() => {});
+          reached.resolve(context);
+          await new Promise(() => {});
+        },
+      });
+      const client = await RawClient.connect(
+        server,
+        { revision: STATELESS, capabilities: { elicitation: {} } },
+        transport,
+      );
+      void client.send(call(client, 'x', 'twice', { progressToken: 'x' }));
+      const late = await reached.promise;
+      expect([name, await client.response('x')]).toMatchObject([name, { error: { code: -32603 } }]);
+      late.progress(1);
+      await client.settled();
+      expect([name, client.of(PROGRESS)]).toEqual([name, []]);
+    }
+  });
+
   eachRevision(['PROG-05', 'PROG-06'], 'may be a fraction of any total, with any message', async (revision) => {
     const steps: readonly (readonly [progress: number, total?: number | undefined, message?: string])[] = [
       [0.25],
