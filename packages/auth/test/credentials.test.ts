@@ -138,7 +138,7 @@ describe('an API key', () => {
 });
 
 describe('verify', () => {
-  it('gets what nobody else knows, and the request', async () => {
+  it('gets what nobody else knows, and the request [AUTHRS-08]', async () => {
     const issuer = await openIssuer();
     const asked: unknown[] = [];
     const { auth, enter, events } = createAuth({
@@ -154,7 +154,8 @@ describe('verify', () => {
       subject: 'bob',
       scopes: ['files:write', 'files:read'],
     });
-    expect(statusOf(await enter('unknown'))).toBe(401);
+    const headers = { 'www-authenticate': expect.stringContaining('error="invalid_token"') };
+    expect(await enter('unknown')).toMatchObject({ status: 401, headers });
     expect(events.at(-1)).toMatchObject({ reason: 'verify', found: 'the application does not know it' });
     // of this issuer, but not valid
     expect(statusOf(await enter(issuer.sign({ aud: 'other' })))).toBe(401);
