@@ -470,7 +470,7 @@ overEveryBinding('a stream with auth', (host) => {
     },
   );
 
-  inTheStatelessRevision('of subscriptions/listen ends after the token expires', async (revision) => {
+  inTheStatelessRevision('of subscriptions/listen ends after the token expires [CANC-13]', async (revision) => {
     const wind = stopClock();
     const { url } = await serveFiles(host, TICKS);
     const client = await HttpClient.open(url, revision, until(MINUTE));
