@@ -24,8 +24,6 @@ export function announcesBody(headers: Headers): boolean {
 export function expectsBody({ method, headers }: HttpRequest, hasBody: boolean): boolean {
   if (method === 'GET') return false;
   const { 'content-type': type = '' } = headers;
-  // what nearly all clients send
-  if (type === 'application/json') return true;
   if (type === '' && !hasBody) return false;
   if (!JSON_MEDIA_TYPE.test(type)) throw new HttpError(415, 'The Content-Type must be application/json.');
   return true;

@@ -100,20 +100,26 @@ export class Pipeline<HostRequest> {
     context.postpone({ bodies: parts.bodies, begin: () => exchange.run() });
   }
 
-  /** Takes a request through all steps, synchronously unless a step returns a promise. Never throws. */
-  run(context: PipelineContext<HostRequest>): void {
+  /**
+   * Takes a request through all steps, synchronously unless a step returns a promise. Never throws.
+   * @param isAdmitted whether `admit` is done
+   */
+  run(context: PipelineContext<HostRequest>, isAdmitted = false): void {
     try {
-      const waiting = this.admit(context);
-      if (waiting === undefined) this.read(context);
-      else this.readAfter(waiting, context);
+      const waiting = isAdmitted ? undefined : this.admit(context);
+      if (waiting !== undefined) {
+        void waiting.then(() => this.run(context, true)).catch((error: unknown) => this.fail(context, error));
+        return;
+      }
+      const { method, headers, routes } = context;
+      // nearly all requests
+      const isUsual = method === 'POST' && headers['content-type'] === 'application/json';
+      const isRead = routes === undefined && (isUsual || expectsBody(context, context.hasBody));
+      if (!isRead) return this.proceed(context, null);
+      context.read(this.endpoint.parts.bodies, { body: this.proceed.bind(undefined, context) });
     } catch (error) {
       this.fail(context, error);
     }
-  }
-
-  /** Continues with the body once the caller is authenticated. Never throws. */
-  readAfter(admitted: Promise<void>, context: PipelineContext<HostRequest>): void {
-    void admitted.then(() => this.read(context)).catch((error: unknown) => this.fail(context, error));
   }
 
   /**
@@ -143,13 +149,6 @@ export class Pipeline<HostRequest> {
       parts.report(unsent);
       context.drop();
     }
-  }
-
-  private read(context: PipelineContext<HostRequest>): void {
-    const isRead = context.routes === undefined && expectsBody(context, context.hasBody);
-    if (!isRead) return this.proceed(context, null);
-    const body = (failure: unknown, message?: unknown) => this.proceed(context, failure, message);
-    context.read(this.endpoint.parts.bodies, { body });
   }
 
   private preflight(context: HttpContext): void {

@@ -15,7 +15,7 @@ import { NodeBody } from './body.js';
 import { NodeHead, type NodeRequest, originForm, streamHeaders, withoutClose } from './head.js';
 import { NodeSink } from './sink.js';
 import { channelOf, isUnread, onSocketClose, portAt, versionOf } from './socket.js';
-import { isTaken, takeBody } from './parsed-body.js';
+import { takeBody } from './parsed-body.js';
 
 /** A Node request and its response. Frameworks have a request of their own, which `HostRequest` is then. */
 export class NodeContext<
@@ -23,6 +23,7 @@ export class NodeContext<
 > implements PipelineContext<HostRequest> {
   readonly headers: Headers;
   readonly method: string;
+  readonly localPort: number | undefined;
   principal: Principal | undefined;
   readers: SlowReaders | undefined;
   routes: PipelineContext<HostRequest>['routes'];
@@ -35,6 +36,7 @@ export class NodeContext<
   ) {
     this.headers = raw.httpVersionMajor === 1 ? (raw.headers as Headers) : streamHeaders(raw);
     this.method = raw.method ?? '';
+    this.localPort = raw.socket.localPort;
     this.principal = undefined;
     this.readers = undefined;
     this.routes = undefined;
@@ -57,10 +59,6 @@ export class NodeContext<
   get vary(): string | undefined {
     const vary = this.response.getHeader('vary');
     return vary === undefined ? undefined : String(vary);
-  }
-
-  get localPort(): number | undefined {
-    return this.raw.socket.localPort;
   }
 
   get remoteAddress(): string | undefined {
@@ -93,8 +91,15 @@ export class NodeContext<
 
   read(bodies: Bodies, receiver: BodyReceiver): void {
     const { raw, request } = this;
-    if (isTaken(raw)) takeBody({ bodies, request: raw, remoteAddress: this.remoteAddress }, this, receiver);
-    else new NodeBody({ bodies, raw, request }, this, inScope(receiver)).read();
+    const { readableEnded, destroyed, readableDidRead, body } = raw;
+    // something else has read it, or the client is gone. A parser that counts bytes is done before the stream has ended
+    if (readableEnded || destroyed || (readableDidRead && body !== undefined)) {
+      return takeBody({ bodies, request: raw, remoteAddress: this.remoteAddress }, this, receiver);
+    }
+    // events of the connection don't have the `AsyncLocalStorage` of the application's middleware
+    const resource = new AsyncResource('Body');
+    const inScope = resource.runInAsyncScope.bind(resource, receiver.body, receiver) as BodyReceiver['body'];
+    new NodeBody({ bodies, raw, request }, this, { body: inScope }).read();
   }
 
   preset(headers: AnswerHeaders): void {
@@ -139,14 +144,6 @@ export class NodeContext<
     this.response.writeHead(status, withoutClose(described));
     this.response.end(this.method === 'HEAD' ? undefined : body);
   }
-}
-
-/** Restores the `AsyncLocalStorage` of the application's middleware, which is missing in events of the connection. */
-function inScope(receiver: BodyReceiver): BodyReceiver {
-  const resource = new AsyncResource('Body');
-  return {
-    body: (failure, message) => resource.runInAsyncScope(receiver.body, receiver, failure, message),
-  };
 }
 
 /**

@@ -5,13 +5,6 @@ import type { HttpRequest } from '../../endpoint/http-context.js';
 import { HttpError, MaskedError } from '../../endpoint/http-error.js';
 import type { NodeRequest } from './head.js';
 
-/** Whether something else has read the body of a request, or the client has disconnected meanwhile. */
-export function isTaken(request: NodeRequest): boolean {
-  const { readableEnded, destroyed, readableDidRead, body } = request;
-  // a parser that counts bytes is done before the stream has ended
-  return readableEnded || destroyed || (readableDidRead && body !== undefined);
-}
-
 /** A request whose body was read before the handler ran. */
 export interface TakenBody {
   readonly bodies: Bodies;
