@@ -120,7 +120,7 @@ class Client {
   private readEvents(text: string, codes: unknown[]): string {
     const blocks = text.split('\n\n');
     for (const block of blocks.slice(0, -1)) {
-      const data = /^data: (.+)$/m.exec(block)?.[1];
+      const data = /^data: ([^\n]+)$/m.exec(block)?.[1];
       // other blocks are comments, which keep a quiet stream open
       if (data === undefined) continue;
       const { id, method, error } = JSON.parse(data) as { id?: string; method?: string; error?: { code: number } };
