@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 
 import { isObject, isScope } from '@decorum/core/internal';
-import { type OptionTypes, requireKnown } from '@decorum/core/plugin';
+import { type OptionTypes, requireOptions } from '@decorum/core/plugin';
 
 import { OFFLINE_ACCESS } from './challenge.js';
 import type { Platform } from './fetch-json.js';
@@ -48,7 +48,7 @@ export function resolveOptions<HostRequest>(
   options: OAuthOptions<HostRequest>,
   platform: Platform,
 ): Settings<HostRequest> {
-  requireKnown('oauth', options, OPTIONS);
+  requireOptions('oauth', options, OPTIONS);
   const { verify, cacheMs = MAX_CACHE_MS, legacyEndpoints = false, scopes = [], hierarchy = {} } = options;
   const issuers = resolveIssuers(options, platform);
   const apiKeys = resolveApiKeys(options.apiKeys);
@@ -168,7 +168,7 @@ function resolveApiKey(name: string, key: ApiKey): KnownApiKey {
   const option = `apiKeys.${name}`;
   if (name === '') throw invalid('apiKeys', 'has an empty name. Name each key after who holds it');
   if (!isObject(key)) throw invalid(option, 'must be an object with `sha256` and `scopes`');
-  requireKnown(`oauth.${option}`, key, { sha256: 'string', scopes: 'array' } satisfies OptionTypes<ApiKey>);
+  requireOptions(`oauth.${option}`, key, { sha256: 'string', scopes: 'array' } satisfies OptionTypes<ApiKey>);
   const { sha256, scopes = [] } = key;
   const digest = requireText(`${option}.sha256`, sha256).toLowerCase();
   if (!/^[0-9a-f]{64}$/.test(digest)) {

@@ -1,5 +1,5 @@
 import { isObject, isScope } from '@decorum/core/internal';
-import { type OptionTypes, requireKnown } from '@decorum/core/plugin';
+import { type OptionTypes, requireOptions } from '@decorum/core/plugin';
 
 import { ClientCredentials } from './client-credentials.js';
 import { invalid, requireText, requireTexts } from './check-values.js';
@@ -60,7 +60,7 @@ interface Surroundings {
 function resolveIssuer(where: string, given: unknown, { options, platform }: Surroundings): IssuerSettings {
   const isBare = !isObject(given);
   const own = (isBare ? { issuer: given } : given) as unknown as IssuerOptions;
-  if (!isBare) requireKnown(`oauth.${where}`, own, ISSUER_OPTIONS);
+  if (!isBare) requireOptions(`oauth.${where}`, own, ISSUER_OPTIONS);
   const { allowLoopbackHttp = false, clockToleranceMs = TOLERANCE_MS } = options;
   const issuer = requireIssuer(isBare ? where : `${where}.issuer`, own.issuer, allowLoopbackHttp);
   const { tokenTypes = [], scopeClaims = SCOPE_CLAIMS, claims = {}, withoutAudience = false, introspection } = own;

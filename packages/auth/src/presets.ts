@@ -1,4 +1,4 @@
-import { requireKnown, startupError } from '@decorum/core/plugin';
+import { requireOptions, startupError } from '@decorum/core/plugin';
 
 import type { IssuerOptions } from './options.js';
 
@@ -10,7 +10,7 @@ const PLAIN = /^[\w.-]+$/;
 
 /** Rejects unknown options, which would have no effect. */
 function requireNames(preset: string, options: object, names: readonly string[]): void {
-  requireKnown(preset, options, Object.fromEntries(names.map((name) => [name, true] as const)));
+  requireOptions(preset, options, Object.fromEntries(names.map((name) => [name, true] as const)));
 }
 
 function requirePlain(preset: string, options: Readonly<Record<string, unknown>>): void {

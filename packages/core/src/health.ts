@@ -1,6 +1,6 @@
 import { clearTimeout, setTimeout } from 'node:timers';
 
-import { invalidOption, requireKnown } from '@decorum/schema/internal';
+import { invalidOption, requireOptions } from '@decorum/schema/internal';
 
 import { definePlugin } from './plugin.js';
 import { requireRoutePath, type RouteAnswer, type RouteRequest } from './transports/route.js';
@@ -101,7 +101,7 @@ function checksOf({ checks = {}, timeoutMs = 1000 }: HealthOptions): readonly Ch
  * ```
  */
 export const health = definePlugin((options: HealthOptions = {}) => {
-  requireKnown('health', options, {
+  requireOptions('health', options, {
     checks: 'object',
     timeoutMs: [1, 3_600_000],
     livePath: 'string',

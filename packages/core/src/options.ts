@@ -5,7 +5,7 @@ import {
   isObject,
   type JsonObject,
   type OptionTypes,
-  requireKnown,
+  requireOptions,
   withDefaults,
 } from '@decorum/schema/internal';
 
@@ -212,7 +212,7 @@ export function kernelOptions(
 export function checkServerOptions(options: McpServerOptions<readonly object[]>): void {
   const remedy = "Write `new McpServer({ name: 'shop', version: '1.0.0', providers: [Shop] })`";
   demand(isObject(options), 'options', `are missing. ${remedy}`);
-  requireKnown('McpServer', options, OPTIONS);
+  requireOptions('McpServer', options, OPTIONS);
   const { providers = [] } = options;
   for (const option of ['name', 'version'] as const) {
     demand(typeof options[option] === 'string' && options[option] !== '', option, `is missing. ${remedy}`);

@@ -4,7 +4,7 @@ import { invalidOption } from '@decorum/schema/internal';
 import type { PluginDefinition } from './plugins.js';
 import type { McpServer } from './server.js';
 
-export { type OptionType, type OptionTypes, requireKnown } from '@decorum/schema/internal';
+export { type OptionType, type OptionTypes, requireOptions } from '@decorum/schema/internal';
 export type { RequestOutcome } from './kernel/observed.js';
 export type { SessionInfo } from './kernel/observed-sessions.js';
 export { startupError } from './protocol/errors.js';

@@ -1,4 +1,4 @@
-import { invalidOption, isPromise, type OptionTypes, requireKnown } from '@decorum/schema/internal';
+import { invalidOption, isPromise, type OptionTypes, requireOptions } from '@decorum/schema/internal';
 
 import type { Extension } from './kernel/extension.js';
 import type { Interceptor } from './kernel/interceptors.js';
@@ -109,7 +109,7 @@ function requirePlugin(plugin: unknown): string {
   if (typeof name !== 'string' || name === '')
     throw invalid("a plugin without a name. Give it one, as in `name: 'audit'`");
   const where = `The plugin "${name}"`;
-  requireKnown(where, plugin, KEYS);
+  requireOptions(where, plugin, KEYS);
   if (interceptors.every((each) => typeof each === 'function')) return name;
   throw invalidOption(where, 'interceptors', 'must be an array of functions');
 }

@@ -1,4 +1,4 @@
-import { andThen, type Class, invalidOption, isPromise, requireKnown } from '@decorum/schema/internal';
+import { andThen, type Class, invalidOption, isPromise, requireOptions } from '@decorum/schema/internal';
 
 import type { Context } from './kernel/context.js';
 import { requireNoArguments } from './metadata/constructor.js';
@@ -104,7 +104,7 @@ export class Providers {
     }
     const { provider, prefix = '', uriPrefix = '', scope } = entry as Readonly<Record<string, unknown>>;
     const name = nameOf(provider);
-    requireKnown(name, entry, ENTRY_OPTIONS);
+    requireOptions(name, entry, ENTRY_OPTIONS);
     if (scope !== undefined && scope !== 'request')
       throw invalidOption(name, 'scope', "must be 'request'. Remove it to share one instance");
     if (typeof prefix !== 'string')

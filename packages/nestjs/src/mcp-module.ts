@@ -1,5 +1,5 @@
 import { McpServer } from '@decorum/core';
-import { type OptionTypes, requireKnown } from '@decorum/core/plugin';
+import { type OptionTypes, requireOptions } from '@decorum/core/plugin';
 import {
   type DynamicModule,
   Inject,
@@ -107,7 +107,7 @@ export class McpModule implements NestModule {
   static forRootAsync(options: McpModuleAsyncOptions): DynamicModule {
     const where = 'McpModule.forRootAsync';
     if (typeof options?.useFactory === 'function') {
-      requireKnown(where, options, ASYNC_OPTIONS);
+      requireOptions(where, options, ASYNC_OPTIONS);
       return moduleOf(options);
     }
     const problem = 'is missing. Write `useFactory: () => ({ name, version })`, and list what it needs in `inject`';

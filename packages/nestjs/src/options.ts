@@ -1,6 +1,6 @@
 import type { McpServerOptions, Principal } from '@decorum/core';
 import { DEFAULT_LIMITS, isObject } from '@decorum/core/internal';
-import { type OptionTypes, requireKnown } from '@decorum/core/plugin';
+import { type OptionTypes, requireOptions } from '@decorum/core/plugin';
 import type { NodeHandlerOptions } from '@decorum/http/node';
 import type { InjectionToken, ModuleMetadata, OptionalFactoryDependency, Type } from '@nestjs/common';
 
@@ -134,7 +134,7 @@ const ALL_OPTIONS: OptionTypes<McpModuleOptions> = {
 
 /** Rejects unknown names. `McpServer` and the endpoint check the values. */
 function requireNames(where: string, options: object, known: OptionTypes): void {
-  requireKnown(where, Object.fromEntries(Object.keys(options).map((name) => [name, undefined])), known);
+  requireOptions(where, Object.fromEntries(Object.keys(options).map((name) => [name, undefined])), known);
 }
 
 /**
@@ -149,7 +149,7 @@ export function splitOptions(options: McpModuleOptions): SplitOptions {
     );
   requireNames('McpModule', options, ALL_OPTIONS);
   const { include, exclude, hideGuarded, http = {}, limits = {}, ...rest } = options;
-  requireKnown('McpModule', { include, exclude, hideGuarded }, NEST_OPTIONS);
+  requireOptions('McpModule', { include, exclude, hideGuarded }, NEST_OPTIONS);
   const endpoint: unknown = http;
   if (endpoint !== false && !isObject(endpoint)) throw invalid('http', 'must be false, or an object with options');
   if (http !== false) requireNames('McpModule.http', http, { ...HTTP_OPTIONS, limits: true });

@@ -1,5 +1,5 @@
 import type { Principal } from '@decorum/core';
-import { type OptionTypes, requireKnown } from '@decorum/core/plugin';
+import { type OptionTypes, requireOptions } from '@decorum/core/plugin';
 import type { Auth, AuthRefusal } from '@decorum/http';
 
 import { startupError } from './errors.js';
@@ -46,7 +46,7 @@ export function passport(strategy: object, options: PassportOptions = {}): Auth<
     const problem = "must be an instance of a strategy, with a method `authenticate`. Inject the strategy's class";
     throw startupError('DECORUM_INVALID_OPTION', 'passport', 'strategy', problem);
   }
-  requireKnown('passport', options, OPTIONS);
+  requireOptions('passport', options, OPTIONS);
   const { credentialHeaders = [], principal = principalOfUser } = options;
   return {
     credentialHeaders,

@@ -1,6 +1,6 @@
 import type { Attributes, Histogram, MeterProvider, TracerProvider } from '@opentelemetry/api';
 import { definePlugin } from '@decorum/core/plugin';
-import { type OptionTypes, requireKnown, startupError } from '@decorum/core/plugin';
+import { type OptionTypes, requireOptions, startupError } from '@decorum/core/plugin';
 
 import { askedEndAttributes, commonAttributes, endAttributes, namesOf, originAttributes } from './attributes.js';
 import { inClientSpan } from './client-span.js';
@@ -62,7 +62,7 @@ async function recorded<End extends { readonly milliseconds: number }>(
  * ```
  */
 export const telemetry = definePlugin((options: TelemetryOptions = {}) => {
-  requireKnown('telemetry', options, OPTIONS);
+  requireOptions('telemetry', options, OPTIONS);
   requireProvider('tracerProvider', options.tracerProvider, 'getTracer');
   requireProvider('meterProvider', options.meterProvider, 'getMeter');
   const { maxChars = DEFAULT_MAX_CHARS, results = false } = options;

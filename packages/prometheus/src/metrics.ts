@@ -1,5 +1,5 @@
 import { definePlugin } from '@decorum/core/plugin';
-import { type OptionTypes, requireKnown, requireRoutePath, startupError } from '@decorum/core/plugin';
+import { type OptionTypes, requireOptions, requireRoutePath, startupError } from '@decorum/core/plugin';
 import { collectDefaultMetrics, type OpenMetricsContentType, Registry } from 'prom-client';
 
 import { instrumentsOf } from './instruments.js';
@@ -64,7 +64,7 @@ function registryOf({ registry: given, defaultMetrics = false }: MetricsOptions)
  * ```
  */
 export const metrics = definePlugin((options: MetricsOptions = {}) => {
-  requireKnown('metrics', options, OPTIONS);
+  requireOptions('metrics', options, OPTIONS);
   requireUsable(options);
   const { path = '/metrics', hiddenMembers = false } = options;
   const registry = registryOf(options);

@@ -79,7 +79,7 @@ function requireType(where: string, [option, value]: readonly [string, unknown],
     return;
   }
   if (!isRange(type)) {
-    if (isObject(value)) return requireKnown(`${where}.${option}`, value, type);
+    if (isObject(value)) return requireOptions(`${where}.${option}`, value, type);
     throw invalidOption(where, option, `is ${shown(value)}, but must be an object`);
   }
   const [min, max] = type;
@@ -93,9 +93,9 @@ function requireType(where: string, [option, value]: readonly [string, unknown],
  * @param where where the options are set, such as `Shop.search`
  * @param known the options by name
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`, with the nearest known name
- * @example requireKnown('status', options, { path: 'string', maxItems: [1, 1000] });
+ * @example requireOptions('status', options, { path: 'string', maxItems: [1, 1000] });
  */
-export function requireKnown(where: string, options: unknown, known: Readonly<Record<string, OptionType>>): void {
+export function requireOptions(where: string, options: unknown, known: Readonly<Record<string, OptionType>>): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw invalidOption(where, 'options', 'must be an object. Pass { … }');
   }

@@ -1,6 +1,6 @@
 import { type ClientCapabilities, type Implementation, McpError, type Principal } from '@decorum/core';
 import { type Era, newestOf, revisionOf, REVISIONS } from '@decorum/core/internal';
-import { type OptionTypes, requireKnown } from '@decorum/core/plugin';
+import { type OptionTypes, requireOptions } from '@decorum/core/plugin';
 
 import { TestClient } from './client.js';
 import { Connection } from './connection.js';
@@ -60,7 +60,7 @@ export const revisions: readonly string[] = REVISIONS.map(({ id }) => id);
  * ```
  */
 export async function connect(target: ConnectTarget, options: ConnectOptions = {}): Promise<TestClient> {
-  requireKnown('connect', options, OPTIONS);
+  requireOptions('connect', options, OPTIONS);
   const { open, server } = wayTo(target, options);
   const { era = revisionOf(options.revision)?.era ?? 'stateful', clientInfo = CLIENT_INFO } = options;
   const revision = options.revision ?? newestOf(era).id;

@@ -1,7 +1,7 @@
 import type { Principal } from '@decorum/core';
 import type { ClosableHost, Host } from '@decorum/core/transport';
 import { isObject } from '@decorum/core/internal';
-import { type OptionTypes, requireKnown, startupError } from '@decorum/core/plugin';
+import { type OptionTypes, requireOptions, startupError } from '@decorum/core/plugin';
 import { hostOf } from '@decorum/core/transport';
 
 import type { OpenCarrier } from './carriers/carrier.js';
@@ -39,7 +39,7 @@ export function wayTo(target: ConnectTarget, way: Way): { readonly open: OpenCar
     return { open: overHttp({ url: urlOf(target), headers: way.headers ?? {} }) };
   }
   if (isProgram(target)) {
-    requireKnown('connect', target, PROGRAM);
+    requireOptions('connect', target, PROGRAM);
     requireUnset(way, ['via', 'principal', 'headers'], 'a program');
     return { open: overProgram(target) };
   }

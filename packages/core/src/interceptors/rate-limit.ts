@@ -1,4 +1,4 @@
-import { invalidOption, isObject, type OptionTypes, requireKnown } from '@decorum/schema/internal';
+import { invalidOption, isObject, type OptionTypes, requireOptions } from '@decorum/schema/internal';
 
 import { type Call, type Interceptor, requireCalled } from '../kernel/interceptors.js';
 import { ToolError } from '../protocol/errors.js';
@@ -50,7 +50,7 @@ function keyOf({ ctx: { principal, sessionId, transport } }: Call): string {
  */
 export function rateLimit(limiter: RateLimiter, options: RateLimitOptions = {}): Interceptor {
   requireCalled('rateLimit', limiter, 'rateLimit(limiter)');
-  requireKnown('rateLimit', options, { of: 'function' } satisfies OptionTypes<RateLimitOptions>);
+  requireOptions('rateLimit', options, { of: 'function' } satisfies OptionTypes<RateLimitOptions>);
   const { of = keyOf } = options;
   if (typeof (limiter as Partial<RateLimiter> | undefined)?.consume !== 'function') {
     throw invalidOption(

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type OptionTypes, requireKnown } from '@decorum/schema/internal';
+import { isObject, type JsonObject, type OptionTypes, requireOptions } from '@decorum/schema/internal';
 
 import { type CallResult, type Interceptor, requireCalled } from '../kernel/interceptors.js';
 import { redactSecrets } from '../text/redact.js';
@@ -26,7 +26,7 @@ type Clean = <T>(value: T) => T;
  */
 export function sanitize(options: SanitizeOptions = {}): Interceptor {
   requireCalled('sanitize', options, 'sanitize()');
-  requireKnown('sanitize', options, { text: 'function' } satisfies OptionTypes<SanitizeOptions>);
+  requireOptions('sanitize', options, { text: 'function' } satisfies OptionTypes<SanitizeOptions>);
   const { text = (same) => same } = options;
   const further = (value: string) => {
     const changed: unknown = text(value);

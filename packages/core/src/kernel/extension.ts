@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type OptionTypes, requireKnown } from '@decorum/schema/internal';
+import { isObject, type JsonObject, type OptionTypes, requireOptions } from '@decorum/schema/internal';
 
 import { startupError } from '../protocol/errors.js';
 import { REVISIONS } from '../protocol/revisions/index.js';
@@ -41,7 +41,7 @@ export function checkExtensions(extensions: readonly Extension[]): readonly Exte
     if (!EXTENSION_ID.test(id)) {
       throw wrong('has an invalid id. Use a reverse domain name and a name, as in "com.example/feature"');
     }
-    requireKnown(`The extension "${id}"`, extension, OPTIONS);
+    requireOptions(`The extension "${id}"`, extension, OPTIONS);
     if (ids.has(id)) throw wrong('is listed twice. Remove one, or merge them');
     ids.add(id);
     for (const [method, handle] of Object.entries(methods)) {

@@ -1,4 +1,4 @@
-import { invalidOption, type JsonObject, type OptionTypes, requireKnown } from '@decorum/schema/internal';
+import { invalidOption, type JsonObject, type OptionTypes, requireOptions } from '@decorum/schema/internal';
 
 import type { ContentBlock } from '../protocol/model.js';
 
@@ -115,9 +115,9 @@ const KNOWN = {
  * `acceptUnsolicited` without a `key`. Unknown options of `ctx.sample` would reach the client.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
-export function requireOptions(method: keyof typeof KNOWN, options: unknown): void {
+export function requireOptionsOf(method: keyof typeof KNOWN, options: unknown): void {
   const where = `ctx.${method}`;
-  requireKnown(where, options, KNOWN[method]);
+  requireOptions(where, options, KNOWN[method]);
   const { acceptUnsolicited, key } = options as QuestionOptions;
   if (acceptUnsolicited !== true || key !== undefined) return;
   const problem = 'needs a `key`: clients send their answer under it. Add a `key` to the question';

@@ -18,7 +18,7 @@ import {
   type ElicitOptions,
   type ElicitUrlOptions,
   type QuestionOptions,
-  requireOptions,
+  requireOptionsOf,
   type SampledContent,
   type SampleOptions,
 } from './question-options.js';
@@ -92,7 +92,7 @@ export async function elicit<S extends SchemaSource>(
   source: S,
   options: ElicitOptions,
 ): Promise<ElicitResult<Parsed<S>>> {
-  requireOptions('elicit', options);
+  requireOptionsOf('elicit', options);
   requireForms(exchange);
   const { message, ...how } = options;
   const shape = compileShape(source, 'elicit');
@@ -139,7 +139,7 @@ function fits(checked: ReturnType<Shape['check']>): boolean {
 
 /** Creates the question that sends the user to a URL. */
 function visitOf(exchange: Exchange, options: ElicitUrlOptions, method: 'elicitUrl' | 'requireUrl') {
-  requireOptions(method, options);
+  requireOptionsOf(method, options);
   requireCapability(exchange, 'elicitation', { url: {} });
   const { message, url } = options;
   const id = randomUUID();
@@ -183,7 +183,7 @@ export async function requireUrl(exchange: Exchange, options: ElicitUrlOptions):
 
 /** Asks the user to confirm. */
 export async function confirm(exchange: Exchange, message: string, options: ConfirmOptions): Promise<boolean> {
-  requireOptions('confirm', options);
+  requireOptionsOf('confirm', options);
   requireForms(exchange);
   const params = { mode: 'form', message, requestedSchema: { type: 'object', properties: {} } };
   const { key, timeoutMs } = options;
@@ -193,7 +193,7 @@ export async function confirm(exchange: Exchange, message: string, options: Conf
 
 /** Asks the client's model. */
 export async function sample(exchange: Exchange, options: SampleOptions): Promise<SampleResult> {
-  requireOptions('sample', options);
+  requireOptionsOf('sample', options);
   const { key, timeoutMs, acceptUnsolicited, messages, ...rest } = options;
   requireSampling(exchange, { messages, ...rest });
   const conversation =
@@ -216,7 +216,7 @@ export async function sample(exchange: Exchange, options: SampleOptions): Promis
 
 /** Asks for the directories and files that the client works in. */
 export async function roots(exchange: Exchange, options: QuestionOptions): Promise<readonly Root[]> {
-  requireOptions('roots', options);
+  requireOptionsOf('roots', options);
   requireCapability(exchange, 'roots');
   const answer = await exchange.ask({ ...options, method: 'roots/list', params: {}, fits: listsRoots });
   if (listsRoots(answer)) return answer.roots;
@@ -227,6 +227,6 @@ export async function roots(exchange: Exchange, options: QuestionOptions): Promi
 
 /** Checks whether the client responds. */
 export async function ping(exchange: Exchange, options: Pick<QuestionOptions, 'timeoutMs'>): Promise<void> {
-  requireOptions('ping', options);
+  requireOptionsOf('ping', options);
   await exchange.ask({ ...options, method: 'ping', params: {} });
 }

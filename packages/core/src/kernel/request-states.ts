@@ -1,4 +1,4 @@
-import { requireKnown } from '@decorum/schema/internal';
+import { requireOptions } from '@decorum/schema/internal';
 
 import type { StateSeal, Journal } from '../protocol/eras/replay.js';
 import type { StateBinding, RequestStates } from '../protocol/eras/stateless.js';
@@ -39,7 +39,7 @@ export class MemorySingleUse implements SingleUse {
    * @throws {DecorumError} `DECORUM_INVALID_OPTION`
    */
   constructor(options: { readonly maxIds?: number } = {}) {
-    requireKnown('MemorySingleUse', options, { maxIds: [1, 10_000_000] });
+    requireOptions('MemorySingleUse', options, { maxIds: [1, 10_000_000] });
     this.maxIds = options.maxIds ?? 500_000;
   }
 

@@ -1,4 +1,4 @@
-import { invalidOption, requireKnown } from '@decorum/schema/internal';
+import { invalidOption, requireOptions } from '@decorum/schema/internal';
 
 import { ANNOTATIONS, OPTIONS } from '../metadata/member-options.js';
 import type { MemberRecord } from '../metadata/records.js';
@@ -12,10 +12,10 @@ const isNames = (value: unknown): boolean =>
  */
 export function checkOptions({ kind, options }: MemberRecord, where: string): void {
   const invalid = (option: string, problem: string) => invalidOption(where, option, problem);
-  requireKnown(where, options, OPTIONS[kind]);
+  requireOptions(where, options, OPTIONS[kind]);
   const given: Readonly<Record<string, unknown>> = { ...options };
   if ((kind === 'tool' || kind === 'resource') && given['annotations'] !== undefined) {
-    requireKnown(`${where} (annotations)`, given['annotations'], ANNOTATIONS[kind]);
+    requireOptions(`${where} (annotations)`, given['annotations'], ANNOTATIONS[kind]);
   }
   const absent = ['input', 'output'].find((name) => name in given && (given[name] ?? undefined) === undefined);
   if (absent !== undefined) {

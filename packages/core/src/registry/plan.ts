@@ -8,7 +8,7 @@ import {
   type JsonObject,
   NoInput,
   type OptionTypes,
-  requireKnown,
+  requireOptions,
   type Shape,
 } from '@decorum/schema/internal';
 
@@ -125,7 +125,7 @@ const declaredMethod = ({ cls, key, methods }: Pick<Member, 'cls' | 'key' | 'met
  */
 export function checkIcons(icons: readonly Icon[] = [], where: string): void {
   for (const icon of icons) {
-    requireKnown(`${where} (icons)`, icon, ICON_OPTIONS);
+    requireOptions(`${where} (icons)`, icon, ICON_OPTIONS);
     if (/^(?:https?|data):/i.test(icon.src)) continue;
     throw invalidOption(where, 'icons', `have the source "${icon.src}". Use an https, http or data URI`);
   }
@@ -138,7 +138,7 @@ const ICON_OPTIONS: OptionTypes<Icon> = { src: 'string', mimeType: 'string', siz
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
 export function checkCache(cache: CacheHint, where: string): void {
-  requireKnown(`${where} (cache)`, cache, { ttlMs: true, scope: true } satisfies OptionTypes<CacheHint>);
+  requireOptions(`${where} (cache)`, cache, { ttlMs: true, scope: true } satisfies OptionTypes<CacheHint>);
   const { ttlMs, scope } = cache;
   if (Number.isInteger(ttlMs) && ttlMs >= 0 && (scope === 'public' || scope === 'private')) return;
   throw invalidOption(where, 'cache', 'must be { ttlMs: 0 or more, scope: "public" or "private" }');

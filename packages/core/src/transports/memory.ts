@@ -1,4 +1,4 @@
-import { invalidOption, type OptionTypes, requireKnown } from '@decorum/schema/internal';
+import { invalidOption, type OptionTypes, requireOptions } from '@decorum/schema/internal';
 
 import { errorFrame, type JsonRpcMessage, parseMessage } from '../protocol/jsonrpc.js';
 import { McpError } from '../protocol/errors.js';
@@ -40,7 +40,7 @@ const OPTIONS: OptionTypes<MemoryOptions> = { receive: 'function', principal: 'o
  */
 export async function connectMemory(server: Host, options: MemoryOptions): Promise<MemoryConnection> {
   const host = hostOf(server, 'connectMemory');
-  requireKnown('connectMemory', options, OPTIONS);
+  requireOptions('connectMemory', options, OPTIONS);
   const { receive, principal } = options;
   requirePrincipal(principal, 'connectMemory');
   if (receive === undefined) {

@@ -1,4 +1,4 @@
-import { invalidOption, isObject, requireKnown } from '@decorum/schema/internal';
+import { invalidOption, isObject, requireOptions } from '@decorum/schema/internal';
 
 import { startupError } from '../protocol/errors.js';
 import type { RequestHeaders } from '../protocol/wire.js';
@@ -97,7 +97,7 @@ export function checkRoutes(plugins: readonly Routing[]): void {
 function requireRoute(where: string, option: string, route: unknown): void {
   const wrong = (problem: string) => invalidOption(where, option, problem);
   if (!isObject(route)) throw wrong("is not a route. Write `{ method: 'GET', path: '/status', handle: () => … }`");
-  requireKnown(`${where}, ${option}`, route, { method: 'string', path: 'string', handle: 'function' });
+  requireOptions(`${where}, ${option}`, route, { method: 'string', path: 'string', handle: 'function' });
   const { method, path, handle } = route;
   if (typeof handle !== 'function') throw wrong('has no `handle`. Add a function that returns `{ status, body }`');
   if (!METHODS.includes(method as string)) throw wrong(`has no \`method\` that it can be. Use ${METHODS.join(', ')}`);

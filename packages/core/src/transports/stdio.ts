@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 
-import { invalidOption, type OptionTypes, requireKnown, withDefaults } from '@decorum/schema/internal';
+import { invalidOption, type OptionTypes, requireOptions, withDefaults } from '@decorum/schema/internal';
 
 import { closeInTime, endOnSignal, endProcess } from './process-end.js';
 import { guardProcess } from './process-guard.js';
@@ -59,7 +59,7 @@ const served = new WeakSet<object>();
  */
 export async function serveStdio(server: ClosableHost, options: StdioOptions = {}): Promise<StdioConnection> {
   const host = hostOf(server, 'serveStdio');
-  requireKnown('serveStdio', options, OPTIONS);
+  requireOptions('serveStdio', options, OPTIONS);
   const { input = process.stdin, output = process.stdout, drainMs = DRAIN_MS, principal, watchdog } = options;
   requirePrincipal(principal, 'serveStdio');
   requireStreams(input, output, watchdog);

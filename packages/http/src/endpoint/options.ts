@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 
 import type { Principal } from '@decorum/core';
-import { type OptionTypes, requireKnown } from '@decorum/core/plugin';
+import { type OptionTypes, requireOptions } from '@decorum/core/plugin';
 
 import { startupError } from '../errors.js';
 import type { Auth, AuthOption } from '../auth/auth.js';
@@ -145,7 +145,7 @@ export function checkOptionNames(
   options: object,
   others: OptionTypes<Record<string, unknown>> = {},
 ): void {
-  requireKnown(where, options, { ...OPTION_NAMES, ...others });
+  requireOptions(where, options, { ...OPTION_NAMES, ...others });
 }
 
 /**
@@ -199,7 +199,7 @@ function legacyPaths(option: EndpointOptions<never>['legacySse'], mcpPath: strin
   if (option !== true && (typeof option !== 'object' || option === null)) {
     throw invalid('legacySse', 'must be true, false or an object with `path` and `messagesPath`');
   }
-  if (option !== true) requireKnown('legacySse', option, { path: true, messagesPath: true });
+  if (option !== true) requireOptions('legacySse', option, { path: true, messagesPath: true });
   const { path = '/sse', messagesPath = '/messages' } = option === true ? {} : option;
   for (const [name, given] of Object.entries({ path, messagesPath })) {
     requirePath(`legacySse.${name}`, given);

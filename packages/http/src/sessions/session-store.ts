@@ -1,5 +1,5 @@
 import { andThen, isObject } from '@decorum/core/internal';
-import { requireKnown } from '@decorum/core/plugin';
+import { requireOptions } from '@decorum/core/plugin';
 import type { SessionRecord } from '@decorum/core/transport';
 
 /** The record of a session together with its id. It can be stored as JSON. */
@@ -81,7 +81,7 @@ export class MemorySessionStore implements SessionStore {
 
   /** @throws {DecorumError} `DECORUM_INVALID_OPTION` */
   constructor(options: MemorySessionStoreOptions = {}) {
-    requireKnown('MemorySessionStore', options, { maxChars: [1, Number.MAX_SAFE_INTEGER] });
+    requireOptions('MemorySessionStore', options, { maxChars: [1, Number.MAX_SAFE_INTEGER] });
     this.maxChars = options.maxChars ?? 67_108_864;
   }
 

@@ -1,4 +1,4 @@
-import { type OptionTypes, requireKnown } from '@decorum/core/plugin';
+import { type OptionTypes, requireOptions } from '@decorum/core/plugin';
 
 import { batchOf, type EventBatch, type EventStore, eventsOf, type StoredEvent } from './event-store.js';
 
@@ -74,7 +74,7 @@ export class MemoryEventStore implements EventStore {
 
   /** @throws {DecorumError} `DECORUM_INVALID_OPTION` */
   constructor(options: MemoryEventStoreOptions = {}) {
-    requireKnown('MemoryEventStore', options, OPTIONS);
+    requireOptions('MemoryEventStore', options, OPTIONS);
     const { maxEvents = 10_000, maxSize = 33_554_432, maxAgeMs = 300_000 } = options;
     this.maxEvents = maxEvents;
     this.maxSize = maxSize;

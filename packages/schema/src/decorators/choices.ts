@@ -1,4 +1,4 @@
-import { requireKnown } from '../options.js';
+import { requireOptions } from '../options.js';
 import { type FieldDecorator, fieldDecorator } from './describe.js';
 
 /** Values with their titles. Use a `Map` when the values are not strings. */
@@ -29,6 +29,6 @@ export function Choices(
     decorator: 'Choices',
     example: "@Choices({ c: 'Celsius', f: 'Fahrenheit' })",
     facts: { form: { kind: 'Choices', titles, each: options.each === true } },
-    check: (where) => requireKnown(where, options, { each: 'boolean' }),
+    check: (where) => requireOptions(where, options, { each: 'boolean' }),
   });
 }

@@ -1,4 +1,4 @@
-import { requireKnown } from '../options.js';
+import { requireOptions } from '../options.js';
 import { type FieldDecorator, fieldDecorator } from './describe.js';
 
 /**
@@ -21,6 +21,6 @@ export function DateOnly(options: { readonly each?: boolean } = {}, ...rest: unk
     decorator: 'DateOnly',
     example: '@DateOnly()',
     facts: { form: { kind: 'DateOnly', each: options.each === true } },
-    check: (where) => requireKnown(where, options, { each: 'boolean' }),
+    check: (where) => requireOptions(where, options, { each: 'boolean' }),
   });
 }

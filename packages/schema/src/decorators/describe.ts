@@ -1,6 +1,6 @@
 import type { FieldDescription, FieldFacts } from '../metadata/records.js';
 import { fieldWriter } from '../metadata/store.js';
-import { requireKnown } from '../options.js';
+import { requireOptions } from '../options.js';
 import { rejectArgument, rejectBare, rejectPlace, type Usage, whereOf } from './misuse.js';
 
 /** A field decorator, for both TC39 decorators and `experimentalDecorators`. */
@@ -62,6 +62,6 @@ export function Describe(description: string | FieldDescription, ...rest: unknow
     onMethod: "Describe a method by its own decorator: @Tool({ description: '…' })",
     facts,
     needsArgument: true,
-    check: (where) => requireKnown(where, facts, { title: 'string', description: 'string', examples: 'array' }),
+    check: (where) => requireOptions(where, facts, { title: 'string', description: 'string', examples: 'array' }),
   });
 }
