@@ -71,13 +71,22 @@ export const TARGETS = {
     'test/http-contract/auth.test.ts',
   ],
   'packages/auth/src/jwt.ts': ['packages/auth/test/jwt.test.ts', 'packages/auth/test/key-set.test.ts'],
-  'packages/auth/src/claims.ts': ['packages/auth/test/jwt.test.ts', 'packages/auth/test/presets.test.ts'],
-  'packages/auth/src/introspection.ts': ['packages/auth/test/introspection.test.ts'],
+  'packages/auth/src/claims.ts': [
+    'packages/auth/test/jwt.test.ts',
+    'packages/auth/test/presets.test.ts',
+    'packages/auth/test/misconfiguration.test.ts',
+  ],
+  'packages/auth/src/introspection.ts': [
+    'packages/auth/test/introspection.test.ts',
+    'packages/auth/test/misconfiguration.test.ts',
+  ],
   'packages/auth/src/verifier.ts': [
     'packages/auth/test/credentials.test.ts',
     'packages/auth/test/introspection.test.ts',
     'packages/auth/test/key-set.test.ts',
     'packages/auth/test/events.test.ts',
     'packages/auth/test/jwt.test.ts',
+    'packages/auth/test/misconfiguration.test.ts',
+    'packages/auth/test/exchange.test.ts',
   ],
 };

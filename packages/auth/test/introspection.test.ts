@@ -132,7 +132,7 @@ describe('introspection', () => {
     expect([await status('good'), await status('other')]).toEqual([200, 503]);
   });
 
-  /** Lets the issuer hold its answers. `arrived` waits for a number of questions; `release` answers them all. */
+  /** Lets the issuer hold its answers. `arrived` waits for a number of questions; `release` answers some or all. */
   function hold({ issuer, known }: Awaited<ReturnType<typeof open>>) {
     const answers: (() => void)[] = [];
     let wanted = Number.POSITIVE_INFINITY;
@@ -150,9 +150,9 @@ describe('introspection', () => {
           [wanted, full] = [count, resolve];
           if (answers.length >= wanted) resolve();
         }),
-      release: () => {
-        isHeld = false;
-        for (const answer of answers) answer();
+      release: (count = Number.POSITIVE_INFINITY) => {
+        isHeld = count < answers.length;
+        for (const answer of answers.splice(0, count)) answer();
       },
     };
   }
@@ -192,6 +192,23 @@ describe('introspection', () => {
     await Promise.all(garbage);
     // those that were answered do not count
     expect(statusOf(await enter('later', from(99)))).toBe(401);
+  });
+
+  it('lets one more token of an address wait for each that was answered', async () => {
+    const opened = await open();
+    const { enter } = opened;
+    const address = '203.0.113.7';
+    expect(statusOf(await enter('earlier', address))).toBe(401);
+    const { arrived, release } = hold(opened);
+    const answers = Array.from({ length: 25 }, (_, n) => enter(`token-${n}`, address));
+    await arrived(25);
+    release(1);
+    await Promise.race(answers);
+    answers.push(enter('one-more', address));
+    await arrived(25);
+    expect(statusOf(await enter('one-too-many', address))).toBe(503);
+    release();
+    expect(new Set((await Promise.all(answers)).map(statusOf))).toEqual(new Set([401]));
   });
 
   it('lets at most 100 tokens of all addresses wait, and answers 503 to others', async () => {

@@ -179,10 +179,10 @@ describe('the first refused token is logged with what was expected and what came
     const issuer = await openIssuer();
     const { enter, logged } = createAuth({ issuer: issuer.url });
     await enter(issuer.sign({ aud: 'https://mcp.example.com' }));
-    await enter(issuer.sign({ aud: `${AUDIENCE}/` }));
+    await enter(issuer.sign({ aud: ['https://other.example', `${AUDIENCE}/`] }));
     expect(logged).toEqual([
       expect.stringContaining(`aud is "https://mcp.example.com"; expected "${AUDIENCE}". Have clients ask`),
-      expect.stringContaining(`aud is "${AUDIENCE}/"; expected "${AUDIENCE}". Only the slash at the end differs.`),
+      expect.stringContaining(`${AUDIENCE}/"]; expected "${AUDIENCE}". Only the slash at the end differs.`),
     ]);
   });
 
@@ -225,15 +225,27 @@ describe('an unknown API key is called one', () => {
     expect(events).toMatchObject([{ reason: 'api-key', found: 'an unknown API key' }]);
   });
 
-  it('that the issuer does not know either (#23)', async () => {
+  it('that the issuer does not know either, but not if the issuer does not answer (#23)', async () => {
     const issuer = await openIssuer();
-    issuer.handlers.set('/introspect', (_request, response) => response.writeHead(200).end('{"active":false}'));
+    let status = 200;
+    issuer.handlers.set('/introspect', (_request, response) => response.writeHead(status).end('{"active":false}'));
     const { enter, events } = createAuth({
       apiKeys,
       issuer: { issuer: issuer.url, introspection: INTROSPECTION },
     });
     await enter('sk-made-up');
-    expect(events).toMatchObject([{ reason: 'inactive', found: 'the token is not active, nor is it a known API key' }]);
+    status = 500;
+    await enter('sk-made-up-too');
+    expect(events).toMatchObject([
+      { reason: 'inactive', found: 'the token is not active, nor is it a known API key' },
+      { reason: 'introspection-failed', found: expect.not.stringContaining('API key') },
+    ]);
+  });
+
+  it('not in `Authorization` if keys have a header of their own', async () => {
+    const { enter, events } = createAuth({ apiKeys, apiKeyHeader: 'x-api-key', issuer: 'https://id.example.com' });
+    await enter('sk-made-up');
+    expect(events).toMatchObject([{ reason: 'unrecognized', found: 'the token is no JWT' }]);
   });
 
   it('that the application does not know either (#23)', async () => {
