@@ -26,6 +26,13 @@ export const TARGETS = {
     'packages/http/test/exchange.test.ts',
     'packages/http/test/plugin.test.ts',
     'packages/http/test/leaks.test.ts',
+    'packages/core/test/kernel/access.test.ts',
+    'packages/core/test/kernel/failures.test.ts',
+    'packages/core/test/kernel/plugins.test.ts',
+    'test/revisions/subscriptions.test.ts',
+    'test/revisions/progress-and-logs.test.ts',
+    'test/http-contract/connections.test.ts',
+    'test/http-contract/auth.test.ts',
   ],
   'packages/http/src/endpoint/headers.ts': [
     'packages/http/test/exchange.test.ts',

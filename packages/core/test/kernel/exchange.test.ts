@@ -126,6 +126,37 @@ describe('the signal of a request', () => {
     expect(await call).toBe('The server is closing.');
     expect(late?.signal.reason).toMatchObject({ name: 'AbortError', message: 'The server is closing.' });
   });
+
+  it('tells that a client without a session has disconnected', async () => {
+    let signal: AbortSignal | undefined;
+    const { server } = await serveTool((ctx) => {
+      ({ signal } = ctx);
+      return new Promise(() => {});
+    });
+    const { owner } = await openSession(server);
+    const { wire, leave } = leaving('http', owner);
+    const params = { name: 'tool', _meta: ENVELOPE };
+    const reply = owner.kernel.handle({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }, wire);
+    await turn();
+    leave();
+    await reply;
+    expect(signal?.reason).toMatchObject({ name: 'AbortError', message: 'The client disconnected.' });
+    await server.close({ deadlineMs: 1 });
+  });
+});
+
+it('the report of a failure names the member, although it has asked the client', async () => {
+  const origins: unknown[] = [];
+  const { call } = await serveTool(
+    async (ctx) => {
+      await ctx.elicit(NAME, { message: 'Who?' });
+      throw new Error('A bug.');
+    },
+    { onElicit: () => CANCEL },
+    { onError: (_error, origin) => void origins.push(origin) },
+  );
+  await call();
+  expect(origins).toMatchObject([{ method: 'tools/call', member: expect.stringContaining('tool') }]);
 });
 
 describe('ctx.elicit', () => {

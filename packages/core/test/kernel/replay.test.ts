@@ -351,7 +351,8 @@ describe('sealed data', () => {
   it('is rejected by a server with another name, even with the same secret', async () => {
     const [ours, theirs] = [await node({ name: 'staging' }), await node({ name: 'production' })];
     const { requestState } = await ours.call('tell');
-    await expect(theirs.call('tell', { requestState, inputResponses })).rejects.toMatchObject(REFUSED);
+    const message = 'The requestState is invalid for this request, or has expired.';
+    await expect(theirs.call('tell', { requestState, inputResponses })).rejects.toMatchObject({ ...REFUSED, message });
     const { nextCursor: cursor } = await ours.client.request('tools/list');
     await expect(theirs.client.request('tools/list', { cursor })).rejects.toMatchObject(REFUSED);
     await ours.call('visit');
