@@ -32,6 +32,7 @@ async function bundled(folder) {
   const { rolldown } = await import(pathToFileURL(resolve('rolldown')).href);
   /** @type {Map<string, string>} */
   const files = new Map();
+  const publish = withoutPeers(folder);
   const build = await rolldown({
     cwd: folder,
     input: entriesOf(folder),
@@ -47,7 +48,7 @@ async function bundled(folder) {
           const path = relative(join(folder, 'src'), join(dirname(importer), source));
           // tsc copies no types that are written by hand
           for (const copied of [path, path.replace(/cjs$/, 'd.cts')])
-            files.set(copied, readFileSync(join(folder, 'src', copied), 'utf8'));
+            files.set(copied, publish(readFileSync(join(folder, 'src', copied), 'utf8')));
           return { id: `./${path}`, external: 'relative' };
         },
       },
@@ -70,16 +71,42 @@ async function bundled(folder) {
   return files;
 }
 
+/** Lets programs compile without an optional library: its types are then `any`. */
+const IGNORED = '// @ts-ignore: the library is optional';
+
+/**
+ * A function that adds `@ts-ignore` above each line of types that imports an optional peer dependency.
+ * @param {string} folder the package's folder
+ * @returns {(types: string) => string}
+ */
+function withoutPeers(folder) {
+  const { peerDependenciesMeta = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const names = Object.keys(peerDependenciesMeta).join('|');
+  if (names === '') return (types) => types;
+  const imports = new RegExp(`^(?!\\s*(?:\\*|//)).*\\b(?:from |import\\()['"](?:${names})(?:/[^'"]*)?['"].*$`, 'gm');
+  return (types) => types.replaceAll(`${IGNORED}\n`, '').replace(imports, `${IGNORED}\n$&`);
+}
+
+/**
+ * The types of the ES modules as they are published.
+ * @param {string} folder the package's folder
+ * @returns {[path: string, text: string][]} contents by path in `dist`
+ */
+function moduleTypes(folder) {
+  const dist = join(folder, 'dist');
+  const types = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.d.ts'));
+  const publish = withoutPeers(folder);
+  return types.map((path) => [path, publish(readFileSync(join(dist, path), 'utf8'))]);
+}
+
 /**
  * The types of the CommonJS files. They need their own extension, because in a package of type `module`, TypeScript
  * reads `.d.ts` files as types of ES modules.
- * @param {string} dist folder with the types that tsc has written
+ * @param {[path: string, text: string][]} types those of the ES modules
  * @returns {[path: string, text: string][]} contents by path in `dist`
  */
-function commonjsTypes(dist) {
-  const types = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.d.ts'));
-  return types.map((path) => {
-    const text = readFileSync(join(dist, path), 'utf8');
+function commonjsTypes(types) {
+  return types.map(([path, text]) => {
     const toCommonjs = text.replace(/((?:from|import) ?\(?['"]\.{1,2}\/[^'"]+)\.js(?=['"])/g, '$1.cjs');
     return [path.replace(/ts$/, 'cts'), toCommonjs.replace(/\n\/\/# sourceMappingURL=.*/, '')];
   });
@@ -91,7 +118,8 @@ function commonjsTypes(dist) {
  */
 export async function bundle(folder) {
   const dist = join(folder, 'dist');
-  const files = new Map([...(await bundled(folder)), ...commonjsTypes(dist)]);
+  const types = moduleTypes(folder);
+  const files = new Map([...(await bundled(folder)), ...types, ...commonjsTypes(types)]);
   for (const [path, text] of files) {
     const file = join(dist, path);
     // leave unchanged files alone: a starting server may be reading them
