@@ -40,9 +40,9 @@ export class Introspection {
       return { reason: 'introspection-failed', found: problemOf(error) };
     } finally {
       this.pending -= 1;
-      const left = (this.pendingOf.get(address) ?? 0) - 1;
-      if (left > 0) this.pendingOf.set(address, left);
-      else this.pendingOf.delete(address);
+      const left = (this.pendingOf.get(address) as number) - 1;
+      if (left === 0) this.pendingOf.delete(address);
+      else this.pendingOf.set(address, left);
     }
   }
 

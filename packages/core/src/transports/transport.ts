@@ -60,21 +60,31 @@ export interface Host {
  * @throws {DecorumError} `DECORUM_INVALID_OPTION` for anything but a server
  * @example
  * ```ts
- * import { type Host, hostOf, parseMessage, requireNoScopes, type Wire } from '@decorum/core/transport';
+ * import { McpError } from '@decorum/core';
+ * import { errorFrame, type Host, hostOf, parseMessage, requireNoScopes, type Wire } from '@decorum/core/transport';
  *
  * async function servePort(server: Host, port: MessagePort) {
  *   const host = hostOf(server, 'servePort');
  *   await host.open((kernel) => {
  *     requireNoScopes(kernel, 'servePort', 'Pass a principal');
  *     const transport = { kind: 'port' };
- *     const connection = { stop: () => kernel.inFlight.stop(connection), close: () => kernel.closeSession(session) };
+ *     const connection = { stop: () => kernel.inFlight.stop(connection), close: () => port.close() };
  *     const send: Wire['send'] = ({ text }) => port.postMessage(text);
  *     const session = kernel.openSession({}, { push: send, transport });
+ *     const wire = { transport, principal: undefined, owner: connection, send };
  *     port.onmessage = async ({ data }) => {
- *       const wire = { transport, principal: undefined, owner: connection, send };
- *       const { text } = await kernel.handle(parseMessage(data), wire, session);
- *       if (text !== undefined) port.postMessage(text);
+ *       try {
+ *         const { text } = await kernel.handle(parseMessage(data), wire, session);
+ *         if (text !== undefined) port.postMessage(text);
+ *       } catch (error) {
+ *         if (error instanceof McpError) port.postMessage(errorFrame(session.revision.unreadableId, error));
+ *         else host.report(error);
+ *       }
  *     };
+ *     port.addEventListener('close', () => {
+ *       host.detach(connection);
+ *       kernel.closeSession(session);
+ *     });
  *     return connection;
  *   });
  * }
