@@ -282,6 +282,10 @@ describe('hosts of http', () => {
       'Call `admit` or `receive` of packages/http/src/endpoint/pipeline.ts, and put the decision there.',
       taken,
     );
+    const reached = hosts.flatMap(({ file, tree }) =>
+      [...tree.text.matchAll(/\.(?:guard|gate|legacy)\b/g)].map(([field]) => `${file} reads ${field}`),
+    );
+    expectNone('The pipeline calls the guard, the gate and HTTP+SSE.', reached);
   });
 });
 

@@ -80,6 +80,17 @@ describe('the plugin', () => {
     expect((await fetch(`${base}/own`, { method: 'OPTIONS' })).status).toBe(404);
   });
 
+  it('checks its requests even if the application overwrites the hooks of each route', async () => {
+    const app = createApp();
+    app.addHook('onRoute', (route) => {
+      route.onRequest = (_request, _reply, done) => done();
+    });
+    await app.register(mcp, create().options);
+    const url = `${await start(app)}/mcp`;
+    expect(await statusOf(url, ADD[1], ADD[0])).toBe(200);
+    expect(await statusOf(url, { ...ADD[1], origin: 'http://evil.example' }, ADD[0])).toBe(403);
+  });
+
   it('rejects text/plain even if the application parses it', async () => {
     const app = createApp();
     app.addContentTypeParser('*', (_request, _payload, done) => done(null, {}));

@@ -310,6 +310,24 @@ describe('a client that pipelines requests', () => {
     while ((await status()) !== 200) await turn();
   });
 
+  it('may send the head of a POST before an answer, and the body after it, while others send a lot', async () => {
+    const limits = { bodyLimit: 8000, maxUnfinishedBytes: 20_000, maxUnfinishedBytesPerAddress: 8000 };
+    const { url, probe, answers } = await start({ limits });
+    const headers = { 'content-type': 'application/json', ...ADD[1] };
+    (await Connection.open(url)).head('POST', headers, 7999, 'x'.repeat(7500));
+    const connection = await Connection.open(url);
+    const began = once(probe, 'began');
+    connection.post(WAIT[0], WAIT[1]);
+    await began;
+    const body = JSON.stringify({ ...ADD[0], padding: 'x'.repeat(1500) });
+    connection.head('POST', headers, body.length);
+    while (answers.length < 3) await turn();
+    probe.emit('go');
+    await connection.until(/let go/);
+    connection.socket.write(body);
+    expect(await connection.until(/"text":"3"/)).toMatch(/"text":"3"/);
+  });
+
   it('gets the cancellation and the answers through that its call waits for', async () => {
     const { url, probe } = await start();
     const session = await openSession(url);

@@ -65,7 +65,7 @@ export const mcp: FastifyPluginAsync<McpPluginOptions> = Object.assign(
     });
     await addPluginRoutes(app, pipeline, routes);
     // in its own scope, so that the endpoint's hooks don't run for plugin routes
-    await app.register(async (scope) => addEndpoint(scope, pipeline));
+    await app.register(async (scope) => await addEndpoint(scope, pipeline));
   },
   // Fastify reads the plugin's name and the supported version from these
   {
@@ -75,44 +75,49 @@ export const mcp: FastifyPluginAsync<McpPluginOptions> = Object.assign(
 );
 
 /** Adds the routes of an endpoint to an application. The steps before and after the body run in Fastify's hooks. */
-function addEndpoint(app: FastifyInstance, pipeline: Pipeline<FastifyRequest>): void {
+async function addEndpoint(app: FastifyInstance, pipeline: Pipeline<FastifyRequest>): Promise<void> {
   const { path, legacySse } = pipeline.endpoint.settings;
   app.setErrorHandler((error, request, reply) => {
     pipeline.fail(contextOf(request) ?? new FastifyContext(request, reply, path), error);
   });
   addParser(app, pipeline.endpoint.parts.bodies);
-  addRoute(app, pipeline, { url: path, method: METHODS });
+  await addRoute(app, pipeline, { url: path, method: METHODS });
   if (legacySse === undefined) return;
   for (const url of new Set([legacySse.path, legacySse.messagesPath])) {
     const method = ['OPTIONS'];
     if (url === legacySse.path) method.push('GET');
     if (url === legacySse.messagesPath) method.push('POST');
-    addRoute(app, pipeline, { url, method });
+    await addRoute(app, pipeline, { url, method });
   }
 }
 
-/** Adds a route. `admit` runs before Fastify reads the body. */
-function addRoute(
+/**
+ * Adds a route, in its own scope. `admit` runs before Fastify reads the body: in a hook of the scope, because an
+ * application may overwrite those of a route.
+ */
+async function addRoute(
   app: FastifyInstance,
   pipeline: Pipeline<FastifyRequest>,
   { url, method }: { readonly url: string; readonly method: readonly string[] },
-): void {
-  app.route({
-    ...UNDOCUMENTED,
-    url,
-    method: [...method],
-    exposeHeadRoute: false,
-    onRequest: (request, reply, done) => {
+): Promise<void> {
+  await app.register(async (scope) => {
+    scope.addHook('onRequest', (request, reply, done) => {
       if (reply.raw.socket === null && isFlooding(reply.raw)) return;
       const waiting = pipeline.admit(beginContext(request, reply, url));
       const proceed = () => done();
       if (waiting === undefined) proceed();
       else waiting.then(proceed, done);
-    },
-    handler: (request, reply) => {
-      const answered = pipeline.receive(contextOf(request) as FastifyContext, request.body);
-      return answered?.then(() => reply);
-    },
+    });
+    scope.route({
+      ...UNDOCUMENTED,
+      url,
+      method: [...method],
+      exposeHeadRoute: false,
+      handler: (request, reply) => {
+        const answered = pipeline.receive(contextOf(request) as FastifyContext, request.body);
+        return answered?.then(() => reply);
+      },
+    });
   });
 }
 

@@ -28,6 +28,8 @@ export class NodeContext<
   readers: SlowReaders | undefined;
   routes: PipelineContext<HostRequest>['routes'];
   isPipelined: boolean;
+  /** Whether earlier requests of the connection were unanswered when this one arrived. */
+  private readonly arrivedEarly: boolean;
 
   constructor(
     readonly raw: NodeRequest,
@@ -41,7 +43,8 @@ export class NodeContext<
     this.readers = undefined;
     this.routes = undefined;
     // Node gives the connection to one response after the other
-    this.isPipelined = response.socket === null;
+    this.arrivedEarly = response.socket === null;
+    this.isPipelined = this.arrivedEarly;
   }
 
   get url(): string {
@@ -78,6 +81,8 @@ export class NodeContext<
   }
 
   postpone(post: PipelinedPost): void {
+    // they may have been answered while the body arrived
+    if (this.arrivedEarly && this.response.socket !== null) return post.begin();
     postInOrder(post, this, this.response);
   }
 
