@@ -1,5 +1,5 @@
 import { withDefaults } from '@decorum/core/internal';
-import { type OptionTypes } from '@decorum/core/plugin';
+import type { OptionTypes } from '@decorum/core/plugin';
 
 import { startupError } from '../errors.js';
 

@@ -46,8 +46,8 @@ export interface PipelineContext<HostRequest> extends HttpContext {
 
 /**
  * The steps of every request: `admit`, then the body, then `receive`. Hosts with a hook for each step call these two
- * themselves; `run` calls them for all others. All decisions are made here, and none in the hosts. The documents of
- * `auth` are not served here: they are public, and exist before the server has started and without an endpoint.
+ * themselves; `run` calls them for all others. What a request for the endpoint gets is decided here, and not in the hosts.
+ * The documents of `auth` are served elsewhere: they are public, and exist before the server has started.
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports
  */
 export class Pipeline<HostRequest> {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 
 import type { ClosableHost } from '@decorum/core/transport';
 import { isObject } from '@decorum/core/internal';
-import { type OptionTypes } from '@decorum/core/plugin';
+import type { OptionTypes } from '@decorum/core/plugin';
 import { closeForGood, endOnSignal, guardProcess } from '@decorum/core/internal';
 import { hostOf } from '@decorum/core/transport';
 import type { FastifyInstance } from 'fastify';
