@@ -23,6 +23,7 @@ export const TARGETS = {
     'packages/core/test/kernel/effects.test.ts',
     'packages/core/test/kernel/questions.test.ts',
     'test/revisions/quotas.test.ts',
+    'test/revisions/scopes.test.ts',
     'packages/http/test/exchange.test.ts',
     'packages/http/test/plugin.test.ts',
     'packages/http/test/leaks.test.ts',

@@ -267,6 +267,32 @@ it('a request that fails more than once reports its first failure', async () => 
   expect(seen.filter((text) => text.includes('unique'))).toEqual([failure('one'), failure('two')]);
 });
 
+const slow = definePlugin(() => ({
+  name: 'slow',
+  observe: async (_request, run) => {
+    await turn();
+    await run();
+  },
+}));
+
+it.each([
+  ['in a plain server', {}],
+  ['after a plugin has waited', { plugins: [slow()] }],
+])('a request that has failed is reported once, although its handler fails too: %s', async (_name, options) => {
+  const { call, errors } = await serveTool(
+    (ctx) => {
+      const asked = ['one', 'one'].map((key) => ctx.elicit(NAME, { message: 'Who?', key }));
+      for (const answer of asked) answer.catch(() => {});
+      throw new Error('A bug.');
+    },
+    { era: 'stateless', onElicit: () => CANCEL },
+    options,
+  );
+  await expect(call()).rejects.toMatchObject({ code: -32603 });
+  await turn();
+  expect(errors).toHaveLength(1);
+});
+
 describe('the metadata of a request', () => {
   it('is undefined unless it is an object', async () => {
     const seen: unknown[] = [];
