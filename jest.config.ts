@@ -35,7 +35,7 @@ const config: Config = {
     '^@decorum/http/(node|fetch)$': '<rootDir>/packages/http/src/$1.ts',
     '^@decorum/example-weather/(.*)$': '<rootDir>/examples/weather/src/$1.ts',
     '^@decorum/testing/(jest|vitest)$': '<rootDir>/packages/testing/src/$1.ts',
-    '^@decorum/(auth|core|http|nestjs|opentelemetry|prometheus|schema|testing|uri-template)$':
+    '^@decorum/(auth|auth-server|core|http|nestjs|opentelemetry|prometheus|schema|testing|uri-template)$':
       '<rootDir>/packages/$1/src/index.ts',
   },
   testTimeout: 20_000,

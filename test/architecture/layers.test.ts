@@ -94,6 +94,7 @@ const DIRECTION: Readonly<Record<string, readonly string[]>> = {
   core: ['@decorum/schema', '@decorum/schema/internal', '@decorum/uri-template'],
   http: [...CORE_ENTRIES, INTERNAL, '@decorum/schema/internal'],
   auth: [...CORE_ENTRIES, INTERNAL, '@decorum/http'],
+  'auth-server': [...CORE_ENTRIES, INTERNAL, '@decorum/http', '@decorum/auth', '@decorum/auth/internal'],
   // plugins are built on the public contract, as those of others are
   opentelemetry: ['@decorum/core', '@decorum/core/plugin'],
   prometheus: ['@decorum/core', '@decorum/core/plugin'],

@@ -99,6 +99,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
   '@decorum/http/node': 'packages/http/src/node.ts',
   '@decorum/http': 'packages/http/src/index.ts',
   '@decorum/auth': 'packages/auth/src/index.ts',
+  '@decorum/auth-server': 'packages/auth-server/src/index.ts',
   '@decorum/nestjs': 'packages/nestjs/src/index.ts',
   '@decorum/opentelemetry': 'packages/opentelemetry/src/index.ts',
   '@decorum/prometheus': 'packages/prometheus/src/index.ts',

@@ -169,6 +169,7 @@ const ENTRIES = [
   'testing',
   'testing/jest',
   'auth',
+  'auth-server',
   'opentelemetry',
   'prometheus',
 ].map((entry) => `@decorum/${entry}`);

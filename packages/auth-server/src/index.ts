@@ -1,0 +1,1 @@
+export type { AuthStore, Change, StoredRecord } from './store/auth-store.js';

@@ -1,0 +1,7 @@
+/** The clock of the process. Tests pass their own. */
+export interface Clock {
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Resolves after some milliseconds. */
+  wait(ms: number): Promise<void>;
+}
