@@ -7,7 +7,7 @@ export interface Change {
   /** When the record is forgotten, in milliseconds since 1970. By default, it is kept until it is deleted. */
   readonly expiresAt?: number | undefined;
   /** The value that the record must still have, null for none. Otherwise, none of the changes is made. */
-  readonly expected?: string | null;
+  readonly expected?: string | null | undefined;
 }
 
 /** A record with its key. */
