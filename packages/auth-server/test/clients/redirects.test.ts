@@ -107,7 +107,6 @@ describe('redirect URIs', () => {
     ['https://аpple.example/cb', 'normal form'],
     ['cursor:cb', 'path'],
     ['cursor://host/a/../cb', 'normal form'],
-    [`https://app.example/${'a'.repeat(2000)}`, 'characters'],
     [42, 'string'],
     [null, 'string'],
   ])('such as %j are refused [AUTHAS-12] [AUTHAS-14]', (uri, why) => {
@@ -120,6 +119,7 @@ describe('redirect URIs', () => {
     expect(refusal(...many.slice(1))).toBe('accepted');
     expect(refusal(...many)).toContain('at most 20');
     expect(refusal()).toContain('at least one');
+    expect(refusal(`https://app.example/${'a'.repeat(2000)}`)).toContain('2000 characters');
     expect(refusal(CURSOR, CURSOR)).toContain('redirect_uris[1] repeats');
     expect(refusal(CURSOR, 'https://localhost/cb')).toContain('both');
     for (const uris of [undefined, 'https://app.example/cb', { length: 1 }, Array(2)]) {
