@@ -4,21 +4,21 @@ import type { Auth, AuthDocument, AuthRefusal, Challenge, Denial, RequestHead } 
 
 import { Challenges } from './challenge.js';
 import { credentialsOf } from './credentials.js';
-import { documentsOf, metadataUrl } from './documents.js';
-import { Reporter } from './events.js';
+import { metadataUrl } from './documents.js';
+import type { Reporter } from './events.js';
 import type { Platform } from './fetch-json.js';
 import { pathProblem, problemWith } from './issuer-problems.js';
-import type { OAuthOptions } from './options.js';
 import { answerTo, isRefused, type Refused } from './reasons.js';
 import { requestedScope } from './scopes.js';
 import type { IssuerSettings, Settings } from './settings.js';
 import type { Verifier } from './verifier.js';
 
-/** The parts of an `OAuth` that its `Authenticator` uses too. */
-interface Parts<HostRequest> {
-  readonly options: OAuthOptions<HostRequest>;
+/** Dependencies of an `Authenticator`. */
+export interface AuthenticatorParts<HostRequest> {
   readonly settings: Settings<HostRequest>;
   readonly verifier: Verifier<HostRequest>;
+  readonly reporter: Reporter;
+  readonly documents: readonly AuthDocument[];
 }
 
 /** What endpoints call: it verifies the credentials of each request, and tells clients where to get some. */
@@ -34,20 +34,19 @@ export class Authenticator<HostRequest> implements Auth<HostRequest> {
   /** Starts the check of the issuers, once. */
   private checkIssuers: (() => void) | undefined;
 
-  constructor({ options, settings, verifier }: Parts<HostRequest>, platform: Platform) {
+  constructor({ settings, verifier, reporter, documents }: AuthenticatorParts<HostRequest>, platform: Platform) {
     const { scopes, resource, apiKeyHeader } = settings;
     this.settings = settings;
     this.verifier = verifier;
+    this.reporter = reporter;
     this.scopes = scopes;
-    this.documents = documentsOf(settings);
+    this.documents = documents;
     this.credentialHeaders = apiKeyHeader === undefined ? [] : [apiKeyHeader];
-    this.toolSignIn = options.toolSignIn ?? false;
+    this.toolSignIn = settings.toolSignIn;
     this.challenges = new Challenges(resource && metadataUrl(resource), settings);
-    const { onEvent, reportGranted: reportsGranted = false } = options;
-    this.reporter = new Reporter({ onEvent, reportsGranted, now: () => platform.now() });
     const check = async (issuer: IssuerSettings) => {
       const problem = await problemWith(issuer);
-      if (problem !== undefined) this.reporter.warn(problem);
+      if (problem !== undefined) reporter.warn(problem);
     };
     if (platform.checksIssuers) this.checkIssuers = () => void Promise.all([...settings.issuers.values()].map(check));
   }

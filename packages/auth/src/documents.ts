@@ -27,14 +27,8 @@ const pathOf = (resource: string): string => new URL(resource).pathname.replace(
 export const metadataUrl = (resource: string): string =>
   `${new URL(resource).origin}${RESOURCE_METADATA}${pathOf(resource)}`;
 
-/** The documents that tell clients where to get a token. URLs in them are never taken from a request. */
-export function documentsOf({
-  resource,
-  issuers,
-  scopes,
-  offer,
-  legacyEndpoints,
-}: Settings<never>): readonly AuthDocument[] {
+/** The documents that tell clients which issuers this resource has. URLs in them are never taken from a request. */
+export function resourceDocuments({ resource, issuers, scopes, offer }: Settings<never>): readonly AuthDocument[] {
   const [first] = issuers.values();
   if (resource === undefined || first === undefined) return [];
   // clients ask the first issuer, unless their user chooses another one
@@ -47,21 +41,25 @@ export function documentsOf({
   });
   const answer = () => ({ status: 200, headers: HEADERS, body });
   const paths = new Set([RESOURCE_METADATA, `${RESOURCE_METADATA}${pathOf(resource)}`]);
-  const { discovery } = first;
-  return [
-    ...[...paths].map((path) => ({ path, answer })),
-    { path: SERVER_METADATA, answer: () => serverMetadata(discovery) },
-    ...(legacyEndpoints ? redirects(discovery) : []),
-  ];
+  return [...paths].map((path) => ({ path, answer }));
 }
 
-/** The issuer's own metadata, for clients of 2025-03-26, which look for it here. */
+/** The documents and redirects with which this server stands in for its first issuer, for clients of 2025-03-26. */
+export function issuerDocuments({ issuers }: Settings<never>, redirects: boolean): readonly AuthDocument[] {
+  const [first] = issuers.values();
+  if (first?.discovery === undefined) return [];
+  const { discovery } = first;
+  const metadata = { path: SERVER_METADATA, answer: () => serverMetadata(discovery) };
+  return [metadata, ...(redirects ? redirectsTo(discovery) : [])];
+}
+
+/** The issuer's own metadata, which clients of 2025-03-26 look for here. */
 async function serverMetadata(discovery: Discovery): Promise<DocumentAnswer> {
   const metadata = await discovery.metadata.get();
   return metadata === undefined ? unavailable() : { status: 200, headers: HEADERS, body: metadata.text };
 }
 
-function redirects(discovery: Discovery): AuthDocument[] {
+function redirectsTo(discovery: Discovery): AuthDocument[] {
   return Object.entries(LEGACY_ENDPOINTS).map(([path, name]) => ({
     path,
     answersPost: path !== '/authorize',

@@ -2,6 +2,7 @@ import type { Principal } from '@decorum/core';
 import { isPromise } from '@decorum/core/internal';
 import type { RequestHead } from '@decorum/http';
 
+import type { Platform } from './fetch-json.js';
 import { answerTo, type RefusalReason, type Refused, remedyFor } from './reasons.js';
 
 /** An event for `onEvent`. Never contains tokens or API keys. */
@@ -41,11 +42,10 @@ const MAX_PROBLEM = 600;
 /** Escapes a text from elsewhere for the log. */
 export const printable = (text: string, max = MAX_SHOWN): string => text.slice(0, max).replaceAll(/[^\x20-\x7e]/g, '?');
 
-/** Dependencies of a `Reporter`. */
-export interface ReporterParts {
-  readonly onEvent: ((event: AuthEvent) => void) | undefined;
-  readonly reportsGranted: boolean;
-  now(): number;
+/** Options of a `Reporter`. */
+export interface ReporterOptions {
+  readonly onEvent?: ((event: AuthEvent) => void) | undefined;
+  readonly reportGranted?: boolean | undefined;
 }
 
 /** Reports to the operator: every event to `onEvent`, and each reason to the log at most once a minute. */
@@ -55,7 +55,15 @@ export class Reporter {
   /** Warnings about the configuration, for servers that open later. */
   private readonly warnings: string[] = [];
 
-  constructor(private readonly parts: ReporterParts) {}
+  private readonly options: ReporterOptions;
+
+  constructor(
+    { onEvent, reportGranted }: ReporterOptions,
+    private readonly platform: Pick<Platform, 'now'>,
+  ) {
+    // not the object of the caller, which holds secrets
+    this.options = { onEvent, reportGranted };
+  }
 
   /** Adds the log of a server. */
   logTo(warn: (message: string) => void): void {
@@ -96,14 +104,14 @@ export class Reporter {
 
   /** Reports accepted credentials. */
   granted(principal: Principal, head: RequestHead): void {
-    if (this.parts.reportsGranted) this.emit({ type: 'granted', principal, ...origin(head) });
+    if (this.options.reportGranted === true) this.emit({ type: 'granted', principal, ...origin(head) });
   }
 
   private emit(event: AuthEvent): void {
     // the request continues: otherwise, nobody could log in while auditing fails
     const failed = (error: unknown) => this.log('on-event', `\`onEvent\` failed: ${printable(String(error))}`);
     try {
-      const result: unknown = this.parts.onEvent?.(event);
+      const result: unknown = this.options.onEvent?.(event);
       // an unhandled rejection of an async function would end the process
       if (isPromise(result)) result.then(undefined, failed);
     } catch (error) {
@@ -112,7 +120,7 @@ export class Reporter {
   }
 
   private log(about: string, message: string): void {
-    const now = this.parts.now();
+    const now = this.platform.now();
     const last = this.logged.get(about);
     if (last !== undefined && now >= last && now - last < LOG_SPACING_MS) return;
     this.logged.set(about, now);

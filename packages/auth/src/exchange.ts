@@ -97,11 +97,11 @@ export class Exchanger {
   }
 
   private async ask(
-    settings: IssuerSettings,
+    { issuer }: IssuerSettings,
     client: ClientSettings,
     { body, token }: { readonly body: URLSearchParams; readonly token: string },
   ): Promise<ExchangedToken> {
-    const { issuer, discovery } = settings;
+    const { discovery } = client;
     const { platform } = this.parts;
     // an issuer may repeat in its description what it got
     const safe = (text: string) => printable(client.credentials.redact(text.replaceAll(token, '[token]')), MAX_SAID);

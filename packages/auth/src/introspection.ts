@@ -47,9 +47,9 @@ export class Introspection {
   }
 
   private async ask(token: string): Promise<Claims> {
-    const { issuer, platform, settings } = this;
+    const { platform, settings } = this;
     const authorization = settings.credentials.basic;
-    const url = await issuer.discovery.endpoint('introspection_endpoint');
+    const url = await settings.discovery.endpoint('introspection_endpoint');
     const body = new URLSearchParams({ token, token_type_hint: 'access_token' });
     return (await fetchJson(url, platform, { method: 'POST', headers: { authorization }, body })).json;
   }

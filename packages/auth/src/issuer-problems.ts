@@ -1,4 +1,4 @@
-import { OtherIssuerError } from './discovery.js';
+import { type Discovery, OtherIssuerError } from './discovery.js';
 import { problemOf, StatusError } from './fetch-json.js';
 import { type Refused, shown } from './reasons.js';
 import type { IssuerSettings } from './settings.js';
@@ -28,7 +28,7 @@ export function remedyAfter(failure: unknown, issuer: string): string {
 /** The refusal of a token because its issuer's keys could not be fetched. */
 export const unavailable = ({ issuer, keys }: IssuerSettings): Refused => ({
   reason: 'issuer-unavailable',
-  found: keys.problem,
+  found: problemOf(keys.failure),
   remedy: remedyAfter(keys.failure, issuer),
 });
 
@@ -44,7 +44,7 @@ export function foreign(iss: unknown, issuers: readonly string[]): Refused {
 }
 
 /** The endpoints in its metadata that an issuer is used for. Without JWTs, an issuer needs no keys (RFC 8414, section 2). */
-function endpointsOf({ introspection, client, discovery }: IssuerSettings): readonly string[] {
+function endpointsOf({ introspection, client }: IssuerSettings, discovery: Discovery): readonly string[] {
   const hasKeys = discovery.metadata.current?.json['jwks_uri'] !== undefined;
   return [
     ...(hasKeys || !introspection ? ['jwks_uri'] : []),
@@ -53,14 +53,18 @@ function endpointsOf({ introspection, client, discovery }: IssuerSettings): read
   ];
 }
 
-/** Fetches the metadata of an issuer. Returns what is wrong with it, if anything. Never rejects. */
+/**
+ * Fetches the metadata of an issuer, unless it is in this process. Returns what is wrong with it, if anything. Never
+ * rejects.
+ */
 export async function problemWith(settings: IssuerSettings): Promise<string | undefined> {
   const { issuer, discovery } = settings;
+  if (discovery === undefined) return undefined;
   if ((await discovery.metadata.get()) === undefined) {
     const { failure } = discovery.metadata;
     return `The metadata of the issuer can't be used: ${problemOf(failure)}. ${remedyAfter(failure, issuer)}`;
   }
-  for (const name of endpointsOf(settings)) {
+  for (const name of endpointsOf(settings, discovery)) {
     try {
       await discovery.endpoint(name);
     } catch (error) {

@@ -4,7 +4,7 @@ import { compactVerify } from 'jose';
 
 import { refusedClaims } from './claims.js';
 import { unavailable } from './issuer-problems.js';
-import { type Algorithm, isAlgorithm, type IssuerKey } from './key-set.js';
+import { type Algorithm, isAlgorithm, type IssuerKey } from './issuer-key.js';
 import { type Claims, principalOf } from './principal.js';
 import { type Refused, shown } from './reasons.js';
 import type { IssuerSettings } from './settings.js';

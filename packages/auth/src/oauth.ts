@@ -1,16 +1,15 @@
 import type { Principal } from '@decorum/core';
-import { startupError } from '@decorum/core/plugin';
 import { AUTH, type Auth, authRoutes } from '@decorum/http';
 
 import { Authenticator } from './authenticator.js';
 import { resolveOptions } from './check-options.js';
-import { credentialsOf } from './credentials.js';
+import { issuerDocuments, resourceDocuments } from './documents.js';
+import { Reporter } from './events.js';
 import { type ExchangedToken, Exchanger, type ExchangeRequest } from './exchange.js';
 import type { Platform } from './fetch-json.js';
 import type { OAuthOptions } from './options.js';
-import { isRefused, remedyFor } from './reasons.js';
-import type { Settings } from './settings.js';
 import { Verifier } from './verifier.js';
+import { type OnceParts, verifyOnce } from './verify-once.js';
 
 /** Authorization with access tokens and API keys. Pass it as the `auth` option of `listen`, `mcp` and the handlers. */
 export class OAuth<HostRequest = unknown> {
@@ -21,15 +20,17 @@ export class OAuth<HostRequest = unknown> {
    * `listen` registers it itself.
    */
   readonly routes: ReturnType<typeof authRoutes>;
-  private readonly settings: Settings<HostRequest>;
-  private readonly verifier: Verifier<HostRequest>;
+  private readonly parts: OnceParts<HostRequest>;
   private readonly exchanger: Exchanger;
 
   /** Internal: use `oauth`. */
   constructor(options: OAuthOptions<HostRequest>, platform: Platform) {
-    const settings = (this.settings = resolveOptions(options, platform));
-    const verifier = (this.verifier = new Verifier(settings, platform));
-    this[AUTH] = new Authenticator({ options, settings, verifier }, platform);
+    const settings = resolveOptions(options, platform);
+    const verifier = new Verifier(settings, platform);
+    this.parts = { settings, verifier };
+    const reporter = new Reporter(options, platform);
+    const documents = [...resourceDocuments(settings), ...issuerDocuments(settings, options.legacyEndpoints ?? false)];
+    this[AUTH] = new Authenticator({ settings, verifier, reporter, documents }, platform);
     this.routes = authRoutes(this);
     const { issuers } = settings;
     this.exchanger = new Exchanger({ issuers, platform, tokenOf: (principal) => verifier.tokenOf(principal) });
@@ -68,26 +69,7 @@ export class OAuth<HostRequest = unknown> {
    * ```
    */
   async principalOf(token: string | undefined): Promise<Principal> {
-    const invalid = (problem: string) => startupError('DECORUM_INVALID_OPTION', 'principalOf', 'token', problem);
-    if (typeof token !== 'string' || token === '') {
-      throw invalid('is missing. Pass an access token or an API key, for example from an environment variable');
-    }
-    const isApiKey = this.settings.apiKeyHeader !== undefined && this.settings.apiKeys.length > 0;
-    const direct = { method: '', url: '', headers: {}, authorizations: [`Bearer ${token}`] };
-    const credentials = credentialsOf(direct, undefined) as Exclude<ReturnType<typeof credentialsOf>, undefined>;
-    let found = isRefused(credentials) ? credentials : await this.verifier.verify(credentials, undefined);
-    if (isRefused(found) && isApiKey) {
-      const holder = await this.verifier.verify({ text: token, isApiKey }, undefined);
-      found = isRefused(holder) ? found : holder;
-    }
-    if (isRefused(found)) {
-      const wanted = found.expected === undefined ? '' : `; expected ${found.expected}`;
-      throw invalid(`is refused: ${found.found ?? found.reason}${wanted}. ${remedyFor(found).replace(/\.$/, '')}`);
-    }
-    const granted = Array.isArray(found.scopes) ? found.scopes : [];
-    const missing = this.settings.scopes.find((scope) => !granted.includes(scope));
-    if (missing === undefined) return found;
-    throw invalid(`lacks the scope "${missing}", which every request needs. Get a token that has it`);
+    return await verifyOnce(token, this.parts);
   }
 }
 

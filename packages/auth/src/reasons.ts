@@ -1,4 +1,4 @@
-import { ALGORITHM_NAMES } from './key-set.js';
+import { ALGORITHM_NAMES } from './issuer-key.js';
 
 /** How the server responds: with 400, 401 without an error, 401 with an error, or 503. */
 export type Answer = 'malformed' | 'no-token' | 'invalid-token' | 'unavailable';

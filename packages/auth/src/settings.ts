@@ -1,10 +1,11 @@
 import type { ClientCredentials } from './client-credentials.js';
 import type { Discovery } from './discovery.js';
-import type { KeySet } from './key-set.js';
+import type { KeySource } from './issuer-key.js';
 import type { OAuthOptions } from './options.js';
 
 /** How an issuer is asked about tokens. */
 export interface IntrospectionSettings {
+  readonly discovery: Discovery;
   readonly credentials: ClientCredentials;
   /** How long the response for a valid token is cached, in milliseconds. */
   readonly keptMs: number;
@@ -12,6 +13,7 @@ export interface IntrospectionSettings {
 
 /** This server as a client of an issuer. */
 export interface ClientSettings {
+  readonly discovery: Discovery;
   readonly credentials: ClientCredentials;
   readonly exchange: 'token-exchange' | 'on-behalf-of';
 }
@@ -31,8 +33,9 @@ export interface IssuerSettings {
   readonly introspection: IntrospectionSettings | undefined;
   /** How tokens of callers are exchanged; undefined if they aren't. */
   readonly client: ClientSettings | undefined;
-  readonly discovery: Discovery;
-  readonly keys: KeySet;
+  /** Undefined for an issuer inside this process, which is never fetched. */
+  readonly discovery: Discovery | undefined;
+  readonly keys: KeySource;
 }
 
 /** An API key, with its digest as bytes. */
@@ -57,7 +60,7 @@ export interface Settings<HostRequest> {
   /** In lower case. */
   readonly apiKeyHeader: string | undefined;
   readonly cacheMs: number;
-  readonly legacyEndpoints: boolean;
+  readonly toolSignIn: boolean;
   readonly verify: OAuthOptions<HostRequest>['verify'];
   /** Adds the scopes that the given scopes imply. */
   expand(scopes: readonly string[]): readonly string[];

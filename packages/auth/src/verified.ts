@@ -1,4 +1,4 @@
-import type { IssuerKey } from './key-set.js';
+import type { IssuerKey } from './issuer-key.js';
 import type { TokenPrincipal } from './principal.js';
 
 /** Verified credentials. */
