@@ -5,13 +5,27 @@ import type { RequestHead } from '@decorum/http';
 import type { Platform } from './fetch-json.js';
 import { answerTo, type RefusalReason, type Refused, remedyFor } from './reasons.js';
 
-/** An event for `onEvent`. Never contains tokens or API keys. */
+/** An event for `onEvent`. Never contains tokens, codes, passwords or API keys. */
 export interface AuthEvent {
   /**
-   * `denied` for refused or missing credentials, `step-up` for a principal that lacks scopes, `granted` for valid
-   * credentials.
+   * Of requests: `denied` for refused or missing credentials, `step-up` for a principal that lacks scopes, `granted` for
+   * valid credentials.
+   *
+   * Of an embedded authorization server: `login` when a user signs in or fails to, `lockout` after too many failures,
+   * `consent` when a user allows or denies access, `registered` for a new client, `code-replay` and `refresh-replay` if
+   * a code or a refresh token is used again, and `revoked` when a grant ends early.
    */
-  readonly type: 'denied' | 'step-up' | 'granted';
+  readonly type:
+    | 'denied'
+    | 'step-up'
+    | 'granted'
+    | 'login'
+    | 'lockout'
+    | 'consent'
+    | 'registered'
+    | 'code-replay'
+    | 'refresh-replay'
+    | 'revoked';
   /** Why the request was denied. */
   readonly reason?: RefusalReason | 'no-token';
   /** What was found, such as `typ is "JWT"`. Escaped, because it may come from an attacker. */
@@ -20,15 +34,42 @@ export interface AuthEvent {
   readonly expected?: string;
   /** What the operator can do. */
   readonly remedy?: string;
-  /** The scopes that the request needs, for `step-up` and `no-token`. */
+  /** The scopes that the request needs, for `step-up` and `no-token`; what the user was asked for, for `consent`. */
   readonly scopes?: readonly string[];
   /** The caller, for `step-up` and `granted`. */
   readonly principal?: Principal;
   /** The HTTP method of a request whose credentials were refused or accepted. */
   readonly method?: string;
-  /** The address that sent these credentials. */
+  /** The address that sent the request. */
   readonly remoteAddress?: string;
+  /** Whether a `login` succeeded, or whether the user allowed access, for `consent`. */
+  readonly allowed?: boolean;
+  /** Who signs in, or whose grant it is. Escaped: for `login` and `lockout`, anybody can send any name. */
+  readonly subject?: string;
+  /** The client of the authorization server. Escaped. */
+  readonly clientId?: string;
+  /** The host that the client has its users sent back to, for `consent` and `registered`. Escaped. */
+  readonly redirectHost?: string;
+  /** The grant that a user has given to a client. Its tokens have it in the claim `grant_id`. */
+  readonly grantId?: string;
 }
+
+/** The types of events about sign-in. */
+type SignInEventType = Exclude<AuthEvent['type'], 'denied' | 'step-up' | 'granted'>;
+
+/** The members of each event about sign-in. Texts from clients and users need no escaping. */
+export type SignInEvent =
+  | Sign<'login', 'subject' | 'allowed', 'clientId'>
+  | Sign<'lockout', never, 'subject'>
+  | Sign<'consent', 'subject' | 'allowed' | 'clientId' | 'redirectHost' | 'scopes', 'grantId'>
+  | Sign<'registered', 'clientId', 'redirectHost'>
+  | Sign<'code-replay' | 'refresh-replay', 'clientId' | 'grantId', 'subject'>
+  | Sign<'revoked', 'grantId', 'subject' | 'clientId'>;
+
+/** An event with some members, and others that it may have. */
+type Sign<Type extends SignInEventType, Has extends keyof AuthEvent, May extends keyof AuthEvent> = {
+  readonly type: Type;
+} & Required<Pick<AuthEvent, Has>> & { readonly [K in May | 'remoteAddress']?: AuthEvent[K] | undefined };
 
 /** Minimum time between two log lines with the same reason. */
 const LOG_SPACING_MS = 60_000;
@@ -41,6 +82,13 @@ const MAX_PROBLEM = 600;
 
 /** Escapes a text from elsewhere for the log. */
 export const printable = (text: string, max = MAX_SHOWN): string => text.slice(0, max).replaceAll(/[^\x20-\x7e]/g, '?');
+
+/** What the log says of events that an operator should look at. */
+const ALARMS: Readonly<Partial<Record<SignInEventType, string>>> = {
+  lockout: 'Too many sign-ins failed, so the server refuses more for a while',
+  'code-replay': 'An authorization code was used twice, so its grant has ended. It may have been stolen',
+  'refresh-replay': 'A refresh token was used again, so its grant has ended. It may have been stolen',
+};
 
 /** Options of a `Reporter`. */
 export interface ReporterOptions {
@@ -107,6 +155,15 @@ export class Reporter {
     if (this.options.reportGranted === true) this.emit({ type: 'granted', principal, ...origin(head) });
   }
 
+  /** Reports what happens at an embedded authorization server. Lockouts and replays are logged too. */
+  signIn(event: SignInEvent): void {
+    const members = Object.entries(event).filter(([, value]) => value !== undefined);
+    const safe = Object.fromEntries(members.map(([name, value]) => [name, escaped(value)])) as unknown as AuthEvent;
+    const alarm = ALARMS[event.type];
+    if (alarm !== undefined) this.log(event.type, `${alarm}${detailsOf(safe)}.`);
+    this.emit(safe);
+  }
+
   private emit(event: AuthEvent): void {
     // the request continues: otherwise, nobody could log in while auditing fails
     const failed = (error: unknown) => this.log('on-event', `\`onEvent\` failed: ${printable(String(error))}`);
@@ -126,6 +183,16 @@ export class Reporter {
     this.logged.set(about, now);
     for (const warn of this.logs) warn(message);
   }
+}
+
+const escaped = (value: unknown): unknown =>
+  typeof value === 'string' ? printable(value) : Array.isArray(value) ? value.map(escaped) : value;
+
+/** Who an event is about, for the log. */
+function detailsOf({ subject, clientId, remoteAddress }: AuthEvent): string {
+  const told = Object.entries({ user: subject, client: clientId, address: remoteAddress });
+  const texts = told.flatMap(([what, value]) => (value === undefined ? [] : [`${what} ${JSON.stringify(value)}`]));
+  return texts.length === 0 ? '' : ` (${texts.join(', ')})`;
 }
 
 const origin = ({ method, remoteAddress }: RequestHead) => ({
