@@ -30,7 +30,7 @@ const config: Config = {
   transformIgnorePatterns: ['/node_modules/(?!(?:\\.pnpm/cookie@|cookie/))'],
   moduleNameMapper: {
     '^(\\.{1,2}/.*)\\.js$': '$1',
-    '^@decorum/schema/internal$': '<rootDir>/packages/schema/src/internal.ts',
+    '^@decorum/(auth|schema)/internal$': '<rootDir>/packages/$1/src/internal.ts',
     '^@decorum/core/(internal|plugin|transport)$': '<rootDir>/packages/core/src/$1.ts',
     '^@decorum/http/(node|fetch)$': '<rootDir>/packages/http/src/$1.ts',
     '^@decorum/example-weather/(.*)$': '<rootDir>/examples/weather/src/$1.ts',

@@ -88,6 +88,8 @@ export const TARGETS = {
     'packages/auth/test/introspection.test.ts',
     'packages/auth/test/misconfiguration.test.ts',
   ],
+  'packages/auth/src/with-grant.ts': ['packages/auth/test/local-auth.test.ts'],
+  'packages/auth/src/local-keys.ts': ['packages/auth/test/local-auth.test.ts'],
   'packages/auth/src/verifier.ts': [
     'packages/auth/test/credentials.test.ts',
     'packages/auth/test/introspection.test.ts',
@@ -96,5 +98,6 @@ export const TARGETS = {
     'packages/auth/test/jwt.test.ts',
     'packages/auth/test/misconfiguration.test.ts',
     'packages/auth/test/exchange.test.ts',
+    'packages/auth/test/local-auth.test.ts',
   ],
 };

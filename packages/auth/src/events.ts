@@ -3,7 +3,7 @@ import { isPromise } from '@decorum/core/internal';
 import type { RequestHead } from '@decorum/http';
 
 import type { Platform } from './fetch-json.js';
-import { answerTo, type RefusalReason, type Refused, remedyFor } from './reasons.js';
+import { answerTo, type RefusalReason, type Refused, type Remedies, remedyFor } from './reasons.js';
 
 /** An event for `onEvent`. Never contains tokens, codes, passwords or API keys. */
 export interface AuthEvent {
@@ -94,6 +94,7 @@ const ALARMS: Readonly<Partial<Record<SignInEventType, string>>> = {
 export interface ReporterOptions {
   readonly onEvent?: ((event: AuthEvent) => void) | undefined;
   readonly reportGranted?: boolean | undefined;
+  readonly remedies?: Remedies | undefined;
 }
 
 /** Reports to the operator: every event to `onEvent`, and each reason to the log at most once a minute. */
@@ -106,11 +107,11 @@ export class Reporter {
   private readonly options: ReporterOptions;
 
   constructor(
-    { onEvent, reportGranted }: ReporterOptions,
+    { onEvent, reportGranted, remedies }: ReporterOptions,
     private readonly platform: Pick<Platform, 'now'>,
   ) {
     // not the object of the caller, which holds secrets
-    this.options = { onEvent, reportGranted };
+    this.options = { onEvent, reportGranted, remedies };
   }
 
   /** Adds the log of a server. */
@@ -131,7 +132,7 @@ export class Reporter {
     const { reason, expected } = refused;
     const max = answerTo(refused) === 'unavailable' ? MAX_PROBLEM : MAX_SHOWN;
     const found = refused.found === undefined ? undefined : printable(refused.found, max);
-    const remedy = remedyFor(refused);
+    const remedy = remedyFor(refused, this.options.remedies);
     // a mistake that is recognized must not stay unsaid because somebody has sent nonsense before
     const about = refused.remedy === undefined ? reason : `${reason}: ${remedy}`;
     const wanted = expected === undefined ? '' : `; expected ${expected}`;

@@ -99,6 +99,7 @@ function resolveIssuer(where: string, given: unknown, { options, platform }: Sur
     client: resolveClient(where, own, discovery),
     discovery,
     keys: new KeySet(discovery, platform),
+    grants: undefined,
   };
 }
 

@@ -27,10 +27,12 @@ const REASONS = {
   key: ['invalid-token', 'Its key is not among those of its issuer. They are fetched at most every 5 seconds.'],
   signature: ['invalid-token', 'It was changed, or it is not from its issuer.'],
   inactive: ['invalid-token', 'Its issuer says that it is not valid, or not for this server.'],
+  revoked: ['invalid-token', 'Its grant was revoked or has ended. The user must sign in again.'],
   'api-key': ['invalid-token', 'No entry of `apiKeys` has its digest.'],
   verify: ['invalid-token', '`verify` does not accept it.'],
   'issuer-unavailable': ['unavailable', 'The keys of the issuer could not be fetched.'],
   'introspection-failed': ['unavailable', 'The introspection endpoint of the issuer did not answer as expected.'],
+  'grants-unavailable': ['unavailable', 'The store of grants could not be read.'],
   busy: ['unavailable', 'Too many tokens wait for the answer of an introspection endpoint.'],
 } as const satisfies Record<string, readonly [answer: Answer, remedy: string]>;
 
@@ -55,8 +57,12 @@ export const isRefused = (result: object): result is Refused =>
 /** How the server responds to refused credentials. */
 export const answerTo = ({ reason }: Refused): Answer => REASONS[reason][0];
 
+/** Remedies by reason, where they differ from those of `oauth`. */
+export type Remedies = Readonly<Partial<Record<RefusalReason, string>>>;
+
 /** What the operator can do about refused credentials. */
-export const remedyFor = ({ reason, remedy }: Refused): string => remedy ?? REASONS[reason][1];
+export const remedyFor = ({ reason, remedy }: Refused, remedies: Remedies = {}): string =>
+  remedy ?? remedies[reason] ?? REASONS[reason][1];
 
 /** A value of a token, for `found`. Anyone can send a value that is nested too deeply to be written. */
 export function shown(value: unknown): string {

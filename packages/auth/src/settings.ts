@@ -1,7 +1,9 @@
 import type { ClientCredentials } from './client-credentials.js';
 import type { Discovery } from './discovery.js';
+import type { GrantSource } from './grants.js';
 import type { KeySource } from './issuer-key.js';
 import type { OAuthOptions } from './options.js';
+import type { Remedies } from './reasons.js';
 
 /** How an issuer is asked about tokens. */
 export interface IntrospectionSettings {
@@ -36,6 +38,8 @@ export interface IssuerSettings {
   /** Undefined for an issuer inside this process, which is never fetched. */
   readonly discovery: Discovery | undefined;
   readonly keys: KeySource;
+  /** Undefined if a token is valid until it expires. */
+  readonly grants: GrantSource | undefined;
 }
 
 /** An API key, with its digest as bytes. */
@@ -61,6 +65,8 @@ export interface Settings<HostRequest> {
   readonly apiKeyHeader: string | undefined;
   readonly cacheMs: number;
   readonly toolSignIn: boolean;
+  /** What the operator can do about refused credentials, where it differs from `oauth`. */
+  readonly remedies?: Remedies;
   readonly verify: OAuthOptions<HostRequest>['verify'];
   /** Adds the scopes that the given scopes imply. */
   expand(scopes: readonly string[]): readonly string[];

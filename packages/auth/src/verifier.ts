@@ -16,6 +16,7 @@ import { RecentDigests } from './recent-digests.js';
 import type { Settings } from './settings.js';
 import { TokenCache } from './token-cache.js';
 import type { Verified } from './verified.js';
+import { REVOKED, withGrant } from './with-grant.js';
 
 /** How long a refusal by an issuer is cached. */
 const REFUSED_MS = 5000;
@@ -86,9 +87,10 @@ export class Verifier<HostRequest> {
     return this.tokens.get(principal);
   }
 
-  private remembered(digest: string): Principal | undefined {
+  private remembered(digest: string): Principal | Refused | undefined {
     const known = this.verified.get(digest, this.platform.now());
-    return known?.key?.removed === true ? undefined : known?.principal;
+    if (known === undefined || known.key?.removed === true) return undefined;
+    return known.grant?.revoked === true ? REVOKED : known.principal;
   }
 
   private async verifyToken(token: SentToken, request: HostRequest | undefined): Promise<Principal | Refused> {
@@ -115,7 +117,8 @@ export class Verifier<HostRequest> {
     const { issuers } = this.settings;
     const issuer = issuers.get(iss as string);
     if (issuer === undefined) return foreign(iss, [...issuers.keys()]);
-    return await verifyJwt(jwt, issuer, this.platform.now());
+    const found = await verifyJwt(jwt, issuer, this.platform.now());
+    return isRefused(found) || issuer.grants === undefined ? found : await withGrant(found, issuer.grants);
   }
 
   /** Asks the issuers in turn: an opaque token doesn't name its issuer. */

@@ -34,7 +34,9 @@ export async function verifyOnce<HostRequest>(
   }
   if (isRefused(found)) {
     const wanted = found.expected === undefined ? '' : `; expected ${found.expected}`;
-    throw invalid(`is refused: ${found.found ?? found.reason}${wanted}. ${remedyFor(found).replace(/\.$/, '')}`);
+    throw invalid(
+      `is refused: ${found.found ?? found.reason}${wanted}. ${remedyFor(found, settings.remedies).replace(/\.$/, '')}`,
+    );
   }
   const granted = Array.isArray(found.scopes) ? found.scopes : [];
   const missing = settings.scopes.find((scope) => !granted.includes(scope));
