@@ -2,6 +2,7 @@
 export { andThen, excerpt, inspectRaw, isObject, isPromise, withDefaults } from '@decorum/schema/internal';
 export { generatorOf, type Provider, SERVER_HOST, type ServerHost } from './hosting.js';
 export { errorFields, isWinston, withErrorFields } from './kernel/logger.js';
+export { KeyRing } from './kernel/key-ring.js';
 export { entryOf } from './kernel/stderr-logger.js';
 export { requireNoArguments } from './metadata/constructor.js';
 export { scanMembers } from './metadata/scan.js';
