@@ -138,8 +138,11 @@ const plainNode: HttpHost = {
   },
 };
 
-const hasDocuments = (auth: AuthOption | undefined): boolean =>
-  auth !== undefined && (AUTH in auth ? auth[AUTH] : auth).documents !== undefined;
+/** Whether `auth` serves anything at the root. */
+function servesRoot(auth: AuthOption | undefined): boolean {
+  const { documents, mount } = (auth && AUTH in auth ? auth[AUTH] : auth) ?? {};
+  return documents !== undefined || mount !== undefined;
+}
 
 /** An Express application. With the usual middleware, its parser reads bodies before the handler does. */
 function inExpress(name: string, createApp: typeof express, hasMiddleware: boolean): HttpHost {
@@ -151,8 +154,8 @@ function inExpress(name: string, createApp: typeof express, hasMiddleware: boole
       const app = createApp();
       if (hasMiddleware) app.use(helmet(), compression({ threshold: 0 }), createApp.json({ limit: '4mb' }));
       app.get(HEALTH, (_request, response) => void response.send('healthy'));
-      // HTTP+SSE and documents have their own paths, so the handler must see all paths
-      const isMounted = options.legacySse === undefined && !hasDocuments(options.auth);
+      // HTTP+SSE and what `auth` serves have their own paths, so the handler must see all paths
+      const isMounted = options.legacySse === undefined && !servesRoot(options.auth);
       const handler = nodeHandler(server, { ...options, ...byFields(principal), ...(!isMounted && { path: PATH }) });
       app.use(isMounted ? PATH : '/', handler);
       return await listenOn(handler, app);

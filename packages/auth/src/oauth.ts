@@ -14,7 +14,7 @@ import { type OnceParts, verifyOnce } from './verify-once.js';
 /** Authorization with access tokens and API keys. Pass it as the `auth` option of `listen`, `mcp` and the handlers. */
 export class OAuth<HostRequest = unknown> {
   /** Used by endpoints. */
-  readonly [AUTH]: Required<Auth<HostRequest>>;
+  readonly [AUTH]: Required<Omit<Auth<HostRequest>, 'mount' | 'allowedHosts' | 'closed'>>;
   /**
    * A Fastify plugin that serves the documents: `await app.register(auth.routes)`. Register it without a prefix.
    * `listen` registers it itself.

@@ -15,6 +15,7 @@ export { addressOf } from './endpoint/caller.js';
 export { type Headers, hostRequest } from './endpoint/http-context.js';
 export type { EndpointLimits, ListenLimits } from './endpoint/limits.js';
 export type { LegacyPaths } from './endpoint/options.js';
+export type { AuthMount } from './hosts/node/auth-mount.js';
 export { authRoutes } from './hosts/fastify/auth-routes.js';
 export { type HttpOptions, mcp, type McpPluginOptions } from './hosts/fastify/plugin.js';
 export { listen, type Listening, type ListenOptions } from './hosts/listen/listen.js';

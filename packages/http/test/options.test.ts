@@ -54,6 +54,18 @@ const BAD = [
   [{ auth: { authenticate, opened: {} } }, '`auth` has an `opened` that is not a function'],
   [{ auth: { authenticate, credentialHeaders: ['a b'] } }, '`auth` has `credentialHeaders` that are not'],
   [{ auth: { authenticate, documents: [{ path: 'a' }] } }, '`auth` has `documents` that are not'],
+  ...[
+    {},
+    { paths: ['/token'] },
+    ...['token', '/a?b', '/a/../b', '/:id', '/x/*'].map((path) => ({ paths: [path], handle() {} })),
+  ].map(
+    (mount) => [{ auth: { authenticate, mount } }, '`auth` has a `mount` without the method `handle`, or'] as const,
+  ),
+  [
+    { auth: { authenticate, documents: [{ path: '/a', answer() {} }], mount: { paths: ['/a'], handle() {} } } },
+    '`auth` serves "/a" as a document and in its `mount`. Remove one of them',
+  ],
+  [{ auth: { authenticate, allowedHosts: ['https://a'] } }, '`auth` has `allowedHosts` that are not a list of hosts'],
   [{ sessionStore: {} }, '`sessionStore` must be a store with the methods `get`, `set`, `touch` and `delete`'],
 ] as const;
 

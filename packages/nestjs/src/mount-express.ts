@@ -5,10 +5,17 @@ type Next = (error?: unknown) => void;
 /** An Express middleware. */
 export type Middleware = (request: IncomingMessage, response: ServerResponse, next: Next) => void;
 
+/** The router of an Express application. */
+interface Router {
+  readonly strict?: boolean;
+  readonly caseSensitive?: boolean;
+  readonly stack?: readonly { readonly route?: { readonly path: unknown } | undefined }[];
+}
+
 /** The parts of Nest's Express adapter that an endpoint needs. */
 export interface ExpressAdapter {
   use(...args: unknown[]): unknown;
-  getInstance(): { readonly router?: { readonly strict?: boolean; readonly caseSensitive?: boolean } };
+  getInstance(): { readonly router?: Router };
 }
 
 /** Names of the middleware in the body-parser package. */
@@ -43,6 +50,13 @@ export function rewritePath(request: IncomingMessage, path: string): void {
   const { url = '' } = request;
   const query = url.indexOf('?');
   request.url = query === -1 ? path : `${path}${url.slice(query)}`;
+}
+
+/** The path of a route of the application that is one of `paths`, or below one that ends with `/`. */
+export function takenPath(adapter: ExpressAdapter, paths: readonly string[]): string | undefined {
+  const { stack = [] } = adapter.getInstance().router ?? {};
+  const routes = stack.flatMap(({ route }) => route?.path ?? []).filter((path) => typeof path === 'string');
+  return routes.find((route) => paths.some((path) => (path.endsWith('/') ? route.startsWith(path) : route === path)));
 }
 
 /**

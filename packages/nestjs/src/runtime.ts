@@ -1,6 +1,7 @@
 import { DecorumError, McpServer, type McpServerOptions } from '@decorum/core';
 import { scanMembers, SERVER_HOST } from '@decorum/core/internal';
 import { HOST } from '@decorum/core/transport';
+import { AUTH } from '@decorum/http';
 import type { NodeHandler, NodeHandlerOptions } from '@decorum/http/node';
 import type { ApplicationConfig, ExternalContextCreator, HttpAdapterHost, ModulesContainer } from '@nestjs/core';
 import type { Module } from '@nestjs/core/injector/module.js';
@@ -18,6 +19,7 @@ import {
   pathOf,
   rewritePath,
   skipParsers,
+  takenPath,
 } from './mount-express.js';
 import { serverLogger } from './nest-logger.js';
 import type { SplitOptions } from './options.js';
@@ -145,6 +147,7 @@ export class Runtime {
   async open(): Promise<void> {
     if (!this.isOnExpress) return;
     const { nodeHandler } = await import('@decorum/http/node');
+    this.requireFreeMount();
     this.handler = nodeHandler(this.server, this.httpOptions);
     await this.handler.ready;
   }
@@ -176,6 +179,15 @@ export class Runtime {
   /** The endpoint path that an Express request is for. */
   private pathFor(request: Parameters<Middleware>[0]): string | undefined {
     return matchedPath(this.adapter as unknown as ExpressAdapter, this.paths, request);
+  }
+
+  /** Rejects a route of the application at a path of `auth`, because nobody would reach it. */
+  private requireFreeMount(): void {
+    const { auth } = this.options.http ?? {};
+    const { mount } = (auth && AUTH in auth ? auth[AUTH] : auth) ?? {};
+    const taken = takenPath(this.adapter as unknown as ExpressAdapter, mount?.paths ?? []);
+    if (taken === undefined) return;
+    throw startupError('DECORUM_DUPLICATE_ROUTE', taken, ['the application', '`auth`']);
   }
 
   private get httpOptions(): NodeHandlerOptions {

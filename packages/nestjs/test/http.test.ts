@@ -1,4 +1,8 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { text as textOf } from 'node:stream/consumers';
+
 import { Context, NoInput, Prompt, Resource, Tool } from '@decorum/core';
+import type { Auth } from '@decorum/http';
 import { type McpModuleOptions, requestOf } from '@decorum/nestjs';
 import { connect } from '@decorum/testing';
 import { describe, expect, it } from '@jest/globals';
@@ -64,7 +68,29 @@ describe.each(PLATFORMS)('an application on %s', (_platform, adapter) => {
     const bodies = ['a', 'b', 'root'].map(async (name) => await (await fetch(`${url}/.well-known/${name}`)).text());
     expect(await Promise.all(bodies)).toEqual(['a', 'b', 'a']);
   });
+
+  it('lets several servers share the mount of `auth`, with unread bodies, and owns its paths', async () => {
+    const allowedHosts = ['id.example'];
+    const auth: Auth = {
+      authenticate: () => undefined,
+      allowedHosts,
+      mount: { paths: ['/users', '/users/'], handle: echo as never },
+    };
+    const url = await listen(['a', 'b'].map((name) => ({ name, path: `/${name}`, auth })));
+    const headers = { 'content-type': 'application/json' };
+    const answered = await fetch(`${url}/users/x?y`, { method: 'POST', headers, body: '{"a":1}' });
+    expect([await answered.text(), answered.headers.getSetCookie()]).toEqual(['/users/x?y {"a":1}', ['a=1', 'b=2']]);
+    const module = moduleOf({ imports: [forRoot({ auth })], providers: [Shop], controllers: [Users] });
+    const app = closing(await NestFactory.create(module, adapter(), QUIET));
+    await expect(app.listen(0)).rejects.toThrow(/users\S* belongs to the application and to `auth`/);
+  });
 });
+
+/** Answers with what it got. */
+async function echo(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  response.setHeader('set-cookie', ['a=1', 'b=2']);
+  response.end(`${request.url} ${await textOf(request)}`);
+}
 
 @Controller('users')
 class Users {

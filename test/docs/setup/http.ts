@@ -20,6 +20,8 @@ export async function verifyToken(authorization: string | undefined): Promise<Us
   return authorization === 'Bearer secret' ? { id: 'ada', scopes: [] } : undefined;
 }
 
+export function handleOAuth(_request: unknown, _response: unknown): void {}
+
 export async function findCaller(authorization: string | undefined): Promise<Principal | undefined> {
   const user = await verifyToken(authorization);
   return user && { subject: user.id, scopes: ['mcp'] };

@@ -1,6 +1,7 @@
 import type { Principal } from '@decorum/core';
 
 import type { Headers } from '../endpoint/http-context.js';
+import type { AuthMount } from '../hosts/node/auth-mount.js';
 
 /** The part of a request that is known before its body is read. */
 export interface RequestHead {
@@ -97,6 +98,10 @@ export interface Auth<HostRequest = unknown> {
   requestedScope?(scope: string): string;
   /** Public documents that tell clients where to get a token (RFC 9728, RFC 8414). */
   readonly documents?: readonly AuthDocument[];
+  /** Serves Node requests, on hosts that have them: all but `fetchHandler`. */
+  readonly mount?: AuthMount;
+  /** `Host` values to accept in addition to those of the endpoint's `allowedHosts`. */
+  readonly allowedHosts?: readonly string[];
   /** Lower-case names of more headers that hold credentials. They are left out of `ctx.transport.headers`. */
   readonly credentialHeaders?: readonly string[];
   /**

@@ -25,7 +25,7 @@ function parse(url: string): URL | undefined {
 }
 
 /** Describes the mistake in a value of `allowedHosts` and its remedy. Returns undefined for a valid value. */
-function hostMistake(value: string): string | undefined {
+export function hostMistake(value: string): string | undefined {
   if (value.includes('*')) return `${WILDCARD}, such as "mcp.example.com"`;
   if (HOST.test(value) && isAscii(value)) return undefined;
   const meant = /^[0-9a-f.]*(?::[0-9a-f.]*){2,}$/i.test(value)

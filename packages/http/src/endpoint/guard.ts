@@ -41,15 +41,27 @@ export class Guard {
    * @param port local port of the connection; undefined if there is none
    * @throws {HttpError} 403
    */
-  check({ host, origin }: Headers, port: number | undefined): void {
-    if (host === undefined || host !== this.servedHost || port !== this.servedPort) {
-      if (host === undefined || !this.allowsHost(host.toLowerCase(), port)) throw this.reject('Host', host);
-      this.servedHost = host;
-      this.servedPort = port;
-    }
+  check(headers: Headers, port: number | undefined): void {
+    const { host, origin } = headers;
+    if (host === undefined || host !== this.servedHost || port !== this.servedPort) this.checkHost(headers, port);
     if (origin !== undefined && !this.allowsOrigin(origin.toLowerCase(), port)) {
       throw this.reject('Origin', origin);
     }
+  }
+
+  /**
+   * Checks only the host of a request.
+   * @throws {HttpError} 403
+   */
+  checkHost({ host }: Headers, port: number | undefined): void {
+    if (!this.allowsHostOf({ host }, port)) throw this.reject('Host', host);
+    this.servedHost = host;
+    this.servedPort = port;
+  }
+
+  /** Whether the host of a request is allowed. */
+  allowsHostOf({ host }: Headers, port: number | undefined): boolean {
+    return host !== undefined && this.allowsHost(host.toLowerCase(), port);
   }
 
   private reject(header: 'Host' | 'Origin', value = ''): HttpError {

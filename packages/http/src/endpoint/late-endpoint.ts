@@ -45,6 +45,9 @@ function requireServer(server: Host, where: string): void {
   throw startupError('DECORUM_INVALID_OPTION', where, 'server', problem);
 }
 
+const NEEDS_NODE =
+  'has a `mount`, which needs the requests of Node.js. Serve with `listen`, `mcp` in Fastify, or `nodeHandler`';
+
 /** How a function creates a handler. */
 interface Creation {
   /** Its name. */
@@ -74,6 +77,8 @@ export class LateEndpoint<HostRequest> {
     const { path } = options;
     this.settings = { ...resolveOptions(options), ...more, servedPath: path };
     requireSentPaths(this.settings);
+    if (where === 'fetchHandler' && this.settings.auth?.mount !== undefined)
+      throw startupError('DECORUM_INVALID_OPTION', where, 'auth', NEEDS_NODE);
     this.host = hostOf(server);
     requireFreeRoutes(this.host, this.settings, path === undefined);
     this.ready = new Promise((resolve, reject) => {

@@ -170,7 +170,7 @@ export function resolveOptions<HostRequest>(options: EndpointOptions<HostRequest
     return [name, requireCount(name, value, max)] as const;
   });
   const { allowedHosts: hosts = [], allowedOrigins: origins = [] } = options;
-  const allowedHosts = requireList('allowedHosts', hosts);
+  const allowedHosts = [...requireList('allowedHosts', hosts), ...(auth?.allowedHosts ?? [])];
   const allowedOrigins = requireList('allowedOrigins', origins);
   return {
     path: requirePath('path', path),

@@ -3,6 +3,8 @@ import { isPromise, type OwnedRoute } from '@decorum/core/internal';
 import type { HostPort } from '@decorum/core/transport';
 
 import { startupError } from '../errors.js';
+import type { AuthMount } from '../hosts/node/auth-mount.js';
+import { covers } from '../auth/mount.js';
 import { lowerCased, requireSendable } from '../auth/authenticate.js';
 import type { ExchangeParts } from '../exchange/exchange-parts.js';
 import { HttpError, MaskedError } from './http-error.js';
@@ -10,15 +12,16 @@ import { type HttpRequest, type Responder, transportInfo } from './http-context.
 import type { ResolvedOptions } from './options.js';
 
 /**
- * Rejects plugin routes at paths that belong to the endpoint.
+ * Rejects plugin routes at paths that belong to the endpoint or its `auth`, and an endpoint at a path of its `auth`.
  * @param isWhole whether the endpoint serves every path
  * @throws {DecorumError} `DECORUM_DUPLICATE_ROUTE`
  */
 export function requireFreeRoutes(
   { routes }: Pick<HostPort, 'routes'>,
-  { path, legacySse, auth }: ResolvedOptions<never>,
+  settings: ResolvedOptions<never>,
   isWhole = false,
 ): void {
+  const { path, legacySse, auth } = settings;
   const owners = new Map<string | undefined, string>([
     ...(auth?.documents ?? []).map((document) => [document.path, '`auth`'] as const),
     [legacySse?.path, '`legacySse`'],
@@ -26,13 +29,29 @@ export function requireFreeRoutes(
     [isWhole ? '/' : undefined, 'the MCP endpoint'],
     [path === '' ? '/' : path, 'the MCP endpoint'],
   ]);
+  const { mount } = auth ?? {};
+  requireFreeEndpoint(mount, settings);
   for (const route of routes) {
-    const owner = owners.get(route.path);
+    const owner = owners.get(route.path) ?? (mount && covers(mount, route.path) ? '`auth`' : undefined);
     if (owner === undefined) continue;
     throw startupError('DECORUM_DUPLICATE_ROUTE', `${route.method} ${route.path}`, [
       owner,
       `the plugin "${route.plugin}"`,
     ]);
+  }
+}
+
+/** Rejects an endpoint at a path of its own `auth`. */
+function requireFreeEndpoint(
+  mount: AuthMount | undefined,
+  { path, servedPath, legacySse }: ResolvedOptions<never>,
+): void {
+  if (mount === undefined || servedPath === undefined) return;
+  // the prefix that an application has added
+  const prefix = servedPath.slice(0, servedPath.length - path.length);
+  for (const own of [path, legacySse?.path, legacySse?.messagesPath]) {
+    if (own === undefined || !covers(mount, prefix + own)) continue;
+    throw startupError('DECORUM_DUPLICATE_ROUTE', prefix + own, ['`auth`', 'the MCP endpoint']);
   }
 }
 

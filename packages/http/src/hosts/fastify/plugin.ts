@@ -56,7 +56,7 @@ export const mcp: FastifyPluginAsync<McpPluginOptions> = Object.assign(
     const { routes } = hostOf(options.server, 'mcp');
     const settings = resolveOptions(options);
     requireHosts(app, settings.allowedHosts);
-    requireRoutes(app, settings.auth);
+    requireRoutes(app, settings);
     const servedPath = app.prefix + settings.path;
     const { pipeline, detach } = await openEndpoint(options.server, { ...settings, servedPath });
     app.addHook('preClose', async () => {

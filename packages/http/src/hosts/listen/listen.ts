@@ -21,7 +21,7 @@ import {
   resolveOptions,
 } from '../../endpoint/options.js';
 import type { Pipeline } from '../../endpoint/pipeline.js';
-import { authRoutes } from '../fastify/auth-routes.js';
+import { addDocuments } from '../fastify/auth-routes.js';
 import { FastifyContext } from '../fastify/context.js';
 import { isFlooding } from '../node/answers.js';
 import { addPluginRoutes } from '../fastify/plugin-routes.js';
@@ -104,7 +104,7 @@ export async function listen(server: ClosableHost, options: ListenOptions = {}):
     };
     addEndpoint(app, pipeline);
     await addPluginRoutes(app, pipeline, routes);
-    if (settings.auth) await app.register(authRoutes(settings.auth, report));
+    if (settings.auth) addDocuments(app, settings.auth, report);
     app.setNotFoundHandler((_request, { raw }) => {
       if (raw.socket === null && isFlooding(raw)) return;
       throw noEndpoint();

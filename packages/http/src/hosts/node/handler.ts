@@ -5,12 +5,14 @@ import type { Host } from '@decorum/core/transport';
 import { excerpt } from '@decorum/core/internal';
 
 import { documentAt, serveDocument } from '../../auth/documents.js';
+import { mountAt, MountHosts } from '../../auth/mount.js';
 import { noEndpoint } from '../../endpoint/http-error.js';
 import { LateEndpoint } from '../../endpoint/late-endpoint.js';
 import type { EndpointOptions } from '../../endpoint/options.js';
 import { isFlooding } from './answers.js';
 import { NodeContext } from './context.js';
 import { type NodeRequest, originForm, sentUrl } from './head.js';
+import { serveMount } from './mount.js';
 
 /** Options of the handler for Node. */
 export type NodeHandlerOptions = EndpointOptions<IncomingMessage>;
@@ -30,7 +32,7 @@ export interface NodeHandler {
 }
 
 const MOUNTED =
-  'nodeHandler is mounted at a path, so clients may not find the documents of `auth` at the root. Unless something else ' +
+  'nodeHandler is mounted at a path, so clients may not find what `auth` serves at the root. Unless something else ' +
   "serves them, mount it at the root: `app.use(nodeHandler(server, { auth, path: '/mcp' }))`.";
 
 const hiddenPath = (mountedAt: string, path = '') =>
@@ -56,13 +58,17 @@ export function nodeHandler(server: Host, options: NodeHandlerOptions = {}): Nod
   const late = new LateEndpoint(server, options, { where: 'nodeHandler' });
   const { report, settings } = late;
   const { path } = options;
-  let mayWarn = (settings.auth?.documents ?? []).length > 0;
+  const { auth } = settings;
+  const hosts = new MountHosts(settings);
+  let mayWarn = (auth?.documents ?? []).length > 0 || auth?.mount !== undefined;
   let mayWarnOfPath = path !== undefined;
   const handle = (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void): void => {
     // Express removes the mount path of a handler from `url`
     const url = originForm(request.url);
     const originalUrl = sentUrl(request);
-    const document = documentAt(settings.auth, originalUrl);
+    const document = documentAt(auth, originalUrl);
+    const mount = document ? undefined : mountAt(auth, originalUrl);
+    if (mount) return serveMount(mount, { request, response, url: originalUrl, hosts, report });
     if (document === undefined && mayWarn && originalUrl !== url) {
       mayWarn = false;
       late.warn(MOUNTED);
