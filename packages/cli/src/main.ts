@@ -6,6 +6,7 @@ import { createCommand, runProgram } from 'create-decorum';
 import { addCommand } from './commands/add.js';
 import { buildCommand } from './commands/build.js';
 import { devCommand } from './commands/dev.js';
+import { hashPasswordCommand } from './commands/hash-password.js';
 import { startCommand } from './commands/start.js';
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
@@ -15,7 +16,14 @@ const program = new Command('decorum')
   .version(version, '--version', 'print the version')
   .option('--debug', 'print the stack of an error')
   .exitOverride();
-const commands = [createCommand('new'), devCommand(), startCommand(), buildCommand(), addCommand()];
+const commands = [
+  createCommand('new'),
+  devCommand(),
+  startCommand(),
+  buildCommand(),
+  addCommand(),
+  hashPasswordCommand(),
+];
 // `addCommand` doesn't copy the settings of the program
 for (const command of commands) program.addCommand(command.copyInheritedSettings(program));
 

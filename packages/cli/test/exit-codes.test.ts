@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 afterEach(() => project.remove());
 
-const COMMANDS = ['new', 'dev', 'start', 'build', 'add'];
+const COMMANDS = ['new', 'dev', 'start', 'build', 'add', 'hash-password'];
 
 /** The rows of the table in docs/cli.md. */
 function documented(): object[] {
@@ -54,6 +54,8 @@ describe('the exit codes', () => {
       { args: ['start', 'src/main.ts', 'src/other.ts'], says: 'Pass one entry.' },
       { args: ['start', '--stdio', '--http'], says: 'Pass either --stdio or --http' },
       { args: ['build', 'src/nothing.ts'], says: 'There is no file src/nothing.ts' },
+      // others could see it in the list of processes
+      { args: ['hash-password', 'hunter2'], says: 'too many arguments' },
     ];
     const ended = await Promise.all(wrong.map(({ args }) => project.decorum(args)));
     expect(ended).toEqual(wrong.map(({ says }) => ({ code: 2, stdout: '', stderr: expect.stringContaining(says) })));
