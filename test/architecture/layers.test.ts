@@ -113,6 +113,7 @@ const ENTRIES = new Set([
   '@decorum/core/transport',
   '@decorum/http/node',
   '@decorum/http/fetch',
+  '@decorum/auth-server/store-contract',
   '@decorum/testing/jest',
   '@decorum/testing/vitest',
 ]);

@@ -4,17 +4,77 @@ import { chmod, mkdir, open, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 
 import { fileStore, memoryStore } from '@decorum/auth-server';
+import { storeContract } from '@decorum/auth-server/store-contract';
 import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 
-import type { Change } from '../src/store/auth-store.js';
+import type { AuthStore, Change } from '../src/store/auth-store.js';
 import { MemoryStore } from '../src/store/memory-store.js';
 import { afterwards, createFolder, ManualClock, openFileStore } from './fixture-store.js';
-import { describeAuthStore } from './store-contract.js';
 
 const clock = new ManualClock();
-describeAuthStore('memoryStore', async () => new MemoryStore({}, clock), clock);
-describeAuthStore('fileStore', async () => await openFileStore(createFolder(), clock), clock);
+
+describe.each<[string, () => Promise<AuthStore>]>([
+  ['memoryStore', async () => new MemoryStore({}, clock)],
+  ['fileStore', async () => await openFileStore(createFolder(), clock)],
+])('%s', (_name, create) => {
+  it.each(storeContract)('%s', async (_rule, check) => {
+    await expect(check(await create(), clock)).resolves.toBeUndefined();
+  });
+
+  it('makes concurrent writes in order, each seeing those before it', async () => {
+    const store = await create();
+    const steps = Array.from({ length: 20 }, (_, n) => n);
+    const made = await Promise.all(
+      steps.map((n) => store.write([{ key: 'grant:a', value: `${n}`, expected: n === 0 ? null : `${n - 1}` }])),
+    );
+    expect(made).toEqual(steps.map(() => true));
+    expect(await store.get('grant:a')).toBe('19');
+  });
+});
+
+/** Stores that break one rule each. */
+const BROKEN: Readonly<Record<string, (store: AuthStore) => Partial<AuthStore>>> = {
+  'forgets records': () => ({ get: async () => undefined }),
+  'ignores `expected`': (store) => ({
+    write: async (changes) => await store.write(changes.map((each) => ({ ...each, expected: undefined }))),
+  }),
+  'ignores `expiresAt`': (store) => ({
+    write: async (changes) => await store.write(changes.map((each) => ({ ...each, expiresAt: undefined }))),
+  }),
+  'writes one change after the other': (store) => ({
+    write: async (changes) => {
+      for (const change of changes) if (!(await store.write([change]))) return false;
+      return true;
+    },
+  }),
+  'checks before it writes, not at once': (store) => ({
+    write: async (changes) => {
+      for (const { key, expected } of changes)
+        if (expected !== undefined && ((await store.get(key)) ?? null) !== expected) return false;
+      return await store.write(changes.map((each) => ({ ...each, expected: undefined })));
+    },
+  }),
+  'lists kinds by their first letters': (store) => ({
+    list: async (kind) => {
+      const kinds = ['key', 'keys', 'key-old', 'ke', 'KEY', 'client', 'grant', 'code'];
+      const all = await Promise.all(kinds.map((each) => store.list(each)));
+      return all.flat().filter(({ key }) => key.startsWith(kind));
+    },
+  }),
+};
+
+describe('the contract of stores', () => {
+  it.each(Object.entries(BROKEN))('rejects a store that %s', async (_what, broken) => {
+    const checks = storeContract.map(async ([, check]) => {
+      const ownClock = new ManualClock();
+      const store = new MemoryStore({}, ownClock);
+      await check(Object.assign(Object.create(store) as AuthStore, broken(store)), ownClock);
+    });
+    const settled = await Promise.allSettled(checks);
+    expect(settled.map(({ status }) => status)).toContain('rejected');
+  });
+});
 
 const journalIn = (folder: string) => join(folder, 'journal.jsonl');
 const record = (key: string, value: string) => ({ key, value });

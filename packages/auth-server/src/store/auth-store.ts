@@ -2,7 +2,7 @@
 export interface Change {
   /** The kind of the record, a colon, and a digest or another id without secrets: `client:3f9a…`. */
   readonly key: string;
-  /** The new value; undefined deletes the record. */
+  /** The new value, Unicode text without U+0000; undefined deletes the record. */
   readonly value: string | undefined;
   /** When the record is forgotten, in milliseconds since 1970. By default, it is kept until it is deleted. */
   readonly expiresAt?: number | undefined;
@@ -17,7 +17,8 @@ export interface StoredRecord {
 }
 
 /**
- * Where an authorization server keeps clients, grants, tokens and keys. Keys contain digests in place of tokens, and
+ * Where an authorization server keeps clients, grants, tokens and keys. Implement it on a shared store to let several
+ * processes serve the same clients, and test it with `storeContract` of `@decorum/auth-server/store-contract`. Keys contain digests in place of tokens, and
  * values have no tokens in clear text. An expired record counts as missing.
  */
 export interface AuthStore {
@@ -31,7 +32,7 @@ export interface AuthStore {
   list(kind: string): Promise<readonly StoredRecord[]>;
   /**
    * Makes all changes or none. Once it has resolved, the changes survive the end of the process, if the store is
-   * persistent.
+   * persistent. If it rejects, the changes may have been made or not.
    * @returns whether the changes were made. If not, a record no longer had its `expected` value
    */
   write(changes: readonly Change[]): Promise<boolean>;
