@@ -1,6 +1,6 @@
 import { Authenticator, type GrantSource, LocalAuth, LocalKeys, OptionChecks } from '@decorum/auth/internal';
 import type { SharedOptions } from '@decorum/auth/internal';
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { SignJWT } from 'jose';
 
 import type { AuthEvent } from '../src/index.js';
@@ -9,6 +9,10 @@ import { AUDIENCE, bearing, createKey, type Key, statusOf } from './fixture.js';
 const ISSUER = 'https://mcp.example.com';
 const [ONE, TWO] = [createKey('ES256', 'one'), createKey('ES256', 'two')];
 const NOW = 1_800_000_000_000;
+
+afterEach(() => {
+  jest.useRealTimers();
+});
 
 /** Grants that a test ends, or makes unreadable. */
 class Grants implements GrantSource {
@@ -98,11 +102,15 @@ describe('an issuer inside this process', () => {
   });
 
   it('accepts the tokens of a new key as soon as it is listed, beside those of the old one', async () => {
-    const { listed, sign, enter } = open();
+    const { auth, listed, sign, enter } = open();
+    const old = await sign();
+    expect(statusOf(await enter(old))).toBe(200);
     const next = await sign({}, TWO);
     expect(statusOf(await enter(next))).toBe(401);
     listed.push(TWO);
-    expect([statusOf(await enter(next)), statusOf(await enter(await sign()))]).toEqual([200, 200]);
+    expect([statusOf(await enter(next)), statusOf(await enter(await sign({ jti: 'later' })))]).toEqual([200, 200]);
+    // at once: it isn't verified again
+    expect(auth.authenticate(bearing(old), undefined)).toMatchObject({ subject: 'ada' });
   });
 
   it('refuses the tokens of a removed key at once, also those that were just verified', async () => {
@@ -212,5 +220,28 @@ describe('the grant of a token', () => {
     expect(statusOf(await enter(token))).toBe(200);
     grants.failure = new Error('disk is gone');
     expect(statusOf(await enter(token))).toBe(200);
+  });
+
+  it('that a store does not deliver within 5 seconds is a 503, and the token is looked up again after that', async () => {
+    const { auth, grants, sign, enter, logged } = open();
+    const token = await sign();
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
+    const asked = new Promise<void>((resolve) => {
+      grants.find = async () => {
+        resolve();
+        return await new Promise(() => {});
+      };
+    });
+    const answer = enter(token);
+    await asked;
+    jest.advanceTimersByTime(4999);
+    await new Promise(setImmediate);
+    expect(logged).toEqual([]);
+    jest.advanceTimersByTime(1);
+    expect(await answer).toMatchObject({ status: 503 });
+    expect(logged).toEqual(['Refused credentials: no answer within 5000 ms. The store of grants could not be read.']);
+    grants.find = async () => ({ revoked: false });
+    expect(await auth.authenticate(bearing(token), undefined)).toMatchObject({ subject: 'ada' });
+    expect(jest.getTimerCount()).toBe(0);
   });
 });
