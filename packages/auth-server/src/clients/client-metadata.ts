@@ -1,5 +1,6 @@
 import { isObject } from '@decorum/core/internal';
 
+import { cleanName } from '../pages/clean-name.js';
 import { ClientError } from './client-error.js';
 import { clientKind, requireRedirects } from './redirects.js';
 import { parseUrl } from './urls.js';
@@ -40,7 +41,6 @@ export interface MetadataPolicy {
   readonly methods: readonly [AuthMethod, ...AuthMethod[]];
 }
 
-const MAX_NAME = 100;
 const MAX_URI = 2000;
 
 /**
@@ -53,10 +53,11 @@ export function takeMetadata(sent: SentMetadata, policy: MetadataPolicy): Omit<C
   requireMember('grant_types', sent['grant_types'], 'authorization_code');
   requireMember('response_types', sent['response_types'], 'code');
   const method = takeMethod(sent['token_endpoint_auth_method'], policy);
-  const name = cleanName(sent['client_name']);
-  const { client_uri: uri } = sent;
+  const { client_name: name, client_uri: uri } = sent;
+  // markup stays: pages escape it
+  const shown = typeof name === 'string' ? cleanName(name) : '';
   return {
-    ...(name !== undefined && { client_name: name }),
+    ...(shown !== '' && { client_name: shown }),
     ...(isHttpsUrl(uri) && { client_uri: uri }),
     redirect_uris: redirects,
     application_type: clientKind(redirects),
@@ -74,19 +75,6 @@ export const isHttpsUrl = (value: unknown): value is string => {
   const url = parseUrl(value);
   return url !== undefined && url.username === '' && url.password === '';
 };
-
-/**
- * The name of a client without what could make a page show another one: control, bidirectional and invisible
- * characters. Markup stays, because pages escape it. Undefined if nothing is left.
- */
-export function cleanName(name: unknown): string | undefined {
-  if (typeof name !== 'string') return undefined;
-  const clean = name
-    .replace(/[\p{Zs}\p{Zl}\p{Zp}\t\r\n]+/gu, ' ')
-    .replace(/[\p{C}\u{115f}\u{1160}\u{3164}\u{ffa0}]/gu, '')
-    .trim();
-  return [...clean].slice(0, MAX_NAME).join('').trim() || undefined;
-}
 
 function requireMember(field: string, values: unknown, member: string): void {
   if (values === undefined || (Array.isArray(values) && values.includes(member))) return;

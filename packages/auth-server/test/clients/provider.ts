@@ -11,7 +11,8 @@ interface SeenClient {
   metadata(): Record<string, unknown>;
 }
 
-const provider = new Provider('https://mcp.example.com', {
+/** The library that has the last word about clients. */
+export const provider = new Provider('https://mcp.example.com', {
   clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post', 'private_key_jwt'],
   features: { devInteractions: { enabled: false }, clientCredentials: { enabled: true } },
   clientDefaults: { id_token_signed_response_alg: 'ES256' },
@@ -22,7 +23,9 @@ const provider = new Provider('https://mcp.example.com', {
 /** What the real oidc-provider makes of a client. It throws if it doesn't accept the metadata. */
 export function seenByProvider(metadata: ClientMetadata): SeenClient {
   const Client = provider.Client as unknown as new (metadata: unknown) => SeenClient;
-  return new Client(structuredClone(metadata));
+  // it must not change metadata that is used again
+  for (const value of Object.values(metadata)) Object.freeze(value);
+  return new Client(Object.freeze(metadata));
 }
 
 /** A client with some redirect URIs, as this server would describe it. */
