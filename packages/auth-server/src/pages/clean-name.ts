@@ -1,4 +1,4 @@
-/** A longer name would push the facts about a client out of sight. */
+/** Longer text would push the facts about a client out of sight. */
 const MAX_NAME = 80;
 
 /** Line breaks and other white space. */
@@ -20,15 +20,16 @@ export function cleanText(text: string): string {
 
 /**
  * The name of a client or account as a page may show it: without what could hide or reorder text, and not too long.
+ * @param max the number of characters that are shown
  * @returns an empty string if nothing can be seen
  */
-export function cleanName(name: string): string {
+export function cleanName(name: string, max = MAX_NAME): string {
   // cut first: the rules need not read a name of megabytes
-  const characters = [...cleanText(name.slice(0, MAX_NAME * 16))];
-  return characters.length <= MAX_NAME
+  const characters = [...cleanText(name.slice(0, max * 16))];
+  return characters.length <= max
     ? characters.join('')
     : `${characters
-        .slice(0, MAX_NAME - 1)
+        .slice(0, max - 1)
         .join('')
         .trim()}…`;
 }

@@ -36,14 +36,18 @@ const checkbox = (label: string): Html => {
 const decision = (name: keyof typeof DECISIONS, label: string, style = 'other'): Html =>
   markup`<button class="${style}" type="submit" name="${FIELDS.decision}" value="${DECISIONS[name]}">${label}</button>`;
 
+/** A longer URI is cut: what matters is its host, which is shown whole. */
+const MAX_URI = 120;
+
 /** The client as pages show it, also to functions of `texts`. */
 function cleanClient(client: ClientView): ClientView {
-  const { name, host, redirectHost, isLoopbackOnly } = client;
+  const { name, host, redirectHost, redirectUri } = client;
   return {
+    ...client,
     name: cleanName(name),
     host: host === undefined ? undefined : cleanText(host),
     redirectHost: cleanText(redirectHost),
-    isLoopbackOnly,
+    redirectUri: redirectUri === undefined ? undefined : cleanName(redirectUri, MAX_URI),
   };
 }
 
@@ -74,10 +78,10 @@ ${this.claim(view, say('signInLead'))}
 ${isWrong ? markup`<p class="wrong" id="problem" role="alert">${say('wrong')}</p>` : undefined}
 <div class="field"><label for="username">${say('username')}</label>
 <input id="username" name="${FIELDS.username}" value="${username}" autocomplete="username" autocapitalize="none"
- spellcheck="false" maxlength="200" required${described}${username === '' ? FOCUS : undefined}></div>
+ spellcheck="false" maxlength="320" required${described}${username === '' ? FOCUS : undefined}></div>
 <div class="field"><label for="password">${say('password')}</label>
 <input id="password" name="${FIELDS.password}" type="password" autocomplete="current-password"
- maxlength="1000" required${described}${username === '' ? undefined : FOCUS}></div>
+ maxlength="4096" required${described}${username === '' ? undefined : FOCUS}></div>
 <div class="actions"><button class="primary" type="submit">${say('signIn')}</button></div>
 </form>`,
     );
@@ -139,9 +143,12 @@ ${decision('deny', say('deny'))}
 
   private whereabouts(view: SignInView | ConsentView): Html {
     const say = this.sayer(view);
-    const { host, redirectHost } = view.client;
-    const published = host === undefined ? markup`${say('noClientHost')}` : foreign(host);
-    return markup`${row(say('clientHost'), published)}${row(say('redirectHost'), foreign(redirectHost))}`;
+    const { host, isListed, redirectHost, redirectUri } = view.client;
+    const unpublished = say(isListed ? 'listedClient' : 'noClientHost');
+    const published = host === undefined ? markup`${unpublished}` : foreign(host);
+    const exactly = redirectUri === undefined ? undefined : markup`<br><small>${foreign(redirectUri)}</small>`;
+    const redirect = markup`${foreign(redirectHost)}${exactly}`;
+    return markup`${row(say('clientHost'), published)}${row(say('redirectHost'), redirect)}`;
   }
 
   private account(view: ConsentView, account: string): Html {

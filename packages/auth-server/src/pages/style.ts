@@ -51,7 +51,7 @@ border-inline-start:.2rem solid var(--line)}
 dl{margin-bottom:1.25rem;border-block:1px solid var(--line)}
 dl div{padding:.5rem 0;display:grid;grid-template-columns:8rem 1fr;gap:0 1rem}
 dl div+div{border-top:1px solid var(--line)}
-dt{color:var(--quiet)}
+dt,small{color:var(--quiet)}
 section{margin-bottom:1.25rem}
 ul{padding-inline-start:1.25rem}
 li{padding-block:.125rem}

@@ -27,6 +27,8 @@ export interface PageTexts {
   readonly clientHost?: PageText<SignInView | ConsentView>;
   /** In place of this host, if the client's id is no URL. */
   readonly noClientHost?: PageText<SignInView | ConsentView>;
+  /** In place of this host, if the server's operator has listed the client. */
+  readonly listedClient?: PageText<SignInView | ConsentView>;
   /** Labels the host that the answer goes to. */
   readonly redirectHost?: PageText<SignInView | ConsentView>;
   readonly account?: PageText<ConsentView>;
@@ -62,8 +64,9 @@ const DEFAULTS: AllTexts = {
   consentTitle: 'Allow access?',
   consentLead: 'An app asks to act for you. It calls itself',
   unnamed: '(no name)',
-  clientHost: 'Published by',
+  clientHost: 'Comes from',
   noClientHost: 'Unknown. Any app can use this name',
+  listedClient: "This server's own list of apps",
   redirectHost: 'Sends you to',
   account: 'Your account',
   switchAccount: 'Use another account',

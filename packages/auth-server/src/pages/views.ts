@@ -4,8 +4,12 @@ export interface ClientView {
   readonly name: string;
   /** The host of its id, if that is a URL whose document was fetched. */
   readonly host?: string | undefined;
+  /** Whether the server's operator has listed it, so that its name is known. */
+  readonly isListed?: boolean | undefined;
   /** The host that it gets its answer at or, of a private scheme, the scheme: `cursor://`. */
   readonly redirectHost: string;
+  /** Where exactly it gets its answer. */
+  readonly redirectUri?: string | undefined;
   /** Whether all its redirects stay on the user's computer, where any program can receive them. */
   readonly isLoopbackOnly: boolean;
 }

@@ -22,11 +22,12 @@ export class Derivations {
 
   /**
    * Runs a derivation in its turn.
-   * @throws {SignInBusyError} if too many wait already
+   * @param maxWaiting how many others may wait already
+   * @throws {SignInBusyError} if more wait
    */
-  async run<T>(derive: () => Promise<T>): Promise<T> {
+  async run<T>(derive: () => Promise<T>, maxWaiting = WAITING): Promise<T> {
     if (this.running < RUNNING) this.running++;
-    else await this.turn();
+    else await this.turn(maxWaiting);
     try {
       return await derive();
     } finally {
@@ -36,8 +37,8 @@ export class Derivations {
     }
   }
 
-  private turn(): Promise<void> {
-    if (this.waiting.length >= WAITING) throw new SignInBusyError();
+  private turn(maxWaiting: number): Promise<void> {
+    if (this.waiting.length >= maxWaiting) throw new SignInBusyError();
     return new Promise((resolve) => {
       this.waiting.push(resolve);
     });

@@ -31,7 +31,8 @@ const unpadded = (bytes: Buffer): string => bytes.toString('base64').replace(/=+
 // one for the process, because its threads are what they share
 const derivations = new Derivations();
 
-function derive(password: string, { ln, r, p, salt, digest }: PasswordHash): Promise<Buffer> {
+function derive(password: string, hash: PasswordHash, maxWaiting?: number): Promise<Buffer> {
+  const { ln, r, p, salt, digest } = hash;
   // the same text may be encoded in several ways, depending on the keyboard
   const text = password.normalize('NFKC');
   const options = { N: 2 ** ln, r, p, maxmem: 2 * MEMORY.max };
@@ -40,18 +41,19 @@ function derive(password: string, { ln, r, p, salt, digest }: PasswordHash): Pro
       new Promise((resolve, reject) => {
         scrypt(text, salt, digest.length, options, (error, key) => (error ? reject(error) : resolve(key)));
       }),
+    maxWaiting,
   );
 }
 
 /**
  * Hashes a password for the file of `usersFile`, as `decorum hash-password` does.
  * @throws {TypeError} if the password is empty or not a string
- * @throws {SignInBusyError} if too many users are signing in at the moment
  */
 export async function hashPassword(password: string): Promise<string> {
   if (typeof password !== 'string' || password === '') throw new TypeError('The password must be a string, not empty');
   const hash = { ...NEW, salt: randomBytes(SALT_BYTES), digest: Buffer.alloc(DIGEST_BYTES) };
-  const digest = await derive(password, hash);
+  // a program may hash the passwords of many users at once
+  const digest = await derive(password, hash, Number.POSITIVE_INFINITY);
   return `$scrypt$ln=${NEW.ln},r=${NEW.r},p=${NEW.p}$${unpadded(hash.salt)}$${unpadded(digest)}`;
 }
 

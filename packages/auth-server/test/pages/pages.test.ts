@@ -66,10 +66,10 @@ describe('the sign-in page', () => {
 });
 
 describe('the consent page', () => {
-  it('names the client as its own claim, both hosts, the account and the scopes [AUTHAS-09]', () => {
+  it('names the client as its own claim, both hosts, the account and the scopes [AUTHAS-09] [SEC-03]', () => {
     const text = textOf(pages.consent({ ...CONSENT, upstream: { name: 'GitHub', scopes: ['repo'] } }));
     expect(text).toContain('It calls itself Notes');
-    expect(text).toContain('Published by notes.example.com');
+    expect(text).toContain('Comes from notes.example.com');
     expect(text).toContain('Sends you to app.example.com');
     expect(text).toContain('Your account alice Use another account');
     expect(text).toContain('It will be able to Use this server Change your notes');
@@ -78,9 +78,20 @@ describe('the consent page', () => {
     expect(text).not.toContain('any program');
   });
 
+  it('shows where exactly the answer goes, cut to a line or two, below the whole host [SEC-03]', () => {
+    const redirectUri = `https://app.example.com/callback?next=${'x'.repeat(500)}`;
+    const text = textOf(pages.consent({ ...CONSENT, client: { ...CLIENT, redirectUri } }));
+    expect(text).toMatch(/Sends you to app\.example\.com https:\/\/app\.example\.com\/callback\?next=x{10,90}… /);
+  });
+
+  it('says that the operator has listed a client, whose name is then known', () => {
+    const text = textOf(pages.consent({ ...CONSENT, client: { ...CLIENT, host: undefined, isListed: true } }));
+    expect(text).toContain('Comes from This server&#39;s own list of apps');
+  });
+
   it('says that nobody has confirmed the name of a client whose id is no URL', () => {
     const text = textOf(pages.consent({ ...CONSENT, client: { ...CLIENT, host: undefined, name: '\u202E\u200B' } }));
-    expect(text).toContain('It calls itself (no name) Published by Unknown. Any app can use this name');
+    expect(text).toContain('It calls itself (no name) Comes from Unknown. Any app can use this name');
   });
 
   it('warns of clients that any program on the computer can pretend to be, and never remembers them [AUTHAS-09]', () => {
@@ -141,18 +152,19 @@ describe('all pages', () => {
   );
 
   it('have the same tags and attributes whatever clients and users send', () => {
-    const view = fc.record({ name: hostile, host: hostile, redirectHost: hostile });
+    const view = fc.record({ name: hostile, host: hostile, redirectHost: hostile, redirectUri: hostile });
     fc.assert(
       fc.property(view, hostile, hostile, (texts, one, other) => {
         const client = { ...texts, isLoopbackOnly: false };
+        const plain = { ...CLIENT, redirectUri: 'https://app.example.com/' };
         const upstream = { name: one, scopes: [other] };
         const consent = { action: one, csrf: other, client, account: one, scopes: [one, other], upstream };
         expect(tagsOf(pages.consent(consent))).toEqual(
-          tagsOf(pages.consent({ ...CONSENT, upstream: { name: 'GitHub', scopes: ['repo'] } })),
+          tagsOf(pages.consent({ ...CONSENT, client: plain, upstream: { name: 'GitHub', scopes: ['repo'] } })),
         );
         const signIn = { action: one, csrf: other, client, username: `x${one}`, problem: 'wrong' } as const;
         expect(tagsOf(pages.signIn(signIn))).toEqual(
-          tagsOf(pages.signIn({ ...SIGN_IN, username: 'x', problem: 'wrong' })),
+          tagsOf(pages.signIn({ ...SIGN_IN, client: plain, username: 'x', problem: 'wrong' })),
         );
         expect(tagsOf(pages.message({ title: one, message: other }))).toEqual(
           tagsOf(pages.message({ title: '', message: '' })),
@@ -161,7 +173,7 @@ describe('all pages', () => {
     );
   });
 
-  it('may not be framed, stored or scripted, and apply only their own style', () => {
+  it('may not be framed, stored or scripted, and apply only their own style [SEC-03]', () => {
     const [, style = ''] = /<style>([^]*)<\/style>/.exec(pages.consent(CONSENT)) ?? [];
     const digest = createHash('sha256').update(style).digest('base64');
     expect(pageHeaders()).toEqual({
