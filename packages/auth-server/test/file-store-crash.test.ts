@@ -162,6 +162,23 @@ describe('a folder that another process has open', () => {
   });
 });
 
+describe('a platform without the library that locks files', () => {
+  it('stops the start, and is told what to do', async () => {
+    const script = `
+      import Module from 'node:module';
+      const load = Module._load;
+      Module._load = (name, ...others) => {
+        if (name === 'fs-native-extensions') throw new Error('no binary');
+        return load(name, ...others);
+      };
+      const { fileStore } = await import('@decorum/auth-server');
+      await fileStore(process.argv[1]).open().catch(({ code, message, cause }) => console.log(code, message, cause.message));
+    `;
+    const [line] = await restOf(run(script, createFolder()).lines);
+    expect(line).toMatch(/^DECORUM_MISSING_LIBRARY fileStore needs fs-native-extensions, .* Alpine Linux.* no binary$/);
+  });
+});
+
 describe('a disk that fills up in the middle of a line', () => {
   it('costs only that write', async () => {
     const folder = createFolder();

@@ -153,8 +153,11 @@ describe('fileStore', () => {
     await chmod(folder, 0o755);
     await (await openFileStore(folder)).close();
     expect(statSync(folder).mode & 0o777).toBe(0o700);
+    await chmod(folder, 0o755);
+    await (await openFileStore(folder)).close();
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
     const shared = createFolder();
-    await writeFile(join(shared, 'index.html'), '');
+    for (const file of ['lock', 'index.html']) await writeFile(join(shared, file), '');
     await chmod(shared, 0o755);
     const opened = openFileStore(shared);
     await expect(opened).rejects.toMatchObject({ code: 'DECORUM_INVALID_OPTION' });

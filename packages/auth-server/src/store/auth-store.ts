@@ -18,8 +18,8 @@ export interface StoredRecord {
 
 /**
  * Where an authorization server keeps clients, grants, tokens and keys. Implement it on a shared store to let several
- * processes serve the same clients, and test it with `storeContract` of `@decorum/auth-server/store-contract`. Keys contain digests in place of tokens, and
- * values have no tokens in clear text. An expired record counts as missing.
+ * processes serve the same clients, and test it with `storeContract` of `@decorum/auth-server/store-contract`. Keys
+ * contain digests in place of tokens, and values have no tokens in clear text. An expired record counts as missing.
  */
 export interface AuthStore {
   /** Whether records outlive the process. The values are then sealed with the key in `DECORUM_SECRET`. */

@@ -56,7 +56,9 @@ export class FileStore implements AuthStore {
     } catch (error) {
       await this.close();
       if (error instanceof DecorumError) throw error;
-      throw invalidFolder(`can't be used: ${(error as Error).message}`, error);
+      const { message, code } = error as NodeJS.ErrnoException;
+      const remedy = code === undefined ? '' : '. Pass a folder on a local disk that the process can write to';
+      throw invalidFolder(`can't be used: ${message}${remedy}`, error);
     }
   }
 
@@ -79,10 +81,9 @@ export class FileStore implements AuthStore {
   async close(): Promise<void> {
     this.isClosed = true;
     await this.written;
-    await this.journal.close();
     const { lock } = this;
     this.lock = undefined;
-    await lock?.close();
+    await this.journal.close().finally(() => lock?.close());
   }
 
   private async writePending(): Promise<void> {

@@ -9,6 +9,13 @@ import type { Clock } from '../platform.js';
 import { loadTryLock } from './native-lock.cjs';
 
 const LOCK_FILE = 'lock';
+
+/** The journal of the folder. */
+export const JOURNAL_FILE = 'journal.jsonl';
+
+/** What may be in a folder whose mode is changed: our files, and what a new volume has. */
+const OWN_FILES = new Set([LOCK_FILE, JOURNAL_FILE, `${JOURNAL_FILE}.new`, 'lost+found']);
+
 const OTHERS = 0o077;
 
 /** How long a process waits for the folder. A restart may begin before the old process has ended. */
@@ -36,14 +43,13 @@ function loadLock(): ReturnType<typeof loadTryLock> {
 
 /**
  * Creates the folder, which only this user can read. An empty folder, such as a new volume, is made so. The mode of a
- * folder that has files of others is not changed, because other programs may need it.
+ * folder that has other files is not changed, because other programs may need it.
  */
 async function prepare(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const { mode } = await stat(folder);
   if (process.platform === 'win32' || (mode & OTHERS) === 0) return;
-  const files = await readdir(folder);
-  const isOurs = files.length === 0 || files.includes(LOCK_FILE);
+  const isOurs = (await readdir(folder)).every((file) => OWN_FILES.has(file));
   try {
     if (isOurs) return await chmod(folder, 0o700);
   } catch {
@@ -58,7 +64,7 @@ async function prepare(folder: string): Promise<void> {
 /** Who has locked a folder, as that process has written it. */
 async function holderOf(file: FileHandle): Promise<string> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(300), 0, 300, 0);
-  return buffer.toString('utf8', 0, bytesRead).trim() || 'another process';
+  return buffer.toString('utf8', 0, bytesRead).split('\n')[0] || 'another process';
 }
 
 /**
@@ -83,7 +89,8 @@ export async function lockFolder(folder: string, clock: Clock, isCancelled: () =
       await clock.wait(POLL_MS);
     }
     await file.truncate(0);
-    await file.appendFile(`process ${process.pid} on ${hostname()}\n`);
+    const advice = 'While it runs, this file keeps other processes out. Do not delete it.';
+    await file.appendFile(`process ${process.pid} on ${hostname()}\n${advice}\n`);
     return file;
   } catch (error) {
     await file.close();

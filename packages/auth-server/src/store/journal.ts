@@ -2,12 +2,13 @@ import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { Change } from './auth-store.js';
+import { JOURNAL_FILE } from './folder-lock.js';
 
 const HEADER = { decorum: 'auth-store', version: 1 };
 const NEWLINE = 0x0a;
 
 /** A journal is replaced when it is this many times as long as after the last replacement, but not while it is short. */
-const GROWTH = 4;
+const GROWTH = 2;
 const MIN_BYTES = 1024 * 1024;
 
 /** Bytes of each write of a replacement. Requests are handled between two of them. */
@@ -67,7 +68,7 @@ export class Journal {
   private isFolderSynced = true;
 
   constructor(private readonly folder: string) {
-    this.file = join(folder, 'journal.jsonl');
+    this.file = join(folder, JOURNAL_FILE);
   }
 
   /** Whether most of the journal is probably out of date. */

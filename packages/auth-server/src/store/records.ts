@@ -4,7 +4,7 @@ import type { Change, StoredRecord } from './auth-store.js';
 const SWEPT_PER_CHANGE = 4;
 
 /** Share of the records that is evicted at the cap, so that finding the victims is rare. */
-const EVICTED_SHARE = 0.1;
+const EVICTED_SHARE = 0.02;
 
 /** Default cap on the records of a store, about 1 KiB each. */
 export const DEFAULT_MAX_RECORDS = 200_000;
