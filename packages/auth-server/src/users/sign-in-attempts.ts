@@ -49,8 +49,9 @@ const digestOf = (text: string): string => createHash('sha256').update(text).dig
 
 function keysOf({ name, address }: Attempt): Keys {
   const place = address === undefined ? 'unknown' : networkOf(address);
-  const known = normalizeName(name);
-  return { pair: digestOf(`${place} ${known}`), address: digestOf(place), name: digestOf(known) };
+  // some directories compare names without case or width, and each spelling would get its own guesses
+  const folded = normalizeName(name).normalize('NFKC').toUpperCase().toLowerCase();
+  return { pair: digestOf(`${place} ${folded}`), address: digestOf(place), name: digestOf(folded) };
 }
 
 /**
