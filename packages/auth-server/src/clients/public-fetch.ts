@@ -24,6 +24,8 @@ export interface Network {
   resolve(host: string, signal: AbortSignal): Promise<readonly string[]>;
   /** PEM certificates to trust in place of the usual ones. */
   readonly ca?: string;
+  /** A signal that aborts after some milliseconds. Defaults to one that doesn't keep the process from exiting. */
+  timeout?(ms: number): AbortSignal;
 }
 
 /** An answer with status 200, or one without its body. */
@@ -68,14 +70,15 @@ export const dnsNetwork: Network = {
  * redirects, so that nobody reaches a private network with it.
  */
 export class PublicFetch {
-  private readonly clock: Clock;
   private readonly network: Network;
   private readonly allowLoopback: boolean;
   private readonly perNetwork: Quota;
   private running = 0;
 
-  constructor(clock: Clock, { allowLoopback, network = dnsNetwork }: { allowLoopback: boolean; network?: Network }) {
-    this.clock = clock;
+  constructor(
+    clock: Pick<Clock, 'now'>,
+    { allowLoopback, network = dnsNetwork }: { allowLoopback: boolean; network?: Network },
+  ) {
     this.network = network;
     this.allowLoopback = allowLoopback;
     this.perNetwork = new Quota(PER_NETWORK, clock);
@@ -93,13 +96,13 @@ export class PublicFetch {
     this.running += 1;
     const controller = new AbortController();
     const abort = () => controller.abort(outage(`did not answer within ${TIMEOUT_MS / 1000} s`));
-    void this.clock.wait(TIMEOUT_MS).then(abort);
-    signal?.addEventListener('abort', abort, { once: true });
+    const timeout = this.network.timeout?.(TIMEOUT_MS) ?? AbortSignal.timeout(TIMEOUT_MS);
+    for (const each of [timeout, signal]) each?.addEventListener('abort', abort, { once: true });
     try {
       return await untilAborted(this.attempt(url, maxBytes, controller.signal), controller.signal);
     } finally {
       this.running -= 1;
-      signal?.removeEventListener('abort', abort);
+      for (const each of [timeout, signal]) each?.removeEventListener('abort', abort);
       // ends what is left of a request that was given up
       controller.abort();
     }

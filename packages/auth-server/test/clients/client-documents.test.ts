@@ -18,7 +18,7 @@ const PATH = '/client.json';
 async function open({ allowLoopback = true, names = { [HOST]: ['127.0.0.1'] } as Record<string, string[]> } = {}) {
   const origin = await openOrigin();
   const clock = standingClock();
-  const network = networkOfNames(names);
+  const network = { ...networkOfNames(names), timeout: clock.timeout };
   const fetcher = new PublicFetch(clock, { allowLoopback, network });
   const documents = new ClientDocuments({ clock, fetcher, schemes: [] });
   const id = origin.url(PATH);
@@ -210,7 +210,7 @@ describe('documents of clients that are fetched', () => {
     clock.pass(1);
     expect(await body).toContain('did not answer within 5 s');
     const resolve = () => new Promise<readonly string[]>(() => {});
-    const stuck = new PublicFetch(clock, { allowLoopback: false, network: { resolve } });
+    const stuck = new PublicFetch(clock, { allowLoopback: false, network: { resolve, timeout: clock.timeout } });
     const dns = stuck.get('https://slow.example/c', { maxBytes: 1 });
     clock.pass(5000);
     await expect(dns).rejects.toThrow('did not answer within 5 s');
@@ -376,7 +376,7 @@ describe('fetching for strangers', () => {
   it('happens at most 64 times at once', async () => {
     const clock = standingClock();
     const resolve = () => new Promise<readonly string[]>(() => {});
-    const fetcher = new PublicFetch(clock, { allowLoopback: false, network: { resolve } });
+    const fetcher = new PublicFetch(clock, { allowLoopback: false, network: { resolve, timeout: clock.timeout } });
     const get = (n: number) =>
       fetcher.get(`https://${n}.example/c`, { maxBytes: 1 }).catch((error: Error) => error.message);
     const slow = Array.from({ length: 64 }, (_, n) => get(n));

@@ -57,9 +57,16 @@ export async function openOrigin() {
 export function standingClock() {
   let now = Date.parse('2030-01-01T00:00:00Z');
   let waiting: { at: number; done: () => void }[] = [];
+  const wait = (ms: number) => new Promise<void>((done) => waiting.push({ at: now + ms, done }));
   return {
     now: () => now,
-    wait: (ms: number) => new Promise<void>((done) => waiting.push({ at: now + ms, done })),
+    wait,
+    /** A signal that aborts after some time of this clock. */
+    timeout(ms: number): AbortSignal {
+      const controller = new AbortController();
+      waiting.push({ at: now + ms, done: () => controller.abort() });
+      return controller.signal;
+    },
     pass(ms: number) {
       now += ms;
       const due = waiting.filter(({ at }) => at <= now);
