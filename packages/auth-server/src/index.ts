@@ -1,3 +1,7 @@
+export { authorizationServer, AuthorizationServer } from './authorization-server.js';
+export type { ConfiguredClient } from './clients/configured-clients.js';
+export type { AuthorizationServerOptions, LoginRedirect, LoginRequest } from './options.js';
+export type { PageText, PageTexts } from './pages/texts.js';
 export type { AuthStore, Change, StoredRecord } from './store/auth-store.js';
 export { fileStore, type FileStoreOptions } from './store/file-store.js';
 export { memoryStore, type MemoryStoreOptions } from './store/memory-store.js';

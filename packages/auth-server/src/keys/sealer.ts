@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { hkdfSync, randomBytes } from 'node:crypto';
 
 import { KeyRing } from '@decorum/core/internal';
@@ -30,13 +31,22 @@ export class Sealer {
     return this.ringFor(purpose).open(sealed, purpose);
   }
 
+  /** Keys to sign something else with, such as cookies. The first one signs, and each verifies. */
+  derive(purpose: string): readonly [string, ...string[]] {
+    const keys = this.secrets.map((secret) => this.keyOf(secret, purpose).toString('base64url'));
+    return keys as [string, ...string[]];
+  }
+
+  private keyOf(secret: string, purpose: string): Buffer {
+    return Buffer.from(hkdfSync('sha256', secret, '', `decorum auth-server ${purpose}`, 32));
+  }
+
   private ringFor(purpose: string): KeyRing {
     // what follows a colon is the record: its key would be used once
     const [group = ''] = purpose.split(':', 1);
     let ring = this.rings.get(group);
     if (ring === undefined) {
-      const info = `decorum auth-server ${group}`;
-      const keys = this.secrets.map((secret) => new Uint8Array(hkdfSync('sha256', secret, '', info, 32)));
+      const keys = this.secrets.map((secret) => this.keyOf(secret, group));
       ring = new KeyRing(keys, Number.POSITIVE_INFINITY, () => undefined);
       this.rings.set(group, ring);
     }

@@ -1,0 +1,54 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import { Authenticator, LocalAuth, LocalKeys, problemOf } from '@decorum/auth/internal';
+import type { Principal } from '@decorum/core';
+import type { Auth, AuthDocument, AuthMount } from '@decorum/http';
+
+import { CHECKS, type Place } from './check-options.js';
+import { Issuer } from './issuer.js';
+import type { AuthorizationServerOptions } from './options.js';
+import type { ServerPlatform } from './server-platform.js';
+import { metadataOf, metadataPaths } from './provider/metadata.js';
+
+/** Requests and responses over HTTP/2 have what is used of them. */
+type NodeArguments = [request: IncomingMessage, response: ServerResponse];
+
+/** What endpoints call: `@decorum/auth` for the tokens of an issuer in this process, and that issuer. */
+export class EmbeddedAuth<HostRequest> extends Authenticator<HostRequest> implements Auth<HostRequest> {
+  readonly mount: AuthMount;
+  readonly allowedHosts: readonly string[];
+  private readonly local: LocalAuth<HostRequest>;
+  private readonly issuer: Issuer;
+
+  constructor(options: AuthorizationServerOptions<HostRequest> & Place, platform: ServerPlatform) {
+    // the parts report through the reporter, which exists only afterwards
+    const issuer = new Issuer({
+      options: options as never,
+      platform,
+      report: (event) => local.parts.reporter.signIn(event),
+      warn: (error) => local.parts.reporter.warn(problemOf(error)),
+    });
+    const { keys, grants, endpoints } = issuer;
+    const source = { ...options, grants, keys: new LocalKeys(() => keys.publicKeys) };
+    const local = new LocalAuth<HostRequest>(source, options, { checks: CHECKS, platform });
+    super({ ...local.parts, documents: [...local.parts.documents, ...documentsOf(options)] }, platform);
+    this.local = local;
+    this.issuer = issuer;
+    this.mount = { paths: endpoints.paths, handle: (...args) => endpoints.handle(...(args as NodeArguments)) };
+    this.allowedHosts = [new URL(options.resource).host];
+  }
+
+  /** See `AuthorizationServer.principalOf`. */
+  async principalOf(token: string | undefined): Promise<Principal> {
+    await this.issuer.open();
+    return await this.local.principalOf(token);
+  }
+}
+
+/** The metadata of the authorization server. */
+function documentsOf(options: AuthorizationServerOptions<never> & Place): readonly AuthDocument[] {
+  const { issuer, consent, registration: takesRegistrations = true } = options;
+  const body = JSON.stringify(metadataOf({ issuer, scopes: Object.keys(consent), takesRegistrations }));
+  const headers = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'public, max-age=300' };
+  return metadataPaths(issuer).map((path) => ({ path, answer: () => ({ status: 200, headers, body }) }));
+}

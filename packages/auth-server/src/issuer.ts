@@ -1,0 +1,225 @@
+import { canonicalResource, type SignInEvent } from '@decorum/auth/internal';
+import { compactVerify, createLocalJWKSet } from 'jose';
+import { type AdapterPayload, errors, type KoaContextWithOIDC, type Provider } from 'oidc-provider';
+
+import { ClientError } from './clients/client-error.js';
+import { ClientDocuments } from './clients/client-documents.js';
+import { ClientSource } from './clients/client-source.js';
+import { configuredClients, requireSchemes } from './clients/configured-clients.js';
+import { PublicFetch } from './clients/public-fetch.js';
+import { RegisteredClients } from './clients/registered-clients.js';
+import { Registrations } from './clients/registrations.js';
+import { type Sealer, sealerFor } from './keys/sealer.js';
+import { SigningKeys } from './keys/signing-keys.js';
+import type { AuthorizationServerOptions } from './options.js';
+import { Pages } from './pages/pages.js';
+import type { ClientView } from './pages/views.js';
+import type { ServerPlatform } from './server-platform.js';
+import { type Accounts, ApplicationAccounts, PasswordAccounts } from './provider/accounts.js';
+import { Callers } from './provider/callers.js';
+import { Consents } from './provider/consents.js';
+import { Endpoints } from './provider/endpoints.js';
+import { Grants } from './provider/grants.js';
+import { Interactions } from './provider/interactions.js';
+import { PageWriter } from './provider/page-writer.js';
+import { ENDPOINTS } from './provider/metadata.js';
+import { createProvider } from './provider/provider.js';
+import { revocation } from './provider/revocation.js';
+import { SealedRecords } from './provider/sealed-records.js';
+import { TokenEndpoint } from './provider/token-endpoint.js';
+import { memoryStore } from './store/memory-store.js';
+import type { AuthStore } from './store/auth-store.js';
+import type { Place } from './check-options.js';
+
+/** Dependencies of an `Issuer`. */
+export interface IssuerParts {
+  readonly options: AuthorizationServerOptions<never> & Place;
+  readonly platform: ServerPlatform;
+  /** Tells the operator. */
+  report(event: SignInEvent): void;
+  /** Tells the operator of an error of the server itself. */
+  warn(error: unknown): void;
+}
+
+/** How often the keys are compared with those in the store. */
+const REFRESH_MS = 60_000;
+
+/** The authorization server: puts its parts together, and opens and closes them. */
+export class Issuer {
+  readonly grants: Grants;
+  readonly keys: SigningKeys;
+  readonly endpoints: Endpoints;
+  private readonly store: AuthStore;
+  private readonly sealer: Sealer;
+  private readonly records: SealedRecords;
+  private readonly accounts: Accounts;
+  private readonly consents: Consents;
+  private readonly clients: ClientSource;
+  private readonly registered: RegisteredClients;
+  private readonly fetcher: PublicFetch;
+  private readonly callers: Callers;
+  private readonly pages: PageWriter;
+  private readonly tokens: TokenEndpoint;
+  /** The provider with the current keys; undefined until the store is open. */
+  private running: { readonly provider: Provider; readonly kids: string } | undefined;
+  private opening: Promise<void> | undefined;
+  private refreshedAt = 0;
+
+  constructor(private readonly parts: IssuerParts) {
+    const { options, platform, report } = parts;
+    const { consent: words, remember: rememberDays, users, login } = options;
+    this.store = options.store ?? memoryStore();
+    this.sealer = sealerFor(this.store, platform.env);
+    const { store, sealer } = this;
+    this.records = new SealedRecords({ store, sealer, clock: platform });
+    const { records } = this;
+    this.grants = new Grants(records, platform, report);
+    this.keys = new SigningKeys({ store, sealer, clock: platform });
+    this.consents = new Consents({ records, clock: platform, words, rememberDays });
+    this.accounts =
+      users === undefined
+        ? new ApplicationAccounts(login as NonNullable<typeof login>, records, platform)
+        : new PasswordAccounts(users, platform);
+    this.callers = new Callers(options.trustProxy ?? false);
+    this.pages = new PageWriter(new Pages(options.texts));
+    this.tokens = new TokenEndpoint({ records, clock: platform, report });
+    this.fetcher = new PublicFetch(platform, {
+      allowLoopback: options.allowLoopbackHttp ?? false,
+      ...(platform.network && { network: platform.network }),
+    });
+    const schemes = requireSchemes(options.redirectSchemes);
+    this.registered = new RegisteredClients({ store, sealer, schemes, clock: platform });
+    this.clients = new ClientSource({
+      configured: configuredClients(options.clients, schemes),
+      documents: new ClientDocuments({ clock: platform, fetcher: this.fetcher, schemes }),
+      registered: this.registered,
+    });
+    this.endpoints = this.createEndpoints();
+  }
+
+  /** Opens the store and the keys, once. */
+  async open(): Promise<void> {
+    this.opening ??= this.store.open().then(() => this.keys.open());
+    await this.opening;
+  }
+
+  /** Closes the store. */
+  async close(): Promise<void> {
+    await this.store.close();
+  }
+
+  /** The provider with the current keys. */
+  private async provider(): Promise<Provider> {
+    await this.open();
+    const now = this.parts.platform.now();
+    if (Math.abs(now - this.refreshedAt) >= REFRESH_MS) {
+      this.refreshedAt = now;
+      await this.keys.refresh().catch((error: unknown) => this.parts.warn(error));
+    }
+    const keys = this.keys.all;
+    const kids = keys.map(({ kid }) => kid).join(' ');
+    if (this.running?.kids !== kids) this.running = { kids, provider: this.createProvider(keys) };
+    return this.running.provider;
+  }
+
+  private createProvider(keys: SigningKeys['all']): Provider {
+    const { options, platform } = this.parts;
+    const { records, grants, accounts, tokens, pages, fetcher, sealer } = this;
+    const canonical = canonicalResource(options.resource);
+    const provider = createProvider({
+      records,
+      grants,
+      keys,
+      fetch: fetcher.fetch,
+      clock: platform,
+      issuer: options.issuer,
+      resource: options.resource,
+      scopes: Object.keys(options.consent),
+      cookieKeys: sealer.derive('cookies'),
+      signsInAgain: accounts.passwords === undefined,
+      isResource: (identifier) => canonicalResource(identifier) === canonical,
+      hasAccount: async (subject) => (await accounts.find(subject)) !== undefined,
+      client: async (id) => await this.findClient(id),
+      tokenRequest: () => tokens.request,
+      grantOf: async (ctx) => await this.grantWithoutPage(ctx),
+      renderError: (ctx, out) => pages.failure(ctx, out),
+    });
+    const revoke = revocation({ grants, claimsOf: async (token) => await this.claimsOf(token) });
+    provider.use(async (ctx, next) => {
+      if (ctx.path.endsWith(ENDPOINTS.token)) return await tokens.middleware(ctx as KoaContextWithOIDC, next);
+      return await (ctx.path.endsWith(ENDPOINTS.revoke) ? revoke(ctx as KoaContextWithOIDC, next) : next());
+    });
+    provider.on('server_error', (_ctx, error) => this.parts.warn(error));
+    return provider;
+  }
+
+  private async findClient(id: string): Promise<AdapterPayload | undefined> {
+    try {
+      // oidc-provider changes what it gets
+      return structuredClone(await this.clients.find(id, this.callers.address)) as AdapterPayload | undefined;
+    } catch (error) {
+      throw error instanceof ClientError ? new errors.InvalidClient(error.message) : error;
+    }
+  }
+
+  /** The grant of a request whose consent is remembered. A page of another site must not get one unseen. */
+  private async grantWithoutPage(ctx: KoaContextWithOIDC): Promise<string | undefined> {
+    const { oidc } = ctx;
+    const isDirect = ['none', 'same-origin'].includes(ctx.get('sec-fetch-site')) && oidc.route === 'authorization';
+    const subject = oidc.session?.accountId;
+    if (!isDirect || subject === undefined || oidc.prompts.has('consent')) return undefined;
+    const { client_id: clientId, redirect_uri: redirectUri, scope, resource } = oidc.params as Record<string, string>;
+    const client = await this.describe(String(clientId), String(redirectUri));
+    const scopes = this.consents.grantable(scope, await this.accounts.find(subject));
+    const consent = { subject, clientId: String(clientId), redirectUri: String(redirectUri), scopes };
+    if (client === undefined || !this.consents.mayRemember(client) || scopes.length === 0) return undefined;
+    if (!(await this.consents.isRemembered(consent))) return undefined;
+    return await this.consents.grant(oidc.provider, { ...consent, resource: String(resource) });
+  }
+
+  private async describe(clientId: string, redirectUri: string): Promise<ClientView | undefined> {
+    const client = await this.clients.find(clientId, this.callers.address);
+    return client && this.clients.describe(client, redirectUri);
+  }
+
+  /** The claims of an access token of this server, even if it has expired. */
+  private async claimsOf(token: string): Promise<Readonly<Record<string, unknown>> | undefined> {
+    try {
+      const keys = createLocalJWKSet({ keys: [...this.keys.publicKeys] });
+      const { payload } = await compactVerify(token, keys, { algorithms: ['ES256'] });
+      return JSON.parse(new TextDecoder().decode(payload)) as Record<string, unknown>;
+    } catch {
+      return undefined;
+    }
+  }
+
+  private createEndpoints(): Endpoints {
+    const { accounts, consents, pages, tokens, callers, registered, sealer } = this;
+    const { options, platform, report } = this.parts;
+    const interactions = new Interactions({
+      accounts,
+      consents,
+      pages,
+      report,
+      csrfKey: sealer.derive('csrf')[0],
+      describe: async (clientId, redirectUri) => await this.describe(clientId, redirectUri),
+      used: async (clientId) => await registered.used(clientId),
+    });
+    const registrations = new Registrations(
+      registered,
+      ({ client_id: clientId, redirect_uris: [first = ''] }, address) =>
+        report({ type: 'registered', clientId, redirectHost: new URL(first).host, remoteAddress: address }),
+    );
+    return new Endpoints({
+      interactions,
+      pages,
+      tokens,
+      callers,
+      clock: platform,
+      issuer: new URL(options.issuer),
+      scopes: options.scopes ?? [],
+      registrations: options.registration === false ? undefined : registrations,
+      provider: async () => await this.provider(),
+    });
+  }
+}

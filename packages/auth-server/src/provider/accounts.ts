@@ -1,0 +1,82 @@
+import type { Clock } from '../platform.js';
+import { type AttemptResult, SignInAttempts } from '../users/sign-in-attempts.js';
+import type { User, UserDirectory } from '../users/user-directory.js';
+import type { LoginRedirect, LoginRequest } from '../options.js';
+import { SealedRecords } from './sealed-records.js';
+
+/** A name and a password, and where they come from. */
+export interface Credentials {
+  readonly name: string;
+  readonly password: string;
+  readonly address: string | undefined;
+}
+
+/** Who can sign in, and how. */
+export interface Accounts {
+  /** Signs a user in with a password; undefined if the application does that. */
+  readonly passwords: { verify(credentials: Credentials): Promise<AttemptResult<User>> } | undefined;
+  /** The user of a subject; undefined if there is none any more. */
+  find(subject: string): Promise<User | undefined>;
+  /** The user that the application knows, or where to sign in. */
+  signedIn(request: LoginRequest): Promise<User | LoginRedirect | undefined>;
+}
+
+/** The users of a directory, who sign in with a password on a page of ours. */
+export class PasswordAccounts implements Accounts {
+  readonly passwords = this;
+  private readonly attempts: SignInAttempts;
+
+  constructor(
+    private readonly users: UserDirectory,
+    clock: Clock,
+  ) {
+    this.attempts = new SignInAttempts(clock);
+  }
+
+  async find(subject: string): Promise<User | undefined> {
+    return await this.users.find(subject);
+  }
+
+  async signedIn(): Promise<undefined> {}
+
+  /** See `SignInAttempts`. */
+  async verify({ name, password, address }: Credentials): Promise<AttemptResult<User>> {
+    return await this.attempts.attempt({ name, address }, () => this.users.verify(name, password));
+  }
+}
+
+/** How long a user of the application is known after signing in: as long as a grant. */
+const KNOWN_MS = 366 * 24 * 60 * 60 * 1000;
+
+/** The users of the application, who sign in there. */
+export class ApplicationAccounts implements Accounts {
+  readonly passwords = undefined;
+
+  constructor(
+    private readonly login: (
+      request: LoginRequest,
+    ) => User | LoginRedirect | undefined | Promise<User | LoginRedirect | undefined>,
+    private readonly records: SealedRecords,
+    private readonly clock: Clock,
+  ) {}
+
+  async find(subject: string): Promise<User | undefined> {
+    return (await this.records.get(keyOf(subject))) as User | undefined;
+  }
+
+  /** @throws {TypeError} if the application returns neither a user nor a location */
+  async signedIn(request: LoginRequest): Promise<User | LoginRedirect | undefined> {
+    const found = await this.login(request);
+    if (found === undefined || found === null) return undefined;
+    if ('location' in found && typeof found.location === 'string') return found;
+    const { subject, name, scopes } = found as User;
+    if (typeof subject !== 'string' || subject === '') {
+      throw new TypeError('`login` must return a user with a `subject`, an object with a `location`, or undefined.');
+    }
+    const user = { subject, ...(name !== undefined && { name }), ...(scopes !== undefined && { scopes }) };
+    await this.records.put(keyOf(subject), user, this.clock.now() + KNOWN_MS);
+    return user;
+  }
+}
+
+const keyOf = (subject: string): string => SealedRecords.key('user', subject);

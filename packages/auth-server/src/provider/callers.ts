@@ -1,0 +1,34 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { IncomingMessage } from 'node:http';
+
+import { addressOf } from '@decorum/http';
+
+/** Of these, no header that is read can have several values. */
+type Headers = Readonly<Record<string, string | undefined>>;
+
+/** Knows from which address a request comes, also where oidc-provider passes nothing on. */
+export class Callers {
+  private readonly running = new AsyncLocalStorage<string | undefined>();
+
+  /** @param trustsProxy whether a proxy in front appends the address of its client to `X-Forwarded-For` */
+  constructor(private readonly trustsProxy: boolean) {}
+
+  /** The address of the request that is being handled. */
+  get address(): string | undefined {
+    return this.running.getStore();
+  }
+
+  /** Runs a function with an address. */
+  async run(address: string | undefined, task: () => Promise<void>): Promise<void> {
+    await this.running.run(address, task);
+  }
+
+  /** The address that quotas of a request count by; undefined if it is unknown. */
+  addressOf({ headers, socket }: IncomingMessage): string | undefined {
+    const forwarded = this.trustsProxy ? String(headers['x-forwarded-for'] ?? '') : '';
+    // the last one is what the proxy has seen; the client has sent those before
+    const last = forwarded.slice(forwarded.lastIndexOf(',') + 1).trim();
+    if (last !== '') return addressOf({ headers: {}, remoteAddress: last });
+    return addressOf({ headers: headers as Headers, remoteAddress: socket.remoteAddress });
+  }
+}

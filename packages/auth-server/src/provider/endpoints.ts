@@ -1,0 +1,149 @@
+import { Buffer } from 'node:buffer';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import type Provider from 'oidc-provider';
+
+import { Quota } from '../clients/quota.js';
+import type { Registrations } from '../clients/registrations.js';
+import type { Clock } from '../platform.js';
+import type { Callers } from './callers.js';
+import { BodyError, type BodyLimits, readBody } from './form-body.js';
+import type { Interactions } from './interactions.js';
+import { IssuerRequest } from './issuer-request.js';
+import { ENDPOINTS } from './metadata.js';
+import type { PageWriter } from './page-writer.js';
+import type { TokenEndpoint } from './token-endpoint.js';
+
+/** Dependencies of `Endpoints`. */
+export interface EndpointsParts {
+  readonly issuer: URL;
+  /** The scopes of an authorization request that names none. */
+  readonly scopes: readonly string[];
+  readonly interactions: Interactions;
+  readonly pages: PageWriter;
+  readonly tokens: TokenEndpoint;
+  readonly callers: Callers;
+  readonly clock: Clock;
+  /** Undefined if clients can't register. */
+  readonly registrations: Registrations | undefined;
+  /** The provider with the current keys. */
+  provider(): Promise<Provider>;
+}
+
+const LIMITS: BodyLimits = { maxBytes: 16 * 1024, timeoutMs: 10_000 };
+
+/** Each authorization request is kept for minutes, before anybody has signed in. */
+const PER_ADDRESS = { limit: 120, windowMs: 60_000 };
+
+/** Pages of other origins may call the endpoints of clients: these take no cookies. */
+const CORS = { 'access-control-allow-origin': '*', 'access-control-expose-headers': 'WWW-Authenticate, Retry-After' };
+
+/** A request to an endpoint. */
+interface Call {
+  /** Path below the issuer, without the query. */
+  readonly path: string;
+  readonly request: IssuerRequest;
+  readonly response: ServerResponse;
+  readonly body: Buffer;
+  readonly address: string | undefined;
+  readonly provider: Provider;
+}
+
+/** The methods of each endpoint. */
+const METHODS: Readonly<Record<string, string>> = {
+  [ENDPOINTS.token]: 'POST',
+  [ENDPOINTS.revoke]: 'POST',
+  [ENDPOINTS.register]: 'POST',
+  [ENDPOINTS.keys]: 'GET',
+  [ENDPOINTS.authorize]: 'GET',
+};
+
+/** Serves the endpoints of an authorization server with Node requests. */
+export class Endpoints {
+  /** The paths from the root of the origin; what ends with a slash serves everything below. */
+  readonly paths: readonly string[];
+  private readonly base: string;
+  private readonly authorizations: Quota;
+
+  constructor(private readonly parts: EndpointsParts) {
+    this.authorizations = new Quota(PER_ADDRESS, parts.clock);
+    this.base = parts.issuer.pathname.replace(/\/$/, '');
+    const { authorize, token, register, revoke, keys, interaction } = ENDPOINTS;
+    this.paths = [authorize, `${authorize}/`, token, register, revoke, keys, interaction].map(
+      (path) => this.base + path,
+    );
+  }
+
+  /** Answers a request to one of the paths. */
+  async handle(raw: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = sentUrl(raw).slice(this.base.length);
+    const path = url.split('?', 1)[0] as string;
+    const forClients = METHODS[path] !== undefined && path !== ENDPOINTS.authorize;
+    if (forClients) for (const [name, value] of Object.entries(CORS)) response.setHeader(name, value);
+    if (forClients && raw.method === 'OPTIONS') return preflight(response, METHODS[path] as string);
+    const isForm = path.startsWith(ENDPOINTS.interaction) && raw.method === 'POST';
+    const allowed = isForm ? 'POST' : (METHODS[path] ?? 'GET');
+    const method = raw.method === 'HEAD' ? 'GET' : raw.method;
+    if (method !== allowed) return wrongMethod(response, allowed);
+    let body: Buffer = Buffer.alloc(0);
+    try {
+      if (method === 'POST') body = await readBody(raw, LIMITS);
+    } catch (error) {
+      return refuseBody(response, error as BodyError);
+    }
+    const request = new IssuerRequest({ raw, issuer: this.parts.issuer, url: this.completed(url, path), body });
+    const address = this.parts.callers.addressOf(raw);
+    const provider = await this.parts.provider();
+    await this.parts.callers.run(address, () => this.serve({ path, request, response, body, address, provider }));
+  }
+
+  private async serve(call: Call): Promise<void> {
+    const { path, request, response, body, address, provider } = call;
+    const { interactions, tokens, registrations, pages } = this.parts;
+    if (path.startsWith(ENDPOINTS.interaction)) {
+      const form = request.method === 'POST' ? new URLSearchParams(body.toString()) : undefined;
+      return await interactions.handle({ request, response, form, address, provider });
+    }
+    if (path === ENDPOINTS.register) {
+      if (registrations === undefined) return void response.writeHead(404).end();
+      return await registrations.handle({ body, response, address, provider });
+    }
+    if (path === ENDPOINTS.token) return await tokens.handle({ request, response, body, provider });
+    const wait = path === ENDPOINTS.authorize ? this.authorizations.take(address ?? '') : 0;
+    if (wait > 0) return pages.busy(response, Math.ceil(wait / 1000));
+    await provider.callback()(request, response);
+  }
+
+  /** The URL of an authorization request, which asks for the usual scopes if it names none. */
+  private completed(url: string, path: string): string {
+    const { scopes } = this.parts;
+    if (path !== ENDPOINTS.authorize || scopes.length === 0) return url;
+    const query = new URLSearchParams(url.slice(path.length + 1));
+    if ((query.get('scope') ?? '') !== '') return url;
+    query.set('scope', scopes.join(' '));
+    return `${path}?${query}`;
+  }
+}
+
+const sentUrl = (request: IncomingMessage): string =>
+  (request as { originalUrl?: string }).originalUrl ?? request.url ?? '/';
+
+function preflight(response: ServerResponse, method: string): void {
+  const headers = {
+    'access-control-allow-methods': method,
+    'access-control-allow-headers': 'Authorization, Content-Type, MCP-Protocol-Version',
+    'access-control-max-age': '7200',
+  };
+  response.writeHead(204, headers).end();
+}
+
+function wrongMethod(response: ServerResponse, allow: string): void {
+  response.writeHead(405, { allow }).end();
+}
+
+function refuseBody(response: ServerResponse, { status = 400 }: Partial<BodyError>): void {
+  const text = JSON.stringify({ error: 'invalid_request', error_description: 'The body is too long, or was cut off.' });
+  response
+    .writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store', connection: 'close' })
+    .end(text);
+}

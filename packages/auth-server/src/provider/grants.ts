@@ -1,0 +1,58 @@
+import type { GrantSource, LiveGrant } from '@decorum/auth/internal';
+
+import type { Clock } from '../platform.js';
+import type { ReportSignIn } from './report.js';
+import { SealedRecords } from './sealed-records.js';
+
+/** How long a revoked grant is remembered: longer than any of its access tokens is accepted. */
+const REMEMBERED_MS = 15 * 60_000;
+
+/** The key of a grant's record. */
+export const grantKey = (grantId: string): string => SealedRecords.key('grant', grantId);
+
+/**
+ * Knows which grants are revoked. Each access token names its grant. A grant that this process has revoked is refused
+ * at once. That another process has revoked one shows in the store, which is asked when a token isn't cached.
+ */
+export class Grants implements GrantSource {
+  /** When each grant was revoked, oldest first. */
+  private readonly revoked = new Map<string, number>();
+  /** Called with each grant that is revoked. */
+  onRevoked: (grantId: string) => void = () => {};
+
+  constructor(
+    private readonly records: SealedRecords,
+    private readonly clock: Clock,
+    private readonly report: ReportSignIn,
+  ) {}
+
+  /** The grant of a token's claims; undefined if it is unknown, expired or revoked. */
+  async find({ grant_id: id }: Readonly<Record<string, unknown>>): Promise<LiveGrant | undefined> {
+    if (typeof id !== 'string' || this.revoked.has(id)) return undefined;
+    if ((await this.records.get(grantKey(id))) === undefined) return undefined;
+    const { revoked } = this;
+    return {
+      get revoked() {
+        return revoked.has(id);
+      },
+    };
+  }
+
+  /** Revokes a grant, with all of its tokens. */
+  async revoke(grantId: string): Promise<void> {
+    await this.records.delete(grantKey(grantId));
+    this.noteRevoked(grantId);
+  }
+
+  /** Remembers that a grant was revoked. */
+  noteRevoked(grantId: string): void {
+    const now = this.clock.now();
+    for (const [id, at] of this.revoked) {
+      if (now - at < REMEMBERED_MS) break;
+      this.revoked.delete(id);
+    }
+    this.revoked.set(grantId, now);
+    this.report({ type: 'revoked', grantId });
+    this.onRevoked(grantId);
+  }
+}

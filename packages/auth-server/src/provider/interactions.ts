@@ -1,0 +1,212 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import type Provider from 'oidc-provider';
+
+import { type ClientView, DECISIONS, FIELDS } from '../pages/views.js';
+import type { Accounts } from './accounts.js';
+import type { Consents } from './consents.js';
+import { ENDPOINTS } from './metadata.js';
+import type { PageWriter } from './page-writer.js';
+import type { ReportSignIn } from './report.js';
+
+/** An interaction of oidc-provider: an authorization request that waits for its user. */
+type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
+
+/** Dependencies of `Interactions`. */
+export interface InteractionParts {
+  readonly accounts: Accounts;
+  readonly consents: Consents;
+  readonly pages: PageWriter;
+  /** The key of the tokens against cross-site requests. */
+  readonly csrfKey: string;
+  readonly report: ReportSignIn;
+  /** Notes that a user has signed in to a client. */
+  used(clientId: string): Promise<void>;
+  /** How pages show a client that sends its users to a URL. */
+  describe(clientId: string, redirectUri: string): Promise<ClientView | undefined>;
+}
+
+/** A request to a page, and where the answer goes. */
+export interface PageRequest {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** The fields of the form; undefined for a GET. */
+  readonly form: URLSearchParams | undefined;
+  /** The address that failures are counted by. */
+  readonly address: string | undefined;
+  readonly provider: Provider;
+}
+
+/** An interaction with the request of its user. */
+interface Turn extends PageRequest {
+  readonly interaction: Interaction;
+  readonly client: ClientView;
+  readonly clientId: string;
+  readonly redirectUri: string;
+}
+
+/** The pages on which people sign in and consent. */
+export class Interactions {
+  constructor(private readonly parts: InteractionParts) {}
+
+  /** Shows the page of an interaction, or takes what its user has sent. */
+  async handle(page: PageRequest): Promise<void> {
+    const { pages } = this.parts;
+    const turn = await this.open(page);
+    if (turn === undefined) return pages.expired(page.response);
+    const { form, interaction, response } = turn;
+    if (form === undefined) {
+      if (interaction.prompt.name === 'login') return await this.askToSignIn(turn);
+      return await this.askForConsent(turn);
+    }
+    if (!this.isOwnForm(form, interaction)) return pages.expired(response);
+    const decision = form.get(FIELDS.decision);
+    if (decision === null) return await this.signIn(turn);
+    if (decision === DECISIONS.allow) return await this.allow(turn);
+    if (decision === DECISIONS.deny) return await this.deny(turn);
+    return this.showSignIn(turn, {});
+  }
+
+  /** The interaction that the browser's cookie names, if the path names it too. */
+  private async open(page: PageRequest): Promise<Turn | undefined> {
+    const { request, response, provider } = page;
+    let interaction: Interaction;
+    try {
+      interaction = await provider.interactionDetails(request, response);
+    } catch {
+      // no cookie, or another browser's, or too old
+      return undefined;
+    }
+    const { client_id: id, redirect_uri: uri } = interaction.params;
+    const [clientId, redirectUri] = [String(id), String(uri)];
+    const client = await this.parts.describe(clientId, redirectUri);
+    const isHere = request.url?.split('?', 1)[0] === ENDPOINTS.interaction + interaction.uid;
+    return isHere && client ? { ...page, interaction, client, clientId, redirectUri } : undefined;
+  }
+
+  private async askToSignIn(turn: Turn): Promise<void> {
+    const { accounts } = this.parts;
+    if (accounts.passwords !== undefined) return this.showSignIn(turn, {});
+    const { request, response, address } = turn;
+    const found = await accounts.signedIn({ headers: request.headers, remoteAddress: address, url: urlOf(turn) });
+    if (found === undefined) return await this.finish(turn, denied('The user has not signed in.'));
+    if ('location' in found) return void response.writeHead(303, { location: found.location }).end();
+    await this.signedIn(turn, found.subject);
+  }
+
+  private async signIn(turn: Turn): Promise<void> {
+    const { accounts, pages, report } = this.parts;
+    const { form, address, clientId, response } = turn;
+    const name = form?.get(FIELDS.username) ?? '';
+    const { passwords } = accounts;
+    if (passwords === undefined) return pages.expired(response);
+    const result = await passwords.verify({ name, password: form?.get(FIELDS.password) ?? '', address });
+    if (result.kind === 'locked') return pages.locked(response, result.retryAfter);
+    if (result.kind === 'signed-in') return await this.signedIn(turn, result.value.subject);
+    report({ type: 'login', allowed: false, subject: name, clientId, remoteAddress: address });
+    if (result.isLockedOut) report({ type: 'lockout', subject: name, remoteAddress: address });
+    this.showSignIn(turn, { username: name, problem: 'wrong' });
+  }
+
+  private async signedIn(turn: Turn, subject: string): Promise<void> {
+    const { clientId, address } = turn;
+    this.parts.report({ type: 'login', allowed: true, subject, clientId, remoteAddress: address });
+    await forgetSession(turn, subject);
+    await this.finish(turn, { login: { accountId: subject, remember: false } });
+  }
+
+  private showSignIn(turn: Turn, more: { readonly username?: string; readonly problem?: 'wrong' }): void {
+    const { client, response } = turn;
+    this.parts.pages.signIn(response, { ...this.formOf(turn), client, ...more });
+  }
+
+  private async askForConsent(turn: Turn): Promise<void> {
+    const { accounts, consents, pages } = this.parts;
+    const { interaction, client, response } = turn;
+    const user = await accounts.find(String(interaction.session?.accountId));
+    const scopes = consents.grantable(interaction.params['scope'], user);
+    if (user === undefined || scopes.length === 0) {
+      return await this.finish(turn, denied('The user may grant none of these scopes.'));
+    }
+    const account = user.name ?? user.subject;
+    const words = consents.inWords(scopes);
+    const mayRemember = consents.mayRemember(client);
+    pages.consent(response, {
+      ...this.formOf(turn),
+      client,
+      account,
+      scopes: words,
+      ...(mayRemember && { mayRemember }),
+    });
+  }
+
+  private async allow(turn: Turn): Promise<void> {
+    const { accounts, consents, report } = this.parts;
+    const { interaction, clientId, redirectUri, client, form, address } = turn;
+    const { scope, resource } = interaction.params;
+    const user = await accounts.find(String(interaction.session?.accountId));
+    const scopes = consents.grantable(scope, user);
+    if (interaction.prompt.name !== 'consent' || user === undefined || scopes.length === 0) {
+      return this.parts.pages.expired(turn.response);
+    }
+    const { subject } = user;
+    const asked = { subject, clientId, scopes };
+    const grantId = await consents.grant(turn.provider, { ...asked, redirectUri, resource: String(resource) });
+    if (form?.has(FIELDS.remember) && consents.mayRemember(client)) await consents.remember({ ...asked, redirectUri });
+    await this.parts.used(clientId);
+    const { redirectHost } = client;
+    report({ ...asked, type: 'consent', allowed: true, grantId, redirectHost, remoteAddress: address });
+    await this.finish(turn, { consent: { grantId } });
+  }
+
+  private async deny(turn: Turn): Promise<void> {
+    const { clientId, client, interaction, address } = turn;
+    const scopes = this.parts.consents.grantable(interaction.params['scope'], undefined);
+    const subject = interaction.session?.accountId ?? '';
+    const { redirectHost } = client;
+    this.parts.report({
+      type: 'consent',
+      allowed: false,
+      subject,
+      clientId,
+      scopes,
+      redirectHost,
+      remoteAddress: address,
+    });
+    await this.finish(turn, denied('The user has denied access.'));
+  }
+
+  private async finish(turn: Turn, result: Parameters<Provider['interactionFinished']>[2]): Promise<void> {
+    const mergeWithLastSubmission = !('error' in result);
+    await turn.provider.interactionFinished(turn.request, turn.response, result, { mergeWithLastSubmission });
+  }
+
+  private formOf(turn: Turn): { readonly action: string; readonly csrf: string } {
+    return { action: new URL(urlOf(turn)).pathname, csrf: this.csrfOf(turn.interaction) };
+  }
+
+  private csrfOf({ uid }: Interaction): string {
+    return createHmac('sha256', this.parts.csrfKey).update(uid).digest('base64url');
+  }
+
+  private isOwnForm(form: URLSearchParams, interaction: Interaction): boolean {
+    const [sent, own] = [form.get('csrf') ?? '', this.csrfOf(interaction)].map((text) => Buffer.from(text));
+    return sent?.length === own?.length && timingSafeEqual(sent as Buffer, own as Buffer);
+  }
+}
+
+const denied = (description: string) => ({ error: 'access_denied', error_description: description });
+
+const urlOf = ({ provider, interaction: { uid } }: Turn): string =>
+  provider.issuer.replace(/\/$/, '') + ENDPOINTS.interaction + uid;
+
+/** Ends the session of another account: oidc-provider would ask the user to do that on a page of its own. */
+async function forgetSession({ interaction, provider }: Turn, subject: string): Promise<void> {
+  const { session } = interaction;
+  if (session?.accountId === undefined || session.accountId === subject) return;
+  const old = await provider.Session.findByUid(session.uid);
+  await old?.destroy();
+  delete interaction.session;
+  await interaction.save(interaction.exp - Math.floor(Date.now() / 1000));
+}

@@ -1,0 +1,151 @@
+import {
+  type Configuration,
+  errors,
+  type Interaction,
+  interactionPolicy,
+  type KoaContextWithOIDC,
+  Provider,
+} from 'oidc-provider';
+
+import type { SigningJwk } from '../keys/signing-keys.js';
+import { type AdapterParts, adapterFor } from './adapter.js';
+import { CLIENT_AUTH_METHODS, ENDPOINTS } from './metadata.js';
+
+/** Seconds. */
+const MINUTE = 60;
+const DAY = 24 * 60 * MINUTE;
+
+/** How long tokens and their like are valid, in seconds. */
+export const LIFETIMES = {
+  AccessToken: 5 * MINUTE,
+  AuthorizationCode: MINUTE,
+  ClientCredentials: 5 * MINUTE,
+  Grant: 365 * DAY,
+  IdToken: 5 * MINUTE,
+  Interaction: 10 * MINUTE,
+  RefreshToken: 30 * DAY,
+  Session: 60 * MINUTE,
+} as const;
+
+/** What a provider is made of. */
+export interface ProviderParts extends AdapterParts {
+  readonly issuer: string;
+  /** The resource identifier that access tokens are for. */
+  readonly resource: string;
+  /** All scopes that there are. */
+  readonly scopes: readonly string[];
+  /** The signing keys: the first signs. */
+  readonly keys: readonly SigningJwk[];
+  readonly cookieKeys: readonly string[];
+  /** Whether an identifier names the resource. */
+  isResource(identifier: string): boolean;
+  /** Whether the subject may still sign in. */
+  hasAccount(subject: string): Promise<boolean>;
+  /** The grant of an authorization request that needs no consent page; undefined if it needs one. */
+  grantOf(ctx: KoaContextWithOIDC): Promise<string | undefined>;
+  /** Whether each authorization request signs in again, because the application has sessions of its own. */
+  readonly signsInAgain: boolean;
+  /** Fetches the keys of clients, from public addresses only. */
+  readonly fetch: (url: string | URL, init?: RequestInit) => Promise<Response>;
+  /** Sends a page that says why a request has failed. */
+  renderError(ctx: KoaContextWithOIDC, out: { readonly error: string; readonly error_description?: string }): void;
+}
+
+/**
+ * Creates the oidc-provider of an issuer. It does the protocol of OAuth; what people see, who they are, and what is
+ * stored where is ours.
+ */
+export function createProvider(parts: ProviderParts): Provider {
+  const provider = new Provider(parts.issuer, configurationOf(parts));
+  // requests say what the issuer is, not what the client has sent
+  provider.proxy = true;
+  return provider;
+}
+
+function configurationOf(parts: ProviderParts): Configuration {
+  return {
+    adapter: adapterFor(parts),
+    jwks: { keys: parts.keys as never },
+    cookies: { keys: [...parts.cookieKeys] },
+    routes: {
+      authorization: ENDPOINTS.authorize,
+      token: ENDPOINTS.token,
+      revocation: ENDPOINTS.revoke,
+      jwks: ENDPOINTS.keys,
+    },
+    responseTypes: ['code'],
+    clientAuthMethods: [...CLIENT_AUTH_METHODS],
+    clientDefaults: { id_token_signed_response_alg: 'ES256', grant_types: ['authorization_code', 'refresh_token'] },
+    pkce: { required: () => true },
+    ttl: LIFETIMES,
+    features: featuresOf(parts),
+    interactions: {
+      policy: policyOf(parts),
+      url: (_ctx: KoaContextWithOIDC, { uid }: Interaction) => interactionUrl(parts.issuer, uid),
+    },
+    rotateRefreshToken: true,
+    issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
+    expiresWithSession: async () => false,
+    revokeGrantPolicy: async () => true,
+    extraTokenClaims: async (_ctx, token) =>
+      'grantId' in token && token.grantId ? { grant_id: token.grantId } : undefined,
+    findAccount: async (_ctx, subject) =>
+      (await parts.hasAccount(subject)) ? { accountId: subject, claims: async () => ({ sub: subject }) } : undefined,
+    loadExistingGrant: async (ctx) => {
+      const id = ctx.oidc.result?.consent?.grantId ?? (await parts.grantOf(ctx));
+      return id === undefined ? undefined : await ctx.oidc.provider.Grant.find(id);
+    },
+    renderError: async (ctx, out) => parts.renderError(ctx, out as { error: string; error_description?: string }),
+    fetch: parts.fetch,
+  } as Configuration;
+}
+
+const interactionUrl = (issuer: string, uid: string): string => issuer.replace(/\/$/, '') + ENDPOINTS.interaction + uid;
+
+function featuresOf({ resource, scopes, isResource }: ProviderParts): Configuration['features'] {
+  return {
+    devInteractions: { enabled: false },
+    userinfo: { enabled: false },
+    rpInitiatedLogout: { enabled: false },
+    revocation: { enabled: true, allowedPolicy: async (_ctx, client, token) => token.clientId === client.clientId },
+    resourceIndicators: {
+      enabled: true,
+      defaultResource: async () => resource,
+      useGrantedResource: async () => true,
+      getResourceServerInfo: async (_ctx, identifier) => {
+        if (!isResource(identifier)) throw new errors.InvalidTarget('This server issues tokens for another resource.');
+        return {
+          scope: scopes.join(' '),
+          audience: resource,
+          accessTokenFormat: 'jwt',
+          accessTokenTTL: LIFETIMES.AccessToken,
+          jwt: { sign: { alg: 'ES256' } },
+        };
+      },
+    },
+  };
+}
+
+/** When people are asked: to sign in without a session, and for their consent each time. */
+function policyOf({ signsInAgain }: ProviderParts) {
+  const { base, Check, Prompt } = interactionPolicy;
+  const policy = base();
+  const login = policy.get('login');
+  if (signsInAgain) {
+    login?.checks.add(
+      new Check(
+        'application_session',
+        'the application knows who it is',
+        ({ oidc }) => oidc.result?.login === undefined,
+      ),
+    );
+  }
+  policy.remove('consent');
+  policy.add(
+    new Prompt(
+      { name: 'consent', requestable: true },
+      new Check('no_consent', 'the user must consent', ({ oidc }) => oidc.entities.Grant?.jti === undefined),
+    ),
+  );
+  return policy;
+}

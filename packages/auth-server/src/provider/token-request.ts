@@ -1,0 +1,102 @@
+import { Sealer } from '../keys/sealer.js';
+import type { Clock } from '../platform.js';
+import { type Batch, SealedRecords } from './sealed-records.js';
+
+/** How long a refresh token may be used again after it has been replaced: two requests of one client may race. */
+const GRACE_MS = 20_000;
+
+/** What is stored of a token that can be used once. */
+export interface StoredToken {
+  readonly jti: string;
+  readonly grantId: string;
+  readonly clientId: string;
+  readonly accountId?: string;
+  /** When it was used, in seconds since 1970. */
+  readonly consumed?: number;
+  /** The same in milliseconds. */
+  readonly usedAt?: number;
+  /** The refresh token that replaced it, sealed with the token itself: only who has this token may get the next one. */
+  readonly successor?: string;
+}
+
+/** A used token that was sent again. */
+export interface Replay {
+  readonly type: 'code-replay' | 'refresh-replay';
+  readonly grantId: string;
+  readonly clientId: string;
+  readonly subject?: string | undefined;
+}
+
+const KINDS = { 'authorization-code': 'code-replay', 'refresh-token': 'refresh-replay' } as const;
+
+/** The kinds of tokens that can be used once. */
+export type SingleUse = keyof typeof KINDS;
+
+/** One request to the token endpoint, while oidc-provider handles it. */
+export class TokenRequest {
+  /** The used token that the request has sent, unless it gets the successor of it. */
+  replay: Replay | undefined;
+  /** The refresh token that was replaced before by the one that the request has sent. */
+  private successor: string | undefined;
+  private presented: { readonly key: string; readonly id: string } | undefined;
+  private issued: string | undefined;
+
+  constructor(
+    private readonly batch: Batch,
+    private readonly records: SealedRecords,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Looks at a token that the request has sent.
+   * @returns what oidc-provider is told about it: a token that was replaced a moment ago counts as unused
+   */
+  async see(kind: SingleUse, id: string, stored: StoredToken): Promise<StoredToken> {
+    const key = SealedRecords.key(kind, id);
+    if (kind === 'refresh-token') this.presented = { key, id };
+    if (stored.consumed === undefined) return stored;
+    this.successor = await this.successorOf(id, stored);
+    if (this.successor !== undefined) {
+      const { consumed: _consumed, ...unused } = stored;
+      return unused;
+    }
+    const { grantId, clientId, accountId: subject } = stored;
+    this.replay = { type: KINDS[kind], grantId, clientId, subject };
+    return stored;
+  }
+
+  /** Notes that oidc-provider has issued a refresh token. */
+  issue(id: string): void {
+    this.issued = id;
+  }
+
+  /**
+   * Ends the request.
+   * @param body oidc-provider's answer, which is changed if it repeats an earlier one
+   * @returns the changes to make
+   */
+  async end(body: unknown): Promise<ReturnType<Batch['all']>> {
+    const { presented, issued, successor } = this;
+    const answer = body as { refresh_token?: string; access_token?: string } | undefined;
+    const isGranted = answer?.access_token !== undefined;
+    if (successor !== undefined && isGranted) {
+      answer.refresh_token = successor;
+      return [];
+    }
+    if (presented !== undefined && issued !== undefined && isGranted) {
+      const sealed = new Sealer([presented.id]).seal('successor', issued);
+      await this.records.amend(presented.key, (stored: StoredToken) => ({ ...stored, successor: sealed }));
+    }
+    return this.batch.all();
+  }
+
+  private async successorOf(id: string, { usedAt, successor }: StoredToken): Promise<string | undefined> {
+    if (successor === undefined || usedAt === undefined) return undefined;
+    if (Math.abs(this.clock.now() - usedAt) >= GRACE_MS) return undefined;
+    const next = new Sealer([id]).open('successor', successor);
+    if (next === undefined) return undefined;
+    const stored = (await this.records.get(SealedRecords.key('refresh-token', next))) as StoredToken | undefined;
+    // once the successor was used, whoever has this token is late, or a thief
+    return stored === undefined || stored.consumed !== undefined ? undefined : next;
+  }
+}
