@@ -15,9 +15,8 @@ const PACKAGE = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** Opens the folder and prints `open`. */
 const OPEN = `
-  import { writeSync } from 'node:fs';
   import { fileStore } from '@decorum/auth-server';
-  const print = (line) => writeSync(1, line + '\\n');
+  const print = (line) => process.stdout.write(line + '\\n');
   const store = fileStore(process.argv[1]);
   await store.open();
   print('open');
@@ -27,7 +26,7 @@ const OPEN = `
 const STAY = `setInterval(() => undefined, 60_000);`;
 
 /**
- * Sixteen writers, each of which writes the next number to two records, and prints both names once that is done. Long
+ * Sixteen writers, each of which writes the next number to two records, and prints it once that is done. Long
  * values make the store replace its journal again and again.
  */
 const STORM = `
