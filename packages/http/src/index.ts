@@ -4,6 +4,7 @@ export {
   AUTH,
   type Auth,
   type AuthDocument,
+  type AuthEndpoint,
   type AuthOption,
   type AuthRefusal,
   type Challenge,

@@ -52,6 +52,7 @@ const BAD = [
   [{ auth: { authenticate, scopes: ['a b'] } }, '`auth` has `scopes` that are not a list'],
   [{ auth: { authenticate, challenge: {} } }, '`auth` has a `challenge` that is not a function'],
   [{ auth: { authenticate, opened: {} } }, '`auth` has an `opened` that is not a function'],
+  [{ auth: { authenticate, closed: {} } }, '`auth` has a `closed` that is not a function'],
   [{ auth: { authenticate, credentialHeaders: ['a b'] } }, '`auth` has `credentialHeaders` that are not'],
   [{ auth: { authenticate, documents: [{ path: 'a' }] } }, '`auth` has `documents` that are not'],
   ...[

@@ -5,6 +5,7 @@ import type { Exchange } from '../protocol/exchange.js';
 import { McpLimitError } from '../protocol/limits.js';
 import type { RequestId } from '../protocol/model.js';
 import type { Cancellation } from '../protocol/reply.js';
+import type { Principal } from '../protocol/wire.js';
 
 /** The requests in flight of one conversation. */
 interface Calls {
@@ -151,6 +152,14 @@ export class InFlight {
   endExpired(owner: object, now: number): void {
     for (const exchange of this.of(owner)) {
       if ((exchange.wire.principal?.expiresAt ?? now + 1) <= now) exchange.end();
+    }
+  }
+
+  /** Cancels the requests of callers whose credentials have been revoked. */
+  revoke(owner: object, isRevoked: (principal: Principal) => boolean): void {
+    for (const exchange of this.of(owner)) {
+      const { principal } = exchange.wire;
+      if (principal !== undefined && isRevoked(principal)) exchange.cancel('revoked');
     }
   }
 

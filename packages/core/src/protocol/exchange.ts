@@ -263,5 +263,6 @@ const REASONS: Readonly<Record<Cancellation, string>> = {
   client: 'The request was cancelled.',
   gone: 'The client disconnected.',
   session: 'The session has ended.',
+  revoked: 'The credentials of the caller have been revoked.',
   closing: 'The server is closing.',
 };

@@ -1,15 +1,16 @@
 import { McpError } from './errors.js';
 
 /**
- * Why a request was cancelled: by its client, by a lost connection, by the end of its session, or because the server or
- * its transport is closing.
+ * Why a request was cancelled: by its client, by a lost connection, by the end of its session, because its caller's
+ * credentials were revoked, or because the server or its transport is closing.
  */
-export type Cancellation = 'client' | 'gone' | 'session' | 'closing';
+export type Cancellation = 'client' | 'gone' | 'session' | 'revoked' | 'closing';
 
 /** Errors for requests that the server cancelled. */
 export const CANCELLATION_ERRORS: Readonly<Partial<Record<Cancellation, McpError>>> = {
   closing: new McpError('closing', 'The server is closing.'),
   session: new McpError('invalid-request', 'The session has ended.'),
+  revoked: new McpError('unauthorized', 'The credentials have been revoked.'),
 };
 
 /** The reply to one message. */

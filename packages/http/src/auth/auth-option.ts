@@ -19,7 +19,7 @@ export function authMistake(auth: unknown): string | undefined {
   if (!isListOf(scopes, isScope)) {
     return 'has `scopes` that are not a list of scope tokens. Write one string for each scope, without spaces and quotes';
   }
-  for (const name of ['challenge', 'requestedScope', 'opened'] as const) {
+  for (const name of ['challenge', 'requestedScope', 'opened', 'closed'] as const) {
     if (auth[name] !== undefined && typeof auth[name] !== 'function')
       return `has ${name === 'opened' ? 'an' : 'a'} \`${name}\` that is not a function`;
   }

@@ -65,6 +65,17 @@ export interface AuthDocument {
   answer(head: RequestHead): DocumentAnswer | Promise<DocumentAnswer>;
 }
 
+/** An endpoint, as its `Auth` sees it. */
+export interface AuthEndpoint {
+  /**
+   * Ends what callers have open in this process, because their credentials have been revoked: their calls in flight,
+   * event streams, `subscriptions/listen` requests and HTTP+SSE sessions. They get 401 where no answer has begun. Other
+   * sessions go on, for callers who sign in again. Later requests are left to `authenticate`, which must refuse them.
+   * @param isRevoked whether the credentials of a principal have been revoked, for good
+   */
+  revoke(isRevoked: (principal: Principal) => boolean): void;
+}
+
 /** The key of the `Auth` of an object that offers something else to its users. */
 export const AUTH: unique symbol = Symbol.for('decorum:auth') as never;
 
@@ -105,9 +116,16 @@ export interface Auth<HostRequest = unknown> {
   /** Lower-case names of more headers that hold credentials. They are left out of `ctx.transport.headers`. */
   readonly credentialHeaders?: readonly string[];
   /**
-   * Called when an endpoint opens.
+   * Called before an endpoint opens, which waits for it and fails if it fails. The documents and the mount may be asked
+   * for something before.
    * @param warn writes a warning to the log of the endpoint's server
    * @param path the path that the endpoint serves; undefined if it isn't known, or if the endpoint serves every path
+   * @param endpoint the same object for `closed`
    */
-  opened?(warn: (message: string) => void, path?: string): void;
+  opened?(warn: (message: string) => void, path?: string, endpoint?: AuthEndpoint): void | Promise<void>;
+  /**
+   * Called once for each endpoint that has closed, or failed to open after `opened`. Requests in flight have ended, and
+   * `close` waits for it. If it fails, the error is reported.
+   */
+  closed?(endpoint: AuthEndpoint): void | Promise<void>;
 }

@@ -5,6 +5,7 @@ import type { Authorization, Kernel } from '@decorum/core/transport';
 import type { Auth, RequestHead } from './auth.js';
 import { authenticate } from './authenticate.js';
 import { challengeOf, denied } from './challenge.js';
+import { Revocations } from './revocations.js';
 import type { PendingCallbacks, Waiting } from '../endpoint/pending-callbacks.js';
 
 /** The parts of an endpoint that a gate needs. */
@@ -12,18 +13,22 @@ export interface GateParts {
   readonly kernel: Pick<Kernel, 'hasPublic'>;
   /** Rejects requests that are still waiting when the endpoint closes. */
   readonly pending: PendingCallbacks;
+  /** Milliseconds that a body may take to arrive. */
+  readonly bodyTimeoutMs: number;
 }
 
 /** The `authenticate` step of an endpoint with the option `auth`, before the body is read. */
 export class Gate<HostRequest> {
   /** The authorization that every request needs. */
   readonly authorization: Authorization;
+  readonly revocations: Revocations;
 
   constructor(
     readonly auth: Auth<HostRequest>,
     private readonly parts: GateParts,
   ) {
     const { scopes = [], toolSignIn = false } = auth;
+    this.revocations = new Revocations(parts.bodyTimeoutMs);
     const requestedScope = (scope: string) => auth.requestedScope?.(scope) ?? scope;
     this.authorization = toolSignIn ? { scopes, toolChallenge: inResult(auth), requestedScope } : { scopes };
   }
@@ -56,6 +61,16 @@ export class Gate<HostRequest> {
     if (principal !== undefined && hasAll(principal, scopes)) return;
     const reason = principal === undefined ? 'unauthorized' : 'insufficient-scope';
     throw denied({ reason, scopes, principal, inSession }, this.auth);
+  }
+
+  /**
+   * Checks a caller again whose credentials may have been revoked since.
+   * @throws {HttpError} the challenge
+   */
+  requireUnrevoked(principal: Principal | undefined, inSession: boolean): void {
+    if (!this.revocations.includes(principal)) return;
+    const { scopes } = this.authorization;
+    throw denied({ reason: 'unauthorized', scopes, principal: undefined, inSession }, this.auth);
   }
 
   private admit(principal: Principal | undefined, { method, headers }: RequestHead): Principal | undefined {

@@ -40,7 +40,8 @@ export function statusOf({ failure, ran, parts }: Reply, { sessionless, hasId }:
 }
 
 /** Whether the cancellation of one request of a batch cancels the whole batch. */
-export const cancelsBatch = ({ cancelled }: Reply): boolean => cancelled === 'session' || cancelled === 'closing';
+export const cancelsBatch = ({ cancelled }: Reply): boolean =>
+  cancelled !== undefined && cancelled !== 'client' && cancelled !== 'gone';
 
 /** A complete response, ready to send. */
 export interface Answer {

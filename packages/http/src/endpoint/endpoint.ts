@@ -1,6 +1,6 @@
 import { clearInterval, setImmediate, setInterval } from 'node:timers';
 
-import type { ReachedLimit } from '@decorum/core';
+import type { Principal, ReachedLimit } from '@decorum/core';
 import type { HostPort } from '@decorum/core/transport';
 import type { Kernel } from '@decorum/core/transport';
 
@@ -43,7 +43,7 @@ export class Endpoint<HostRequest> {
     const report: Report = (error, message) => host.report(error instanceof MaskedError ? error.cause : error, message);
     const hit = (limitHit: ReachedLimit) => host.hit(limitHit);
     const { maxBufferedBytes, retryMs, keepAliveMs, sessions: keepsSessions, legacySse, credentials } = settings;
-    this.gate = settings.auth && new Gate(settings.auth, { kernel, pending: this.pending });
+    this.gate = settings.auth && new Gate(settings.auth, { ...settings, kernel, pending: this.pending });
     const readers = new SlowReaders(settings, hit);
     const [open, ending] = [new Set<OpenStream>(), new EndingSinks()];
     const streams: StreamParts = { open, ending, maxBufferedBytes, readers, hit };
@@ -85,6 +85,14 @@ export class Endpoint<HostRequest> {
     const until = performance.now() + deadlineMs;
     await this.close(deadlineMs);
     await this.parts.streams.ending.delivered(Math.max(0, until - performance.now()));
+  }
+
+  /** Ends what callers have open whose credentials have been revoked. */
+  revoke(isRevoked: (principal: Principal) => boolean): void {
+    const { kernel, sessions } = this.parts;
+    this.gate?.revocations.add(isRevoked);
+    kernel.inFlight.revoke(this.parts, isRevoked);
+    sessions.revoke(isRevoked);
   }
 
   private async shut(deadlineMs: number): Promise<void> {

@@ -138,7 +138,8 @@ export class LateEndpoint<HostRequest> {
     const opened = await openEndpoint(server, this.settings);
     if (this.hasGivenUp) {
       opened.detach();
-      return await opened.pipeline.endpoint.close(0);
+      await opened.pipeline.endpoint.close(0);
+      return await opened.tellClosed();
     }
     this.opened = opened;
     this.pipeline = opened.pipeline;
@@ -152,8 +153,9 @@ export class LateEndpoint<HostRequest> {
     await this.ready.catch(() => {});
     clearTimeout(timer);
     if (this.opened === undefined) return;
-    const { pipeline, detach } = this.opened;
+    const { pipeline, detach, tellClosed } = this.opened;
     detach();
     await pipeline.endpoint.drain(Math.max(0, closeDeadlineMs - (performance.now() - began)));
+    await tellClosed();
   }
 }

@@ -1,6 +1,7 @@
 import type { Host } from '@decorum/core/transport';
 import { hostOf, requireNoScopes, type Transport } from '@decorum/core/transport';
 
+import type { AuthEndpoint } from '../auth/auth.js';
 import { Endpoint, knowsCallers } from './endpoint.js';
 import type { ResolvedOptions } from './options.js';
 import { Pipeline } from './pipeline.js';
@@ -13,11 +14,13 @@ export interface Opened<HostRequest> extends Transport {
   readonly pipeline: Pipeline<HostRequest>;
   /** Unregisters the endpoint from the server. Call it before closing the endpoint on its own. */
   detach(): void;
+  /** Tells `auth` that the endpoint has closed. Never rejects. */
+  tellClosed(): Promise<void>;
 }
 
 /**
  * Opens an endpoint on a server. When the server closes, it closes the endpoint too.
- * @param end closes the resources around the endpoint, after the endpoint itself
+ * @param end closes the resources around the endpoint, after the endpoint itself, and calls `tellClosed`
  * @throws {DecorumError} `DECORUM_SERVER_CLOSED`, `DECORUM_NO_AUTHORIZATION`, `DECORUM_DUPLICATE_ROUTE`, or the error
  * of one of the server's hooks
  */
@@ -27,23 +30,38 @@ export async function openEndpoint<HostRequest>(
   end?: () => Promise<void>,
 ): Promise<Opened<HostRequest>> {
   const host = hostOf(server);
+  const { auth, guard, servedPath } = settings;
   const warn = (message: string) => host.warn(message);
-  settings.guard.warn = warn;
-  settings.auth?.opened?.(warn, settings.servedPath);
+  guard.warn = warn;
   requireFreeRoutes(host, settings);
-  return await host.open((kernel) => {
-    if (!knowsCallers(settings)) requireNoScopes(kernel, '@decorum/http', REMEDY);
-    const endpoint = new Endpoint(kernel, settings, host);
-    const opened: Opened<HostRequest> = {
-      pipeline: new Pipeline(endpoint),
-      stop: () => endpoint.stop(),
-      async close() {
-        // the server has already waited for requests in flight
-        await endpoint.close(0);
-        await end?.();
-      },
-      detach: () => host.detach(opened),
-    };
-    return opened;
-  });
+  let revoke: AuthEndpoint['revoke'] = () => {};
+  const own: AuthEndpoint = { revoke: (isRevoked) => revoke(isRevoked) };
+  let told: Promise<void> | undefined;
+  const tellClosed = () =>
+    (told ??= Promise.resolve(own)
+      .then((it) => auth?.closed?.(it))
+      .catch((error: unknown) => host.report(error)));
+  await auth?.opened?.(warn, servedPath, own);
+  try {
+    return await host.open((kernel) => {
+      if (!knowsCallers(settings)) requireNoScopes(kernel, '@decorum/http', REMEDY);
+      const endpoint = new Endpoint(kernel, settings, host);
+      revoke = (isRevoked) => endpoint.revoke(isRevoked);
+      const opened: Opened<HostRequest> = {
+        pipeline: new Pipeline(endpoint),
+        stop: () => endpoint.stop(),
+        async close() {
+          // the server has already waited for requests in flight
+          await endpoint.close(0);
+          await (end ?? tellClosed)();
+        },
+        detach: () => host.detach(opened),
+        tellClosed,
+      };
+      return opened;
+    });
+  } catch (error) {
+    await tellClosed();
+    throw error;
+  }
 }

@@ -126,6 +126,7 @@ export class LegacySse {
     const { closed, stopped, sessions, gate } = this.parts;
     if (closed || (stopped && isRequest(body))) throw closing();
     if (gate && !isAnswered(body)) gate.requireBase(context.principal, true);
+    if (gate?.revocations.any) gate.requireUnrevoked(context.principal, true);
     const found = this.byKey.get(keyOf(url));
     const session = found && sessions.local(found.id, context.principal);
     if (found === undefined || session === undefined) throw noSession();

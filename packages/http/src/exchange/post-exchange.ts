@@ -1,4 +1,4 @@
-import type { JsonObject, Principal, RequestId } from '@decorum/core';
+import { type JsonObject, McpError, type Principal, type RequestId } from '@decorum/core';
 import { INITIALIZE, isDenial, LISTEN, revisionOf, UNDECLARED_REVISION } from '@decorum/core/internal';
 import { beginsConversation, belongsToSession, readableId } from '@decorum/core/internal';
 import {
@@ -100,6 +100,7 @@ export class PostExchange extends Post implements Wire {
       throw new HttpError(406, 'The Accept header of a POST must allow application/json or text/event-stream.');
     }
     const id = headers['mcp-session-id'];
+    if (parts.gate?.revocations.any) parts.gate.requireUnrevoked(this.principal, id !== undefined);
     if (parts.gate && !isAnswered(body)) parts.gate.requireBase(this.principal, id !== undefined);
     return id === undefined || SESSIONLESS.has(this.declaredVersion) ? undefined : parts.sessions.find(id, context);
   }
@@ -232,6 +233,7 @@ export class PostExchange extends Post implements Wire {
 
   private answerCancelled(why: Cancellation, text: string | undefined): void {
     if (why === 'client' || why === 'gone') return this.answer(202);
+    if (why === 'revoked') return this.deny(revokedError(this.authorization), { text });
     const { status, headers } = why === 'session' ? sessionEnded() : closing();
     this.answer(status, text, headers);
   }
@@ -278,3 +280,6 @@ export class PostExchange extends Post implements Wire {
     return (this.stream = stream);
   }
 }
+
+const revokedError = ({ scopes }: Authorization = { scopes: [] }): McpError =>
+  new McpError('unauthorized', 'The credentials have been revoked.', { scopes });

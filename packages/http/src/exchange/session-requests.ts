@@ -1,3 +1,4 @@
+import type { Principal } from '@decorum/core';
 import { revisionOf } from '@decorum/core/internal';
 
 import { acceptedBy, requireKnownVersion } from '../endpoint/headers.js';
@@ -17,11 +18,18 @@ export async function openStream(context: HttpContext, parts: ExchangeParts): Pr
   const session = await sessionOf(context, parts);
   const accepted = acceptedBy(headers.accept);
   if (accepted === 'json' || accepted === 'neither') throw streamNotAccepted();
-  const begin = () => context.open(STREAM_HEADERS);
+  const requireCurrent = () => parts.gate?.requireUnrevoked(context.principal, true);
+  requireCurrent();
+  const begin = () => {
+    requireCurrent();
+    return context.open(STREAM_HEADERS);
+  };
   session.transport = transportInfo(context, parts.credentials);
   const from = headers['last-event-id'];
-  if (from !== undefined) return await resume(session, from, { begin, stores: parts.stores });
+  if (from !== undefined)
+    return await resume(session, from, { begin, stores: parts.stores, reader: context.principal });
   const stream = session.openStream('g');
+  stream.reader = context.principal;
   stream.attach(begin());
   stream.prime();
   session.announce();
@@ -60,9 +68,10 @@ async function sessionOf(context: HttpContext, parts: ExchangeParts): Promise<Ht
 interface Resuming extends Pick<ExchangeParts, 'stores'> {
   /** Starts the response. */
   begin(): Sink;
+  readonly reader: Principal | undefined;
 }
 
-async function resume(session: HttpSession, eventId: string, { begin, stores }: Resuming): Promise<void> {
+async function resume(session: HttpSession, eventId: string, { begin, stores, reader }: Resuming): Promise<void> {
   const [, id, position] = EVENT_ID.exec(eventId) ?? [];
   if (id === undefined) throw unknownEvent();
   const stream = session.lostStream(id);
@@ -70,6 +79,7 @@ async function resume(session: HttpSession, eventId: string, { begin, stores }: 
   const open = () => {
     // the store has answered too late: the client already has a response
     if (isOver) throw unknownEvent();
+    stream.reader = reader;
     return begin();
   };
   try {

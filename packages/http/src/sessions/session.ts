@@ -153,11 +153,19 @@ export class HttpSession extends CountedSession implements SessionLink, LoggedSe
     if (expiresAt === undefined || expiresAt > this.expiresAt) this.expiresAt = expiresAt;
   }
 
-  /** Disconnects the readers of its streams. They may resume with a newer token. Responses to POSTs stay open. */
-  expire(): void {
-    for (const stream of this.streams ?? [])
-      if (stream.kind === 'g' || stream.resumed) stream.pause(this.settings.retryMs);
-    if (this.settings.events === false) this.endStandaloneStreams();
+  /**
+   * Disconnects the readers of its streams. They may resume with a newer token. Responses to POSTs stay open.
+   * @param ends the readers to disconnect; all by default
+   */
+  expire(ends: (reader: Principal | undefined) => boolean = () => true): void {
+    const { events, retryMs } = this.settings;
+    const isRead = (stream: EventStream) => (stream.kind === 'g' || stream.resumed) && ends(stream.reader);
+    for (const stream of this.streams?.filter(isRead) ?? []) {
+      stream.pause(retryMs);
+      if (events !== false) continue;
+      stream.end();
+      this.closeStream(stream);
+    }
   }
 
   /** Whether the session ends with its stream. */

@@ -145,6 +145,15 @@ export class Sessions {
     }
   }
 
+  /** Ends the streams of callers whose credentials have been revoked. */
+  revoke(isRevoked: (principal: Principal) => boolean): void {
+    const ends = (caller: Principal | undefined) => caller !== undefined && isRevoked(caller);
+    for (const session of this.byId.values()) {
+      if (!session.endsWithStream) session.expire(ends);
+      else if (ends(session.state.record.principal)) this.end(session);
+    }
+  }
+
   private add(origin: NewSession, sender: Sender): HttpSession {
     this.quotas.makeRoom(sender);
     const session = new HttpSession(this.settings, origin);

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers';
 
 import { type Frame, isDroppable, PendingChanges } from '@decorum/core/transport';
 
-import type { Sink, SinkOwner } from '../endpoint/http-context.js';
+import type { HttpContext, Sink, SinkOwner } from '../endpoint/http-context.js';
 import type { LimitName } from '../endpoint/limits.js';
 import { BLANK_LINE, type EventLog, toSent } from './event-log.js';
 import type { StoredEvent } from './event-store.js';
@@ -17,12 +17,13 @@ const endTick = (stream: EventStream) => stream.endTick();
 
 /**
  * Sends messages to a client in order, as server-sent events (https://html.spec.whatwg.org/#server-sent-events). A
- * stream with a log survives the loss of its connection. Messages for a slow reader are buffered, and repeated changes
- * are coalesced.
+ * stream with a log survives the loss of its connection. Messages for a slow reader wait, and changes are coalesced.
  */
 export class EventStream implements SinkOwner, CatchUpSource {
   /** Told when the reader is gone. */
   holder: { recheck(): void } | undefined;
+  /** The caller whose request attached the reader. */
+  reader: HttpContext['principal'];
   private sink: Sink | undefined;
   /** Text written in this tick. */
   private tickText = '';

@@ -58,11 +58,13 @@ export const mcp: FastifyPluginAsync<McpPluginOptions> = Object.assign(
     requireHosts(app, settings.allowedHosts);
     requireRoutes(app, settings);
     const servedPath = app.prefix + settings.path;
-    const { pipeline, detach } = await openEndpoint(options.server, { ...settings, servedPath });
+    const { pipeline, detach, tellClosed } = await openEndpoint(options.server, { ...settings, servedPath });
     app.addHook('preClose', async () => {
       detach();
       await pipeline.endpoint.drain();
     });
+    // the connections have ended, too
+    app.addHook('onClose', tellClosed);
     await addPluginRoutes(app, pipeline, routes);
     // in its own scope, so that the endpoint's hooks don't run for plugin routes
     await app.register(async (scope) => await addEndpoint(scope, pipeline));

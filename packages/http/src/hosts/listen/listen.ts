@@ -94,12 +94,13 @@ export async function listen(server: ClosableHost, options: ListenOptions = {}):
   try {
     // loaded first, because the server may close the endpoint as soon as it is open
     const [createApp, { ListeningApp }] = [await loadFastify(), await import('./listening-app.js')];
-    const { pipeline, detach } = await openEndpoint(server, { ...settings, servedPath: path }, end);
+    const { pipeline, detach, tellClosed } = await openEndpoint(server, { ...settings, servedPath: path }, end);
     const app = createApp(requestTimeoutMs);
     const listener = new ListeningApp(app, pipeline.endpoint, maxConnectionsPerAddress);
     closeListener = async () => {
       detach();
       await listener.close();
+      await tellClosed();
       ignoreSignals();
     };
     addEndpoint(app, pipeline);
