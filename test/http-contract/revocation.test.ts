@@ -69,15 +69,33 @@ overEveryBinding('a revoked caller', (host) => {
   });
 
   inEverySessionRevision('loses the streams that it reads, but not its session', async (revision) => {
-    const { url, server, revoke } = await served(host);
-    const client = await HttpClient.open(url, revision, REVOKED);
-    const reader = await client.listen();
-    const kept = new EventReader(await client.get(KEPT));
+    for (const events of [undefined, false] as const) {
+      const { url, server, revoke } = await served(host, { ...(events === false && { events }) });
+      const client = await HttpClient.open(url, revision, REVOKED);
+      const reader = await client.listen();
+      const kept = new EventReader(await client.get(KEPT));
+      revoke();
+      await reader.rest();
+      server.notify.toolsChanged();
+      expect((await kept.message()).message).toMatchObject({ method: 'notifications/tools/list_changed' });
+      await kept.cancel();
+    }
+  });
+
+  inEverySessionRevision("loses another caller's stream that it has resumed, but not the call", async (revision) => {
+    const { url, files, revoke } = await served(host);
+    const client = await HttpClient.open(url, revision, KEPT);
+    const began = once(files, 'began');
+    const own = await client.stream(1, 'stream');
+    await began;
+    const { id } = await own.message();
+    const resumed = new EventReader(await client.get({ ...REVOKED, 'last-event-id': String(id) }));
     revoke();
-    await reader.rest();
-    server.notify.toolsChanged();
-    expect((await kept.message()).message).toMatchObject({ method: 'notifications/tools/list_changed' });
-    await kept.cancel();
+    await resumed.rest();
+    expect((await client.get({ ...REVOKED, 'last-event-id': String(id) })).status).toBe(401);
+    const again = new EventReader(await client.get({ 'last-event-id': String(id) }));
+    files.emit('go');
+    expect((await again.rest()).at(-1)?.message).toMatchObject({ id: 1, result: {} });
   });
 
   inTheStatelessRevision('loses its subscriptions', async (revision) => {

@@ -71,7 +71,8 @@ export interface AuthEndpoint {
    * Ends what callers have open in this process, because their credentials have been revoked: their calls in flight,
    * event streams, `subscriptions/listen` requests and HTTP+SSE sessions. They get 401 where no answer has begun. Other
    * sessions go on, for callers who sign in again. Later requests are left to `authenticate`, which must refuse them.
-   * @param isRevoked whether the credentials of a principal have been revoked, for good
+   * @param isRevoked whether the credentials of a principal have been revoked. It should tell credentials apart, and not
+   *   users: it is also asked about requests of the next `bodyTimeoutMs`, whose caller may have signed in again
    */
   revoke(isRevoked: (principal: Principal) => boolean): void;
 }
@@ -124,8 +125,9 @@ export interface Auth<HostRequest = unknown> {
    */
   opened?(warn: (message: string) => void, path?: string, endpoint?: AuthEndpoint): void | Promise<void>;
   /**
-   * Called once for each endpoint that has closed, or failed to open after `opened`. Requests in flight have ended, and
-   * `close` waits for it. If it fails, the error is reported.
+   * Called once for each endpoint that has closed, or failed to open after `opened`. `close` waits for it. Its requests
+   * have ended, but `nodeHandler` passes on requests for the mount for as long as its server listens. If it fails, the
+   * error is reported.
    */
   closed?(endpoint: AuthEndpoint): void | Promise<void>;
 }
