@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { Authenticator, LocalAuth, LocalKeys, problemOf } from '@decorum/auth/internal';
 import type { Principal } from '@decorum/core';
-import type { Auth, AuthDocument, AuthMount } from '@decorum/http';
+import type { Auth, AuthDocument, AuthEndpoint, AuthMount } from '@decorum/http';
 
 import { CHECKS, type Place } from './check-options.js';
 import { Issuer } from './issuer.js';
@@ -19,6 +19,7 @@ export class EmbeddedAuth<HostRequest> extends Authenticator<HostRequest> implem
   readonly allowedHosts: readonly string[];
   private readonly local: LocalAuth<HostRequest>;
   private readonly issuer: Issuer;
+  private readonly open = new Set<AuthEndpoint>();
 
   constructor(options: AuthorizationServerOptions<HostRequest> & Place, platform: ServerPlatform) {
     // the parts report through the reporter, which exists only afterwards
@@ -36,6 +37,20 @@ export class EmbeddedAuth<HostRequest> extends Authenticator<HostRequest> implem
     this.issuer = issuer;
     this.mount = { paths: endpoints.paths, handle: (...args) => endpoints.handle(...(args as NodeArguments)) };
     this.allowedHosts = [new URL(options.resource).host];
+    grants.onRevoked = (id) => {
+      for (const endpoint of this.open) endpoint.revoke(({ claims }) => claims?.['grant_id'] === id);
+    };
+  }
+
+  override async opened(warn: (message: string) => void, path?: string, endpoint?: AuthEndpoint): Promise<void> {
+    super.opened(warn, path);
+    await this.issuer.open();
+    if (endpoint) this.open.add(endpoint);
+  }
+
+  async closed(endpoint: AuthEndpoint): Promise<void> {
+    this.open.delete(endpoint);
+    if (this.open.size === 0) await this.issuer.close();
   }
 
   /** See `AuthorizationServer.principalOf`. */
