@@ -5,8 +5,10 @@ import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 
+import { freePort } from '../support/dev-project.js';
 import { createKey, HostileIssuer } from './hostile-issuer.js';
 import { Program } from './processes.js';
+import { User } from './user.js';
 
 const AUDIENCE = 'https://mcp.example.com/mcp';
 
@@ -51,6 +53,59 @@ describe('the server of `npm run -s secured:external`', () => {
     const token = issuer.sign({ aud: AUDIENCE, scope: 'mcp' }, { header: { typ: 'JWT' } });
     const { status } = await fetch(program.url, { method: 'POST', headers: { authorization: `Bearer ${token}` } });
     expect(status).toBe(401);
+  });
+});
+
+describe('the server of `npm run -s secured`', () => {
+  let secured: Program;
+  beforeAll(async () => {
+    secured = await Program.start('../../examples/secured/dist/embedded.js', [], {
+      PORT: String(await freePort()),
+      SECURED_PASSWORD: 'open sesame',
+    });
+  });
+  afterAll(() => secured.stop());
+
+  /** Connects as a user who signs in whenever the client asks for it. */
+  async function connect(name: string) {
+    const user = new User(undefined, undefined, { name, password: 'open sesame' });
+    const client = new Client({ name: 'test', version: '1.0.0' });
+    const transport = new StreamableHTTPClientTransport(new URL(secured.url), { authProvider: user });
+    await client.connect(transport);
+    const call = async (tool: string): Promise<string> => {
+      const { content } = await client.callTool({ name: tool });
+      return (content as unknown as [{ text: string }])[0].text;
+    };
+    /** Calls a tool whose scopes the user has to grant first. */
+    const signInFor = async (tool: string): Promise<string> => {
+      await expect(call(tool)).rejects.toThrow(/unauthorized|scope/i);
+      await transport.finishAuth(user.callback);
+      return await call(tool);
+    };
+    return { user, client, call, signInFor };
+  }
+
+  it('tells anybody what it is for, and asks users to sign in for more, and again for more scopes', async () => {
+    const { client, call, signInFor, user } = await connect('alice');
+    expect(await call('about')).toContain('sign in');
+    expect(JSON.parse(await signInFor('whoami'))).toMatchObject({
+      subject: 'alice',
+      issuer: new URL(secured.url).origin,
+      scopes: ['mcp'],
+    });
+    expect(await signInFor('notes_write')).toBe('alice may write notes.');
+    expect(await signInFor('admin_only')).toBe('alice may.');
+    expect(user.asked).toHaveLength(3);
+    await client.close();
+  });
+
+  it('never lets bob grant what is for admins', async () => {
+    const { client, call, signInFor, user } = await connect('bob');
+    await signInFor('notes_write');
+    await expect(call('admin_only')).rejects.toThrow(/scope|denied|no code/i);
+    expect(user.asked.at(-1)).toContain('admin');
+    expect(JSON.parse(await call('whoami'))).toMatchObject({ subject: 'bob', scopes: ['mcp', 'notes:write'] });
+    await client.close();
   });
 });
 

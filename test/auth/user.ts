@@ -3,8 +3,24 @@ type Kept = Record<string, unknown>;
 
 const CALLBACK = 'http://127.0.0.1:33418/callback';
 
+/** What the user enters where an issuer asks for it. */
+interface Credentials {
+  readonly name: string;
+  readonly password: string;
+}
+
+/** What the user sends from a page: of oidc-provider's own pages, or of `@decorum/auth-server`. */
+function formOf(page: string, { name, password }: Credentials): Record<string, string> | undefined {
+  const [prompt, csrf] = [/name="prompt" value="(\w+)"/, /name="csrf" value="([^"]+)"/].map(
+    (each) => each.exec(page)?.[1],
+  );
+  if (prompt !== undefined) return { prompt, login: name, password };
+  if (csrf === undefined) return undefined;
+  return page.includes('type="password"') ? { csrf, username: name, password } : { csrf, decision: 'allow' };
+}
+
 /** Follows an issuer's redirects like a browser, with cookies and its forms, up to the client's callback. */
-export async function consent(url: URL): Promise<URL> {
+export async function consent(url: URL, credentials: Credentials = { name: 'alice', password: 'any' }): Promise<URL> {
   const cookies = new Map<string, string>();
   let next = url;
   let form: URLSearchParams | undefined;
@@ -24,12 +40,12 @@ export async function consent(url: URL): Promise<URL> {
     if (location === null) {
       const page = await response.text();
       const action = /<form[^>]* action="([^"]+)"/.exec(page)?.[1];
-      const prompt = /name="prompt" value="(\w+)"/.exec(page)?.[1];
-      if (action === undefined || prompt === undefined) {
+      const fields = formOf(page, credentials);
+      if (action === undefined || fields === undefined) {
         throw new Error(`The issuer answered ${response.status}: ${page}`);
       }
       next = new URL(action, next);
-      form = new URLSearchParams({ prompt, login: 'alice', password: 'any' });
+      form = new URLSearchParams(fields);
       continue;
     }
     next = new URL(location, next);
@@ -54,6 +70,7 @@ export class User {
   constructor(
     private readonly scope?: string,
     private readonly declined?: string,
+    private readonly credentials?: Credentials,
   ) {}
 
   /** The code, and the issuer that sent it (RFC 9207). */
@@ -97,7 +114,7 @@ export class User {
     // SDK 2 adds offline_access, because the issuer knows it
     const granted = scope?.split(' ').filter((each) => this.asked.length > 1 || each !== this.declined);
     if (granted !== undefined) url.searchParams.set('scope', granted.join(' '));
-    this.callback = (await consent(url)).searchParams;
+    this.callback = (await consent(url, this.credentials)).searchParams;
   }
 
   saveDiscoveryState(state: unknown): void {
