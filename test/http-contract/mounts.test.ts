@@ -103,8 +103,7 @@ overEveryHost(
       const { status, headers, text } = await send(url, '/token?fails', 'POST', { headers: FORM, body: 'a=1' });
       expect([status, headers['set-cookie']]).toEqual([500, undefined]);
       expect(text).not.toContain('secret');
-      // HTTP/2 resets the stream, and the test's front ends the answer
-      expect(['begun', 'cut']).toContain((await send(url, '/token?breaks')).text);
+      expect((await send(url, '/token?breaks')).text).toBe('cut');
       const messages = errors.map((error) => (error as Error).message);
       expect(messages).toEqual(host.name.startsWith('the Fastify plugin') ? [] : ['secret', 'late']);
     });

@@ -17,6 +17,9 @@ import { NodeSink } from './sink.js';
 import { channelOf, isUnread, onSocketClose, portAt, versionOf } from './socket.js';
 import { takeBody } from './parsed-body.js';
 
+/** The code of a stream that the server resets (RFC 9113, section 7). */
+const INTERNAL_ERROR = 2;
+
 /** A Node request and its response. Frameworks have a request of their own, which `HostRequest` is then. */
 export class NodeContext<
   HostRequest extends { readonly ip?: string | undefined } = NodeRequest,
@@ -137,7 +140,10 @@ export class NodeContext<
   }
 
   drop(): void {
-    channelOf(this.raw).destroy();
+    const { stream } = this.response as { readonly stream?: { close(code: number): void } };
+    // destroyed without an error, a stream would look as if the answer were complete
+    if (stream) stream.close(INTERNAL_ERROR);
+    else channelOf(this.raw).destroy();
   }
 
   /** Nothing to do: the host does not keep the body. */
