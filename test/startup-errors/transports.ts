@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 
 import { connectMemory, McpServer, rateLimit, sanitize, serveStdio } from '@decorum/core';
-import { listen, mcp } from '@decorum/http';
+import { authRoutes, listen, mcp } from '@decorum/http';
 import { fetchHandler } from '@decorum/http/fetch';
 import { nodeHandler } from '@decorum/http/node';
 import { connect } from '@decorum/testing';
@@ -10,6 +10,9 @@ import { fastify, type FastifyInstance } from 'fastify';
 import { type Mistake, type Mistakes, serverOf, untyped, wrong } from './table.js';
 
 const server = serverOf([]);
+
+/** Serves Node requests. */
+const auth = { authenticate: () => undefined, mount: { paths: ['/token'], handle() {} } };
 
 const listening = (options: unknown) => async () => {
   const { close } = await listen(server, (typeof options === 'object' ? { port: 0, ...options } : options) as object);
@@ -139,6 +142,16 @@ export const TRANSPORTS: Mistakes = {
       'connectMemory: `receive` ... Pass `{ receive: (message) => … }`',
     ],
     [
+      'Node handlers of `auth` without Node requests',
+      () => fetchHandler(server, { auth }),
+      'fetchHandler: `auth` ... Serve with `listen`, `mcp` in Fastify, or `nodeHandler`',
+    ],
+    [
+      'Node handlers of `auth` that no route of Fastify serves',
+      registered((app) => app.register(mcp, { server, auth })),
+      'such as /token. ... `await app.register(authRoutes(auth))`',
+    ],
+    [
       'a misspelt handler of the client for tests',
       () => connect(server, { onRoot: () => [] } as never),
       'connect: `onRoot` ... Write `onRoots`',
@@ -169,6 +182,17 @@ export const TRANSPORTS: Mistakes = {
       [{ off: () => '' }, 'rateLimit: `off` is not an option. Write `of`'],
     ]),
     ['a rate limit without a limiter', () => untyped(rateLimit)({}), 'rateLimit: `limiter` ... for example'],
+  ],
+  DECORUM_DUPLICATE_ROUTE: [
+    [
+      'an endpoint or a route at a path of `auth`',
+      [
+        listening({ auth, path: '/token' }),
+        () => nodeHandler(server, { auth, path: '/token' }),
+        registered((app) => app.put('/token', async () => 'own').register(authRoutes(auth))),
+      ],
+      '/token belongs to ... Give one of them another path',
+    ],
   ],
   DECORUM_UNSAFE_HOST: [
     ['`host: "0.0.0.0"` without allowedHosts', listening({ host: '0.0.0.0' }), '0.0.0.0 ... or listen on 127.0.0.1'],
