@@ -3,7 +3,7 @@ import type { Adapter, AdapterPayload } from 'oidc-provider';
 import type { Clock } from '../platform.js';
 import type { Grants } from './grants.js';
 import { SealedRecords } from './sealed-records.js';
-import type { SingleUse, StoredToken, TokenRequest } from './token-request.js';
+import { REPLAY_KIND, type SingleUse, type StoredToken, type TokenRequest } from './token-request.js';
 
 /** oidc-provider's models that are stored, with the kinds of their records. */
 const KINDS: Readonly<Record<string, string>> = {
@@ -11,7 +11,7 @@ const KINDS: Readonly<Record<string, string>> = {
   Grant: 'grant',
   Interaction: 'interaction',
   RefreshToken: 'refresh-token',
-  ReplayDetection: 'replay',
+  ReplayDetection: REPLAY_KIND,
   Session: 'session',
 };
 
@@ -47,6 +47,8 @@ class RecordAdapter implements Adapter {
   async upsert(id: string, payload: AdapterPayload, expiresIn = 0): Promise<void> {
     const { kind, parts } = this;
     const until = parts.clock.now() + expiresIn * 1000;
+    // oidc-provider has just found none, as another request may have done at the same moment
+    if (kind === REPLAY_KIND) return await parts.records.create(this.keyOf(id), payload, until);
     await parts.records.put(this.keyOf(id), payload, until);
     if (kind === 'session') await parts.records.put(uidKey(payload.uid), id, until);
     if (kind === 'refresh-token') parts.tokenRequest()?.issue(id);

@@ -114,13 +114,16 @@ export class Endpoints {
     await provider.callback()(request, response);
   }
 
-  /** The URL of an authorization request, which asks for the usual scopes if it names none. */
+  /**
+   * The URL of an authorization request. It asks for the usual scopes if it names none. oidc-provider could also answer in
+   * ways that the metadata doesn't offer, such as a page with a script, so it doesn't get to know them.
+   */
   private completed(url: string, path: string): string {
-    const { scopes } = this.parts;
-    if (path !== ENDPOINTS.authorize || scopes.length === 0) return url;
+    if (path !== ENDPOINTS.authorize) return url;
     const query = new URLSearchParams(url.slice(path.length + 1));
-    if ((query.get('scope') ?? '') !== '') return url;
-    query.set('scope', scopes.join(' '));
+    const { scopes } = this.parts;
+    if (scopes.length > 0 && !query.get('scope')) query.set('scope', scopes.join(' '));
+    if ((query.get('response_mode') ?? 'query') !== 'query') query.set('response_mode', 'unsupported');
     return `${path}?${query}`;
   }
 }

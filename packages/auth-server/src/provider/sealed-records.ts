@@ -20,6 +20,8 @@ interface Found {
 
 /** Changes that are made together once the request that asked for them has been handled. */
 export class Batch {
+  /** What was read, so that a change expects what the request has decided by, and not what has come since. */
+  readonly seen = new Map<string, Found | undefined>();
   private readonly changes = new Map<string, Change & { readonly content: unknown }>();
 
   /** Adds a change. An earlier change of the record is replaced, but what it expected still counts. */
@@ -67,6 +69,14 @@ export class SealedRecords {
     await this.write({ key, value: this.sealed(key, value), expiresAt }, value);
   }
 
+  /**
+   * Adds a record. If there is one by then, nothing of the batch is written.
+   * @throws {Error} without a batch
+   */
+  async create(key: string, value: unknown, expiresAt?: number): Promise<void> {
+    await this.write({ key, value: this.sealed(key, value), expiresAt, expected: null }, value);
+  }
+
   /** Replaces a record if it still has the value that was read: otherwise, nothing of the batch is written. */
   async replace(
     key: string,
@@ -105,6 +115,13 @@ export class SealedRecords {
   }
 
   private async find(key: string): Promise<Found | undefined> {
+    const seen = this.batches.getStore()?.seen;
+    if (seen === undefined) return await this.load(key);
+    if (!seen.has(key)) seen.set(key, await this.load(key));
+    return seen.get(key);
+  }
+
+  private async load(key: string): Promise<Found | undefined> {
     const raw = await this.parts.store.get(key);
     const text = raw === undefined ? undefined : this.parts.sealer.open(key, raw);
     return raw === undefined || text === undefined ? undefined : { raw, value: JSON.parse(text) };
@@ -117,6 +134,6 @@ export class SealedRecords {
   private async write(change: Change, content: unknown): Promise<void> {
     const batch = this.batches.getStore();
     if (batch !== undefined) batch.add(change, content);
-    else await this.parts.store.write([change]);
+    else if (!(await this.parts.store.write([change]))) throw new Error('Another request has changed the record.');
   }
 }

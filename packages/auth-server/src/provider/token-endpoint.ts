@@ -44,7 +44,7 @@ export class TokenEndpoint {
   /** Answers a request. */
   async handle({ request, response, body, provider }: ClientRequest): Promise<void> {
     const form = new URLSearchParams(body.toString());
-    const token = form.get('refresh_token') ?? form.get('code');
+    const token = form.get(form.get('grant_type') === 'refresh_token' ? 'refresh_token' : 'code');
     const run = async () => await provider.callback()(request, response);
     if (token === null) await run();
     else await this.queue.run(SealedRecords.key('token', token), run);
@@ -53,11 +53,11 @@ export class TokenEndpoint {
   /** A middleware of oidc-provider that ends the request before its answer is sent. */
   readonly middleware = async (ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> => {
     const { records, clock } = this.parts;
-    let replay: TokenRequest['replay'];
+    let replay: TokenRequest['ended'];
     const isMade = await records.together(async (batch) => {
       const request = new TokenRequest(batch, records, clock);
       await this.current.run(request, next);
-      ({ replay } = request);
+      replay = request.ended;
       return await request.end(ctx.body);
     });
     if (!isMade) {

@@ -1,9 +1,14 @@
 import { Sealer } from '../keys/sealer.js';
 import type { Clock } from '../platform.js';
+import type { Change } from '../store/auth-store.js';
+import { grantKey } from './grants.js';
 import { type Batch, SealedRecords } from './sealed-records.js';
 
 /** How long a refresh token may be used again after it has been replaced: two requests of one client may race. */
 const GRACE_MS = 20_000;
+
+/** The kind of the records that say which signed assertions were used. */
+export const REPLAY_KIND = 'replay';
 
 /** What is stored of a token that can be used once. */
 export interface StoredToken {
@@ -34,8 +39,7 @@ export type SingleUse = keyof typeof KINDS;
 
 /** One request to the token endpoint, while oidc-provider handles it. */
 export class TokenRequest {
-  /** The used token that the request has sent, unless it gets the successor of it. */
-  replay: Replay | undefined;
+  private replay: Replay | undefined;
   /** The refresh token that was replaced before by the one that the request has sent. */
   private successor: string | undefined;
   private presented: { readonly key: string; readonly id: string } | undefined;
@@ -70,24 +74,38 @@ export class TokenRequest {
     this.issued = id;
   }
 
+  /** The used token that the request has sent, and whose grant has ended because of that. */
+  get ended(): Replay | undefined {
+    const change = this.replay && this.batch.get(grantKey(this.replay.grantId));
+    return change !== undefined && change.value === undefined ? this.replay : undefined;
+  }
+
   /**
    * Ends the request.
    * @param body oidc-provider's answer, which is changed if it repeats an earlier one
    * @returns the changes to make
    */
-  async end(body: unknown): Promise<ReturnType<Batch['all']>> {
+  async end(body: unknown): Promise<readonly Change[]> {
     const { presented, issued, successor } = this;
     const answer = body as { refresh_token?: string; access_token?: string } | undefined;
-    const isGranted = answer?.access_token !== undefined;
-    if (successor !== undefined && isGranted) {
+    if (answer?.access_token === undefined) return this.ended === undefined ? this.proofs() : this.batch.all();
+    if (successor !== undefined) {
       answer.refresh_token = successor;
-      return [];
+      return this.proofs();
     }
-    if (presented !== undefined && issued !== undefined && isGranted) {
+    if (presented !== undefined && issued !== undefined) {
       const sealed = new Sealer([presented.id]).seal('successor', issued);
       await this.records.amend(presented.key, (stored: StoredToken) => ({ ...stored, successor: sealed }));
     }
     return this.batch.all();
+  }
+
+  /**
+   * The changes without those of tokens: oidc-provider has used a refresh token up before it finds the resource wrong, or
+   * has issued another one. What a client has signed to prove who it is stays used.
+   */
+  private proofs(): readonly Change[] {
+    return this.batch.all().filter(({ key }) => key.startsWith(`${REPLAY_KIND}:`));
   }
 
   private async successorOf(id: string, { usedAt, successor }: StoredToken): Promise<string | undefined> {
