@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+
 import {
   type Configuration,
   errors,
@@ -66,7 +68,7 @@ function configurationOf(parts: ProviderParts): Configuration {
   return {
     adapter: adapterFor(parts),
     jwks: { keys: parts.keys as never },
-    cookies: { keys: [...parts.cookieKeys] },
+    cookies: { keys: [...parts.cookieKeys], names: cookieNames(parts.issuer) },
     routes: {
       authorization: ENDPOINTS.authorize,
       token: ENDPOINTS.token,
@@ -98,6 +100,23 @@ function configurationOf(parts: ProviderParts): Configuration {
     renderError: async (ctx, out) => parts.renderError(ctx, out as { error: string; error_description?: string }),
     fetch: parts.fetch,
   } as Configuration;
+}
+
+/**
+ * Browsers send the cookies of a host to each of its ports, so the names tell issuers of one machine apart: otherwise,
+ * signing in at one would end what users have begun at another. With https, the prefixes keep other hosts of the domain
+ * from setting these cookies.
+ */
+function cookieNames(issuer: string): Readonly<Record<'session' | 'interaction' | 'resume', string>> {
+  const id = hash('sha256', issuer, 'hex').slice(0, 8);
+  const isSecure = issuer.startsWith('https:');
+  // the others have a path, which `__Host-` forbids
+  const [host, secure] = isSecure ? ['__Host-', '__Secure-'] : ['', ''];
+  return {
+    session: `${host}session-${id}`,
+    interaction: `${secure}interaction-${id}`,
+    resume: `${secure}resume-${id}`,
+  };
 }
 
 const interactionUrl = (issuer: string, uid: string): string => issuer.replace(/\/$/, '') + ENDPOINTS.interaction + uid;
