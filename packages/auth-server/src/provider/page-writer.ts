@@ -18,7 +18,8 @@ export class PageWriter {
 
   /** Sends the sign-in page, also after a wrong password. */
   signIn(response: ServerResponse, view: SignInView): void {
-    this.send(response, view.problem === undefined ? 200 : 401, this.pages.signIn(view));
+    // 401 would need a challenge (RFC 9110, section 15.5.2), which makes browsers ask for a password of their own
+    this.send(response, 200, this.pages.signIn(view));
   }
 
   /** Sends the consent page. */
