@@ -1,0 +1,265 @@
+// People sign in and consent in a real browser.
+import { createHash, randomBytes } from 'node:crypto';
+
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+
+import { findChromium, startChromium } from '../../scripts/chromium.js';
+import { Callback, embed, type Embedded, PASSWORD } from './embedded.js';
+
+const CHROMIUM = findChromium();
+
+/** An authorization request of a client, with what it needs to get its token. */
+interface Request {
+  readonly url: string;
+  readonly state: string;
+  readonly clientId: string;
+  readonly redirectUri: string;
+  readonly verifier: string;
+}
+
+/** Registers a client, and begins its sign-in. */
+async function begin(at: Embedded, redirectUri: string, scope = 'mcp notes:write'): Promise<Request> {
+  const registered = await fetch(`${at.origin}/register`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      client_name: 'Note Taker',
+      redirect_uris: [redirectUri],
+      token_endpoint_auth_method: 'none',
+    }),
+  });
+  const { client_id: clientId } = (await registered.json()) as { client_id: string };
+  const [verifier, state] = [randomBytes(32).toString('base64url'), randomBytes(8).toString('base64url')];
+  const query = new URLSearchParams({
+    response_type: 'code',
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    scope,
+    state,
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge_method: 'S256',
+    resource: `${at.issuer}/mcp`,
+  });
+  return { url: `${at.issuer}/authorize?${query}`, state, clientId, redirectUri, verifier };
+}
+
+/** Exchanges a code, and calls a tool with the token. */
+async function whoAmI(at: Embedded, { clientId, redirectUri, verifier }: Request, code: string): Promise<unknown> {
+  const form = new URLSearchParams({
+    grant_type: 'authorization_code',
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    code,
+    code_verifier: verifier,
+  });
+  const answer = await fetch(`${at.origin}/token`, { method: 'POST', body: form });
+  const { access_token: token } = (await answer.json()) as { access_token: string };
+  const meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1.0.0' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  const called = await fetch(`${at.origin}/mcp`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      authorization: `Bearer ${token}`,
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': 'tools/call',
+      'mcp-name': 'whoami',
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'whoami', _meta: meta } }),
+  });
+  const { result } = (await called.json()) as { result: { content: { text: string }[] } };
+  return JSON.parse(result.content[0]?.text ?? '');
+}
+
+if (CHROMIUM === undefined) {
+  process.stderr.write('browser.test.ts: no Chromium was found. Install one, or name it in CHROMIUM.\n');
+  it('no test runs in a browser, because there is none', () => {
+    expect(findChromium()).toBeUndefined();
+  });
+} else inChromium(CHROMIUM);
+
+function inChromium(path: string): void {
+  let browser: Browser;
+  let servers: Record<'http' | 'https', Embedded>;
+  let callback: Callback;
+  let context: BrowserContext;
+  let page: Page;
+  /** What the browser writes to its console, such as violations of the content security policy. */
+  let complaints: string[];
+
+  beforeAll(async () => {
+    const [http, https] = await Promise.all([embed('http'), embed('https')]);
+    servers = { http, https };
+    [browser, callback] = await Promise.all([startChromium(path), Callback.open()]);
+  });
+
+  afterAll(async () => {
+    await browser.close();
+    callback.close();
+    await Promise.all(Object.values(servers).map((each) => each.close()));
+  });
+
+  beforeEach(async () => {
+    context = await browser.newContext({ ignoreHTTPSErrors: true });
+    complaints = [];
+    context.on('console', (message) => complaints.push(message.text()));
+    context.on('weberror', (error) => complaints.push(error.error().message));
+    page = await context.newPage();
+  });
+
+  afterEach(async () => {
+    await context.close();
+  });
+
+  const press = async (name: string, on = page) => await on.getByRole('button', { name }).click();
+  const signIn = async (name: string, password = PASSWORD, on = page) => {
+    await on.getByLabel('User name').fill(name);
+    await on.getByLabel('Password').fill(password);
+    await press('Sign in', on);
+  };
+  const asked = async (on = page) => {
+    await on.getByRole('heading', { name: 'Allow access?' }).waitFor();
+    return await on.getByRole('main').innerText();
+  };
+
+  describe.each(['http', 'https'] as const)('in Chromium, over %s,', (protocol) => {
+    it('a user signs in and allows, and the client calls a tool (#25)', async () => {
+      const at = servers[protocol];
+      const request = await begin(at, callback.url);
+      await page.goto(request.url);
+      expect(await page.getByRole('main').innerText()).toContain('Note Taker');
+      await signIn('alice', 'wrong');
+      expect(await page.getByRole('alert').innerText()).toBe('The user name or the password is wrong.');
+      // the name is kept, and the password is typed again
+      expect(await page.locator(':focus').getAttribute('name')).toBe('password');
+      await page.keyboard.type(PASSWORD);
+      await page.keyboard.press('Enter');
+      const text = await asked();
+      const { host } = new URL(callback.url);
+      for (const part of ['Note Taker', host, 'Alice Adams', 'Use this server', 'Change your notes']) {
+        expect(text).toContain(part);
+      }
+      const cookies = await context.cookies();
+      const session = new RegExp(`^${protocol === 'https' ? '__Host-' : ''}session-[\\da-f]{8}$`);
+      expect(cookies.map(({ name }) => name)).toContainEqual(expect.stringMatching(session));
+      for (const cookie of cookies) {
+        expect(cookie).toMatchObject({ httpOnly: true, secure: protocol === 'https', sameSite: 'Lax' });
+      }
+      await press('Allow');
+      const { code = '', ...rest } = await callback.next();
+      expect(rest).toEqual({ state: request.state, iss: at.issuer });
+      await page.getByText('You can close this page.').waitFor();
+      expect(await whoAmI(at, request, code)).toMatchObject({ subject: 'alice', scopes: ['mcp', 'notes:write'] });
+      expect(complaints).toEqual([]);
+    });
+  });
+
+  describe('in Chromium,', () => {
+    it('a user who denies comes back without a code, and is asked again the next time (#25)', async () => {
+      const at = servers.https;
+      const request = await begin(at, callback.url);
+      await page.goto(request.url);
+      await signIn('alice');
+      await press('Deny');
+      const error = { error: 'access_denied', error_description: 'The user has denied access.' };
+      expect(await callback.next()).toEqual({ ...error, state: request.state, iss: at.issuer });
+      // signed in already
+      await page.goto(request.url);
+      await press('Allow');
+      expect(await callback.next()).toMatchObject({ code: expect.any(String) });
+      expect(complaints).toEqual([]);
+    });
+
+    it('a user takes another account on the consent page, and keeps it (#25)', async () => {
+      const at = servers.https;
+      const request = await begin(at, callback.url);
+      await page.goto(request.url);
+      await signIn('alice');
+      await press('Use another account');
+      await signIn('bob');
+      expect(await asked()).toContain('Bob Brown');
+      await press('Allow');
+      const { code = '' } = await callback.next();
+      expect(await whoAmI(at, request, code)).toMatchObject({ subject: 'bob' });
+      await page.goto(request.url);
+      expect(await asked()).toContain('Bob Brown');
+      expect(complaints).toEqual([]);
+    });
+
+    it('the keyboard is enough, and no page is wider than a small screen (#25)', async () => {
+      const request = await begin(servers.https, callback.url);
+      await page.setViewportSize({ width: 320, height: 480 });
+      await page.goto(request.url);
+      const widths = [await page.evaluate('document.documentElement.scrollWidth')];
+      for (const key of ['a', 'l', 'i', 'c', 'e', 'Tab', 'p', 'w', 'Tab', 'Enter']) await page.keyboard.press(key);
+      await asked();
+      widths.push(await page.evaluate('document.documentElement.scrollWidth'));
+      const stops: string[] = [];
+      for (let count = 0; count < 3; count++) {
+        await page.keyboard.press('Tab');
+        stops.push(await page.locator(':focus').innerText());
+      }
+      expect(stops).toEqual(['Use another account', 'Allow', 'Deny']);
+      await page.keyboard.press('Shift+Tab');
+      await page.keyboard.press('Enter');
+      expect(await callback.next()).toMatchObject({ state: request.state, code: expect.any(String) });
+      expect(widths).toEqual([320, 320]);
+      expect(complaints).toEqual([]);
+    });
+
+    it('two apps that connect at the same time both get their answer, also after a double click (#25)', async () => {
+      const [first, second] = [await begin(servers.https, callback.url), await begin(servers.https, callback.url)];
+      const other = await context.newPage();
+      await page.goto(first.url);
+      await other.goto(second.url);
+      await signIn('alice');
+      await signIn('alice', PASSWORD, other);
+      await press('Allow');
+      expect(await callback.next()).toMatchObject({ state: first.state, code: expect.any(String) });
+      await asked(other);
+      await other.getByRole('button', { name: 'Allow' }).dblclick();
+      expect(await callback.next()).toMatchObject({ state: second.state, code: expect.any(String) });
+      expect(complaints).toEqual([]);
+    });
+
+    it('servers on two ports of a machine leave each other alone (#25)', async () => {
+      const near = await embed('http');
+      try {
+        const [first, second] = [await begin(servers.http, callback.url), await begin(near, callback.url)];
+        await page.goto(first.url);
+        await signIn('alice');
+        await asked();
+        const other = await context.newPage();
+        await other.goto(second.url);
+        await signIn('bob', PASSWORD, other);
+        await asked(other);
+        await press('Allow');
+        expect(await callback.next()).toMatchObject({ state: first.state, code: expect.any(String) });
+        // still signed in at both
+        await page.goto(first.url);
+        expect(await asked()).toContain('Alice Adams');
+        await other.goto(second.url);
+        expect(await asked(other)).toContain('Bob Brown');
+      } finally {
+        await near.close();
+      }
+    });
+
+    it('the redirect to a private scheme leaves the page (#25)', async () => {
+      const request = await begin(servers.https, 'cursor://anysphere.cursor-mcp/callback');
+      await page.goto(request.url);
+      await signIn('alice');
+      await asked();
+      const left = page.waitForEvent('requestfailed', { predicate: (each) => each.url().startsWith('cursor:') });
+      await press('Allow');
+      const url = new URL((await left).url());
+      expect(Object.fromEntries(url.searchParams)).toMatchObject({ state: request.state, code: expect.any(String) });
+      expect(complaints).toEqual([]);
+    });
+  });
+}
