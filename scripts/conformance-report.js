@@ -2,7 +2,8 @@
 
 /**
  * @typedef {{ id: string, status: string, errorMessage?: string }} Check one check of the suite
- * @typedef {{ server: string[], not_scored: { scenario: string, leg: string }[] }} Requirements
+ * @typedef {{ server: string[], not_scored: { scenario: string, leg: string }[], no_skips?: boolean }} Requirements the
+ *   suite's, with `no_skips` if skipped checks count as issues
  * @typedef {{ revision: string, scenario: string, check?: string, reason: string }} Gap
  * @typedef {{ revision: string, scenario: string, check: string, status: string, message: string }} Issue
  * @typedef {{ issues: Issue[], summary: string }} Report
@@ -16,15 +17,15 @@ const ALWAYS_SUCCEEDS = 'wire-schema-valid';
  * succeeded, and warnings count as issues.
  * @param {string} revision
  * @param {string} scenario
- * @param {{ checks: Check[] | undefined, scored: boolean }} outcome
+ * @param {{ checks: Check[] | undefined, scored: boolean, faults: string[] }} outcome
  * @returns {Issue[]}
  */
-function issuesOf(revision, scenario, { checks, scored }) {
+function issuesOf(revision, scenario, { checks, scored, faults }) {
   /** @type {(check: string, status: string, message: string) => Issue} */
   const issue = (check, status, message) => ({ revision, scenario, check, status, message });
   if (checks === undefined) return [issue('did-not-run', 'MISSING', 'The suite wrote no result for it.')];
   const issues = checks
-    .filter(({ status }) => status === 'FAILURE' || status === 'WARNING')
+    .filter(({ status }) => faults.includes(status))
     .map(({ id, status, errorMessage }) => issue(id, status, (errorMessage ?? '').replace(/\s+/g, ' ')));
   const proved = checks.some(({ id, status }) => status === 'SUCCESS' && id !== ALWAYS_SUCCEEDS);
   if (scored && !proved && !issues.some(({ status }) => status === 'FAILURE')) {
@@ -41,10 +42,11 @@ function issuesOf(revision, scenario, { checks, scored }) {
  * @returns {Report}
  */
 export function report(revision, requirements, results) {
+  const faults = ['FAILURE', 'WARNING', ...(requirements.no_skips === true ? ['SKIPPED'] : [])];
   const unscored = requirements.not_scored.filter(({ leg }) => leg === 'server').map(({ scenario }) => scenario);
   /** @type {(scenarios: string[], scored: boolean) => Issue[][]} */
   const examine = (scenarios, scored) =>
-    scenarios.map((scenario) => issuesOf(revision, scenario, { checks: results.get(scenario), scored }));
+    scenarios.map((scenario) => issuesOf(revision, scenario, { checks: results.get(scenario), scored, faults }));
   /** @type {(examined: Issue[][]) => string} */
   const ratio = (examined) => {
     const passed = examined.filter((issues) => issues.every(({ status }) => status === 'WARNING'));
@@ -55,6 +57,19 @@ export function report(revision, requirements, results) {
   const count = (/** @type {string} */ status) => issues.filter((issue) => issue.status === status).length;
   const counts = `${count('WARNING')} warnings, ${count('HOLLOW')} hollow, ${count('MISSING')} did not run`;
   return { issues, summary: `${revision}: ${ratio(must)} scored, ${ratio(may)} not scored, ${counts}` };
+}
+
+/**
+ * An issue if the suite exits with an error, although its results show none.
+ * @param {string} revision
+ * @param {readonly Issue[]} issues
+ * @param {number | null} code
+ * @returns {Issue[]}
+ */
+export function exitIssue(revision, issues, code) {
+  if (code === 0 || issues.length > 0) return [];
+  const message = `The suite exited with code ${code} although nothing failed.`;
+  return [{ revision, scenario: 'suite', check: 'exit-code', status: 'FAILURE', message }];
 }
 
 /**

@@ -1,64 +1,21 @@
 /**
- * `npm run conformance`: runs the official conformance suite against `examples/everything`, or against `--url URL`.
- * `--revision DATE` runs only one requirement set. `--verbose` also prints the known gaps.
+ * `npm run conformance`: runs the official conformance suite against `examples/everything`, or against `--url URL`, and
+ * its authorization-server scenarios against `examples/secured`. `--revision DATE` runs only one requirement set, and
+ * `--revision authorization` only the last. `--verbose` also prints the known gaps.
  *
  * Fails on issues that are not in `test/conformance/known-gaps.json`, and on known gaps that no longer exist.
  */
-import { spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
-import { compare, report } from './conformance-report.js';
-import { ROOT, run } from './workspace.js';
-
-const FIXTURE = join(ROOT, 'examples/everything/dist/main.js');
-const HOLDER = join(ROOT, 'test/conformance');
-const SUITE = join(HOLDER, 'node_modules/@modelcontextprotocol/conformance');
-const RESULTS = join(ROOT, '.conformance');
-const START_MS = 30_000;
+import { AUTHORIZATION, examineAuthorization } from './conformance-authorization.js';
+import { compare, exitIssue, report } from './conformance-report.js';
+import { COMMAND, HOLDER, readResults, RESULTS, startFixture, SUITE } from './conformance-suite.js';
+import { run } from './workspace.js';
 
 const { parse } = createRequire(join(HOLDER, 'package.json'))('yaml');
-
-/**
- * Starts the fixture on a free port. It exits with this process.
- * @returns {Promise<string>} its URL, which is the first URL that it prints
- */
-function startFixture() {
-  const child = spawn(process.execPath, [FIXTURE], {
-    cwd: ROOT,
-    env: { ...process.env, PORT: '0' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  process.on('exit', () => child.kill('SIGKILL'));
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`The fixture printed no URL within ${START_MS} ms.`)), START_MS);
-    let printed = '';
-    child.stdout.on('data', (chunk) => {
-      printed += chunk;
-      const url = /http:\/\/\S+/.exec(printed)?.[0];
-      if (url === undefined) return;
-      clearTimeout(timer);
-      resolve(url);
-    });
-    child.on('exit', (code) => reject(new Error(`The fixture exited with code ${code}.`)));
-  });
-}
-
-/**
- * Reads the checks of each scenario. The suite writes one folder for each: `server-<scenario>-<time>`.
- * @param {string} folder
- */
-function readResults(folder) {
-  const results = new Map();
-  for (const name of existsSync(folder) ? readdirSync(folder) : []) {
-    const file = join(folder, name, 'checks.json');
-    const scenario = name.replace(/^server-/, '').replace(/-\d{4}-\d\d-\d\dT.*$/, '');
-    if (existsSync(file)) results.set(scenario, JSON.parse(readFileSync(file, 'utf8')));
-  }
-  return results;
-}
 
 /**
  * Runs one requirement set. The results stay in `.conformance/` for inspection.
@@ -68,20 +25,14 @@ function readResults(folder) {
 async function examine(url, revision) {
   const folder = join(RESULTS, revision);
   rmSync(folder, { recursive: true, force: true });
-  const suite = ['--import', join(HOLDER, 'node20.js'), join(SUITE, 'dist/index.js')];
-  const code = await run(
-    process.execPath,
-    [...suite, 'server', '--url', url, '--requirements', revision, '-o', folder],
-    { stdio: ['ignore', 'ignore', 'inherit'] },
-  );
+  const options = ['--url', url, '--requirements', revision, '-o', folder];
+  const code = await run(process.execPath, [...COMMAND, 'server', ...options], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   const requirements = parse(readFileSync(join(SUITE, 'requirements', `${revision}.yaml`), 'utf8'));
-  const { issues, summary } = report(revision, requirements, readResults(folder));
-  if (code !== 0 && issues.length === 0) {
-    const message = `The suite exited with code ${code} although nothing failed.`;
-    issues.push({ revision, scenario: 'suite', check: 'exit-code', status: 'FAILURE', message });
-  }
+  const { issues, summary } = report(revision, requirements, readResults(folder, 'server'));
   console.log(summary);
-  return issues;
+  return [...issues, ...exitIssue(revision, issues, code)];
 }
 
 /** @type {(label: string, at: { revision: string, scenario: string, check?: string }, text: string) => void} */
@@ -91,15 +42,22 @@ const print = (label, { revision, scenario, check = '' }, text) =>
 const { values: options } = parseArgs({
   options: { url: { type: 'string' }, revision: { type: 'string' }, verbose: { type: 'boolean', default: false } },
 });
-const revisions = readdirSync(join(SUITE, 'requirements'))
-  .map((name) => name.replace(/\.yaml$/, ''))
-  .filter((revision) => options.revision === undefined || options.revision === revision)
-  .sort();
+const sets = readdirSync(join(SUITE, 'requirements')).map((name) => name.replace(/\.yaml$/, ''));
+// a server that somebody else has started has no issuer that this script could sign in at
+if (options.url === undefined) sets.push(AUTHORIZATION);
+const revisions = sets.filter((set) => options.revision === undefined || options.revision === set).sort();
 if (revisions.length === 0) throw new Error(`The suite has no requirements for ${options.revision}.`);
 
-const url = options.url ?? (await startFixture());
+let { url } = options;
 const issues = [];
-for (const revision of revisions) issues.push(...(await examine(url, revision)));
+for (const revision of revisions) {
+  if (revision === AUTHORIZATION) {
+    issues.push(...(await examineAuthorization()));
+    continue;
+  }
+  url ??= await startFixture('examples/everything/dist/main.js', { PORT: '0' });
+  issues.push(...(await examine(url, revision)));
+}
 
 /** @type {import('./conformance-report.js').Gap[]} */
 const listed = JSON.parse(readFileSync(join(HOLDER, 'known-gaps.json'), 'utf8'));

@@ -40,6 +40,12 @@ describe('the report on a requirement set', () => {
     ]);
   });
 
+  it('counts skipped checks as issues where nothing may be skipped', () => {
+    const results = new Map(Object.entries({ ping: [ok, skipped], tools: [ok], tasks: [ok] }));
+    const { issues } = report('r', { ...REQUIRED, no_skips: true }, results);
+    expect(issues).toMatchObject([{ scenario: 'ping', check: 'it-works', status: 'SKIPPED' }]);
+  });
+
   it('reports scenarios that did not run', () => {
     expect(examine({ ping: [ok] }).issues).toMatchObject([
       { scenario: 'tools', status: 'MISSING' },
