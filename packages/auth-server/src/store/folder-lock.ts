@@ -1,3 +1,4 @@
+import { channel } from 'node:diagnostics_channel';
 import { chmod, type FileHandle, mkdir, open, readdir, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -61,6 +62,9 @@ async function prepare(folder: string): Promise<void> {
   );
 }
 
+/** Told when a folder is taken. `decorum dev` then ends the program that the edited one replaces. */
+const busy = channel('decorum:folder-busy');
+
 /** Who has locked a folder, as that process has written it. */
 async function holderOf(file: FileHandle): Promise<string> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(300), 0, 300, 0);
@@ -79,7 +83,8 @@ export async function lockFolder(folder: string, clock: Clock, isCancelled: () =
   const file = await open(join(folder, LOCK_FILE), 'a+', 0o600);
   try {
     const giveUpAt = clock.now() + PATIENCE_MS;
-    while (!tryLock(file.fd, LOCKED_BYTE, 1)) {
+    for (let tries = 0; !tryLock(file.fd, LOCKED_BYTE, 1); tries += 1) {
+      if (tries === 0) busy.publish({ folder });
       if (isCancelled()) throw invalidFolder('was closed before it was free');
       if (clock.now() >= giveUpAt) {
         throw invalidFolder(

@@ -34,6 +34,8 @@ export type ChildMessage =
   | { readonly type: 'packages'; readonly names: readonly string[] }
   | { readonly type: 'serving'; readonly port?: number; readonly asked?: Asked }
   | { readonly type: 'waiting'; readonly problem: string }
+  /** The program waits for something that only one process can have, such as the folder of a store. */
+  | { readonly type: 'blocked' }
   /** The program doesn't start. */
   | { readonly type: 'failed'; readonly problem: string };
 

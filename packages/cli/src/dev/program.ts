@@ -30,6 +30,8 @@ export interface ProgramEvents {
   readonly loaded: (program: Program) => void;
   /** The program has loaded and doesn't serve yet. */
   readonly waiting: (problem: string) => void;
+  /** The program can't serve before the active one has ended. */
+  readonly blocked: (program: Program) => void;
 }
 
 /** A program that could not be started. */
@@ -144,7 +146,8 @@ export class Program {
       this.port = message.port;
       this.asked = message.asked;
       this.settleStart?.();
-    } else if (message.type === 'waiting') this.events.waiting(message.problem);
+    } else if (message.type === 'blocked') this.events.blocked(this);
+    else if (message.type === 'waiting') this.events.waiting(message.problem);
   }
 
   /** Reads a line of stdout. A program may print other text first, even on the line of a message. */

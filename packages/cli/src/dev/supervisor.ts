@@ -157,6 +157,15 @@ export class Supervisor {
     return migration;
   }
 
+  /** Ends the active program, which has what the next one waits for. New requests wait for the next one, too. */
+  private makeWay(next: Program): void {
+    const { active } = this.parts;
+    const { current } = active;
+    if (current === undefined || next !== this.starting?.program) return;
+    active.current = undefined;
+    this.retire(current);
+  }
+
   /** Lets a program finish its requests in flight, then ends it. */
   private retire(program: Program): void {
     const { frontend } = this.parts;
@@ -265,6 +274,7 @@ export class Supervisor {
         message: (program, written) => frontend.receive(program, written),
         loaded: (program) => this.watcher.add(program.files, program.startedAt),
         waiting: (problem) => report.note(`${this.nameOf(settings.entry)} ${problem}`),
+        blocked: (program) => this.makeWay(program),
       },
     );
   }

@@ -2,6 +2,7 @@
  * The process of a program. It starts before it is needed, loads the modules that every program needs, and waits. When
  * the relay tells it to start, it runs the entry and reports where the program listens.
  */
+import { subscribe } from 'node:diagnostics_channel';
 import { open, close, url as inspectorUrl } from 'node:inspector';
 import { register } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -131,6 +132,8 @@ function wait(readsStdin: () => boolean): void {
   timer.unref();
 }
 
+// `fileStore` of @decorum/auth-server publishes to it
+subscribe('decorum:folder-busy', () => send({ type: 'blocked' }));
 process.on('uncaughtException', fail);
 const readsStdin = watchStdin();
 process.on('message', (message: ParentMessage) => {
