@@ -17,8 +17,9 @@ type Check = (store: AuthStore, clock: ContractClock) => Promise<void>;
 /** A rule for stores, and its check. */
 export type StoreRule = readonly [rule: string, check: Check];
 
+// copied: in Jest, what a library returns may have other prototypes
 const sorted = (records: readonly StoredRecord[]) =>
-  records.toSorted((one, other) => (one.key < other.key ? -1 : 1)).map(({ key, value }) => ({ key, value }));
+  [...records].sort((one, other) => (one.key < other.key ? -1 : 1)).map(({ key, value }) => ({ key, value }));
 
 const keysOf = async (store: AuthStore, kind: string) => sorted(await store.list(kind)).map(({ key }) => key);
 
@@ -40,7 +41,7 @@ const replacesAndDeletes: Check = async (store) => {
     { key: 'grant:never', value: undefined },
   ]);
   equal(await store.get('grant:a'), undefined);
-  deepEqual(await store.list('grant'), []);
+  deepEqual(await keysOf(store, 'grant'), []);
 };
 
 const writesAllOrNothing: Check = async (store) => {
@@ -126,7 +127,7 @@ const listsOneKind: Check = async (store) => {
   deepEqual(await keysOf(store, 'key'), ['key:a', 'key:b:c']);
   deepEqual(await keysOf(store, 'keys'), ['keys:a']);
   deepEqual(await keysOf(store, 'ke'), ['ke:y:a']);
-  for (const kind of ['k', 'k*', '%', 'a', '', 'key:b', '__proto__']) deepEqual(await store.list(kind), [], kind);
+  for (const kind of ['k', 'k*', '%', 'a', '', 'key:b', '__proto__']) deepEqual(await keysOf(store, kind), [], kind);
 };
 
 const keepsAnyText: Check = async (store) => {
