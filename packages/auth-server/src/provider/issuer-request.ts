@@ -21,7 +21,8 @@ export class IssuerRequest extends IncomingMessage {
   /** The path with that of the issuer. oidc-provider takes the difference for the path it is mounted at. */
   readonly originalUrl: string;
 
-  constructor({ raw, issuer, url, body }: IssuerRequestParts) {
+  constructor(private readonly parts: IssuerRequestParts) {
+    const { raw, issuer, url, body } = parts;
     super(raw.socket);
     this.method = raw.method ?? 'GET';
     this.url = url;
@@ -38,5 +39,10 @@ export class IssuerRequest extends IncomingMessage {
     if (body.length > 0) this.headers['content-length'] = String(body.length);
     this.push(body.length > 0 ? body : null);
     if (body.length > 0) this.push(null);
+  }
+
+  /** The same request, as if it had just arrived. */
+  again(): IssuerRequest {
+    return new IssuerRequest(this.parts);
   }
 }

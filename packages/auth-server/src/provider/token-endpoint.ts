@@ -6,6 +6,7 @@ import type { KoaContextWithOIDC } from 'oidc-provider';
 import type Provider from 'oidc-provider';
 
 import type { Clock } from '../platform.js';
+import type { IssuerRequest } from './issuer-request.js';
 import { KeyedQueue } from './keyed-queue.js';
 import { SealedRecords } from './sealed-records.js';
 import type { ReportSignIn } from './report.js';
@@ -18,9 +19,12 @@ export interface TokenEndpointParts {
   readonly report: ReportSignIn;
 }
 
+/** How often a request is handled, if other processes change its records each time. */
+const MAX_ATTEMPTS = 5;
+
 /** A request to an endpoint that only clients call. */
 export interface ClientRequest {
-  readonly request: IncomingMessage;
+  readonly request: IssuerRequest;
   readonly response: ServerResponse;
   readonly body: Buffer;
   readonly provider: Provider;
@@ -33,6 +37,8 @@ export interface ClientRequest {
 export class TokenEndpoint {
   private readonly current = new AsyncLocalStorage<TokenRequest>();
   private readonly queue = new KeyedQueue();
+  /** Requests that were not answered, because another process has changed their records meanwhile. */
+  private readonly outrun = new WeakSet<IncomingMessage>();
 
   constructor(private readonly parts: TokenEndpointParts) {}
 
@@ -42,12 +48,23 @@ export class TokenEndpoint {
   }
 
   /** Answers a request. */
-  async handle({ request, response, body, provider }: ClientRequest): Promise<void> {
-    const form = new URLSearchParams(body.toString());
+  async handle(call: ClientRequest): Promise<void> {
+    const form = new URLSearchParams(call.body.toString());
     const token = form.get(form.get('grant_type') === 'refresh_token' ? 'refresh_token' : 'code');
-    const run = async () => await provider.callback()(request, response);
-    if (token === null) await run();
-    else await this.queue.run(SealedRecords.key('token', token), run);
+    if (token === null) await this.attempt(call);
+    else await this.queue.run(SealedRecords.key('token', token), () => this.attempt(call));
+  }
+
+  /** Lets oidc-provider handle a request, again if another process has used the same token at the same moment. */
+  private async attempt({ request: first, response, provider }: ClientRequest): Promise<void> {
+    let request = first;
+    for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts++) {
+      await provider.callback()(request, response);
+      if (!this.outrun.has(request)) return;
+      request = request.again();
+    }
+    response.writeHead(503, { 'retry-after': '1', 'content-type': 'application/json' });
+    response.end(JSON.stringify({ error: 'temporarily_unavailable' }));
   }
 
   /** A middleware of oidc-provider that ends the request before its answer is sent. */
@@ -61,11 +78,8 @@ export class TokenEndpoint {
       return await request.end(ctx.body);
     });
     if (!isMade) {
-      // another process has used the same token at the same moment: the client may try again
-      ctx.status = 503;
-      ctx.set('retry-after', '1');
-      ctx.body = { error: 'temporarily_unavailable' };
-    }
-    if (replay) this.parts.report(replay);
+      this.outrun.add(ctx.req);
+      ctx.respond = false;
+    } else if (replay) this.parts.report(replay);
   };
 }
