@@ -27,7 +27,7 @@ export class EmbeddedAuth<HostRequest> extends Authenticator<HostRequest> implem
       options: options as never,
       platform,
       report: (event) => local.parts.reporter.signIn(event),
-      warn: (error) => local.parts.reporter.warn(problemOf(error)),
+      warn: (error) => local.parts.reporter.failed(problemOf(error)),
     });
     const { keys, grants, endpoints } = issuer;
     const source = { ...options, grants, keys: new LocalKeys(() => keys.publicKeys) };

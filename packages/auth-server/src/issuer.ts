@@ -4,7 +4,7 @@ import { type AdapterPayload, errors, type KoaContextWithOIDC, type Provider } f
 
 import { ClientError } from './clients/client-error.js';
 import { ClientDocuments } from './clients/client-documents.js';
-import { ClientSource } from './clients/client-source.js';
+import { ClientSource, type DescribedClient } from './clients/client-source.js';
 import { configuredClients, requireSchemes } from './clients/configured-clients.js';
 import { PublicFetch } from './clients/public-fetch.js';
 import { RegisteredClients } from './clients/registered-clients.js';
@@ -13,12 +13,11 @@ import { type Sealer, sealerFor } from './keys/sealer.js';
 import { SigningKeys } from './keys/signing-keys.js';
 import type { AuthorizationServerOptions } from './options.js';
 import { Pages } from './pages/pages.js';
-import type { ClientView } from './pages/views.js';
 import type { ServerPlatform } from './server-platform.js';
 import { type Accounts, ApplicationAccounts, PasswordAccounts } from './provider/accounts.js';
 import { Callers } from './provider/callers.js';
 import { Consents } from './provider/consents.js';
-import { Endpoints } from './provider/endpoints.js';
+import { DIRECT, Endpoints } from './provider/endpoints.js';
 import { Grants } from './provider/grants.js';
 import { Interactions } from './provider/interactions.js';
 import { PageWriter } from './provider/page-writer.js';
@@ -145,9 +144,17 @@ export class Issuer {
       renderError: (ctx, out) => pages.failure(ctx, out),
     });
     const revoke = revocation({ grants, claimsOf: async (token) => await this.claimsOf(token) });
-    provider.use(async (ctx, next) => {
-      if (ctx.path.endsWith(ENDPOINTS.token)) return await tokens.middleware(ctx as KoaContextWithOIDC, next);
-      return await (ctx.path.endsWith(ENDPOINTS.revoke) ? revoke(ctx as KoaContextWithOIDC, next) : next());
+    provider.use(async (given, next) => {
+      const ctx = given as KoaContextWithOIDC;
+      try {
+        if (ctx.path === ENDPOINTS.token) await tokens.middleware(ctx, next);
+        else await (ctx.path === ENDPOINTS.revoke ? revoke(ctx, next) : next());
+      } catch (error) {
+        // such as of the store, outside of what oidc-provider catches
+        this.parts.warn(error);
+        pages.broken(ctx.res, ctx.path);
+        ctx.respond = false;
+      }
     });
     provider.on('server_error', (_ctx, error) => this.parts.warn(error));
     return provider;
@@ -155,29 +162,39 @@ export class Issuer {
 
   private async findClient(id: string): Promise<AdapterPayload | undefined> {
     try {
+      const client = await this.clients.find(id, this.callers.address);
       // oidc-provider changes what it gets
-      return structuredClone(await this.clients.find(id, this.callers.address)) as AdapterPayload | undefined;
+      return client && ({ ...client } as unknown as AdapterPayload);
     } catch (error) {
-      throw error instanceof ClientError ? new errors.InvalidClient(error.message) : error;
+      if (!(error instanceof ClientError)) throw error;
+      // a client that hears `invalid_client` forgets its tokens
+      throw error.code === 'slow_down'
+        ? new errors.TemporarilyUnavailable(error.message)
+        : new errors.InvalidClient(error.message);
     }
   }
 
   /** The grant of a request whose consent is remembered. A page of another site must not get one unseen. */
-  private async grantWithoutPage(ctx: KoaContextWithOIDC): Promise<string | undefined> {
-    const { oidc } = ctx;
-    const isDirect = ['none', 'same-origin'].includes(ctx.get('sec-fetch-site')) && oidc.route === 'authorization';
+  private async grantWithoutPage({ oidc }: KoaContextWithOIDC): Promise<string | undefined> {
     const subject = oidc.session?.accountId;
-    if (!isDirect || subject === undefined || oidc.prompts.has('consent')) return undefined;
-    const { client_id: clientId, redirect_uri: redirectUri, scope, resource } = oidc.params as Record<string, string>;
+    const {
+      client_id: clientId,
+      redirect_uri: redirectUri,
+      scope,
+      resource,
+      ...more
+    } = oidc.params as Record<string, string>;
+    if (more[DIRECT] === undefined || subject === undefined || oidc.prompts.has('consent')) return undefined;
     const client = await this.describe(String(clientId), String(redirectUri));
     const scopes = this.consents.grantable(scope, await this.accounts.find(subject));
     const consent = { subject, clientId: String(clientId), redirectUri: String(redirectUri), scopes };
     if (client === undefined || !this.consents.mayRemember(client) || scopes.length === 0) return undefined;
     if (!(await this.consents.isRemembered(consent))) return undefined;
+    await this.registered.used(consent.clientId);
     return await this.consents.grant(oidc.provider, { ...consent, resource: String(resource) });
   }
 
-  private async describe(clientId: string, redirectUri: string): Promise<ClientView | undefined> {
+  private async describe(clientId: string, redirectUri: string): Promise<DescribedClient | undefined> {
     const client = await this.clients.find(clientId, this.callers.address);
     return client && this.clients.describe(client, redirectUri);
   }

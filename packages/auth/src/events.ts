@@ -165,6 +165,11 @@ export class Reporter {
     this.emit(safe);
   }
 
+  /** Reports an error of an embedded authorization server. */
+  failed(problem: string): void {
+    this.log('server-error', `The authorization server failed: ${printable(problem, MAX_PROBLEM)}`);
+  }
+
   private emit(event: AuthEvent): void {
     // the request continues: otherwise, nobody could log in while auditing fails
     const failed = (error: unknown) => this.log('on-event', `\`onEvent\` failed: ${printable(String(error))}`);

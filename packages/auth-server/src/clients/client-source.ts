@@ -39,12 +39,15 @@ export class ClientSource {
   /** What pages show of a client that gets its answer at a redirect URI, which it may use. */
   describe(client: ClientMetadata, redirectUri: string): DescribedClient {
     // of a configured client, the operator answers for the name
-    const isDocument = isDocumentId(client.client_id) && !this.sources.configured.has(client.client_id);
+    const isListed = this.sources.configured.has(client.client_id);
+    const isDocument = isDocumentId(client.client_id) && !isListed;
     const host = isDocument ? new URL(client.client_id).host : undefined;
     return {
       name: client.client_name ?? host ?? client.client_id,
       ...(host !== undefined && { host }),
+      isListed,
       redirectHost: redirectHostOf(redirectUri),
+      redirectUri,
       isLoopbackOnly: client.redirect_uris.every(isLoopbackRedirect),
       isLoopbackRedirect: isLoopbackRedirect(redirectUri),
     };

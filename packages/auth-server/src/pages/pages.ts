@@ -153,8 +153,10 @@ ${decision('deny', say('deny'))}
 
   private account(view: ConsentView, account: string): Html {
     const say = this.sayer(view);
-    const other = decision('switchAccount', say('switchAccount'), 'link');
-    return row(say('account'), markup`<bdi>${account}</bdi><br>${other}`);
+    const other = view.keepsAccount
+      ? undefined
+      : markup`<br>${decision('switchAccount', say('switchAccount'), 'link')}`;
+    return row(say('account'), markup`<bdi>${account}</bdi>${other}`);
   }
 
   private warning(view: ConsentView): Html {

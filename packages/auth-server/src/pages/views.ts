@@ -42,6 +42,8 @@ export interface ConsentView {
   readonly client: ClientView;
   /** Who has signed in; undefined if an upstream finds out only after consent. */
   readonly account?: string | undefined;
+  /** Whether the user can't use another account here. */
+  readonly keepsAccount?: boolean | undefined;
   /** In words. */
   readonly scopes: readonly string[];
   readonly upstream?: UpstreamView | undefined;

@@ -1,3 +1,5 @@
+import { isObject } from '@decorum/core/internal';
+
 import type { Clock } from '../platform.js';
 import { type AttemptResult, SignInAttempts } from '../users/sign-in-attempts.js';
 import type { User, UserDirectory } from '../users/user-directory.js';
@@ -41,7 +43,11 @@ export class PasswordAccounts implements Accounts {
 
   /** See `SignInAttempts`. */
   async verify({ name, password, address }: Credentials): Promise<AttemptResult<User>> {
-    return await this.attempts.attempt({ name, address }, () => this.users.verify(name, password));
+    return await this.attempts.attempt({ name, address }, async () => {
+      const user = await this.users.verify(name, password);
+      if (user === undefined || isUser(user)) return user;
+      throw new TypeError('`verify` of `users` must resolve with a user with a `subject`, or undefined.');
+    });
   }
 }
 
@@ -66,17 +72,24 @@ export class ApplicationAccounts implements Accounts {
 
   /** @throws {TypeError} if the application returns neither a user nor a location */
   async signedIn(request: LoginRequest): Promise<User | LoginRedirect | undefined> {
-    const found = await this.login(request);
+    const found = (await this.login(request)) as unknown;
     if (found === undefined || found === null) return undefined;
-    if ('location' in found && typeof found.location === 'string') return found;
-    const { subject, name, scopes } = found as User;
-    if (typeof subject !== 'string' || subject === '') {
-      throw new TypeError('`login` must return a user with a `subject`, an object with a `location`, or undefined.');
+    if (isObject(found) && typeof found['location'] === 'string') return found as unknown as LoginRedirect;
+    if (!isUser(found)) {
+      const problem = 'a user with a `subject`, and maybe a `name` and a list of `scopes`';
+      throw new TypeError(`\`login\` must return ${problem}, an object with a \`location\`, or undefined.`);
     }
+    const { subject, name, scopes } = found;
     const user = { subject, ...(name !== undefined && { name }), ...(scopes !== undefined && { scopes }) };
     await this.records.put(keyOf(subject), user, this.clock.now() + KNOWN_MS);
     return user;
   }
 }
+
+const isUser = (value: unknown): value is User => {
+  if (!isObject(value)) return false;
+  const { subject, name = '', scopes = [] } = value;
+  return typeof subject === 'string' && subject !== '' && typeof name === 'string' && Array.isArray(scopes);
+};
 
 const keyOf = (subject: string): string => SealedRecords.key('user', subject);

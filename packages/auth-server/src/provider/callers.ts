@@ -3,9 +3,6 @@ import type { IncomingMessage } from 'node:http';
 
 import { addressOf } from '@decorum/http';
 
-/** Of these, no header that is read can have several values. */
-type Headers = Readonly<Record<string, string | undefined>>;
-
 /** Knows from which address a request comes, also where oidc-provider passes nothing on. */
 export class Callers {
   private readonly running = new AsyncLocalStorage<string | undefined>();
@@ -28,7 +25,7 @@ export class Callers {
     const forwarded = this.trustsProxy ? String(headers['x-forwarded-for'] ?? '') : '';
     // the last one is what the proxy has seen; the client has sent those before
     const last = forwarded.slice(forwarded.lastIndexOf(',') + 1).trim();
-    if (last !== '') return addressOf({ headers: {}, remoteAddress: last });
-    return addressOf({ headers: headers as Headers, remoteAddress: socket.remoteAddress });
+    // without headers: whoever sends one that isn't trusted must not be counted as somebody else
+    return addressOf({ headers: {}, remoteAddress: last === '' ? socket.remoteAddress : last });
   }
 }

@@ -1,6 +1,6 @@
 import type Provider from 'oidc-provider';
 
-import type { ClientView } from '../pages/views.js';
+import type { DescribedClient } from '../clients/client-source.js';
 import type { Clock } from '../platform.js';
 import type { User } from '../users/user-directory.js';
 import { SealedRecords } from './sealed-records.js';
@@ -41,9 +41,9 @@ export class Consents {
     return scopes.map((scope) => this.parts.words[scope] as string);
   }
 
-  /** For how many days the consent for a client may be remembered. Any program can pretend to be a loopback client. */
-  mayRemember({ isLoopbackOnly }: ClientView): number | undefined {
-    return isLoopbackOnly ? undefined : this.parts.rememberDays;
+  /** For how many days a consent may be remembered. On the user's computer, any program can pretend to be the client. */
+  mayRemember({ isLoopbackOnly, isLoopbackRedirect }: DescribedClient): number | undefined {
+    return isLoopbackOnly || isLoopbackRedirect ? undefined : this.parts.rememberDays;
   }
 
   /** Creates a grant, and returns its id. */

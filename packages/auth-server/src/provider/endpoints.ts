@@ -10,7 +10,7 @@ import type { Callers } from './callers.js';
 import { BodyError, type BodyLimits, readBody } from './form-body.js';
 import type { Interactions } from './interactions.js';
 import { IssuerRequest } from './issuer-request.js';
-import { ENDPOINTS } from './metadata.js';
+import { CLIENT_ENDPOINTS, CORS, ENDPOINTS } from './metadata.js';
 import type { PageWriter } from './page-writer.js';
 import type { TokenEndpoint } from './token-endpoint.js';
 
@@ -35,9 +35,6 @@ const LIMITS: BodyLimits = { maxBytes: 16 * 1024, timeoutMs: 10_000 };
 /** Each authorization request is kept for minutes, before anybody has signed in. */
 const PER_ADDRESS = { limit: 120, windowMs: 60_000 };
 
-/** Pages of other origins may call the endpoints of clients: these take no cookies. */
-const CORS = { 'access-control-allow-origin': '*', 'access-control-expose-headers': 'WWW-Authenticate, Retry-After' };
-
 /** A request to an endpoint. */
 interface Call {
   /** Path below the issuer, without the query. */
@@ -57,6 +54,12 @@ const METHODS: Readonly<Record<string, string>> = {
   [ENDPOINTS.keys]: 'GET',
   [ENDPOINTS.authorize]: 'GET',
 };
+
+/**
+ * A parameter that is added to authorization requests that no page of another site has caused. It stays with a request
+ * while its user signs in.
+ */
+export const DIRECT = 'decorum_direct';
 
 /** Serves the endpoints of an authorization server with Node requests. */
 export class Endpoints {
@@ -78,7 +81,7 @@ export class Endpoints {
   async handle(raw: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = sentUrl(raw).slice(this.base.length);
     const path = url.split('?', 1)[0] as string;
-    const forClients = METHODS[path] !== undefined && path !== ENDPOINTS.authorize;
+    const forClients = CLIENT_ENDPOINTS.includes(path);
     if (forClients) for (const [name, value] of Object.entries(CORS)) response.setHeader(name, value);
     if (forClients && raw.method === 'OPTIONS') return preflight(response, METHODS[path] as string);
     const isForm = path.startsWith(ENDPOINTS.interaction) && raw.method === 'POST';
@@ -91,10 +94,16 @@ export class Endpoints {
     } catch (error) {
       return refuseBody(response, error as BodyError);
     }
-    const request = new IssuerRequest({ raw, issuer: this.parts.issuer, url: this.completed(url, path), body });
+    const request = new IssuerRequest({ raw, issuer: this.parts.issuer, url: this.completed(url, path, raw), body });
     const address = this.parts.callers.addressOf(raw);
-    const provider = await this.parts.provider();
-    await this.parts.callers.run(address, () => this.serve({ path, request, response, body, address, provider }));
+    try {
+      const provider = await this.parts.provider();
+      await this.parts.callers.run(address, () => this.serve({ path, request, response, body, address, provider }));
+    } catch (error) {
+      if (!response.headersSent) this.parts.pages.broken(response, path);
+      // the endpoint of the server reports it
+      throw error;
+    }
   }
 
   private async serve(call: Call): Promise<void> {
@@ -118,12 +127,14 @@ export class Endpoints {
    * The URL of an authorization request. It asks for the usual scopes if it names none. oidc-provider could also answer in
    * ways that the metadata doesn't offer, such as a page with a script, so it doesn't get to know them.
    */
-  private completed(url: string, path: string): string {
+  private completed(url: string, path: string, { headers }: IncomingMessage): string {
     if (path !== ENDPOINTS.authorize) return url;
     const query = new URLSearchParams(url.slice(path.length + 1));
     const { scopes } = this.parts;
     if (scopes.length > 0 && !query.get('scope')) query.set('scope', scopes.join(' '));
     if ((query.get('response_mode') ?? 'query') !== 'query') query.set('response_mode', 'unsupported');
+    query.delete(DIRECT);
+    if (['none', 'same-origin'].includes(String(headers['sec-fetch-site']))) query.set(DIRECT, 'yes');
     return `${path}?${query}`;
   }
 }

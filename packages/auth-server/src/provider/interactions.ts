@@ -1,9 +1,13 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+import { errors } from 'oidc-provider';
 import type Provider from 'oidc-provider';
 
-import { type ClientView, DECISIONS, FIELDS } from '../pages/views.js';
+import { ClientError } from '../clients/client-error.js';
+import type { DescribedClient } from '../clients/client-source.js';
+import { DECISIONS, FIELDS } from '../pages/views.js';
+import { SignInBusyError } from '../users/derivations.js';
 import type { Accounts } from './accounts.js';
 import type { Consents } from './consents.js';
 import { ENDPOINTS } from './metadata.js';
@@ -24,7 +28,7 @@ export interface InteractionParts {
   /** Notes that a user has signed in to a client. */
   used(clientId: string): Promise<void>;
   /** How pages show a client that sends its users to a URL. */
-  describe(clientId: string, redirectUri: string): Promise<ClientView | undefined>;
+  describe(clientId: string, redirectUri: string): Promise<DescribedClient | undefined>;
 }
 
 /** A request to a page, and where the answer goes. */
@@ -41,7 +45,7 @@ export interface PageRequest {
 /** An interaction with the request of its user. */
 interface Turn extends PageRequest {
   readonly interaction: Interaction;
-  readonly client: ClientView;
+  readonly client: DescribedClient;
   readonly clientId: string;
   readonly redirectUri: string;
 }
@@ -61,11 +65,18 @@ export class Interactions {
       return await this.askForConsent(turn);
     }
     if (!this.isOwnForm(form, interaction)) return pages.expired(response);
-    const decision = form.get(FIELDS.decision);
-    if (decision === null) return await this.signIn(turn);
-    if (decision === DECISIONS.allow) return await this.allow(turn);
-    if (decision === DECISIONS.deny) return await this.deny(turn);
-    return this.showSignIn(turn, {});
+    switch (form.get(FIELDS.decision)) {
+      case null:
+        return await this.signIn(turn);
+      case DECISIONS.allow:
+        return await this.allow(turn);
+      case DECISIONS.deny:
+        return await this.deny(turn);
+      case DECISIONS.switchAccount:
+        return await this.askToSignIn(turn);
+      default:
+        return pages.expired(response);
+    }
   }
 
   /** The interaction that the browser's cookie names, if the path names it too. */
@@ -74,13 +85,14 @@ export class Interactions {
     let interaction: Interaction;
     try {
       interaction = await provider.interactionDetails(request, response);
-    } catch {
+    } catch (error) {
       // no cookie, or another browser's, or too old
-      return undefined;
+      if (error instanceof errors.SessionNotFound) return undefined;
+      throw error;
     }
     const { client_id: id, redirect_uri: uri } = interaction.params;
     const [clientId, redirectUri] = [String(id), String(uri)];
-    const client = await this.parts.describe(clientId, redirectUri);
+    const client = await this.parts.describe(clientId, redirectUri).catch(unusable);
     const isHere = request.url?.split('?', 1)[0] === ENDPOINTS.interaction + interaction.uid;
     return isHere && client ? { ...page, interaction, client, clientId, redirectUri } : undefined;
   }
@@ -101,7 +113,9 @@ export class Interactions {
     const name = form?.get(FIELDS.username) ?? '';
     const { passwords } = accounts;
     if (passwords === undefined) return pages.expired(response);
-    const result = await passwords.verify({ name, password: form?.get(FIELDS.password) ?? '', address });
+    const attempt = passwords.verify({ name, password: form?.get(FIELDS.password) ?? '', address });
+    const result = await attempt.catch(busy);
+    if (result instanceof SignInBusyError) return pages.overloaded(response, result.retryAfter);
     if (result.kind === 'locked') return pages.locked(response, result.retryAfter);
     if (result.kind === 'signed-in') return await this.signedIn(turn, result.value.subject);
     report({ type: 'login', allowed: false, subject: name, clientId, remoteAddress: address });
@@ -124,7 +138,7 @@ export class Interactions {
   private async askForConsent(turn: Turn): Promise<void> {
     const { accounts, consents, pages } = this.parts;
     const { interaction, client, response } = turn;
-    const user = await accounts.find(String(interaction.session?.accountId));
+    const user = await accounts.find(interaction.session?.accountId ?? '');
     const scopes = consents.grantable(interaction.params['scope'], user);
     if (user === undefined || scopes.length === 0) {
       return await this.finish(turn, denied('The user may grant none of these scopes.'));
@@ -138,6 +152,8 @@ export class Interactions {
       account,
       scopes: words,
       ...(mayRemember && { mayRemember }),
+      // the application decides who it is
+      keepsAccount: accounts.passwords === undefined,
     });
   }
 
@@ -145,7 +161,7 @@ export class Interactions {
     const { accounts, consents, report } = this.parts;
     const { interaction, clientId, redirectUri, client, form, address } = turn;
     const { scope, resource } = interaction.params;
-    const user = await accounts.find(String(interaction.session?.accountId));
+    const user = await accounts.find(interaction.session?.accountId ?? '');
     const scopes = consents.grantable(scope, user);
     if (interaction.prompt.name !== 'consent' || user === undefined || scopes.length === 0) {
       return this.parts.pages.expired(turn.response);
@@ -194,6 +210,16 @@ export class Interactions {
     const [sent, own] = [form.get('csrf') ?? '', this.csrfOf(interaction)].map((text) => Buffer.from(text));
     return sent?.length === own?.length && timingSafeEqual(sent as Buffer, own as Buffer);
   }
+}
+
+/** A client whose document has become unusable meanwhile. */
+function unusable(error: unknown): undefined {
+  if (!(error instanceof ClientError)) throw error;
+}
+
+function busy(error: unknown): SignInBusyError {
+  if (error instanceof SignInBusyError) return error;
+  throw error;
 }
 
 const denied = (description: string) => ({ error: 'access_denied', error_description: description });

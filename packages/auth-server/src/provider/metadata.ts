@@ -15,6 +15,20 @@ export const ENDPOINTS = {
   interaction: '/interaction/',
 } as const;
 
+/** The endpoints that only clients call. They take no cookies, so pages of other origins may call them. */
+export const CLIENT_ENDPOINTS: readonly string[] = [
+  ENDPOINTS.token,
+  ENDPOINTS.register,
+  ENDPOINTS.revoke,
+  ENDPOINTS.keys,
+];
+
+/** The headers that let pages of other origins read their answers. */
+export const CORS = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'WWW-Authenticate, Retry-After',
+};
+
 /** How clients may prove who they are at the token endpoint. */
 export const CLIENT_AUTH_METHODS = ['none', 'client_secret_basic', 'client_secret_post', 'private_key_jwt'] as const;
 

@@ -5,6 +5,7 @@ import type { KoaContextWithOIDC } from 'oidc-provider';
 import { pageHeaders } from '../pages/page-headers.js';
 import type { Pages } from '../pages/pages.js';
 import type { ConsentView, SignInView } from '../pages/views.js';
+import { CLIENT_ENDPOINTS, CORS } from './metadata.js';
 
 /** Why a request has failed (RFC 6749, section 4.1.2.1). */
 export interface Failure {
@@ -43,6 +44,27 @@ export class PageWriter {
   busy(response: ServerResponse, retryAfter: number): void {
     response.setHeader('retry-after', String(retryAfter));
     this.message(response, 429, { title: 'Too many requests', message: 'Wait a minute, and try again.' });
+  }
+
+  /**
+   * Sends the page for somebody who signs in while too many others do.
+   * @param retryAfter seconds
+   */
+  overloaded(response: ServerResponse, retryAfter: number): void {
+    response.setHeader('retry-after', String(retryAfter));
+    const message = 'Too many people are signing in. Go back, and try again in a moment.';
+    this.message(response, 503, { title: 'Busy', message });
+  }
+
+  /** Answers a request in which the server itself has failed, whatever it was about to answer. */
+  broken(response: ServerResponse, path: string): void {
+    for (const name of response.getHeaderNames()) response.removeHeader(name);
+    if (CLIENT_ENDPOINTS.includes(path)) {
+      response.writeHead(500, { ...CORS, 'content-type': 'application/json', 'cache-control': 'no-store' });
+      return void response.end(JSON.stringify({ error: 'server_error' }));
+    }
+    const message = 'This server has a problem. Go back to the app, and try again later.';
+    this.message(response, 500, { title: 'Something went wrong', message });
   }
 
   /** Sends the page for a form that is too old, was sent twice, or belongs to another browser. */

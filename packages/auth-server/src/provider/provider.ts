@@ -11,6 +11,7 @@ import {
 
 import type { SigningJwk } from '../keys/signing-keys.js';
 import { type AdapterParts, adapterFor } from './adapter.js';
+import { DIRECT } from './endpoints.js';
 import { CLIENT_AUTH_METHODS, ENDPOINTS } from './metadata.js';
 
 /** Seconds. */
@@ -79,6 +80,7 @@ function configurationOf(parts: ProviderParts): Configuration {
     clientAuthMethods: [...CLIENT_AUTH_METHODS],
     clientDefaults: { id_token_signed_response_alg: 'ES256', grant_types: ['authorization_code', 'refresh_token'] },
     pkce: { required: () => true },
+    extraParams: [DIRECT],
     ttl: LIFETIMES,
     features: featuresOf(parts),
     interactions: {

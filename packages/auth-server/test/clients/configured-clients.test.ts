@@ -137,10 +137,13 @@ describe('the source of clients', () => {
     expect(source.describe({ ...base, client_id: DOCUMENT }, REDIRECT)).toEqual({
       name: 'The app',
       host: 'client.example',
+      isListed: false,
       redirectHost: 'client.example',
+      redirectUri: REDIRECT,
       isLoopbackOnly: false,
       isLoopbackRedirect: false,
     });
+    expect(source.describe({ ...base, client_id: 'app' }, REDIRECT)).toMatchObject({ isListed: true });
     const { client_name: _, ...unnamed } = base;
     expect(source.describe({ ...unnamed, client_id: DOCUMENT }, REDIRECT).name).toBe('client.example');
     expect(source.describe(unnamed, 'https://app.example:8443/cb')).toMatchObject({

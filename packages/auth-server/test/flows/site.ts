@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { inspect } from 'node:util';
 
 import { afterAll, afterEach, beforeEach, jest } from '@jest/globals';
 import type { AuthEvent } from '@decorum/auth';
@@ -93,7 +94,7 @@ export async function listenOn<S extends Server>(server: S): Promise<string> {
 
 /** A server with the tool `whoami`, which collects its warnings. */
 export function mcpServer(logged: string[]): McpServer {
-  const log = (...parts: unknown[]) => void logged.push(parts.map(String).join(' '));
+  const log = (...parts: unknown[]) => void logged.push(inspect(parts));
   const logger = { debug: log, info: log, warn: log, error: log };
   const server = new McpServer({ name: 'flows', version: '1.0.0', logger });
   server.addTool({ name: 'whoami', input: NoInput }, (_input, { principal }) => JSON.stringify(principal));
