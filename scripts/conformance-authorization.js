@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { allowByClicking, findChromium, startChromium } from './chromium.js';
 import { exitIssue, report } from './conformance-report.js';
 import { COMMAND, readResults, RESULTS, startFixture } from './conformance-suite.js';
-import { FormBrowser } from './form-browser.js';
+import { allowByForms } from './form-browser.js';
 import { freePort } from './workspace.js';
 
 /** The name of the run. The suite has no requirement set for authorization servers, because no revision demands one. */
@@ -42,7 +42,7 @@ async function visit(url, callback) {
   const path = findChromium();
   if (path === undefined) {
     console.log('No Chromium was found: forms are sent by fetch.');
-    await fetch(await new FormBrowser(callback).allow(url, USER));
+    await fetch(await allowByForms(url, callback, USER));
     return;
   }
   const browser = await startChromium(path);
