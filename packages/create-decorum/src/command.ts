@@ -21,14 +21,23 @@ interface Options extends Partial<Omit<Answers, 'folder'>> {
 /** What `npm run dev` does. Even a stdio project serves HTTP, so that people can try it; .mcp.json uses stdio. */
 const DEV = 'serves http://127.0.0.1:3000/mcp and follows your edits';
 
-function nextSteps({ template, installer }: ProjectOptions, isInstalled: boolean): string {
+/** The users of a project that is its own authorization server. */
+const USERS = 'data/users.json';
+
+function nextSteps({ issuer, installer }: ProjectOptions, isInstalled: boolean): string {
   const steps: [command: string, what: string][] = [
     ...(isInstalled ? [] : [[`${installer.name} install`, 'installs the dependencies'] as [string, string]]),
-    ...(template === 'secured' ? [['cp .env.example .env', 'then set ISSUER in it'] as [string, string]] : []),
+    ...(issuer === 'own' ? [['cp .env.example .env', 'then set ISSUER in it'] as [string, string]] : []),
     [`${installer.run} dev`, DEV],
   ];
   const width = Math.max(...steps.map(([command]) => command.length));
   return steps.map(([command, what]) => `  ${command.padEnd(width)}    ${what}\n`).join('');
+}
+
+/** What is said of the first user, whose password is nowhere else but in .env. */
+function signIn(password: string | undefined, { written }: Written): string {
+  if (password === undefined || !written.includes(USERS)) return '';
+  return `  sign in as alice, with the password ${password} (it is in .env, too)\n`;
 }
 
 function report(project: ProjectOptions, { written, kept }: Written, isInstalled: boolean): string {
@@ -54,12 +63,13 @@ async function create(folder: string | undefined, options: Options): Promise<voi
   if (install) requireInstaller(installer);
   const tarballs = packages === undefined ? undefined : tarballsIn(packages);
   const project = { ...answers, target, installer, tarballs };
-  const written = writeProject(target, renderProject(project));
+  const rendered = renderProject(project);
+  const written = writeProject(target, rendered);
   if (install) {
     process.stderr.write(`Installing dependencies with ${installer.name} …\n`);
     await installDependencies(target, installer);
   }
-  process.stdout.write(report(project, written, install));
+  process.stdout.write(report(project, written, install) + signIn(rendered.password, written));
 }
 
 /**
@@ -72,6 +82,7 @@ export function createCommand(name: string): Command {
     .description('Creates an MCP server with its test, ready to run')
     .argument('[folder]', 'name or path of the project (asked for; else mcp-server)')
     .addOption(new Option('-t, --template <name>', 'what to start from').choices(templates))
+    .option('--issuer <where>', 'for secured: embedded, own, or an issuer URL')
     .addOption(new Option('--test <runner>', 'what runs the tests').choices(TEST_RUNNERS))
     .addOption(new Option('--pm, --package-manager <name>', 'by default the one you run').choices(INSTALLERS))
     .option('--packages <folder>', 'install Decorum from the tarballs in this folder')

@@ -5,13 +5,14 @@ import { fileURLToPath } from 'node:url';
 import { composeManifest, type ManifestPart, ourPackages, settingsOf, TARBALLS } from './manifest.js';
 import type { Installer } from './installers.js';
 import type { Target } from './project-name.js';
+import { newSecrets } from './secrets.js';
 import { closureOf, type Tarball } from './tarballs.js';
 
 /** The templates and their descriptions. */
 export const TEMPLATES = {
   minimal: 'one tool, over stdio',
   http: 'a tool, a resource and a prompt, over HTTP',
-  secured: 'over HTTP, for the tokens of your authorization server',
+  secured: 'over HTTP, for users who sign in',
   nestjs: 'in a NestJS application, over HTTP',
 } as const;
 
@@ -26,6 +27,8 @@ export interface ProjectOptions {
   readonly target: Target;
   readonly template: TemplateName;
   readonly test: (typeof TEST_RUNNERS)[number];
+  /** `embedded`, `own`, or the URL of an issuer; undefined for templates without one. */
+  readonly issuer: string | undefined;
   readonly installer: Installer;
   /** The tarballs of `--packages`. */
   readonly tarballs: ReadonlyMap<string, Tarball> | undefined;
@@ -35,12 +38,14 @@ export interface ProjectOptions {
 export interface Project {
   readonly files: ReadonlyMap<string, string>;
   readonly tarballs: readonly Tarball[];
+  /** The password of the first user, if there is one. */
+  readonly password: string | undefined;
 }
 
 const FOLDER = fileURLToPath(new URL('../templates/', import.meta.url));
 
 /** Files whose real name npm leaves out of packages. */
-const RENAMED: Readonly<Record<string, string>> = { _gitignore: '.gitignore' };
+const RENAMED: Readonly<Record<string, string>> = { _gitignore: '.gitignore', _env: '.env' };
 
 function pathsIn(folder: string, inside = ''): string[] {
   return readdirSync(join(folder, inside), { withFileTypes: true }).flatMap((entry) => {
@@ -56,8 +61,12 @@ function filesOf(name: string): [path: string, text: string][] {
 }
 
 /** The values of the `{{word}}` placeholders in files. */
-function wordsOf({ target, installer }: ProjectOptions, tarballs: readonly Tarball[]): Record<string, string> {
+function wordsOf(
+  { target, installer, issuer = '' }: ProjectOptions,
+  tarballs: readonly Tarball[],
+): Record<string, string> {
   return {
+    issuer,
     name: target.serverName,
     pm: installer.name,
     run: installer.run,
@@ -67,16 +76,23 @@ function wordsOf({ target, installer }: ProjectOptions, tarballs: readonly Tarba
   };
 }
 
+/** The folders whose files make a project. Later ones replace files of earlier ones. */
+function foldersOf({ template, test, issuer }: ProjectOptions): string[] {
+  const variant = issuer === undefined ? [] : [`${template}-${issuer === 'embedded' ? issuer : 'own'}`];
+  return ['shared', template, ...variant, test];
+}
+
 const isTest = (path: string) => path.endsWith('.test.ts');
 
 /** Renders a project without writing it. */
 export function renderProject(options: ProjectOptions): Project {
-  const { target, template, test, installer } = options;
-  const sources = ['shared', template, test].flatMap(filesOf);
+  const { target, test, installer, issuer } = options;
+  const sources = foldersOf(options).flatMap(filesOf);
   const parts = sources.filter(([path]) => path === 'package.json').map(([, text]) => JSON.parse(text) as ManifestPart);
   const tarballs = options.tarballs ? closureOf(ourPackages(parts), options.tarballs) : [];
   const manifest = { packageName: target.packageName, installer, tarballs };
-  const words = wordsOf(options, tarballs);
+  const secrets = issuer === 'embedded' ? newSecrets() : undefined;
+  const words: Record<string, string | undefined> = { ...wordsOf(options, tarballs), ...secrets };
   const files = new Map<string, string>();
   for (const [path, text] of sources) {
     const filled = text.replaceAll(/\{\{(\w+)\}\}/g, (placeholder, word: string) => words[word] ?? placeholder);
@@ -84,5 +100,7 @@ export function renderProject(options: ProjectOptions): Project {
   }
   for (const [path, text] of Object.entries(settingsOf(manifest))) files.set(path, text);
   files.set('package.json', composeManifest(parts, manifest));
-  return { files, tarballs };
+  // there is nothing to say in it yet
+  if (issuer === 'own') files.delete('.env');
+  return { files, tarballs, password: secrets?.password };
 }

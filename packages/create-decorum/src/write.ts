@@ -77,6 +77,9 @@ function created(create: () => void): boolean {
   }
 }
 
+/** Whether only the user may read a file. Git ignores it, too. */
+const isSecret = (path: string): boolean => path === '.env' || path.startsWith('data/');
+
 /** Creates the files and folders of a project, and can remove them again. */
 class Writer {
   private readonly files: string[] = [];
@@ -86,7 +89,8 @@ class Writer {
 
   write(path: string, text: string): boolean {
     const file = this.place(path);
-    return this.noted(file, () => writeFileSync(file, text, { flag: 'wx' }));
+    const mode = isSecret(path) ? 0o600 : 0o666;
+    return this.noted(file, () => writeFileSync(file, text, { flag: 'wx', mode }));
   }
 
   copy(path: string, from: string): boolean {

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
+import { usersFile } from '@decorum/auth-server';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
 import { Desk } from './program.js';
@@ -62,21 +63,24 @@ describe('a project', () => {
     expect(read('weather/.gitignore').split('\n')).toEqual(expect.arrayContaining(['node_modules/', 'dist/', '.env']));
   });
 
-  it.each(['minimal', 'http', 'secured', 'nestjs'])(
-    'has no placeholder left, and needs no command line to run: %s',
-    async (template) => {
-      for (const flags of [[], ['--test', 'jest', '--pm', 'yarn'], ['--pm', 'pnpm']]) {
-        const name = `project-${flags.length}`;
-        await desk.run([name, '--template', template, ...flags]);
-        const texts = desk.files(name).map((file) => read(`${name}/${file}`));
-        expect(texts.filter((text) => /\{\{/.test(text))).toEqual([]);
-        const { scripts, dependencies } = manifestOf(name);
-        expect(Object.keys(scripts)).toEqual(['dev', 'test', 'typecheck', 'build', 'start']);
-        expect(scripts['start']).toBe('node dist/main.js');
-        expect(Object.keys(dependencies)).not.toContain('@decorum/cli');
-      }
-    },
-  );
+  it.each([
+    ['minimal'],
+    ['http'],
+    ['secured', '--issuer', 'embedded'],
+    ['secured', '--issuer', 'https://id.example.com'],
+    ['nestjs'],
+  ])('has no placeholder left, and needs no command line to run: %s %s %s', async (template, ...issuer) => {
+    for (const flags of [[], ['--test', 'jest', '--pm', 'yarn'], ['--pm', 'pnpm']]) {
+      const name = `project-${flags.length}`;
+      await desk.run([name, '--template', template, ...issuer, ...flags]);
+      const texts = desk.files(name).map((file) => read(`${name}/${file}`));
+      expect(texts.filter((text) => /\{\{/.test(text))).toEqual([]);
+      const { scripts, dependencies } = manifestOf(name);
+      expect(Object.keys(scripts)).toEqual(['dev', 'test', 'typecheck', 'build', 'start']);
+      expect(scripts['start']).toBe('node dist/main.js');
+      expect(Object.keys(dependencies)).not.toContain('@decorum/cli');
+    }
+  });
 
   it('has jest with --test jest, and nothing of vitest', async () => {
     await desk.run(['weather', '--template', 'http', '--test', 'jest']);
@@ -175,10 +179,92 @@ describe('questions', () => {
     expect(desk.files('weath2')).toHaveLength(11);
   });
 
+  it('ask where users sign in, only for the template that has users', async () => {
+    const secured = ['--template', 'secured', '--test', 'vitest'];
+    await answer(['embedded', ...secured], [['Where users sign in', '\r']]);
+    expect(desk.files('embedded')).toContain('data/users.json');
+    const ended = await answer(
+      ['own', ...secured],
+      [
+        ['Where users sign in', `${DOWN}\r`],
+        ['URL of the issuer', 'ftp://id.example.com\r'],
+        ['--issuer is "ftp://id.example.com"', `${'\b'.repeat(20)}https://id.example.com\r`],
+      ],
+    );
+    expect(ended.code).toBe(0);
+    expect(read('own/.env')).toContain('ISSUER=https://id.example.com\n');
+    await answer(
+      ['later', ...secured],
+      [
+        ['Where users sign in', `${DOWN}\r`],
+        ['URL of the issuer', '\r'],
+      ],
+    );
+    expect(desk.files('later')).not.toContain('.env');
+  });
+
   it('can be cancelled', async () => {
     const { code, stderr } = await answer([], [['Name or folder', '\u0003']]);
     expect(stderr).toBe('Cancelled. Nothing was created.\n');
     expect(code).toBe(1);
+    expect(desk.files()).toEqual([]);
+  });
+});
+
+describe('a project whose users sign in', () => {
+  const secured = (...flags: string[]) => desk.run(['notes', '--template', 'secured', ...flags]);
+
+  it('is its own authorization server by default, with a user whose password is printed', async () => {
+    const { stdout } = await secured();
+    const [, password = ''] = /sign in as alice, with the password (\S{16}) /.exec(stdout) ?? [];
+    const users = usersFile(desk.path('notes/data/users.json'));
+    expect(await users.verify('alice', password)).toEqual({ subject: 'alice', name: 'alice' });
+    expect(read('notes/.env')).toContain(`\nDEMO_PASSWORD=${password}\n`);
+    expect(manifestOf('notes').dependencies).toHaveProperty('@decorum/auth-server');
+    expect(manifestOf('notes').dependencies).not.toHaveProperty('@decorum/auth');
+  });
+
+  it('has other secrets each time, and keeps them from git and from other users', async () => {
+    await secured();
+    await desk.run(['other', '--template', 'secured']);
+    for (const file of ['.env', 'data/users.json']) {
+      expect(read(`notes/${file}`)).not.toBe(read(`other/${file}`));
+      expect(statSync(desk.path('notes', file)).mode & 0o077).toBe(0);
+    }
+    expect(read('notes/.env')).toMatch(/^DECORUM_SECRET=[\w+/=]{44}$/m);
+    expect(read('notes/.gitignore').split('\n')).toEqual(expect.arrayContaining(['data/', '.env']));
+  });
+
+  it('keeps the users that it has, and prints no password that is not theirs', async () => {
+    desk.write('notes/data/users.json', '{}');
+    const { stdout } = await secured('--force');
+    expect(stdout).not.toContain('password');
+    expect(read('notes/data/users.json')).toBe('{}');
+  });
+
+  it('trusts the issuer that is named, or the one in its .env later', async () => {
+    const { stdout } = await secured('--issuer', 'http://127.0.0.1:4000');
+    expect(stdout).toContain('  npm install    installs the dependencies\n  npm run dev ');
+    expect(read('notes/.env')).toContain('\nISSUER=http://127.0.0.1:4000\n');
+    expect(desk.files('notes').filter((file) => file.startsWith('data'))).toEqual([]);
+    const later = await desk.run(['later', '--template', 'secured', '--issuer', 'own']);
+    expect(later.stdout).toContain('  cp .env.example .env    then set ISSUER in it\n');
+    expect(desk.files('later')).not.toContain('.env');
+  });
+
+  it.each([
+    [
+      ['--template', 'secured', '--issuer', 'http://id.example.com'],
+      /^--issuer is "http:\/\/id\.example\.com"\. Pass embedded, own, or/,
+    ],
+    [['--template', 'secured', '--issuer', ''], /^--issuer is ""/],
+    [['--template', 'http', '--issuer', 'own'], /^--issuer is for --template secured\.\n$/],
+  ])('is not created with %j', async (flags, message) => {
+    expect(await desk.run(['notes', ...flags])).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(message),
+    });
     expect(desk.files()).toEqual([]);
   });
 });
@@ -385,18 +471,18 @@ describe('an empty PORT and HOST, as an `.env` file can have them,', () => {
 
   it.each([
     { of: 'the template http', template: 'http', args: PROGRAM },
-    { of: 'the template secured', template: 'secured', args: PROGRAM },
+    { of: 'the template secured', template: 'secured', args: PROGRAM, issuer: 'http://127.0.0.1:9' },
     { of: 'the template nestjs', template: 'nestjs', args: PROGRAM },
     { of: 'decorum start', template: 'minimal', args: decorum('start', '--http') },
     { of: 'decorum dev', template: 'minimal', args: decorum('dev') },
-  ])('mean port 3000 of this machine in $of (#23)', async ({ template, args }) => {
-    await desk.run(['weather', '--template', template]);
+  ])('mean port 3000 of this machine in $of (#23)', async ({ template, args, issuer }) => {
+    await desk.run(['weather', '--template', template, ...(issuer === undefined ? [] : ['--issuer', issuer])]);
     symlinkSync(MODULES, desk.path('weather/node_modules'));
     desk.write('weather/spy.cjs', SPY);
     const { NODE_OPTIONS: _, ...env } = process.env;
     const { stdout } = await promisify(execFile)(process.execPath, ['--require', './spy.cjs', ...args], {
       cwd: desk.path('weather'),
-      env: { ...env, PORT: '', HOST: '', ISSUER: 'http://127.0.0.1:9' },
+      env: { ...env, PORT: '', HOST: '', ...(issuer !== undefined && { ISSUER: issuer }) },
     });
     expect(/asked (.+)$/.exec(stdout)?.[1]).toBe(JSON.stringify({ port: 3000, host: '127.0.0.1' }));
   });
