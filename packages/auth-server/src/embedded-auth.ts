@@ -29,8 +29,8 @@ export class EmbeddedAuth<HostRequest> extends Authenticator<HostRequest> implem
       report: (event) => local.parts.reporter.signIn(event),
       warn: (error) => local.parts.reporter.failed(problemOf(error)),
     });
-    const { keys, grants, endpoints } = issuer;
-    const source = { ...options, grants, keys: new LocalKeys(() => keys.publicKeys) };
+    const { grants, endpoints } = issuer;
+    const source = { ...options, grants, keys: new FreshKeys(issuer) };
     const local = new LocalAuth<HostRequest>(source, options, { checks: CHECKS, platform });
     super({ ...local.parts, documents: [...local.parts.documents, ...documentsOf(options)] }, platform);
     this.local = local;
@@ -57,6 +57,19 @@ export class EmbeddedAuth<HostRequest> extends Authenticator<HostRequest> implem
   async principalOf(token: string | undefined): Promise<Principal> {
     await this.issuer.open();
     return await this.local.principalOf(token);
+  }
+}
+
+/** The keys of an issuer, also those that another process has created. */
+class FreshKeys extends LocalKeys {
+  constructor(private readonly issuer: Issuer) {
+    super(() => issuer.keys.publicKeys);
+  }
+
+  override async find(wanted: Parameters<LocalKeys['find']>[0]): ReturnType<LocalKeys['find']> {
+    // a process whose clients have tokens may get no other request of the issuer
+    await this.issuer.refreshKeys();
+    return await super.find(wanted);
   }
 }
 

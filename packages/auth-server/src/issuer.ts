@@ -26,6 +26,7 @@ import { createProvider } from './provider/provider.js';
 import { revocation } from './provider/revocation.js';
 import { SealedRecords } from './provider/sealed-records.js';
 import { TokenEndpoint } from './provider/token-endpoint.js';
+import { BoundedStore } from './store/bounded-store.js';
 import { memoryStore } from './store/memory-store.js';
 import type { AuthStore } from './store/auth-store.js';
 import type { Place } from './check-options.js';
@@ -67,7 +68,7 @@ export class Issuer {
   constructor(private readonly parts: IssuerParts) {
     const { options, platform, report } = parts;
     const { consent: words, remember: rememberDays, users, login } = options;
-    this.store = options.store ?? memoryStore();
+    this.store = new BoundedStore(options.store ?? memoryStore());
     this.sealer = sealerFor(this.store, platform.env);
     const { store, sealer } = this;
     this.records = new SealedRecords({ store, sealer, clock: platform });
@@ -107,14 +108,18 @@ export class Issuer {
     await this.store.close();
   }
 
-  /** The provider with the current keys. */
-  private async provider(): Promise<Provider> {
+  /** Gets to know the keys that other processes have created, and replaces old ones. */
+  async refreshKeys(): Promise<void> {
     await this.open();
     const now = this.parts.platform.now();
-    if (Math.abs(now - this.refreshedAt) >= REFRESH_MS) {
-      this.refreshedAt = now;
-      await this.keys.refresh().catch((error: unknown) => this.parts.warn(error));
-    }
+    if (Math.abs(now - this.refreshedAt) < REFRESH_MS) return;
+    this.refreshedAt = now;
+    await this.keys.refresh().catch((error: unknown) => this.parts.warn(error));
+  }
+
+  /** The provider with the current keys. */
+  private async provider(): Promise<Provider> {
+    await this.refreshKeys();
     const keys = this.keys.all;
     const kids = keys.map(({ kid }) => kid).join(' ');
     if (this.running?.kids !== kids) this.running = { kids, provider: this.createProvider(keys) };

@@ -3,9 +3,10 @@ import { listen } from '@decorum/http';
 
 import { AuthorizationServer } from '../../src/authorization-server.js';
 import type { AuthorizationServerOptions } from '../../src/options.js';
+import { PLATFORM } from '../../src/server-platform.js';
 import type { AuthStore } from '../../src/store/auth-store.js';
 import type { AuthEvent } from '@decorum/auth';
-import { afterwards, ManualClock } from '../fixture-store.js';
+import { afterwards } from '../fixture-store.js';
 import { freePort } from './server-process.js';
 
 /** A server of an issuer that others serve, too. */
@@ -14,17 +15,9 @@ export interface Node {
   readonly events: readonly AuthEvent[];
 }
 
-/** A clock that begins with the time of the process, which oidc-provider uses. */
-export function presentClock(): ManualClock {
-  const clock = new ManualClock();
-  clock.pass(Date.now() - clock.now());
-  return clock;
-}
-
 /** Starts servers of one issuer. The first is at the issuer's URL. */
 export async function startNodes(
   stores: readonly AuthStore[],
-  clock: ManualClock,
   options: Partial<AuthorizationServerOptions> = {},
 ): Promise<Node[]> {
   const ports = await Promise.all(stores.map(() => freePort()));
@@ -47,8 +40,7 @@ export async function startNodes(
         onEvent: (event) => events.push(event),
         ...options,
       };
-      const wall = { now: () => clock.now(), wait: (ms: number) => clock.wait(ms), fetch, env };
-      const auth = new AuthorizationServer(settings, wall);
+      const auth = new AuthorizationServer(settings, { ...PLATFORM, env });
       const server = new McpServer({ name: 'node', version: '1.0.0', logger: { warn() {}, error() {} } });
       server.addTool({ name: 'hello', input: NoInput }, () => 'hello');
       const { close } = await listen(server, { auth, port: ports[n] as number, signals: false });

@@ -9,9 +9,8 @@ import { afterwards } from '../fixture-store.js';
 
 /** A server that several processes keep their records on, such as Redis. It can die, and hang. */
 export class StoreServer {
-  /** Resolved for each request that arrives while the server hangs. */
-  onHang: () => void = () => undefined;
-  isHanging = false;
+  /** Called for each request that isn't answered; undefined if the server works. */
+  private onHang: (() => void) | undefined;
   private readonly store: MemoryStore;
 
   private constructor(
@@ -40,8 +39,24 @@ export class StoreServer {
     this.server.closeAllConnections();
   }
 
+  /** From now on, nothing is answered. Resolves when some requests wait. */
+  hang(count: number): Promise<void> {
+    return new Promise((resolve) => {
+      let waiting = 0;
+      this.onHang = () => {
+        waiting += 1;
+        if (waiting === count) resolve();
+      };
+    });
+  }
+
+  /** Answers again. */
+  goOn(): void {
+    this.onHang = undefined;
+  }
+
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (this.isHanging) return this.onHang();
+    if (this.onHang) return this.onHang();
     let body = '';
     for await (const chunk of request) body += String(chunk);
     const { method, argument } = JSON.parse(body) as { method: 'get' | 'list' | 'write'; argument: never };

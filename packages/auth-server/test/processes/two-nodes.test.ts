@@ -1,14 +1,22 @@
 // Two servers of one issuer, over a store that both use.
-import { describe, expect, it } from '@jest/globals';
+import { open } from 'node:fs/promises';
+
+import { describe, expect, it, jest } from '@jest/globals';
 
 import { storeContract } from '../../src/store-contract.js';
-import { ManualClock } from '../fixture-store.js';
-import { type Node, presentClock, startNodes } from './nodes.js';
+import { SYSTEM_CLOCK } from '../../src/platform.js';
+import { FileStore } from '../../src/store/file-store.js';
+import { afterwards, createFolder, ManualClock } from '../fixture-store.js';
+import { pass, stopClock } from '../flows/site.js';
+import { type Node, startNodes } from './nodes.js';
 import { SharedStore, StoreServer } from './shared-store.js';
-import { Browser, call, exchange, refresh, register, tokensIn } from './sign-in.js';
+import { Browser, call, type CodeForm, exchange, refresh, register, send, type Tokens, tokensIn } from './sign-in.js';
 
 const REDIRECT = 'http://127.0.0.1/callback';
 const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+
+stopClock();
 
 describe('the store of these tests', () => {
   it.each(storeContract)('%s', async (_rule, check) => {
@@ -18,10 +26,9 @@ describe('the store of these tests', () => {
 });
 
 async function start() {
-  const clock = presentClock();
-  const storeServer = await StoreServer.start(clock);
+  const storeServer = await StoreServer.start(SYSTEM_CLOCK);
   const store = () => new SharedStore(storeServer.url);
-  const [one, other] = (await startNodes([store(), store()], clock)) as [Node, Node];
+  const [one, other] = (await startNodes([store(), store()])) as [Node, Node];
   let turn = 0;
   const either = () => (turn++ % 2 === 0 ? one : other).origin;
   const id = await register(other.origin, REDIRECT);
@@ -30,7 +37,7 @@ async function start() {
     const { form } = await new Browser(one.origin, 'ada', either).allow(id, REDIRECT);
     return { form, tokens: tokensIn(await exchange(either(), form)) };
   };
-  return { clock, storeServer, one, other, id, signIn };
+  return { storeServer, one, other, id, signIn };
 }
 
 const isRefused = { status: 400, text: expect.stringContaining('invalid_grant') };
@@ -43,16 +50,15 @@ describe('two servers with one store', () => {
   });
 
   it('refuse a revoked grant, one at once, and the other within a minute', async () => {
-    const { one, other, id, signIn, clock } = await start();
+    const { one, other, id, signIn } = await start();
     const { tokens } = await signIn();
     for (const { origin } of [one, other]) expect(await call(origin, tokens.access_token)).toBe(200);
-    await exchange(`${one.origin}`, { client_id: id });
     const body = new URLSearchParams({ client_id: id, token: tokens.refresh_token });
     expect((await fetch(`${one.origin}/revoke`, { method: 'POST', body })).status).toBe(200);
     expect(await call(one.origin, tokens.access_token)).toBe(401);
     expect(await call(other.origin, tokens.access_token)).toBe(200);
     expect(await refresh(other.origin, id, tokens.refresh_token)).toMatchObject(isRefused);
-    clock.pass(MINUTE);
+    pass(MINUTE);
     expect(await call(other.origin, tokens.access_token)).toBe(401);
   });
 
@@ -81,4 +87,103 @@ describe('two servers with one store', () => {
       expect(await refresh(pair[1].origin, id, tokens.refresh_token)).toMatchObject(isRefused);
     }
   });
+
+  it('sign with the same new key after 90 days, and verify what the other has signed', async () => {
+    const { one, other, id, signIn } = await start();
+    const { tokens: before } = await signIn();
+    // the other gets no request of the issuer
+    const signAtOne = async () => {
+      const { form } = await new Browser(one.origin, 'ada').allow(id, REDIRECT);
+      return tokensIn(await exchange(one.origin, form)).access_token;
+    };
+    pass(90 * DAY);
+    const old = await signAtOne();
+    pass(11 * MINUTE);
+    const fresh = await signAtOne();
+    expect(new Set([before.access_token, old, fresh].map(keyOf)).size).toBe(2);
+    expect(keyOf(old)).toBe(keyOf(before.access_token));
+    expect(await call(other.origin, fresh)).toBe(200);
+    const { form } = await new Browser(one.origin, 'ada', () => other.origin).allow(id, REDIRECT);
+    const { access_token: token } = tokensIn(await exchange(other.origin, form));
+    expect(keyOf(token)).toBe(keyOf(fresh));
+    expect(await call(one.origin, token)).toBe(200);
+  });
 });
+
+const keyOf = (token: string): unknown =>
+  (JSON.parse(Buffer.from(token.split('.')[0] as string, 'base64url').toString()) as { kid: string }).kid;
+
+/** What clients and users ask for, with the status of each answer. */
+async function everything({ one, id, form, tokens }: { one: Node; id: string; form: CodeForm; tokens: Tokens }) {
+  const authorize = `${one.origin}/authorize?${new URLSearchParams({ client_id: id })}`;
+  const answers = await Promise.all([
+    send(authorize),
+    exchange(one.origin, form),
+    refresh(one.origin, id, tokens.refresh_token),
+    send(`${one.origin}/revoke`, {
+      method: 'POST',
+      body: new URLSearchParams({ client_id: id, token: tokens.refresh_token }),
+    }),
+    send(`${one.origin}/register`, { method: 'POST', body: JSON.stringify({ redirect_uris: [REDIRECT] }) }),
+  ]);
+  return answers.map(({ status }) => status);
+}
+
+describe('a store that has died', () => {
+  it('is answered for with 5xx, and with what is cached for a minute', async () => {
+    const { storeServer, one, id, signIn } = await start();
+    const { form, tokens } = await signIn();
+    const { tokens: others } = await signIn();
+    expect(await call(one.origin, tokens.access_token)).toBe(200);
+    storeServer.end();
+    expect(await everything({ one, id, form, tokens })).toEqual([500, 500, 500, 500, 500]);
+    expect(await call(one.origin, tokens.access_token)).toBe(200);
+    expect(await call(one.origin, others.access_token)).toBe(503);
+    pass(MINUTE);
+    expect(await call(one.origin, tokens.access_token)).toBe(503);
+  });
+
+  it('does not keep requests for longer than a few seconds if it hangs, and is used again afterwards', async () => {
+    const { storeServer, one, id, signIn } = await start();
+    const { tokens, form } = await signIn();
+    const { tokens: others } = await signIn();
+    expect(await call(one.origin, tokens.access_token)).toBe(200);
+    const stuck = storeServer.hang(6);
+    jest.useFakeTimers({ now: Date.now(), doNotFake: [...NOT_FAKED, 'setInterval', 'clearInterval'] });
+    const answers = Promise.all([everything({ one, id, form, tokens }), call(one.origin, others.access_token)]);
+    await stuck;
+    // to find out where the error goes, oidc-provider asks for the client again
+    const again = storeServer.hang(1);
+    jest.advanceTimersByTime(5000);
+    await again;
+    jest.advanceTimersByTime(5000);
+    expect(await answers).toEqual([[500, 500, 500, 500, 500], 503]);
+    expect(await call(one.origin, tokens.access_token)).toBe(200);
+    storeServer.goOn();
+    expect(await refresh(one.origin, id, tokens.refresh_token)).toMatchObject({ status: 200 });
+  });
+});
+
+describe('a full disk', () => {
+  it('is answered for with 500, and uses nothing up', async () => {
+    const [one] = (await startNodes([new FileStore(createFolder(), {}, SYSTEM_CLOCK)])) as [Node];
+    const id = await register(one.origin, REDIRECT);
+    const browser = new Browser(one.origin, 'ada');
+    const { form } = await browser.allow(id, REDIRECT);
+    const { form: unused } = await browser.allow(id, REDIRECT);
+    const tokens = tokensIn(await exchange(one.origin, form));
+    const handle = await open(process.execPath);
+    await handle.close();
+    const full = Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+    const write = jest.spyOn(Object.getPrototypeOf(handle) as typeof handle, 'write').mockRejectedValue(full);
+    afterwards(() => write.mockRestore());
+    expect(await everything({ one, id, form: unused, tokens })).toEqual([303, 500, 500, 500, 500]);
+    expect(await call(one.origin, tokens.access_token)).toBe(200);
+    write.mockRestore();
+    expect(await exchange(one.origin, unused)).toMatchObject({ status: 200 });
+    const next = tokensIn(await refresh(one.origin, id, tokens.refresh_token));
+    expect(await refresh(one.origin, id, next.refresh_token)).toMatchObject({ status: 200 });
+  });
+});
+
+const NOT_FAKED = ['hrtime', 'nextTick', 'performance', 'queueMicrotask', 'setImmediate', 'clearImmediate'] as const;
