@@ -24,10 +24,11 @@ export function findChromium() {
 }
 
 /**
- * Starts Chromium.
+ * Starts Chromium. All names that end with `.example` are this machine.
  * @param {string} executablePath
  */
-export const startChromium = (executablePath) => chromium.launch({ executablePath, args: ['--disable-quic'] });
+export const startChromium = (executablePath) =>
+  chromium.launch({ executablePath, args: ['--host-resolver-rules=MAP *.example 127.0.0.1'] });
 
 /**
  * Signs in on the page that asks for it, and allows what the next page asks.

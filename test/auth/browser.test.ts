@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 
 import { findChromium, startChromium } from '../../scripts/chromium.js';
-import { Callback, embed, type Embedded, PASSWORD } from './embedded.js';
+import { Callback, embed, type Embedded, PASSWORD, Sites } from './embedded.js';
 
 const CHROMIUM = findChromium();
 
@@ -87,6 +87,7 @@ function inChromium(path: string): void {
   let browser: Browser;
   let servers: Record<'http' | 'https', Embedded>;
   let callback: Callback;
+  let sites: Sites;
   let context: BrowserContext;
   let page: Page;
   /** What the browser writes to its console, such as violations of the content security policy. */
@@ -95,12 +96,13 @@ function inChromium(path: string): void {
   beforeAll(async () => {
     const [http, https] = await Promise.all([embed('http'), embed('https')]);
     servers = { http, https };
-    [browser, callback] = await Promise.all([startChromium(path), Callback.open()]);
+    [browser, callback, sites] = await Promise.all([startChromium(path), Callback.open(), Sites.open()]);
   });
 
   afterAll(async () => {
     await browser.close();
     callback.close();
+    sites.close();
     await Promise.all(Object.values(servers).map((each) => each.close()));
   });
 
@@ -260,6 +262,63 @@ function inChromium(path: string): void {
       const url = new URL((await left).url());
       expect(Object.fromEntries(url.searchParams)).toMatchObject({ state: request.state, code: expect.any(String) });
       expect(complaints).toEqual([]);
+    });
+
+    it('a remembered consent serves the user, but no page of another site (#25)', async () => {
+      const request = await begin(servers.https, sites.url('app.example', '/callback'));
+      sites.pages.set('/callback', 'Connected').set('/game', `<a href="${request.url}">Win</a>`);
+      await page.goto(request.url);
+      await signIn('alice');
+      await page.getByLabel("Don't ask again for 30 days").check();
+      await press('Allow');
+      await page.getByText('Connected').waitFor();
+      const first = page.url();
+      // as if the user had typed the address, or a program had opened it
+      await page.goto(request.url);
+      await page.getByText('Connected').waitFor();
+      expect(page.url()).not.toBe(first);
+      await page.goto(sites.url('other.example', '/game'));
+      await page.getByText('Win').click();
+      expect(await asked()).toContain('Note Taker');
+      expect(complaints).toEqual([]);
+    });
+
+    it('another site can neither frame the pages nor send their forms (#25)', async () => {
+      const request = await begin(servers.https, callback.url);
+      await page.goto(request.url);
+      await signIn('alice');
+      await asked();
+      const [action, csrf] = [page.url(), await page.locator('input[name=csrf]').inputValue()];
+      const form = `<form method="post" action="${action}"><input name="csrf" value="${csrf}">
+        <button name="decision" value="allow">Win</button></form>`;
+      sites.pages.set('/game', `<iframe src="${action}"></iframe>${form}`);
+      const other = await context.newPage();
+      const refused = other.waitForEvent('requestfailed');
+      await other.goto(sites.url('other.example', '/game'));
+      expect((await refused).failure()?.errorText).toBe('net::ERR_BLOCKED_BY_RESPONSE');
+      await press('Win', other);
+      await other.getByRole('heading', { name: 'Start again' }).waitFor();
+      // the page of the user still works
+      await press('Allow');
+      expect(await callback.next()).toMatchObject({ state: request.state, code: expect.any(String) });
+    });
+
+    it('a page that shows an account which the user has left allows nothing (#25)', async () => {
+      const [first, second] = [await begin(servers.https, callback.url), await begin(servers.https, callback.url)];
+      const other = await context.newPage();
+      await page.goto(first.url);
+      await signIn('alice');
+      await asked();
+      await other.goto(second.url);
+      await press('Use another account', other);
+      await signIn('bob', PASSWORD, other);
+      await asked(other);
+      await press('Allow');
+      await page.getByRole('heading', { name: 'Start again' }).waitFor();
+      await press('Allow', other);
+      const { code = '', state } = await callback.next();
+      expect(state).toBe(second.state);
+      expect(await whoAmI(servers.https, second, code)).toMatchObject({ subject: 'bob' });
     });
   });
 }

@@ -72,6 +72,7 @@ export async function embed(protocol: 'http' | 'https'): Promise<Embedded> {
     consent: { mcp: 'Use this server', 'notes:write': 'Change your notes' },
     users: USERS,
     redirectSchemes: ['cursor'],
+    remember: 30,
     ...(tlsPort === undefined ? { allowLoopbackHttp: true } : { trustProxy: true }),
     onEvent: (event) => void events.push(event),
   });
@@ -120,6 +121,35 @@ export class Callback {
   async next(): Promise<Record<string, string>> {
     const parameters = this.arrived.shift() ?? (await new Promise<URLSearchParams>((take) => (this.waiting = take)));
     return Object.fromEntries(parameters);
+  }
+
+  close(): void {
+    this.server.close();
+    this.server.closeAllConnections();
+  }
+}
+
+/** Other sites with https, such as a web application. */
+export class Sites {
+  /** The HTML of each path. */
+  readonly pages = new Map<string, string>();
+
+  private constructor(private readonly server: ReturnType<typeof createTlsServer>) {
+    server.on('request', ({ url = '' }, response) => {
+      response.setHeader('content-type', 'text/html');
+      response.end(`<!doctype html><title>A site</title>${this.pages.get(url.split('?', 1)[0] as string) ?? ''}`);
+    });
+  }
+
+  static async open(): Promise<Sites> {
+    const server = createTlsServer(selfSigned('app.example')).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return new Sites(server);
+  }
+
+  /** A page of a host. */
+  url(host: string, path: string): string {
+    return `https://${host}:${(this.server.address() as AddressInfo).port}${path}`;
   }
 
   close(): void {
