@@ -13,6 +13,9 @@ export interface Failure {
   readonly error_description?: string;
 }
 
+/** Apps keep their registration when a server has lost it, such as one with a `memoryStore()`. */
+const UNKNOWN_CLIENT = 'This server does not know the app. Remove this server from the app, and add it again.';
+
 /** Sends pages. */
 export class PageWriter {
   constructor(private readonly pages: Pages) {}
@@ -81,7 +84,8 @@ export class PageWriter {
   /** Answers a request of oidc-provider that has failed, and can't be sent back to a client. */
   failure(ctx: KoaContextWithOIDC, { error, error_description: description }: Failure): void {
     for (const [name, value] of Object.entries(pageHeaders())) ctx.set(name, value);
-    const message = description === undefined ? error : `${description} (${error})`;
+    const said = description === 'client is invalid' ? UNKNOWN_CLIENT : description;
+    const message = said === undefined ? error : `${said} (${error})`;
     ctx.body = this.pages.message({ title: 'This request does not work', message });
   }
 

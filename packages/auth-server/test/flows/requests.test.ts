@@ -73,6 +73,10 @@ describe('a request that must not lead back', () => {
     ['a document at a private address', { client_id: 'https://127.0.0.1/client.json' }],
   ])('gets a page: %s', async (_what, replaced) => expectPage(await open(client, replaced)));
 
+  it('gets a page that says what to do if its registration is gone', async () => {
+    expect((await open(client, { client_id: 'nobody' })).text).toContain('Remove this server from the app, and add it');
+  });
+
   eachRevision(
     ['AUTHAS-10', 'AUTHAS-14', 'SEC-05'],
     'gets a page: redirects are compared exactly (defence 6)',
