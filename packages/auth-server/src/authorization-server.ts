@@ -4,6 +4,7 @@ import { AUTH, type Auth, authRoutes } from '@decorum/http';
 import { checkOptions } from './check-options.js';
 import { EmbeddedAuth } from './embedded-auth.js';
 import type { AuthorizationServerOptions } from './options.js';
+import type { UpstreamToken } from './upstream/upstream.js';
 import { PLATFORM, type ServerPlatform } from './server-platform.js';
 
 /**
@@ -26,6 +27,20 @@ export class AuthorizationServer<HostRequest = unknown> {
     this.embedded = new EmbeddedAuth({ ...options, ...place }, platform);
     this[AUTH] = this.embedded;
     this.routes = authRoutes(this);
+  }
+
+  /**
+   * The token of the upstream of a caller who has signed in there, for its API. It is refreshed when necessary.
+   * @param principal `ctx.principal` itself, not a copy
+   * @throws {UpstreamError} if the caller has no such token, or the upstream no longer accepts it
+   * @example
+   * ```ts
+   * const { accessToken } = await auth.upstream(ctx.principal);
+   * const headers = { authorization: `Bearer ${accessToken}` };
+   * ```
+   */
+  async upstream(principal: Principal | undefined): Promise<UpstreamToken> {
+    return await this.embedded.upstream(principal);
   }
 
   /**

@@ -12,6 +12,7 @@ const OPTIONS: OptionTypes<AuthorizationServerOptions> = {
   consent: 'object',
   users: 'object',
   login: 'function',
+  upstream: true,
   store: 'object',
   clients: 'array',
   registration: 'boolean',
@@ -37,7 +38,7 @@ export interface Place {
  */
 export function checkOptions(options: AuthorizationServerOptions<never>): Place {
   requireOptions('authorizationServer', options, OPTIONS);
-  const { allowLoopbackHttp = false, scopes = [], offer = [], consent, users, login } = options;
+  const { allowLoopbackHttp = false, scopes = [], offer = [], consent, users, login, upstream } = options;
   const resource = CHECKS.requireResource('resource', options.resource, allowLoopbackHttp);
   const { origin } = new URL(resource);
   const issuer =
@@ -46,7 +47,11 @@ export function checkOptions(options: AuthorizationServerOptions<never>): Place 
     throw CHECKS.invalid('issuer', `is "${issuer}", but this server is at ${origin}. Use a URL of that origin`);
   }
   requireWords(consent);
-  for (const [option, listed] of Object.entries({ scopes, offer })) {
+  const ofClients = (options.clients ?? []).map(
+    (client, index) => [`clients[${index}].scopes`, client?.scopes ?? []] as const,
+  );
+  for (const [option, listed] of [['scopes', scopes] as const, ['offer', offer] as const, ...ofClients]) {
+    CHECKS.requireScopes(option, listed);
     const silent = listed.find((scope) => !Object.hasOwn(consent, scope));
     if (silent === undefined) continue;
     throw CHECKS.invalid(
@@ -54,9 +59,12 @@ export function checkOptions(options: AuthorizationServerOptions<never>): Place 
       `contains "${silent}", which \`consent\` doesn't explain. Add it there, in words for users`,
     );
   }
-  if ((users === undefined) === (login === undefined)) {
-    const problem = users === undefined ? 'is missing, and so is `login`' : "can't be combined with `login`";
-    throw CHECKS.invalid('users', `${problem}. Pass one of them, such as \`usersFile('users.json')\``);
+  const ways = Object.entries({ users, login, upstream }).filter(([, way]) => way !== undefined);
+  if (ways.length !== 1) {
+    const [first, second] = ways.map(([way]) => way);
+    const problem =
+      first === undefined ? 'is missing, and so are `login` and `upstream`' : `can't be combined with \`${first}\``;
+    throw CHECKS.invalid(second ?? 'users', `${problem}. Pass one of them, such as \`usersFile('users.json')\``);
   }
   return { resource, issuer };
 }

@@ -8,6 +8,8 @@ import { CHECKS, type Place } from './check-options.js';
 import { Issuer } from './issuer.js';
 import type { AuthorizationServerOptions } from './options.js';
 import type { ServerPlatform } from './server-platform.js';
+import type { UpstreamToken } from './upstream/upstream.js';
+import { UpstreamError } from './upstream/upstream-error.js';
 import { metadataOf, metadataPaths } from './provider/metadata.js';
 
 /** Requests and responses over HTTP/2 have what is used of them. */
@@ -53,6 +55,12 @@ export class EmbeddedAuth<HostRequest> extends Authenticator<HostRequest> implem
     if (this.open.size === 0) await this.issuer.close();
   }
 
+  /** See `AuthorizationServer.upstream`. */
+  async upstream(principal: Principal | undefined): Promise<UpstreamToken> {
+    if (this.issuer.upstream === undefined) throw new UpstreamError('no-token');
+    return await this.issuer.upstream.tokenOf(principal);
+  }
+
   /** See `AuthorizationServer.principalOf`. */
   async principalOf(token: string | undefined): Promise<Principal> {
     await this.issuer.open();
@@ -75,8 +83,9 @@ class FreshKeys extends LocalKeys {
 
 /** The metadata of the authorization server. */
 function documentsOf(options: AuthorizationServerOptions<never> & Place): readonly AuthDocument[] {
-  const { issuer, consent, registration: takesRegistrations = true } = options;
-  const body = JSON.stringify(metadataOf({ issuer, scopes: Object.keys(consent), takesRegistrations }));
+  const { issuer, consent, registration: takesRegistrations = true, clients = [] } = options;
+  const hasMachines = clients.some(({ grantTypes = [] }) => grantTypes.includes('client_credentials'));
+  const body = JSON.stringify(metadataOf({ issuer, scopes: Object.keys(consent), takesRegistrations, hasMachines }));
   const headers = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'public, max-age=300' };
   return metadataPaths(issuer).map((path) => ({ path, answer: () => ({ status: 200, headers, body }) }));
 }

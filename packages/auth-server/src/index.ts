@@ -9,3 +9,12 @@ export { SignInBusyError } from './users/derivations.js';
 export { hashPassword } from './users/password-hash.js';
 export type { User, UserDirectory } from './users/user-directory.js';
 export { usersFile } from './users/users-file.js';
+export { github, google, type KnownUpstreamOptions, oidc } from './upstream/presets.js';
+export type { UpstreamToken } from './upstream/upstream.js';
+export { UpstreamError, type UpstreamErrorCode } from './upstream/upstream-error.js';
+export type {
+  UpstreamEndpoints,
+  UpstreamIdentity,
+  UpstreamOptions,
+  UpstreamUser,
+} from './upstream/upstream-options.js';

@@ -14,7 +14,7 @@ import { SigningKeys } from './keys/signing-keys.js';
 import type { AuthorizationServerOptions } from './options.js';
 import { Pages } from './pages/pages.js';
 import type { ServerPlatform } from './server-platform.js';
-import { type Accounts, ApplicationAccounts, PasswordAccounts } from './provider/accounts.js';
+import { type Accounts, ApplicationAccounts, KnownUsers, PasswordAccounts } from './provider/accounts.js';
 import { Callers } from './provider/callers.js';
 import { Consents } from './provider/consents.js';
 import { DIRECT, Endpoints } from './provider/endpoints.js';
@@ -27,6 +27,8 @@ import { revocation } from './provider/revocation.js';
 import { SealedRecords } from './provider/sealed-records.js';
 import { TokenEndpoint } from './provider/token-endpoint.js';
 import { BoundedStore } from './store/bounded-store.js';
+import { Upstream } from './upstream/upstream.js';
+import type { UpstreamOptions } from './upstream/upstream-options.js';
 import { memoryStore } from './store/memory-store.js';
 import type { AuthStore } from './store/auth-store.js';
 import type { Place } from './check-options.js';
@@ -49,6 +51,7 @@ export class Issuer {
   readonly grants: Grants;
   readonly keys: SigningKeys;
   readonly endpoints: Endpoints;
+  readonly upstream: Upstream | undefined;
   private readonly store: AuthStore;
   private readonly sealer: Sealer;
   private readonly records: SealedRecords;
@@ -60,6 +63,8 @@ export class Issuer {
   private readonly callers: Callers;
   private readonly pages: PageWriter;
   private readonly tokens: TokenEndpoint;
+  /** The clients that get tokens for themselves, with their scopes. */
+  private readonly machines: ReadonlyMap<string, readonly string[]>;
   /** The provider with the current keys; undefined until the store is open. */
   private running: { readonly provider: Provider; readonly kids: string } | undefined;
   private opening: Promise<void> | undefined;
@@ -69,6 +74,7 @@ export class Issuer {
     const { options, platform, report } = parts;
     const { consent: words, remember: rememberDays, users, login } = options;
     this.store = new BoundedStore(options.store ?? memoryStore());
+    const allowLoopback = options.allowLoopbackHttp ?? false;
     this.sealer = sealerFor(this.store, platform.env);
     const { store, sealer } = this;
     this.records = new SealedRecords({ store, sealer, clock: platform });
@@ -76,17 +82,21 @@ export class Issuer {
     this.grants = new Grants(records, platform, report);
     this.keys = new SigningKeys({ store, sealer, clock: platform });
     this.consents = new Consents({ records, clock: platform, words, rememberDays });
-    this.accounts =
-      users === undefined
-        ? new ApplicationAccounts(login as NonNullable<typeof login>, records, platform)
-        : new PasswordAccounts(users, platform);
+    const known = new KnownUsers(records, platform);
+    this.accounts = users
+      ? new PasswordAccounts(users, platform)
+      : login
+        ? new ApplicationAccounts(login, known)
+        : known;
     this.callers = new Callers(options.trustProxy ?? false);
     this.pages = new PageWriter(new Pages(options.texts));
     this.tokens = new TokenEndpoint({ records, clock: platform, report });
     this.fetcher = new PublicFetch(platform, {
-      allowLoopback: options.allowLoopbackHttp ?? false,
+      allowLoopback,
       ...(platform.network && { network: platform.network }),
     });
+    this.machines = machinesOf(options);
+    this.grants.isMachine = (clientId) => this.machines.has(String(clientId));
     const schemes = requireSchemes(options.redirectSchemes);
     this.registered = new RegisteredClients({ store, sealer, schemes, clock: platform });
     this.clients = new ClientSource({
@@ -94,6 +104,7 @@ export class Issuer {
       documents: new ClientDocuments({ clock: platform, fetcher: this.fetcher, schemes }),
       registered: this.registered,
     });
+    if (options.upstream !== undefined) this.upstream = this.createUpstream(options.upstream, known);
     this.endpoints = this.createEndpoints();
   }
 
@@ -141,6 +152,7 @@ export class Issuer {
       scopes: Object.keys(options.consent),
       cookieKeys: sealer.derive('cookies'),
       signsInAgain: accounts.passwords === undefined,
+      machineScopes: (clientId) => this.machines.get(clientId),
       isResource: (identifier) => canonicalResource(identifier) === canonical,
       hasAccount: async (subject) => (await accounts.find(subject)) !== undefined,
       client: async (id) => await this.findClient(id),
@@ -189,7 +201,8 @@ export class Issuer {
       resource,
       ...more
     } = oidc.params as Record<string, string>;
-    if (more[DIRECT] === undefined || subject === undefined || oidc.prompts.has('consent')) return undefined;
+    if (this.upstream !== undefined || more[DIRECT] === undefined) return undefined;
+    if (subject === undefined || oidc.prompts.has('consent')) return undefined;
     const client = await this.describe(String(clientId), String(redirectUri));
     const scopes = this.consents.grantable(scope, await this.accounts.find(subject));
     const consent = { subject, clientId: String(clientId), redirectUri: String(redirectUri), scopes };
@@ -215,6 +228,26 @@ export class Issuer {
     }
   }
 
+  private createUpstream(options: UpstreamOptions, users: KnownUsers): Upstream {
+    const { grants, consents, pages, records, registered, sealer } = this;
+    const { platform, report, warn, options: all } = this.parts;
+    return new Upstream({
+      options,
+      grants,
+      consents,
+      pages,
+      records,
+      users,
+      platform,
+      report,
+      warn,
+      issuer: new URL(all.issuer),
+      allowLoopbackHttp: all.allowLoopbackHttp ?? false,
+      cookieKey: sealer.derive('upstream-cookies')[0],
+      used: async (clientId) => await registered.used(clientId),
+    });
+  }
+
   private createEndpoints(): Endpoints {
     const { accounts, consents, pages, tokens, callers, registered, sealer } = this;
     const { options, platform, report } = this.parts;
@@ -223,6 +256,7 @@ export class Issuer {
       consents,
       pages,
       report,
+      upstream: this.upstream?.turns,
       csrfKey: sealer.derive('csrf')[0],
       describe: async (clientId, redirectUri) => await this.describe(clientId, redirectUri),
       used: async (clientId) => await registered.used(clientId),
@@ -238,10 +272,17 @@ export class Issuer {
       tokens,
       callers,
       clock: platform,
+      upstream: this.upstream?.signIns,
       issuer: new URL(options.issuer),
       scopes: options.scopes ?? [],
+      allScopes: Object.keys(options.consent),
       registrations: options.registration === false ? undefined : registrations,
       provider: async () => await this.provider(),
     });
   }
+}
+
+function machinesOf({ clients = [], scopes = [] }: AuthorizationServerOptions<never>) {
+  const machines = clients.filter(({ grantTypes = [] }) => grantTypes.includes('client_credentials'));
+  return new Map(machines.map((client) => [client.clientId, client.scopes ?? scopes]));
 }

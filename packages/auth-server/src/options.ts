@@ -5,6 +5,7 @@ import type { AuthEvent, OAuthOptions } from '@decorum/auth';
 import type { ConfiguredClient } from './clients/configured-clients.js';
 import type { PageTexts } from './pages/texts.js';
 import type { AuthStore } from './store/auth-store.js';
+import type { UpstreamOptions } from './upstream/upstream-options.js';
 import type { User, UserDirectory } from './users/user-directory.js';
 
 /** A request whose user the application may know. */
@@ -52,6 +53,11 @@ export interface AuthorizationServerOptions<HostRequest = unknown> extends Pick<
   readonly login?: (
     request: LoginRequest,
   ) => User | LoginRedirect | undefined | Promise<User | LoginRedirect | undefined>;
+  /**
+   * A provider where users sign in, such as `github({ … })`, or `{ ...entra({ … }), clientId, clientSecret }` with a preset
+   * of @decorum/auth.
+   */
+  readonly upstream?: UpstreamOptions;
   /** Where clients, grants and keys are kept. Defaults to `memoryStore()`. */
   readonly store?: AuthStore;
   /** Clients that are known without registering. */

@@ -24,6 +24,8 @@ export interface ConfiguredClient {
   readonly name?: string;
   /** Defaults to `['authorization_code', 'refresh_token']`. */
   readonly grantTypes?: readonly ClientGrant[];
+  /** What it may get for itself, with `client_credentials`. Defaults to the `scopes` of the server. */
+  readonly scopes?: readonly string[];
 }
 
 const OPTIONS: OptionTypes<ConfiguredClient> = {
@@ -34,6 +36,7 @@ const OPTIONS: OptionTypes<ConfiguredClient> = {
   redirectUris: 'array',
   name: 'string',
   grantTypes: 'array',
+  scopes: 'array',
 };
 
 const invalid = (option: string, problem: string) =>

@@ -3,7 +3,7 @@ import { isObject } from '@decorum/core/internal';
 import type { Clock } from '../platform.js';
 import { type AttemptResult, SignInAttempts } from '../users/sign-in-attempts.js';
 import type { User, UserDirectory } from '../users/user-directory.js';
-import type { LoginRedirect, LoginRequest } from '../options.js';
+import type { AuthorizationServerOptions, LoginRedirect, LoginRequest } from '../options.js';
 import { SealedRecords } from './sealed-records.js';
 
 /** A name and a password, and where they come from. */
@@ -51,23 +51,43 @@ export class PasswordAccounts implements Accounts {
   }
 }
 
-/** How long a user of the application is known after signing in: as long as a grant. */
+/** How long a user is known who signs in elsewhere: as long as a grant. */
 const KNOWN_MS = 366 * 24 * 60 * 60 * 1000;
 
-/** The users of the application, who sign in there. */
-export class ApplicationAccounts implements Accounts {
+/** Users who sign in elsewhere, and are known here from then on. */
+export class KnownUsers implements Accounts {
   readonly passwords = undefined;
 
   constructor(
-    private readonly login: (
-      request: LoginRequest,
-    ) => User | LoginRedirect | undefined | Promise<User | LoginRedirect | undefined>,
     private readonly records: SealedRecords,
     private readonly clock: Clock,
   ) {}
 
   async find(subject: string): Promise<User | undefined> {
     return (await this.records.get(keyOf(subject))) as User | undefined;
+  }
+
+  async signedIn(): Promise<undefined> {}
+
+  /** Remembers who has signed in. */
+  async remember({ subject, name, scopes }: User): Promise<User> {
+    const user = { subject, ...(name !== undefined && { name }), ...(scopes !== undefined && { scopes }) };
+    await this.records.put(keyOf(subject), user, this.clock.now() + KNOWN_MS);
+    return user;
+  }
+}
+
+/** The users of the application, who sign in there. */
+export class ApplicationAccounts implements Accounts {
+  readonly passwords = undefined;
+
+  constructor(
+    private readonly login: NonNullable<AuthorizationServerOptions['login']>,
+    private readonly users: KnownUsers,
+  ) {}
+
+  async find(subject: string): Promise<User | undefined> {
+    return await this.users.find(subject);
   }
 
   /** @throws {TypeError} if the application returns neither a user nor a location */
@@ -79,10 +99,7 @@ export class ApplicationAccounts implements Accounts {
       const problem = 'a user with a `subject`, and maybe a `name` and a list of `scopes`';
       throw new TypeError(`\`login\` must return ${problem}, an object with a \`location\`, or undefined.`);
     }
-    const { subject, name, scopes } = found;
-    const user = { subject, ...(name !== undefined && { name }), ...(scopes !== undefined && { scopes }) };
-    await this.records.put(keyOf(subject), user, this.clock.now() + KNOWN_MS);
-    return user;
+    return await this.users.remember(found);
   }
 }
 

@@ -6,6 +6,7 @@ import type Provider from 'oidc-provider';
 import { Quota } from '../clients/quota.js';
 import type { Registrations } from '../clients/registrations.js';
 import type { Clock } from '../platform.js';
+import type { UpstreamSignIns } from '../upstream/upstream-sign-ins.js';
 import type { Callers } from './callers.js';
 import { BodyError, type BodyLimits, readBody } from './form-body.js';
 import type { Interactions } from './interactions.js';
@@ -19,11 +20,15 @@ export interface EndpointsParts {
   readonly issuer: URL;
   /** The scopes of an authorization request that names none. */
   readonly scopes: readonly string[];
+  /** All scopes that there are. */
+  readonly allScopes: readonly string[];
   readonly interactions: Interactions;
   readonly pages: PageWriter;
   readonly tokens: TokenEndpoint;
   readonly callers: Callers;
   readonly clock: Clock;
+  /** In front of an upstream. */
+  readonly upstream: UpstreamSignIns | undefined;
   /** Undefined if clients can't register. */
   readonly registrations: Registrations | undefined;
   /** The provider with the current keys. */
@@ -71,8 +76,9 @@ export class Endpoints {
   constructor(private readonly parts: EndpointsParts) {
     this.authorizations = new Quota(PER_ADDRESS, parts.clock);
     this.base = parts.issuer.pathname.replace(/\/$/, '');
-    const { authorize, token, register, revoke, keys, interaction } = ENDPOINTS;
-    this.paths = [authorize, `${authorize}/`, token, register, revoke, keys, interaction].map(
+    const { authorize, token, register, revoke, keys, interaction, upstream } = ENDPOINTS;
+    const more = parts.upstream === undefined ? [] : [upstream];
+    this.paths = [authorize, `${authorize}/`, token, register, revoke, keys, interaction, ...more].map(
       (path) => this.base + path,
     );
   }
@@ -91,6 +97,7 @@ export class Endpoints {
     let body: Buffer = Buffer.alloc(0);
     try {
       if (method === 'POST') body = await readBody(raw, LIMITS);
+      if (path === ENDPOINTS.token) body = this.withScope(body);
     } catch (error) {
       return refuseBody(response, error as BodyError);
     }
@@ -113,6 +120,7 @@ export class Endpoints {
       const form = request.method === 'POST' ? new URLSearchParams(body.toString()) : undefined;
       return await interactions.handle({ request, response, form, address, provider });
     }
+    if (path === ENDPOINTS.upstream) return await this.takeUpstream(call);
     if (path === ENDPOINTS.register) {
       if (registrations === undefined) return void response.writeHead(404).end();
       return await registrations.handle({ body, response, address, provider });
@@ -121,6 +129,24 @@ export class Endpoints {
     const wait = path === ENDPOINTS.authorize ? this.authorizations.take(address ?? '') : 0;
     if (wait > 0) return pages.busy(response, Math.ceil(wait / 1000));
     await provider.callback()(request, response);
+  }
+
+  /** A client that asks for a token for itself, but for no scopes, gets all that it may get. */
+  private withScope(body: Buffer): Buffer {
+    const form = new URLSearchParams(body.toString());
+    if (form.get('grant_type') !== 'client_credentials' || (form.get('scope') ?? '') !== '') return body;
+    form.set('scope', this.parts.allScopes.join(' '));
+    return Buffer.from(form.toString());
+  }
+
+  /** Takes a user back who comes from the upstream. */
+  private async takeUpstream({ request, response }: Call): Promise<void> {
+    const { upstream, pages, issuer } = this.parts;
+    const query = (request.url ?? '').split('?', 2)[1] ?? '';
+    const uid = await upstream?.end(request, response, query);
+    if (uid === undefined) return pages.expired(response);
+    const location = issuer.href.replace(/\/$/, '') + ENDPOINTS.interaction + uid;
+    response.writeHead(303, { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' }).end();
   }
 
   /**

@@ -7,6 +7,10 @@ import { SealedRecords } from './sealed-records.js';
 /** How long a revoked grant is remembered: longer than any of its access tokens is accepted. */
 const REMEMBERED_MS = 15 * 60_000;
 
+type Claims = Readonly<Record<string, unknown>>;
+
+const FOR_ITSELF: LiveGrant = { revoked: false };
+
 /** The key of a grant's record. */
 export const grantKey = (grantId: string): string => SealedRecords.key('grant', grantId);
 
@@ -19,6 +23,8 @@ export class Grants implements GrantSource {
   private readonly revoked = new Map<string, number>();
   /** Called with each grant that is revoked. */
   onRevoked: (grantId: string) => void = () => {};
+  /** Whether a client may get tokens for itself. */
+  isMachine: (clientId: unknown) => boolean = () => false;
 
   constructor(
     private readonly records: SealedRecords,
@@ -27,7 +33,9 @@ export class Grants implements GrantSource {
   ) {}
 
   /** The grant of a token's claims; undefined if it is unknown, expired or revoked. */
-  async find({ grant_id: id }: Readonly<Record<string, unknown>>): Promise<LiveGrant | undefined> {
+  async find({ grant_id: id, sub, client_id: client }: Claims): Promise<LiveGrant | undefined> {
+    // a client that got the token for itself needs no grant of a user
+    if (id === undefined) return sub === client && this.isMachine(client) ? FOR_ITSELF : undefined;
     if (typeof id !== 'string' || this.revoked.has(id)) return undefined;
     if ((await this.records.get(grantKey(id))) === undefined) return undefined;
     const { revoked } = this;

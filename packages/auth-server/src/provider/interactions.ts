@@ -1,21 +1,19 @@
+import { Buffer } from 'node:buffer';
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { errors } from 'oidc-provider';
-import type Provider from 'oidc-provider';
 
 import { ClientError } from '../clients/client-error.js';
 import type { DescribedClient } from '../clients/client-source.js';
 import { DECISIONS, FIELDS } from '../pages/views.js';
+import type { UpstreamTurns } from '../upstream/upstream-turns.js';
 import { SignInBusyError } from '../users/derivations.js';
 import type { Accounts } from './accounts.js';
 import type { Consents } from './consents.js';
 import { ENDPOINTS } from './metadata.js';
 import type { PageWriter } from './page-writer.js';
 import type { ReportSignIn } from './report.js';
-
-/** An interaction of oidc-provider: an authorization request that waits for its user. */
-type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
+import { denied, finish, forgetSession, formOf, type Interaction, type PageRequest, type Turn, urlOf } from './turn.js';
 
 /** Dependencies of `Interactions`. */
 export interface InteractionParts {
@@ -25,29 +23,12 @@ export interface InteractionParts {
   /** The key of the tokens against cross-site requests. */
   readonly csrfKey: string;
   readonly report: ReportSignIn;
+  /** In front of an upstream. */
+  readonly upstream: UpstreamTurns | undefined;
   /** Notes that a user has signed in to a client. */
   used(clientId: string): Promise<void>;
   /** How pages show a client that sends its users to a URL. */
   describe(clientId: string, redirectUri: string): Promise<DescribedClient | undefined>;
-}
-
-/** A request to a page, and where the answer goes. */
-export interface PageRequest {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  /** The fields of the form; undefined for a GET. */
-  readonly form: URLSearchParams | undefined;
-  /** The address that failures are counted by. */
-  readonly address: string | undefined;
-  readonly provider: Provider;
-}
-
-/** An interaction with the request of its user. */
-interface Turn extends PageRequest {
-  readonly interaction: Interaction;
-  readonly client: DescribedClient;
-  readonly clientId: string;
-  readonly redirectUri: string;
 }
 
 /** The pages on which people sign in and consent. */
@@ -56,24 +37,25 @@ export class Interactions {
 
   /** Shows the page of an interaction, or takes what its user has sent. */
   async handle(page: PageRequest): Promise<void> {
-    const { pages } = this.parts;
+    const { pages, upstream } = this.parts;
     const turn = await this.open(page);
     if (turn === undefined) return pages.expired(page.response);
     const { form, interaction, response } = turn;
     if (form === undefined) {
+      if (upstream !== undefined) return await upstream.show(turn);
       if (interaction.prompt.name === 'login') return await this.askToSignIn(turn);
       return await this.askForConsent(turn);
     }
-    if (!this.isOwnForm(form, interaction)) return pages.expired(response);
+    if (!isSame(form.get(FIELDS.csrf) ?? '', turn.csrf)) return pages.expired(response);
     switch (form.get(FIELDS.decision)) {
       case null:
         return await this.signIn(turn);
       case DECISIONS.allow:
-        return await this.allow(turn);
+        return await (upstream ?? this).allow(turn);
       case DECISIONS.deny:
         return await this.deny(turn);
       case DECISIONS.switchAccount:
-        return await this.askToSignIn(turn);
+        return upstream === undefined ? await this.askToSignIn(turn) : pages.expired(response);
       default:
         return pages.expired(response);
     }
@@ -94,7 +76,8 @@ export class Interactions {
     const [clientId, redirectUri] = [String(id), String(uri)];
     const client = await this.parts.describe(clientId, redirectUri).catch(unusable);
     const isHere = request.url?.split('?', 1)[0] === ENDPOINTS.interaction + interaction.uid;
-    return isHere && client ? { ...page, interaction, client, clientId, redirectUri } : undefined;
+    const csrf = this.csrfOf(interaction);
+    return isHere && client ? { ...page, interaction, client, clientId, redirectUri, csrf } : undefined;
   }
 
   private async askToSignIn(turn: Turn): Promise<void> {
@@ -102,7 +85,7 @@ export class Interactions {
     if (accounts.passwords !== undefined) return this.showSignIn(turn, {});
     const { request, response, address } = turn;
     const found = await accounts.signedIn({ headers: request.headers, remoteAddress: address, url: urlOf(turn) });
-    if (found === undefined) return await this.finish(turn, denied('The user has not signed in.'));
+    if (found === undefined) return await finish(turn, denied('The user has not signed in.'));
     if ('location' in found) return void response.writeHead(303, { location: found.location }).end();
     await this.signedIn(turn, found.subject);
   }
@@ -127,12 +110,12 @@ export class Interactions {
     const { clientId, address } = turn;
     this.parts.report({ type: 'login', allowed: true, subject, clientId, remoteAddress: address });
     await forgetSession(turn, subject);
-    await this.finish(turn, { login: { accountId: subject, remember: false } });
+    await finish(turn, { login: { accountId: subject, remember: false } });
   }
 
   private showSignIn(turn: Turn, more: { readonly username?: string; readonly problem?: 'wrong' }): void {
     const { client, response } = turn;
-    this.parts.pages.signIn(response, { ...this.formOf(turn), client, ...more });
+    this.parts.pages.signIn(response, { ...formOf(turn), client, ...more });
   }
 
   private async askForConsent(turn: Turn): Promise<void> {
@@ -141,13 +124,13 @@ export class Interactions {
     const user = await accounts.find(interaction.session?.accountId ?? '');
     const scopes = consents.grantable(interaction.params['scope'], user);
     if (user === undefined || scopes.length === 0) {
-      return await this.finish(turn, denied('The user may grant none of these scopes.'));
+      return await finish(turn, denied('The user may grant none of these scopes.'));
     }
     const account = user.name ?? user.subject;
     const words = consents.inWords(scopes);
     const mayRemember = consents.mayRemember(client);
     pages.consent(response, {
-      ...this.formOf(turn),
+      ...formOf(turn),
       client,
       account,
       scopes: words,
@@ -157,7 +140,8 @@ export class Interactions {
     });
   }
 
-  private async allow(turn: Turn): Promise<void> {
+  /** Takes the consent of a user who has signed in. */
+  async allow(turn: Turn): Promise<void> {
     const { accounts, consents, report } = this.parts;
     const { interaction, clientId, redirectUri, client, form, address } = turn;
     const { scope, resource } = interaction.params;
@@ -173,7 +157,7 @@ export class Interactions {
     await this.parts.used(clientId);
     const { redirectHost } = client;
     report({ ...asked, type: 'consent', allowed: true, grantId, redirectHost, remoteAddress: address });
-    await this.finish(turn, { consent: { grantId } });
+    await finish(turn, { consent: { grantId } });
   }
 
   private async deny(turn: Turn): Promise<void> {
@@ -190,26 +174,17 @@ export class Interactions {
       redirectHost,
       remoteAddress: address,
     });
-    await this.finish(turn, denied('The user has denied access.'));
-  }
-
-  private async finish(turn: Turn, result: Parameters<Provider['interactionFinished']>[2]): Promise<void> {
-    const mergeWithLastSubmission = !('error' in result);
-    await turn.provider.interactionFinished(turn.request, turn.response, result, { mergeWithLastSubmission });
-  }
-
-  private formOf(turn: Turn): { readonly action: string; readonly csrf: string } {
-    return { action: new URL(urlOf(turn)).pathname, csrf: this.csrfOf(turn.interaction) };
+    await finish(turn, denied('The user has denied access.'));
   }
 
   private csrfOf({ uid }: Interaction): string {
     return createHmac('sha256', this.parts.csrfKey).update(uid).digest('base64url');
   }
+}
 
-  private isOwnForm(form: URLSearchParams, interaction: Interaction): boolean {
-    const [sent, own] = [form.get('csrf') ?? '', this.csrfOf(interaction)].map((text) => Buffer.from(text));
-    return sent?.length === own?.length && timingSafeEqual(sent as Buffer, own as Buffer);
-  }
+function isSame(sent: string, own: string): boolean {
+  const [one, other] = [Buffer.from(sent), Buffer.from(own)];
+  return one.length === other.length && timingSafeEqual(one, other);
 }
 
 /** A client whose document has become unusable meanwhile. */
@@ -220,19 +195,4 @@ function unusable(error: unknown): undefined {
 function busy(error: unknown): SignInBusyError {
   if (error instanceof SignInBusyError) return error;
   throw error;
-}
-
-const denied = (description: string) => ({ error: 'access_denied', error_description: description });
-
-const urlOf = ({ provider, interaction: { uid } }: Turn): string =>
-  provider.issuer.replace(/\/$/, '') + ENDPOINTS.interaction + uid;
-
-/** Ends the session of another account: oidc-provider would ask the user to do that on a page of its own. */
-async function forgetSession({ interaction, provider }: Turn, subject: string): Promise<void> {
-  const { session } = interaction;
-  if (session?.accountId === undefined || session.accountId === subject) return;
-  const old = await provider.Session.findByUid(session.uid);
-  await old?.destroy();
-  delete interaction.session;
-  await interaction.save(interaction.exp - Math.floor(Date.now() / 1000));
 }

@@ -3,6 +3,8 @@ export interface MetadataParts {
   readonly issuer: string;
   readonly scopes: readonly string[];
   readonly takesRegistrations: boolean;
+  /** Whether there are clients that get tokens for themselves. */
+  readonly hasMachines: boolean;
 }
 
 /** The paths of the endpoints, below the issuer. */
@@ -13,6 +15,7 @@ export const ENDPOINTS = {
   revoke: '/revoke',
   keys: '/jwks',
   interaction: '/interaction/',
+  upstream: '/upstream/callback',
 } as const;
 
 /** The endpoints that only clients call. They take no cookies, so pages of other origins may call them. */
@@ -36,7 +39,12 @@ export const CLIENT_AUTH_METHODS = ['none', 'client_secret_basic', 'client_secre
  * The metadata of the authorization server, for OAuth and for clients that only look for OpenID Connect (RFC 8414,
  * section 2; OpenID Connect Discovery 1.0, section 3).
  */
-export function metadataOf({ issuer, scopes, takesRegistrations }: MetadataParts): Readonly<Record<string, unknown>> {
+export function metadataOf({
+  issuer,
+  scopes,
+  takesRegistrations,
+  hasMachines,
+}: MetadataParts): Readonly<Record<string, unknown>> {
   const at = (path: string): string => issuer.replace(/\/$/, '') + path;
   return {
     issuer,
@@ -48,7 +56,7 @@ export function metadataOf({ issuer, scopes, takesRegistrations }: MetadataParts
     scopes_supported: scopes,
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
-    grant_types_supported: ['authorization_code', 'refresh_token'],
+    grant_types_supported: ['authorization_code', 'refresh_token', ...(hasMachines ? ['client_credentials'] : [])],
     token_endpoint_auth_methods_supported: CLIENT_AUTH_METHODS,
     token_endpoint_auth_signing_alg_values_supported: ['ES256', 'RS256', 'PS256', 'EdDSA'],
     revocation_endpoint_auth_methods_supported: CLIENT_AUTH_METHODS,

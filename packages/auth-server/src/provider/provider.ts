@@ -12,23 +12,8 @@ import {
 import type { SigningJwk } from '../keys/signing-keys.js';
 import { type AdapterParts, adapterFor } from './adapter.js';
 import { DIRECT } from './endpoints.js';
+import { LIFETIMES } from './lifetimes.js';
 import { CLIENT_AUTH_METHODS, ENDPOINTS } from './metadata.js';
-
-/** Seconds. */
-const MINUTE = 60;
-const DAY = 24 * 60 * MINUTE;
-
-/** How long tokens and their like are valid, in seconds. */
-export const LIFETIMES = {
-  AccessToken: 5 * MINUTE,
-  AuthorizationCode: MINUTE,
-  ClientCredentials: 5 * MINUTE,
-  Grant: 365 * DAY,
-  IdToken: 5 * MINUTE,
-  Interaction: 10 * MINUTE,
-  RefreshToken: 30 * DAY,
-  Session: 60 * MINUTE,
-} as const;
 
 /** What a provider is made of. */
 export interface ProviderParts extends AdapterParts {
@@ -40,6 +25,8 @@ export interface ProviderParts extends AdapterParts {
   /** The signing keys: the first signs. */
   readonly keys: readonly SigningJwk[];
   readonly cookieKeys: readonly string[];
+  /** The scopes that a client may get for itself; undefined if it may get no token for itself. */
+  machineScopes(clientId: string): readonly string[] | undefined;
   /** Whether an identifier names the resource. */
   isResource(identifier: string): boolean;
   /** Whether the subject may still sign in. */
@@ -123,20 +110,21 @@ function cookieNames(issuer: string): Readonly<Record<'session' | 'interaction' 
 
 const interactionUrl = (issuer: string, uid: string): string => issuer.replace(/\/$/, '') + ENDPOINTS.interaction + uid;
 
-function featuresOf({ resource, scopes, isResource }: ProviderParts): Configuration['features'] {
+function featuresOf({ resource, scopes, isResource, machineScopes }: ProviderParts): Configuration['features'] {
   return {
     devInteractions: { enabled: false },
     userinfo: { enabled: false },
+    clientCredentials: { enabled: true },
     rpInitiatedLogout: { enabled: false },
     revocation: { enabled: true, allowedPolicy: async (_ctx, client, token) => token.clientId === client.clientId },
     resourceIndicators: {
       enabled: true,
       defaultResource: async () => resource,
       useGrantedResource: async () => true,
-      getResourceServerInfo: async (_ctx, identifier) => {
+      getResourceServerInfo: async (ctx, identifier, { clientId }) => {
         if (!isResource(identifier)) throw new errors.InvalidTarget('This server issues tokens for another resource.');
         return {
-          scope: scopes.join(' '),
+          scope: (isForItself(ctx) ? (machineScopes(clientId) ?? []) : scopes).join(' '),
           audience: resource,
           accessTokenFormat: 'jwt',
           accessTokenTTL: LIFETIMES.AccessToken,
@@ -146,6 +134,8 @@ function featuresOf({ resource, scopes, isResource }: ProviderParts): Configurat
     },
   };
 }
+
+const isForItself = ({ oidc }: KoaContextWithOIDC): boolean => oidc.params?.['grant_type'] === 'client_credentials';
 
 /** When people are asked: to sign in without a session, and for their consent each time. */
 function policyOf({ signsInAgain }: ProviderParts) {

@@ -98,6 +98,15 @@ export class SealedRecords {
     await this.write({ ...earlier, key, value: this.sealed(key, value) }, value);
   }
 
+  /**
+   * Deletes a record that may be used once.
+   * @returns whether it was there. Of several that take it at once, one does
+   */
+  async take(key: string): Promise<boolean> {
+    const raw = await this.parts.store.get(key);
+    return raw !== undefined && (await this.parts.store.write([{ key, value: undefined, expected: raw }]));
+  }
+
   /** Deletes a record. */
   async delete(key: string): Promise<void> {
     await this.write({ key, value: undefined }, undefined);

@@ -112,7 +112,7 @@ export function createAuth(origin: string, { path = '', platform, ...options }: 
     allowLoopbackHttp: true,
     onEvent: (event) => void events.push(event),
     store: new MemoryStore({}, { now: () => Date.now(), wait: async () => {} }),
-    ...(options.login === undefined && { users: directory() }),
+    ...(options.login === undefined && options.upstream === undefined && { users: directory() }),
     ...options,
   };
   const auth = new AuthorizationServer(whole, { ...PLATFORM, wait: async () => {}, ...platform });

@@ -1,0 +1,85 @@
+// Clients that get tokens for themselves.
+import { describe, expect, it } from '@jest/globals';
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+
+import { partsOf, sendForm } from './client.js';
+import { serve, stopClock } from './site.js';
+
+stopClock();
+
+const basic = (id: string, secret: string) => ({
+  authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`,
+});
+
+const FOR_ITSELF = { grant_type: 'client_credentials' };
+
+describe('A client of the options', () => {
+  it('gets a token for itself with its secret, and only for its own scopes [AUTH25-07]', async () => {
+    const machine = { clientId: 'nightly', clientSecret: 'a secret', grantTypes: ['client_credentials'] } as const;
+    const { issuer, resource, call } = await serve({ clients: [{ ...machine, scopes: ['mcp', 'notes:write'] }] });
+    const url = `${issuer}/token`;
+    const { status, body } = await sendForm(url, FOR_ITSELF, basic('nightly', 'a secret'));
+    expect([status, body]).toEqual([
+      200,
+      { access_token: expect.any(String), expires_in: 300, scope: 'mcp notes:write', token_type: 'Bearer' },
+    ]);
+    const token = body['access_token'] as string;
+    const [header, claims] = partsOf(token);
+    expect(header).toMatchObject({ alg: 'ES256', typ: 'at+jwt' });
+    expect(claims).toMatchObject({ sub: 'nightly', client_id: 'nightly', aud: resource, iss: issuer });
+    const { status: called, text } = await call(token);
+    expect([called, text]).toEqual([200, expect.stringMatching(/\\"kind\\":\\"client\\"/)]);
+    const more = await sendForm(url, { ...FOR_ITSELF, scope: 'mcp admin' }, basic('nightly', 'a secret'));
+    expect(more.body['scope']).toBe('mcp');
+    for (const wrong of [basic('nightly', 'another'), basic('unknown', 'a secret')]) {
+      expect(await sendForm(url, FOR_ITSELF, wrong)).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
+    }
+    const other = await sendForm(
+      url,
+      { ...FOR_ITSELF, resource: 'https://other.example/mcp' },
+      basic('nightly', 'a secret'),
+    );
+    expect(other).toMatchObject({ status: 400, body: { error: 'invalid_target' } });
+  });
+
+  it('gets one with a signed assertion, which is good once [AUTHX-02]', async () => {
+    const { publicKey, privateKey } = await generateKeyPair('ES256');
+    const jwks = { keys: [{ ...(await exportJWK(publicKey)), alg: 'ES256' }] };
+    const { issuer, call } = await serve({
+      clients: [{ clientId: 'signed', jwks, grantTypes: ['client_credentials'] }],
+    });
+    const sign = async (audience: string) =>
+      await new SignJWT({ jti: crypto.randomUUID() })
+        .setProtectedHeader({ alg: 'ES256' })
+        .setIssuer('signed')
+        .setSubject('signed')
+        .setAudience(audience)
+        .setIssuedAt(Math.floor(Date.now() / 1000))
+        .setExpirationTime(Math.floor(Date.now() / 1000) + 60)
+        .sign(privateKey);
+    const ask = async (assertion: string) => {
+      const type = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+      return await sendForm(`${issuer}/token`, {
+        ...FOR_ITSELF,
+        client_assertion: assertion,
+        client_assertion_type: type,
+      });
+    };
+    const assertion = await sign(issuer);
+    const { body } = await ask(assertion);
+    expect(body).toMatchObject({ scope: 'mcp' });
+    expect((await call(body['access_token'] as string)).status).toBe(200);
+    expect((await ask(assertion)).body).toMatchObject({ error: 'invalid_client' });
+    expect((await ask(await sign('https://other.example'))).body).toMatchObject({ error: 'invalid_client' });
+  });
+
+  it('gets none unless the options say so, however it was registered', async () => {
+    const { issuer } = await serve({
+      clients: [{ clientId: 'app', clientSecret: 'a secret', redirectUris: ['https://app.example/cb'] }],
+    });
+    const refused = await sendForm(`${issuer}/token`, FOR_ITSELF, basic('app', 'a secret'));
+    expect(refused).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
+    const metadata = await (await fetch(`${issuer}/.well-known/oauth-authorization-server`)).json();
+    expect(metadata).toMatchObject({ grant_types_supported: ['authorization_code', 'refresh_token'] });
+  });
+});

@@ -1,0 +1,245 @@
+// A server in front of a provider that registers no clients.
+import { createServer, type ServerResponse } from 'node:http';
+
+import { describe, expect, it } from '@jest/globals';
+
+import { github, UpstreamError } from '../../src/index.js';
+import type { UpstreamOptions } from '../../src/upstream/upstream-options.js';
+import { Browser, type Page } from './browser.js';
+import { Client, type Tokens } from './client.js';
+import { listenOn, pass, serve, type SiteOptions, stopClock } from './site.js';
+import { SECRET, UpstreamSite } from './upstream-site.js';
+
+stopClock();
+
+/** A user at the consent page of a server in front of an upstream. */
+class Visitor {
+  readonly browser = new Browser();
+  /** At the upstream, which has cookies of its own. */
+  readonly upstreamBrowser = new Browser();
+
+  constructor(readonly client: Client) {}
+
+  async open(parameters = {}): Promise<Page> {
+    return await this.browser.open(this.client.url(parameters));
+  }
+
+  /** Allows access, and signs in upstream. Returns where the upstream sends the browser. */
+  async allow(page: Page): Promise<string> {
+    const sent = await this.browser.submit(page, {}, 'Allow');
+    return (await this.upstreamBrowser.open(sent.redirect.href)).redirect.href;
+  }
+
+  async connect(parameters = {}): Promise<Tokens> {
+    const back = await this.browser.open(await this.allow(await this.open(parameters)));
+    const { status, body } = await this.client.exchange(back.answer['code'] as string);
+    if (status !== 200) throw new Error(`The exchange failed: ${JSON.stringify(body)}`);
+    return body as unknown as Tokens;
+  }
+}
+
+async function delegated(more: Partial<UpstreamOptions> = {}, rest: SiteOptions = {}) {
+  const upstream = await UpstreamSite.serve();
+  const options = {
+    issuer: upstream.issuer,
+    clientId: 'decorum',
+    clientSecret: SECRET,
+    name: 'staff',
+    scopes: ['calendar'],
+  };
+  const site = await serve({ ...rest, upstream: { ...options, ...more } });
+  upstream.know(`${site.issuer}/upstream/callback`);
+  return { upstream, site, visitor: new Visitor(await Client.register(site)) };
+}
+
+describe('A server in front of another provider', () => {
+  it('asks for consent first, naming what it will ask for there, and then signs the user in (defence 1)', async () => {
+    const { visitor, site } = await delegated();
+    const page = await visitor.open();
+    expect(page.text).toMatch(/calls itself Notebook .*Use this server.*staff, this server will ask for.*calendar/);
+    const back = await visitor.browser.open(await visitor.allow(page));
+    expect(back.answer).toEqual({ code: expect.any(String), state: 'a state', iss: site.issuer });
+    const { body } = await visitor.client.exchange(back.answer['code'] as string);
+    const { text } = await site.call(body['access_token'] as string);
+    expect(text).toContain('staff|u-1');
+    expect(site.events.map(({ type, subject, allowed }) => [type, subject, allowed])).toEqual([
+      ['registered', undefined, undefined],
+      ['login', 'staff|u-1', true],
+      ['consent', 'staff|u-1', true],
+    ]);
+  });
+
+  it('protects the request to the upstream with state, PKCE and nonce (defences 7 and 8)', async () => {
+    const { visitor, upstream } = await delegated({ parameters: { access_type: 'offline' } });
+    const { redirect } = await visitor.browser.submit(await visitor.open(), {}, 'Allow');
+    expect(redirect.origin).toBe(upstream.issuer);
+    const random = expect.stringMatching(/^[\w-]{43}$/);
+    expect(Object.fromEntries(redirect.searchParams)).toMatchObject({
+      client_id: 'decorum',
+      scope: 'openid profile calendar',
+      code_challenge_method: 'S256',
+      access_type: 'offline',
+      state: random,
+      nonce: random,
+      code_challenge: random,
+    });
+    const cookie = visitor.browser.received.find((each) => each.startsWith('upstream-'));
+    expect(cookie).toMatch(/^upstream-[\w-]+=[\w-]{43}; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax$/);
+  });
+
+  it('takes an answer only once, from the browser that has allowed, within 10 minutes (defences 3 and 7)', async () => {
+    const { visitor } = await delegated();
+    const location = await visitor.allow(await visitor.open());
+    const refused = { status: 400, text: expect.stringContaining('no longer valid') };
+    const forged = new URL(location);
+    forged.searchParams.set('state', 'x'.repeat(43));
+    expect(await new Browser().open(location)).toMatchObject(refused);
+    expect(await visitor.browser.open(forged.href)).toMatchObject(refused);
+    expect(await visitor.browser.open(`${location}&state=twice`)).toMatchObject(refused);
+    expect((await visitor.browser.open(location)).answer).toHaveProperty('code');
+    expect(await visitor.browser.open(location)).toMatchObject(refused);
+    const late = await visitor.allow(await visitor.open());
+    pass(10 * 60_000 + 1000);
+    expect(await visitor.browser.open(late)).toMatchObject(refused);
+  });
+
+  it('gives an attacker nothing who has allowed, but not signed in, nor a victim who has signed in, but not allowed', async () => {
+    const { visitor } = await delegated();
+    const victim = new Browser();
+    const sent = await visitor.browser.submit(await visitor.open(), {}, 'Allow');
+    const back = (await visitor.upstreamBrowser.open(sent.redirect.href)).redirect.href;
+    expect((await victim.open(back)).status).toBe(400);
+    expect(victim.received).toEqual([]);
+  });
+
+  it.each([
+    ['denied', 'access_denied', 'access_denied'],
+    ['failed', 'temporarily_unavailable', 'server_error'],
+  ])('tells the client that the user was refused upstream: %s', async (_name, refuses, error) => {
+    const { visitor, upstream, site } = await delegated();
+    upstream.refuses = refuses;
+    const back = await visitor.browser.open(await visitor.allow(await visitor.open()));
+    expect(back.answer).toMatchObject({ error, state: 'a state', iss: site.issuer });
+    expect(back.answer).not.toHaveProperty('code');
+  });
+
+  it('asks nobody upstream if the user denies access here', async () => {
+    const { visitor } = await delegated();
+    const back = await visitor.browser.submit(await visitor.open(), {}, 'Deny');
+    expect(back.answer).toMatchObject({ error: 'access_denied', state: 'a state' });
+    expect(visitor.browser.received.filter((cookie) => cookie.startsWith('upstream-'))).toEqual([]);
+  });
+
+  it('shows a page that fails if the upstream is down, and goes on when it is back', async () => {
+    const { visitor, upstream } = await delegated();
+    const page = await visitor.open();
+    const callback = `${visitor.client.site.issuer}/upstream/callback`;
+    upstream.forgetServer();
+    const failed = await visitor.browser.submit(page, {}, 'Allow');
+    expect(failed.answer).toMatchObject({ error: 'server_error', state: 'a state' });
+    upstream.know(callback);
+    expect((await visitor.connect()).access_token).toEqual(expect.any(String));
+  });
+
+  it('lets the application decide who may sign in, and what they may grant', async () => {
+    const user: UpstreamOptions['user'] = ({ id, claims }) => {
+      expect(claims['sub']).toBe(id);
+      return id === 'u-2' ? undefined : { name: 'User One', scopes: ['mcp'] };
+    };
+    const { visitor, upstream, site } = await delegated({ user });
+    expect((await visitor.connect({ scope: 'mcp admin' })).scope).toBe('mcp');
+    upstream.user = 'u-2';
+    const other = new Visitor(visitor.client);
+    const back = await other.browser.open(await other.allow(await other.open()));
+    expect(back.answer).toMatchObject({ error: 'access_denied' });
+    expect(site.events.at(-1)).toMatchObject({ type: 'login', allowed: false, subject: 'staff|u-2' });
+  });
+
+  it('remembers a consent only for the account that gave it', async () => {
+    const { visitor, upstream } = await delegated({}, { remember: 30 });
+    const page = await visitor.open();
+    const sent = await visitor.browser.submit(page, { "Don't ask again for 30 days": 'yes' }, 'Allow');
+    const back = (await visitor.upstreamBrowser.open(sent.redirect.href)).redirect.href;
+    expect((await visitor.browser.open(back)).answer).toHaveProperty('code');
+    const again = await visitor.open();
+    expect(again.redirect.origin).toBe(upstream.issuer);
+    expect(
+      (await visitor.browser.open(visitor.client.url(), { headers: { 'sec-fetch-site': 'cross-site' } })).status,
+    ).toBe(200);
+    upstream.user = 'u-2';
+    const other = await new Browser().open(again.redirect.href);
+    const asked = await visitor.browser.open(other.redirect.href);
+    expect([asked.status, asked.text]).toEqual([200, expect.stringContaining('Allow access?')]);
+  });
+});
+
+describe('The token of the upstream', () => {
+  it('is that of the caller, and is refreshed once, however many ask', async () => {
+    const { visitor, upstream, site } = await delegated();
+    const { access_token: token } = await visitor.connect();
+    const principal = await site.auth.principalOf(token);
+    const first = await site.auth.upstream(principal);
+    expect(await site.auth.upstream(principal)).toEqual(first);
+    const before = upstream.tokenRequests;
+    pass(250_000);
+    const next = await Promise.all([1, 2, 3].map(() => site.auth.upstream(principal)));
+    expect(new Set(next.map(({ accessToken }) => accessToken)).size).toBe(1);
+    expect(next[0]?.accessToken).not.toBe(first.accessToken);
+    expect(upstream.tokenRequests - before).toBe(1);
+  });
+
+  it('ends our grant if the upstream has ended its own', async () => {
+    const { visitor, upstream, site } = await delegated();
+    const { access_token: token, refresh_token: refresh } = await visitor.connect();
+    const principal = await site.auth.principalOf(token);
+    pass(250_000);
+    upstream.isForgetful = true;
+    await expect(site.auth.upstream(principal)).rejects.toMatchObject({ name: 'UpstreamError', code: 'revoked' });
+    expect((await site.call(token)).status).toBe(401);
+    expect((await visitor.client.refresh(refresh)).body).toMatchObject({ error: 'invalid_grant' });
+  });
+
+  it('is not there for others, and may be there later if the upstream is down', async () => {
+    const { visitor, upstream, site } = await delegated();
+    const { access_token: token } = await visitor.connect();
+    const principal = await site.auth.principalOf(token);
+    for (const other of [undefined, { subject: 'staff|u-1' }, { ...principal, claims: { grant_id: 'unknown' } }]) {
+      await expect(site.auth.upstream(other)).rejects.toMatchObject({ code: 'no-token' });
+    }
+    pass(250_000);
+    upstream.forgetServer();
+    await expect(site.auth.upstream(principal)).rejects.toThrow(UpstreamError);
+    await expect(site.auth.upstream(principal)).rejects.toMatchObject({ code: 'unavailable' });
+    expect((await site.call(token)).status).toBe(200);
+  });
+});
+
+describe('A provider without OpenID Connect', () => {
+  it('tells who has signed in by its API', async () => {
+    const seen: string[] = [];
+    const answer = (response: ServerResponse, body: unknown) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    };
+    const origin = await listenOn(
+      createServer((request, response) => {
+        seen.push(`${request.method} ${request.url} ${request.headers.authorization ?? ''}`.trim());
+        if (request.url === '/user') return answer(response, { id: 583_231, login: 'octocat' });
+        answer(response, { access_token: 'of the upstream', token_type: 'bearer', scope: 'repo' });
+      }),
+    );
+    const { upstream: preset } = { upstream: github({ clientId: 'decorum', clientSecret: SECRET, scopes: ['repo'] }) };
+    const endpoints = { authorization: `${origin}/authorize`, token: `${origin}/token`, user: `${origin}/user` };
+    const site = await serve({ upstream: { ...preset, endpoints } });
+    const visitor = new Visitor(await Client.register(site));
+    const page = await visitor.open();
+    expect(page.text).toMatch(/At GitHub, this server will ask for.*repo/);
+    const { redirect } = await visitor.browser.submit(page, {}, 'Allow');
+    const callback = `${site.issuer}/upstream/callback?code=c&state=${redirect.searchParams.get('state')}`;
+    const { code = '' } = (await visitor.browser.open(callback)).answer;
+    const { body } = await visitor.client.exchange(code);
+    const principal = await site.auth.principalOf(body['access_token'] as string);
+    expect(principal.subject).toBe('github|583231');
+    expect(await site.auth.upstream(principal)).toEqual({ accessToken: 'of the upstream' });
+    expect(seen).toEqual(['POST /token', 'GET /user Bearer of the upstream']);
+  });
+});
