@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type Provider from 'oidc-provider';
 
+import { networkOf } from '../clients/public-address.js';
 import { Quota } from '../clients/quota.js';
 import type { Registrations } from '../clients/registrations.js';
 import type { Clock } from '../platform.js';
@@ -39,6 +40,8 @@ const LIMITS: BodyLimits = { maxBytes: 16 * 1024, timeoutMs: 10_000 };
 
 /** Each authorization request is kept for minutes, before anybody has signed in. */
 const PER_ADDRESS = { limit: 120, windowMs: 60_000 };
+const MAX_URL = 8 * 1024;
+const TOO_LONG = { title: 'This request does not work', message: 'Its URL is longer than 8 KiB.' };
 
 /** A request to an endpoint. */
 interface Call {
@@ -126,8 +129,11 @@ export class Endpoints {
       return await registrations.handle({ body, response, address, provider });
     }
     if (path === ENDPOINTS.token) return await tokens.handle({ request, response, body, provider });
-    const wait = path === ENDPOINTS.authorize ? this.authorizations.take(address ?? '') : 0;
-    if (wait > 0) return pages.busy(response, Math.ceil(wait / 1000));
+    if (path === ENDPOINTS.authorize) {
+      if ((request.url ?? '').length > MAX_URL) return pages.message(response, 414, TOO_LONG);
+      const wait = this.authorizations.take(networkOf(address ?? ''));
+      if (wait > 0) return pages.busy(response, Math.ceil(wait / 1000));
+    }
     await provider.callback()(request, response);
   }
 

@@ -6,6 +6,12 @@ const SWEPT_PER_CHANGE = 4;
 /** Share of the records that is evicted at the cap, so that finding the victims is rare. */
 const EVICTED_SHARE = 0.02;
 
+/**
+ * Caps on kinds that strangers create: each authorization request leaves an interaction before anybody has signed in.
+ * Beyond the cap, the oldest is evicted.
+ */
+const MAX_OF_KIND: ReadonlyMap<string, number> = new Map([['interaction', 10_000]]);
+
 /** Default cap on the records of a store, about 1 KiB each. */
 export const DEFAULT_MAX_RECORDS = 200_000;
 
@@ -77,6 +83,8 @@ export class Records {
     if (keys === undefined) this.keysOfKinds.set(kind, (keys = new Set()));
     keys.add(key);
     this.entries.set(key, entry);
+    const [oldest = key] = keys;
+    if (keys.size > (MAX_OF_KIND.get(kind) ?? Number.POSITIVE_INFINITY)) this.delete(oldest);
   }
 
   private delete(key: string): void {
