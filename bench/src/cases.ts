@@ -114,11 +114,14 @@ export const CASES: readonly Case[] = [
       { name: 'cached', part: 'auth', style: 'stateless' },
       { name: 'RS256', part: 'auth, RS256', style: 'stateless' },
       { name: 'ES256', part: 'auth, ES256', style: 'stateless' },
+      LIMIT,
+      { name: 'embedded', part: 'auth, embedded', style: 'stateless' },
     ],
     lines: [
       { name: 'token cached', cost: 'cached', against: 'off' },
       { name: 'RS256 verified each time', cost: 'RS256', against: 'off' },
       { name: 'ES256 verified each time', cost: 'ES256', against: 'off' },
+      { name: 'embedded token', cost: 'embedded' },
     ],
   },
   {

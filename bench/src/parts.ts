@@ -12,6 +12,7 @@ import { fastify } from 'fastify';
 
 import { createBenchServer } from './bench-server.js';
 import { CALLS, FOLLOWED, type Message, type Style } from './calls.js';
+import { embeddedAuth, embeddedTokens } from './embedded.js';
 import { AUDIENCE, openIssuer } from './issuer.js';
 import {
   closed,
@@ -76,6 +77,11 @@ async function protectedBy(alg: 'RS256' | 'ES256', cacheMs?: number): Promise<Pa
   return { url, tokens, close: () => Promise.all([close(), closeIssuer()]) };
 }
 
+async function withOwnIssuer(): Promise<Part> {
+  const { url, close } = await listen(createBenchServer(), { ...LOCAL, auth: await embeddedAuth() });
+  return { url, tokens: await embeddedTokens(new URL(url).origin), close };
+}
+
 /** A plugin that does the minimum for each request. */
 const observer = definePlugin(() => ({ name: 'observer', observe: (_request, run) => run() }));
 
@@ -94,6 +100,7 @@ export const PARTS = {
   auth: (): Promise<Part> => protectedBy('RS256'),
   'auth, RS256': (): Promise<Part> => protectedBy('RS256', 0),
   'auth, ES256': (): Promise<Part> => protectedBy('ES256', 0),
+  'auth, embedded': withOwnIssuer,
 
   fastify: async ({ moreTools }: PartOptions): Promise<Part> => {
     const app = fastify({ forceCloseConnections: true });
