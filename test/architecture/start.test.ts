@@ -69,6 +69,18 @@ const SERVE = `
   await server.close();
 `;
 
+/** What only authorization servers need, once they are open. */
+const OF_ISSUERS = new Set(['oidc-provider', 'koa', 'fs-native-extensions', 'openid-client']);
+
+/** Creates an authorization server. */
+const ISSUER = `
+  import { authorizationServer, fileStore, memoryStore } from '@decorum/auth-server';
+  process.env.DECORUM_SECRET = 'a secret of more than 32 characters';
+  const options = { resource: 'https://mcp.example.com/mcp', consent: { mcp: 'Use' }, login: () => undefined };
+  authorizationServer({ ...options, store: fileStore('never-opened') });
+  const auth = authorizationServer({ ...options, store: memoryStore() });
+`;
+
 /** Prints the export name and the own name of each exported class. */
 const CLASSES = `
   const exported = Object.entries(await import(process.argv[1]));
@@ -114,8 +126,22 @@ describe('startup', () => {
     expect(called.loaded).toContain('ajv');
   });
 
-  it('of @decorum/auth loads jose', async () => {
-    expect((await run(['--input-type=module', '--eval', `import '@decorum/auth'`])).loaded).toContain('jose');
+  it('of @decorum/auth loads jose, and nothing of an authorization server', async () => {
+    const { loaded } = await run(['--input-type=module', '--eval', `import '@decorum/auth'; import '@decorum/http'`]);
+    expect(loaded).toContain('jose');
+    expect(loaded.filter((name) => OF_ISSUERS.has(name))).toEqual([]);
+  });
+
+  it('of @decorum/auth-server loads oidc-provider, which takes 300 ms, when it opens', async () => {
+    const { loaded } = await run(['--input-type=module', '--eval', ISSUER]);
+    expect(loaded).toContain('jose');
+    expect(loaded.filter((name) => OF_ISSUERS.has(name))).toEqual([]);
+    const opened = await run([
+      '--input-type=module',
+      '--eval',
+      `${ISSUER} await auth.principalOf('').catch(() => {});`,
+    ]);
+    expect(opened.loaded).toEqual(expect.arrayContaining(['oidc-provider', 'koa']));
   });
 
   it.each([

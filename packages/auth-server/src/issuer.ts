@@ -1,6 +1,6 @@
 import { canonicalResource, type SignInEvent } from '@decorum/auth/internal';
 import { compactVerify, createLocalJWKSet } from 'jose';
-import { type AdapterPayload, errors, type KoaContextWithOIDC, type Provider } from 'oidc-provider';
+import type { AdapterPayload, KoaContextWithOIDC, Provider } from 'oidc-provider';
 
 import { ClientError } from './clients/client-error.js';
 import { ClientDocuments } from './clients/client-documents.js';
@@ -20,6 +20,7 @@ import { Consents } from './provider/consents.js';
 import { DIRECT, Endpoints } from './provider/endpoints.js';
 import { Grants } from './provider/grants.js';
 import { Interactions } from './provider/interactions.js';
+import { library, loadLibrary } from './provider/library.js';
 import { PageWriter } from './provider/page-writer.js';
 import { ENDPOINTS } from './provider/metadata.js';
 import { createProvider } from './provider/provider.js';
@@ -110,7 +111,7 @@ export class Issuer {
 
   /** Opens the store and the keys, once. */
   async open(): Promise<void> {
-    this.opening ??= this.store.open().then(() => this.keys.open());
+    this.opening ??= Promise.all([this.store.open(), loadLibrary()]).then(() => this.keys.open());
     await this.opening;
   }
 
@@ -185,6 +186,7 @@ export class Issuer {
     } catch (error) {
       if (!(error instanceof ClientError)) throw error;
       // a client that hears `invalid_client` forgets its tokens
+      const { errors } = library();
       throw error.code === 'slow_down'
         ? new errors.TemporarilyUnavailable(error.message)
         : new errors.InvalidClient(error.message);

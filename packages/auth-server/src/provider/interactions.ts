@@ -1,8 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-import { errors } from 'oidc-provider';
-
 import { ClientError } from '../clients/client-error.js';
 import type { DescribedClient } from '../clients/client-source.js';
 import { DECISIONS, FIELDS } from '../pages/views.js';
@@ -10,6 +8,7 @@ import type { UpstreamTurns } from '../upstream/upstream-turns.js';
 import { SignInBusyError } from '../users/derivations.js';
 import type { Accounts } from './accounts.js';
 import type { Consents } from './consents.js';
+import { library } from './library.js';
 import { ENDPOINTS } from './metadata.js';
 import type { PageWriter } from './page-writer.js';
 import type { ReportSignIn } from './report.js';
@@ -69,7 +68,7 @@ export class Interactions {
       interaction = await provider.interactionDetails(request, response);
     } catch (error) {
       // no cookie, or another browser's, or too old
-      if (error instanceof errors.SessionNotFound) return undefined;
+      if (error instanceof library().errors.SessionNotFound) return undefined;
       throw error;
     }
     const { client_id: id, redirect_uri: uri } = interaction.params;

@@ -1,18 +1,12 @@
 import { hash } from 'node:crypto';
 
-import {
-  type Configuration,
-  errors,
-  type Interaction,
-  interactionPolicy,
-  type KoaContextWithOIDC,
-  Provider,
-} from 'oidc-provider';
+import type { Configuration, Interaction, KoaContextWithOIDC, Provider } from 'oidc-provider';
 
 import type { SigningJwk } from '../keys/signing-keys.js';
 import { type AdapterParts, adapterFor } from './adapter.js';
 import { DIRECT } from './endpoints.js';
 import { LIFETIMES } from './lifetimes.js';
+import { library } from './library.js';
 import { CLIENT_AUTH_METHODS, ENDPOINTS } from './metadata.js';
 
 /** What a provider is made of. */
@@ -46,7 +40,8 @@ export interface ProviderParts extends AdapterParts {
  * stored where is ours.
  */
 export function createProvider(parts: ProviderParts): Provider {
-  const provider = new Provider(parts.issuer, configurationOf(parts));
+  const { Provider: OidcProvider } = library();
+  const provider = new OidcProvider(parts.issuer, configurationOf(parts));
   // requests say what the issuer is, not what the client has sent
   provider.proxy = true;
   return provider;
@@ -122,7 +117,8 @@ function featuresOf({ resource, scopes, isResource, machineScopes }: ProviderPar
       defaultResource: async () => resource,
       useGrantedResource: async () => true,
       getResourceServerInfo: async (ctx, identifier, { clientId }) => {
-        if (!isResource(identifier)) throw new errors.InvalidTarget('This server issues tokens for another resource.');
+        const { InvalidTarget } = library().errors;
+        if (!isResource(identifier)) throw new InvalidTarget('This server issues tokens for another resource.');
         return {
           scope: (isForItself(ctx) ? (machineScopes(clientId) ?? []) : scopes).join(' '),
           audience: resource,
@@ -139,7 +135,7 @@ const isForItself = ({ oidc }: KoaContextWithOIDC): boolean => oidc.params?.['gr
 
 /** When people are asked: to sign in without a session, and for their consent each time. */
 function policyOf({ signsInAgain }: ProviderParts) {
-  const { base, Check, Prompt } = interactionPolicy;
+  const { base, Check, Prompt } = library().interactionPolicy;
   const policy = base();
   const login = policy.get('login');
   if (signsInAgain) {
