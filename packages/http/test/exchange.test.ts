@@ -67,6 +67,10 @@ describe('an error of the endpoint', () => {
       406,
       'The Accept header of a POST must allow application/json or text/event-stream.',
     ]);
+    expect(await errorOf(INITIALIZE, { 'content-type': 'text/plain' })).toEqual([
+      415,
+      'The Content-Type must be application/json.',
+    ]);
     expect(await errorOf(response, modernHeaders('x'))).toEqual([400, 'A response is valid only within a session.']);
     expect(await errorOf(INITIALIZE, session)).toEqual([400, 'The session is already initialized.']);
     const missing = 'The Mcp-Session-Id header is missing. Send `initialize` to start a session.';
@@ -140,6 +144,32 @@ describe('initialize', () => {
     expect(await listenersOf(server)).toBe(1);
   });
 
+  it('takes no place if it fails, or if an application has answered it first', async () => {
+    let set: SessionStore['set'] = () => {
+      throw new Error('no store');
+    };
+    const sessionStore = Object.assign(new MemorySessionStore(), {
+      set: (...all: Parameters<typeof set>) => set(...all),
+    });
+    const { server, hits, errors } = createServer(new Probe());
+    const handler = nodeHandler(server, { sessionStore, limits: { maxSessions: 1 } });
+    afterwards(() => handler.close());
+    let isLate = false;
+    const url = await serveNode((incoming, response) => {
+      if (isLate) response.writeHead(504).end('too late');
+      handler(incoming, response);
+    });
+    expect(await statusOf(url, {}, INITIALIZE)).toBe(503);
+    set = () => {};
+    isLate = true;
+    expect(await statusOf(url, {}, INITIALIZE)).toBe(504);
+    while (errors.length < 2) await new Promise(setImmediate);
+    isLate = false;
+    expect([await statusOf(url, {}, INITIALIZE), hits]).toEqual([200, []]);
+    // at last there is one that has to make room
+    expect([await statusOf(url, {}, INITIALIZE), hits.length]).toEqual([200, 1]);
+  });
+
   it('is rejected as in the latest revision if it is malformed, without sessions too', async () => {
     const { url } = await serve({ sessions: false });
     const response = await post(url, { ...INITIALIZE, id: {} });
@@ -153,6 +183,18 @@ describe('initialize', () => {
         const response = await post(url, INITIALIZE, { 'mcp-protocol-version': version });
         expect(await json(response)).toMatchObject({ result: { protocolVersion: '2025-11-25' } });
       }
+    }
+  });
+});
+
+describe('a request that is refused late', () => {
+  it('has the status and id of one that is refused at once', async () => {
+    const { url, server, session } = await serveSession();
+    const access = async () => await Promise.resolve(false);
+    server.addTool({ name: 'hidden', input: NoInput, access }, () => 'seen');
+    for (const name of ['hidden', 'missing']) {
+      const response = await post(url, call(7, name), session);
+      expect([response.status, await json(response)]).toMatchObject([200, { id: 7, error: { code: -32602 } }]);
     }
   });
 });
@@ -576,5 +618,9 @@ describe('Mcp-Param-* headers', () => {
 describe('decodeHeader', () => {
   it('decodes any text encoded as base64 [HDR-09]', () => {
     fc.assert(fc.property(fc.string({ unit: 'grapheme' }), (text) => decodeHeader(base64(text)) === text));
+  });
+
+  it('ignores the space around a value, which hosts without a parser of their own may pass on', () => {
+    for (const value of [' add', 'add\t', ` ${base64('add')} `]) expect(decodeHeader(value)).toBe('add');
   });
 });

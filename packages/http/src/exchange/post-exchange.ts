@@ -251,7 +251,7 @@ export class PostExchange extends Post implements Wire {
 
   protected override fail(error: unknown): void {
     // the client never learns the id of the session
-    if (this.started && !this.hasResponded) this.parts.sessions.end(this.started);
+    if (this.started) this.parts.sessions.end(this.started);
     super.fail(error);
   }
 
