@@ -235,7 +235,7 @@ export class Sessions {
     }
     // not from a record that was read before a principal adopted the session: its subscriptions are unchecked
     if (live?.owner === ownerOf(owner)) live?.state.refresh(record);
-    if (live === undefined && owner && ownerOf(owner) !== ownerOf(principal)) {
+    if (owner && ownerOf(owner) !== ownerOf(principal)) {
       if (principal === undefined) throw this.settings.unauthorized();
       return undefined;
     }
