@@ -167,7 +167,7 @@ overEveryHost('404 and 405', (host) => {
 
 overEveryHost('406, 413 and 415', (host) => {
   inEveryRevision('reject by Accept, size, depth and Content-Type [HTTP-41] [SEC-16]', async (revision) => {
-    const { client, hits } = await connectTo(host, revision, { limits: { bodyLimit: 2000 } });
+    const { client, hits, url } = await connectTo(host, revision, { limits: { bodyLimit: 2000 } });
     for (const accept of ['text/html', 'application/json;q=0', '']) {
       const response = await client.call(1, 'add', { args: ADD, headers: { accept } });
       expect([accept, response.status, (await json(response)).error?.code]).toEqual([accept, 406, -32600]);
@@ -177,6 +177,8 @@ overEveryHost('406, 413 and 415', (host) => {
       const response = await client.call(1, 'add', { args: ADD, headers: { 'content-type': type } });
       expect([type, ...(await refusal(response))]).toEqual([type, 415, -32600, null]);
     }
+    const empty = await fetch(url, { method: 'POST', headers: { 'content-type': 'text/plain' } });
+    expect(await refusal(empty)).toEqual([415, -32600, null]);
     const large = await client.call(1, 'add', { args: { a: 'x'.repeat(2000) } });
     expect(await refusal(large)).toEqual([413, -32600, null]);
     expect(hits).toEqual([{ limit: 'bodyLimit', remoteAddress: '127.0.0.1' }]);
@@ -272,9 +274,11 @@ overEveryHost('a body that never ends', (host) => {
   inAnyRevision('needs a content type that is announced like the body', async () => {
     const { url } = await serveOn(host);
     for (const method of ['POST', 'DELETE']) {
-      expect(await (await Connection.open(url)).endless(method, {}).closed()).toMatch(
-        /^HTTP\/1\.1 415 [^]*\r\nconnection: close\r\n/i,
-      );
+      const announced = await Connection.open(url);
+      announced.head(method, {}, 9);
+      for (const connection of [announced, (await Connection.open(url)).endless(method, {})]) {
+        expect(await connection.closed()).toMatch(/^HTTP\/1\.1 415 [^]*\r\nconnection: close\r\n/i);
+      }
     }
   });
 

@@ -160,6 +160,15 @@ describe('a POST', () => {
     ]) {
       expect([accept, await statusOf(accept)]).toEqual([accept, 200]);
     }
+    // a stream for those who accept both, and only if there is more to send than the response
+    for (const accept of ['*/*', 'application/*, text/*', 'text/event-stream, application/json']) {
+      const headers = { accept };
+      const kinds = [
+        await client.call(1, 'add', { args: ADD, headers }),
+        await client.call(2, 'steps', { meta: { progressToken: 2 }, headers }),
+      ].map((response) => response.headers.get('content-type')?.split(';')[0]);
+      expect([accept, ...kinds]).toEqual([accept, 'application/json', 'text/event-stream']);
+    }
   });
 });
 
