@@ -53,6 +53,8 @@ const unauthorized = (id: unknown, scopes: readonly string[]) => [
   errorFor(id, 'Authorization is required.', scopes),
 ];
 
+const NOTICE = { jsonrpc: '2.0', method: 'notifications/initialized' };
+
 const callOf = (id: number, name: string, meta?: JsonObject) =>
   request(id, 'tools/call', { name, arguments: {}, ...(meta && { _meta: meta }) });
 
@@ -78,6 +80,8 @@ overEveryBinding('auth', (host) => {
     }
     const purge = await client.call(2, 'purge', { headers: WRITER });
     expect(await refusalOf(purge)).toEqual(forbidden(2, [...NEEDED, 'files:admin']));
+    const poor = await client.call(4, 'write', { headers: as({ scopes: ['other'] }) });
+    expect(await refusalOf(poor)).toEqual(forbidden(4, NEEDED));
     expect((await client.call(3, 'write', { headers: WRITER })).status).toBe(200);
     expect(files.ran).toEqual(['write']);
   });
@@ -171,7 +175,7 @@ overEveryBinding('auth', (host) => {
     const poor = as({ scopes: ['other'] });
     const answers = [
       client.post(client.buildMessage(1, 'tools/list'), poor),
-      client.post({ jsonrpc: '2.0', method: 'notifications/initialized' }, poor),
+      client.post(NOTICE, poor),
       client.post({ jsonrpc: '2.0', id: 's1', result: {} }, poor),
       client.get(poor),
       fetch(url, { method: 'DELETE', headers: { ...client.headers, ...poor } }),
@@ -207,7 +211,10 @@ overEveryBinding('auth', (host) => {
       { reason: 'unauthorized', scopes: [BASE], principal: undefined, inSession },
       { ...denied, inSession },
     ]);
-    // nor is a request that would start one
+    // a notification, too, is refused in its session
+    expect(await statusOf(url, { ...client.headers, ...as({ scopes: ['other'] }) }, NOTICE)).toBe(403);
+    expect(denials.at(-1)).toMatchObject({ scopes: [BASE], inSession });
+    // but a request that would start one is not in it
     expect(await statusOf(url, as({ scopes: ['other'] }), HELLO)).toBe(403);
     expect(denials.at(-1)).toMatchObject({ scopes: [BASE], inSession: false });
   });
@@ -234,6 +241,7 @@ overEveryBinding('auth', (host) => {
       }
     }
     expect([errors.length, files.ran]).toEqual([2 * wrong.length, []]);
+    expect(errors.slice(0, 2).map(String)).toEqual(['Error: a secret', 'Error: a secret']);
   });
 
   inEveryRevision('keeps the token from handlers and logs [AUTHRS-09]', async (revision) => {

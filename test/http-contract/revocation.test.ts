@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 
 import { describe, expect, it } from '@jest/globals';
-import { type Auth, type AuthEndpoint, listen, mcp } from '@decorum/http';
+import { type Auth, type AuthEndpoint, type Denial, listen, mcp } from '@decorum/http';
 import { nodeHandler } from '@decorum/http/node';
 import fastify from 'fastify';
 
@@ -26,11 +26,12 @@ import type { HostOptions, HttpHost } from './hosts.js';
 const grant = (id: string) => as({ claims: { grant_id: id } });
 const [REVOKED, KEPT] = [grant('revoked'), grant('kept')];
 
-async function served(host: HttpHost, options: HostOptions = {}) {
+async function served(host: HttpHost, options: HostOptions = {}, more: Partial<Auth> = {}) {
   const endpoints: AuthEndpoint[] = [];
   let asked = () => {};
   const auth: Auth = {
     ...AUTH,
+    ...more,
     async authenticate(head, request) {
       const found = await AUTH.authenticate(head, request);
       asked();
@@ -119,15 +120,19 @@ overEveryBinding('a revoked caller', (host) => {
   });
 
   inAnyRevision('is refused if its body arrives after that', async () => {
-    const { url, revoke, authenticated } = await served(host);
+    const denials: Denial[] = [];
+    const challenge = (denial: Denial) => (denials.push(denial), { status: 401, headers: {} });
+    const { url, revoke, authenticated } = await served(host, {}, { challenge });
     const [message, headers] = ADD;
-    const body = JSON.stringify(message);
-    for (const [caller, status] of [
-      [REVOKED, 401],
-      [KEPT, 200],
+    const { headers: session } = await HttpClient.open(url, '2025-11-25', REVOKED);
+    for (const [sent, from, status] of [
+      [message, { ...headers, ...REVOKED }, 401],
+      [message, { ...headers, ...KEPT }, 200],
+      [call(1, 'list'), session, 401],
     ] as const) {
+      const body = JSON.stringify(sent);
       const connection = await Connection.open(url);
-      const typed = { ...headers, ...caller, 'content-type': 'application/json', connection: 'close' };
+      const typed = { ...from, 'content-type': 'application/json', connection: 'close' };
       const admitted = authenticated();
       connection.head('POST', typed, body.length, body.slice(0, 9));
       await admitted;
@@ -136,6 +141,10 @@ overEveryBinding('a revoked caller', (host) => {
       await once(connection.socket, 'close');
       expect(connection.text).toContain(` ${status} `);
     }
+    expect(denials.map(({ reason, inSession }) => [reason, inSession])).toEqual([
+      ['unauthorized', false],
+      ['unauthorized', true],
+    ]);
   });
 });
 

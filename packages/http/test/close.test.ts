@@ -14,7 +14,7 @@ import { HttpError } from '../src/endpoint/http-error.js';
 import { PendingCallbacks, type Waiting } from '../src/endpoint/pending-callbacks.js';
 import { Connection } from './connection.js';
 import { EventReader, getStream } from './events.js';
-import { afterwards, createServer, kernelOf, Probe, serve, serveNode, whenBegun } from './fixture.js';
+import { afterwards, createServer, kernelOf, Probe, serve, serveNode, serveSession, whenBegun } from './fixture.js';
 import { ADD, call, calling, type Fields, json, request, TOKEN, WAIT } from './messages.js';
 import { openSession, post, posted } from './sending.js';
 
@@ -30,6 +30,17 @@ describe('close', () => {
     expect(await connection.closed()).toMatch(/^HTTP\/1\.1 400 [^]*\r\nconnection: close\r\n/i);
     probe.emit('go');
     await Promise.all([pending, closing]);
+  });
+
+  it('ends the streams of sessions at once, and then waits for calls', async () => {
+    const { url, probe, session, close } = await serveSession();
+    const [pending] = await whenBegun(probe, post(url, call(1, 'wait'), session));
+    const stream = await getStream(url, session);
+    const closing = close();
+    await stream.rest();
+    probe.emit('go');
+    expect((await pending).status).toBe(200);
+    await closing;
   });
 
   it.each(['before', 'while'])('ends `listen` %s it looks up its host', async (when) => {

@@ -117,6 +117,14 @@ describe('fetchHandler', () => {
     await aborted;
   });
 
+  it('resolves to 202 for a client that has aborted a request before its answer', async () => {
+    const { handler, probe } = create();
+    const controller = new AbortController();
+    const [pending] = await whenBegun(probe, handler(posted(...WAIT, { signal: controller.signal })));
+    controller.abort();
+    expect((await pending).status).toBe(202);
+  });
+
   it('answers 404 for other paths if it has a path', async () => {
     const { post } = create({ path: '/mcp' });
     expect((await post(...ADD)).status).toBe(200);

@@ -15,7 +15,7 @@ import { type Reader, SlowReaders } from '../src/endpoint/slow-readers.js';
 import { EndingSinks } from '../src/streams/stream-parts.js';
 import { EventStream } from '../src/streams/stream.js';
 import { afterwards, createServer, Probe, serve, whenBegun } from './fixture.js';
-import { call, INITIALIZED, json, modern, modernCall, modernHeaders, request, SUM, WAIT } from './messages.js';
+import { ADD, call, INITIALIZED, json, modern, modernCall, modernHeaders, request, SUM, WAIT } from './messages.js';
 import { openSession, post, posted, statusOf } from './sending.js';
 import { open, start, untilSlow } from './paused.js';
 
@@ -367,7 +367,8 @@ async function startFetch(limits: EndpointLimits) {
     afterwards(() => response.body?.cancel().catch(() => {}));
     return response;
   };
-  return { subscribe, hits };
+  const add = async () => await handler(posted(...ADD));
+  return { subscribe, add, hits };
 }
 
 const statuses = async (answers: readonly Promise<Response>[]) =>
@@ -389,11 +390,13 @@ describe('subscriptions/listen over HTTP', () => {
   });
 
   it.each(['10.0.0.1', undefined])('frees its place when the reader of %s is gone, or if it is invalid', async (at) => {
-    const { subscribe } = await startFetch({ maxListenStreams: 1 });
+    const { subscribe, add } = await startFetch({ maxListenStreams: 1 });
     for (let n = 0; n < 3; n += 1) {
       await subscribe(at, {});
       const stream = await subscribe(at);
       expect([stream.status, (await subscribe(at)).status]).toEqual([200, 503]);
+      // other requests need no place
+      expect((await add()).status).toBe(200);
       await stream.body?.cancel();
     }
   });
