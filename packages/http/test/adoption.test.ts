@@ -3,8 +3,9 @@ import { EventEmitter, once } from 'node:events';
 
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Resource } from '@decorum/core';
-import { MemorySessionStore, type SessionStore } from '@decorum/http';
+import { type KeptSession, MemorySessionStore, type SessionStore } from '@decorum/http';
 
+import { stopClock } from './clock.js';
 import { EventReader, getStream, nextSweep } from './events.js';
 import { afterwards, byUser as principal, serve, serveSession, serveTwice, whenBegun } from './fixture.js';
 import { call, type Fields, INITIALIZE, INITIALIZED, json, request, SUM, TOKEN } from './messages.js';
@@ -80,6 +81,30 @@ describe('an anonymous session', () => {
     expect(await statusBy(method, url, { ...session, ...ANN })).toBe(method === 'DELETE' ? 204 : 200);
     expect(await statusOf(url, { ...session, ...BOB })).toBe(404);
     expect(await statusOf(url, session)).toBe(method === 'DELETE' ? 404 : 401);
+  });
+
+  it('keeps the stream with which its principal signs in (#22)', async () => {
+    const { url, server, session } = await serveSession({ principal, keepAliveMs: 5 });
+    const other = await openSession(url);
+    const stream = await getStream(url, { ...session, ...ANN });
+    expect(await heard(stream, 3)).toEqual(CHANGED);
+    for (let n = 0; n < 2; n += 1) await nextSweep(() => getStream(url, other));
+    server.notify.toolsChanged();
+    expect(await heard(stream, 1)).toEqual([CHANGED[0]]);
+  });
+
+  it('is used by the request with which its principal signs in (#22)', async () => {
+    const pass = stopClock();
+    const { url, session } = await serveSession({ principal, limits: { sessionIdleMs: 60_000 }, keepAliveMs: 5 });
+    const reading = await openSession(url);
+    const sweep = () => nextSweep(() => getStream(url, reading));
+    await sweep();
+    pass(60_000);
+    expect(await statusOf(url, { ...session, ...ANN })).toBe(200);
+    await sweep();
+    pass(1);
+    await sweep();
+    expect(await statusOf(url, { ...session, ...ANN })).toBe(200);
   });
 
   it('ends the streams that an anonymous caller has opened, and replays nothing of them (#22)', async () => {
@@ -282,9 +307,9 @@ describe('the subscriptions of an anonymous session', () => {
   });
 });
 
-/** A store that reads a record, and then holds up the reader until `open` if `isHeld` was set. It tells of it. */
+/** A store that reads a record, and then holds up as many readers as `holds` until `open`. It tells of each. */
 class HeldStore extends EventEmitter {
-  isHeld = false;
+  holds = 0;
   readonly store: SessionStore;
 
   constructor() {
@@ -293,8 +318,8 @@ class HeldStore extends EventEmitter {
     this.store = Object.assign(plain(memory), {
       get: async (id: string) => {
         const record = memory.get(id);
-        if (!this.isHeld) return record;
-        this.isHeld = false;
+        if (this.holds === 0) return record;
+        this.holds -= 1;
         const opened = once(this, 'open');
         this.emit('held');
         await opened;
@@ -349,6 +374,35 @@ describe.each([
     }
   });
 
+  it('lets the anonymous calls in other processes go on (#22)', async () => {
+    const [one, other] = await serveTwice({ principal, sessionStore: create() });
+    const session = await openSession(one.url);
+    const [pending] = await whenBegun(other.probe, post(other.url, call(1, 'wait'), session));
+    for (const { url } of [one, other]) expect(await statusOf(url, { ...session, ...ANN })).toBe(200);
+    other.probe.emit('go');
+    expect((await pending).status).toBe(200);
+  });
+
+  it('takes one place of its principal where another process serves it (#22)', async () => {
+    const limits = { maxSessionsPerPrincipal: 1 };
+    const [one, other] = await serveTwice({ principal, sessionStore: create(), limits });
+    const session = await openSession(one.url);
+    expect([await statusOf(other.url, { ...session, ...ANN }), other.hits]).toEqual([200, []]);
+  });
+
+  it('keeps its streams while nobody else has signed in, whoever its caller is (#22)', async () => {
+    const { url, server } = await serve({ principal, sessionStore: create(), keepAliveMs: 5 });
+    const sweeping = await openSession(url);
+    for (const caller of [{}, ANN]) {
+      const session = await openSession(url, caller);
+      const stream = await getStream(url, session);
+      expect(await statusOf(url, session)).toBe(200);
+      for (let n = 0; n < 3; n += 1) await nextSweep(() => getStream(url, sweeping));
+      server.notify.toolsChanged();
+      expect(await heard(stream, 1)).toEqual([CHANGED[0]]);
+    }
+  });
+
   it('ends its anonymous streams in other processes at the next sweep, without a request (#22)', async () => {
     const [one, other] = await serveTwice({ principal, sessionStore: create(), keepAliveMs: 5 });
     const session = await openSession(one.url);
@@ -386,28 +440,62 @@ describe.each([
   });
 });
 
-describe('two principals who sign in at once, in two processes,', () => {
-  it('are told at once who was first (#22)', async () => {
-    const memory = new MemorySessionStore();
-    const door = new EventEmitter();
-    let asked = 0;
-    const sessionStore: SessionStore = Object.assign(plain(memory), {
-      async setIfAnonymous(...args: Parameters<MemorySessionStore['setIfAnonymous']>) {
-        if (args[0].principal === undefined) return memory.setIfAnonymous(...args);
-        const opened = once(door, 'open');
-        asked += 1;
-        if (asked === 2) queueMicrotask(() => door.emit('open'));
-        await opened;
-        return memory.setIfAnonymous(...args);
-      },
-    });
-    const [one, other] = await serveTwice({ principal, sessionStore });
+it('an ended subscription of a session counts in no process that has known it (#22)', async () => {
+  const more = { providers: [new Guarded()], limits: { maxSubscriptions: 1 } };
+  const sessionStore = new MemorySessionStore();
+  const [one, other] = [await serve({ principal, sessionStore }, more), await serve({ principal, sessionStore }, more)];
+  const session = await openSession(one.url);
+  expect(await statusOf(other.url, session, subscribe(GUIDE.uri))).toBe(200);
+  const mine = { ...session, ...ANN };
+  for (const { url } of [one, other]) expect(await statusOf(url, mine)).toBe(200);
+  const ended = await post(one.url, request(1, 'resources/unsubscribe', GUIDE), mine);
+  const begun = await post(other.url, subscribe(GUIDE.uri), mine);
+  for (const answer of [ended, begun]) expect(await json(answer)).toMatchObject({ result: {} });
+});
+
+/** A store in which two principals meet: both are about to be stored before one of them is. */
+function meetingIn(method: 'set' | 'setIfAnonymous') {
+  const memory = new MemorySessionStore();
+  const door = new EventEmitter();
+  let asked = 0;
+  const store = Object.assign(plain(memory), {
+    async [method](...args: Parameters<MemorySessionStore['set']>) {
+      if (args[0].principal === undefined || asked === 2) return memory[method](...args);
+      const opened = once(door, 'open');
+      asked += 1;
+      if (asked === 2) queueMicrotask(() => door.emit('open'));
+      await opened;
+      return memory[method](...args);
+    },
+  });
+  return { memory, store: store as SessionStore };
+}
+
+describe('two requests that sign in at once, in two processes,', () => {
+  it.each([
+    ['two principals, are told at once who was first', BOB, [200, 404]],
+    ['one principal, both get the session', ANN, [200, 200]],
+  ])('of %s (#22)', async (_who, second, expected) => {
+    const [one, other] = await serveTwice({ principal, sessionStore: meetingIn('setIfAnonymous').store });
+    const session = await openSession(one.url);
+    const signIns = [statusOf(one.url, { ...session, ...ANN }), statusOf(other.url, { ...session, ...second })];
+    const codes = await Promise.all(signIns);
+    expect(codes.toSorted()).toEqual(expected);
+    const [winner] = [ANN, second].filter((_user, index) => codes[index] === 200);
+    for (const { url } of [one, other]) expect(await statusOf(url, { ...session, ...winner })).toBe(200);
+  });
+
+  it('are told it with the next request if the store cannot compare: the last one gets the session (#22)', async () => {
+    const { memory, store } = meetingIn('set');
+    const [one, other] = await serveTwice({ principal, sessionStore: store });
     const session = await openSession(one.url);
     const signIns = [statusOf(one.url, { ...session, ...ANN }), statusOf(other.url, { ...session, ...BOB })];
-    const codes = await Promise.all(signIns);
-    expect(codes.toSorted()).toEqual([200, 404]);
-    const [winner] = [ANN, BOB].filter((_user, index) => codes[index] === 200);
-    for (const { url } of [one, other]) expect(await statusOf(url, { ...session, ...winner })).toBe(200);
+    expect(await Promise.all(signIns)).toEqual([200, 200]);
+    const last = memory.get(session['mcp-session-id'] as string)?.principal?.subject;
+    const users = [ANN, BOB].toSorted((a) => (a['x-user'] === last ? -1 : 1));
+    for (const [at, user] of users.entries()) {
+      for (const { url } of [one, other]) expect(await statusOf(url, { ...session, ...user })).toBe([200, 404][at]);
+    }
   });
 
   it('keep their session from a late change of the anonymous caller (#22)', async () => {
@@ -424,36 +512,96 @@ describe('two principals who sign in at once, in two processes,', () => {
 });
 
 describe('signing in while the store fails', () => {
-  it('gets a 503, and works as soon as the store does (#22)', async () => {
+  const FAILURE = new Error('no store');
+  const fails = async () => await Promise.reject(FAILURE);
+
+  /** Serves a store, and collects the lines of the log. */
+  async function logging(sessionStore: SessionStore) {
+    const lines: string[] = [];
+    const logger = { warn() {}, error: (_details: object, line: string) => void lines.push(line) };
+    const served = await serve({ principal, sessionStore }, { logger });
+    return { ...served, lines, session: await openSession(served.url) };
+  }
+
+  it.each([
+    ['setIfAnonymous', new LateSessionStore()],
+    ['set', plain(new LateSessionStore())],
+  ] as const)(
+    'in `%s` gets a 503, and works in every process as soon as the store does (#22)',
+    async (method, store) => {
+      const { url, errors, lines, session } = await logging(store);
+      const other = await serve({ principal, sessionStore: store });
+      const works = store[method];
+      Object.assign(store, { [method]: fails });
+      expect(await statusOf(url, { ...session, ...ANN })).toBe(503);
+      expect([errors, lines]).toEqual([[FAILURE], [`sessionStore.${method} failed`]]);
+      Object.assign(store, { [method]: works });
+      expect(await statusOf(url, { ...session, ...ANN })).toBe(200);
+      for (const at of [url, other.url]) expect(await statusOf(at, session)).toBe(401);
+    },
+  );
+
+  it.each<[string, (kept: object) => unknown, number, string[]]>([
+    ['has the same principal', (kept) => ({ ...kept, principal: { subject: 'ann' } }), 200, []],
+    ['has another principal', (kept) => ({ ...kept, principal: { subject: 'bob' } }), 404, []],
+    ['is gone', () => undefined, 404, []],
+    ['cannot be read', fails, 503, ['sessionStore.get failed']],
+  ])('or had another principal first, looks who it is: if the record %s (#22)', async (_what, found, status, log) => {
+    const memory = new MemorySessionStore();
+    let isTaken = false;
+    const store = Object.assign(plain(memory), {
+      get: (id: string) => (isTaken ? found(memory.get(id) as object) : memory.get(id)),
+      setIfAnonymous(kept: KeptSession, ttlMs: number) {
+        if (kept.principal === undefined) return memory.setIfAnonymous(kept, ttlMs);
+        isTaken = true;
+        return false;
+      },
+    }) as SessionStore;
+    const { url, probe, lines, session } = await logging(store);
+    const [pending] = await whenBegun(probe, post(url, call(1, 'wait'), session));
+    expect([await statusOf(url, { ...session, ...ANN }), lines]).toEqual([status, log]);
+    // a session that belongs to somebody else ends here, with its calls
+    probe.emit('go');
+    expect((await pending).status).toBe(status === 404 ? 404 : 200);
+  });
+
+  it('reports it if the store then fails to keep the subscriptions (#22)', async () => {
     const store = new LateSessionStore();
-    const { url, errors, session } = await serveSession({ principal, sessionStore: store });
-    const setIfAnonymous = store.setIfAnonymous.bind(store);
-    store.setIfAnonymous = async () => Promise.reject(new Error('no store'));
-    expect(await statusOf(url, { ...session, ...ANN })).toBe(503);
-    expect(errors).toEqual([new Error('no store')]);
-    store.setIfAnonymous = setIfAnonymous;
+    const { url, errors, session } = await logging(store);
+    expect(await statusOf(url, session, subscribe(GUIDE.uri))).toBe(200);
+    store.set = fails;
     expect(await statusOf(url, { ...session, ...ANN })).toBe(200);
-    expect(await statusOf(url, session)).toBe(401);
+    while (errors.length === 0) await new Promise(setImmediate);
+    expect(errors).toEqual([FAILURE]);
+  });
+
+  it('costs one read of the store (#22)', async () => {
+    const store = new LateSessionStore();
+    const { url, session } = await logging(store);
+    const read = jest.spyOn(store, 'get');
+    expect(await statusOf(url, { ...session, ...ANN })).toBe(200);
+    expect(read).toHaveBeenCalledTimes(1);
   });
 });
 
 describe('a request that has read the store before a principal signed in', () => {
-  it('brings back no subscription that the principal may not have (#22)', async () => {
+  it('brings back no subscription that the principal may not have or has ended (#22)', async () => {
     const door = new HeldStore();
     const [{ url, server }] = await serveTwice({ principal, sessionStore: door.store }, [new Guarded()]);
     const session = await openSession(url);
-    expect(await statusOf(url, session, subscribe('a://nobody'))).toBe(200);
+    for (const uri of ['a://nobody', GUIDE.uri]) expect(await statusOf(url, session, subscribe(uri))).toBe(200);
     const mine = { ...session, ...ANN };
-    door.isHeld = true;
+    door.holds = 1;
     const held = once(door, 'held');
     const late = statusOf(url, mine);
     await held;
     expect(await statusOf(url, mine)).toBe(200);
+    expect(await statusOf(url, mine, request(1, 'resources/unsubscribe', GUIDE))).toBe(200);
     door.emit('open');
     expect(await late).toBe(200);
     const reader = await getStream(url, mine);
     await heard(reader, 3);
-    server.notify.resourceUpdated('a://nobody');
+    for (const uri of ['a://nobody', GUIDE.uri]) server.notify.resourceUpdated(uri);
     server.notify.toolsChanged();
     expect(await heard(reader, 1)).toEqual([CHANGED[0]]);
   });
@@ -461,7 +609,7 @@ describe('a request that has read the store before a principal signed in', () =>
   it.each(['POST', 'GET', 'DELETE'])('is refused if it is anonymous: %s (#22)', async (method) => {
     const door = new HeldStore();
     const { url, session } = await serveSession({ principal, sessionStore: door.store });
-    door.isHeld = true;
+    door.holds = 1;
     const held = once(door, 'held');
     const pending = statusBy(method, url, session);
     await held;
@@ -469,6 +617,31 @@ describe('a request that has read the store before a principal signed in', () =>
     door.emit('open');
     expect([await pending, await statusOf(url, { ...session, ...ANN })]).toEqual([401, 200]);
   });
+
+  it.each(['POST', 'GET', 'DELETE'])('is refused, too, if both have read it: %s (#22)', async (method) => {
+    const door = new HeldStore();
+    const { url, session } = await serveSession({ principal, sessionStore: door.store });
+    const answers = [];
+    door.holds = 2;
+    for (const answer of [() => statusBy(method, url, session), () => statusOf(url, { ...session, ...ANN })]) {
+      const held = once(door, 'held');
+      answers.push(answer());
+      await held;
+    }
+    door.emit('open');
+    expect(await Promise.all(answers)).toEqual([401, 200]);
+  });
+});
+
+it('a stranger who names a session of another process takes no place (#22)', async () => {
+  const [one, other] = await serveTwice({
+    principal,
+    sessionStore: new LateSessionStore(),
+    limits: { maxSessions: 1 },
+  });
+  const session = await openSession(one.url, ANN);
+  await getStream(other.url, await openSession(other.url, ANN));
+  expect(await statusOf(other.url, { ...session, ...BOB })).toBe(404);
 });
 
 describe('an anonymous session of HTTP+SSE', () => {

@@ -56,6 +56,15 @@ describe('the number of sessions', () => {
     expect(await statusOf(url, session)).toBe(404);
   });
 
+  it('protects a call until it is answered', async () => {
+    const { url, probe, session } = await serveSession({ limits: { maxSessions: 1 } });
+    const [pending] = await whenBegun(probe, post(url, call(1, 'wait'), session));
+    expect(await statusOf(url, {}, INITIALIZE)).toBe(503);
+    probe.emit('go');
+    await (await pending).text();
+    expect([await statusOf(url, {}, INITIALIZE), await statusOf(url, session)]).toEqual([200, 404]);
+  });
+
   it('protects a call that is paused until its client is back only as long as there is room', async () => {
     const { url, probe, session, hits } = await serveSession({ limits: { maxSessions: 1 } });
     const aborted = once(probe, 'aborted');
@@ -89,7 +98,7 @@ describe('the number of sessions', () => {
     ['a GET for a stream that is unknown', { accept: 'text/event-stream', 'last-event-id': 'unknown' }, 400],
   ])('keeps a session from being idle with %s', async (_name, headers, expected) => {
     const pass = stopClock();
-    const { url } = await serve({ limits: { sessionIdleMs: 60_000 }, keepAliveMs: 5 });
+    const { url, errors } = await serve({ limits: { sessionIdleMs: 60_000 }, keepAliveMs: 5 });
     const [used, idle, reading] = [await openSession(url), await openSession(url), await openSession(url)];
     const sweep = () => nextSweep(() => getStream(url, reading));
     await sweep();
@@ -101,14 +110,15 @@ describe('the number of sessions', () => {
     expect(await statusOf(url, idle)).toBe(404);
     pass(59_999);
     await sweep();
-    expect(await statusOf(url, used)).toBe(200);
+    expect([await statusOf(url, used), errors]).toEqual([200, []]);
   });
 
   it('shrinks for others when a session cannot resume its stream, and has no other client', async () => {
     const reads: (() => void)[] = [];
     const read = () => new Promise<undefined>((resolve) => reads.push(() => resolve(undefined)));
     const events = { append() {}, read };
-    const { url } = await serve({ limits: { maxSessions: 2 }, events, keepAliveMs: 5 });
+    // the store has until the second sweep
+    const { url } = await serve({ limits: { maxSessions: 2 }, events, keepAliveMs: 200 });
     const [resuming, reading] = [await openSession(url), await openSession(url)];
     await getStream(url, reading);
     const resumed = { ...resuming, accept: 'text/event-stream', 'last-event-id': `p${'0'.repeat(8)}-0` };

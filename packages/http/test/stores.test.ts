@@ -13,7 +13,7 @@ import {
 
 import { stopClock } from './clock.js';
 import { EventReader, getStream, nextSweep, type ServerEvent } from './events.js';
-import { afterwards, serve, serveSession, serveTwice, whenBegun } from './fixture.js';
+import { afterwards, byUser, serve, serveSession, serveTwice, whenBegun } from './fixture.js';
 import { call, cancelOf, INITIALIZE, INITIALIZED, json, request, SUM, TOKEN } from './messages.js';
 import { openSession, post, statusOf, statusOfGet } from './sending.js';
 import { describeEventStore, describeSessionStore, LateEventStore, LateSessionStore } from './store-contract.js';
@@ -86,6 +86,7 @@ describe('a session store that answers at once', () => {
   });
 });
 
+const ANN = { 'x-user': 'ann' };
 const GUIDE = { uri: 'docs://guide' };
 const FAILURE = new Error('no store');
 const UNAVAILABLE = 'The server cannot reach its data. Try again later.';
@@ -384,6 +385,36 @@ describe('a session store that fails', () => {
   });
 });
 
+describe('the sweeps of a session store', () => {
+  it('read only the records of anonymous sessions that have a client, which may be gone', async () => {
+    const store = new LateSessionStore();
+    const { url, errors } = await serve({ sessionStore: store, keepAliveMs: 5, legacySse: true, principal: byUser });
+    const [used, read, known] = [await openSession(url), await openSession(url), await openSession(url, ANN)];
+    await getStream(new URL('/sse', url).href, {});
+    await getStream(url, read);
+    const touch = jest.spyOn(store, 'touch');
+    expect(await statusOf(url, used)).toBe(200);
+    const get = jest.spyOn(store, 'get');
+    const sweep = () => nextSweep(() => getStream(url, known));
+    for (let n = 0; n < 3; n += 1) await sweep();
+    const idsOf = (calls: readonly (readonly unknown[])[]) => new Set(calls.map(([id]) => id));
+    const [isUsed, isRead, isKnown] = [used, read, known].map((each) => each['mcp-session-id']);
+    expect([...idsOf(touch.mock.calls)]).toEqual(expect.arrayContaining([isUsed, isRead, isKnown]));
+    expect(idsOf(get.mock.calls)).toEqual(new Set([isRead, isKnown]));
+    await store.delete(isRead as string);
+    for (let n = 0; n < 3; n += 1) await sweep();
+    expect(errors).toEqual([]);
+  });
+
+  it('report that a record cannot be read', async () => {
+    const sessionStore = new LateSessionStore();
+    const { url, errors, session, logged } = await serveLogged({ sessionStore, keepAliveMs: 10 });
+    await getStream(url, session);
+    sessionStore.get = failsLater;
+    expect([await logged(), errors[0]]).toEqual([failed('sessionStore.get'), FAILURE]);
+  });
+});
+
 describe('an event store that fails', () => {
   it.each(['append', 'appendBatch', 'read'] as const)('is named in the log, with `%s` (#22)', async (method) => {
     const events = { append() {}, read: () => [], [method]: failsLater };
@@ -406,7 +437,7 @@ const storeOf = (get: () => unknown): SessionStore => ({
 describe('a session store that returns bad data', () => {
   const ID = 'a';
   const RECORD = { id: ID, revision: '2025-11-25', createdAt: 1, usedAt: 1 };
-  const serveStore = async (get: () => unknown) => await serve({ sessionStore: storeOf(get) });
+  const serveStore = async (get: () => unknown) => await serve({ sessionStore: storeOf(get), principal: byUser });
   const session = { 'mcp-session-id': ID, 'mcp-protocol-version': '2025-11-25' };
 
   it.each([
@@ -418,7 +449,7 @@ describe('a session store that returns bad data', () => {
     ['a revision without sessions', { ...RECORD, revision: '2026-07-28' }],
   ])('has no session if it returns %s', async (_what, record) => {
     const { url } = await serveStore(() => record);
-    expect(await statusOf(url, session)).toBe(404);
+    for (const caller of [{}, ANN]) expect(await statusOf(url, { ...session, ...caller })).toBe(404);
     expect((await fetch(url, { method: 'DELETE', headers: session })).status).toBe(404);
   });
 
