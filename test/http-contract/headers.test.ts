@@ -47,7 +47,7 @@ const MIRRORED = {
 
 /** Serves tools with unusual names and one with mirrored arguments. Returns functions that send requests. */
 async function connect(more: Partial<McpServerOptions> = {}) {
-  const { url, server } = await serve({}, more);
+  const { url, server, errors } = await serve({}, more);
   server.addTool({ name: 'mirror', input: MIRRORED }, () => 'ok');
   const client = await HttpClient.open(url, STATELESS);
   /** Sends a request with the usual headers and some changes. */
@@ -74,7 +74,7 @@ async function connect(more: Partial<McpServerOptions> = {}) {
     await yields(expected, mirrorOf(args), `mcp-param-${param}`, values);
   const add = request('tools/call', { name: 'add', arguments: ADD });
   const mirror = async (args: JsonObject, headers: Changes = {}) => await outcome(mirrorOf(args), headers);
-  return { url, client, outcome, request, add, mirror, yields, mirrored };
+  return { url, client, errors, outcome, request, add, mirror, yields, mirrored };
 }
 
 /** The requests with `Mcp-Name`. */
@@ -453,7 +453,7 @@ describe('Mcp-Param-*', () => {
   });
 
   inStateless('HDR-18', 'are not required if the argument is absent or null', async () => {
-    const { mirror, mirrored } = await connect();
+    const { mirror, mirrored, errors } = await connect();
     for (const args of [{}, { place: {} }, { plain: 'unmirrored' }]) expect(await mirror(args)).toEqual(OK);
     // but a header without an argument doesn't match it
     for (const args of [{}, { label: null }]) await mirrored(MISMATCH, args, 'label', ['null']);
@@ -461,6 +461,7 @@ describe('Mcp-Param-*', () => {
     for (const args of [{ label: null }, { place: null }, { place: { city: null } }]) {
       expect([args, await mirror(args)]).toEqual([args, OK]);
     }
+    expect(errors).toEqual([]);
   });
 
   inStateless('HDR-19', 'are rejected with characters that are invalid in a header', async () => {
