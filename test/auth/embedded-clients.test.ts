@@ -22,9 +22,12 @@ import { CALLBACK, consent, User } from './user.js';
 
 const INFO = { name: 'test', version: '1.0.0' };
 const ALICE = { name: 'alice', password: 'correct horse' };
-const SERVER = '../../examples/secured/dist/embedded.js';
 
+/** The server of `npm run -s secured`. */
 let server: Program;
+/** A server whose users sign in at `upstream`, an oidc-provider where no client can register. */
+let delegated: Program;
+let upstream: Program;
 let directory: string;
 /** Has the metadata document of a client. */
 let origin: ReturnType<typeof createServer>;
@@ -41,12 +44,19 @@ beforeAll(async () => {
   }).listen(0, '127.0.0.1');
   await Promise.all([once(origin, 'listening'), writeFile(trusted, certificate.cert)]);
   documentUrl = `https://localhost:${(origin.address() as AddressInfo).port}/client.json`;
-  const env = { PORT: String(await freePort()), SECURED_PASSWORD: ALICE.password, NODE_EXTRA_CA_CERTS: trusted };
-  server = await Program.start(SERVER, [], env);
+  const ports = [await freePort(), await freePort(), await freePort()];
+  const callback = `http://127.0.0.1:${ports[1]}/upstream/callback`;
+  upstream = await Program.start('stock-issuer.js', [`--port=${ports[2]}`, `--redirect=${callback}`]);
+  const env = { NODE_EXTRA_CA_CERTS: trusted, SECURED_PASSWORD: ALICE.password, UPSTREAM: upstream.url };
+  [server, delegated] = (await Promise.all(
+    ['../../examples/secured/dist/embedded.js', 'delegated-server.js'].map((file, index) =>
+      Program.start(file, [], { ...env, PORT: String(ports[index]) }),
+    ),
+  )) as [Program, Program];
 });
 
 afterAll(async () => {
-  await server.stop();
+  await Promise.all([server.stop(), delegated.stop(), upstream.stop()]);
   origin.close();
   origin.closeAllConnections();
   await rm(directory, { recursive: true });
@@ -108,9 +118,9 @@ const textOf = (result: unknown): string => (result as { content: { text: string
 const call = (name: string) => ({ name, arguments: {} });
 const UNAUTHORIZED = /unauthorized/i;
 
-const connectV1 = async (user: Alice) => {
+const connectV1 = async (user: Alice, { url } = server) => {
   const client = new ClientV1(INFO);
-  const transport = new HttpV1(new URL(server.url), {
+  const transport = new HttpV1(new URL(url), {
     authProvider: user,
     ...(user instanceof SteppingUp && { fetch: user.fetch }),
   });
@@ -118,15 +128,17 @@ const connectV1 = async (user: Alice) => {
   return { client, transport };
 };
 
-const connectV2 = (mode: 'legacy' | 'auto' | { readonly pin: string }) => async (user: Alice) => {
-  const client = new ClientV2(INFO, { versionNegotiation: { mode } });
-  const transport = new HttpV2(new URL(server.url), { authProvider: user });
-  await client.connect(transport);
-  return { client: client as never as Connected, transport };
-};
+const connectV2 =
+  (mode: 'legacy' | 'auto' | { readonly pin: string }) =>
+  async (user: Alice, { url } = server) => {
+    const client = new ClientV2(INFO, { versionNegotiation: { mode } });
+    const transport = new HttpV2(new URL(url), { authProvider: user });
+    await client.connect(transport);
+    return { client: client as never as Connected, transport };
+  };
 
 /** Calls a public tool, signs in for another in the same conversation, and asks for more scopes. */
-async function tellStory({ client, transport }: Connection, user: User): Promise<void> {
+async function tellStory({ client, transport }: Connection, user: User, subject = 'alice'): Promise<void> {
   const whoami = async () => JSON.parse(textOf(await client.callTool(call('whoami')))) as unknown;
   const { sessionId } = transport;
   expect(textOf(await client.callTool(call('about')))).toContain('how to sign in');
@@ -134,17 +146,17 @@ async function tellStory({ client, transport }: Connection, user: User): Promise
   await expect(client.callTool(call('whoami'))).rejects.toThrow(UNAUTHORIZED);
   await transport.finishAuth(...user.returned);
   const clientId = user.clientInformation()?.client_id;
-  expect(await whoami()).toMatchObject({ subject: 'alice', clientId, scopes: ['mcp'] });
+  expect(await whoami()).toMatchObject({ subject, clientId, scopes: ['mcp'] });
   expect(user.tokens()).toMatchObject({ refresh_token: expect.any(String) });
   await expect(client.callTool(call('notes_write'))).rejects.toThrow(UNAUTHORIZED);
   await transport.finishAuth(...user.returned);
-  expect(textOf(await client.callTool(call('notes_write')))).toContain('alice');
+  expect(textOf(await client.callTool(call('notes_write')))).toContain(subject);
   expect(await whoami()).toMatchObject({ clientId, scopes: ['mcp', 'notes:write'] });
   expect(user.asked).toEqual(['mcp', 'mcp notes:write']);
   expect(transport.sessionId).toBe(sessionId);
 }
 
-const KINDS: [string, (documentUrl?: string) => Alice, (user: Alice) => Promise<Connection>][] = [
+const KINDS: [string, (documentUrl?: string) => Alice, (user: Alice, at?: Program) => Promise<Connection>][] = [
   ['SDK 1.32', (id) => new SteppingUp(id), connectV1],
   ['SDK 2.4 with a session', (id) => new Alice(id), connectV2('legacy')],
   ['SDK 2.4 of 2026-07-28', (id) => new Alice(id), connectV2({ pin: '2026-07-28' })],
@@ -163,6 +175,14 @@ describe.each(KINDS)('the %s, connected without a token,', (_name, create, conne
     const connection = await connect(user);
     await tellStory(connection, user);
     expect(user.clientInformation()?.client_id).toBe(documentUrl);
+    await connection.client.close();
+  });
+
+  it('signs in where the users of the server do, and a tool calls the API there (#25)', async () => {
+    const user = create();
+    const connection = await connect(user, delegated);
+    await tellStory(connection, user, 'staff|alice');
+    expect(JSON.parse(textOf(await connection.client.callTool(call('profile'))))).toEqual({ sub: 'alice' });
     await connection.client.close();
   });
 
