@@ -71,7 +71,8 @@ const DEFAULTS: AllTexts = {
   account: 'Your account',
   switchAccount: 'Use another account',
   scopesTitle: 'It will be able to',
-  upstreamTitle: ({ upstream }) => `At ${upstream?.name}, this server will ask for`,
+  upstreamTitle: ({ upstream: { name, scopes } = { name: '', scopes: [] } }) =>
+    scopes.length === 0 ? `You sign in at ${name} next` : `At ${name}, this server will ask for`,
   loopbackTitle: 'Did you start this yourself?',
   loopbackWarning:
     'The app runs on this computer, where any program can pretend to be it. ' +

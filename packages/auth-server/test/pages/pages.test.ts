@@ -76,6 +76,8 @@ describe('the consent page', () => {
     expect(text).toContain('At GitHub, this server will ask for repo');
     expect(text).toMatch(/Allow Deny $/);
     expect(text).not.toContain('any program');
+    const none = textOf(pages.consent({ ...CONSENT, upstream: { name: 'GitHub', scopes: [] } }));
+    expect(none).toContain('You sign in at GitHub next');
   });
 
   it('shows where exactly the answer goes, cut to a line or two, below the whole host [SEC-03]', () => {
