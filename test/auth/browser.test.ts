@@ -5,7 +5,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 
 import { findChromium, startChromium } from '../../scripts/chromium.js';
+import { freePort } from '../support/dev-project.js';
 import { Callback, embed, type Embedded, PASSWORD, Sites } from './embedded.js';
+import { Program } from './processes.js';
 
 const CHROMIUM = findChromium();
 
@@ -319,6 +321,48 @@ function inChromium(path: string): void {
       const { code = '', state } = await callback.next();
       expect(state).toBe(second.state);
       expect(await whoAmI(servers.https, second, code)).toMatchObject({ subject: 'bob' });
+    });
+
+    it('a user allows here, and signs in elsewhere: no other browser can take that over (#25)', async () => {
+      let staff: Program | undefined;
+      const port = await freePort();
+      const at = await embed('https', async (redirect) => {
+        staff = await Program.start('stock-issuer.js', [`--port=${port}`, `--redirect=${redirect}`]);
+        return staff.url;
+      });
+      const hostCookies = async () =>
+        (await context.cookies(at.issuer)).filter(({ name }) => name.startsWith('__Host-upstream-'));
+      const enter = async (on: Page) => {
+        await on.locator('input[name=login]').fill('alice');
+        await on.locator('input[name=password]').fill('any');
+        await on.getByRole('button', { name: 'Sign-in' }).click();
+        await on.getByRole('button', { name: 'Continue' }).click();
+      };
+      const visited: string[] = [];
+      page.on('request', (each) => void visited.push(each.url()));
+      try {
+        const request = await begin(at, callback.url);
+        await page.goto(request.url);
+        expect(await asked()).toContain('You sign in at staff next');
+        expect(await hostCookies()).toEqual([]);
+        await press('Allow');
+        await page.locator('input[name=login]').waitFor();
+        expect(await hostCookies()).toMatchObject([{ httpOnly: true, secure: true, sameSite: 'Lax', path: '/' }]);
+        const stranger = await browser.newContext({ ignoreHTTPSErrors: true });
+        const lured = await stranger.newPage();
+        await lured.goto(visited.find((url) => url.startsWith(`http://127.0.0.1:${port}/auth?`)) ?? '');
+        await enter(lured);
+        await lured.getByRole('heading', { name: 'Start again' }).waitFor();
+        await stranger.close();
+        await enter(page);
+        const { code = '', state } = await callback.next();
+        expect(state).toBe(request.state);
+        expect(await whoAmI(at, request, code)).toMatchObject({ subject: 'staff|alice' });
+        expect(await hostCookies()).toEqual([]);
+      } finally {
+        await at.close();
+        await staff?.stop();
+      }
     });
   });
 }

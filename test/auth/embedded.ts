@@ -29,6 +29,8 @@ const USERS = {
   find: async (subject: string) => PEOPLE.get(subject),
 };
 
+const upstreamAt = (issuer: string) => ({ issuer, name: 'staff', clientId: 'mcp-server', clientSecret: 'mcp-secret' });
+
 type Event = Parameters<NonNullable<AuthorizationServerOptions['onEvent']>>[0];
 
 /** A server that is its own authorization server. */
@@ -59,21 +61,30 @@ async function terminateTls(port: number, target: number) {
   return proxy;
 }
 
-/** Serves an issuer on http, or behind a proxy on https. Its users are alice and bob. */
-export async function embed(protocol: 'http' | 'https'): Promise<Embedded> {
+/**
+ * Serves an issuer on http, or behind a proxy on https. Its users are alice and bob.
+ * @param startUpstream starts an issuer for the redirect URI, and returns its URL: users sign in there
+ */
+export async function embed(
+  protocol: 'http' | 'https',
+  startUpstream?: (redirectUri: string) => Promise<string>,
+): Promise<Embedded> {
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;
   const tlsPort = protocol === 'https' ? await freePort() : undefined;
   const issuer = tlsPort === undefined ? origin : `https://localhost:${tlsPort}`;
+  const upstream = await startUpstream?.(`${issuer}/upstream/callback`);
   const events: Event[] = [];
   const auth = authorizationServer({
     resource: `${issuer}/mcp`,
     scopes: ['mcp'],
     consent: { mcp: 'Use this server', 'notes:write': 'Change your notes' },
-    users: USERS,
+    ...(upstream === undefined ? { users: USERS } : { upstream: upstreamAt(upstream) }),
     redirectSchemes: ['cursor'],
     remember: 30,
-    ...(tlsPort === undefined ? { allowLoopbackHttp: true } : { trustProxy: true }),
+    // also for the upstream
+    allowLoopbackHttp: true,
+    trustProxy: tlsPort !== undefined,
     onEvent: (event) => void events.push(event),
   });
   const server = new McpServer({ name: 'notes', version: '1.0.0', providers: [Notes] });
