@@ -66,7 +66,15 @@ export function checkOptions(options: AuthorizationServerOptions<never>): Place 
       first === undefined ? 'is missing, and so are `login` and `upstream`' : `can't be combined with \`${first}\``;
     throw CHECKS.invalid(second ?? 'users', `${problem}. Pass one of them, such as \`usersFile('users.json')\``);
   }
+  requireMethods('users', users, ['verify', 'find']);
+  requireMethods('store', options.store, ['open', 'get', 'list', 'write', 'close']);
   return { resource, issuer };
+}
+
+function requireMethods(option: string, value: object | undefined, names: readonly string[]): void {
+  const missing = names.find((name) => value && typeof Reflect.get(value, name) !== 'function');
+  if (missing === undefined) return;
+  throw CHECKS.invalid(option, `has no method \`${missing}\`. Pass an object with ${names.join(', ')}`);
 }
 
 function requireWords(consent: unknown): void {

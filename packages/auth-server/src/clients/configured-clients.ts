@@ -171,6 +171,7 @@ function requireRedirectUris(
 
 /** What to do about a private scheme that isn't allowed yet. */
 function schemeRemedy(uris: readonly unknown[], at: string): string {
+  if (at === '') return '';
   const [scheme = ''] = String(uris[Number(at.slice(1, -1))]).split(':');
   return isPrivateScheme(scheme) ? `. For an app, add '${scheme}' to \`redirectSchemes\`` : '';
 }

@@ -38,6 +38,9 @@ export interface EndpointsParts {
 
 const LIMITS: BodyLimits = { maxBytes: 16 * 1024, timeoutMs: 10_000 };
 
+/** Longer than a password takes to check after failures, with others before it. */
+const ANSWER_MS = 30_000;
+
 /** Each authorization request is kept for minutes, before anybody has signed in. */
 const PER_ADDRESS = { limit: 120, windowMs: 60_000 };
 const MAX_URL = 8 * 1024;
@@ -102,17 +105,23 @@ export class Endpoints {
       if (method === 'POST') body = await readBody(raw, LIMITS);
       if (path === ENDPOINTS.token) body = this.withScope(body);
     } catch (error) {
-      return refuseBody(response, error as BodyError);
+      return refuseBody(raw, response, error as BodyError);
     }
     const request = new IssuerRequest({ raw, issuer: this.parts.issuer, url: this.completed(url, path, raw), body });
     const address = this.parts.callers.addressOf(raw);
+    const fail = () => {
+      if (!response.headersSent) this.parts.pages.broken(response, path);
+    };
+    const timer = setTimeout(fail, ANSWER_MS).unref();
     try {
       const provider = await this.parts.provider();
       await this.parts.callers.run(address, () => this.serve({ path, request, response, body, address, provider }));
     } catch (error) {
-      if (!response.headersSent) this.parts.pages.broken(response, path);
+      fail();
       // the endpoint of the server reports it
       throw error;
+    } finally {
+      clearTimeout(timer);
     }
   }
 
@@ -187,9 +196,13 @@ function wrongMethod(response: ServerResponse, allow: string): void {
   response.writeHead(405, { allow }).end();
 }
 
-function refuseBody(response: ServerResponse, { status = 400 }: Partial<BodyError>): void {
+function refuseBody(
+  { httpVersionMajor }: IncomingMessage,
+  response: ServerResponse,
+  { status = 400 }: Partial<BodyError>,
+): void {
   const text = JSON.stringify({ error: 'invalid_request', error_description: 'The body is too long, or was cut off.' });
-  response
-    .writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store', connection: 'close' })
-    .end(text);
+  // HTTP/2 has no such header
+  if (httpVersionMajor < 2) response.setHeader('connection', 'close');
+  response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' }).end(text);
 }

@@ -27,7 +27,9 @@ export class IssuerRequest extends IncomingMessage {
     this.method = raw.method ?? 'GET';
     this.url = url;
     this.originalUrl = issuer.pathname.replace(/\/$/, '') + url;
-    this.httpVersion = '1.1';
+    this.httpVersion = raw.httpVersion;
+    // tells whether the answer may have a status message
+    this.httpVersionMajor = raw.httpVersionMajor;
     // otherwise, Node would close the connection once the body was read
     this.complete = true;
     for (const name of PASSED) {
