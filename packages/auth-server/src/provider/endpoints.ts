@@ -66,6 +66,9 @@ const METHODS: Readonly<Record<string, string>> = {
   [ENDPOINTS.authorize]: 'GET',
 };
 
+/** Where oidc-provider goes on after a page, and the pages. */
+const OF_A_REQUEST = new RegExp(`^(?:${ENDPOINTS.authorize}/|${ENDPOINTS.interaction})[\\w-]+$`);
+
 /**
  * A parameter that is added to authorization requests that no page of another site has caused. It stays with a request
  * while its user signs in.
@@ -93,6 +96,9 @@ export class Endpoints {
   async handle(raw: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = sentUrl(raw).slice(this.base.length);
     const path = url.split('?', 1)[0] as string;
+    // oidc-provider also takes other spellings for an endpoint, such as `/authorize/`
+    const isKnown = Object.hasOwn(METHODS, path) || path === ENDPOINTS.upstream || OF_A_REQUEST.test(path);
+    if (!isKnown) return void response.writeHead(404).end();
     const forClients = CLIENT_ENDPOINTS.includes(path);
     if (forClients) for (const [name, value] of Object.entries(CORS)) response.setHeader(name, value);
     if (forClients && raw.method === 'OPTIONS') return preflight(response, METHODS[path] as string);

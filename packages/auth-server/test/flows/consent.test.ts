@@ -202,6 +202,9 @@ describe('consent that is remembered', () => {
     const signIn = await stranger.open(url, { headers: { 'sec-fetch-site': 'cross-site' } });
     const page = await stranger.submit(signIn, { 'User name': 'alice', Password: PASSWORD }, 'Sign in');
     expect(isAsked(page)).toBe(true);
+    // the same endpoint for oidc-provider, but not for us
+    const { status } = await browser.open(url.replace('/authorize?', '/authorize/?'));
+    expect(status).toBe(404);
     expect((await open(browser, client, {}, { 'sec-fetch-site': 'same-origin' })).answer['code']).toBeDefined();
   });
 
