@@ -1,13 +1,16 @@
 // Projects that a generator creates with our packages: those of `create-decorum`, from nothing to a call by an official
 // client, and those of Nest, whose tests add source files and change no setting of the compiler or the test runner.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
 import { createKey, HostileIssuer } from '../auth/hostile-issuer.js';
+import { User } from '../auth/user.js';
 import { statuses } from '../packaging/project.js';
+import { freePort } from '../support/dev-project.js';
 import { buildImage, Serving, Workshop } from './created-project.js';
 
 // package managers, compilers and servers run in separate processes
@@ -61,6 +64,7 @@ async function serve(command: readonly string[], cwd: string, env: object, use: 
 }
 
 const BUILT = ['node', 'dist/main.js'];
+const WITH_ENV = ['node', '--env-file=.env', 'dist/main.js'];
 
 async function expectForecast(url: URL): Promise<void> {
   const forecast = await call(new StreamableHTTPClientTransport(url), 'forecast', { city: 'Oslo' });
@@ -115,11 +119,9 @@ it('a project of the template nestjs serves an official client', async () => {
 });
 
 it('a project of the template secured serves an official client with a token of its issuer, and no other', async () => {
-  expect(await workshop.create('notes', '--template', 'secured', '--pm', 'pnpm')).toContain(
-    'cp .env.example .env    then set ISSUER',
-  );
+  await workshop.create('notes', '--template', 'secured', '--issuer', issuer.url, '--pm', 'pnpm');
   await run('notes', 'npm', 'test', 'typecheck', 'build');
-  await serve(BUILT, workshop.path('notes'), { ISSUER: issuer.url, AUDIENCE }, async (url) => {
+  await serve(WITH_ENV, workshop.path('notes'), { AUDIENCE }, async (url) => {
     const transport = (claims: Record<string, unknown>) => {
       const headers = { authorization: `Bearer ${issuer.sign({ aud: AUDIENCE, ...claims })}` };
       return new StreamableHTTPClientTransport(url, { requestInit: { headers } });
@@ -132,6 +134,30 @@ it('a project of the template secured serves an official client with a token of 
     await expect(other).rejects.toThrow('Authentication is required');
     expect(await call(new StreamableHTTPClientTransport(url), 'about', {})).toHaveLength(1);
   });
+});
+
+it('a project of the template secured signs its user in itself, also after a restart, with no tool installed', async () => {
+  const printed = await workshop.create('diary', '--template', 'secured');
+  const [, password = ''] = /sign in as alice, with the password (\S+)/.exec(printed) ?? [];
+  await run('diary', 'npm', 'test', 'typecheck');
+  const { folder, command, env } = await buildImage(workshop, workshop.path('diary'));
+  cpSync(workshop.path('diary/data'), join(folder, 'data'), { recursive: true });
+  const [program = '', ...args] = command;
+  const start = [program, `--env-file=${workshop.path('diary/.env')}`, ...args];
+  const served = workshop.env({ ...env, HOST: '127.0.0.1', PORT: String(await freePort()) });
+  const user = new User(undefined, undefined, { name: 'alice', password });
+  const transport = (url: string) => new StreamableHTTPClientTransport(new URL(url), { authProvider: user });
+  const first = await Serving.start(start, { cwd: folder, env: served });
+  const signIn = transport(first.url);
+  expect(await call(transport(first.url), 'about', {})).toHaveLength(1);
+  await expect(call(signIn, 'list', {})).rejects.toThrow(/unauthorized/i);
+  await signIn.finishAuth(user.callback);
+  expect(await call(transport(first.url), 'add', { text: 'Buy milk' })).toMatchObject([{ text: 'You have 1 notes.' }]);
+  await first.stop();
+  const second = await Serving.start(start, { cwd: folder, env: served });
+  expect(await call(transport(second.url), 'list', {})).toMatchObject([{ text: 'You have no notes.' }]);
+  expect(user.asked).toHaveLength(1);
+  await second.stop();
 });
 
 const PACKAGES = ['core', 'http', 'nestjs', 'schema', 'testing', 'uri-template'].map((name) => `@decorum/${name}`);
