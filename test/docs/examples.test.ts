@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import * as auth from '@decorum/auth';
+import * as authServer from '@decorum/auth-server';
 import * as core from '@decorum/core';
 import * as plugin from '@decorum/core/plugin';
 import * as transport from '@decorum/core/transport';
@@ -44,6 +45,7 @@ const IMPORTED: readonly (readonly [module: string, names: readonly string[]])[]
   ['@decorum/core/transport', Object.keys(transport)],
   ['@decorum/http', Object.keys(http)],
   ['@decorum/auth', Object.keys(auth)],
+  ['@decorum/auth-server', Object.keys(authServer)],
   ['@decorum/nestjs', Object.keys(nestjs)],
   ['class-validator', Object.keys(validator)],
   ['node:fs/promises', ['readFile']],
@@ -70,6 +72,8 @@ const GIVEN = `
   declare const options: { readonly path?: string };
   declare const socket: import('node:net').Socket;
   declare const frame: import('@decorum/core/transport').Frame;
+  declare function openEmptyStore(): Promise<import('@decorum/auth-server').AuthStore>;
+  declare const clock: import('@decorum/auth-server/store-contract').ContractClock;
   declare class Weather { forecast(): string }
   declare class AppModule {}
   declare class ConfigModule {}

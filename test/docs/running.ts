@@ -1,5 +1,5 @@
 // Runs programs from the documentation unchanged.
-import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessByStdio, spawn, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
@@ -80,8 +80,9 @@ export class PageProcess {
    * @param port which of its ports to use, counted from 1: a block may depend on other blocks that listen too
    * @throws {Error} if the program ends before it listens
    */
-  static async start(program: string, port = 1): Promise<PageProcess> {
+  static async start(program: string, port = 1, place: Pick<SpawnOptions, 'cwd' | 'env'> = {}): Promise<PageProcess> {
     const child = spawn(process.execPath, ['--import', ANY_PORT, program], {
+      ...place,
       stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
     });
     const written: string[] = [];

@@ -2,9 +2,11 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 
+import { hashPassword } from '@decorum/auth-server';
 import type { McpServer, ToolEntry } from '@decorum/core';
 import { connect, type TestClient } from '@decorum/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -167,6 +169,24 @@ it('the program of docs/authorization.md tells clients where to get a token, and
   });
 });
 
+it('the program of docs/authorization-server.md is its own issuer', async () => {
+  const cwd = mkdtempSync(join(tmpdir(), 'decorum-docs-'));
+  writeFileSync(join(cwd, 'users.json'), JSON.stringify({ alice: { password: await hashPassword('secret') } }));
+  const program = programsOf('docs/authorization-server.md').programOf('new McpServer(');
+  const env = { ...process.env, DECORUM_SECRET: 's'.repeat(32) };
+  const server = await PageProcess.start(program, 1, { cwd, env });
+  const resource = await fetch(`${server.origin}/.well-known/oauth-protected-resource/mcp`);
+  const issuer = 'https://mcp.example.com';
+  expect(await resource.json()).toMatchObject({
+    authorization_servers: [issuer],
+    scopes_supported: ['mcp', 'notes:write'],
+  });
+  const metadata = await fetch(`${server.origin}/.well-known/oauth-authorization-server`);
+  expect(await metadata.json()).toMatchObject({ issuer, authorization_endpoint: `${issuer}/authorize` });
+  await server.stop();
+  rmSync(cwd, { recursive: true });
+});
+
 it('the program of docs/limits.md refuses a message beyond its limit', async () => {
   const program = programsOf('docs/limits.md').programOf('onLimit:');
   const body = JSON.stringify({
@@ -196,6 +216,7 @@ describe('every page with a server', () => {
   ]);
   const HERE = [
     'docs/authorization.md',
+    'docs/authorization-server.md',
     'docs/getting-started.md',
     'docs/http.md',
     'docs/limits.md',

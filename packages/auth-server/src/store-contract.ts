@@ -156,10 +156,11 @@ const keepsManyRecords: Check = async (store) => {
  * @example
  * ```ts
  * import { storeContract } from '@decorum/auth-server/store-contract';
+ * import { it } from 'node:test';
  *
- * it.each(storeContract)('RedisStore %s', async (_rule, check) => {
- *   await check(await openEmptyStore(), clock);
- * });
+ * for (const [rule, check] of storeContract) {
+ *   it(`RedisStore ${rule}`, async () => check(await openEmptyStore(), clock));
+ * }
  * ```
  */
 export const storeContract: readonly StoreRule[] = [

@@ -32,14 +32,7 @@ const REMEDIES: Remedies = {
   key: 'This server does not have its key any more. Clients must get a new token.',
 };
 
-/**
- * What `oauth` does for a remote issuer, for one inside this process, which is never fetched.
- * @example
- * ```ts
- * const local = new LocalAuth({ issuer, resource, keys, grants }, options, { checks, platform });
- * const auth = new Authenticator(local.parts, platform);
- * ```
- */
+/** What `oauth` does for a remote issuer, for one inside this process, which is never fetched. */
 export class LocalAuth<HostRequest = unknown> {
   /** For an `Authenticator`. Its documents are those of the resource: the issuer adds its own. */
   readonly parts: AuthenticatorParts<HostRequest>;
