@@ -67,7 +67,9 @@ function moduleOf(code: string): string {
 const GIVEN = `
   declare const server: import('@decorum/core').McpServer;
   declare const ctx: import('@decorum/core').Context;
-  declare const auth: import('@decorum/http').Auth;
+  declare const auth: import('@decorum/http').Auth & import('@decorum/auth-server').AuthorizationServer;
+  declare const clientId: string;
+  declare const clientSecret: string;
   declare const id: string;
   declare const options: { readonly path?: string };
   declare const socket: import('node:net').Socket;
