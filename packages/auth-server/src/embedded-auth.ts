@@ -12,6 +12,9 @@ import type { UpstreamToken } from './upstream/upstream.js';
 import { UpstreamError } from './upstream/upstream-error.js';
 import { metadataOf, metadataPaths } from './provider/metadata.js';
 
+/** How often to look for grants that other processes have revoked, whose streams must end within a minute. */
+const CATCH_UP_MS = 30_000;
+
 /** Requests and responses over HTTP/2 have what is used of them. */
 type NodeArguments = [request: IncomingMessage, response: ServerResponse];
 
@@ -22,6 +25,7 @@ export class EmbeddedAuth<HostRequest> extends Authenticator<HostRequest> implem
   private readonly local: LocalAuth<HostRequest>;
   private readonly issuer: Issuer;
   private readonly open = new Set<AuthEndpoint>();
+  private timer: ReturnType<typeof setInterval> | undefined;
 
   constructor(options: AuthorizationServerOptions<HostRequest> & Place, platform: ServerPlatform) {
     // the parts report through the reporter, which exists only afterwards
@@ -48,11 +52,14 @@ export class EmbeddedAuth<HostRequest> extends Authenticator<HostRequest> implem
     super.opened(warn, path);
     await this.issuer.open();
     if (endpoint) this.open.add(endpoint);
+    this.timer ??= setInterval(() => void this.catchUp(), CATCH_UP_MS).unref();
   }
 
   async closed(endpoint: AuthEndpoint): Promise<void> {
     this.open.delete(endpoint);
-    if (this.open.size === 0) await this.issuer.close();
+    if (this.open.size > 0) return;
+    clearInterval(this.timer);
+    await this.issuer.close();
   }
 
   /** See `AuthorizationServer.upstream`. */
@@ -65,6 +72,11 @@ export class EmbeddedAuth<HostRequest> extends Authenticator<HostRequest> implem
   async principalOf(token: string | undefined): Promise<Principal> {
     await this.issuer.open();
     return await this.local.principalOf(token);
+  }
+
+  private async catchUp(): Promise<void> {
+    const { reporter } = this.local.parts;
+    await this.issuer.grants.catchUp().catch((error: unknown) => reporter.failed(problemOf(error)));
   }
 }
 

@@ -21,6 +21,8 @@ export const grantKey = (grantId: string): string => SealedRecords.key('grant', 
 export class Grants implements GrantSource {
   /** When each grant was revoked, oldest first. */
   private readonly revoked = new Map<string, number>();
+  /** The grants of the tokens that are in use here, and when these expire. */
+  private readonly used = new Map<string, number>();
   /** Called with each grant that is revoked. */
   onRevoked: (grantId: string) => void = () => {};
   /** Whether a client may get tokens for itself. */
@@ -33,12 +35,13 @@ export class Grants implements GrantSource {
   ) {}
 
   /** The grant of a token's claims; undefined if it is unknown, expired or revoked. */
-  async find({ grant_id: id, sub, client_id: client }: Claims): Promise<LiveGrant | undefined> {
+  async find({ grant_id: id, sub, client_id: client, exp }: Claims): Promise<LiveGrant | undefined> {
     // a client that got the token for itself needs no grant of a user
     if (id === undefined) return sub === client && this.isMachine(client) ? FOR_ITSELF : undefined;
     if (typeof id !== 'string' || this.revoked.has(id)) return undefined;
     if ((await this.records.get(grantKey(id))) === undefined) return undefined;
     const { revoked } = this;
+    this.used.set(id, Math.max(this.used.get(id) ?? 0, Number(exp) * 1000));
     return {
       get revoked() {
         return revoked.has(id);
@@ -54,13 +57,28 @@ export class Grants implements GrantSource {
 
   /** Remembers that a grant was revoked. */
   noteRevoked(grantId: string): void {
+    this.end(grantId);
+    this.report({ type: 'revoked', grantId });
+  }
+
+  /** Ends what is open here with grants that another process has revoked. Call it at least once a minute. */
+  async catchUp(): Promise<void> {
+    const now = this.clock.now();
+    for (const [id, until] of this.used) {
+      const isLive = until > now && !this.revoked.has(id);
+      if (isLive && (await this.records.get(grantKey(id))) !== undefined) continue;
+      this.used.delete(id);
+      if (isLive) this.end(id);
+    }
+  }
+
+  private end(grantId: string): void {
     const now = this.clock.now();
     for (const [id, at] of this.revoked) {
       if (now - at < REMEMBERED_MS) break;
       this.revoked.delete(id);
     }
     this.revoked.set(grantId, now);
-    this.report({ type: 'revoked', grantId });
     this.onRevoked(grantId);
   }
 }

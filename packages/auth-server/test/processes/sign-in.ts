@@ -129,17 +129,33 @@ export function tokensIn(answer: Answer): Tokens {
   return JSON.parse(answer.text) as Tokens;
 }
 
+const INITIALIZE = JSON.stringify({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'client', version: '1' } },
+});
+
+const headersOf = (token: string) => ({
+  authorization: `Bearer ${token}`,
+  'content-type': 'application/json',
+  accept: 'application/json, text/event-stream',
+});
+
 /** Calls the MCP endpoint with an access token. Returns the status. */
 export async function call(origin: string, token: string): Promise<number> {
-  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'client', version: '1' } };
-  const answer = await send(`${origin}/mcp`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${token}`,
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-    },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params }),
+  return (await send(`${origin}/mcp`, { method: 'POST', headers: headersOf(token), body: INITIALIZE })).status;
+}
+
+/** Opens the stream of a new session. */
+export async function openStream(origin: string, token: string): Promise<{ readonly ended: Promise<unknown> }> {
+  const headers = { ...headersOf(token), 'mcp-protocol-version': '2025-11-25' };
+  const opened = await fetch(`${origin}/mcp`, { method: 'POST', headers, body: INITIALIZE });
+  const session = opened.headers.get('mcp-session-id') ?? '';
+  await opened.text();
+  const stream = await fetch(`${origin}/mcp`, {
+    headers: { ...headers, accept: 'text/event-stream', 'mcp-session-id': session },
   });
-  return answer.status;
+  if (stream.status !== 200) throw new Error(`The stream has the status ${stream.status}.`);
+  return { ended: stream.text() };
 }

@@ -10,7 +10,18 @@ import { afterwards, createFolder, ManualClock } from '../fixture-store.js';
 import { pass, stopClock } from '../flows/site.js';
 import { type Node, startNodes } from './nodes.js';
 import { SharedStore, StoreServer } from './shared-store.js';
-import { Browser, call, type CodeForm, exchange, refresh, register, send, type Tokens, tokensIn } from './sign-in.js';
+import {
+  Browser,
+  call,
+  type CodeForm,
+  exchange,
+  openStream,
+  refresh,
+  register,
+  send,
+  type Tokens,
+  tokensIn,
+} from './sign-in.js';
 
 const REDIRECT = 'http://127.0.0.1/callback';
 const MINUTE = 60_000;
@@ -40,6 +51,11 @@ async function start() {
   return { storeServer, one, other, id, signIn };
 }
 
+async function revoke(origin: string, id: string, token: string): Promise<void> {
+  const body = new URLSearchParams({ client_id: id, token });
+  expect((await fetch(`${origin}/revoke`, { method: 'POST', body })).status).toBe(200);
+}
+
 const isRefused = { status: 400, text: expect.stringContaining('invalid_grant') };
 
 describe('two servers with one store', () => {
@@ -53,8 +69,7 @@ describe('two servers with one store', () => {
     const { one, other, id, signIn } = await start();
     const { tokens } = await signIn();
     for (const { origin } of [one, other]) expect(await call(origin, tokens.access_token)).toBe(200);
-    const body = new URLSearchParams({ client_id: id, token: tokens.refresh_token });
-    expect((await fetch(`${one.origin}/revoke`, { method: 'POST', body })).status).toBe(200);
+    await revoke(one.origin, id, tokens.refresh_token);
     expect(await call(one.origin, tokens.access_token)).toBe(401);
     expect(await call(other.origin, tokens.access_token)).toBe(200);
     expect(await refresh(other.origin, id, tokens.refresh_token)).toMatchObject(isRefused);
@@ -86,6 +101,19 @@ describe('two servers with one store', () => {
       expect(await exchange(pair[1].origin, form)).toMatchObject(isRefused);
       expect(await refresh(pair[1].origin, id, tokens.refresh_token)).toMatchObject(isRefused);
     }
+  });
+
+  it('end a stream of a revoked grant within a minute, also at the other', async () => {
+    // before the servers begin to look
+    jest.useFakeTimers({ now: Date.now(), doNotFake: [...NOT_FAKED, 'setTimeout', 'clearTimeout'] });
+    const { one, other, id, signIn } = await start();
+    const { tokens } = await signIn();
+    const { ended } = await openStream(other.origin, tokens.access_token);
+    await revoke(one.origin, id, tokens.refresh_token);
+    await jest.advanceTimersByTimeAsync(MINUTE / 2);
+    await ended;
+    // its cache does not have the token any more
+    expect(await call(other.origin, tokens.access_token)).toBe(401);
   });
 
   it('sign with the same new key after 90 days, and verify what the other has signed', async () => {
