@@ -72,6 +72,12 @@ class Alice extends User {
     super(scope, undefined, ALICE);
     if (clientMetadataUrl !== undefined) this.clientMetadataUrl = clientMetadataUrl;
   }
+
+  /** Forgets what the server no longer knows. */
+  invalidateCredentials(scope: 'all' | 'client' | 'tokens' | 'verifier' | 'discovery'): void {
+    if (scope === 'all' || scope === 'client') this.saveClientInformation(undefined);
+    if (scope === 'all' || scope === 'tokens') this.saveTokens(undefined);
+  }
 }
 
 /**
@@ -196,6 +202,37 @@ describe.each(KINDS)('the %s, connected without a token,', (_name, create, conne
     expect(user.asked).toHaveLength(1);
     await client.close();
   });
+});
+
+it.each([
+  ['SDK 1.32', connectV1],
+  ['SDK 2.4', connectV2('auto')],
+])('the %s registers and signs in again at a server that has forgotten everything (#25)', async (_name, connect) => {
+  const env = { PORT: String(await freePort()), SECURED_PASSWORD: ALICE.password };
+  const start = async () => await Program.start('../../examples/secured/dist/embedded.js', [], env);
+  const user = new Alice();
+  // SDK 2 says that it forgets its registration
+  const warn = jest.spyOn(console, 'warn').mockImplementation(() => {});
+  let program = await start();
+  try {
+    const first: Connection = await connect(user, program);
+    await expect(first.client.callTool(call('whoami'))).rejects.toThrow(UNAUTHORIZED);
+    await first.transport.finishAuth(...user.returned);
+    const before = user.clientInformation()?.client_id;
+    await first.client.close();
+    await program.stop();
+    program = await start();
+    await expect(connect(user, program)).rejects.toThrow(UNAUTHORIZED);
+    expect(user.clientInformation()?.client_id).not.toBe(before);
+    const { client, transport }: Connection = await connect(user, program);
+    await expect(client.callTool(call('whoami'))).rejects.toThrow(UNAUTHORIZED);
+    await transport.finishAuth(...user.returned);
+    expect(textOf(await client.callTool(call('whoami')))).toContain('alice');
+    await client.close();
+  } finally {
+    warn.mockRestore();
+    await program.stop();
+  }
 });
 
 it('the SDK 1.32 never asks its user for more while it has a refresh token (#25)', async () => {
