@@ -155,7 +155,7 @@ export class Issuer {
       signsInAgain: accounts.passwords === undefined,
       machineScopes: (clientId) => this.machines.get(clientId),
       isResource: (identifier) => canonicalResource(identifier) === canonical,
-      hasAccount: async (subject) => (await accounts.find(subject)) !== undefined,
+      user: async (subject) => await accounts.find(subject),
       client: async (id) => await this.findClient(id),
       tokenRequest: () => tokens.request,
       grantOf: async (ctx) => await this.grantWithoutPage(ctx),

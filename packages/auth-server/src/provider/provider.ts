@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import type { Configuration, Interaction, KoaContextWithOIDC, Provider } from 'oidc-provider';
 
 import type { SigningJwk } from '../keys/signing-keys.js';
+import type { User } from '../users/user-directory.js';
 import { type AdapterParts, adapterFor } from './adapter.js';
 import { DIRECT } from './endpoints.js';
 import { LIFETIMES } from './lifetimes.js';
@@ -23,8 +24,8 @@ export interface ProviderParts extends AdapterParts {
   machineScopes(clientId: string): readonly string[] | undefined;
   /** Whether an identifier names the resource. */
   isResource(identifier: string): boolean;
-  /** Whether the subject may still sign in. */
-  hasAccount(subject: string): Promise<boolean>;
+  /** The user of a subject; undefined if nobody has it any more. */
+  user(subject: string): Promise<User | undefined>;
   /** The grant of an authorization request that needs no consent page; undefined if it needs one. */
   grantOf(ctx: KoaContextWithOIDC): Promise<string | undefined>;
   /** Whether each authorization request signs in again, because the application has sessions of its own. */
@@ -75,8 +76,10 @@ function configurationOf(parts: ProviderParts): Configuration {
     revokeGrantPolicy: async () => true,
     extraTokenClaims: async (_ctx, token) =>
       'grantId' in token && token.grantId ? { grant_id: token.grantId } : undefined,
-    findAccount: async (_ctx, subject) =>
-      (await parts.hasAccount(subject)) ? { accountId: subject, claims: async () => ({ sub: subject }) } : undefined,
+    findAccount: async (_ctx, subject) => {
+      const user = await parts.user(subject);
+      return user && { accountId: subject, user, claims: async () => ({ sub: subject }) };
+    },
     loadExistingGrant: async (ctx) => {
       const id = ctx.oidc.result?.consent?.grantId ?? (await parts.grantOf(ctx));
       return id === undefined ? undefined : await ctx.oidc.provider.Grant.find(id);
@@ -103,6 +106,11 @@ function cookieNames(issuer: string): Readonly<Record<'session' | 'interaction' 
   };
 }
 
+/** What `findAccount` finds. */
+interface UserAccount {
+  readonly user: User;
+}
+
 const interactionUrl = (issuer: string, uid: string): string => issuer.replace(/\/$/, '') + ENDPOINTS.interaction + uid;
 
 function featuresOf({ resource, scopes, isResource, machineScopes }: ProviderParts): Configuration['features'] {
@@ -119,8 +127,11 @@ function featuresOf({ resource, scopes, isResource, machineScopes }: ProviderPar
       getResourceServerInfo: async (ctx, identifier, { clientId }) => {
         const { InvalidTarget } = library().errors;
         if (!isResource(identifier)) throw new InvalidTarget('This server issues tokens for another resource.');
+        const available = isForItself(ctx) ? (machineScopes(clientId) ?? []) : scopes;
+        // at the token endpoint, the user is known, and may have lost scopes since the consent
+        const { scopes: own } = (ctx.oidc.account as Partial<UserAccount> | undefined)?.user ?? {};
         return {
-          scope: (isForItself(ctx) ? (machineScopes(clientId) ?? []) : scopes).join(' '),
+          scope: available.filter((scope) => own?.includes(scope) ?? true).join(' '),
           audience: resource,
           accessTokenFormat: 'jwt',
           accessTokenTTL: LIFETIMES.AccessToken,

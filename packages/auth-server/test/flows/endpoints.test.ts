@@ -8,7 +8,7 @@ import { eachRevision } from '../../../../test/support/requirements.js';
 import { rawRequest } from '../../../../test/support/raw-http.js';
 import { Browser } from './browser.js';
 import { Client, PASSWORD, register, REDIRECT, sendForm } from './client.js';
-import { pass, serve, type Site, stopClock } from './site.js';
+import { createAuth, pass, serve, type Site, stopClock } from './site.js';
 
 stopClock();
 
@@ -125,6 +125,14 @@ describe('the metadata', () => {
     expect(await app.call((await app.connect()).access_token)).toBe(200);
     expect((await register(site, { redirect_uris: [REDIRECT] })).status).toBe(201);
   });
+});
+
+eachRevision('AUTH25-11', 'the endpoints are at https, or on this machine if that is allowed', () => {
+  const at = (origin: string, allowLoopbackHttp: boolean) => () => createAuth(origin, { allowLoopbackHttp });
+  expect(at('https://mcp.example.com', false)).not.toThrow();
+  expect(at('http://localhost:3000', true)).not.toThrow();
+  for (const allowed of [true, false]) expect(at('http://mcp.example.com', allowed)).toThrow('must use https');
+  expect(at('http://localhost:3000', false)).toThrow('must use https');
 });
 
 describe('the host of a request', () => {

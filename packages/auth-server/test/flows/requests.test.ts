@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { eachRevision, itShows } from '../../../../test/support/requirements.js';
 import { Browser, type Page } from './browser.js';
 import { Client, partsOf, register, REDIRECT } from './client.js';
-import { directory, serve, type Site, stopClock } from './site.js';
+import { directory, pass, serve, type Site, stopClock } from './site.js';
 
 stopClock();
 
@@ -149,19 +149,23 @@ describe('a mistake of a known client', () => {
   };
   eachRevision('AUTH25-13', 'is sent back: PKCE with S256 is required of all clients (defence 8)', pkce);
 
-  itShows([['AUTHAS-13', '2026-07-28']], 'is sent back with `state` and `iss`, as a success is', async () => {
-    await expectRedirect({ resource: 'https://other.example/mcp' }, 'invalid_target');
-    await expectRedirect({ resource: `${site.resource}/x` }, 'invalid_target');
-    await expectRedirect({ resource: site.origin }, 'invalid_target');
-    await expectRedirect({ response_type: 'magic' }, 'unsupported_response_type');
-    await expectRedirect({ response_type: undefined }, 'invalid_request');
-    await expectRedirect({ request: 'a.b.c' }, 'request_not_supported');
-    await expectRedirect({ prompt: 'none' }, 'login_required');
-    const { answer } = await client.authorize();
-    expect(answer).toEqual({ code: expect.any(String), state: 'a state', iss: site.issuer });
-    const metadata = (await (await fetch(`${site.issuer}/.well-known/oauth-authorization-server`)).json()) as object;
-    expect(metadata).toMatchObject({ authorization_response_iss_parameter_supported: true, issuer: site.issuer });
-  });
+  itShows(
+    [['AUTHAS-13', '2026-07-28']],
+    'is sent back with `state` and `iss`, as a success is (defence 12)',
+    async () => {
+      await expectRedirect({ resource: 'https://other.example/mcp' }, 'invalid_target');
+      await expectRedirect({ resource: `${site.resource}/x` }, 'invalid_target');
+      await expectRedirect({ resource: site.origin }, 'invalid_target');
+      await expectRedirect({ response_type: 'magic' }, 'unsupported_response_type');
+      await expectRedirect({ response_type: undefined }, 'invalid_request');
+      await expectRedirect({ request: 'a.b.c' }, 'request_not_supported');
+      await expectRedirect({ prompt: 'none' }, 'login_required');
+      const { answer } = await client.authorize();
+      expect(answer).toEqual({ code: expect.any(String), state: 'a state', iss: site.issuer });
+      const metadata = (await (await fetch(`${site.issuer}/.well-known/oauth-authorization-server`)).json()) as object;
+      expect(metadata).toMatchObject({ authorization_response_iss_parameter_supported: true, issuer: site.issuer });
+    },
+  );
 
   it('is sent back: an answer that the metadata does not offer', async () => {
     for (const mode of ['fragment', 'form_post', 'web_message', 'jwt', ''])
@@ -189,6 +193,20 @@ describe('a mistake of a known client', () => {
     await expectRedirect({ scope: 'notes:write' }, 'access_denied', 'bob');
     await expectRedirect({ scope: 'unknown' }, 'access_denied');
   });
+});
+
+it('parameters of OpenID Connect lead to a page or back, and never to an error of the server', async () => {
+  const values = ['login', 'consent', 'login consent', 'select_account', 'none', '', '0', '-1', 'x', '{}', '\0'];
+  const names = ['prompt', 'max_age', 'claims', 'id_token_hint', 'login_hint', 'acr_values', 'request_uri', 'dpop_jkt'];
+  for (const name of [...names, 'registration', 'authorization_details', 'code_challenge_method', 'display', 'nonce']) {
+    for (const value of values) {
+      const { status } = await open(client, { [name]: value });
+      expect([name, value, [200, 303, 400].includes(status)]).toEqual([name, value, true]);
+    }
+    // an hour of requests
+    pass(60_000);
+  }
+  expect(site.logged).toEqual([]);
 });
 
 describe('scopes', () => {
@@ -241,6 +259,23 @@ describe('a registration', () => {
       expect([uri, ...(await refused({ redirect_uris: [uri] }))]).toEqual([uri, 400, 'invalid_redirect_uri']);
     for (const uri of ['https://a.example/cb', 'http://localhost/cb', 'http://127.0.0.1:7/cb', 'http://[::1]/cb'])
       expect([uri, ...(await refused({ redirect_uris: [uri] }))]).toEqual([uri, 201, undefined]);
+  });
+
+  it('gets an id and a secret of ours, and nothing else that it asks for (defence 5)', async () => {
+    const sent = { client_id: 'mine', client_secret: 'mine', scope: 'admin', application_type: 'web', logo_uri: 'x' };
+    const { status, body, headers } = await register(site, { redirect_uris: [REDIRECT], ...sent });
+    expect([status, headers.get('cache-control')]).toEqual([201, 'no-store']);
+    expect(body).toEqual({
+      client_id: expect.stringMatching(/^[\w-]{22}$/),
+      client_id_issued_at: expect.any(Number),
+      client_secret: expect.stringMatching(/^[\w-]{43}$/),
+      client_secret_expires_at: 0,
+      redirect_uris: [REDIRECT],
+      application_type: 'web',
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      token_endpoint_auth_method: 'client_secret_basic',
+    });
   });
 
   it.each([

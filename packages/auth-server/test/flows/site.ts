@@ -58,8 +58,11 @@ export interface Site {
   readonly events: AuthEvent[];
   readonly logged: string[];
   readonly auth: AuthorizationServer;
-  /** Calls the tool `whoami`. */
-  call(token: string): Promise<{ readonly status: number; readonly text: string; readonly headers: Headers }>;
+  /** Calls a tool, `whoami` by default. */
+  call(
+    token: string,
+    tool?: string,
+  ): Promise<{ readonly status: number; readonly text: string; readonly headers: Headers }>;
   close(): Promise<void>;
 }
 
@@ -103,12 +106,13 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** A server with the tool `whoami`, which collects its warnings. */
+/** A server with the tools `whoami` and `notes_write`, which collects its warnings. */
 export function mcpServer(logged: string[]): McpServer {
   const log = (...parts: unknown[]) => void logged.push(inspect(parts));
   const logger = { debug: log, info: log, warn: log, error: log };
   const server = new McpServer({ name: 'flows', version: '1.0.0', logger });
   server.addTool({ name: 'whoami', input: NoInput }, (_input, { principal }) => JSON.stringify(principal));
+  server.addTool({ name: 'notes_write', input: NoInput, scopes: ['notes:write'] }, () => 'written');
   return server;
 }
 
@@ -153,23 +157,25 @@ export async function serve({ wrap, ...options }: SiteOptions = {}): Promise<Sit
   };
 }
 
-/** Calls the tool `whoami` of a server. */
-export const caller = (origin: string) => async (token: string) => {
-  const headers = {
-    authorization: `Bearer ${token}`,
-    'content-type': 'application/json',
-    accept: 'application/json, text/event-stream',
-    'mcp-protocol-version': '2026-07-28',
-    'mcp-method': 'tools/call',
-    'mcp-name': 'whoami',
+/** Calls the tools of a server. */
+export const caller =
+  (origin: string) =>
+  async (token: string, tool = 'whoami') => {
+    const headers = {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': 'tools/call',
+      'mcp-name': tool,
+    };
+    const meta = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientInfo': { name: 'flows', version: '1' },
+      'io.modelcontextprotocol/clientCapabilities': {},
+    };
+    const params = { name: tool, arguments: {}, _meta: meta };
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+    const response = await fetch(`${origin}/mcp`, { method: 'POST', headers, body });
+    return { status: response.status, headers: response.headers, text: await response.text() };
   };
-  const meta = {
-    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-    'io.modelcontextprotocol/clientInfo': { name: 'flows', version: '1' },
-    'io.modelcontextprotocol/clientCapabilities': {},
-  };
-  const params = { name: 'whoami', arguments: {}, _meta: meta };
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
-  const response = await fetch(`${origin}/mcp`, { method: 'POST', headers, body });
-  return { status: response.status, headers: response.headers, text: await response.text() };
-};

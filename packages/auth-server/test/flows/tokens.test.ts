@@ -115,17 +115,21 @@ describe('a code', () => {
 });
 
 describe('a refresh token', () => {
-  eachRevision('AUTHAS-11', 'is replaced each time, and the old one ends the grant 20 seconds later', async () => {
-    const first = await client.connect();
-    const second = tokensOf(await client.refresh(first.refresh_token));
-    expect(second.refresh_token).not.toBe(first.refresh_token);
-    expect(second.expires_in).toBe(300);
-    pass(20 * SECOND);
-    expect(errorOf(await client.refresh(first.refresh_token))).toEqual(INVALID_GRANT);
-    expect(errorOf(await client.refresh(second.refresh_token))).toEqual(INVALID_GRANT);
-    expect(await client.call(second.access_token)).toBe(401);
-    expect(typesOf()).toEqual(expect.arrayContaining(['revoked', 'refresh-replay']));
-  });
+  eachRevision(
+    ['AUTHAS-11', 'AUTH25-14'],
+    'is replaced each time, and the old one ends the grant 20 seconds later',
+    async () => {
+      const first = await client.connect();
+      const second = tokensOf(await client.refresh(first.refresh_token));
+      expect(second.refresh_token).not.toBe(first.refresh_token);
+      expect(second.expires_in).toBe(300);
+      pass(20 * SECOND);
+      expect(errorOf(await client.refresh(first.refresh_token))).toEqual(INVALID_GRANT);
+      expect(errorOf(await client.refresh(second.refresh_token))).toEqual(INVALID_GRANT);
+      expect(await client.call(second.access_token)).toBe(401);
+      expect(typesOf()).toEqual(expect.arrayContaining(['revoked', 'refresh-replay']));
+    },
+  );
 
   it('gives two requests within 20 seconds the same successor, and both access tokens work', async () => {
     const { refresh_token: token } = await client.connect();
@@ -187,6 +191,20 @@ describe('/revoke', () => {
     expect(await client.call(tokens.access_token)).toBe(401);
     expect(errorOf(await client.refresh(tokens.refresh_token))).toEqual(INVALID_GRANT);
     expect(typesOf()).toContain('revoked');
+  });
+
+  it('of an access token ends the grant also after it has expired, and not if anything in it was changed', async () => {
+    const { access_token: token, refresh_token: next } = await client.connect();
+    const [header, claims, signature] = token.split('.') as [string, string, string];
+    const { grant_id: grantId } = partsOf(token)[1] as { grant_id: string };
+    const forged = Buffer.from(JSON.stringify({ client_id: client.id, grant_id: grantId })).toString('base64url');
+    const none = Buffer.from('{"alg":"none","typ":"at+jwt"}').toString('base64url');
+    for (const wrong of [`${header}.${forged}.${signature}`, `${none}.${claims}.`, `${none}.${forged}.`, `${token}x`])
+      expect((await client.revoke(wrong)).status).toBe(200);
+    const { refresh_token: last } = tokensOf(await client.refresh(next));
+    pass(3600 * SECOND);
+    expect((await client.revoke(token)).status).toBe(200);
+    expect(errorOf(await client.refresh(last))).toEqual(INVALID_GRANT);
   });
 
   it.each(['access_token', 'refresh_token'] as const)('of the %s of another client has no effect', async (kind) => {
