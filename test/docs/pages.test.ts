@@ -95,7 +95,7 @@ const FOREIGN = new Set(
     http: 'Accept Authorization Forwarded',
     protocol: 'promptsListChanged resourcesListChanged toolsListChanged',
     // MCP SDK, both versions
-    sdk: `StdioServerTransport createLinkedPair createMcpHandler createMessage disable eventStore getClientCapabilities
+    sdk: `StdioServerTransport authProvider createLinkedPair createMcpHandler createMessage disable eventStore getClientCapabilities
       listRoots requestSampling sendLoggingMessage sendResourceListChanged sendResourceUpdated sendToolListChanged`,
     fastify: 'forceCloseConnections inject onSend',
     nest: `AuthGuard HttpException PartialType Reflector ValidationPipe enableShutdownHooks getClass getHandler overrideProvider

@@ -13,3 +13,9 @@ export const createStore = async (): Promise<{ readonly store: AuthStore; readon
   store: memoryStore(),
   clock: { now: () => 0, pass: () => {} },
 });
+
+export const secretOf = (_client: string): string => 'secret';
+
+export const staff = new Set<unknown>(['octocat']);
+
+export const repositoriesOf = async (_accessToken: string): Promise<string[]> => [];
