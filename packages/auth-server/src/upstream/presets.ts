@@ -19,7 +19,8 @@ export function github(options: KnownUpstreamOptions): UpstreamOptions {
   requireOptions('github', options, OPTIONS);
   return {
     ...options,
-    issuer: 'https://github.com',
+    // what it sends back as `iss` (RFC 9207)
+    issuer: 'https://github.com/login/oauth',
     name: 'github',
     title: 'GitHub',
     endpoints: {

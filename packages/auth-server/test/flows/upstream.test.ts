@@ -215,31 +215,43 @@ describe('The token of the upstream', () => {
 });
 
 describe('A provider without OpenID Connect', () => {
-  it('tells who has signed in by its API', async () => {
+  /** A visitor who comes back from GitHub with more parameters than `code` and `state`. */
+  async function visit(user: string, more = '') {
     const seen: string[] = [];
-    const answer = (response: ServerResponse, body: unknown) => {
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    const answer = (response: ServerResponse, body: string) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(body);
     };
     const origin = await listenOn(
       createServer((request, response) => {
         seen.push(`${request.method} ${request.url} ${request.headers.authorization ?? ''}`.trim());
-        if (request.url === '/user') return answer(response, { id: 583_231, login: 'octocat' });
-        answer(response, { access_token: 'of the upstream', token_type: 'bearer', scope: 'repo' });
+        if (request.url === '/user') return answer(response, user);
+        answer(response, JSON.stringify({ access_token: 'of the upstream', token_type: 'bearer', scope: 'repo' }));
       }),
     );
-    const { upstream: preset } = { upstream: github({ clientId: 'decorum', clientSecret: SECRET, scopes: ['repo'] }) };
+    const preset = github({ clientId: 'decorum', clientSecret: SECRET, scopes: ['repo'] });
     const endpoints = { authorization: `${origin}/authorize`, token: `${origin}/token`, user: `${origin}/user` };
     const site = await serve({ upstream: { ...preset, endpoints } });
-    const visitor = new Visitor(await Client.register(site));
-    const page = await visitor.open();
+    const { client, browser } = new Visitor(await Client.register(site));
+    const page = await browser.open(client.url());
+    const { redirect } = await browser.submit(page, {}, 'Allow');
+    const callback = `${site.issuer}/upstream/callback?code=c&state=${redirect.searchParams.get('state')}${more}`;
+    return { page, site, client, seen, back: await browser.open(callback) };
+  }
+
+  it('tells who has signed in by its API', async () => {
+    const { page, site, client, seen, back } = await visit('{ "id": 583231, "login": "octocat" }');
     expect(page.text).toMatch(/At GitHub, this server will ask for.*repo/);
-    const { redirect } = await visitor.browser.submit(page, {}, 'Allow');
-    const callback = `${site.issuer}/upstream/callback?code=c&state=${redirect.searchParams.get('state')}`;
-    const { code = '' } = (await visitor.browser.open(callback)).answer;
-    const { body } = await visitor.client.exchange(code);
+    const { body } = await client.exchange(back.answer['code'] as string);
     const principal = await site.auth.principalOf(body['access_token'] as string);
     expect(principal.subject).toBe('github|583231');
     expect(await site.auth.upstream(principal)).toEqual({ accessToken: 'of the upstream' });
     expect(seen).toEqual(['POST /token', 'GET /user Bearer of the upstream']);
+  });
+
+  it('may say who it is, and nobody else may (RFC 9207)', async () => {
+    const { back } = await visit('{ "id": 1 }', '&iss=https://github.com/login/oauth');
+    expect(back.answer['code']).toBeDefined();
+    const { back: mixedUp } = await visit('{ "id": 1 }', '&iss=https://github.com');
+    expect(mixedUp.answer).toMatchObject({ error: 'server_error' });
   });
 });
