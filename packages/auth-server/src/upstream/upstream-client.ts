@@ -85,7 +85,8 @@ export class UpstreamClient {
     });
     const claims = isOpenId ? { ...answer.claims() } : await this.userOf(answer.access_token);
     const id = isOpenId ? claims['sub'] : claims['id'];
-    if ((typeof id !== 'string' && typeof id !== 'number') || id === '') {
+    // a larger number has lost its last digits, and might be that of somebody else
+    if (!Number.isSafeInteger(id) && (typeof id !== 'string' || id === '')) {
       throw new Error(`${upstream.issuer} did not say who has signed in`);
     }
     return { identity: { id: String(id), claims }, tokens: this.tokensOf(answer) };

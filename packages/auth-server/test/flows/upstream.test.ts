@@ -254,4 +254,11 @@ describe('A provider without OpenID Connect', () => {
     const { back: mixedUp } = await visit('{ "id": 1 }', '&iss=https://github.com');
     expect(mixedUp.answer).toMatchObject({ error: 'server_error' });
   });
+
+  it('signs nobody in whose id is missing, or a number that JavaScript rounds', async () => {
+    for (const id of ['9007199254740993', '1e400', '1.5', 'null', '""', '[1]', 'true']) {
+      const { back } = await visit(`{ "id": ${id} }`);
+      expect([id, back.answer['error']]).toEqual([id, 'server_error']);
+    }
+  });
 });
