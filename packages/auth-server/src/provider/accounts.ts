@@ -36,7 +36,7 @@ export class PasswordAccounts implements Accounts {
   }
 
   async find(subject: string): Promise<User | undefined> {
-    return await this.users.find(subject);
+    return userIn(await this.users.find(subject), '`find` of `users` must resolve');
   }
 
   async signedIn(): Promise<undefined> {}
@@ -44,9 +44,7 @@ export class PasswordAccounts implements Accounts {
   /** See `SignInAttempts`. */
   async verify({ name, password, address }: Credentials): Promise<AttemptResult<User>> {
     return await this.attempts.attempt({ name, address }, async () => {
-      const user = await this.users.verify(name, password);
-      if (user === undefined || isUser(user)) return user;
-      throw new TypeError('`verify` of `users` must resolve with a user with a `subject`, or undefined.');
+      return userIn(await this.users.verify(name, password), '`verify` of `users` must resolve');
     });
   }
 }
@@ -103,10 +101,21 @@ export class ApplicationAccounts implements Accounts {
   }
 }
 
-const isUser = (value: unknown): value is User => {
+const isUser = (value: unknown): value is User =>
+  isObject(value) && typeof value['subject'] === 'string' && value['subject'] !== '' && isUserData(value);
+
+/** Whether a value has what may be known of a user. A mistake must not let the user grant everything. */
+export function isUserData(value: unknown): value is Omit<User, 'subject'> {
   if (!isObject(value)) return false;
-  const { subject, name = '', scopes = [] } = value;
-  return typeof subject === 'string' && subject !== '' && typeof name === 'string' && Array.isArray(scopes);
-};
+  const { name = '', scopes = [] } = value;
+  return typeof name === 'string' && Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string');
+}
+
+/** What a directory has found. Databases say `null` for nothing. */
+function userIn(found: unknown, must: string): User | undefined {
+  if (found === undefined || found === null) return undefined;
+  if (isUser(found)) return found;
+  throw new TypeError(`${must} with a user with a \`subject\`, or undefined.`);
+}
 
 const keyOf = (subject: string): string => SealedRecords.key('user', subject);

@@ -1,11 +1,11 @@
 import type { PageWriter } from '../provider/page-writer.js';
-import type { KnownUsers } from '../provider/accounts.js';
+import { isUserData, type KnownUsers } from '../provider/accounts.js';
 import type { Consents } from '../provider/consents.js';
 import type { ReportSignIn } from '../provider/report.js';
 import { denied, finish, forgetSession, formOf, type Turn } from '../provider/turn.js';
 import { FIELDS } from '../pages/views.js';
 import type { KeptTokens } from './kept-tokens.js';
-import type { ResolvedUpstream } from './upstream-options.js';
+import type { ResolvedUpstream, UpstreamIdentity, UpstreamUser } from './upstream-options.js';
 import type { Approval, UpstreamResult, UpstreamSignIns } from './upstream-sign-ins.js';
 
 /** Dependencies of `UpstreamTurns`. */
@@ -83,7 +83,7 @@ export class UpstreamTurns {
     const { approval } = result;
     // somebody else has signed in than the user who had asked to be remembered
     if (approval.subject !== undefined && approval.subject !== subject) return await this.ask(turn);
-    const user = upstream.user === undefined ? {} : await upstream.user(identity);
+    const user = await this.userOf(identity);
     const scopes = approval.scopes.filter((scope) => user?.scopes?.includes(scope) ?? true);
     if (user === undefined || scopes.length === 0) {
       this.parts.report({
@@ -97,6 +97,16 @@ export class UpstreamTurns {
     }
     await this.parts.users.remember({ ...user, subject });
     await this.grant(turn, { subject, scopes, result });
+  }
+
+  /** @throws {TypeError} if the application returns neither what it knows of the user, nor nothing */
+  private async userOf(identity: UpstreamIdentity): Promise<UpstreamUser | undefined> {
+    const { user } = this.parts.upstream;
+    const found: unknown = user === undefined ? {} : await user(identity);
+    if (found === undefined || found === null) return undefined;
+    if (isUserData(found)) return found;
+    const problem = 'an object with maybe a `name` and a list of `scopes`';
+    throw new TypeError(`\`user\` of the upstream must return ${problem}, or undefined to deny access.`);
   }
 
   private async grant(turn: Turn, { subject, scopes, result }: Granted): Promise<void> {

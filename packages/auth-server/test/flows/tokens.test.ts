@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 
 import { eachRevision } from '../../../../test/support/requirements.js';
 import { type Answer, Client, partsOf, register, REDIRECT, sendForm, type Tokens } from './client.js';
-import { pass, serve, type Site, stopClock } from './site.js';
+import { directory, pass, serve, type Site, stopClock } from './site.js';
 
 stopClock();
 
@@ -171,6 +171,16 @@ describe('a refresh token', () => {
     ]);
     expect(errorOf(await client.refresh(`${token}x`))).toEqual(INVALID_GRANT);
     expect((await client.refresh(token, { resource: site.resource })).status).toBe(200);
+  });
+
+  it('is good for nothing once its user is gone, also if the directory then finds null', async () => {
+    const people = directory();
+    let isGone = false;
+    const find = async (subject: string) => (isGone ? (null as never) : await people.find(subject));
+    const left = await Client.register(await serve({ users: { verify: people.verify, find } }));
+    const { refresh_token: token } = await left.connect();
+    isGone = true;
+    expect(errorOf(await left.refresh(token))).toEqual(INVALID_GRANT);
   });
 
   it('is valid for 30 days of silence', async () => {

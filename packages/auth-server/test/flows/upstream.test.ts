@@ -155,6 +155,32 @@ describe('A server in front of another provider', () => {
     expect(site.events.at(-1)).toMatchObject({ type: 'login', allowed: false, subject: 'staff|u-2' });
   });
 
+  it('signs nobody in if the application answers in an unknown way', async () => {
+    let answer: unknown;
+    const { visitor, site } = await delegated({ user: () => answer as undefined });
+    answer = null;
+    expect((await visitor.browser.open(await visitor.allow(await visitor.open()))).answer['error']).toBe(
+      'access_denied',
+    );
+    for (answer of [
+      false,
+      true,
+      'u-1',
+      [],
+      { scopes: 'notes:write' },
+      { scopes: null },
+      { scopes: [1] },
+      { name: 5 },
+    ]) {
+      const { status } = await visitor.browser.open(await visitor.allow(await visitor.open()));
+      expect([answer, status, site.logged.splice(0).join()]).toEqual([
+        answer,
+        500,
+        expect.stringContaining('`user` of'),
+      ]);
+    }
+  });
+
   it('remembers a consent only for the account that gave it', async () => {
     const { visitor, upstream } = await delegated({}, { remember: 30 });
     const page = await visitor.open();
