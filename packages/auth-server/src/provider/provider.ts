@@ -148,16 +148,12 @@ const isForItself = ({ oidc }: KoaContextWithOIDC): boolean => oidc.params?.['gr
 function policyOf({ signsInAgain }: ProviderParts) {
   const { base, Check, Prompt } = library().interactionPolicy;
   const policy = base();
-  const login = policy.get('login');
-  if (signsInAgain) {
-    login?.checks.add(
-      new Check(
-        'application_session',
-        'the application knows who it is',
-        ({ oidc }) => oidc.result?.login === undefined,
-      ),
-    );
-  }
+  const mustSignIn = ({ oidc }: KoaContextWithOIDC) => {
+    if (oidc.result?.login !== undefined) return false;
+    // a session may be older than the decision that its user is none any more
+    return signsInAgain || (oidc.session?.accountId !== undefined && oidc.account === undefined);
+  };
+  policy.get('login')?.checks.add(new Check('no_user', 'the user must sign in', 'login_required', mustSignIn));
   policy.remove('consent');
   policy.add(
     new Prompt(

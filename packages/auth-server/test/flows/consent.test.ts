@@ -171,6 +171,18 @@ describe('consent', () => {
     const page = await allow(browser, asAlice);
     expect([page.status, page.headers.get('location')]).toEqual([400, null]);
   });
+
+  it('is for somebody else in a browser whose user is none any more', async () => {
+    const users = [{ subject: 'alice' }, { subject: 'bob' }];
+    const app = await Client.register(await serve({ users: directory(users) }));
+    const browser = new Browser();
+    await allow(browser, await app.signIn(browser));
+    users.shift();
+    expect((await browser.open(app.url({ prompt: 'none' }))).answer['error']).toBe('login_required');
+    const page = await app.signIn(browser, {}, 'bob');
+    expect(page.text).toMatch(/Your account bob/);
+    expect((await allow(browser, page)).answer['code']).toBeDefined();
+  });
 });
 
 describe('consent that is remembered', () => {
