@@ -1,5 +1,6 @@
 // What strangers can make the server keep.
 import { describe, expect, it } from '@jest/globals';
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 
 import { SYSTEM_CLOCK } from '../src/platform.js';
 import { MemoryStore } from '../src/store/memory-store.js';
@@ -63,5 +64,40 @@ describe('sign-ins that nobody finishes', () => {
     expect(await begin(issuer, { from: '198.51.100.1' })).toBe(303);
     pass(60_000);
     expect(await begin(issuer, { from: from(121) })).toBe(303);
+  });
+});
+
+describe('what clients sign to prove who they are', () => {
+  it.each([
+    ['for two hours is refused, and not kept', 7200, 401, 0],
+    // the refresh token is wrong
+    ['for five minutes is kept, so that it works once', 300, 400, 1],
+  ])('%s', async (_what, seconds, status, kept) => {
+    const store = new MemoryStore({}, SYSTEM_CLOCK);
+    const { issuer } = await serve({ store });
+    const { privateKey, publicKey } = await generateKeyPair('ES256');
+    const registered = await fetch(`${issuer}/register`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        redirect_uris: [REDIRECT],
+        token_endpoint_auth_method: 'private_key_jwt',
+        jwks: { keys: [{ ...(await exportJWK(publicKey)), alg: 'ES256', use: 'sig' }] },
+      }),
+    });
+    const { client_id: id } = (await registered.json()) as { client_id: string };
+    const now = Math.floor(Date.now() / 1000);
+    const assertion = await new SignJWT({ iss: id, sub: id, aud: issuer, jti: 'one', iat: now, exp: now + seconds })
+      .setProtectedHeader({ alg: 'ES256' })
+      .sign(privateKey);
+    const body = new URLSearchParams({
+      client_id: id,
+      grant_type: 'refresh_token',
+      refresh_token: 'wrong',
+      client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+      client_assertion: assertion,
+    });
+    const answer = await fetch(`${issuer}/token`, { method: 'POST', body });
+    expect([answer.status, (await store.list('replay')).length]).toEqual([status, kept]);
   });
 });

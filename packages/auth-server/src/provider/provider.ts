@@ -10,6 +10,9 @@ import { LIFETIMES } from './lifetimes.js';
 import { library } from './library.js';
 import { CLIENT_AUTH_METHODS, ENDPOINTS } from './metadata.js';
 
+/** How long what a client signs to prove who it is may be valid. */
+const ASSERTION_MS = 60 * 60_000;
+
 /** What a provider is made of. */
 export interface ProviderParts extends AdapterParts {
   readonly issuer: string;
@@ -63,6 +66,7 @@ function configurationOf(parts: ProviderParts): Configuration {
     clientAuthMethods: [...CLIENT_AUTH_METHODS],
     clientDefaults: { id_token_signed_response_alg: 'ES256', grant_types: ['authorization_code', 'refresh_token'] },
     pkce: { required: () => true },
+    assertJwtClientAuthClaimsAndHeader: (_ctx, { exp }) => requireShortLived(exp, parts.clock.now()),
     extraParams: [DIRECT],
     ttl: LIFETIMES,
     features: featuresOf(parts),
@@ -109,6 +113,13 @@ function cookieNames(issuer: string): Readonly<Record<'session' | 'interaction' 
 /** What `findAccount` finds. */
 interface UserAccount {
   readonly user: User;
+}
+
+/** Each assertion is kept until it expires. With one for years, a stranger could have grants evicted in its favor. */
+function requireShortLived(exp: unknown, now: number): void {
+  if (Number(exp) * 1000 <= now + ASSERTION_MS) return;
+  const { InvalidClientAuth } = library().errors;
+  throw new InvalidClientAuth('the client_assertion JWT must expire within an hour');
 }
 
 const interactionUrl = (issuer: string, uid: string): string => issuer.replace(/\/$/, '') + ENDPOINTS.interaction + uid;

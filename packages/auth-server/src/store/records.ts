@@ -7,10 +7,13 @@ const SWEPT_PER_CHANGE = 4;
 const EVICTED_SHARE = 0.02;
 
 /**
- * Caps on kinds that strangers create: each authorization request leaves an interaction before anybody has signed in.
- * Beyond the cap, the oldest is evicted.
+ * Caps on kinds that strangers create before anybody has signed in: authorization requests, and approvals to sign in
+ * upstream. Beyond the cap, the oldest is evicted.
  */
-const MAX_OF_KIND: ReadonlyMap<string, number> = new Map([['interaction', 10_000]]);
+const MAX_OF_KIND: ReadonlyMap<string, number> = new Map([
+  ['interaction', 10_000],
+  ['upstream-pending', 10_000],
+]);
 
 /** Default cap on the records of a store, about 1 KiB each. */
 export const DEFAULT_MAX_RECORDS = 200_000;
