@@ -32,6 +32,8 @@ const ISSUER_OPTIONS: OptionTypes<IssuerOptions> = {
 /** Tolerated difference between the clocks of an issuer and this server by default. */
 const TOLERANCE_MS = 5000;
 
+const ENTRA = /^https:\/\/(?:login\.microsoftonline\.com|sts\.windows\.net)\//;
+
 const SCOPE_CLAIMS = ['scope', 'scp'];
 
 const checks = new OptionChecks('oauth');
@@ -73,6 +75,10 @@ function resolveIssuer(where: string, given: unknown, { options, platform }: Sur
   );
   requireClaims(`${where}.claims`, claims);
   const { scopePrefix = '' } = own;
+  // without its prefix, Entra would refuse each scope as unknown
+  if (scopePrefix === '' && ENTRA.test(issuer) && own.exchange === 'on-behalf-of') {
+    throw checks.invalid(`${where}.scopePrefix`, 'is missing. Pass `applicationIdUri` to `entra`');
+  }
   if (scopePrefix !== '' && !isScope(scopePrefix)) {
     throw checks.invalid(
       `${where}.scopePrefix`,

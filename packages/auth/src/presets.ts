@@ -49,7 +49,7 @@ const APPLICATION_ID_URI = /^[a-z][a-z\d+.-]*:\/\/[^\s"\\]*[^\s"\\/]$/i;
  * A Microsoft Entra ID tenant. Scopes also come from the claim `roles`, which clients get instead of scopes.
  * @param options.tenant the directory (tenant) id, a GUID
  * @param options.applicationIdUri the Application ID URI of your API, such as `api://files`. Clients request its scopes
- *   under this URI, as in `api://files/mcp`; tokens contain `mcp`
+ *   under this URI, as in `api://files/mcp`; tokens contain `mcp`. Needed for `oauth`; leave it out for an upstream
  * @param options.version `requestedAccessTokenVersion` in the manifest of your API. Defaults to 2
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  * @example
@@ -61,7 +61,7 @@ const APPLICATION_ID_URI = /^[a-z][a-z\d+.-]*:\/\/[^\s"\\]*[^\s"\\/]$/i;
  */
 export function entra(options: {
   readonly tenant: string;
-  readonly applicationIdUri: string;
+  readonly applicationIdUri?: string;
   readonly version?: 1 | 2;
 }): Preset {
   requireNames('entra', options, ['tenant', 'applicationIdUri', 'version']);
@@ -70,7 +70,7 @@ export function entra(options: {
   if (!TENANT.test(tenant)) {
     throw startupError('DECORUM_INVALID_OPTION', 'entra', 'tenant', `is "${tenant}", but must be the directory's GUID`);
   }
-  if (typeof applicationIdUri !== 'string' || !APPLICATION_ID_URI.test(applicationIdUri)) {
+  if (applicationIdUri !== undefined && !APPLICATION_ID_URI.test(applicationIdUri)) {
     const problem = `is ${JSON.stringify(applicationIdUri)}, but must be a URI such as "api://files", without a slash at the end`;
     throw startupError('DECORUM_INVALID_OPTION', 'entra', 'applicationIdUri', problem);
   }
@@ -86,7 +86,7 @@ export function entra(options: {
     issuer: version === 1 ? `https://sts.windows.net/${tenant}/` : `https://login.microsoftonline.com/${tenant}/v2.0`,
     tokenTypes: ['JWT'],
     scopeClaims: ['scp', 'roles'],
-    scopePrefix: `${applicationIdUri}/`,
+    ...(applicationIdUri !== undefined && { scopePrefix: `${applicationIdUri}/` }),
     exchange: 'on-behalf-of',
     // its ID tokens have the same type and audience, but name no client
     claims: { ver: [version === 1 ? '1.0' : '2.0'], tid: [tenant], [version === 1 ? 'appid' : 'azp']: true },

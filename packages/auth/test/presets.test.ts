@@ -2,7 +2,7 @@ import { AUTH } from '@decorum/http';
 import type { Principal } from '@decorum/core';
 import { describe, expect, it } from '@jest/globals';
 
-import { auth0, cognito, entra, keycloak, okta } from '../src/index.js';
+import { auth0, cognito, entra, keycloak, oauth, okta } from '../src/index.js';
 import { OAuth } from '../src/oauth.js';
 import type { IssuerOptions } from '../src/options.js';
 import { bearing, createKey, openIssuer, sendJson, statusOf } from './fixture.js';
@@ -119,8 +119,8 @@ describe('presets, with imitations of the providers', () => {
   it.each([
     () => auth0({ domain: 'https://tenant.eu.auth0.com/' }),
     () => entra({ tenant: 'common', applicationIdUri: 'api://files' }),
+    () => oauth({ ...entra({ tenant: TENANT }), audience: 'https://mcp.example.com/mcp' }),
     () => entra({ tenant: TENANT, applicationIdUri: 'api://files', version: 3 as never }),
-    () => entra({ tenant: TENANT } as never),
     () => entra({ tenant: TENANT, applicationIdUri: 'api://files/' }),
     () => entra({ tenant: TENANT, applicationIdUri: 'files' }),
     () => keycloak({ url: 'id.example.com', realm: 'staff' }),

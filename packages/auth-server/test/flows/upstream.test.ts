@@ -3,7 +3,9 @@ import { createServer, type ServerResponse } from 'node:http';
 
 import { describe, expect, it } from '@jest/globals';
 
-import { github, UpstreamError } from '../../src/index.js';
+import { auth0, entra, keycloak, okta } from '@decorum/auth';
+
+import { authorizationServer, github, google, UpstreamError } from '../../src/index.js';
 import type { UpstreamOptions } from '../../src/upstream/upstream-options.js';
 import { Browser, type Page } from './browser.js';
 import { Client, type Tokens } from './client.js';
@@ -287,4 +289,18 @@ describe('A provider without OpenID Connect', () => {
       expect([id, back.answer['error']]).toEqual([id, 'server_error']);
     }
   });
+});
+
+it.each([
+  ['Entra', entra({ tenant: '8eaef023-2b34-4da1-9baa-8bc8c9d6a490' })],
+  ['Auth0', auth0({ domain: 'tenant.eu.auth0.com' })],
+  ['Keycloak', keycloak({ url: 'https://id.example.com', realm: 'staff' })],
+  ['Okta', okta({ domain: 'company.okta.com' })],
+  ['Google', google({ clientId: 'decorum', clientSecret: SECRET })],
+])('The preset of %s is an upstream with the client of this server', (_name, preset) => {
+  const upstream = { clientId: 'decorum', clientSecret: SECRET, ...preset };
+  const resource = 'https://mcp.example.com/mcp';
+  expect(authorizationServer({ resource, consent: { mcp: 'Use this server' }, upstream }).upstream).toBeInstanceOf(
+    Function,
+  );
 });
