@@ -32,6 +32,14 @@ async function begin(at: Embedded, redirectUri: string, scope = 'mcp notes:write
     }),
   });
   const { client_id: clientId } = (await registered.json()) as { client_id: string };
+  return authorizationOf(at, { redirectUri, clientId, scope });
+}
+
+/** An authorization request of a registered client. */
+function authorizationOf(
+  at: Embedded,
+  { redirectUri, clientId, scope }: { redirectUri: string; clientId: string; scope: string },
+): Request {
   const [verifier, state] = [randomBytes(32).toString('base64url'), randomBytes(8).toString('base64url')];
   const query = new URLSearchParams({
     response_type: 'code',
@@ -46,16 +54,19 @@ async function begin(at: Embedded, redirectUri: string, scope = 'mcp notes:write
   return { url: `${at.issuer}/authorize?${query}`, state, clientId, redirectUri, verifier };
 }
 
-/** Exchanges a code, and calls a tool with the token. */
-async function whoAmI(at: Embedded, { clientId, redirectUri, verifier }: Request, code: string): Promise<unknown> {
-  const form = new URLSearchParams({
+/** What a client sends for its token. */
+const codeForm = ({ clientId, redirectUri, verifier }: Request, code: string) =>
+  new URLSearchParams({
     grant_type: 'authorization_code',
     client_id: clientId,
     redirect_uri: redirectUri,
     code,
     code_verifier: verifier,
   });
-  const answer = await fetch(`${at.origin}/token`, { method: 'POST', body: form });
+
+/** Exchanges a code, and calls a tool with the token. */
+async function whoAmI(at: Embedded, request: Request, code: string): Promise<unknown> {
+  const answer = await fetch(`${at.origin}/token`, { method: 'POST', body: codeForm(request, code) });
   const { access_token: token } = (await answer.json()) as { access_token: string };
   const meta = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
@@ -200,6 +211,7 @@ function inChromium(path: string): void {
       await page.setViewportSize({ width: 320, height: 480 });
       await page.goto(request.url);
       const widths = [await page.evaluate('document.documentElement.scrollWidth')];
+      await page.locator('input[name=username]:focus').waitFor();
       for (const key of ['a', 'l', 'i', 'c', 'e', 'Tab', 'p', 'w', 'Tab', 'Enter']) await page.keyboard.press(key);
       await asked();
       widths.push(await page.evaluate('document.documentElement.scrollWidth'));
@@ -321,6 +333,38 @@ function inChromium(path: string): void {
       const { code = '', state } = await callback.next();
       expect(state).toBe(second.state);
       expect(await whoAmI(servers.https, second, code)).toMatchObject({ subject: 'bob' });
+    });
+
+    it('a client that is a web page discovers the server, registers, and gets its token (#25)', async () => {
+      const at = servers.https;
+      const redirectUri = sites.url('app.example', '/client');
+      sites.pages.set('/client', 'Client');
+      await page.goto(redirectUri);
+      type Sent = { headers: Record<string, string>; method?: string; body?: string };
+      const ask = async (where: string, init: Sent): Promise<Record<string, unknown>> =>
+        await page.evaluate(
+          async ([url, options]) => (await (await fetch(url, options)).json()) as Record<string, unknown>,
+          [at.issuer + where, init] as const,
+        );
+      const headers = { 'MCP-Protocol-Version': '2025-11-25' };
+      const resource = await ask('/.well-known/oauth-protected-resource/mcp', { headers });
+      expect(resource).toMatchObject({ authorization_servers: [at.issuer] });
+      const metadata = await ask('/.well-known/oauth-authorization-server', { headers });
+      expect(metadata).toMatchObject({ registration_endpoint: `${at.issuer}/register` });
+      const registration = { redirect_uris: [redirectUri], token_endpoint_auth_method: 'none' };
+      const json = { ...headers, 'content-type': 'application/json' };
+      const sent = { method: 'POST', headers: json, body: JSON.stringify(registration) };
+      const client = await ask('/register', sent);
+      const request = authorizationOf(at, { redirectUri, clientId: String(client['client_id']), scope: 'mcp' });
+      await page.goto(request.url);
+      await signIn('alice');
+      await press('Allow');
+      await page.getByText('Client').waitFor();
+      const form = codeForm(request, new URL(page.url()).searchParams.get('code') ?? '');
+      const type = { ...headers, 'content-type': 'application/x-www-form-urlencoded' };
+      const tokens = await ask('/token', { method: 'POST', headers: type, body: `${form}` });
+      expect(tokens).toMatchObject({ token_type: 'Bearer', scope: 'mcp', refresh_token: expect.any(String) });
+      expect(complaints).toEqual([]);
     });
 
     it('a user allows here, and signs in elsewhere: no other browser can take that over (#25)', async () => {
