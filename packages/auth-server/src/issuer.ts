@@ -111,7 +111,13 @@ export class Issuer {
 
   /** Opens the store and the keys, once. */
   async open(): Promise<void> {
-    this.opening ??= Promise.all([this.store.open(), loadLibrary()]).then(() => this.keys.open());
+    this.opening ??= Promise.all([this.store.open(), loadLibrary()])
+      .then(() => this.keys.open())
+      .catch(async (error: unknown) => {
+        // nobody else does: the endpoint has not opened
+        await this.store.close().catch(() => undefined);
+        throw error;
+      });
     await this.opening;
   }
 

@@ -6,7 +6,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { storeContract } from '../../src/store-contract.js';
 import { SYSTEM_CLOCK } from '../../src/platform.js';
 import { FileStore } from '../../src/store/file-store.js';
-import { afterwards, createFolder, ManualClock } from '../fixture-store.js';
+import { afterwards, createFolder, ManualClock, openFileStore } from '../fixture-store.js';
 import { pass, stopClock } from '../flows/site.js';
 import { type Node, startNodes } from './nodes.js';
 import { SharedStore, StoreServer } from './shared-store.js';
@@ -211,6 +211,20 @@ describe('a full disk', () => {
     expect(await exchange(one.origin, unused)).toMatchObject({ status: 200 });
     const next = tokensIn(await refresh(one.origin, id, tokens.refresh_token));
     expect(await refresh(one.origin, id, next.refresh_token)).toMatchObject({ status: 200 });
+  });
+});
+
+describe('a folder that was sealed with another secret', () => {
+  it('is refused at startup, and left to a process that has the secret', async () => {
+    const folder = createFolder();
+    const before = await openFileStore(folder);
+    await before.write([{ key: 'key:signing', value: 'sealed with another secret' }]);
+    await before.close();
+    const started = startNodes([new FileStore(folder, {}, SYSTEM_CLOCK)]);
+    await expect(started).rejects.toThrow('DECORUM_SECRET');
+    const clock = new ManualClock();
+    clock.onWait = () => Promise.reject(new Error('The folder is still locked.'));
+    expect(await (await openFileStore(folder, clock)).get('key:signing')).toBe('sealed with another secret');
   });
 });
 
