@@ -2,7 +2,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 
-import { partsOf, sendForm } from './client.js';
+import { eachRevision } from '../../../../test/support/requirements.js';
+import { Client, partsOf, sendForm } from './client.js';
 import { serve, stopClock } from './site.js';
 
 stopClock();
@@ -14,7 +15,7 @@ const basic = (id: string, secret: string) => ({
 const FOR_ITSELF = { grant_type: 'client_credentials' };
 
 describe('A client of the options', () => {
-  it('gets a token for itself with its secret, and only for its own scopes [AUTH25-07]', async () => {
+  eachRevision('AUTH25-07', 'gets a token for itself with its secret, and only for its own scopes', async () => {
     const machine = { clientId: 'nightly', clientSecret: 'a secret', grantTypes: ['client_credentials'] } as const;
     const { issuer, resource, call } = await serve({ clients: [{ ...machine, scopes: ['mcp', 'notes:write'] }] });
     const url = `${issuer}/token`;
@@ -72,6 +73,25 @@ describe('A client of the options', () => {
     expect((await ask(assertion)).body).toMatchObject({ error: 'invalid_client' });
     expect((await ask(await sign('https://other.example'))).body).toMatchObject({ error: 'invalid_client' });
   });
+
+  eachRevision(
+    ['AUTHX-01', 'AUTHX-05'],
+    'changes nothing for clients with users: both get what is theirs',
+    async () => {
+      const machine = { clientId: 'nightly', clientSecret: 'a secret', grantTypes: ['client_credentials'] } as const;
+      const site = await serve({ clients: [{ ...machine, scopes: ['mcp'] }] });
+      const app = await Client.register(site);
+      const { access_token: token, refresh_token: next, scope } = await app.connect({ scope: 'mcp notes:write' });
+      expect(scope).toBe('mcp notes:write');
+      expect((await app.refresh(next)).status).toBe(200);
+      const { body } = await sendForm(`${site.issuer}/token`, FOR_ITSELF, basic('nightly', 'a secret'));
+      for (const each of [token, body['access_token'] as string]) expect((await site.call(each)).status).toBe(200);
+      expect((await sendForm(`${site.issuer}/token`, { ...FOR_ITSELF, client_id: app.id })).status).toBe(400);
+      expect((await app.revoke(next)).status).toBe(200);
+      expect(await app.call(token)).toBe(401);
+      expect((await site.call(body['access_token'] as string)).status).toBe(200);
+    },
+  );
 
   it('gets none unless the options say so, however it was registered', async () => {
     const { issuer } = await serve({

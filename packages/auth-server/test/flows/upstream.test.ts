@@ -5,11 +5,15 @@ import { describe, expect, it } from '@jest/globals';
 
 import { auth0, entra, keycloak, okta } from '@decorum/auth';
 
+import { eachRevision } from '../../../../test/support/requirements.js';
+import { rawRequest } from '../../../../test/support/raw-http.js';
 import { authorizationServer, github, google, UpstreamError } from '../../src/index.js';
 import type { UpstreamOptions } from '../../src/upstream/upstream-options.js';
 import { Browser, type Page } from './browser.js';
-import { Client, type Tokens } from './client.js';
-import { listenOn, pass, serve, type SiteOptions, stopClock } from './site.js';
+import { MemoryStore } from '../../src/store/memory-store.js';
+import type { Change } from '../../src/store/auth-store.js';
+import { Client, REDIRECT, type Tokens } from './client.js';
+import { listenOn, pass, serve, type Site, type SiteOptions, stopClock } from './site.js';
 import { SECRET, UpstreamSite } from './upstream-site.js';
 
 stopClock();
@@ -55,10 +59,15 @@ async function delegated(more: Partial<UpstreamOptions> = {}, rest: SiteOptions 
 }
 
 describe('A server in front of another provider', () => {
-  it('asks for consent first, naming what it will ask for there, and then signs the user in (defence 1)', async () => {
+  const first = 'asks for consent first, naming what it will ask for there, and then signs the user in (defence 1)';
+  eachRevision(['SEC-01', 'SEC-03'], first, async () => {
     const { visitor, site } = await delegated();
     const page = await visitor.open();
     expect(page.text).toMatch(/calls itself Notebook .*Use this server.*staff, this server will ask for.*calendar/);
+    expect(page.text).toContain(visitor.client.redirect);
+    expect(page.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+    const stolen = await visitor.browser.post(page.action, { ...page.fields({}, 'Allow'), csrf: 'x' });
+    expect([stolen.status, stolen.headers.get('location')]).toEqual([400, null]);
     const back = await visitor.browser.open(await visitor.allow(page));
     expect(back.answer).toEqual({ code: expect.any(String), state: 'a state', iss: site.issuer });
     const { body } = await visitor.client.exchange(back.answer['code'] as string);
@@ -89,7 +98,35 @@ describe('A server in front of another provider', () => {
     expect(cookie).toMatch(/^upstream-[\w-]+=[\w-]{43}; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax$/);
   });
 
-  it('takes an answer only once, from the browser that has allowed, within 10 minutes (defences 3 and 7)', async () => {
+  const cookieRow = 'keeps the cookie of an approval to itself over https, and binds it to one client (defence 3)';
+  eachRevision('SEC-04', cookieRow, async () => {
+    const upstream = await UpstreamSite.serve();
+    const options = { issuer: upstream.issuer, clientId: 'decorum', clientSecret: SECRET, name: 'staff', scopes: [] };
+    const resource = 'https://mcp.example.com/mcp';
+    const { origin } = await serve({ resource, upstream: options });
+    upstream.know('https://mcp.example.com/upstream/callback');
+    const send = async (path: string, cookie = '', body?: string) =>
+      await rawRequest(origin + path, {
+        method: body === undefined ? 'GET' : 'POST',
+        headers: { host: 'mcp.example.com', cookie, 'content-type': 'application/x-www-form-urlencoded' },
+        ...(body !== undefined && { body }),
+      });
+    const cookiesOf = ({ headers }: Awaited<ReturnType<typeof send>>) => headers['set-cookie'] ?? [];
+    const registered = await send('/register', '', JSON.stringify({ redirect_uris: [REDIRECT] }));
+    const { client_id: id } = JSON.parse(registered.body) as { client_id: string };
+    const client = new Client({ issuer: origin, resource } as Site, id);
+    const begun = await send(client.url().slice(origin.length));
+    const jar = cookiesOf(begun).map((cookie) => cookie.split(';', 1)[0]);
+    const page = new URL(String(begun.headers.location)).pathname;
+    const csrf = /name="csrf" value="([^"]+)"/.exec((await send(page, jar.join('; '))).body)?.[1];
+    const sent = await send(page, jar.join('; '), `csrf=${csrf}&decision=allow`);
+    const name = /^__Host-upstream-[\w-]+=[\w-]{43}; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/;
+    expect([sent.status, cookiesOf(sent)]).toEqual([303, [expect.stringMatching(name)]]);
+    for (const cookie of cookiesOf(begun)) expect(cookie).toMatch(/; secure/i);
+  });
+
+  const once = 'takes an answer only once, from the browser that has allowed, within 10 minutes (defences 3 and 7)';
+  eachRevision('SEC-06', once, async () => {
     const { visitor } = await delegated();
     const location = await visitor.allow(await visitor.open());
     const refused = { status: 400, text: expect.stringContaining('no longer valid') };
@@ -201,6 +238,35 @@ describe('A server in front of another provider', () => {
   });
 });
 
+eachRevision(
+  'AUTH25-17',
+  'A delegated sign-in leads only to registered URIs, ends if it idles, and leaks no credentials',
+  async () => {
+    const written: string[] = [];
+    class WatchedStore extends MemoryStore {
+      override async write(changes: readonly Change[]): Promise<boolean> {
+        written.push(JSON.stringify(changes));
+        return await super.write(changes);
+      }
+    }
+    const store = new WatchedStore({}, { now: () => Date.now(), wait: async () => {} });
+    const { visitor, upstream, site } = await delegated({}, { store });
+    const foreign = await visitor.open({ redirect_uri: 'https://evil.example/callback' });
+    expect([foreign.status, foreign.headers.get('location')]).toEqual([400, null]);
+    const { access_token: token } = await visitor.connect();
+    const { accessToken } = await site.auth.upstream(await site.auth.principalOf(token));
+    expect(written.join()).not.toContain(accessToken);
+    const idle = await visitor.open();
+    pass(10 * 60_000);
+    expect((await visitor.browser.submit(idle, {}, 'Allow')).status).toBe(400);
+    const back = await visitor.allow(await visitor.open());
+    upstream.forgetServer();
+    const failed = await visitor.browser.open(back);
+    expect(failed.answer).toMatchObject({ error: 'server_error', iss: site.issuer });
+    expect(`${site.logged.join()}${JSON.stringify(site.events)}`).not.toMatch(new RegExp(`${accessToken}|${SECRET}`));
+  },
+);
+
 describe('The token of the upstream', () => {
   it('is that of the caller, and is refreshed once, however many ask', async () => {
     const { visitor, upstream, site } = await delegated();
@@ -216,7 +282,7 @@ describe('The token of the upstream', () => {
     expect(upstream.tokenRequests - before).toBe(1);
   });
 
-  it('ends our grant if the upstream has ended its own', async () => {
+  eachRevision(['AUTH25-15', 'AUTH25-16'], 'ends our grant if the upstream has ended its own', async () => {
     const { visitor, upstream, site } = await delegated();
     const { access_token: token, refresh_token: refresh } = await visitor.connect();
     const principal = await site.auth.principalOf(token);
@@ -266,7 +332,7 @@ describe('A provider without OpenID Connect', () => {
     return { page, site, client, seen, back: await browser.open(callback) };
   }
 
-  it('tells who has signed in by its API', async () => {
+  eachRevision('SEC-07', 'tells who has signed in by its API, and never sees a token of ours', async () => {
     const { page, site, client, seen, back } = await visit('{ "id": 583231, "login": "octocat" }');
     expect(page.text).toMatch(/At GitHub, this server will ask for.*repo/);
     const { body } = await client.exchange(back.answer['code'] as string);
