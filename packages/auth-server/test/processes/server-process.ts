@@ -32,7 +32,7 @@ const SERVE = `
     },
     store: fileStore(folder),
   });
-  await listen(server, { auth, port: Number(port), signals: process.env.SIGNALS === 'yes' });
+  await listen(server, { auth, port: Number(port) });
   process.stdout.write('ready\\n');
 `;
 
@@ -57,7 +57,6 @@ export class ServerProcess {
       ...process.env,
       NODE_ENV: 'test',
       DECORUM_SECRET: 'a secret of more than 32 characters',
-      SIGNALS: 'yes',
     };
     const args = ['--input-type=module', '--eval', SERVE, folder, String(port)];
     this.child = spawn(process.execPath, args, { cwd: PACKAGE, env, stdio: ['ignore', 'pipe', 'inherit'] });
