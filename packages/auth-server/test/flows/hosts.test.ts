@@ -6,6 +6,12 @@ import { text as textOf } from 'node:stream/consumers';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { listen, mcp } from '@decorum/http';
 import { nodeHandler } from '@decorum/http/node';
+import { McpModule } from '@decorum/nestjs';
+import { Tool } from '@decorum/core';
+import { Injectable, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
 import express from 'express';
 import fastify from 'fastify';
 
@@ -77,8 +83,26 @@ const inExpress = () =>
     };
   });
 
+@Injectable()
+class Notes {
+  @Tool() whoami() {
+    return 'somebody';
+  }
+}
+
+const inNest = (adapter: ExpressAdapter | FastifyAdapter) => () =>
+  hosted(async (auth, port) => {
+    class AppModule {}
+    Module({ imports: [McpModule.forRoot({ name: 'notes', version: '1.0.0', auth })], providers: [Notes] })(AppModule);
+    const app = await NestFactory.create(AppModule, adapter as ExpressAdapter, { logger: false, abortOnError: false });
+    await app.listen(port, LOOPBACK);
+    return () => app.close();
+  });
+
 describe.each([
   ['listen', inListen],
+  ['Nest on Express', inNest(new ExpressAdapter())],
+  ['Nest on Fastify', inNest(new FastifyAdapter())],
   ['Fastify', inFastify],
   ['Express, whose parsers have read the bodies', inExpress],
 ])('a whole flow in %s', (_name, open) => {
