@@ -180,6 +180,9 @@ export class Endpoints {
     const { scopes } = this.parts;
     if (scopes.length > 0 && !query.get('scope')) query.set('scope', scopes.join(' '));
     if ((query.get('response_mode') ?? 'query') !== 'query') query.set('response_mode', 'unsupported');
+    // RFC 8707 lets a client name several resources, also the same one twice
+    const [resource, ...others] = new Set(query.getAll('resource'));
+    if (resource !== undefined && others.length === 0) query.set('resource', resource);
     query.delete(DIRECT);
     if (['none', 'same-origin'].includes(String(headers['sec-fetch-site']))) query.set(DIRECT, 'yes');
     return `${path}?${query}`;

@@ -21,9 +21,23 @@ export interface BodyLimits {
 export async function readBody(request: IncomingMessage, { maxBytes, timeoutMs }: BodyLimits): Promise<Buffer> {
   const { body } = request as { body?: unknown };
   if (!request.readable && body !== undefined) return rewritten(body, request.headers['content-type'], maxBytes);
+  const received = receive(request, maxBytes);
+  // the connection of a late body ends only after the answer
+  received.catch(() => {});
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new BodyError(408)), timeoutMs).unref();
+  });
+  try {
+    return await Promise.race([received, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function receive(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  const timer = setTimeout(() => request.destroy(new BodyError(408)), timeoutMs).unref();
   try {
     for await (const chunk of request as AsyncIterable<Buffer>) {
       bytes += chunk.length;
@@ -32,8 +46,6 @@ export async function readBody(request: IncomingMessage, { maxBytes, timeoutMs }
     }
   } catch (error) {
     throw error instanceof BodyError ? error : new BodyError(400);
-  } finally {
-    clearTimeout(timer);
   }
   return Buffer.concat(chunks);
 }

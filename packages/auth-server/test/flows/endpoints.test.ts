@@ -1,8 +1,9 @@
 // The endpoints as HTTP: where they are, which methods and origins they take, and what the worst requests get.
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { text as textOf } from 'node:stream/consumers';
 
-import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 
 import { eachRevision } from '../../../../test/support/requirements.js';
 import { rawRequest } from '../../../../test/support/raw-http.js';
@@ -269,6 +270,18 @@ describe('bodies', () => {
     }
     const metadata = { redirect_uris: [REDIRECT], client_name: 'x'.repeat(16 * 1024) };
     expect((await register(site, metadata)).status).toBe(413);
+  });
+
+  it('that take longer than 10 seconds get 408, and their connection ends', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance', 'hrtime'] });
+    const { port } = new URL(site.origin);
+    const socket = connect(Number(port), '127.0.0.1');
+    await once(socket, 'connect');
+    socket.write(`POST /token HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Length: 1000\r\n\r\ngrant_type=`);
+    const answer = textOf(socket);
+    while (jest.getTimerCount() === 0) await new Promise((resolve) => setImmediate(resolve));
+    jest.advanceTimersByTime(10_000);
+    expect(await answer).toMatch(/^HTTP\/1\.1 408 .*invalid_request/s);
   });
 
   it('that are cut off have no effect, and the server goes on', async () => {

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 
 import { eachRevision, itShows } from '../../../../test/support/requirements.js';
 import { Browser, type Page } from './browser.js';
-import { Client, partsOf, register, REDIRECT } from './client.js';
+import { Client, partsOf, PASSWORD, register, REDIRECT } from './client.js';
 import { directory, pass, serve, type Site, stopClock } from './site.js';
 
 stopClock();
@@ -230,6 +230,14 @@ describe('scopes', () => {
   it('of a registration do not limit what the client may ask for later', async () => {
     const narrow = await Client.register(site, { scope: 'mcp' });
     expect((await narrow.connect({ scope: 'mcp notes:write' })).scope).toBe('mcp notes:write');
+  });
+
+  it('come with a resource that is named twice, as with one', async () => {
+    const browser = new Browser();
+    const url = `${client.url()}&resource=${encodeURIComponent(site.resource)}`;
+    const page = await browser.submit(await browser.open(url), { 'User name': 'alice', Password: PASSWORD }, 'Sign in');
+    const { code = '' } = (await browser.submit(page, {}, 'Allow')).answer;
+    expect((await client.exchange(code)).status).toBe(200);
   });
 
   it('come with a resource that is ours in any spelling, or ours without one', async () => {
