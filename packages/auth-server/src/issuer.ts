@@ -1,5 +1,4 @@
 import { canonicalResource, type SignInEvent } from '@decorum/auth/internal';
-import { compactVerify, createLocalJWKSet } from 'jose';
 import type { AdapterPayload, KoaContextWithOIDC, Provider } from 'oidc-provider';
 
 import { ClientError } from './clients/client-error.js';
@@ -24,6 +23,7 @@ import { library, loadLibrary } from './provider/library.js';
 import { PageWriter } from './provider/page-writer.js';
 import { ENDPOINTS } from './provider/metadata.js';
 import { createProvider } from './provider/provider.js';
+import { RefreshTokens } from './provider/refresh-tokens.js';
 import { revocation } from './provider/revocation.js';
 import { SealedRecords } from './provider/sealed-records.js';
 import { TokenEndpoint } from './provider/token-endpoint.js';
@@ -64,6 +64,7 @@ export class Issuer {
   private readonly callers: Callers;
   private readonly pages: PageWriter;
   private readonly tokens: TokenEndpoint;
+  private readonly refreshTokens: RefreshTokens;
   /** The clients that get tokens for themselves, with their scopes. */
   private readonly machines: ReadonlyMap<string, readonly string[]>;
   /** The provider with the current keys; undefined until the store is open. */
@@ -91,7 +92,9 @@ export class Issuer {
         : known;
     this.callers = new Callers(options.trustProxy ?? false);
     this.pages = new PageWriter(new Pages(options.texts));
-    this.tokens = new TokenEndpoint({ records, clock: platform, report });
+    this.refreshTokens = new RefreshTokens(sealer.derive('refresh-tokens'));
+    const { grants, refreshTokens } = this;
+    this.tokens = new TokenEndpoint({ records, grants, refreshTokens, clock: platform, report });
     this.fetcher = new PublicFetch(platform, {
       allowLoopback,
       ...(platform.network && { network: platform.network }),
@@ -146,7 +149,7 @@ export class Issuer {
 
   private createProvider(keys: SigningKeys['all']): Provider {
     const { options, platform } = this.parts;
-    const { records, grants, accounts, tokens, pages, fetcher, sealer } = this;
+    const { records, grants, refreshTokens, accounts, tokens, pages, fetcher, sealer } = this;
     const canonical = canonicalResource(options.resource);
     const provider = createProvider({
       records,
@@ -158,6 +161,7 @@ export class Issuer {
       resource: options.resource,
       scopes: Object.keys(options.consent),
       cookieKeys: sealer.derive('cookies'),
+      refreshTokens,
       signsInAgain: accounts.passwords === undefined,
       machineScopes: (clientId) => this.machines.get(clientId),
       isResource: (identifier) => canonicalResource(identifier) === canonical,
@@ -167,7 +171,7 @@ export class Issuer {
       grantOf: async (ctx) => await this.grantWithoutPage(ctx),
       renderError: (ctx, out) => pages.failure(ctx, out),
     });
-    const revoke = revocation({ grants, claimsOf: async (token) => await this.claimsOf(token) });
+    const revoke = revocation({ grants, refreshTokens, keys: this.keys });
     provider.use(async (given, next) => {
       const ctx = given as KoaContextWithOIDC;
       try {
@@ -223,17 +227,6 @@ export class Issuer {
   private async describe(clientId: string, redirectUri: string): Promise<DescribedClient | undefined> {
     const client = await this.clients.find(clientId, this.callers.address);
     return client && this.clients.describe(client, redirectUri);
-  }
-
-  /** The claims of an access token of this server, even if it has expired. */
-  private async claimsOf(token: string): Promise<Readonly<Record<string, unknown>> | undefined> {
-    try {
-      const keys = createLocalJWKSet({ keys: [...this.keys.publicKeys] });
-      const { payload } = await compactVerify(token, keys, { algorithms: ['ES256'] });
-      return JSON.parse(new TextDecoder().decode(payload)) as Record<string, unknown>;
-    } catch {
-      return undefined;
-    }
   }
 
   private createUpstream(options: UpstreamOptions, users: KnownUsers): Upstream {

@@ -3,7 +3,7 @@ import type { Adapter, AdapterPayload } from 'oidc-provider';
 import type { Clock } from '../platform.js';
 import type { Grants } from './grants.js';
 import { SealedRecords } from './sealed-records.js';
-import { REPLAY_KIND, type SingleUse, type StoredToken, type TokenRequest } from './token-request.js';
+import { KEPT_MS, REPLAY_KIND, type SingleUse, type StoredToken, type TokenRequest } from './token-request.js';
 
 /** oidc-provider's models that are stored, with the kinds of their records. */
 const KINDS: Readonly<Record<string, string>> = {
@@ -57,8 +57,9 @@ class RecordAdapter implements Adapter {
   async find(id: string): Promise<AdapterPayload | undefined> {
     const { kind, parts } = this;
     const stored = (await parts.records.get(this.keyOf(id))) as (AdapterPayload & StoredToken) | undefined;
-    if (stored === undefined || !isSingleUse(kind)) return stored;
     const request = parts.tokenRequest();
+    if (stored === undefined && kind === 'refresh-token') request?.miss(id);
+    if (stored === undefined || !isSingleUse(kind)) return stored;
     return request === undefined ? stored : ((await request.see(kind, id, stored)) as AdapterPayload);
   }
 
@@ -72,6 +73,8 @@ class RecordAdapter implements Adapter {
   async consume(id: string): Promise<void> {
     const now = this.parts.clock.now();
     const used = { consumed: Math.floor(now / 1000), usedAt: now };
+    // of a refresh token, the signature is enough afterwards
+    const expiryOf = ({ exp = 0 }: AdapterPayload) => (this.kind === 'refresh-token' ? now + KEPT_MS : exp * 1000);
     await this.parts.records.replace(this.keyOf(id), (stored: AdapterPayload) => ({ ...stored, ...used }), expiryOf);
   }
 
@@ -90,8 +93,6 @@ class RecordAdapter implements Adapter {
 }
 
 const uidKey = (uid: unknown): string => SealedRecords.key('session-uid', String(uid));
-
-const expiryOf = ({ exp }: AdapterPayload): number | undefined => (exp === undefined ? undefined : exp * 1000);
 
 /** A model that is not stored, and the clients, which have a source of their own. */
 class NothingStored implements Adapter {

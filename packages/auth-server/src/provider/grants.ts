@@ -49,6 +49,11 @@ export class Grants implements GrantSource {
     };
   }
 
+  /** The client of a grant; undefined if the grant is unknown, expired or revoked. */
+  async clientOf(grantId: string): Promise<string | undefined> {
+    return ((await this.records.get(grantKey(grantId))) as { clientId?: string } | undefined)?.clientId;
+  }
+
   /** Revokes a grant, with all of its tokens. */
   async revoke(grantId: string): Promise<void> {
     await this.records.delete(grantKey(grantId));

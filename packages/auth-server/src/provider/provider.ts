@@ -9,6 +9,7 @@ import { DIRECT } from './endpoints.js';
 import { LIFETIMES } from './lifetimes.js';
 import { library } from './library.js';
 import { CLIENT_AUTH_METHODS, ENDPOINTS } from './metadata.js';
+import type { RefreshTokens } from './refresh-tokens.js';
 
 /** How long what a client signs to prove who it is may be valid. */
 const ASSERTION_MS = 60 * 60_000;
@@ -23,6 +24,7 @@ export interface ProviderParts extends AdapterParts {
   /** The signing keys: the first signs. */
   readonly keys: readonly SigningJwk[];
   readonly cookieKeys: readonly string[];
+  readonly refreshTokens: RefreshTokens;
   /** The scopes that a client may get for itself; undefined if it may get no token for itself. */
   machineScopes(clientId: string): readonly string[] | undefined;
   /** Whether an identifier names the resource. */
@@ -46,6 +48,10 @@ export interface ProviderParts extends AdapterParts {
 export function createProvider(parts: ProviderParts): Provider {
   const { Provider: OidcProvider } = library();
   const provider = new OidcProvider(parts.issuer, configurationOf(parts));
+  const { prototype } = provider.RefreshToken as unknown as { prototype: { generateTokenId(): string } };
+  prototype.generateTokenId = function generateTokenId(this: { readonly grantId: string }) {
+    return parts.refreshTokens.create(this.grantId);
+  };
   // requests say what the issuer is, not what the client has sent
   provider.proxy = true;
   return provider;

@@ -1,27 +1,47 @@
+import { compactVerify, createLocalJWKSet } from 'jose';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 
+import type { SigningKeys } from '../keys/signing-keys.js';
 import type { Grants } from './grants.js';
+import type { RefreshTokens } from './refresh-tokens.js';
+
+type Claims = Readonly<Record<string, unknown>>;
 
 /** Dependencies of `revocation`. */
 export interface RevocationParts {
   readonly grants: Grants;
-  /** The claims of an access token of this server, even if it has expired; undefined for anything else. */
-  claimsOf(token: string): Promise<Readonly<Record<string, unknown>> | undefined>;
+  readonly refreshTokens: RefreshTokens;
+  readonly keys: Pick<SigningKeys, 'publicKeys'>;
 }
 
 /**
  * A middleware around oidc-provider's revocation endpoint (RFC 7009). oidc-provider refuses access tokens, because it
- * stores none. Here, revoking one ends its grant, as revoking a refresh token does.
+ * stores none, and doesn't know refresh tokens that were used long ago. Here, revoking one of them ends its grant, as
+ * revoking the current refresh token does.
  */
-export function revocation({ grants, claimsOf }: RevocationParts) {
+export function revocation({ grants, refreshTokens, keys }: RevocationParts) {
   return async (ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> => {
     await next();
     const { error } = (ctx.body ?? {}) as { error?: unknown };
-    if (error !== 'unsupported_token_type') return;
     // the client is authenticated by now; the token of another client has no effect
-    const { client_id: clientId, grant_id: grantId } = (await claimsOf(String(ctx.oidc.params?.['token']))) ?? {};
+    const token = String(ctx.oidc.params?.['token']);
+    const used = ctx.status === 200 ? refreshTokens.grantOf(token) : undefined;
+    if (used !== undefined && (await grants.clientOf(used)) === ctx.oidc.client?.clientId) await grants.revoke(used);
+    if (error !== 'unsupported_token_type') return;
+    const { client_id: clientId, grant_id: grantId } = (await claimsOf(token, keys)) ?? {};
     if (typeof grantId === 'string' && clientId === ctx.oidc.client?.clientId) await grants.revoke(grantId);
     ctx.status = 200;
     ctx.body = '';
   };
+}
+
+/** The claims of an access token of this server, even if it has expired; undefined for anything else. */
+async function claimsOf(token: string, { publicKeys }: RevocationParts['keys']): Promise<Claims | undefined> {
+  try {
+    const keys = createLocalJWKSet({ keys: [...publicKeys] });
+    const { payload } = await compactVerify(token, keys, { algorithms: ['ES256'] });
+    return JSON.parse(new TextDecoder().decode(payload)) as Claims;
+  } catch {
+    return undefined;
+  }
 }

@@ -5,17 +5,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import type Provider from 'oidc-provider';
 
-import type { Clock } from '../platform.js';
 import type { IssuerRequest } from './issuer-request.js';
 import { KeyedQueue } from './keyed-queue.js';
 import { SealedRecords } from './sealed-records.js';
 import type { ReportSignIn } from './report.js';
-import { TokenRequest } from './token-request.js';
+import { TokenRequest, type TokenRequestParts } from './token-request.js';
 
 /** Dependencies of `TokenEndpoint`. */
-export interface TokenEndpointParts {
-  readonly records: SealedRecords;
-  readonly clock: Clock;
+export interface TokenEndpointParts extends TokenRequestParts {
   readonly report: ReportSignIn;
 }
 
@@ -69,11 +66,12 @@ export class TokenEndpoint {
 
   /** A middleware of oidc-provider that ends the request before its answer is sent. */
   readonly middleware = async (ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> => {
-    const { records, clock } = this.parts;
+    const { records } = this.parts;
     let replay: TokenRequest['ended'];
     const isMade = await records.together(async (batch) => {
-      const request = new TokenRequest(batch, records, clock);
+      const request = new TokenRequest(batch, this.parts);
       await this.current.run(request, next);
+      await request.judge(ctx.oidc.client?.clientId);
       replay = request.ended;
       return await request.end(ctx.body);
     });

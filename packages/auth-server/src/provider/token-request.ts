@@ -1,11 +1,15 @@
 import { Sealer } from '../keys/sealer.js';
 import type { Clock } from '../platform.js';
 import type { Change } from '../store/auth-store.js';
-import { grantKey } from './grants.js';
+import { type Grants, grantKey } from './grants.js';
+import type { RefreshTokens } from './refresh-tokens.js';
 import { type Batch, SealedRecords } from './sealed-records.js';
 
 /** How long a refresh token may be used again after it has been replaced: two requests of one client may race. */
 const GRACE_MS = 20_000;
+
+/** How long a used refresh token is kept, so that its grace period ends before its record does. */
+export const KEPT_MS = GRACE_MS + 10_000;
 
 /** The kind of the records that say which signed assertions were used. */
 export const REPLAY_KIND = 'replay';
@@ -37,6 +41,14 @@ const KINDS = { 'authorization-code': 'code-replay', 'refresh-token': 'refresh-r
 /** The kinds of tokens that can be used once. */
 export type SingleUse = keyof typeof KINDS;
 
+/** Dependencies of a `TokenRequest`. */
+export interface TokenRequestParts {
+  readonly records: SealedRecords;
+  readonly clock: Clock;
+  readonly grants: Pick<Grants, 'revoke'>;
+  readonly refreshTokens: RefreshTokens;
+}
+
 /** One request to the token endpoint, while oidc-provider handles it. */
 export class TokenRequest {
   private replay: Replay | undefined;
@@ -45,10 +57,12 @@ export class TokenRequest {
   private presented: { readonly key: string; readonly id: string } | undefined;
   private issued: string | undefined;
 
+  /** The grant of a refresh token that was used so long ago that it has no record any more. */
+  private oldGrant: string | undefined;
+
   constructor(
     private readonly batch: Batch,
-    private readonly records: SealedRecords,
-    private readonly clock: Clock,
+    private readonly parts: TokenRequestParts,
   ) {}
 
   /**
@@ -67,6 +81,24 @@ export class TokenRequest {
     const { grantId, clientId, accountId: subject } = stored;
     this.replay = { type: KINDS[kind], grantId, clientId, subject };
     return stored;
+  }
+
+  /** Looks at a refresh token without a record. */
+  miss(id: string): void {
+    this.oldGrant = this.parts.refreshTokens.grantOf(id);
+  }
+
+  /**
+   * Ends the grant of a token that was used long ago.
+   * @param clientId the client that has sent it, once oidc-provider has authenticated it
+   */
+  async judge(clientId: string | undefined): Promise<void> {
+    const { oldGrant: grantId } = this;
+    if (grantId === undefined || clientId === undefined) return;
+    const grant = (await this.parts.records.get(grantKey(grantId))) as StoredToken | undefined;
+    if (grant?.clientId !== clientId) return;
+    this.replay = { type: 'refresh-replay', grantId, clientId, subject: grant.accountId };
+    await this.parts.grants.revoke(grantId);
   }
 
   /** Notes that oidc-provider has issued a refresh token. */
@@ -95,7 +127,7 @@ export class TokenRequest {
     }
     if (presented !== undefined && issued !== undefined) {
       const sealed = new Sealer([presented.id]).seal('successor', issued);
-      await this.records.amend(presented.key, (stored: StoredToken) => ({ ...stored, successor: sealed }));
+      await this.parts.records.amend(presented.key, (stored: StoredToken) => ({ ...stored, successor: sealed }));
     }
     return this.batch.all();
   }
@@ -110,10 +142,10 @@ export class TokenRequest {
 
   private async successorOf(id: string, { usedAt, successor }: StoredToken): Promise<string | undefined> {
     if (successor === undefined || usedAt === undefined) return undefined;
-    if (Math.abs(this.clock.now() - usedAt) >= GRACE_MS) return undefined;
+    if (Math.abs(this.parts.clock.now() - usedAt) >= GRACE_MS) return undefined;
     const next = new Sealer([id]).open('successor', successor);
     if (next === undefined) return undefined;
-    const stored = (await this.records.get(SealedRecords.key('refresh-token', next))) as StoredToken | undefined;
+    const stored = (await this.parts.records.get(SealedRecords.key('refresh-token', next))) as StoredToken | undefined;
     // once the successor was used, whoever has this token is late, or a thief
     return stored === undefined || stored.consumed !== undefined ? undefined : next;
   }

@@ -2,6 +2,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 
 import { eachRevision } from '../../../../test/support/requirements.js';
+import { MemoryStore } from '../../src/store/memory-store.js';
 import { type Answer, Client, partsOf, register, REDIRECT, sendForm, type Tokens } from './client.js';
 import { directory, pass, serve, type Site, stopClock } from './site.js';
 
@@ -150,6 +151,38 @@ describe('a refresh token', () => {
     expect(errorOf(await client.refresh(oldest))).toEqual(INVALID_GRANT);
     expect(errorOf(await client.refresh(third.refresh_token))).toEqual(INVALID_GRANT);
     expect(await client.call(third.access_token)).toBe(401);
+  });
+
+  it('ends the grant long after it was used, although nothing is kept of it, and only if it was sent by its client', async () => {
+    const store = new MemoryStore({}, { now: () => Date.now(), wait: async () => {} });
+    const own = await serve({ store });
+    const [mine, other] = [await Client.register(own), await Client.register(own)];
+    const first = await mine.connect();
+    let last = first;
+    for (let used = 0; used < 10; used++) {
+      pass(300 * SECOND);
+      last = tokensOf(await mine.refresh(last.refresh_token));
+    }
+    expect((await store.list('refresh-token')).length).toBeLessThan(3);
+    const forged = first.refresh_token.replace(/.$/, (end) => (end === 'A' ? 'B' : 'A'));
+    for (const refused of [await other.refresh(first.refresh_token), await mine.refresh(forged)]) {
+      expect(errorOf(refused)).toEqual(INVALID_GRANT);
+    }
+    expect((await other.revoke(first.refresh_token)).status).toBe(200);
+    expect(await mine.call(last.access_token)).toBe(200);
+    expect(errorOf(await mine.refresh(first.refresh_token))).toEqual(INVALID_GRANT);
+    expect(await mine.call(last.access_token)).toBe(401);
+    expect(own.events).toContainEqual(
+      expect.objectContaining({ type: 'refresh-replay', subject: 'alice', clientId: mine.id }),
+    );
+  });
+
+  it('ends its grant when it is revoked long after it was used', async () => {
+    const first = await client.connect();
+    const second = tokensOf(await client.refresh(first.refresh_token));
+    pass(3600 * SECOND);
+    expect((await client.revoke(first.refresh_token)).status).toBe(200);
+    expect(errorOf(await client.refresh(second.refresh_token))).toEqual(INVALID_GRANT);
   });
 
   it('keeps the granted scopes, and narrows or refuses what is asked beyond them', async () => {
