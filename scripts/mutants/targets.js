@@ -62,7 +62,7 @@ export const TARGETS = {
     'packages/http/test/limits.test.ts',
     'packages/http/test/close.test.ts',
     'test/http-contract/legacy-sse.test.ts',
-    'test/http-contract/routes.test.ts',
+    'test/revisions/plugins.test.ts',
   ],
   'packages/http/src/sessions/sessions.ts': [
     'packages/http/test/sessions.test.ts',

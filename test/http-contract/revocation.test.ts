@@ -12,7 +12,7 @@ import { EventReader } from '../../packages/http/test/events.js';
 import { afterwards, createServer, Probe } from '../../packages/http/test/fixture.js';
 import { ADD, call } from '../../packages/http/test/messages.js';
 import { HttpClient, SseClient } from '../support/http-client.js';
-import { as, AUTH, serveFiles } from './auth-fixture.js';
+import { as, AUTH, type Files, PublicFiles, serveFiles } from './auth-fixture.js';
 import {
   inAnyRevision,
   inEveryRevision,
@@ -26,12 +26,13 @@ import type { HostOptions, HttpHost } from './hosts.js';
 const grant = (id: string) => as({ claims: { grant_id: id } });
 const [REVOKED, KEPT] = [grant('revoked'), grant('kept')];
 
-async function served(host: HttpHost, options: HostOptions = {}, more: Partial<Auth> = {}) {
+async function served(host: HttpHost, options: HostOptions = {}, more: Partial<Auth & { files: Files }> = {}) {
+  const { files, ...own } = more;
   const endpoints: AuthEndpoint[] = [];
   let asked = () => {};
   const auth: Auth = {
     ...AUTH,
-    ...more,
+    ...own,
     async authenticate(head, request) {
       const found = await AUTH.authenticate(head, request);
       asked();
@@ -45,7 +46,7 @@ async function served(host: HttpHost, options: HostOptions = {}, more: Partial<A
     await turn();
   };
   const revoke = () => endpoints.forEach((each) => each.revoke(({ claims }) => claims?.['grant_id'] === 'revoked'));
-  return { ...(await serveFiles(host, { auth, ...options })), revoke, authenticated };
+  return { ...(await serveFiles(host, { auth, ...options }, files)), revoke, authenticated };
 }
 
 overEveryBinding('a revoked caller', (host) => {
@@ -97,6 +98,14 @@ overEveryBinding('a revoked caller', (host) => {
     const again = new EventReader(await client.get({ 'last-event-id': String(id) }));
     files.emit('go');
     expect((await again.rest()).at(-1)?.message).toMatchObject({ id: 1, result: {} });
+  });
+
+  inEverySessionRevision('is never an anonymous one', async (revision) => {
+    const { url, server, revoke } = await served(host, {}, { files: new PublicFiles() });
+    const reader = await (await HttpClient.open(url, revision)).listen();
+    revoke();
+    server.notify.toolsChanged();
+    expect((await reader.message()).message).toMatchObject({ method: 'notifications/tools/list_changed' });
   });
 
   inTheStatelessRevision('loses its subscriptions', async (revision) => {

@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events';
 
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Resource } from '@decorum/core';
-import { type KeptSession, MemorySessionStore, type SessionStore } from '@decorum/http';
+import { type KeptSession, type ListenOptions, MemorySessionStore, type SessionStore } from '@decorum/http';
 
 import { stopClock } from './clock.js';
 import { EventReader, getStream, nextSweep } from './events.js';
@@ -398,8 +398,8 @@ describe.each([
       const stream = await getStream(url, session);
       expect(await statusOf(url, session)).toBe(200);
       for (let n = 0; n < 3; n += 1) await nextSweep(() => getStream(url, sweeping));
-      server.notify.toolsChanged();
-      expect(await heard(stream, 1)).toEqual([CHANGED[0]]);
+      server.notify.promptsChanged();
+      expect(await heard(stream, 1)).toEqual([CHANGED[1]]);
     }
   });
 
@@ -535,6 +535,7 @@ describe('signing in while the store fails', () => {
       Object.assign(store, { [method]: fails });
       expect(await statusOf(url, { ...session, ...ANN })).toBe(503);
       expect([errors, lines]).toEqual([[FAILURE], [`sessionStore.${method} failed`]]);
+      expect(await statusOf(url, { ...session, ...BOB })).toBe(404);
       Object.assign(store, { [method]: works });
       expect(await statusOf(url, { ...session, ...ANN })).toBe(200);
       for (const at of [url, other.url]) expect(await statusOf(at, session)).toBe(401);
@@ -575,12 +576,14 @@ describe('signing in while the store fails', () => {
     expect(errors).toEqual([FAILURE]);
   });
 
-  it('costs one read of the store (#22)', async () => {
+  it('costs one write of the store, and one read like every request (#22)', async () => {
     const store = new LateSessionStore();
     const { url, session } = await logging(store);
-    const read = jest.spyOn(store, 'get');
-    expect(await statusOf(url, { ...session, ...ANN })).toBe(200);
-    expect(read).toHaveBeenCalledTimes(1);
+    const [read, write] = [jest.spyOn(store, 'get'), jest.spyOn(store, 'setIfAnonymous')];
+    for (const reads of [1, 2]) {
+      expect(await statusOf(url, { ...session, ...ANN })).toBe(200);
+      expect([read.mock.calls.length, write.mock.calls.length]).toEqual([reads, 1]);
+    }
   });
 });
 
@@ -646,8 +649,8 @@ it('a stranger who names a session of another process takes no place (#22)', asy
 
 describe('an anonymous session of HTTP+SSE', () => {
   /** Opens the stream. Resolves with the URL for messages too. */
-  async function connect(headers: Fields = {}) {
-    const { url, probe } = await serve({ principal, legacySse: true });
+  async function connect(headers: Fields = {}, options: ListenOptions = {}) {
+    const { url, probe } = await serve({ principal, legacySse: true, ...options });
     const stream = await getStream(new URL('/sse', url).href, headers);
     const target = new URL((await stream.next())?.data as string, url).href;
     return { url, probe, stream, send: (message: unknown, more: Fields = {}) => statusOf(target, more, message) };
@@ -669,6 +672,12 @@ describe('an anonymous session of HTTP+SSE', () => {
     const id = probe.contexts[0]?.sessionId as string;
     expect(await statusOf(url, { 'mcp-session-id': id, ...ANN })).toBe(404);
     await stream.rest();
+  });
+
+  it('lets a principal wait before it sends its first message (#22)', async () => {
+    const { stream, send } = await connect(ANN, { keepAliveMs: 5 });
+    for (let n = 0; n < 3; n += 1) expect((await stream.next())?.comment).toBeDefined();
+    expect(await send(INITIALIZE, ANN)).toBe(202);
   });
 
   it('refuses an anonymous caller if it belongs to a principal: 401 (#22)', async () => {

@@ -390,7 +390,8 @@ describe('the sweeps of a session store', () => {
     const store = new LateSessionStore();
     const { url, errors } = await serve({ sessionStore: store, keepAliveMs: 5, legacySse: true, principal: byUser });
     const [used, read, known] = [await openSession(url), await openSession(url), await openSession(url, ANN)];
-    await getStream(new URL('/sse', url).href, {});
+    const sse = await getStream(new URL('/sse', url).href, {});
+    expect(await statusOf(new URL((await sse.next())?.data as string, url).href, {}, INITIALIZE)).toBe(202);
     await getStream(url, read);
     const touch = jest.spyOn(store, 'touch');
     expect(await statusOf(url, used)).toBe(200);
