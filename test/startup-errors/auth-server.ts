@@ -79,6 +79,7 @@ export const AUTHORIZATION: Mistakes = {
       [undefined, `consent\` ${WORDS}`],
       [{}, `consent\` ${WORDS}`],
       [{ mcp: 'Use it', 'a b': 'x' }, 'consent` contains "a b", which is not a scope (RFC 6749, section 3.3)'],
+      [{ openid: 'Sign in' }, 'consent` contains "openid", which is not a scope of this server. Leave it out'],
       [{ mcp: ' ' }, 'consent.mcp` is empty. Say in words what a client may do with it'],
     ),
     ...option(

@@ -85,6 +85,9 @@ function requireWords(consent: unknown): void {
   for (const [scope, words] of entries) {
     if (!isScope(scope))
       throw CHECKS.invalid('consent', `contains "${scope}", which is not a scope (RFC 6749, section 3.3)`);
+    if (scope === 'openid' || scope === 'offline_access') {
+      throw CHECKS.invalid('consent', `contains "${scope}", which is not a scope of this server. Leave it out`);
+    }
     if (typeof words !== 'string' || words.trim() === '') {
       throw CHECKS.invalid(`consent.${scope}`, 'is empty. Say in words what a client may do with it');
     }
