@@ -1,8 +1,9 @@
 import type { PageWriter } from '../provider/page-writer.js';
 import { isUserData, type KnownUsers } from '../provider/accounts.js';
 import type { Consents } from '../provider/consents.js';
+import { DIRECT } from '../provider/endpoints.js';
 import type { ReportSignIn } from '../provider/report.js';
-import { denied, finish, forgetSession, formOf, type Turn } from '../provider/turn.js';
+import { denied, finish, forgetSession, formOf, type Interaction, type Turn } from '../provider/turn.js';
 import { FIELDS } from '../pages/views.js';
 import type { KeptTokens } from './kept-tokens.js';
 import type { ResolvedUpstream, UpstreamIdentity, UpstreamUser } from './upstream-options.js';
@@ -31,9 +32,9 @@ export class UpstreamTurns {
     if (result !== undefined) return await this.end(turn, result);
     const approval = this.approvalOf(turn);
     const subject = turn.interaction.session?.accountId;
-    const isDirect = ['none', 'same-origin'].includes(String(turn.request.headers['sec-fetch-site']));
     const { consents } = this.parts;
-    if (isDirect && subject !== undefined && consents.mayRemember(turn.client) !== undefined) {
+    // what this request says of itself doesn't count: users also reload a page that another site has opened
+    if (!mustAsk(turn.interaction) && subject !== undefined && consents.mayRemember(turn.client) !== undefined) {
       const remembered = await consents.isRemembered({ ...approval, subject });
       if (remembered) return await this.begin(turn, { ...approval, subject });
     }
@@ -132,6 +133,10 @@ export class UpstreamTurns {
     return { uid: interaction.uid, clientId, redirectUri, scopes };
   }
 }
+
+/** Whether a page of another site has caused a request, or the client wants the user to be asked. */
+const mustAsk = ({ params: { [DIRECT]: direct, prompt = '' } }: Interaction): boolean =>
+  direct === undefined || String(prompt).split(' ').includes('consent');
 
 interface Granted {
   readonly subject: string;
