@@ -25,6 +25,8 @@ export class Grants implements GrantSource {
   private readonly used = new Map<string, number>();
   /** Called with each grant that is revoked. */
   onRevoked: (grantId: string) => void = () => {};
+  /** Deletes what else is kept for a grant that ends. */
+  forget: (grantId: string) => Promise<void> = async () => {};
   /** Whether a client may get tokens for itself. */
   isMachine: (clientId: unknown) => boolean = () => false;
 
@@ -57,6 +59,7 @@ export class Grants implements GrantSource {
   /** Revokes a grant, with all of its tokens. */
   async revoke(grantId: string): Promise<void> {
     await this.records.delete(grantKey(grantId));
+    await this.forget(grantId);
     this.noteRevoked(grantId);
   }
 

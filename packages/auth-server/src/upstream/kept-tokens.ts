@@ -1,5 +1,5 @@
 import type { Clock } from '../platform.js';
-import type { Grants } from '../provider/grants.js';
+import { grantKey, type Grants } from '../provider/grants.js';
 import { KeyedQueue } from '../provider/keyed-queue.js';
 import { LIFETIMES } from '../provider/lifetimes.js';
 import { SealedRecords } from '../provider/sealed-records.js';
@@ -28,6 +28,11 @@ export class KeptTokens {
     await this.parts.records.put(keyOf(grantId), tokens, this.parts.clock.now() + LIFETIMES.Grant * 1000);
   }
 
+  /** Deletes the tokens of a grant that ends. */
+  async forget(grantId: string): Promise<void> {
+    await this.parts.records.delete(keyOf(grantId));
+  }
+
   /**
    * The tokens of a grant, refreshed if necessary. Requests of one grant wait for each other, because most upstreams
    * accept a refresh token once.
@@ -52,8 +57,14 @@ export class KeptTokens {
       await grants.revoke(grantId);
       throw new UpstreamError('revoked', { cause: error });
     }
+    await this.requireGrant(grantId);
     await this.keep(grantId, next);
     return next;
+  }
+
+  /** The grant may have ended while the upstream was asked. */
+  private async requireGrant(grantId: string): Promise<void> {
+    if ((await this.parts.records.get(grantKey(grantId))) === undefined) throw new UpstreamError('revoked');
   }
 
   /** Without a refresh token, the user has to sign in again. */

@@ -1,9 +1,10 @@
 import type { Principal } from '@decorum/core';
 
 import type { ServerPlatform } from '../server-platform.js';
+import type { Grants } from '../provider/grants.js';
 import { ENDPOINTS } from '../provider/metadata.js';
 import type { SealedRecords } from '../provider/sealed-records.js';
-import { KeptTokens, type KeptTokensParts } from './kept-tokens.js';
+import { KeptTokens } from './kept-tokens.js';
 import { UpstreamClient } from './upstream-client.js';
 import { UpstreamError } from './upstream-error.js';
 import { type ResolvedUpstream, resolveUpstream, type UpstreamOptions } from './upstream-options.js';
@@ -20,10 +21,10 @@ export interface UpstreamToken {
 /** Dependencies of an `Upstream`. */
 export interface UpstreamParts
   extends
-    Pick<KeptTokensParts, 'grants'>,
     Pick<UpstreamSignInsParts, 'issuer' | 'cookieKey' | 'warn'>,
     Pick<UpstreamTurnsParts, 'users' | 'consents' | 'pages' | 'report' | 'used'> {
   readonly options: UpstreamOptions;
+  readonly grants: Grants;
   readonly allowLoopbackHttp: boolean;
   readonly records: SealedRecords;
   readonly platform: ServerPlatform;
@@ -43,6 +44,7 @@ export class Upstream {
     const client = new UpstreamClient({ upstream, platform, callback, allowLoopbackHttp });
     this.signIns = new UpstreamSignIns({ ...parts, client, records, clock: platform });
     const tokens = (this.tokens = new KeptTokens({ ...parts, client, clock: platform }));
+    parts.grants.forget = async (grantId) => await tokens.forget(grantId);
     this.turns = new UpstreamTurns({ ...parts, upstream, tokens, signIns: this.signIns });
   }
 

@@ -17,6 +17,8 @@ export class UpstreamSite {
   tokenRequests = 0;
   /** Whether it has forgotten all that it has granted. */
   isForgetful = false;
+  /** What happens while the token endpoint is asked. */
+  beforeToken: () => Promise<void> = async () => {};
   private provider: Provider | undefined;
 
   private constructor(readonly issuer: string) {}
@@ -62,6 +64,7 @@ export class UpstreamSite {
     if (provider === undefined) return void response.writeHead(503).end();
     if (url === '/token') {
       this.tokenRequests += 1;
+      await this.beforeToken();
       if (this.isForgetful) {
         response.writeHead(400, { 'content-type': 'application/json' });
         return void response.end(JSON.stringify({ error: 'invalid_grant' }));

@@ -296,6 +296,34 @@ describe('The token of the upstream', () => {
     expect((await visitor.client.refresh(refresh)).body).toMatchObject({ error: 'invalid_grant' });
   });
 
+  it('is forgotten with our grant, whoever has ended it', async () => {
+    for (const end of [
+      async ({ client }: Visitor, { refresh_token: token }: Tokens) => await client.revoke(token),
+      async ({ client }: Visitor, { access_token: token }: Tokens) => await client.revoke(token),
+      async ({ client }: Visitor, { refresh_token: token }: Tokens) => {
+        await client.refresh((await client.refresh(token)).body['refresh_token'] as string);
+        await client.refresh(token);
+      },
+    ]) {
+      const { visitor, site } = await delegated();
+      const tokens = await visitor.connect();
+      const principal = await site.auth.principalOf(tokens.access_token);
+      await site.auth.upstream(principal);
+      await end(visitor, tokens);
+      await expect(site.auth.upstream(principal)).rejects.toThrow(UpstreamError);
+    }
+  });
+
+  it('is not kept if our grant ends while the upstream is asked', async () => {
+    const { visitor, upstream, site } = await delegated();
+    const tokens = await visitor.connect();
+    const principal = await site.auth.principalOf(tokens.access_token);
+    pass(250_000);
+    upstream.beforeToken = async () => void (await visitor.client.revoke(tokens.refresh_token));
+    await expect(site.auth.upstream(principal)).rejects.toMatchObject({ code: 'revoked' });
+    await expect(site.auth.upstream(principal)).rejects.toMatchObject({ code: 'no-token' });
+  });
+
   it('is not there for others, and may be there later if the upstream is down', async () => {
     const { visitor, upstream, site } = await delegated();
     const { access_token: token } = await visitor.connect();
