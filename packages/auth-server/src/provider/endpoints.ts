@@ -175,6 +175,8 @@ export class Endpoints {
    * ways that the metadata doesn't offer, such as a page with a script, so it doesn't get to know them.
    */
   private completed(url: string, path: string, { headers }: IncomingMessage): string {
+    // after a page, everything is known; what comes again might ask for such an answer
+    if (path.startsWith(`${ENDPOINTS.authorize}/`)) return path;
     if (path !== ENDPOINTS.authorize) return url;
     const query = new URLSearchParams(url.slice(path.length + 1));
     const { scopes } = this.parts;

@@ -173,8 +173,24 @@ describe('a mistake of a known client', () => {
     expect((await client.authorize({ response_mode: 'query' })).answer['code']).toBeDefined();
   });
 
+  it('gets a page, and no script: an answer like that for a request that nobody has begun', async () => {
+    const headers = { 'sec-fetch-site': 'cross-site' };
+    for (const mode of ['form_post', 'fragment', 'query']) {
+      const url = client.url({ response_mode: mode }).replace('/authorize?', '/authorize/abc?');
+      const page = await new Browser().open(url, { headers });
+      expect([page.status, page.headers.get('location')]).toEqual([400, null]);
+      expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
+    }
+  });
+
   it('is sent back: a parameter that comes twice', async () => {
-    for (const more of ['state=x', 'scope=mcp', 'code_challenge=x', 'response_type=code']) {
+    for (const more of [
+      'state=x',
+      'scope=mcp',
+      'response_mode=query&response_mode=form_post',
+      'code_challenge=x',
+      'response_type=code',
+    ]) {
       const { answer } = await new Browser().open(`${client.url()}&${more}`);
       expect([more, answer['error']]).toEqual([more, 'invalid_request']);
     }
