@@ -43,6 +43,8 @@ const ANSWER_MS = 30_000;
 
 /** Each authorization request is kept for minutes, before anybody has signed in. */
 const PER_ADDRESS = { limit: 120, windowMs: 60_000 };
+/** Each has two forms. Strangers could send a form again and again: each time, a user who goes upstream is kept. */
+const FORMS_PER_ADDRESS = { limit: 240, windowMs: 60_000 };
 const MAX_URL = 8 * 1024;
 const TOO_LONG = { title: 'This request does not work', message: 'Its URL is longer than 8 KiB.' };
 
@@ -81,9 +83,11 @@ export class Endpoints {
   readonly paths: readonly string[];
   private readonly base: string;
   private readonly authorizations: Quota;
+  private readonly forms: Quota;
 
   constructor(private readonly parts: EndpointsParts) {
     this.authorizations = new Quota(PER_ADDRESS, parts.clock);
+    this.forms = new Quota(FORMS_PER_ADDRESS, parts.clock);
     this.base = parts.issuer.pathname.replace(/\/$/, '');
     const { authorize, token, register, revoke, keys, interaction, upstream } = ENDPOINTS;
     const more = parts.upstream === undefined ? [] : [upstream];
@@ -136,6 +140,7 @@ export class Endpoints {
     const { interactions, tokens, registrations, pages } = this.parts;
     if (path.startsWith(ENDPOINTS.interaction)) {
       const form = request.method === 'POST' ? new URLSearchParams(body.toString()) : undefined;
+      if (form !== undefined && this.isBusy(this.forms, call)) return;
       return await interactions.handle({ request, response, form, address, provider });
     }
     if (path === ENDPOINTS.upstream) return await this.takeUpstream(call);
@@ -146,10 +151,16 @@ export class Endpoints {
     if (path === ENDPOINTS.token) return await tokens.handle({ request, response, body, provider });
     if (path === ENDPOINTS.authorize) {
       if ((request.url ?? '').length > MAX_URL) return pages.message(response, 414, TOO_LONG);
-      const wait = this.authorizations.take(networkOf(address ?? ''));
-      if (wait > 0) return pages.busy(response, Math.ceil(wait / 1000));
+      if (this.isBusy(this.authorizations, call)) return;
     }
     await provider.callback()(request, response);
+  }
+
+  /** Answers a request of an address that sends too many. */
+  private isBusy(quota: Quota, { address = '', response }: Call): boolean {
+    const wait = quota.take(networkOf(address));
+    if (wait > 0) this.parts.pages.busy(response, Math.ceil(wait / 1000));
+    return wait > 0;
   }
 
   /** A client that asks for a token for itself, but for no scopes, gets all that it may get. */

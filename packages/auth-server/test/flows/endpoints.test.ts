@@ -343,6 +343,17 @@ describe('the limits of an address', () => {
     pass(60_000);
     expect((await visit()).status).toBe(303);
   });
+
+  it('are 240 forms a minute, each of which may send a user upstream', async () => {
+    const browser = new Browser();
+    const page = await browser.open((await Client.register(direct)).url());
+    const send = async () => await browser.post(page.action, { ...page.hidden, decision: 'unknown' });
+    for (let n = 0; n < 240; n++) expect((await send()).status).toBe(400);
+    const { status, headers } = await send();
+    expect([status, headers.get('retry-after')]).toEqual([429, '60']);
+    pass(60_000);
+    expect((await send()).status).toBe(400);
+  });
 });
 
 describe('fields of the sign-in page', () => {
