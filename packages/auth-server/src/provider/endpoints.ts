@@ -15,6 +15,7 @@ import { IssuerRequest } from './issuer-request.js';
 import { CLIENT_ENDPOINTS, CORS, ENDPOINTS } from './metadata.js';
 import type { PageWriter } from './page-writer.js';
 import type { TokenEndpoint } from './token-endpoint.js';
+import { DIRECT } from './turn.js';
 
 /** Dependencies of `Endpoints`. */
 export interface EndpointsParts {
@@ -70,12 +71,6 @@ const METHODS: Readonly<Record<string, string>> = {
 
 /** Where oidc-provider goes on after a page, and the pages. */
 const OF_A_REQUEST = new RegExp(`^(?:${ENDPOINTS.authorize}/|${ENDPOINTS.interaction})[\\w-]+$`);
-
-/**
- * A parameter that is added to authorization requests that no page of another site has caused. It stays with a request
- * while its user signs in.
- */
-export const DIRECT = 'decorum_direct';
 
 /** Serves the endpoints of an authorization server with Node requests. */
 export class Endpoints {

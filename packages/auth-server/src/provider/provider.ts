@@ -5,10 +5,10 @@ import type { Configuration, Interaction, KoaContextWithOIDC, Provider } from 'o
 import type { SigningJwk } from '../keys/signing-keys.js';
 import type { User } from '../users/user-directory.js';
 import { type AdapterParts, adapterFor } from './adapter.js';
-import { DIRECT } from './endpoints.js';
 import { LIFETIMES } from './lifetimes.js';
 import { library } from './library.js';
 import { CLIENT_AUTH_METHODS, ENDPOINTS } from './metadata.js';
+import { DIRECT } from './turn.js';
 import type { RefreshTokens } from './refresh-tokens.js';
 
 /** How long what a client signs to prove who it is may be valid. */

@@ -5,6 +5,12 @@ import type Provider from 'oidc-provider';
 import type { DescribedClient } from '../clients/client-source.js';
 import { ENDPOINTS } from './metadata.js';
 
+/**
+ * A parameter that is added to authorization requests that no page of another site has caused. It stays with a request
+ * while its user signs in.
+ */
+export const DIRECT = 'decorum_direct';
+
 /** An interaction of oidc-provider: an authorization request that waits for its user. */
 export type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
 

@@ -1,9 +1,8 @@
 import type { PageWriter } from '../provider/page-writer.js';
 import { isUserData, type KnownUsers } from '../provider/accounts.js';
 import type { Consents } from '../provider/consents.js';
-import { DIRECT } from '../provider/endpoints.js';
 import type { ReportSignIn } from '../provider/report.js';
-import { denied, finish, forgetSession, formOf, type Interaction, type Turn } from '../provider/turn.js';
+import { denied, DIRECT, finish, forgetSession, formOf, type Interaction, type Turn } from '../provider/turn.js';
 import { FIELDS } from '../pages/views.js';
 import type { KeptTokens } from './kept-tokens.js';
 import type { ResolvedUpstream, UpstreamIdentity, UpstreamUser } from './upstream-options.js';
