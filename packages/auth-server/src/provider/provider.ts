@@ -136,15 +136,22 @@ function featuresOf({ resource, scopes, isResource, machineScopes }: ProviderPar
     userinfo: { enabled: false },
     clientCredentials: { enabled: true },
     rpInitiatedLogout: { enabled: false },
+    // neither is offered: a parameter for one of them is ignored
+    dPoP: { enabled: false },
+    pushedAuthorizationRequests: { enabled: false },
     revocation: { enabled: true, allowedPolicy: async (_ctx, client, token) => token.clientId === client.clientId },
     resourceIndicators: {
       enabled: true,
       defaultResource: async () => resource,
       useGrantedResource: async () => true,
       getResourceServerInfo: async (ctx, identifier, { clientId }) => {
-        const { InvalidTarget } = library().errors;
+        const { InvalidTarget, InvalidScope } = library().errors;
         if (!isResource(identifier)) throw new InvalidTarget('This server issues tokens for another resource.');
         const available = isForItself(ctx) ? (machineScopes(clientId) ?? []) : scopes;
+        const { requestParamScopes: asked } = ctx.oidc;
+        if (isForItself(ctx) && !available.some((scope) => asked.has(scope))) {
+          throw new InvalidScope('The client may get none of these scopes.', [...asked].join(' '));
+        }
         // at the token endpoint, the user is known, and may have lost scopes since the consent
         const { scopes: own } = (ctx.oidc.account as Partial<UserAccount> | undefined)?.user ?? {};
         return {

@@ -29,7 +29,11 @@ export function revocation({ grants, refreshTokens, keys }: RevocationParts) {
     if (used !== undefined && (await grants.clientOf(used)) === ctx.oidc.client?.clientId) await grants.revoke(used);
     if (error !== 'unsupported_token_type') return;
     const { client_id: clientId, grant_id: grantId } = (await claimsOf(token, keys)) ?? {};
-    if (typeof grantId === 'string' && clientId === ctx.oidc.client?.clientId) await grants.revoke(grantId);
+    if (clientId !== undefined && clientId === ctx.oidc.client?.clientId) {
+      // a client that got the token for itself must not believe that it is worthless now
+      if (typeof grantId !== 'string') return;
+      await grants.revoke(grantId);
+    }
     ctx.status = 200;
     ctx.body = '';
   };

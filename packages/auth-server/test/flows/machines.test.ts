@@ -32,6 +32,8 @@ describe('A client of the options', () => {
     expect([called, text]).toEqual([200, expect.stringMatching(/\\"kind\\":\\"client\\"/)]);
     const more = await sendForm(url, { ...FOR_ITSELF, scope: 'mcp admin' }, basic('nightly', 'a secret'));
     expect(more.body['scope']).toBe('mcp');
+    const nothing = await sendForm(url, { ...FOR_ITSELF, scope: 'admin unknown' }, basic('nightly', 'a secret'));
+    expect(nothing).toMatchObject({ status: 400, body: { error: 'invalid_scope' } });
     for (const wrong of [basic('nightly', 'another'), basic('unknown', 'a secret')]) {
       expect(await sendForm(url, FOR_ITSELF, wrong)).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
     }
@@ -92,6 +94,17 @@ describe('A client of the options', () => {
       expect((await site.call(body['access_token'] as string)).status).toBe(200);
     },
   );
+
+  it('hears that its token can not be revoked, which it might believe otherwise (RFC 7009)', async () => {
+    const machine = { clientId: 'nightly', clientSecret: 'a secret', grantTypes: ['client_credentials'] } as const;
+    const { issuer, call } = await serve({ clients: [machine, { ...machine, clientId: 'other' }] });
+    const { body } = await sendForm(`${issuer}/token`, FOR_ITSELF, basic('nightly', 'a secret'));
+    const token = body['access_token'] as string;
+    const revoke = async (id: string) => await sendForm(`${issuer}/revoke`, { token }, basic(id, 'a secret'));
+    expect(await revoke('nightly')).toMatchObject({ status: 400, body: { error: 'unsupported_token_type' } });
+    expect((await revoke('other')).status).toBe(200);
+    expect((await call(token)).status).toBe(200);
+  });
 
   it('gets none unless the options say so, however it was registered', async () => {
     const { issuer } = await serve({

@@ -183,6 +183,11 @@ describe('a mistake of a known client', () => {
     }
   });
 
+  it('is none: a parameter for something that the metadata does not offer', async () => {
+    const more = { dpop_jkt: 'k'.repeat(43), authorization_details: '[]', web_message_uri: 'https://other.example' };
+    expect((await client.connect(more)).scope).toBe('mcp');
+  });
+
   it('is sent back: a parameter that comes twice', async () => {
     for (const more of [
       'state=x',
