@@ -31,6 +31,17 @@ const client = (...rows: readonly Row[]): Mistake[] =>
     rows.map(([given, message]) => [given, `authorizationServer: \`clients[0]${message}`]),
   );
 
+/** Mistakes in the upstream. */
+const upstream = (...rows: readonly Row[]): Mistake[] =>
+  wrong(
+    'authorizationServer({ upstream: { issuer, clientId, clientSecret, … } })',
+    (more: object) => {
+      const own = { issuer: 'https://id.example.com', clientId: 'files', clientSecret: 'secret', ...more };
+      return serving({ users: undefined, upstream: own })();
+    },
+    rows.map(([given, message]) => [given, `authorizationServer: \`upstream${message}`]),
+  );
+
 /** Runs something with another environment. */
 const withEnvironment = (name: string, value: string | undefined, run: () => unknown) => () => {
   const { [name]: before } = process.env;
@@ -84,13 +95,16 @@ export const AUTHORIZATION: Mistakes = {
     ),
     ...option(
       'users',
-      [undefined, "users` is missing, and so is `login`. Pass one of them, such as `usersFile('users.json')`"],
+      [
+        undefined,
+        "users` is missing, and so are `login` and `upstream`. Pass one of them, such as `usersFile('users.json')`",
+      ],
       ['users.json', 'users` is "users.json", but must be an object'],
       [{ verify: () => undefined }, 'users` has no method `find`. Pass an object with verify, find'],
     ),
     ...option('login', [
       () => undefined,
-      "users` can't be combined with `login`. Pass one of them ... `usersFile('users.json')`",
+      "login` can't be combined with `users`. Pass one of them ... `usersFile('users.json')`",
     ]),
     ...option('store', [{ get: () => undefined }, 'store` has no method `open`. Pass an object with ... , close']),
     ...option('remember', [0, `remember\` is 0, ${DAYS}`], [366, `remember\` is 366, ${DAYS}`]),
@@ -109,6 +123,12 @@ export const AUTHORIZATION: Mistakes = {
       [{ signIn: '' }, 'texts.signIn` is empty. Leave it out to keep the default'],
       [{ lang: 'not a tag' }, 'texts.lang` must be a language tag, such as "de"'],
       [{ allow: () => 5 }, 'texts.allow` is a function that returns no string'],
+    ),
+    ...upstream(
+      [{ issuer: 'id.example.com' }, '.issuer` is "id.example.com", but must be a URL'],
+      [{ clientSecret: undefined }, `.clientSecret\` is missing. ${CHECK_SET}`],
+      [{ scopes: ['a b'] }, '.scopes` contains "a b", which is not a scope'],
+      [{ name: 'a|b' }, '.name` must have up to 64 letters, digits, dots, dashes and underscores'],
     ),
     ...client(
       [{ clientId: '' }, `.clientId\` is empty. ${CHECK_SET}`],
