@@ -125,9 +125,9 @@ export const AUTHORIZATION: Mistakes = {
       [{ allow: () => 5 }, 'texts.allow` is a function that returns no string'],
     ),
     ...upstream(
-      [{ issuer: 'id.example.com' }, '.issuer` is "id.example.com", but must be a URL'],
+      [{ issuer: 'id.example.com' }, `.issuer\` is "id.example.com", ${URL_NEEDED}`],
       [{ clientSecret: undefined }, `.clientSecret\` is missing. ${CHECK_SET}`],
-      [{ scopes: ['a b'] }, '.scopes` contains "a b", which is not a scope'],
+      [{ scopes: ['a b'] }, '.scopes` contains "a b", which is not a scope (RFC 6749, section 3.3). Write ["a","b"]'],
       [{ name: 'a|b' }, '.name` must have up to 64 letters, digits, dots, dashes and underscores'],
     ),
     ...client(
