@@ -18,6 +18,9 @@ const CATCH_UP_MS = 30_000;
 /** Requests and responses over HTTP/2 have what is used of them. */
 type NodeArguments = [request: IncomingMessage, response: ServerResponse];
 
+const CLOSED =
+  'was closed with the last endpoint, and stores open once. Call `authorizationServer` again, with a new store, for another endpoint';
+
 /** What endpoints call: `@decorum/auth` for the tokens of an issuer in this process, and that issuer. */
 export class EmbeddedAuth<HostRequest> extends Authenticator<HostRequest> implements Auth<HostRequest> {
   readonly mount: AuthMount;
@@ -25,6 +28,7 @@ export class EmbeddedAuth<HostRequest> extends Authenticator<HostRequest> implem
   private readonly local: LocalAuth<HostRequest>;
   private readonly issuer: Issuer;
   private readonly open = new Set<AuthEndpoint>();
+  private isClosed = false;
   private timer: ReturnType<typeof setInterval> | undefined;
 
   constructor(options: AuthorizationServerOptions<HostRequest> & Place, platform: ServerPlatform) {
@@ -50,6 +54,8 @@ export class EmbeddedAuth<HostRequest> extends Authenticator<HostRequest> implem
 
   override async opened(warn: (message: string) => void, path?: string, endpoint?: AuthEndpoint): Promise<void> {
     super.opened(warn, path);
+    // otherwise, users would find out
+    if (this.isClosed) throw CHECKS.invalid('store', CLOSED);
     await this.issuer.open();
     if (endpoint) this.open.add(endpoint);
     this.timer ??= setInterval(() => void this.catchUp(), CATCH_UP_MS).unref();
@@ -58,6 +64,7 @@ export class EmbeddedAuth<HostRequest> extends Authenticator<HostRequest> implem
   async closed(endpoint: AuthEndpoint): Promise<void> {
     this.open.delete(endpoint);
     if (this.open.size > 0) return;
+    this.isClosed = true;
     clearInterval(this.timer);
     await this.issuer.close();
   }

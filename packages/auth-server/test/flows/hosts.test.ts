@@ -297,3 +297,12 @@ describe('a client that is a document', () => {
     expect((await client.exchange(code, await prove('two'))).status).toBe(200);
   });
 });
+
+describe('An authorization server whose last endpoint was closed', () => {
+  it('says at the start of another one that its store opens once', async () => {
+    const { auth, close } = await inListen();
+    await close();
+    const again = listen(mcpServer([]), { auth, port: await freePort(), host: LOOPBACK, signals: false });
+    await expect(again).rejects.toThrow(/`store` was closed with the last endpoint/);
+  });
+});
