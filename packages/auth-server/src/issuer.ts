@@ -93,7 +93,7 @@ export class Issuer {
         : known;
     this.callers = new Callers(options.trustProxy ?? false);
     this.pages = new PageWriter(new Pages(options.texts));
-    this.refreshTokens = new RefreshTokens(sealer.derive('refresh-tokens'));
+    this.refreshTokens = new RefreshTokens(sealer.derive('refresh-tokens'), platform);
     const { grants, refreshTokens } = this;
     this.tokens = new TokenEndpoint({ records, grants, refreshTokens, clock: platform, report });
     this.fetcher = new PublicFetch(platform, {

@@ -1,8 +1,14 @@
 import { Buffer } from 'node:buffer';
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** A grant, a random part, and a signature of both. None of them has the separator. */
-const TOKEN = /^([\w-]{1,128})~([\w-]{32})~([\w-]{43})$/;
+import type { Clock } from '../platform.js';
+import { LIFETIMES } from './lifetimes.js';
+
+/** A grant, when the token expires, a random part, and a signature of all. None of them has the separator. */
+const TOKEN = /^(([\w-]{1,128})~([\da-z]{1,9})~[\w-]{32})~([\w-]{43})$/;
+
+/** The base of a time in a token, in seconds since 1970. */
+const RADIX = 36;
 
 /**
  * Refresh tokens that name their grant. A client that refreshes every few minutes uses up thousands of them. Because they
@@ -10,19 +16,26 @@ const TOKEN = /^([\w-]{1,128})~([\w-]{32})~([\w-]{43})$/;
  */
 export class RefreshTokens {
   /** @param keys the first one signs, and each verifies */
-  constructor(private readonly keys: readonly [string, ...string[]]) {}
+  constructor(
+    private readonly keys: readonly [string, ...string[]],
+    private readonly clock: Pick<Clock, 'now'>,
+  ) {}
 
   /** A new token of a grant. */
   create(grantId: string): string {
-    const body = `${grantId}~${randomBytes(24).toString('base64url')}`;
+    const until = Math.floor(this.clock.now() / 1000) + LIFETIMES.RefreshToken;
+    const body = `${grantId}~${until.toString(RADIX)}~${randomBytes(24).toString('base64url')}`;
     return `${body}~${signatureOf(body, this.keys[0])}`;
   }
 
-  /** The grant that a token was issued for; undefined for anything that this server has not issued. */
+  /**
+   * The grant that a token was issued for; undefined for anything that this server has not issued. One that has expired
+   * may never have been used, and is no sign of a thief.
+   */
   grantOf(token: string): string | undefined {
-    const [, grantId, random, signature = ''] = TOKEN.exec(token) ?? [];
-    const isOurs = this.keys.some((key) => isSame(signature, signatureOf(`${grantId}~${random}`, key)));
-    return isOurs ? grantId : undefined;
+    const [, body = '', grantId, until = '', signature = ''] = TOKEN.exec(token) ?? [];
+    if (!this.keys.some((key) => isSame(signature, signatureOf(body, key)))) return undefined;
+    return Number.parseInt(until, RADIX) * 1000 > this.clock.now() ? grantId : undefined;
   }
 }
 

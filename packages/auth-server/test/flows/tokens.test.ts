@@ -221,7 +221,10 @@ describe('a refresh token', () => {
     pass(29 * 86_400 * SECOND);
     const { refresh_token: next } = tokensOf(await client.refresh(token));
     pass(31 * 86_400 * SECOND);
+    site.events.splice(0);
     expect(errorOf(await client.refresh(next))).toEqual(INVALID_GRANT);
+    // nobody has stolen anything
+    expect(site.events).toEqual([]);
   });
 });
 
