@@ -245,7 +245,7 @@ export class Issuer {
       warn,
       issuer: new URL(all.issuer),
       allowLoopbackHttp: all.allowLoopbackHttp ?? false,
-      cookieKey: sealer.derive('upstream-cookies')[0],
+      cookieKeys: sealer.derive('upstream-cookies'),
       used: async (clientId) => await registered.used(clientId),
     });
   }
@@ -259,7 +259,7 @@ export class Issuer {
       pages,
       report,
       upstream: this.upstream?.turns,
-      csrfKey: sealer.derive('csrf')[0],
+      csrfKeys: sealer.derive('csrf'),
       describe: async (clientId, redirectUri) => await this.describe(clientId, redirectUri),
       used: async (clientId) => await registered.used(clientId),
     });

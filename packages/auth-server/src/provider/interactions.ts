@@ -19,8 +19,8 @@ export interface InteractionParts {
   readonly accounts: Accounts;
   readonly consents: Consents;
   readonly pages: PageWriter;
-  /** The key of the tokens against cross-site requests. */
-  readonly csrfKey: string;
+  /** The keys of the tokens against cross-site requests: the first one signs, and each verifies. */
+  readonly csrfKeys: readonly string[];
   readonly report: ReportSignIn;
   /** In front of an upstream. */
   readonly upstream: UpstreamTurns | undefined;
@@ -45,7 +45,8 @@ export class Interactions {
       if (interaction.prompt.name === 'login') return await this.askToSignIn(turn);
       return await this.askForConsent(turn);
     }
-    if (!isSame(form.get(FIELDS.csrf) ?? '', turn.csrf)) return pages.expired(response);
+    const sent = form.get(FIELDS.csrf) ?? '';
+    if (!this.csrfsOf(interaction).some((own) => isSame(sent, own))) return pages.expired(response);
     switch (form.get(FIELDS.decision)) {
       case null:
         return await this.signIn(turn);
@@ -75,7 +76,7 @@ export class Interactions {
     const [clientId, redirectUri] = [String(id), String(uri)];
     const client = await this.parts.describe(clientId, redirectUri).catch(unusable);
     const isHere = request.url?.split('?', 1)[0] === ENDPOINTS.interaction + interaction.uid;
-    const csrf = this.csrfOf(interaction);
+    const [csrf = ''] = this.csrfsOf(interaction);
     return isHere && client ? { ...page, interaction, client, clientId, redirectUri, csrf } : undefined;
   }
 
@@ -176,8 +177,8 @@ export class Interactions {
     await finish(turn, denied('The user has denied access.'));
   }
 
-  private csrfOf({ uid }: Interaction): string {
-    return createHmac('sha256', this.parts.csrfKey).update(uid).digest('base64url');
+  private csrfsOf({ uid }: Interaction): readonly string[] {
+    return this.parts.csrfKeys.map((key) => createHmac('sha256', key).update(uid).digest('base64url'));
   }
 }
 

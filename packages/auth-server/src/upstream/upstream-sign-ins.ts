@@ -48,8 +48,8 @@ export interface UpstreamSignInsParts {
   readonly records: SealedRecords;
   readonly clock: Clock;
   readonly issuer: URL;
-  /** The key that signs cookies. */
-  readonly cookieKey: string;
+  /** The keys of cookies: the first one signs, and each verifies. */
+  readonly cookieKeys: readonly [string, ...string[]];
   /** Tells the operator why a sign-in has failed. */
   warn(problem: string): void;
 }
@@ -118,7 +118,7 @@ export class UpstreamSignIns {
   private cookie(pending: Pending, seconds: number): string {
     const { issuer } = this.parts;
     const isSecure = issuer.protocol === 'https:';
-    const value = seconds === 0 ? '' : this.signatureOf(pending);
+    const value = seconds === 0 ? '' : signatureOf(pending, this.parts.cookieKeys[0]);
     const attributes = `Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
     return `${this.cookieName(pending)}=${value}; ${attributes}`;
   }
@@ -132,15 +132,18 @@ export class UpstreamSignIns {
   private hasCookie({ headers }: IncomingMessage, pending: Pending): boolean {
     const name = `${this.cookieName(pending)}=`;
     const sent = (headers.cookie ?? '').split(/; */).find((cookie) => cookie.startsWith(name));
-    const [given, own] = [sent?.slice(name.length) ?? '', this.signatureOf(pending)].map((text) => Buffer.from(text));
-    return given?.length === own?.length && timingSafeEqual(given as Buffer, own as Buffer);
+    const given = Buffer.from(sent?.slice(name.length) ?? '');
+    return this.parts.cookieKeys.some((key) => {
+      const own = Buffer.from(signatureOf(pending, key));
+      return given.length === own.length && timingSafeEqual(given, own);
+    });
   }
+}
 
-  private signatureOf({ approval, proof }: Pending): string {
-    const { uid, clientId, redirectUri, scopes } = approval;
-    const bound = JSON.stringify([proof.state, uid, clientId, redirectUri, scopes]);
-    return createHmac('sha256', this.parts.cookieKey).update(bound).digest('base64url');
-  }
+function signatureOf({ approval, proof }: Pending, key: string): string {
+  const { uid, clientId, redirectUri, scopes } = approval;
+  const bound = JSON.stringify([proof.state, uid, clientId, redirectUri, scopes]);
+  return createHmac('sha256', key).update(bound).digest('base64url');
 }
 
 const pendingKey = (state: string): string => SealedRecords.key('upstream-pending', state);

@@ -21,7 +21,7 @@ export interface UpstreamToken {
 /** Dependencies of an `Upstream`. */
 export interface UpstreamParts
   extends
-    Pick<UpstreamSignInsParts, 'issuer' | 'cookieKey' | 'warn'>,
+    Pick<UpstreamSignInsParts, 'issuer' | 'cookieKeys' | 'warn'>,
     Pick<UpstreamTurnsParts, 'users' | 'consents' | 'pages' | 'report' | 'used'> {
   readonly options: UpstreamOptions;
   readonly grants: Grants;
