@@ -140,6 +140,8 @@ export class Browser {
   private async request(url: string, { method = 'GET', headers = {}, body }: Visit): Promise<Page> {
     const { pathname } = new URL(url);
     const cookies = [...this.cookies.values()].filter(({ path }) => pathname.startsWith(path));
+    // RFC 6265, section 5.4
+    cookies.sort((one, other) => other.path.length - one.path.length);
     const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
     const sent = { accept: 'text/html', ...this.always, ...headers, ...(cookie !== '' && { cookie }) };
     const response = await fetch(url, {
