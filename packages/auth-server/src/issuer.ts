@@ -95,7 +95,8 @@ export class Issuer {
     this.pages = new PageWriter(new Pages(options.texts));
     this.refreshTokens = new RefreshTokens(sealer.derive('refresh-tokens'), platform);
     const { grants, refreshTokens } = this;
-    this.tokens = new TokenEndpoint({ records, grants, refreshTokens, clock: platform, report });
+    const used = async (clientId: string): Promise<void> => await this.registered.used(clientId);
+    this.tokens = new TokenEndpoint({ records, grants, refreshTokens, clock: platform, report, used });
     this.fetcher = new PublicFetch(platform, {
       allowLoopback,
       ...(platform.network && { network: platform.network }),

@@ -111,8 +111,8 @@ export class RegisteredClients {
   }
 
   /**
-   * Marks a client as used. Call it once a user has signed in: strangers must not be able to protect their clients from
-   * eviction.
+   * Marks a client as used. Call it once a user has signed in, and when the client gets tokens: strangers must not be able
+   * to protect their clients from eviction.
    */
   async used(id: string): Promise<void> {
     const now = this.parts.clock.now();

@@ -14,6 +14,8 @@ import { TokenRequest, type TokenRequestParts } from './token-request.js';
 /** Dependencies of `TokenEndpoint`. */
 export interface TokenEndpointParts extends TokenRequestParts {
   readonly report: ReportSignIn;
+  /** Notes that a client has got tokens. */
+  used(clientId: string): Promise<void>;
 }
 
 /** How often a request is handled, if other processes change its records each time. */
@@ -68,16 +70,20 @@ export class TokenEndpoint {
   readonly middleware = async (ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> => {
     const { records } = this.parts;
     let replay: TokenRequest['ended'];
+    let hasTokens = false;
     const isMade = await records.together(async (batch) => {
       const request = new TokenRequest(batch, this.parts);
       await this.current.run(request, next);
       await request.judge(ctx.oidc.client?.clientId);
       replay = request.ended;
+      hasTokens = (ctx.body as { access_token?: string } | undefined)?.access_token !== undefined;
       return await request.end(ctx.body);
     });
     if (!isMade) {
       this.outrun.add(ctx.req);
       ctx.respond = false;
     } else if (replay) this.parts.report(replay);
+    // the tokens are issued, whether this works or not
+    if (isMade && hasTokens) await this.parts.used(String(ctx.oidc.client?.clientId)).catch(() => undefined);
   };
 }

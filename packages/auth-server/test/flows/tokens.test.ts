@@ -206,6 +206,21 @@ describe('a refresh token', () => {
     expect((await client.refresh(token, { resource: site.resource })).status).toBe(200);
   });
 
+  it('keeps the registration of its client, also among a thousand whose users have signed in since', async () => {
+    const store = new MemoryStore({}, { now: () => Date.now(), wait: async () => {} });
+    const busy = await serve({ store });
+    const loyal = await Client.register(busy);
+    const { refresh_token: token } = await loyal.connect();
+    pass(3_600_000);
+    const use = { value: JSON.stringify({ registeredAt: Date.now(), usedAt: Date.now() }) };
+    await store.write(Array.from({ length: 999 }, (_, n) => ({ key: `client-use:${n}`, ...use })));
+    pass(3_600_000);
+    const { refresh_token: next } = tokensOf(await loyal.refresh(token));
+    pass(3_600_001);
+    await Client.register(busy);
+    expect((await loyal.refresh(next)).status).toBe(200);
+  });
+
   it('is good for nothing once its user is gone, also if the directory then finds null', async () => {
     const people = directory();
     let isGone = false;
