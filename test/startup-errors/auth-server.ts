@@ -12,6 +12,9 @@ const OPTIONS = {
 
 const serving = (options: object) => () => authorizationServer({ ...OPTIONS, ...options } as never);
 
+const PATH =
+  'issuer` ... but must be "https://mcp.example.com", maybe with a path of letters, digits, "-", "." and "_"';
+
 type Row = readonly [given: unknown, message: string];
 
 /** Mistakes in one option of `authorizationServer`. Each message begins with what it names. */
@@ -82,6 +85,11 @@ export const AUTHORIZATION: Mistakes = {
       ['https://id.example.com', 'issuer` ... but this server is at https://mcp.example.com. Use a URL of that origin'],
       ['http://mcp.example.com', 'issuer` is "http://mcp.example.com", but must use https'],
       ['https://mcp.example.com/?tenant=1', 'issuer` ... but must not have a query (RFC 8414, section 2)'],
+      ['https://MCP.example.com', PATH],
+      ['https://mcp.example.com/a;b', PATH],
+      ['https://mcp.example.com/a%2Fb', PATH],
+      ['https://mcp.example.com/a//b', PATH],
+      ['https://mcp.example.com/a/../b', PATH],
     ),
     ...option('scopes', [['mcp', 'admin'], `scopes\` contains "admin", ${EXPLAIN}`]),
     ...option('offer', [['admin'], `offer\` contains "admin", ${EXPLAIN}`]),

@@ -32,6 +32,9 @@ export interface Place {
   readonly issuer: string;
 }
 
+/** A path that is the same in URLs, in cookies, and in the routes of each web framework. */
+const PATH = /^(?:\/[\w-][\w.-]*)*\/?$/;
+
 /**
  * Checks the options that don't belong to one part.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
@@ -45,6 +48,10 @@ export function checkOptions(options: AuthorizationServerOptions<never>): Place 
     options.issuer === undefined ? origin : CHECKS.requireIssuer('issuer', options.issuer, allowLoopbackHttp);
   if (new URL(issuer).origin !== origin) {
     throw CHECKS.invalid('issuer', `is "${issuer}", but this server is at ${origin}. Use a URL of that origin`);
+  }
+  if (!issuer.startsWith(origin) || !PATH.test(issuer.slice(origin.length))) {
+    const problem = `must be "${origin}", maybe with a path of letters, digits, "-", "." and "_"`;
+    throw CHECKS.invalid('issuer', `is "${issuer}", but ${problem}`);
   }
   requireWords(consent);
   const ofClients = (options.clients ?? []).map(
