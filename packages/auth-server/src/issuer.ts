@@ -192,17 +192,22 @@ export class Issuer {
 
   private async findClient(id: string): Promise<AdapterPayload | undefined> {
     try {
-      const client = await this.clients.find(id, this.callers.address);
+      const client = await this.lookUp(id);
       // oidc-provider changes what it gets
       return client && ({ ...client } as unknown as AdapterPayload);
     } catch (error) {
       if (!(error instanceof ClientError)) throw error;
       // a client that hears `invalid_client` forgets its tokens
       const { errors } = library();
-      throw error.code === 'slow_down'
-        ? new errors.TemporarilyUnavailable(error.message)
-        : new errors.InvalidClient(error.message);
+      throw error.code === 'invalid_client'
+        ? new errors.InvalidClient(error.message)
+        : new errors.TemporarilyUnavailable(error.message);
     }
+  }
+
+  /** oidc-provider asks again to answer an error: that must not fetch a document again. */
+  private async lookUp(id: string): ReturnType<ClientSource['find']> {
+    return await this.callers.once(id, async () => await this.clients.find(id, this.callers.address));
   }
 
   /** The grant of a request whose consent is remembered. A page of another site must not get one unseen. */
@@ -227,7 +232,7 @@ export class Issuer {
   }
 
   private async describe(clientId: string, redirectUri: string): Promise<DescribedClient | undefined> {
-    const client = await this.clients.find(clientId, this.callers.address);
+    const client = await this.lookUp(clientId);
     return client && this.clients.describe(client, redirectUri);
   }
 

@@ -55,7 +55,7 @@ export class ClientDocuments {
 
   /**
    * The metadata of a client. `from` is the address of the caller.
-   * @throws {ClientError} `invalid_client` or `slow_down`
+   * @throws {ClientError} `invalid_client`, `temporarily_unavailable` or `slow_down`
    */
   async find(id: string, from?: string): Promise<ClientMetadata> {
     const kept = this.kept.get(id);
@@ -104,7 +104,9 @@ export class ClientDocuments {
 const isOutage = (error: unknown): boolean => error instanceof FetchError && error.isOutage;
 
 function unusable(problem: string, cause?: unknown): ClientError {
-  const error = new ClientError('invalid_client', `The client's metadata document ${problem}`);
+  // a client forgets its tokens when it hears that it is invalid
+  const code = isOutage(cause) ? 'temporarily_unavailable' : 'invalid_client';
+  const error = new ClientError(code, `The client's metadata document ${problem}`);
   error.cause = cause;
   return error;
 }

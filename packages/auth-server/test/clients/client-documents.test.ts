@@ -344,14 +344,14 @@ describe('fetching for strangers', () => {
     await documents.find(id, '192.0.2.1');
     for (let n = 1; n < 30; n += 1) {
       // oxlint-disable-next-line no-await-in-loop
-      expect(await problem(`https://none.example/${n}`, '192.0.2.1')).toContain('invalid_client');
+      expect(await problem(`https://none.example/${n}`, '192.0.2.1')).toContain('temporarily_unavailable');
     }
     expect(await problem('https://none.example/30', '192.0.2.1')).toContain('slow_down');
     expect(network.asked).toHaveLength(30);
     expect(await problem(id, '192.0.2.1')).toBe('none');
-    expect(await problem('https://none.example/30', '192.0.2.2')).toContain('invalid_client');
+    expect(await problem('https://none.example/30', '192.0.2.2')).toContain('temporarily_unavailable');
     clock.pass(MINUTE);
-    expect(await problem('https://none.example/30', '192.0.2.1')).toContain('invalid_client');
+    expect(await problem('https://none.example/30', '192.0.2.1')).toContain('temporarily_unavailable');
   });
 
   it('never floods a host, whatever its names and addresses are', async () => {

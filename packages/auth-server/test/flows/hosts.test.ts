@@ -26,6 +26,7 @@ import {
   createAuth,
   freePort,
   mcpServer,
+  pass,
   serve,
   type Site,
   type SiteOptions,
@@ -270,6 +271,20 @@ describe('a client that is a document', () => {
       expect(await refused(long)).toEqual(REFUSED);
     },
   );
+
+  it('keeps its tokens while its origin is down, also if this server has been started since', async () => {
+    const client = fresh({}, { 'cache-control': 'no-store' });
+    const { refresh_token: token } = await client.connect();
+    pass(60_000);
+    origin.answers((_request, response) => response.writeHead(503).end());
+    const before = origin.requests.length;
+    expect((await client.refresh(token)).body).toMatchObject({ error: 'temporarily_unavailable' });
+    expect(origin.requests.length - before).toBe(1);
+    expect(await refused(client)).toEqual(REFUSED);
+    expect(origin.requests.length - before).toBe(2);
+    origin.sends(document());
+    expect((await client.refresh(token)).status).toBe(200);
+  });
 
   it('can prove who it is with a key that its document has, and each proof counts once', async () => {
     const { exportJWK, generateKeyPair, SignJWT } = await import('jose');
