@@ -76,6 +76,8 @@ export class TokenEndpoint {
       await this.current.run(request, next);
       await request.judge(ctx.oidc.client?.clientId);
       replay = request.ended;
+      // of a client whose document is wrong, oidc-provider says 400 (RFC 6749, section 5.2)
+      if ((ctx.body as { error?: string } | undefined)?.error === 'invalid_client') ctx.status = 401;
       hasTokens = (ctx.body as { access_token?: string } | undefined)?.access_token !== undefined;
       return await request.end(ctx.body);
     });

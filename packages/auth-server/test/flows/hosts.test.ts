@@ -242,6 +242,7 @@ describe('a client that is a document', () => {
     const client = fresh();
     origin.sends('no json');
     expect(await refused(client)).toEqual(REFUSED);
+    expect(await client.refresh('x')).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
   });
 
   eachRevision(
