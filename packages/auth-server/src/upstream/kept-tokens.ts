@@ -47,7 +47,7 @@ export class KeptTokens {
     const { client, grants } = this.parts;
     const tokens = await this.find(grantId);
     if (this.isFresh(tokens)) return tokens;
-    if (tokens.refreshToken === undefined) return await this.end(grantId);
+    if (tokens.refreshToken === undefined) return this.isFresh(tokens, 0) ? tokens : await this.end(grantId);
     let next: UpstreamTokens;
     try {
       next = await client.refresh(tokens.refreshToken);
@@ -79,8 +79,8 @@ export class KeptTokens {
     return tokens;
   }
 
-  private isFresh({ expiresAt }: UpstreamTokens): boolean {
-    return expiresAt === undefined || expiresAt - MARGIN_MS > this.parts.clock.now();
+  private isFresh({ expiresAt }: UpstreamTokens, margin = MARGIN_MS): boolean {
+    return expiresAt === undefined || expiresAt - margin > this.parts.clock.now();
   }
 }
 

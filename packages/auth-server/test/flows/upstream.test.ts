@@ -341,7 +341,7 @@ describe('The token of the upstream', () => {
 
 describe('A provider without OpenID Connect', () => {
   /** A visitor who comes back from GitHub with more parameters than `code` and `state`. */
-  async function visit(user: string, more = '') {
+  async function visit(user: string, more = '', token = {}) {
     const seen: string[] = [];
     const answer = (response: ServerResponse, body: string) => {
       response.writeHead(200, { 'content-type': 'application/json' }).end(body);
@@ -350,7 +350,8 @@ describe('A provider without OpenID Connect', () => {
       createServer((request, response) => {
         seen.push(`${request.method} ${request.url} ${request.headers.authorization ?? ''}`.trim());
         if (request.url === '/user') return answer(response, user);
-        answer(response, JSON.stringify({ access_token: 'of the upstream', token_type: 'bearer', scope: 'repo' }));
+        const body = { access_token: 'of the upstream', token_type: 'bearer', scope: 'repo', ...token };
+        answer(response, JSON.stringify(body));
       }),
     );
     const preset = github({ clientId: 'decorum', clientSecret: SECRET, scopes: ['repo'] });
@@ -378,6 +379,15 @@ describe('A provider without OpenID Connect', () => {
     expect(back.answer['code']).toBeDefined();
     const { back: mixedUp } = await visit('{ "id": 1 }', '&iss=https://github.com');
     expect(mixedUp.answer).toMatchObject({ error: 'server_error' });
+  });
+
+  it('may give a token that lasts a minute and can not be refreshed', async () => {
+    const { site, client, back } = await visit('{ "id": 1 }', '', { expires_in: 50 });
+    const { body } = await client.exchange(back.answer['code'] as string);
+    const principal = await site.auth.principalOf(body['access_token'] as string);
+    expect(await site.auth.upstream(principal)).toMatchObject({ accessToken: 'of the upstream' });
+    pass(50_000);
+    await expect(site.auth.upstream(principal)).rejects.toMatchObject({ code: 'revoked' });
   });
 
   it('signs nobody in whose id is missing, or a number that JavaScript rounds', async () => {
