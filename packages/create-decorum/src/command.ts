@@ -85,7 +85,7 @@ export function createCommand(name: string): Command {
     .option('--issuer <where>', 'for secured: embedded, own, or an issuer URL')
     .addOption(new Option('--test <runner>', 'what runs the tests').choices(TEST_RUNNERS))
     .addOption(new Option('--pm, --package-manager <name>', 'by default the one you run').choices(INSTALLERS))
-    .option('--packages <folder>', 'install Decorum from the tarballs in this folder')
+    .option('--packages <folder>', 'install Decorum from the tarballs there')
     .option('--no-install', "don't install the dependencies")
     .option('--force', 'add files to a folder that has some, and overwrite none')
     .option('-y, --yes', 'ask nothing: minimal, vitest')
