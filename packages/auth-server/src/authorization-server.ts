@@ -44,6 +44,20 @@ export class AuthorizationServer<HostRequest = unknown> {
   }
 
   /**
+   * Ends all grants of a user, with their tokens and open streams, and the user's sessions in browsers. Clients then ask
+   * the user to sign in again. Call it when a user has lost a device, or must not use the server any more.
+   * @param subject the `subject` of the user's principal
+   * @returns how many grants the user had
+   * @example
+   * ```ts
+   * await auth.revoke('alice');
+   * ```
+   */
+  async revoke(subject: string): Promise<number> {
+    return await this.embedded.revoke(subject);
+  }
+
+  /**
    * Verifies a token once, for transports that have one caller, such as stdio.
    * @throws {DecorumError} `DECORUM_INVALID_OPTION` if the token is missing or refused, or lacks a required scope
    */

@@ -75,6 +75,12 @@ export class EmbeddedAuth<HostRequest> extends Authenticator<HostRequest> implem
     return await this.issuer.upstream.tokenOf(principal);
   }
 
+  /** See `AuthorizationServer.revoke`. */
+  async revoke(subject: string): Promise<number> {
+    await this.issuer.open();
+    return await this.issuer.grants.revokeAll(subject);
+  }
+
   /** See `AuthorizationServer.principalOf`. */
   async principalOf(token: string | undefined): Promise<Principal> {
     await this.issuer.open();

@@ -9,6 +9,12 @@ const REMEMBERED_MS = 15 * 60_000;
 
 type Claims = Readonly<Record<string, unknown>>;
 
+/** A grant or a session, as oidc-provider stores it. */
+interface StoredOfUser {
+  readonly jti: string;
+  readonly accountId?: string;
+}
+
 const FOR_ITSELF: LiveGrant = { revoked: false };
 
 /** The key of a grant's record. */
@@ -61,6 +67,16 @@ export class Grants implements GrantSource {
     await this.records.delete(grantKey(grantId));
     await this.forget(grantId);
     this.noteRevoked(grantId);
+  }
+
+  /** Revokes all grants of a user, and ends the user's sessions in browsers. Returns how many grants there were. */
+  async revokeAll(subject: string): Promise<number> {
+    const ofUser = async (kind: string) =>
+      (await this.records.list(kind)).filter(({ value }) => (value as StoredOfUser).accountId === subject);
+    for (const { key } of await ofUser('session')) await this.records.delete(key);
+    const grants = await ofUser('grant');
+    for (const { value } of grants) await this.revoke((value as StoredOfUser).jti);
+    return grants.length;
   }
 
   /** Remembers that a grant was revoked. */

@@ -61,6 +61,15 @@ export class SealedRecords {
     return changed === undefined ? (await this.find(key))?.value : changed.content;
   }
 
+  /** All records of a kind. This opens each of them, so it is for what operators do now and then. */
+  async list(kind: string): Promise<readonly { readonly key: string; readonly value: unknown }[]> {
+    const found = await this.parts.store.list(kind);
+    return found.flatMap(({ key, value }) => {
+      const text = this.parts.sealer.open(key, value);
+      return text === undefined ? [] : [{ key, value: JSON.parse(text) as unknown }];
+    });
+  }
+
   /**
    * Replaces a record.
    * @param expiresAt milliseconds since 1970

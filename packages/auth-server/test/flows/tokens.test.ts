@@ -3,6 +3,7 @@ import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 
 import { eachRevision } from '../../../../test/support/requirements.js';
 import { MemoryStore } from '../../src/store/memory-store.js';
+import { Browser } from './browser.js';
 import { type Answer, Client, partsOf, register, REDIRECT, sendForm, type Tokens } from './client.js';
 import { directory, pass, serve, type Site, stopClock } from './site.js';
 
@@ -324,4 +325,16 @@ describe('a confidential client', () => {
     expect(refused.headers.get('www-authenticate')).toMatch(/^Basic /);
     expect((await send({}, authorization(secret))).status).toBe(200);
   });
+});
+
+it('all grants of a user end, and those of others go on, when the application says so', async () => {
+  const [alice, bob] = [await client.connect(), await client.connect({}, 'bob')];
+  const browser = new Browser();
+  await browser.submit(await client.signIn(browser), {}, 'Allow');
+  expect(await site.auth.revoke('alice')).toBeGreaterThan(0);
+  expect(await site.auth.revoke('alice')).toBe(0);
+  expect(errorOf(await client.refresh(alice.refresh_token))).toEqual(INVALID_GRANT);
+  expect([await client.call(alice.access_token), await client.call(bob.access_token)]).toEqual([401, 200]);
+  // the session in the browser has ended, too
+  expect((await browser.open(client.url())).text).toContain('Password');
 });
