@@ -119,8 +119,14 @@ async function readText({ body }: Response, url: string): Promise<string> {
 /** The message of a failed fetch and of its causes: only the causes name the network error. */
 export function problemOf(failure: unknown): string {
   const { message, cause, errors } = (failure ?? {}) as Partial<AggregateError>;
-  if (typeof message !== 'string') return String(failure);
+  if (typeof message !== 'string') return typeof failure === 'object' ? codeOf(failure) : String(failure);
   const causes: readonly unknown[] = Array.isArray(errors) ? errors : [cause];
   const texts = [message, ...causes.filter((each) => each !== undefined).map(problemOf)];
   return texts.filter((text) => text !== '').join(': ');
+}
+
+/** The error code in the answer of an authorization server (RFC 6749, section 5.2), which libraries pass on as a cause. */
+function codeOf(answer: object | null): string {
+  const { error, error_description: description } = (answer ?? {}) as Readonly<Record<string, unknown>>;
+  return [error, description].filter((text) => typeof text === 'string').join(': ');
 }

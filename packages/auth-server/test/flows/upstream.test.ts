@@ -162,6 +162,14 @@ describe('A server in front of another provider', () => {
     expect(back.answer).not.toHaveProperty('code');
   });
 
+  it('tells the operator what the upstream says, such as of a wrong secret', async () => {
+    const { visitor, site } = await delegated({ clientSecret: 'another secret' });
+    const back = await visitor.browser.open(await visitor.allow(await visitor.open()));
+    expect(back.answer).toMatchObject({ error: 'server_error' });
+    expect(site.logged.join()).toMatch(/could not sign in upstream: .*invalid_client/);
+    expect(site.logged.join()).not.toMatch(/\[object|another secret/);
+  });
+
   it('asks nobody upstream if the user denies access here', async () => {
     const { visitor } = await delegated();
     const back = await visitor.browser.submit(await visitor.open(), {}, 'Deny');
