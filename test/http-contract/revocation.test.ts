@@ -63,7 +63,10 @@ overEveryBinding('a revoked caller', (host) => {
     revoke();
     const refused = await waiting;
     expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([401, 'Bearer scope="mcp"']);
-    expect((await refused.json()) as object).toMatchObject({ id: 1, error: { message: /revoked/ } });
+    expect((await refused.json()) as object).toMatchObject({
+      id: 1,
+      error: { message: 'The credentials have been revoked.' },
+    });
     expect((await stream.rest()).at(-1)?.message).toMatchObject({ id: 2, error: { code: -32600 } });
     expect(files.aborted).toBeGreaterThan(0);
     files.emit('go');
