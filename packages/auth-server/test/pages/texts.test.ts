@@ -38,7 +38,7 @@ describe('texts of pages', () => {
     ],
     [{ lang: 'not a tag' }, '`texts.lang` must be a language tag, such as "de"'],
     [{ lang: () => 'de' }, '`texts.lang` must be a language tag'],
-  ])('are checked at startup: %p: %s', (texts, problem) => {
+  ])('are checked at startup (%#): %p: %s', (texts, problem) => {
     expect(() => new Pages(texts as never)).toThrow(
       expect.objectContaining({ code: 'DECORUM_INVALID_OPTION', message: expect.stringContaining(problem) }),
     );
