@@ -1,5 +1,4 @@
-import { SHARED_OPTIONS } from '@decorum/auth/internal';
-import { OptionChecks } from '@decorum/auth/internal';
+import { OptionChecks, SHARED_OPTIONS } from '@decorum/auth/internal';
 import { isObject, isScope } from '@decorum/core/internal';
 import { type OptionTypes, requireOptions } from '@decorum/core/plugin';
 

@@ -1,3 +1,4 @@
+import { parseUrl } from '@decorum/auth/internal';
 import { isObject } from '@decorum/core/internal';
 
 import type { Clock } from '../platform.js';
@@ -7,7 +8,6 @@ import { type Freshness, freshnessOf } from './freshness.js';
 import { networkOf } from './public-address.js';
 import { FetchError, type PublicAnswer, type PublicFetch } from './public-fetch.js';
 import { Quota } from './quota.js';
-import { parseUrl } from './urls.js';
 
 const MAX_DOCUMENTS = 1000;
 const MAX_BYTES = 5 * 1024;

@@ -1,9 +1,9 @@
+import { parseUrl } from '@decorum/auth/internal';
 import { isObject } from '@decorum/core/internal';
 
 import { cleanName } from '../pages/clean-name.js';
 import { ClientError } from './client-error.js';
 import { clientKind, requireRedirects } from './redirects.js';
-import { parseUrl } from './urls.js';
 
 /** How a client proves who it is at `/token`. */
 export type AuthMethod = 'none' | 'client_secret_basic' | 'client_secret_post' | 'private_key_jwt';

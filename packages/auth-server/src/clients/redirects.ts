@@ -1,5 +1,6 @@
+import { parseUrl } from '@decorum/auth/internal';
+
 import { ClientError } from './client-error.js';
-import { parseUrl } from './urls.js';
 
 const MAX_REDIRECTS = 20;
 const MAX_LENGTH = 2000;

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 import { isObject } from '@decorum/core/internal';
 
+import type { Sealer } from '../keys/sealer.js';
 import type { Clock } from '../platform.js';
 import type { AuthStore, Change } from '../store/auth-store.js';
 import { ClientError } from './client-error.js';
@@ -17,19 +18,12 @@ const MAX_CLIENTS = 1000;
 /** The form of the ids that are given here. Others needn't be looked up. */
 const ID = /^[\w-]{22}$/;
 
-/** Seals secrets, which oidc-provider needs in clear text, so that the store never has them so. */
-export interface SecretSealer {
-  /** @param purpose what the text is, a colon, and the record that it belongs to */
-  seal(purpose: string, text: string): string;
-  /** The text; undefined if the key is unknown. */
-  open(purpose: string, sealed: string): string | undefined;
-}
-
 /** Dependencies of `RegisteredClients`. */
 export interface RegisteredParts {
   readonly store: AuthStore;
   readonly clock: Pick<Clock, 'now'>;
-  readonly sealer: SecretSealer;
+  /** Seals secrets: oidc-provider needs them in clear text, but the store mustn't have them so. */
+  readonly sealer: Pick<Sealer, 'seal' | 'open'>;
   /** Allowed private-use schemes of redirect URIs. */
   readonly schemes: readonly string[];
 }

@@ -12,7 +12,7 @@ import type { Callers } from './callers.js';
 import { BodyError, type BodyLimits, readBody } from './form-body.js';
 import type { Interactions } from './interactions.js';
 import { IssuerRequest } from './issuer-request.js';
-import { CLIENT_ENDPOINTS, CORS, ENDPOINTS } from './metadata.js';
+import { CLIENT_ENDPOINTS, CORS, ENDPOINTS, urlBelow } from './metadata.js';
 import type { PageWriter } from './page-writer.js';
 import type { TokenEndpoint } from './token-endpoint.js';
 import { DIRECT } from './turn.js';
@@ -172,7 +172,7 @@ export class Endpoints {
     const query = (request.url ?? '').split('?', 2)[1] ?? '';
     const uid = await upstream?.end(request, response, query);
     if (uid === undefined) return pages.expired(response);
-    const location = issuer.href.replace(/\/$/, '') + ENDPOINTS.interaction + uid;
+    const location = urlBelow(issuer.href, ENDPOINTS.interaction + uid);
     response.writeHead(303, { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' }).end();
   }
 

@@ -66,7 +66,8 @@ export class Grants implements GrantSource {
   async revoke(grantId: string): Promise<void> {
     await this.records.delete(grantKey(grantId));
     await this.forget(grantId);
-    this.noteRevoked(grantId);
+    this.end(grantId);
+    this.report({ type: 'revoked', grantId });
   }
 
   /** Revokes all grants of a user, and ends the user's sessions in browsers. Returns how many grants there were. */
@@ -77,12 +78,6 @@ export class Grants implements GrantSource {
     const grants = await ofUser('grant');
     for (const { value } of grants) await this.revoke((value as StoredOfUser).jti);
     return grants.length;
-  }
-
-  /** Remembers that a grant was revoked. */
-  noteRevoked(grantId: string): void {
-    this.end(grantId);
-    this.report({ type: 'revoked', grantId });
   }
 
   /** Ends what is open here with grants that another process has revoked. Call it at least once a minute. */

@@ -1,5 +1,4 @@
-import { Buffer } from 'node:buffer';
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 
 import { ClientError } from '../clients/client-error.js';
 import type { DescribedClient } from '../clients/client-source.js';
@@ -12,6 +11,7 @@ import { library } from './library.js';
 import { ENDPOINTS } from './metadata.js';
 import type { PageWriter } from './page-writer.js';
 import type { ReportSignIn } from './report.js';
+import { isSameText } from './same-text.js';
 import { denied, finish, forgetSession, formOf, type Interaction, type PageRequest, type Turn, urlOf } from './turn.js';
 
 /** Dependencies of `Interactions`. */
@@ -46,7 +46,7 @@ export class Interactions {
       return await this.askForConsent(turn);
     }
     const sent = form.get(FIELDS.csrf) ?? '';
-    if (!this.csrfsOf(interaction).some((own) => isSame(sent, own))) return pages.expired(response);
+    if (!this.csrfsOf(interaction).some((own) => isSameText(sent, own))) return pages.expired(response);
     switch (form.get(FIELDS.decision)) {
       case null:
         return await this.signIn(turn);
@@ -180,11 +180,6 @@ export class Interactions {
   private csrfsOf({ uid }: Interaction): readonly string[] {
     return this.parts.csrfKeys.map((key) => createHmac('sha256', key).update(uid).digest('base64url'));
   }
-}
-
-function isSame(sent: string, own: string): boolean {
-  const [one, other] = [Buffer.from(sent), Buffer.from(own)];
-  return one.length === other.length && timingSafeEqual(one, other);
 }
 
 /** A client whose document has become unusable meanwhile. */

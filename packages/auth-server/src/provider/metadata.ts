@@ -32,6 +32,9 @@ export const CORS = {
   'access-control-expose-headers': 'WWW-Authenticate, Retry-After',
 };
 
+/** The URL of an endpoint, for an issuer with or without a path. */
+export const urlBelow = (issuer: string, path: string): string => issuer.replace(/\/$/, '') + path;
+
 /** How clients may prove who they are at the token endpoint. */
 export const CLIENT_AUTH_METHODS = ['none', 'client_secret_basic', 'client_secret_post', 'private_key_jwt'] as const;
 
@@ -45,7 +48,7 @@ export function metadataOf({
   takesRegistrations,
   hasMachines,
 }: MetadataParts): Readonly<Record<string, unknown>> {
-  const at = (path: string): string => issuer.replace(/\/$/, '') + path;
+  const at = (path: string): string => urlBelow(issuer, path);
   return {
     issuer,
     authorization_endpoint: at(ENDPOINTS.authorize),

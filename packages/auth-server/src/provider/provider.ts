@@ -7,7 +7,7 @@ import type { User } from '../users/user-directory.js';
 import { type AdapterParts, adapterFor } from './adapter.js';
 import { LIFETIMES } from './lifetimes.js';
 import { library } from './library.js';
-import { CLIENT_AUTH_METHODS, ENDPOINTS } from './metadata.js';
+import { CLIENT_AUTH_METHODS, ENDPOINTS, urlBelow } from './metadata.js';
 import { DIRECT } from './turn.js';
 import type { RefreshTokens } from './refresh-tokens.js';
 
@@ -128,7 +128,7 @@ function requireShortLived(exp: unknown, now: number): void {
   throw new InvalidClientAuth('the client_assertion JWT must expire within an hour');
 }
 
-const interactionUrl = (issuer: string, uid: string): string => issuer.replace(/\/$/, '') + ENDPOINTS.interaction + uid;
+const interactionUrl = (issuer: string, uid: string): string => urlBelow(issuer, ENDPOINTS.interaction + uid);
 
 function featuresOf({ resource, scopes, isResource, machineScopes }: ProviderParts): Configuration['features'] {
   return {

@@ -1,8 +1,8 @@
-import { Buffer } from 'node:buffer';
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 
 import type { Clock } from '../platform.js';
 import { LIFETIMES } from './lifetimes.js';
+import { isSameText } from './same-text.js';
 
 /** A grant, when the token expires, a random part, and a signature of all. None of them has the separator. */
 const TOKEN = /^(([\w-]{1,128})~([\da-z]{1,9})~[\w-]{32})~([\w-]{43})$/;
@@ -34,12 +34,9 @@ export class RefreshTokens {
    */
   grantOf(token: string): string | undefined {
     const [, body = '', grantId, until = '', signature = ''] = TOKEN.exec(token) ?? [];
-    if (!this.keys.some((key) => isSame(signature, signatureOf(body, key)))) return undefined;
+    if (!this.keys.some((key) => isSameText(signature, signatureOf(body, key)))) return undefined;
     return Number.parseInt(until, RADIX) * 1000 > this.clock.now() ? grantId : undefined;
   }
 }
 
 const signatureOf = (body: string, key: string): string => createHmac('sha256', key).update(body).digest('base64url');
-
-const isSame = (one: string, other: string): boolean =>
-  one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));

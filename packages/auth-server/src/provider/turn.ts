@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type Provider from 'oidc-provider';
 
 import type { DescribedClient } from '../clients/client-source.js';
-import { ENDPOINTS } from './metadata.js';
+import { ENDPOINTS, urlBelow } from './metadata.js';
 
 /**
  * A parameter that is added to authorization requests that no page of another site has caused. It stays with a request
@@ -40,7 +40,7 @@ export const denied = (description: string) => ({ error: 'access_denied' as cons
 
 /** Where the user comes back to. */
 export const urlOf = ({ provider, interaction: { uid } }: Turn): string =>
-  provider.issuer.replace(/\/$/, '') + ENDPOINTS.interaction + uid;
+  urlBelow(provider.issuer, ENDPOINTS.interaction + uid);
 
 /** What a form of the turn needs. */
 export const formOf = (turn: Turn): { readonly action: string; readonly csrf: string } => ({

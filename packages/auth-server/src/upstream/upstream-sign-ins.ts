@@ -1,10 +1,11 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { problemOf } from '@decorum/auth/internal';
 
 import type { Clock } from '../platform.js';
 import { SealedRecords } from '../provider/sealed-records.js';
+import { isSameText } from '../provider/same-text.js';
 import { denied } from '../provider/turn.js';
 import type { UpstreamClient, UpstreamProof, UpstreamSignedIn } from './upstream-client.js';
 
@@ -132,11 +133,8 @@ export class UpstreamSignIns {
   private hasCookie({ headers }: IncomingMessage, pending: Pending): boolean {
     const name = `${this.cookieName(pending)}=`;
     const sent = (headers.cookie ?? '').split(/; */).find((cookie) => cookie.startsWith(name));
-    const given = Buffer.from(sent?.slice(name.length) ?? '');
-    return this.parts.cookieKeys.some((key) => {
-      const own = Buffer.from(signatureOf(pending, key));
-      return given.length === own.length && timingSafeEqual(given, own);
-    });
+    const given = sent?.slice(name.length) ?? '';
+    return this.parts.cookieKeys.some((key) => isSameText(given, signatureOf(pending, key)));
   }
 }
 

@@ -2,7 +2,7 @@ import type { Principal } from '@decorum/core';
 
 import type { ServerPlatform } from '../server-platform.js';
 import type { Grants } from '../provider/grants.js';
-import { ENDPOINTS } from '../provider/metadata.js';
+import { ENDPOINTS, urlBelow } from '../provider/metadata.js';
 import type { SealedRecords } from '../provider/sealed-records.js';
 import { KeptTokens } from './kept-tokens.js';
 import { UpstreamClient } from './upstream-client.js';
@@ -40,7 +40,7 @@ export class Upstream {
   constructor(parts: UpstreamParts) {
     const { options, allowLoopbackHttp, platform, issuer, records } = parts;
     const upstream = (this.upstream = resolveUpstream(options, allowLoopbackHttp));
-    const callback = issuer.href.replace(/\/$/, '') + ENDPOINTS.upstream;
+    const callback = urlBelow(issuer.href, ENDPOINTS.upstream);
     const client = new UpstreamClient({ upstream, platform, callback, allowLoopbackHttp });
     this.signIns = new UpstreamSignIns({ ...parts, client, records, clock: platform });
     const tokens = (this.tokens = new KeptTokens({ ...parts, client, clock: platform }));

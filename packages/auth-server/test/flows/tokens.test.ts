@@ -327,6 +327,16 @@ describe('a confidential client', () => {
   });
 });
 
+it('an access token is refused as soon as its grant ends, and for as long as it was cached', async () => {
+  const { access_token: token, refresh_token: refresh } = await client.connect();
+  expect(await client.call(token)).toBe(200);
+  await client.revoke(refresh);
+  for (const seconds of [0, 20, 20]) {
+    pass(seconds * SECOND);
+    expect(await client.call(token)).toBe(401);
+  }
+});
+
 it('all grants of a user end, and those of others go on, when the application says so', async () => {
   const [alice, bob] = [await client.connect(), await client.connect({}, 'bob')];
   const browser = new Browser();
