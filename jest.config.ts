@@ -39,7 +39,7 @@ const config: Config = {
     '^@decorum/(auth|auth-server|core|http|nestjs|opentelemetry|prometheus|schema|testing|uri-template)$':
       '<rootDir>/packages/$1/src/index.ts',
   },
-  testTimeout: 20_000,
+  testTimeout: 60_000,
   maxWorkers: '100%',
   // Node frees no ES modules of files that are done, so one process would run out of memory
   workerIdleMemoryLimit: '1GB',

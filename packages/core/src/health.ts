@@ -4,6 +4,7 @@ import { invalidOption, requireOptions } from '@decorum/schema/internal';
 
 import { definePlugin } from './plugin.js';
 import { requireRoutePath, type RouteAnswer, type RouteRequest } from './transports/route.js';
+import { HOST } from './transports/transport.js';
 
 /** Checks something that the server depends on. It fails if it throws, rejects, or returns `false`. */
 export type HealthCheck = () => unknown;
@@ -90,7 +91,8 @@ function checksOf({ checks = {}, timeoutMs = 1000 }: HealthOptions): readonly Ch
 
 /**
  * A plugin for load balancers and orchestrators. `GET /healthz` responds with 200 while the process runs. `GET /readyz`
- * responds with 503 while a check fails, and once the server or its endpoint begins to close.
+ * responds with 503 while a check fails, while the server's `cluster` can't be reached, and once the server or its
+ * endpoint begins to close.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  * @example
  * ```ts
@@ -110,9 +112,13 @@ export const health = definePlugin((options: HealthOptions = {}) => {
   const { livePath = '/healthz', readyPath = '/readyz' } = options;
   requireRoutePath('health', ['livePath', livePath], '/healthz');
   requireRoutePath('health', ['readyPath', readyPath], '/readyz');
-  const checks = checksOf(options);
+  const checks = [...checksOf(options)];
   return {
     name: 'health',
+    onStart(server) {
+      const { cluster } = server[HOST].sharing;
+      if (cluster?.ping) checks.push(new Check('cluster', () => cluster.ping?.(), options.timeoutMs ?? 1000));
+    },
     routes: [
       { method: 'GET', path: livePath, handle: () => answer(200) },
       {

@@ -31,6 +31,7 @@ export { health, type HealthCheck, type HealthOptions } from './health.js';
 export { rateLimit, type RateLimiter, type RateLimitOptions } from './interceptors/rate-limit.js';
 export { sanitize, type SanitizeOptions } from './interceptors/sanitize.js';
 export { type Change, type ChangeBus, MemoryChangeBus } from './kernel/change-bus.js';
+export type { ClusterParts, ClusterServer } from './kernel/cluster.js';
 export { ClientLog } from './kernel/client-log.js';
 export { CompletionContext } from './kernel/completion-context.js';
 export { Context } from './kernel/context.js';

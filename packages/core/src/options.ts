@@ -1,4 +1,4 @@
-import { hkdfSync, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 
 import {
   invalidOption,
@@ -11,10 +11,11 @@ import {
 
 import { hostedExtensions, serverHostOf } from './hosting.js';
 import type { ChangeBus } from './kernel/change-bus.js';
+import { type ClusterParts, Sharing } from './kernel/cluster.js';
 import type { ErrorRules } from './kernel/expected.js';
 import { checkExtensions, type Extension } from './kernel/extension.js';
-import { claimState, SealedStates, type SingleUse } from './kernel/request-states.js';
-import { KeyRing, sha256 } from './kernel/key-ring.js';
+import { claimState, MemorySingleUse, SealedStates, type SingleUse } from './kernel/request-states.js';
+import { KeyRing } from './kernel/key-ring.js';
 import type { ErrorOrigin, ErrorReporter } from './kernel/error-reporter.js';
 import type { Logger } from './kernel/logger.js';
 import { intercepting, type Interceptor } from './kernel/interceptors.js';
@@ -34,6 +35,7 @@ import { pick } from './protocol/revisions/fields.js';
 import type { CacheHint } from './protocol/revisions/revision.js';
 import { checkCache, checkIcons } from './registry/plan.js';
 import type { ListingMode } from './registry/registry.js';
+import { checkSecrets, derive, secretsOfEnvironment } from './secrets.js';
 
 /** Options of `McpServer`. */
 export interface McpServerOptions<E extends readonly object[] = readonly Error[]> extends Implementation {
@@ -80,9 +82,10 @@ export interface McpServerOptions<E extends readonly object[] = readonly Error[]
   readonly requestStateTtlMs?: number;
   /**
    * Makes every state of a stateless request valid for one use only, so effects of `ctx.once` run at most once, even if
-   * the client repeats a request. A client whose connection drops has to start over.
+   * the client repeats a request. A client whose connection drops has to start over. `true` stands for the records of
+   * `cluster`, or else for those of this process.
    */
-  readonly singleUse?: SingleUse;
+  readonly singleUse?: SingleUse | true;
   /** Interceptors around calls to tools, prompts, resources and completions; the first is the outermost. */
   readonly interceptors?: readonly Interceptor[];
   /** Plugins, created with `definePlugin`. They wrap every message; the first is the outermost. */
@@ -94,8 +97,13 @@ export interface McpServerOptions<E extends readonly object[] = readonly Error[]
   /** How long clients of stateless revisions may cache lists and the server description. Defaults to no caching. */
   readonly cache?: CacheHint;
   /**
+   * Everything that processes share that serve the same clients, such as `redis('redis://cache:6379')` of
+   * `@decorum/redis`. Needs `secret` or DECORUM_SECRET, the same in every process. Any request may then reach any process.
+   */
+  readonly cluster?: ClusterParts;
+  /**
    * Shares change notifications between processes that serve the same clients. By default, a server notifies only its
-   * own clients.
+   * own clients. Takes precedence over the bus of `cluster`.
    */
   readonly changeBus?: ChangeBus;
   /**
@@ -150,6 +158,7 @@ const OPTIONS: OptionTypes<McpServerOptions> = {
   extensions: 'array',
   experimental: true,
   cache: 'object',
+  cluster: 'object',
   changeBus: true,
   logger: true,
   onError: 'function',
@@ -168,11 +177,14 @@ export function kernelOptions(
   reporter: ErrorReporter,
 ): Omit<KernelParts, 'registry' | 'reporter' | 'events'> {
   const warn = (message: string) => reporter.warn({}, message);
-  const { instructions, experimental, pageSize = 1000, logLevel = 'info', listing = 'all', singleUse } = options;
+  const { instructions, experimental, pageSize = 1000, logLevel = 'info', listing = 'all', cluster } = options;
   const { questionTimeoutMs = 600_000, requestStateTtlMs = 600_000, cache = { ttlMs: 0, scope: 'private' } } = options;
   const { secret = secretsOfEnvironment() } = options;
   const secrets = secret === undefined ? [randomBytes(32).toString('hex')] : [secret].flat();
   checkSecrets(secrets, options.secret === undefined);
+  demand(cluster === undefined || secret !== undefined, 'secret', NO_SHARED_SECRET);
+  const { singleUse: given } = options;
+  const singleUse = given === true ? (cluster?.singleUse ?? new MemorySingleUse()) : given;
   demand(['all', 'usable'].includes(listing), 'listing', "must be 'all' or 'usable'");
   demand(LOG_LEVELS.includes(logLevel), 'logLevel', `must be one of ${LOG_LEVELS.join(', ')}`);
   const interceptors = options.interceptors ?? [];
@@ -205,6 +217,13 @@ export function kernelOptions(
   };
 }
 
+/** What a server shares with other processes. */
+export function sharingOf({ cluster, changeBus, secret }: McpServerOptions<readonly object[]>): Sharing {
+  const hasSecret = secret !== undefined || secretsOfEnvironment() !== undefined;
+  const lacks = [...(hasSecret ? [] : ['secret']), ...((changeBus ?? cluster) ? [] : ['changeBus'])];
+  return new Sharing(cluster, lacks);
+}
+
 /**
  * Rejects options that are missing or unknown.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
@@ -219,8 +238,11 @@ export function checkServerOptions(options: McpServerOptions<readonly object[]>)
   }
   demand(Array.isArray(providers), 'providers', 'is not an array. Write `providers: [Shop]`');
   for (const [option, methods] of Object.entries(PARTS)) {
-    const part = options[option as keyof typeof PARTS] as Readonly<Record<string, unknown>> | null | undefined;
-    const isWhole = part === undefined || methods.every((method) => typeof part?.[method] === 'function');
+    const [name, part] = option.split('.') as ['cluster', keyof ClusterParts] | [keyof McpServerOptions];
+    const whole = options[name];
+    const given =
+      part === undefined ? whole : (whole as ClusterParts | undefined) && ((whole as ClusterParts)[part] ?? null);
+    const isWhole = given === undefined || hasMethods(given, methods) || (name === 'singleUse' && given === true);
     demand(isWhole, option, `must be an object with the methods ${methods.map((each) => `\`${each}\``).join(' and ')}`);
   }
 }
@@ -230,7 +252,15 @@ const PARTS = {
   logger: ['warn', 'error'],
   changeBus: ['publish', 'subscribe'],
   singleUse: ['claim'],
+  'cluster.bus': ['publish', 'subscribe'],
+  'cluster.singleUse': ['claim'],
+  'cluster.sessions': ['get', 'set', 'touch', 'delete'],
+  'cluster.events': ['append', 'read'],
+  'cluster.courier': ['send', 'receive'],
 } as const;
+
+const hasMethods = (part: unknown, methods: readonly string[]) =>
+  methods.every((method) => typeof (part as Record<string, unknown> | null)?.[method] === 'function');
 
 function demand(isMet: boolean, option: string, problem: string): void {
   if (!isMet) throw invalidOption('McpServer', option, problem);
@@ -251,41 +281,5 @@ const IMPLEMENTATION_FIELDS = ['name', 'version', 'title', 'description', 'icons
 const RANDOM_SECRET =
   'requestState and tickets are sealed with a random key: they become invalid when this process ends, and no other process can open them. Set `secret` or DECORUM_SECRET.';
 
-const MIN_SECRET_CHARS = 32;
-
-/**
- * Rejects secrets that are too short, and says which one of several.
- * @param isSplit whether they come from the environment variable, which may contain a comma by mistake
- */
-function checkSecrets(secrets: readonly unknown[], isSplit: boolean): void {
-  const source = isSplit ? 'DECORUM_SECRET' : 'secret';
-  demand(secrets.length > 0, source, 'is an empty list. Pass at least one secret');
-  const at = secrets.findIndex((each) => typeof each !== 'string' || each.length < MIN_SECRET_CHARS);
-  if (at === -1) return;
-  const bad = secrets[at];
-  const found =
-    typeof bad !== 'string' ? 'is not a string' : bad === '' ? 'is empty' : `has only ${bad.length} characters`;
-  const several = isSplit
-    ? `contains commas, which separate several secrets, and number ${at + 1} of these ${secrets.length} `
-    : `is a list, and number ${at + 1} of its ${secrets.length} secrets `;
-  const remedy = !isSplit
-    ? ''
-    : secrets.length > 1
-      ? '. Remove the commas, or use a secret without commas'
-      : bad === ''
-        ? '. Set one, or unset the variable'
-        : '';
-  const problem = `${secrets.length > 1 ? several : ''}${found}`;
-  demand(false, source, `${problem}. A secret needs at least ${MIN_SECRET_CHARS} characters${remedy}`);
-}
-
-/** A blank variable isn't unset: a deployment meant to set it, and processes with random keys can't work together. */
-function secretsOfEnvironment(): readonly string[] | undefined {
-  return process.env['DECORUM_SECRET']?.split(',').map((secret) => secret.trim());
-}
-
-/** Derives a key for one purpose (RFC 5869). */
-function derive(secret: string, purpose: string): Uint8Array {
-  // hash the purpose: it includes the server's name, which may exceed HKDF's limit for `info`
-  return new Uint8Array(hkdfSync('sha256', secret, '', sha256(`decorum ${purpose}`), 32));
-}
+const NO_SHARED_SECRET =
+  'is missing. The processes of a cluster need the same one: set DECORUM_SECRET to at least 32 random characters';

@@ -1,12 +1,15 @@
 // `@decorum/core/plugin`: for authors of plugins.
 import { invalidOption } from '@decorum/schema/internal';
 
+import type { ClusterCounts } from './kernel/cluster.js';
 import type { PluginDefinition } from './plugins.js';
 import type { McpServer } from './server.js';
+import { HOST } from './transports/transport.js';
 
 export { type OptionType, type OptionTypes, requireOptions } from '@decorum/schema/internal';
 export type { RequestOutcome } from './kernel/observed.js';
 export type { SessionInfo } from './kernel/observed-sessions.js';
+export type { ClusterCounts } from './kernel/cluster.js';
 export { startupError } from './protocol/errors.js';
 export type { QuestionOutcome } from './kernel/observed-questions.js';
 export type { ObservedQuestion, ObservedRequest } from './protocol/observed.js';
@@ -14,6 +17,9 @@ export { requireRoutePath, type Route, type RouteAnswer, type RouteRequest } fro
 
 /** A plugin, for the `plugins` option of `McpServer`. */
 export type Plugin = PluginDefinition<McpServer>;
+
+/** What happened between a server and the other processes of its cluster. The object is always the same one. */
+export const clusterCounts = (server: McpServer): Readonly<ClusterCounts> => server[HOST].sharing.counts;
 
 /**
  * Defines a plugin, which can add parts to a server and observe its messages.

@@ -5,6 +5,7 @@ import { Hooks } from './hooks.js';
 import { hostedProvider, type ServerHost, serverHostOf } from './hosting.js';
 import type { Context } from './kernel/context.js';
 import { MemoryChangeBus } from './kernel/change-bus.js';
+import type { ClusterParts } from './kernel/cluster.js';
 import { Events } from './kernel/events.js';
 import { ErrorReporter } from './kernel/error-reporter.js';
 import { checkErrorRules } from './kernel/expected.js';
@@ -14,7 +15,7 @@ import { createKernel } from './kernel/observed-kernel.js';
 import type { SealedTickets } from './kernel/tickets.js';
 import { scanMembers } from './metadata/scan.js';
 import { type Notifier, notifierOf } from './notifier.js';
-import { checkServerOptions, kernelOptions, type McpServerOptions } from './options.js';
+import { checkServerOptions, kernelOptions, sharingOf, type McpServerOptions } from './options.js';
 import { startupError } from './protocol/errors.js';
 import type { Exchange } from './protocol/exchange.js';
 import type { UrlElicitation } from './protocol/peer.js';
@@ -25,6 +26,7 @@ import { Providers, type ProviderSource, requireHooks } from './providers.js';
 import type { Provider } from './registry/plan.js';
 import { type HiddenChanges, type ListName, Registry } from './registry/registry.js';
 import { checkTextOption } from './registry/results.js';
+import { clusterServer } from './secrets.js';
 import { undescribedWarning } from './registry/undescribed.js';
 import { routesOf } from './transports/route.js';
 import { type ClosableHost, HOST, type HostPort, type Transport } from './transports/transport.js';
@@ -42,6 +44,9 @@ export interface Lifecycle {
 
 /** Tells a tool that runs other programs, such as `decorum build`, which servers those programs create. */
 const CREATED = Symbol.for('decorum:created');
+
+/** Creates the `cluster` of servers that have none, in a worker that `decorum start` has forked. */
+const CLUSTER = Symbol.for('decorum:cluster');
 
 type Named<T> = T & { readonly name: string };
 
@@ -91,7 +96,9 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
   constructor(given: McpServerOptions<E>) {
     checkServerOptions(given);
     const plugins = checkPlugins(given.plugins ?? []);
-    const options = withPlugins(given, plugins);
+    const shared = (globalThis as { [CLUSTER]?: (name: string) => ClusterParts })[CLUSTER];
+    const { cluster = shared?.(given.name) } = given;
+    const options = withPlugins(cluster ? { ...given, cluster } : given, plugins);
     const { logger, onError, errors } = options;
     const memberOf = (exchange: Exchange) => targetOf(exchange, this.#registry)?.key;
     this.#reporter = new ErrorReporter({ logger, onError, rules: checkErrorRules(errors), memberOf });
@@ -103,8 +110,9 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
     this.#providers = new Providers(options.resolve, report);
     this.#host = serverHostOf(given);
     this.#events = new Events({
-      bus: options.changeBus ?? new MemoryChangeBus(),
+      bus: options.changeBus ?? cluster?.bus ?? new MemoryChangeBus(),
       conditionsOf: (uri) => this.#registry.conditionsOf(uri),
+      offered: () => this.#registry.offered,
       report,
     });
     const changed = (lists: readonly ListName[], hidden: HiddenChanges) => {
@@ -121,12 +129,18 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
       detach: (transport) => void this.#transports.delete(transport),
       report: (error, message) => void this.#reporter.report(error, undefined, message),
       hit: parts.hit,
+      sharing: sharingOf(options),
       showStacks: () => this.#reporter.showStacks(),
       warn: (message) => this.#reporter.warn({}, message),
     };
     this.notify = notifierOf(this.#events);
     const all = { ...parts, registry: this.#registry, reporter: this.#reporter, events: this.#events };
     this.#kernel = createKernel(all, observingOf(plugins));
+    // first, because other hooks may notify clients
+    if (cluster !== undefined) {
+      const port = clusterServer(options, this[HOST].report);
+      this.#hooks.add({ onStart: () => cluster.open?.(port), onClose: () => cluster.close?.() });
+    }
     for (const plugin of plugins) this.#hooks.add(hooksOf(plugin));
     const cls = new.target;
     const members = scanMembers(cls);

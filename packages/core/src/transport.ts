@@ -1,4 +1,5 @@
 // `@decorum/core/transport`: for authors of transports. `hostOf` has an example.
+export type { ClusterCounts, ClusterParts, ClusterServer, Sharing } from './kernel/cluster.js';
 export type { InFlight } from './kernel/in-flight.js';
 export type { Kernel } from './kernel/kernel.js';
 export type { SessionLink, SessionOrigin, SessionRecord } from './protocol/eras/session-record.js';

@@ -12,6 +12,8 @@ export {
   type DocumentAnswer,
   type RequestHead,
 } from './auth/auth.js';
+export type { Cluster } from './cluster/cluster.js';
+export type { Courier, Letter } from './cluster/courier.js';
 export { addressOf } from './endpoint/caller.js';
 export { type Headers, hostRequest } from './endpoint/http-context.js';
 export type { EndpointLimits, ListenLimits } from './endpoint/limits.js';

@@ -6,7 +6,9 @@ export type Change =
   /** A resource was updated. `within` is a resource that contains it, if the server named one. */
   | { readonly kind: 'resource'; readonly uri: string; readonly within?: string }
   /** A user has completed the task at a URL. */
-  | { readonly kind: 'elicitation'; readonly id: string };
+  | { readonly kind: 'elicitation'; readonly id: string }
+  /** The bus may have lost changes, so anything may be different. Clients are told that everything has changed. */
+  | { readonly kind: 'missed' };
 
 /**
  * Distributes changes to every process that serves the same clients. Implement it on top of a message broker to notify

@@ -5,6 +5,9 @@ import type { HiddenChanges, ListName } from '../registry/registry.js';
 import { meetsAll, type Reader } from './admission.js';
 import type { Change, ChangeBus } from './change-bus.js';
 
+/** The lists whose changes clients are notified of. */
+export const LISTS: readonly ListName[] = ['tools', 'prompts', 'resources'];
+
 /** Changes within this window are announced together. */
 const DEBOUNCE_MS = 10;
 
@@ -14,6 +17,8 @@ export interface Listener {
   readonly reader: Reader;
   wantsList(list: ListName): boolean;
   wantsResource(uri: string): boolean;
+  /** The URIs of all resources that it wants to hear of. */
+  readonly followed: Iterable<string>;
   notify(method: string, params: JsonObject): void;
   /** Called when the user has completed the elicitation with this id. */
   completed?(elicitationId: string): void;
@@ -24,6 +29,8 @@ export interface EventsOptions {
   readonly bus: ChangeBus;
   /** The conditions for seeing the resource with a URI. */
   readonly conditionsOf: (uri: string) => readonly Condition[];
+  /** Everything that the server has offered so far. */
+  readonly offered: () => ReadonlySet<string>;
   /** Receives errors from the bus, and of access functions. */
   readonly report: (error: unknown) => void;
 }
@@ -63,6 +70,19 @@ export class Events {
     this.flushSoon();
   }
 
+  /** Tells a listener to read all lists again. */
+  announceLists(listener: Listener): void {
+    const offered = this.options.offered();
+    for (const list of LISTS)
+      if (offered.has(list) && listener.wantsList(list)) listener.notify(`notifications/${list}/list_changed`, {});
+  }
+
+  /** Tells a listener that everything may have changed, because it may have missed changes. */
+  catchUp(listener: Listener): void {
+    this.announceLists(listener);
+    for (const uri of listener.followed) this.update(listener, uri, this.options.conditionsOf(uri));
+  }
+
   /** Unsubscribes from the bus. */
   close(): void {
     const { subscription } = this;
@@ -83,6 +103,10 @@ export class Events {
   private deliver(change: Change): void {
     if (this.listeners.size === 0) return;
     if (change.kind === 'resource') return this.resourceUpdated(change.uri, change.within);
+    if (change.kind === 'missed') {
+      for (const listener of this.listeners) this.catchUp(listener);
+      return;
+    }
     if (change.kind === 'elicitation') {
       for (const listener of this.listeners) listener.completed?.(change.id);
       return;
@@ -95,11 +119,14 @@ export class Events {
     const conditions = this.options.conditionsOf(uri);
     for (const listener of this.listeners) {
       const isWanted = listener.wantsResource(uri) || (within !== undefined && listener.wantsResource(within));
-      if (!isWanted) continue;
-      const notify = () => listener.notify('notifications/resources/updated', { uri });
-      if (conditions.length === 0) notify();
-      else this.notifyIfSeen(listener, [conditions], notify);
+      if (isWanted) this.update(listener, uri, conditions);
     }
+  }
+
+  private update(listener: Listener, uri: string, conditions: readonly Condition[]): void {
+    const notify = () => listener.notify('notifications/resources/updated', { uri });
+    if (conditions.length === 0) notify();
+    else this.notifyIfSeen(listener, [conditions], notify);
   }
 
   /** Notifies a listener if it meets all conditions of one of the members. */

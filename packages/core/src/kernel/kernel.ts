@@ -1,4 +1,4 @@
-import { andThen, excerpt, isObject, isPromise } from '@decorum/schema/internal';
+import { andThen, excerpt, isObject, isPromise, type JsonObject } from '@decorum/schema/internal';
 
 import { McpError } from '../protocol/errors.js';
 import { TransientPeer } from '../protocol/eras/transient.js';
@@ -33,6 +33,11 @@ import { Results } from './results.js';
 import type { Unopened } from './unopened.js';
 
 const NOTHING: Reply = Object.freeze({ text: undefined });
+
+const UNTAKEN: Reply = Object.freeze({
+  text: undefined,
+  failure: new McpError('invalid-request', 'The server no longer waits for this response.'),
+});
 
 /** The steps of a kernel that plugins wrap. */
 export interface Steps {
@@ -106,8 +111,7 @@ export class Kernel implements Steps {
       return this.failures.malformed(error, { message, wire, conversation });
     }
     if (!('method' in message)) {
-      conversation?.settle(message);
-      return NOTHING;
+      return andThen(conversation?.settle(message), (taken) => (taken === false ? UNTAKEN : NOTHING));
     }
     const { steps } = this;
     if (!('id' in message)) return steps.take(message, conversation, wire);
@@ -265,6 +269,22 @@ export class Kernel implements Steps {
     });
   }
 
+  /**
+   * Cancels a request in this process, as its client asked.
+   * @param params of the cancellation
+   * @returns whether this process has the request
+   */
+  cancelRequest(conversation: Conversation, { requestId, reason }: JsonObject = {}): boolean {
+    const exchange = this.inFlight.find(conversation, requestId);
+    if (exchange && !beginsConversation(exchange)) this.cancel(exchange, reason);
+    return exchange !== undefined;
+  }
+
+  /** Tells the client of a session that it may have missed changes of anything that it follows. */
+  catchUp(session: Session): void {
+    if (session.record.joined) this.parts.events.catchUp(session);
+  }
+
   private cancel(exchange: Exchange, reason: unknown): void {
     const { id, method } = exchange;
     const given = typeof reason === 'string' ? reason : undefined;
@@ -277,9 +297,7 @@ export class Kernel implements Steps {
     if (conversation === undefined) return NOTHING;
     const { method, params } = message;
     if (method === 'notifications/cancelled') {
-      const { requestId, reason } = params ?? {};
-      const exchange = this.inFlight.find(conversation, requestId);
-      if (exchange && !beginsConversation(exchange)) this.cancel(exchange, reason);
+      if (!this.cancelRequest(conversation, params)) conversation.forward?.(message);
       return NOTHING;
     }
     // never answer notifications, even if they fail

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@decorum/schema/internal';
 
 import type { Effects } from './effects.js';
-import type { JsonRpcResponse } from './jsonrpc.js';
+import type { JsonRpcNotification, JsonRpcResponse } from './jsonrpc.js';
 import type { ClientCapabilities, Implementation, LogLevel } from './model.js';
 import type { Cancellation } from './reply.js';
 import type { Question, Revision } from './revisions/revision.js';
@@ -106,8 +106,13 @@ export interface Peer {
 export interface Conversation extends Peer {
   /** Whether the client has sent `initialize`. */
   readonly initialized: boolean;
-  /** Settles the question that a response belongs to. Other responses are dropped. */
-  settle(response: JsonRpcResponse): void;
+  /**
+   * Settles the question that a response belongs to. Late responses are dropped.
+   * @returns whether a process took it. False if the one that waited for it is gone
+   */
+  settle(response: JsonRpcResponse): boolean | Promise<boolean>;
+  /** Passes on a cancellation of a request that this process doesn't have. */
+  forward?(message: JsonRpcNotification): void;
   /** Handles a notification other than a cancellation. Resolves once its change is saved. */
   take(method: string): void | Promise<void>;
 }

@@ -1,5 +1,6 @@
 import { invalidOption } from '@decorum/schema/internal';
 
+import type { Sharing } from '../kernel/cluster.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { startupError } from '../protocol/errors.js';
 import type { ReachedLimit } from '../protocol/limits.js';
@@ -47,6 +48,8 @@ export interface HostPort {
   showStacks?(): void;
   /** Logs a warning for the operator. */
   warn(message: string): void;
+  /** What the server shares with other processes. */
+  readonly sharing: Sharing;
 }
 
 /** A server that transports can be opened on. `McpServer` is one. */

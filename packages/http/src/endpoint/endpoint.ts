@@ -5,12 +5,14 @@ import type { HostPort } from '@decorum/core/transport';
 import type { Kernel } from '@decorum/core/transport';
 
 import { Gate } from '../auth/gate.js';
+import { Letters } from '../cluster/letters.js';
 import type { ExchangeParts } from '../exchange/exchange-parts.js';
 import { LegacySse } from '../exchange/legacy-sse.js';
 import { sessionCallers } from '../sessions/session-callers.js';
 import { Sessions } from '../sessions/sessions.js';
 import { type Report, StoreCalls } from '../sessions/store-calls.js';
 import { ListenStreams } from '../streams/listen-streams.js';
+import { MemoryEventStore } from '../streams/memory-event-store.js';
 import { EndingSinks, type OpenStream, type StreamParts } from '../streams/stream-parts.js';
 import { Bodies } from './body.js';
 import { closing, MaskedError } from './http-error.js';
@@ -31,6 +33,8 @@ export class Endpoint<HostRequest> {
   readonly parts: ExchangeParts;
   private readonly pending = new PendingCallbacks();
   private readonly timer: NodeJS.Timeout;
+  /** Reaches other processes, if there is a courier. */
+  private readonly letters: Letters | undefined;
   /** Ends streams whose tokens have expired. */
   private readonly expiry: NodeJS.Timeout | undefined;
   private shutting: Promise<void> | undefined;
@@ -48,9 +52,15 @@ export class Endpoint<HostRequest> {
     const [open, ending] = [new Set<OpenStream>(), new EndingSinks()];
     const streams: StreamParts = { open, ending, maxBufferedBytes, readers, hit };
     const bodies = new Bodies({ ...settings, maxValues: kernel.maxValues });
-    const stores = new StoreCalls(this.pending, report);
+    const { counts } = host.sharing;
+    const stores = new StoreCalls(this.pending, { ...settings, report, counts });
     const callers = sessionCallers({ kernel, auth: settings.auth, credentials });
-    const sessions = new Sessions(kernel, { ...settings, ...callers, streams, report, hit, stores });
+    const { courier, events = new MemoryEventStore() } = settings;
+    this.letters = courier && new Letters({ courier, stores, counts, report });
+    const { letters } = this;
+    const means = { ...settings, ...callers, events, streams, report, hit, stores, letters, counts };
+    const sessions = new Sessions(kernel, means);
+    letters?.open((letter) => sessions.take(letter));
     const own = { stopped: false, closed: false };
     const listenStreams = new ListenStreams(settings);
     const shared = { kernel, sessions, bodies, streams, stores, listenStreams, report, hit };
@@ -104,6 +114,8 @@ export class Endpoint<HostRequest> {
     clearInterval(this.timer);
     clearInterval(this.expiry);
     bodies.close(closing());
+    this.parts.stores.close();
+    this.letters?.close();
     this.pending.rejectAll(closing());
     // cancelled requests are answered first
     await new Promise(setImmediate);
@@ -111,12 +123,11 @@ export class Endpoint<HostRequest> {
   }
 
   private tick(): void {
-    const { kernel, sessions, streams, stores } = this.parts;
+    const { kernel, sessions, streams } = this.parts;
     const { open, ending, readers } = streams;
     for (const stream of open) stream.keepAlive();
     for (const sink of ending) if (sink.backlog > 0) readers.note(sink);
     readers.sweep();
-    stores.sweep();
     kernel.inFlight.keepAlive(this.parts);
     sessions.sweep();
   }

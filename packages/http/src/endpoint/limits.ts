@@ -54,6 +54,8 @@ export interface EndpointLimits {
    * 1 minute.
    */
   readonly readerTimeoutMs?: number;
+  /** Cap on the calls that wait for a store. Beyond it, requests that need one get a 503 at once. By default 10,000. */
+  readonly maxStoreCalls?: number;
   /** Cap on concurrent `subscriptions/listen` requests. By default 1,024. */
   readonly maxListenStreams?: number;
   /** Cap on concurrent `subscriptions/listen` requests of one remote address. By default 512. */
@@ -91,6 +93,7 @@ const DEFAULT_LIMITS: Required<EndpointLimits> = {
   maxBufferedBytes: 1_048_576,
   maxTotalBufferedBytes: 67_108_864,
   readerTimeoutMs: 60_000,
+  maxStoreCalls: 10_000,
   maxListenStreams: 1024,
   maxListenStreamsPerAddress: 512,
 };
@@ -109,6 +112,7 @@ export const LIMIT_RANGES: OptionTypes<EndpointLimits> = {
   maxBufferedBytes: [1, Number.MAX_SAFE_INTEGER],
   maxTotalBufferedBytes: [1, Number.MAX_SAFE_INTEGER],
   readerTimeoutMs: [1, Number.MAX_SAFE_INTEGER],
+  maxStoreCalls: [1, Number.MAX_SAFE_INTEGER],
   maxListenStreams: [1, Number.MAX_SAFE_INTEGER],
   maxListenStreamsPerAddress: [1, Number.MAX_SAFE_INTEGER],
 };

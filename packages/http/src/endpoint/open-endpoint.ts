@@ -2,6 +2,7 @@ import type { Host } from '@decorum/core/transport';
 import { hostOf, requireNoScopes, type Transport } from '@decorum/core/transport';
 
 import type { AuthEndpoint } from '../auth/auth.js';
+import { sharedOptions } from '../cluster/shared.js';
 import { Endpoint, knowsCallers } from './endpoint.js';
 import type { ResolvedOptions } from './options.js';
 import { Pipeline } from './pipeline.js';
@@ -34,6 +35,7 @@ export async function openEndpoint<HostRequest>(
   const warn = (message: string) => host.warn(message);
   guard.warn = warn;
   requireFreeRoutes(host, settings);
+  const shared = sharedOptions(settings, host);
   let revoke: AuthEndpoint['revoke'] = () => {};
   const own: AuthEndpoint = { revoke: (isRevoked) => revoke(isRevoked) };
   let told: Promise<void> | undefined;
@@ -45,7 +47,7 @@ export async function openEndpoint<HostRequest>(
   try {
     return await host.open((kernel) => {
       if (!knowsCallers(settings)) requireNoScopes(kernel, '@decorum/http', REMEDY);
-      const endpoint = new Endpoint(kernel, settings, host);
+      const endpoint = new Endpoint(kernel, shared, host);
       revoke = (isRevoked) => endpoint.revoke(isRevoked);
       const opened: Opened<HostRequest> = {
         pipeline: new Pipeline(endpoint),

@@ -3,6 +3,7 @@ import { inspect } from 'node:util';
 import type { Principal } from '@decorum/core';
 import { type OptionTypes, requireOptions } from '@decorum/core/plugin';
 
+import type { Courier } from '../cluster/courier.js';
 import { startupError } from '../errors.js';
 import type { Auth, AuthOption } from '../auth/auth.js';
 import { authMistake, authOf } from '../auth/auth-option.js';
@@ -12,7 +13,6 @@ import { Guard } from './guard.js';
 import { type EndpointLimits, LIMIT_RANGES, MAX_TIMER_MS, resolveLimits } from './limits.js';
 import { sentPath } from './paths.js';
 import type { EventStore } from '../streams/event-store.js';
-import { MemoryEventStore } from '../streams/memory-event-store.js';
 import type { SessionStore } from '../sessions/session-store.js';
 
 /** Default path of an endpoint. */
@@ -73,9 +73,19 @@ export interface EndpointOptions<HostRequest> {
   readonly events?: EventStore | false;
   /**
    * Stores the records of sessions, so that several processes can serve them. By default sessions live in the memory of
-   * this process.
+   * this process. `events`, `sessionStore` and `courier` take precedence over the `cluster` of the server.
    */
   readonly sessionStore?: SessionStore;
+  /**
+   * Reaches the process that has the open streams and running requests of a session. Without one, an answer or a
+   * cancellation must reach the process that the request runs in. Needs `sessionStore`.
+   */
+  readonly courier?: Courier;
+  /**
+   * Milliseconds within which a store must answer. The request gets a 503 then, between half of this time and all of it.
+   * By default 3 seconds.
+   */
+  readonly storeTimeoutMs?: number;
   /**
    * With `false`, each request is served on its own, even in revisions with sessions, so any of several processes can
    * serve it. Clients of those revisions then get no streams except those of their requests. They can't subscribe, get
@@ -92,7 +102,7 @@ export interface ResolvedOptions<HostRequest>
     Required<
       Omit<
         EndpointOptions<HostRequest>,
-        'principal' | 'auth' | 'legacySse' | 'sessionStore' | 'credentialHeaders' | 'limits'
+        'principal' | 'auth' | 'legacySse' | 'sessionStore' | 'courier' | 'events' | 'credentialHeaders' | 'limits'
       >
     >,
     Required<EndpointLimits> {
@@ -101,6 +111,9 @@ export interface ResolvedOptions<HostRequest>
   /** The path of the endpoint from the root of the origin, as far as the host knows it. */
   readonly servedPath?: string | undefined;
   readonly sessionStore: SessionStore | undefined;
+  readonly courier: Courier | undefined;
+  /** Undefined if the option is not set. */
+  readonly events: EventStore | false | undefined;
   /** Lower-case names of the headers that are hidden from handlers. */
   readonly credentials: ReadonlySet<string>;
   /** Built from `allowedHosts` and `allowedOrigins`. */
@@ -115,6 +128,7 @@ const COUNTS = {
   keepAliveMs: [15_000, MAX_TIMER_MS],
   retryMs: [1000, MAX_TIMER_MS],
   closeDeadlineMs: [5000, MAX_TIMER_MS],
+  storeTimeoutMs: [3000, MAX_TIMER_MS],
 } as const;
 
 /** Names of all options. The type makes the compiler report an option that is missing here. */
@@ -130,6 +144,8 @@ const OPTION_NAMES: OptionTypes<EndpointOptions<never>> = {
   closeDeadlineMs: true,
   events: true,
   sessionStore: true,
+  courier: true,
+  storeTimeoutMs: true,
   sessions: true,
   legacySse: true,
   credentialHeaders: true,
@@ -153,7 +169,7 @@ export function checkOptionNames(
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
 export function resolveOptions<HostRequest>(options: EndpointOptions<HostRequest>): ResolvedOptions<HostRequest> {
-  const { sessions = true, path = DEFAULT_PATH, principal, sessionStore } = options;
+  const { sessions = true, path = DEFAULT_PATH, principal, sessionStore, courier } = options;
   const auth = options.auth && authOf(options.auth);
   const legacySse = legacyPaths(options.legacySse, path);
   requireFlag('sessions', sessions);
@@ -177,8 +193,9 @@ export function resolveOptions<HostRequest>(options: EndpointOptions<HostRequest
     allowedHosts,
     allowedOrigins,
     guard: new Guard({ allowedHosts, allowedOrigins }),
-    events: requireEventStore(options.events ?? new MemoryEventStore()),
+    events: options.events === undefined ? undefined : requireEventStore(options.events),
     sessionStore: requireSessionStore(sessionStore),
+    courier: requireCourier(courier, sessionStore),
     credentials: credentialHeaders([
       ...requireHeaderNames(options.credentialHeaders ?? []),
       ...(auth?.credentialHeaders ?? []),
@@ -255,11 +272,29 @@ function requireEventStore(events: EventStore | false): EventStore | false {
 }
 
 function requireSessionStore(store: SessionStore | undefined): SessionStore | undefined {
-  const { get, set, touch, delete: remove, setIfAnonymous } = (store ?? {}) as Partial<SessionStore>;
+  const { get, set, touch, delete: remove } = (store ?? {}) as Partial<SessionStore>;
   if (store !== undefined && [get, set, touch, remove].some((method) => typeof method !== 'function'))
     throw invalid('sessionStore', 'must be a store with the methods `get`, `set`, `touch` and `delete`');
-  requireOptionalMethod('sessionStore.setIfAnonymous', setIfAnonymous);
   return store;
+}
+
+function requireCourier(courier: Courier | undefined, store: SessionStore | undefined): Courier | undefined {
+  if (courier === undefined) return undefined;
+  const { send, receive, node } = (courier ?? {}) as Partial<Courier>;
+  if (typeof send !== 'function' || typeof receive !== 'function')
+    throw invalid('courier', 'must be an object with the methods `send` and `receive`');
+  requireNode('courier.node', node);
+  if (store === undefined) throw invalid('courier', 'needs `sessionStore`');
+  return courier;
+}
+
+/**
+ * Checks the name of a process.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ */
+export function requireNode(option: string, node: unknown): void {
+  if (typeof node === 'string' && /^[\da-z]{1,16}$/i.test(node)) return;
+  throw invalid(option, `is ${inspect(node)}, but must be 1 to 16 letters and digits, another one in each process`);
 }
 
 function requireOptionalMethod(option: string, method: unknown): void {

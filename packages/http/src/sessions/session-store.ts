@@ -1,29 +1,22 @@
-import { andThen, isObject } from '@decorum/core/internal';
+import { andThen, isObject, revisionOf } from '@decorum/core/internal';
 import { requireOptions } from '@decorum/core/plugin';
 import type { SessionRecord } from '@decorum/core/transport';
 
 /** The record of a session together with its id. It can be stored as JSON. */
 export type KeptSession = SessionRecord & { readonly id: string };
 
-/**
- * Stores the records of sessions. Implement this on a shared store to let several processes serve the same sessions.
- * A record is always written as a whole, and the last write wins.
- */
+/** Stores the records of sessions. On a shared store, several processes can serve the same sessions. */
 export interface SessionStore {
   /** Returns the record of a session; undefined or null if there is none or it has expired. */
   get(id: string): SessionRecord | null | undefined | Promise<SessionRecord | null | undefined>;
   /**
-   * Stores a record and replaces the previous one.
+   * Stores a whole record. Comparing and storing must be one step that nothing can come between: two processes may
+   * change the same session at once.
    * @param ttlMs milliseconds until the record may expire
+   * @param expected the `version` that the stored record must have. Undefined for a new session
+   * @returns false, and stores nothing, if the stored record has another version, or if there is none
    */
-  set(record: KeptSession, ttlMs: number): void | Promise<void>;
-  /**
-   * Stores a record like `set`, unless the stored record has a `principal`. Checking and storing must be one step that
-   * nothing can come between: callers may sign in to the same session in two processes at once, and only one may get it.
-   * Without this method, the last one gets it.
-   * @returns whether the record was stored
-   */
-  setIfAnonymous?(record: KeptSession, ttlMs: number): boolean | Promise<boolean>;
+  set(record: KeptSession, ttlMs: number, expected?: number): boolean | void | Promise<boolean | void>;
   /**
    * Extends the life of a record. Does nothing if there is none.
    * @param ttlMs milliseconds from now until the record may expire
@@ -31,14 +24,6 @@ export interface SessionStore {
   touch(id: string, ttlMs: number): void | Promise<void>;
   /** Deletes a record. Does nothing if there is none. */
   delete(id: string): void | Promise<void>;
-}
-
-/**
- * Stores a record unless a principal has the stored one.
- * @returns whether it was stored. Always true if the store can't check that
- */
-export function storeIfAnonymous(store: SessionStore, record: KeptSession, ttlMs: number): boolean | Promise<boolean> {
-  return store.setIfAnonymous?.(record, ttlMs) ?? andThen(store.set(record, ttlMs), () => true);
 }
 
 /**
@@ -53,6 +38,15 @@ export function recordIn(store: SessionStore, id: string): ReturnType<SessionSto
       `sessionStore.get returned ${kind}, but must return the record as an object, or undefined or null if there is none. Parse JSON before you return it.`,
     );
   });
+}
+
+/**
+ * Whether a record from a store is usable. Many stores return null for a missing key, and another version of the server
+ * may have stored a revision that this one doesn't know. A record with an empty subject belongs to nobody.
+ */
+export function isUsable(record: SessionRecord | null | undefined, id: string): record is SessionRecord {
+  if (!record || record.id !== id || record.principal?.subject === '') return false;
+  return revisionOf(record.revision)?.sessions === true;
 }
 
 interface Kept {
@@ -91,14 +85,10 @@ export class MemorySessionStore implements SessionStore {
     return kept && kept.expiresAt > Date.now() ? (JSON.parse(kept.json) as SessionRecord) : undefined;
   }
 
-  set(record: KeptSession, ttlMs: number): void {
+  set(record: KeptSession, ttlMs: number, expected?: number): boolean {
+    if (expected !== undefined && this.get(record.id)?.version !== expected) return false;
     this.keep(record.id, { json: JSON.stringify(record), expiresAt: Date.now() + ttlMs });
     this.makeRoom();
-  }
-
-  setIfAnonymous(record: KeptSession, ttlMs: number): boolean {
-    if (this.get(record.id)?.principal !== undefined) return false;
-    this.set(record, ttlMs);
     return true;
   }
 

@@ -1,13 +1,26 @@
-import { andThen, ownerOf } from '@decorum/core/internal';
-import type { Frame, Kernel, Session, SessionLink, SessionOrigin, Wire } from '@decorum/core/transport';
+import { ownerOf } from '@decorum/core/internal';
+import type {
+  ClusterCounts,
+  Frame,
+  JsonRpcNotification,
+  JsonRpcResponse,
+  Kernel,
+  Session,
+  SessionLink,
+  SessionOrigin,
+  SessionRecord,
+  Wire,
+} from '@decorum/core/transport';
 import type { ReachedLimit, Principal, TransportInfo } from '@decorum/core';
 
+import type { Letters } from '../cluster/letters.js';
 import type { Sender } from '../endpoint/caller.js';
 import { type HttpError, HttpLimitError } from '../endpoint/http-error.js';
 import type { Report, StoreCalls } from './store-calls.js';
 import type { EventStore } from '../streams/event-store.js';
 import { CountedSession, type SessionLimits, type SessionQuotas } from './session-quotas.js';
-import { type KeptSession, type SessionStore, storeIfAnonymous } from './session-store.js';
+import { RecordWriter } from './record-writer.js';
+import type { KeptSession, SessionStore } from './session-store.js';
 import { EventLog, type LoggedSession } from '../streams/event-log.js';
 import { streamId } from '../fast/stream-id.js';
 import { ContinuedStream } from '../streams/continued-stream.js';
@@ -24,6 +37,9 @@ export interface SessionSettings extends SessionLimits {
   readonly retryMs: number;
   /** Shares records with other processes; undefined if sessions live only in this one. */
   readonly sessionStore: SessionStore | undefined;
+  /** Reaches the parts of sessions in other processes; undefined without a courier. */
+  readonly letters: Letters | undefined;
+  readonly counts: ClusterCounts;
   /** Counts the sessions. */
   readonly quotas: SessionQuotas;
   /** Milliseconds until a session without a connected client ends. */
@@ -53,6 +69,12 @@ export interface NewSession extends SessionOrigin {
   readonly shared: boolean;
 }
 
+/** Milliseconds for which a process trusts what it knows of a stored record, because letters may be lost. */
+const CURRENT_MS = 2000;
+
+/** The id of a question, with the process that waits for its answer. */
+const QUESTION_ID = /^s(\w{1,16})\.\d+$/;
+
 /** The live part of a session: its streams. Everything else is in its record, which can be stored. */
 export class HttpSession extends CountedSession implements SessionLink, LoggedSession {
   readonly state: Session;
@@ -66,6 +88,10 @@ export class HttpSession extends CountedSession implements SessionLink, LoggedSe
   expiresAt: number | undefined;
   /** Whether a request has arrived since the last sweep. */
   used = true;
+  /** When the stored record was last read or written, in milliseconds since 1970. */
+  private checkedAt = 0;
+  /** Created with the first change, because most sessions have none. */
+  private writer: RecordWriter | undefined;
   /** Whether a principal has adopted the session, and no stream has announced yet what that changes. */
   private isUnannounced: boolean;
   /** Oldest first. The array is created with the first stream, because most sessions never have one. */
@@ -82,7 +108,7 @@ export class HttpSession extends CountedSession implements SessionLink, LoggedSe
     const isKept = store !== undefined && origin.shared;
     const { principal } = origin.record ?? origin;
     this.owner = principal && ownerOf(principal);
-    this.save = isKept ? (record) => this.keep(store, record as KeptSession) : undefined;
+    this.save = isKept ? (change) => this.writerTo(store).save(change) : undefined;
     this.expiresAt = principal ? 0 : undefined;
     this.isUnannounced = origin.record?.adopted === true;
     this.state = kernel.openSession(origin, this);
@@ -90,6 +116,55 @@ export class HttpSession extends CountedSession implements SessionLink, LoggedSe
 
   get id(): string {
     return this.state.record.id as string;
+  }
+
+  get node(): string | undefined {
+    return this.isShared ? this.settings.letters?.node : undefined;
+  }
+
+  /** Whether this process knows the stored record well enough, and the session belongs to the principal. */
+  isCurrent(principal: Principal | undefined): boolean {
+    if (Date.now() - this.checkedAt >= CURRENT_MS) return false;
+    return this.owner === (principal && ownerOf(principal));
+  }
+
+  /** Notes that the stored record was read or written. Without letters, other processes don't tell of changes. */
+  noteCurrent(): void {
+    if (this.settings.letters !== undefined) this.checkedAt = Date.now();
+  }
+
+  /** Applies the stored record, but not one from before the last change here. */
+  refresh(record: SessionRecord): void {
+    if ((record.version ?? 0) < (this.state.record.version ?? 0)) return;
+    this.state.refresh(record);
+    this.writer?.reapply();
+  }
+
+  /** Applies a record that another process has stored. */
+  changed(record: KeptSession): true {
+    const owner = record.principal && ownerOf(record.principal);
+    if (owner === this.owner) this.refresh(record);
+    else {
+      // a principal has adopted the session: the next request here finds out whether it is the same one
+      this.checkedAt = 0;
+      this.endStandaloneStreams();
+    }
+    return true;
+  }
+
+  /** Passes on the answer to a question of another process, or a cancellation. */
+  forward(message: JsonRpcResponse | JsonRpcNotification): boolean | Promise<boolean> {
+    const { letters } = this.settings;
+    if (letters === undefined || !this.isShared) return true;
+    const letter = { kind: 'message', session: this.id, message } as const;
+    if ('method' in message) {
+      letters.tell(letter);
+      return true;
+    }
+    const [, node] = QUESTION_ID.exec(String(message.id)) ?? [];
+    // a late answer to a question of this process, or none at all
+    if (node === undefined || node === letters.node) return true;
+    return letters.ask(letter, node);
   }
 
   get logKey(): string {
@@ -210,6 +285,11 @@ export class HttpSession extends CountedSession implements SessionLink, LoggedSe
     return lost;
   }
 
+  /** Lets another process continue a GET stream. Returns whether this process had the stream, and gave it up. */
+  giveUp(_id: string): boolean | Promise<boolean> {
+    return false;
+  }
+
   /** Makes `stream` the only stream of the session, for HTTP+SSE. */
   useSoleStream(stream: EventStream): void {
     this.soleStream = stream;
@@ -258,21 +338,47 @@ export class HttpSession extends CountedSession implements SessionLink, LoggedSe
     return stream;
   }
 
-  /** Sends a message that belongs to no request on a connected stream. Without one, the newest stream keeps it. */
-  push(frame: Frame): void {
+  /**
+   * Sends a message that belongs to no request on a connected stream. Without one, the newest stream keeps it.
+   * @param isOnlyHere whether no other process has the message. Then a stream in one of them may get it
+   */
+  push(frame: Frame, isOnlyHere = false): void {
+    const target = this.target;
+    if (isOnlyHere && !target?.attached && this.settings.letters && this.isShared) void this.pushElsewhere(frame);
+    else target?.send(frame);
+  }
+
+  /** Sends a message of another process, if a client reads a stream here. Returns whether one does. */
+  pushHere(frame: Frame): boolean {
+    const { target } = this;
+    if (!target?.attached) return false;
+    target.send(frame);
+    return true;
+  }
+
+  private async pushElsewhere(frame: Frame): Promise<void> {
+    const { letters } = this.settings;
+    try {
+      if (await letters?.ask({ kind: 'push', session: this.id, frame })) return;
+    } catch {
+      // the error is reported
+    }
+    this.target?.send(frame);
+  }
+
+  private get target(): EventStream | undefined {
     let target = this.soleStream;
     for (const stream of this.streams ?? []) {
       if (stream.kind !== 'g' || stream.ended) continue;
       target = stream;
       if (stream.attached) break;
     }
-    target?.send(frame);
+    return target;
   }
 
-  /** Saves the record. A change by an anonymous caller is lost if a principal has adopted the session elsewhere. */
-  private keep(store: SessionStore, record: KeptSession): void | Promise<void> {
-    const ttlMs = ttlOf(this.settings);
-    return this.anonymous ? andThen(storeIfAnonymous(store, record, ttlMs), () => {}) : store.set(record, ttlMs);
+  private writerTo(store: SessionStore): RecordWriter {
+    const { settings, state } = this;
+    return (this.writer ??= new RecordWriter(state, { ...settings, store, ttlMs: ttlOf(settings) }));
   }
 
   private freeStreamSlot(): void {

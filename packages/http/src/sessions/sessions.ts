@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
 
 import type { Principal } from '@decorum/core';
-import { andThen, ownerOf, revisionOf } from '@decorum/core/internal';
+import { andThen, ownerOf } from '@decorum/core/internal';
 import type { Kernel, SessionRecord } from '@decorum/core/transport';
 
+import type { Letter } from '../cluster/courier.js';
 import type { Sender } from '../endpoint/caller.js';
 import { moveToEnd } from '../fast/lru.js';
 import { HttpSession, type NewSession, type SessionSettings, ttlOf } from './session.js';
 import { SessionQuotas } from './session-quotas.js';
-import { type KeptSession, recordIn, type SessionStore, storeIfAnonymous } from './session-store.js';
+import { isUsable, type KeptSession, recordIn, type SessionStore } from './session-store.js';
 import { failureOf } from './store-calls.js';
 
 type Found = HttpSession | undefined | Promise<HttpSession | undefined>;
@@ -50,6 +51,7 @@ export class Sessions {
   find(id: string, sender: Sender): Found {
     const { sessionStore: store, stores } = this.settings;
     if (store !== undefined) {
+      if (this.byId.get(id)?.isCurrent(sender.principal)) return this.local(id, sender.principal);
       const kept = stores.run('sessionStore.get', () => recordIn(store, id));
       return andThen(kept, (found) => this.restore(id, found, sender));
     }
@@ -88,10 +90,13 @@ export class Sessions {
    * Stores the record of a session for other processes.
    * @throws {HttpError} 503 if the store fails
    */
-  share({ state }: HttpSession): void | Promise<void> {
+  share(session: HttpSession): void | Promise<void> {
     const { sessionStore: store, stores } = this.settings;
     if (store === undefined) return;
-    return stores.run('sessionStore.set', () => store.set(state.record as KeptSession, ttlOf(this.settings)));
+    const record = session.state.record as KeptSession;
+    record.version = 1;
+    const stored = stores.run('sessionStore.set', () => store.set(record, ttlOf(this.settings)));
+    return andThen(stored, () => session.noteCurrent());
   }
 
   /** Ends a session in this process: cancels its requests and ends its streams. */
@@ -107,8 +112,33 @@ export class Sessions {
    */
   delete(session: HttpSession): void | Promise<void> {
     this.end(session);
-    const { sessionStore: store, stores } = this.settings;
-    if (store !== undefined) return stores.run('sessionStore.delete', () => store.delete(session.id));
+    const { id } = session;
+    const { sessionStore: store, stores, letters } = this.settings;
+    if (store === undefined) return;
+    return andThen(
+      stores.run('sessionStore.delete', () => store.delete(id)),
+      () => letters?.tell({ kind: 'ended', session: id }),
+    );
+  }
+
+  /** Handles a letter of another process. Returns whether this process took it. */
+  take(letter: Letter): boolean | Promise<boolean> {
+    const live = this.byId.get(letter.session);
+    if (live === undefined || !live.isShared) return false;
+    switch (letter.kind) {
+      case 'message':
+        if ('method' in letter.message) return this.kernel.cancelRequest(live.state, letter.message.params);
+        return live.state.settle(letter.message);
+      case 'changed':
+        return live.changed(letter.record);
+      case 'ended':
+        this.end(live);
+        return true;
+      case 'adopted':
+        return live.giveUp(letter.stream);
+      case 'push':
+        return live.pushHere(letter.frame);
+    }
   }
 
   /** Ends all streams that belong to no request. */
@@ -193,21 +223,33 @@ export class Sessions {
   }
 
   private async claimIn(store: SessionStore, session: HttpSession, sender: SignedIn): Promise<HttpSession | undefined> {
-    const { stores } = this.settings;
-    const record = session.state.record as KeptSession;
-    const name = `sessionStore.${store.setIfAnonymous ? 'setIfAnonymous' : 'set'}`;
-    let isOwn = await stores.run(name, () => storeIfAnonymous(store, record, ttlOf(this.settings)));
-    if (!isOwn) {
-      // another request of the same principal may have stored it already
-      const stored = await stores.run('sessionStore.get', () => recordIn(store, session.id));
-      isOwn = isUsable(stored, session.id) && ownerOf(stored.principal) === session.owner;
-    }
-    if (!isOwn) {
+    if (!(await this.storeOwner(store, session))) {
       this.end(session);
       return undefined;
     }
     this.recheck(session, sender);
     return session;
+  }
+
+  /** Stores the principal of an adopted session. Returns whether it is the first one, or the same as the first. */
+  private async storeOwner(store: SessionStore, session: HttpSession): Promise<boolean> {
+    const { stores, letters, counts } = this.settings;
+    const record = session.state.record as KeptSession;
+    let expected = record.version;
+    for (;;) {
+      const next = { ...record, version: (expected ?? 0) + 1 };
+      if ((await stores.run('sessionStore.set', () => store.set(next, ttlOf(this.settings), expected))) !== false) {
+        record.version = next.version;
+        letters?.tell({ kind: 'changed', session: session.id, record: next });
+        return true;
+      }
+      counts.conflicts += 1;
+      const stored = await stores.run('sessionStore.get', () => recordIn(store, session.id));
+      if (!isUsable(stored, session.id)) return false;
+      expected = stored.version;
+      // another request of the same principal may have stored it already
+      if (stored.principal !== undefined) return ownerOf(stored.principal) === session.owner;
+    }
   }
 
   private recheck({ state }: HttpSession, sender: SignedIn): void {
@@ -234,12 +276,13 @@ export class Sessions {
       return this.restore(id, record, sender);
     }
     // not from a record that was read before a principal adopted the session: its subscriptions are unchecked
-    if (live?.owner === ownerOf(owner)) live?.state.refresh(record);
+    if (live?.owner === ownerOf(owner)) live?.refresh(record);
     if (owner && ownerOf(owner) !== ownerOf(principal)) {
       if (principal === undefined) throw this.settings.unauthorized();
       return undefined;
     }
     const session = live ?? this.add({ record, shared: true }, sender);
+    session.noteCurrent();
     if (principal !== undefined && session.owner === undefined) return this.adopt(session, sender as SignedIn);
     const found = this.local(id, principal);
     // the store doesn't know yet who has adopted it
@@ -269,12 +312,3 @@ const senderAs = <P extends Principal | undefined>(principal: P, { headers, remo
   remoteAddress,
   principal,
 });
-
-/**
- * Whether a record from a store is usable. Many stores return null for a missing key, and another version of the server
- * may have stored a revision that this one doesn't know. A record with an empty subject belongs to nobody.
- */
-function isUsable(record: SessionRecord | null | undefined, id: string): record is SessionRecord {
-  if (!record || record.id !== id || record.principal?.subject === '') return false;
-  return revisionOf(record.revision)?.sessions === true;
-}

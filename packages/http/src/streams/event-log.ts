@@ -1,3 +1,5 @@
+import { isPromise } from '@decorum/core/internal';
+
 import { failureOf, type Report } from '../sessions/store-calls.js';
 import { type EventBatch, type EventStore, eventsOf, type StoredEvent } from './event-store.js';
 
@@ -90,11 +92,11 @@ export class EventLog {
     return (this.key ??= `${this.sessionKey}/${this.id}`);
   }
 
-  private keep(name: string, append: () => void | Promise<void>): void {
+  private keep(name: string, append: () => ReturnType<EventStore['append']>): void {
     const report = (error: unknown) => this.session.report(error, failureOf(name));
     try {
       const stored = append();
-      if (stored) this.stored = stored.catch(report);
+      if (isPromise(stored)) this.stored = stored.then(() => {}, report);
     } catch (error) {
       report(error);
     }

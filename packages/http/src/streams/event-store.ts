@@ -1,6 +1,6 @@
 /** An event of a stream, as stored for a client that reconnects. */
 export interface StoredEvent {
-  /** Position in the stream, starting at 1. */
+  /** Position in the stream, starting at 1. The event at 0 is never sent: it has the id of the stream's request. */
   readonly sequence: number;
   /** The JSON-RPC message. */
   readonly frame: string;
@@ -18,13 +18,17 @@ export interface EventBatch {
 
 /**
  * Stores the events of streams for clients that lose their connection. A key is `session/stream`: it names one stream
- * of one session and can't be guessed. Implement this on a shared store to let clients reconnect to another process.
+ * of one session and can't be guessed. On a shared store, clients can reconnect to another process.
  */
 export interface EventStore {
-  /** Stores one event. Called in sequence order. */
-  append(key: string, event: StoredEvent): void | Promise<void>;
+  /**
+   * Stores one event. Called in sequence order.
+   * @returns false, and stores nothing, if the stream already has an event at this position or a later one: another
+   *   process has continued the stream
+   */
+  append(key: string, event: StoredEvent): boolean | void | Promise<boolean | void>;
   /** Stores several events at once: a handler may send thousands. If implemented, it is called instead of `append`. */
-  appendBatch?(key: string, batch: EventBatch): void | Promise<void>;
+  appendBatch?(key: string, batch: EventBatch): boolean | void | Promise<boolean | void>;
   /**
    * Returns stored events after position `after`, in order. Returns an empty array if there are none, and undefined if
    * the stream is unknown.

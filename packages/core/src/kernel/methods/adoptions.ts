@@ -3,12 +3,11 @@ import { Exchange } from '../../protocol/exchange.js';
 import { BASE, denialOf } from '../../protocol/scopes.js';
 import type { Wire } from '../../protocol/wire.js';
 import { isVisible } from '../admission.js';
-import { LISTS } from './listen.js';
 import type { KernelParts } from './method.js';
 
 /** Brings sessions up to date that were anonymous until a principal adopted them. */
 export class Adoptions {
-  constructor(private readonly parts: Pick<KernelParts, 'registry' | 'reporter'>) {}
+  constructor(private readonly parts: Pick<KernelParts, 'registry' | 'reporter' | 'events'>) {}
 
   /**
    * Restores the subscriptions that an adopted session has held back, without resources that its principal can't see.
@@ -28,8 +27,6 @@ export class Adoptions {
 
   /** Tells the client of a session to read all lists again, because its principal may see other members. */
   announce(session: Session): void {
-    if (!session.record.joined) return;
-    const { offered } = this.parts.registry;
-    for (const list of LISTS) if (offered.has(list)) session.notify(`notifications/${list}/list_changed`, {});
+    if (session.record.joined) this.parts.events.announceLists(session);
   }
 }

@@ -5,7 +5,7 @@ import { McpError } from '../../protocol/errors.js';
 import type { Exchange } from '../../protocol/exchange.js';
 import { requireFew } from '../../protocol/limits.js';
 import type { ListName } from '../../registry/registry.js';
-import type { Listener } from '../events.js';
+import { type Listener, LISTS } from '../events.js';
 import { isVisible } from '../admission.js';
 import type { Method, MethodParts } from './method.js';
 
@@ -13,9 +13,6 @@ const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId';
 
 /** Cap on open listen requests. */
 const MAX_LISTENERS = 1024;
-
-/** The lists whose changes clients are notified of. */
-export const LISTS: readonly ListName[] = ['tools', 'prompts', 'resources'];
 
 /** The field that requests notifications about a list. */
 const fieldOf = (list: ListName) => `${list}ListChanged`;
@@ -84,6 +81,9 @@ export function listenMethods(parts: MethodParts): Record<string, Method> {
         reader: exchange.wire,
         wantsList: (list) => wanted.filter[fieldOf(list)] === true,
         wantsResource: (uri) => wanted.resources.has(uri),
+        get followed() {
+          return wanted.resources;
+        },
         notify: (method, params) => exchange.notify(method, { ...params, _meta: meta }),
       };
       listening += 1;

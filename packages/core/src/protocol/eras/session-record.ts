@@ -1,5 +1,6 @@
 import type { Client } from '../peer.js';
 import type { Frame } from '../frame.js';
+import type { JsonRpcNotification, JsonRpcResponse } from '../jsonrpc.js';
 import type { LogLevel } from '../model.js';
 import type { Principal, TransportInfo } from '../wire.js';
 
@@ -23,6 +24,8 @@ export interface SessionRecord {
   /** Milliseconds since 1970, like all times of a record. */
   readonly createdAt: number;
   usedAt: number;
+  /** Number of times that the record was stored. A store compares it, so that no change is lost. */
+  version?: number;
 }
 
 /** Where a session comes from: a client that connects, or another process. */
@@ -39,8 +42,22 @@ export interface SessionOrigin {
 export interface SessionLink {
   /** The request that opened the stream for frames that belong to no request, if that is known. */
   readonly transport?: TransportInfo | undefined;
-  /** Sends a frame that belongs to no request. */
-  push(frame: Frame): void;
-  /** Saves the record after a change; undefined if the session lives only in this process. */
-  readonly save?: ((record: SessionRecord) => void | Promise<void>) | undefined;
+  /**
+   * Sends a frame that belongs to no request.
+   * @param isOnlyHere whether only this process has the frame. Changes from a bus reach every process
+   */
+  push(frame: Frame, isOnlyHere?: boolean): void;
+  /**
+   * Saves the record after a change; undefined if the session lives only in this process.
+   * @param change what was changed. It is applied again if another process has changed the record, too
+   */
+  readonly save?: ((change: (record: SessionRecord) => void) => void | Promise<void>) | undefined;
+  /** Part of the ids of questions: the process that waits for the answer. Letters and digits. */
+  readonly node?: string | undefined;
+  /**
+   * Passes on a message that concerns the part of the session in another process: the answer to a question, or a
+   * cancellation.
+   * @returns whether a process took it
+   */
+  forward?(message: JsonRpcResponse | JsonRpcNotification): boolean | Promise<boolean>;
 }

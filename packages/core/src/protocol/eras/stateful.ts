@@ -5,7 +5,7 @@ import { McpError, QuestionError } from '../errors.js';
 import type { Asker, Client, Conversation, Memory, Tickets } from '../peer.js';
 import { withFailureCause } from '../failure-cause.js';
 import { notificationFrame, questionFrame } from '../frame.js';
-import type { JsonRpcResponse } from '../jsonrpc.js';
+import type { JsonRpcNotification, JsonRpcResponse } from '../jsonrpc.js';
 import { MAX_KEPT_CHARS, type ReachedLimit, type ServerLimits } from '../limits.js';
 import type { LogLevel, Root } from '../model.js';
 import type { Asking } from '../observed.js';
@@ -126,8 +126,8 @@ export class Session implements Conversation, Memory {
   }
 
   /** Applies changes that another process has made to the record. */
-  refresh({ logLevel, subscriptions, joined }: SessionRecord): void {
-    Object.assign(this.record, { logLevel, subscriptions });
+  refresh({ logLevel, subscriptions, joined, version }: SessionRecord): void {
+    Object.assign(this.record, { logLevel, subscriptions, version });
     this.subscriptions.refresh();
     if (!joined || this.record.joined) return;
     this.record.joined = true;
@@ -137,14 +137,12 @@ export class Session implements Conversation, Memory {
   take(method: string): void | Promise<void> {
     if (method === 'notifications/roots/list_changed') this.forgetRoots();
     if (method !== 'notifications/initialized' || !this.initialized || this.record.joined) return;
-    this.record.joined = true;
     this.means.join(this);
-    return this.save();
+    return this.change((record) => void (record.joined = true));
   }
 
   setLogLevel(level: LogLevel): void | Promise<void> {
-    this.record.logLevel = level;
-    return this.save();
+    return this.change((record) => void (record.logLevel = level));
   }
 
   subscribe(uri: string): void | Promise<void> {
@@ -185,7 +183,8 @@ export class Session implements Conversation, Memory {
 
   /** Announces, at most once, that a URL visit is complete. Ignores visits that weren't requested in this session. */
   completed(elicitationId: string): void {
-    if (this.visits?.delete(elicitationId)) this.notify('notifications/elicitation/complete', { elicitationId });
+    if (!this.visits?.delete(elicitationId)) return;
+    this.link.push(notificationFrame('notifications/elicitation/complete', { elicitationId }), true);
   }
 
   /** The client, as access functions see it. */
@@ -201,15 +200,25 @@ export class Session implements Conversation, Memory {
     return this.subscriptions.has(uri);
   }
 
+  get followed(): readonly string[] {
+    return this.record.subscriptions ?? [];
+  }
+
   /** Sends a notification that belongs to no request. */
   notify(method: string, params: JsonObject): void {
     this.link.push(notificationFrame(method, params));
   }
 
-  /** Settles the question that a response belongs to. Late responses and those with unknown ids are dropped. */
-  settle({ id, result, error }: JsonRpcResponse): void {
+  settle(response: JsonRpcResponse): boolean | Promise<boolean> {
+    const { id, result, error } = response;
     const waiting = typeof id === 'string' ? this.waiting?.get(id) : undefined;
-    waiting?.(isObject(result) ? { result } : { error: clientError(error) });
+    if (waiting === undefined) return this.link.forward?.(response) ?? true;
+    waiting(isObject(result) ? { result } : { error: clientError(error) });
+    return true;
+  }
+
+  forward(message: JsonRpcNotification): void {
+    void this.link.forward?.(message);
   }
 
   /** Rejects all pending questions: the client is gone. */
@@ -230,14 +239,16 @@ export class Session implements Conversation, Memory {
     this.rootsChanges += 1;
   }
 
-  private save(): void | Promise<void> {
-    return this.link.save?.(this.record);
+  private change(apply: (record: SessionRecord) => void): void | Promise<void> {
+    apply(this.record);
+    return this.link.save?.(apply);
   }
 
   /** Sends a question inside the plugins that wrap it. */
   private put(question: Question, exchange: Asker): Promise<JsonObject> {
     const { asking } = this.means;
-    const id = `s${++this.asked}`;
+    const { node } = this.link;
+    const id = `s${node === undefined ? '' : `${node}.`}${++this.asked}`;
     const { method, params } = question;
     if (asking === undefined) return this.send(id, question, exchange);
     return asking({ method, id, exchange }, async (_meta) =>

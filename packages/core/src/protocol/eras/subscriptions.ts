@@ -20,17 +20,17 @@ export class Subscriptions {
 
   /** @throws {McpError} if the session would have more than `max` subscriptions */
   add(uri: string, max: number): void | Promise<void> {
-    const { subscriptions = [] } = this.record;
-    if (subscriptions.includes(uri)) return;
-    const all = [...subscriptions, uri];
-    requireFew([...all, ...(this.unchecked ?? [])], max);
-    return this.replace(all);
+    if (this.has(uri)) return;
+    return this.change((uris) => {
+      const all = [...new Set([...uris, uri])];
+      requireFew([...all, ...(this.unchecked ?? [])], max);
+      return all;
+    });
   }
 
   delete(uri: string): void | Promise<void> {
-    const { subscriptions = [] } = this.record;
     this.unchecked?.delete(uri);
-    if (subscriptions.includes(uri)) return this.replace(subscriptions.filter((known) => known !== uri));
+    if (this.has(uri)) return this.change((uris) => uris.filter((known) => known !== uri));
   }
 
   /** Reads the record again after it has changed. */
@@ -50,16 +50,19 @@ export class Subscriptions {
     const uris = [...(this.unchecked ?? [])];
     if (uris.length === 0) return;
     const answers = await Promise.all(uris.map(mayFollow));
-    const { record, unchecked } = this;
+    const { unchecked } = this;
     this.unchecked = undefined;
     // the client may have sent new subscriptions, and ended old ones, in the meantime
     const kept = uris.filter((uri, index) => answers[index] && unchecked?.has(uri));
-    await this.replace([...new Set([...(record.subscriptions ?? []), ...kept])]);
+    await this.change((now) => [...new Set([...now, ...kept])]);
   }
 
-  private replace(subscriptions: readonly string[]): void | Promise<void> {
-    this.record.subscriptions = subscriptions;
-    this.refresh();
-    return this.link.save?.(this.record);
+  private change(apply: (uris: readonly string[]) => readonly string[]): void | Promise<void> {
+    const change = (record: SessionRecord) => {
+      record.subscriptions = apply(record.subscriptions ?? []);
+      this.refresh();
+    };
+    change(this.record);
+    return this.link.save?.(change);
   }
 }

@@ -36,7 +36,9 @@ export class TransientPeer implements Conversation {
     throw new McpError('missing-capability', 'The client cannot be asked: the server keeps no sessions.');
   }
 
-  settle(): void {}
+  settle(): boolean {
+    return true;
+  }
 
   take(): void {}
 }

@@ -1,0 +1,73 @@
+import type { ClusterCounts } from '@decorum/core/transport';
+import { andThen, isPromise } from '@decorum/core/internal';
+
+import { failureOf, type Report, type StoreCalls } from '../sessions/store-calls.js';
+import type { Courier, Letter } from './courier.js';
+
+/** What `Letters` needs from its endpoint. */
+export interface LetterParts {
+  readonly courier: Courier;
+  readonly stores: StoreCalls;
+  readonly counts: ClusterCounts;
+  readonly report: Report;
+}
+
+/** The letters that an endpoint sends and receives. */
+export class Letters {
+  private subscription: ReturnType<Courier['receive']> | undefined;
+
+  constructor(private readonly parts: LetterParts) {}
+
+  /** Identifies this process. */
+  get node(): string {
+    return this.parts.courier.node;
+  }
+
+  /** Sends a letter to all other processes. Nobody waits for it: if it is lost, they learn of it in two seconds. */
+  tell(letter: Letter): void {
+    const { courier, counts, report } = this.parts;
+    counts.letters += 1;
+    const failed = (error: unknown) => report(error, failureOf('courier.send'));
+    try {
+      const sent = courier.send(letter);
+      if (isPromise(sent)) sent.then(undefined, failed);
+    } catch (error) {
+      failed(error);
+    }
+  }
+
+  /**
+   * Sends a letter that somebody must take.
+   * @param to the process; undefined for all others
+   * @returns whether somebody took it
+   * @throws {HttpError} 503 if the courier fails
+   */
+  ask(letter: Letter, to?: string): boolean | Promise<boolean> {
+    const { courier, stores, counts } = this.parts;
+    counts.letters += 1;
+    return andThen(
+      stores.run('courier.send', () => courier.send(letter, to)),
+      (isTaken) => {
+        if (!isTaken) counts.untaken += 1;
+        return isTaken;
+      },
+    );
+  }
+
+  /** Begins to receive letters. */
+  open(take: (letter: Letter) => boolean | Promise<boolean>): void {
+    const { courier, report } = this.parts;
+    const failed = (error: unknown) => report(error, failureOf('courier.receive'));
+    try {
+      this.subscription = courier.receive(take);
+      if (isPromise(this.subscription)) this.subscription.then(undefined, failed);
+    } catch (error) {
+      failed(error);
+    }
+  }
+
+  /** Stops receiving letters. */
+  close(): void {
+    void andThen(this.subscription, (end) => end?.());
+  }
+}

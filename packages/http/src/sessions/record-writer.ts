@@ -1,0 +1,100 @@
+import { ownerOf } from '@decorum/core/internal';
+import type { ClusterCounts, Session, SessionRecord } from '@decorum/core/transport';
+
+import type { Letters } from '../cluster/letters.js';
+import { sessionEnded } from '../endpoint/http-error.js';
+import { isUsable, type KeptSession, recordIn, type SessionStore } from './session-store.js';
+import type { StoreCalls } from './store-calls.js';
+
+/** A change to a record, with whoever waits until it is saved. */
+interface Waiting {
+  readonly apply: (record: SessionRecord) => void;
+  readonly saved: () => void;
+  readonly failed: (error: unknown) => void;
+}
+
+/** What a writer needs from the endpoint of its session. */
+export interface WriterParts {
+  readonly store: SessionStore;
+  readonly stores: StoreCalls;
+  readonly letters: Letters | undefined;
+  readonly counts: ClusterCounts;
+  /** Milliseconds to store a record. */
+  readonly ttlMs: number;
+}
+
+/**
+ * Saves changes to the record of a session for other processes: one write at a time, with all changes since the last.
+ * If another process was faster, its record is read, and the changes are applied to that one.
+ */
+export class RecordWriter {
+  private waiting: Waiting[] = [];
+  private writing: readonly Waiting[] = [];
+  private isBusy = false;
+
+  constructor(
+    private readonly state: Session,
+    private readonly parts: WriterParts,
+  ) {}
+
+  /**
+   * Saves a change that has been applied to the record of this process.
+   * @throws {HttpError} 503 if the store fails, 404 if the session has ended; and what the change throws, if it doesn't
+   *   fit the record of another process
+   */
+  save(apply: Waiting['apply']): Promise<void> {
+    return new Promise((saved, failed) => {
+      this.waiting.push({ apply, saved, failed });
+      if (!this.isBusy) void this.writeAll();
+    });
+  }
+
+  /** Applies the unsaved changes again, after the record was replaced by a stored one. */
+  reapply(): void {
+    for (const { apply, failed } of [...this.writing, ...this.waiting]) {
+      try {
+        apply(this.state.record);
+      } catch (error) {
+        failed(error);
+      }
+    }
+  }
+
+  private async writeAll(): Promise<void> {
+    this.isBusy = true;
+    while (this.waiting.length > 0) {
+      [this.writing, this.waiting] = [this.waiting, []];
+      try {
+        await this.write();
+        for (const { saved } of this.writing) saved();
+      } catch (error) {
+        for (const { failed } of this.writing) failed(error);
+      }
+      this.writing = [];
+    }
+    this.isBusy = false;
+  }
+
+  private async write(): Promise<void> {
+    const { state, parts } = this;
+    const { store, stores, letters, counts, ttlMs } = parts;
+    const record = state.record as KeptSession;
+    const { id } = record;
+    for (;;) {
+      const { version } = record;
+      const next = { ...record, version: (version ?? 0) + 1 };
+      if ((await stores.run('sessionStore.set', () => store.set(next, ttlMs, version))) !== false) {
+        if (record.version === version) record.version = next.version;
+        letters?.tell({ kind: 'changed', session: id, record: next });
+        return;
+      }
+      counts.conflicts += 1;
+      const fresh = await stores.run('sessionStore.get', () => recordIn(store, id));
+      if (!isUsable(fresh, id)) throw sessionEnded();
+      // a principal has adopted the session elsewhere, so the change of an anonymous caller is lost
+      if (ownerOf(fresh.principal) !== ownerOf(record.principal)) return;
+      state.refresh(fresh);
+      this.reapply();
+    }
+  }
+}
