@@ -1,6 +1,7 @@
 import type { HostPort } from '@decorum/core/transport';
 
-import { requireNode, type ResolvedOptions } from '../endpoint/options.js';
+import type { ResolvedOptions } from '../endpoint/options.js';
+import { requireNode } from '../endpoint/store-options.js';
 import { startupError } from '../errors.js';
 import type { Cluster } from './cluster.js';
 

@@ -9,6 +9,7 @@ import type { Sender } from '../endpoint/caller.js';
 import { moveToEnd } from '../fast/lru.js';
 import { HttpSession, type NewSession, type SessionSettings, ttlOf } from './session.js';
 import { SessionQuotas } from './session-quotas.js';
+import { storeOwner } from './record-owner.js';
 import { isUsable, type KeptSession, recordIn, type SessionStore } from './session-store.js';
 import { failureOf } from './store-calls.js';
 
@@ -223,33 +224,12 @@ export class Sessions {
   }
 
   private async claimIn(store: SessionStore, session: HttpSession, sender: SignedIn): Promise<HttpSession | undefined> {
-    if (!(await this.storeOwner(store, session))) {
+    if (!(await storeOwner(session, { ...this.settings, store, ttlMs: ttlOf(this.settings) }))) {
       this.end(session);
       return undefined;
     }
     this.recheck(session, sender);
     return session;
-  }
-
-  /** Stores the principal of an adopted session. Returns whether it is the first one, or the same as the first. */
-  private async storeOwner(store: SessionStore, session: HttpSession): Promise<boolean> {
-    const { stores, letters, counts } = this.settings;
-    const record = session.state.record as KeptSession;
-    let expected = record.version;
-    for (;;) {
-      const next = { ...record, version: (expected ?? 0) + 1 };
-      if ((await stores.run('sessionStore.set', () => store.set(next, ttlOf(this.settings), expected))) !== false) {
-        record.version = next.version;
-        letters?.tell({ kind: 'changed', session: session.id, record: next });
-        return true;
-      }
-      counts.conflicts += 1;
-      const stored = await stores.run('sessionStore.get', () => recordIn(store, session.id));
-      if (!isUsable(stored, session.id)) return false;
-      expected = stored.version;
-      // another request of the same principal may have stored it already
-      if (stored.principal !== undefined) return ownerOf(stored.principal) === session.owner;
-    }
   }
 
   private recheck({ state }: HttpSession, sender: SignedIn): void {
