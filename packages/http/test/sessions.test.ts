@@ -13,7 +13,8 @@ import type { Sink } from '../src/endpoint/http-context.js';
 import { HttpError } from '../src/endpoint/http-error.js';
 import { PendingCallbacks } from '../src/endpoint/pending-callbacks.js';
 import { SlowReaders } from '../src/endpoint/slow-readers.js';
-import { HttpSession, type SessionSettings } from '../src/sessions/session.js';
+import { HttpSession } from '../src/sessions/session.js';
+import type { SessionSettings } from '../src/sessions/session-settings.js';
 import { Sessions } from '../src/sessions/sessions.js';
 import { StoreCalls } from '../src/sessions/store-calls.js';
 import { EndingSinks } from '../src/streams/stream-parts.js';
@@ -165,6 +166,7 @@ const MANY = 10_000;
 async function createSessions(limits: Partial<SessionSettings> = {}) {
   const { server } = createServer(new Probe());
   afterwards(() => server.close());
+  const counts = { letters: 0, untaken: 0, adopted: 0, conflicts: 0, timeouts: 0 };
   const readers = new SlowReaders({ maxTotalBufferedBytes: 1000, readerTimeoutMs: 1000 }, () => {});
   const sessions = new Sessions(await kernelOf(server), {
     streams: { open: new Set(), ending: new EndingSinks(), maxBufferedBytes: 1000, hit: () => {}, readers },
@@ -177,7 +179,14 @@ async function createSessions(limits: Partial<SessionSettings> = {}) {
     sessionIdleMs: 1000,
     keepAliveMs: 1000,
     maxStreams: 8,
-    stores: new StoreCalls(new PendingCallbacks(), () => {}),
+    stores: new StoreCalls(new PendingCallbacks(), {
+      storeTimeoutMs: 1000,
+      maxStoreCalls: MANY,
+      report: () => {},
+      counts,
+    }),
+    letters: undefined,
+    counts,
     unauthorized: () => new HttpError(401, 'Authorization is required.'),
     recheck: async () => {},
     report: () => {},
@@ -201,7 +210,7 @@ const READER: Sink = { ...STATE, own: nothing, start: nothing, write: () => true
 
 /** Attaches a reader to a session. Returns a function that disconnects it. */
 function connect(session: HttpSession): () => void {
-  const stream = session.openStream('g');
+  const stream = session.streams.open('g');
   const sink = { ...READER };
   stream.attach(sink);
   return () => stream.closed(sink);

@@ -107,7 +107,7 @@ export class LegacySse {
       this.byKey.delete(key);
       sessions.end(session);
     });
-    session.useSoleStream(stream);
+    session.streams.sole = stream;
     session.transport = transportInfo(context, this.parts.credentials);
     this.byKey.set(key, { id: session.id, stream });
     const sink = context.open(STREAM_HEADERS);

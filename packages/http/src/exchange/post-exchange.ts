@@ -246,7 +246,7 @@ export class PostExchange extends Post implements Wire {
     if (this.session?.isProtected) this.session.recheck();
     if (this.stream === undefined) return this.context.answer(status, text, headers);
     this.stream.end(text);
-    this.session?.closeStream(this.stream);
+    this.session?.streams.close(this.stream);
   }
 
   protected override fail(error: unknown): void {
@@ -274,7 +274,7 @@ export class PostExchange extends Post implements Wire {
   private openStream(): EventStream {
     if (this.stream) return this.stream;
     const sink = this.context.open({ ...STREAM_HEADERS, ...this.headers });
-    const stream = this.session?.openStream('p') ?? new EventStream(this.parts.streams);
+    const stream = this.session?.streams.open('p') ?? new EventStream(this.parts.streams);
     stream.attach(sink);
     stream.prime();
     return (this.stream = stream);

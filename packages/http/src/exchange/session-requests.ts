@@ -28,7 +28,7 @@ export async function openStream(context: HttpContext, parts: ExchangeParts): Pr
   const from = headers['last-event-id'];
   if (from !== undefined)
     return await resume(session, from, { begin, stores: parts.stores, reader: context.principal });
-  const stream = session.openStream('g');
+  const stream = session.streams.open('g');
   stream.reader = context.principal;
   stream.attach(begin());
   stream.prime();
@@ -74,7 +74,7 @@ interface Resuming extends Pick<ExchangeParts, 'stores'> {
 async function resume(session: HttpSession, eventId: string, { begin, stores, reader }: Resuming): Promise<void> {
   const [, id, position] = EVENT_ID.exec(eventId) ?? [];
   if (id === undefined) throw unknownEvent();
-  const stream = session.lostStream(id);
+  const stream = session.streams.lost(id);
   let isOver = false;
   const open = () => {
     // the store has answered too late: the client already has a response

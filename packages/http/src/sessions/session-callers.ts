@@ -5,7 +5,7 @@ import type { Sender } from '../endpoint/caller.js';
 import { denied } from '../auth/challenge.js';
 import type { HttpError } from '../endpoint/http-error.js';
 import { transportInfo } from '../endpoint/http-context.js';
-import type { SessionSettings } from './session.js';
+import type { SessionSettings } from './session-settings.js';
 
 /** The parts of an endpoint that tell the callers of its sessions apart. */
 export interface CallerParts {

@@ -7,9 +7,10 @@ import type { Kernel, SessionRecord } from '@decorum/core/transport';
 import type { Letter } from '../cluster/courier.js';
 import type { Sender } from '../endpoint/caller.js';
 import { moveToEnd } from '../fast/lru.js';
-import { HttpSession, type NewSession, type SessionSettings, ttlOf } from './session.js';
+import { HttpSession, type NewSession } from './session.js';
 import { SessionQuotas } from './session-quotas.js';
 import { storeOwner } from './record-owner.js';
+import { type SessionSettings, ttlOf } from './session-settings.js';
 import { isUsable, type KeptSession, recordIn, type SessionStore } from './session-store.js';
 import { failureOf } from './store-calls.js';
 
@@ -136,15 +137,15 @@ export class Sessions {
         this.end(live);
         return true;
       case 'adopted':
-        return live.giveUp(letter.stream);
+        return live.streams.giveUp(letter.stream);
       case 'push':
-        return live.pushHere(letter.frame);
+        return live.streams.pushHere(letter.frame);
     }
   }
 
   /** Ends all streams that belong to no request. */
   endStandaloneStreams(): void {
-    for (const session of this.byId.values()) session.endStandaloneStreams();
+    for (const session of this.byId.values()) session.streams.endStandalone();
   }
 
   /** Ends all sessions in this process. */
@@ -172,7 +173,7 @@ export class Sessions {
     for (const session of this.byId.values()) {
       if (session.expiresAt === undefined || session.expiresAt > now) continue;
       if (session.endsWithStream) this.end(session);
-      else session.expire();
+      else session.streams.expire();
     }
   }
 
@@ -180,7 +181,7 @@ export class Sessions {
   revoke(isRevoked: (principal: Principal) => boolean): void {
     const ends = (caller: Principal | undefined) => caller !== undefined && isRevoked(caller);
     for (const session of this.byId.values()) {
-      if (!session.endsWithStream) session.expire(ends);
+      if (!session.endsWithStream) session.streams.expire(ends);
       else if (ends(session.state.record.principal)) this.end(session);
     }
   }
@@ -280,7 +281,7 @@ export class Sessions {
       if (!session.anonymous || !session.connected || session.save === undefined) return;
       method = 'get';
       const record = await recordIn(store, id);
-      if (record?.principal !== undefined) session.endStandaloneStreams();
+      if (record?.principal !== undefined) session.streams.endStandalone();
     };
     void check().catch((error: unknown) => report(error, failureOf(`sessionStore.${method}`)));
   }
