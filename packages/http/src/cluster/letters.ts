@@ -14,7 +14,8 @@ export interface LetterParts {
 
 /** The letters that an endpoint sends and receives. */
 export class Letters {
-  private subscription: ReturnType<Courier['receive']> | undefined;
+  /** Resolves with a function that stops receiving. */
+  private stopping: Promise<() => void> | undefined;
 
   constructor(private readonly parts: LetterParts) {}
 
@@ -57,17 +58,15 @@ export class Letters {
   /** Begins to receive letters. */
   open(take: (letter: Letter) => boolean | Promise<boolean>): void {
     const { courier, report } = this.parts;
-    const failed = (error: unknown) => report(error, failureOf('courier.receive'));
-    try {
-      this.subscription = courier.receive(take);
-      if (isPromise(this.subscription)) this.subscription.then(undefined, failed);
-    } catch (error) {
-      failed(error);
-    }
+    this.stopping = (async () => await courier.receive(take))().catch((error: unknown) => {
+      report(error, failureOf('courier.receive'));
+      return () => {};
+    });
   }
 
   /** Stops receiving letters. */
   close(): void {
-    void andThen(this.subscription, (end) => end?.());
+    const { report } = this.parts;
+    this.stopping?.then((stop) => stop()).catch((error: unknown) => report(error, failureOf('courier.receive')));
   }
 }
