@@ -1,6 +1,7 @@
 import {
   createNoopMeter,
   type Histogram,
+  type Meter,
   type MeterProvider,
   metrics,
   type ProxyTracerProvider,
@@ -9,7 +10,9 @@ import {
   type TracerProvider,
 } from '@opentelemetry/api';
 
-import { BUCKETS, METRIC, SCOPE } from './names.js';
+import type { ClusterCounts } from '@decorum/core/plugin';
+
+import { ATTRIBUTE, BUCKETS, CLUSTER_METRIC, METRIC, SCOPE } from './names.js';
 
 /** The histograms of a meter provider. */
 export interface Histograms {
@@ -35,8 +38,14 @@ const isProxy = (provider: TracerProvider): provider is ProxyTracerProvider => '
 export class Instruments {
   private meters: MeterProvider | undefined;
   private current: Histograms | undefined;
+  private readonly servers: { readonly name: string; readonly counts: Readonly<ClusterCounts> }[] = [];
 
   constructor(private readonly providers: Providers) {}
+
+  /** Reports what a server counts. */
+  addServer(name: string, counts: Readonly<ClusterCounts>): void {
+    this.servers.push({ name, counts });
+  }
 
   /** Undefined if no SDK collects spans. */
   get tracer(): Tracer | undefined {
@@ -56,10 +65,23 @@ export class Instruments {
         unit: 's',
         advice: { explicitBucketBoundaries: [...BUCKETS] },
       });
+    if (meter !== NOOP_METER) this.count(meter);
     this.current =
       meter === NOOP_METER
         ? undefined
         : { operation: histogram('operation'), session: histogram('session'), question: histogram('question') };
     return this.current;
+  }
+
+  private count(meter: Meter): void {
+    for (const [key, { name, ...options }] of Object.entries(CLUSTER_METRIC)) {
+      meter.createObservableCounter(name, options).addCallback((result) => {
+        for (const { name: server, counts } of this.servers) {
+          const count = counts[key as keyof ClusterCounts];
+          // most servers are alone, and have nothing to report
+          if (count > 0) result.observe(count, { [ATTRIBUTE.server]: server });
+        }
+      });
+    }
   }
 }

@@ -31,6 +31,8 @@ export const ATTRIBUTE = {
   cause: 'decorum.cause',
   /** Our own, only on spans: the reference that the client and the log have. */
   reference: 'decorum.error.reference',
+  /** Our own, only on the counters: the server's name, because several servers may be in one process. */
+  server: 'decorum.server',
 } as const;
 
 /** Values of attributes. */
@@ -44,7 +46,7 @@ export const VALUE = {
   pipe: 'pipe',
 } as const;
 
-/** Names, descriptions and units of metrics. All are histograms of seconds. */
+/** Names and descriptions of the metrics of the conventions. All are histograms of seconds. */
 export const METRIC = {
   operation: {
     name: 'mcp.server.operation.duration',
@@ -54,6 +56,35 @@ export const METRIC = {
   question: {
     name: 'mcp.client.operation.duration',
     description: 'How long the client took to answer a request of the server.',
+  },
+} as const;
+
+/** Names, descriptions and units of the counters of what processes exchange, by the server's count. All are our own. */
+export const CLUSTER_METRIC = {
+  letters: {
+    name: 'decorum.cluster.letters',
+    description: 'Letters sent to other processes.',
+    unit: '{letter}',
+  },
+  untaken: {
+    name: 'decorum.cluster.untaken_letters',
+    description: 'Letters that no other process took.',
+    unit: '{letter}',
+  },
+  adopted: {
+    name: 'decorum.cluster.adopted_streams',
+    description: 'GET streams that moved here.',
+    unit: '{stream}',
+  },
+  conflicts: {
+    name: 'decorum.cluster.conflicts',
+    description: 'Writes that were repeated because another process had written first.',
+    unit: '{conflict}',
+  },
+  timeouts: {
+    name: 'decorum.cluster.timeouts',
+    description: 'Calls of a store or a courier that were not answered in time.',
+    unit: '{timeout}',
   },
 } as const;
 

@@ -1,5 +1,5 @@
 import type { Attributes, Histogram, MeterProvider, TracerProvider } from '@opentelemetry/api';
-import { definePlugin } from '@decorum/core/plugin';
+import { clusterCounts, definePlugin } from '@decorum/core/plugin';
 import { type OptionTypes, requireOptions, startupError } from '@decorum/core/plugin';
 
 import { askedEndAttributes, commonAttributes, endAttributes, namesOf, originAttributes } from './attributes.js';
@@ -70,6 +70,10 @@ export const telemetry = definePlugin((options: TelemetryOptions = {}) => {
   const instruments = new Instruments(options);
   return {
     name: 'opentelemetry',
+
+    onStart(server) {
+      instruments.addServer(server.info.name, clusterCounts(server));
+    },
 
     observe(request, run) {
       const { tracer, histograms } = instruments;

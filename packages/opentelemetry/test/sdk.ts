@@ -3,10 +3,13 @@ import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-ho
 import { CompositePropagator, W3CBaggagePropagator, W3CTraceContextPropagator } from '@opentelemetry/core';
 import {
   AggregationTemporality,
+  DataPointType,
   type HistogramMetricData,
   InMemoryMetricExporter,
   MeterProvider,
+  type MetricData,
   PeriodicExportingMetricReader,
+  type SumMetricData,
 } from '@opentelemetry/sdk-metrics';
 import {
   BasicTracerProvider,
@@ -47,9 +50,21 @@ export class Sdk {
 
   /** The histograms so far: their unit, boundaries and points. */
   async histograms(): Promise<readonly HistogramMetricData[]> {
+    return (await this.metrics()).filter((each) => each.dataPointType === DataPointType.HISTOGRAM);
+  }
+
+  /** The attributes and values of the counters so far, by name. */
+  async counts(): Promise<Readonly<Record<string, readonly (readonly [attributes: object, value: number])[]>>> {
+    const found = (await this.metrics()).filter((each) => each.dataPointType === DataPointType.SUM);
+    const valuesOf = ({ dataPoints }: SumMetricData) =>
+      dataPoints.map(({ attributes, value }) => [attributes, value] as const);
+    return Object.fromEntries(found.map((each) => [each.descriptor.name, valuesOf(each)]));
+  }
+
+  private async metrics(): Promise<readonly MetricData[]> {
     await this.meterProvider.forceFlush();
     const last = this.metricExporter.getMetrics().at(-1);
-    return (last?.scopeMetrics ?? []).flatMap(({ metrics: found }) => found) as HistogramMetricData[];
+    return (last?.scopeMetrics ?? []).flatMap(({ metrics: found }) => found);
   }
 
   async shutdown(): Promise<void> {

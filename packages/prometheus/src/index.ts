@@ -1,2 +1,2 @@
 export { metrics, type MetricsOptions } from './metrics.js';
-export { LABEL, METRIC } from './names.js';
+export { CLUSTER_METRIC, LABEL, METRIC } from './names.js';

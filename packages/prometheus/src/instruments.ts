@@ -1,5 +1,8 @@
+import type { ObservedQuestion, QuestionOutcome } from '@decorum/core/plugin';
 import { Counter, Gauge, Histogram, type Metric, type Registry } from 'prom-client';
 
+import { ClusterMetrics } from './cluster-metrics.js';
+import { askedEndLabels, askedLabels, originLabels } from './labels.js';
 import { BUCKETS, LABEL, METRIC } from './names.js';
 import { RequestMetrics } from './request-metrics.js';
 
@@ -10,21 +13,30 @@ const buckets = [...BUCKETS];
 /** The metrics of a registry. */
 export class Instruments {
   readonly requests = new RequestMetrics();
+  readonly cluster = new ClusterMetrics();
   readonly sessions: Gauge;
   readonly session: Histogram;
-  readonly question: Histogram;
-  readonly questions: Counter;
+  private readonly question: Histogram;
+  private readonly questions: Counter;
 
   constructor(registry: Registry) {
     const registers = [registry];
     // a registry only calls `get` and `reset` on its metrics
-    for (const metric of this.requests.metrics) registry.registerMetric(metric as unknown as Metric);
+    const computed = [...this.requests.metrics, ...this.cluster.metrics];
+    for (const metric of computed) registry.registerMetric(metric as unknown as Metric);
     this.sessions = new Gauge({ ...METRIC.sessions, labelNames: [LABEL.server, ...ORIGIN], registers });
     this.session = new Histogram({ ...METRIC.session, labelNames: [LABEL.server, ...ORIGIN], buckets, registers });
     const asked = [LABEL.server, LABEL.method, ...ORIGIN, ...END];
     this.question = new Histogram({ ...METRIC.question, labelNames: asked, buckets, registers });
     const counted = [LABEL.server, LABEL.method, LABEL.outcome, LABEL.cause];
     this.questions = new Counter({ ...METRIC.questions, labelNames: counted, registers });
+  }
+
+  /** Counts and times a question of a server. */
+  observeQuestion(server: string, { method, request }: ObservedQuestion, outcome: QuestionOutcome): void {
+    this.questions.inc({ [LABEL.server]: server, ...askedLabels(method, outcome) });
+    const labels = { [LABEL.method]: method, ...originLabels(request), ...askedEndLabels(outcome) };
+    this.question.observe({ [LABEL.server]: server, ...labels }, outcome.milliseconds / 1000);
   }
 }
 

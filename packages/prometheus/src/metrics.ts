@@ -1,9 +1,9 @@
-import { definePlugin } from '@decorum/core/plugin';
+import { clusterCounts, definePlugin } from '@decorum/core/plugin';
 import { type OptionTypes, requireOptions, requireRoutePath, startupError } from '@decorum/core/plugin';
 import { collectDefaultMetrics, type OpenMetricsContentType, Registry } from 'prom-client';
 
 import { instrumentsOf } from './instruments.js';
-import { askedEndLabels, askedLabels, factsOf, originLabels } from './labels.js';
+import { factsOf, originLabels } from './labels.js';
 import { LABEL } from './names.js';
 
 /** Options of `metrics`. */
@@ -80,13 +80,15 @@ export const metrics = definePlugin((options: MetricsOptions = {}) => {
     name: 'prometheus',
     ...(path !== false && { routes: [{ method: 'GET', path, handle }] }),
 
-    onStart({ info }) {
+    onStart(started) {
+      const { info } = started;
       servers += 1;
       if (servers > 1 && server !== info.name) {
         throw new Error(`It is on the server "${server}" too. Call \`metrics()\` once for each server.`);
       }
       server = info.name;
       requests = instruments.requests.of(server);
+      instruments.cluster.add(server, clusterCounts(started));
     },
 
     onClose() {
@@ -99,13 +101,7 @@ export const metrics = definePlugin((options: MetricsOptions = {}) => {
 
     async ask(question, run) {
       const outcome = await run();
-      const { method } = question;
-      instruments.questions.inc({ [LABEL.server]: server, ...askedLabels(method, outcome) });
-      const more = { ...originLabels(question.request), ...askedEndLabels(outcome) };
-      instruments.question.observe(
-        { [LABEL.server]: server, [LABEL.method]: method, ...more },
-        outcome.milliseconds / 1000,
-      );
+      instruments.observeQuestion(server, question, outcome);
     },
 
     session(info) {

@@ -17,6 +17,21 @@ export const METRIC = {
   questions: { name: 'mcp_server_questions_total', help: 'Requests of the server to clients, by outcome.' },
 } as const;
 
+/** Names and help texts of the counters of what processes exchange, by the server's count. */
+export const CLUSTER_METRIC = {
+  letters: { name: 'decorum_cluster_letters_total', help: 'Letters sent to other processes.' },
+  untaken: { name: 'decorum_cluster_untaken_letters_total', help: 'Letters that no other process took.' },
+  adopted: { name: 'decorum_cluster_adopted_streams_total', help: 'GET streams that moved here.' },
+  conflicts: {
+    name: 'decorum_cluster_conflicts_total',
+    help: 'Writes that were repeated because another process had written first.',
+  },
+  timeouts: {
+    name: 'decorum_cluster_timeouts_total',
+    help: 'Calls of a store or a courier that were not answered in time.',
+  },
+} as const;
+
 /** Names of labels. */
 export const LABEL = {
   /** The server's name: several servers may share a registry. */

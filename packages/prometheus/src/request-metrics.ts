@@ -1,56 +1,19 @@
+import { ComputedMetric, type Value } from './computed-metric.js';
 import { type Labels, callLabels, operationLabels } from './labels.js';
 import { BUCKETS, LABEL, METRIC } from './names.js';
 import { type Series, ServerSeries } from './request-series.js';
 
-interface Value {
-  readonly value: number;
-  readonly labels: Labels;
-  readonly metricName?: string;
-}
-
-/** The data that a registry collects from a metric. */
-interface Collected {
-  readonly name: string;
-  readonly help: string;
-  readonly type: 'counter' | 'histogram';
-  readonly aggregator: 'sum';
-  readonly values: readonly Value[];
-}
-
-/** A metric whose values are computed when read. A registry may change the name: OpenMetrics has other rules. */
-export class ComputedMetric {
-  readonly aggregator = 'sum';
-  readonly help: string;
-  name: string;
-
-  constructor(
-    { name, help }: { readonly name: string; readonly help: string },
-    readonly type: 'counter' | 'histogram',
-    private readonly series: RequestMetrics,
-  ) {
-    this.name = name;
-    this.help = help;
-  }
-
-  /** Called by the registry. */
-  get(): Promise<Collected> {
-    const { name, help, type, aggregator } = this;
-    const all = this.series.all();
-    const values = type === 'counter' ? callValues(all) : all.flatMap((series) => histogramValues(name, series));
-    return Promise.resolve({ name, help, type, aggregator, values });
-  }
-
-  /** Called by the registry. */
-  reset(): void {
-    this.series.reset();
-  }
-}
-
 /** The series of all servers that share a registry, and the two metrics that expose them. */
 export class RequestMetrics {
   readonly metrics: readonly ComputedMetric[] = [
-    new ComputedMetric(METRIC.operation, 'histogram', this),
-    new ComputedMetric(METRIC.calls, 'counter', this),
+    new ComputedMetric(METRIC.operation, 'histogram', {
+      values: (name) => this.all().flatMap((series) => histogramValues(name, series)),
+      reset: () => this.reset(),
+    }),
+    new ComputedMetric(METRIC.calls, 'counter', {
+      values: () => callValues(this.all()),
+      reset: () => this.reset(),
+    }),
   ];
   private readonly servers = new Map<string, ServerSeries>();
 
@@ -63,11 +26,11 @@ export class RequestMetrics {
     return added;
   }
 
-  all(): Series[] {
+  private all(): Series[] {
     return [...this.servers.values()].flatMap((server) => server.all());
   }
 
-  reset(): void {
+  private reset(): void {
     for (const server of this.servers.values()) server.reset();
   }
 }
