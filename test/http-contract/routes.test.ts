@@ -18,6 +18,7 @@ import { openSession, post, raw, statusOf } from '../../packages/http/test/sendi
 import { inAnyRevision, inEveryRevision, overEveryHost } from './contract.js';
 import { type HostOptions, HOSTS, type HttpHost } from './hosts.js';
 import { doorsOf, enter, HttpClient } from '../support/http-client.js';
+import { MemoryCluster } from '../support/memory-cluster.js';
 import { ANN, AUTH, BAD, serveFiles } from './auth-fixture.js';
 import { Connection } from '../../packages/http/test/connection.js';
 
@@ -169,6 +170,24 @@ describe('`health`', () => {
       ['The health check "db" failed.', 'It did not end within 5 ms.'],
       ['The health check "db" failed.', 'It returned false.'],
     ]);
+  });
+
+  it('is not ready while the cluster cannot be reached', async () => {
+    let isReachable = true;
+    const ping = async () => {
+      if (!isReachable) throw new Error('connect ECONNREFUSED 10.0.0.7:6379');
+    };
+    const cluster = { ...new MemoryCluster().node(), ping };
+    const options = { cluster, secret: 's'.repeat(32) };
+    const { at, errors } = await served(listening, [health({ checks: { db: () => true } })], options);
+    const FINE = [200, { status: 'ok', checks: { db: 'ok', cluster: 'ok' } }];
+    expect(await readiness(at)).toEqual(FINE);
+    isReachable = false;
+    expect(await readiness(at)).toEqual([503, { status: 'unavailable', checks: { db: 'ok', cluster: 'failed' } }]);
+    expect((await fetch(at('/healthz'))).status).toBe(200);
+    isReachable = true;
+    expect(await readiness(at)).toEqual(FINE);
+    expect(messages(errors)).toEqual([['The health check "cluster" failed.', 'connect ECONNREFUSED 10.0.0.7:6379']]);
   });
 
   it('runs a check once at a time, however many ask, and not again while it hangs', async () => {
