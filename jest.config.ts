@@ -35,7 +35,7 @@ const config: Config = {
     '^@decorum/http/(node|fetch)$': '<rootDir>/packages/http/src/$1.ts',
     '^@decorum/auth-server/store-contract$': '<rootDir>/packages/auth-server/src/store-contract.ts',
     '^@decorum/example-weather/(.*)$': '<rootDir>/examples/weather/src/$1.ts',
-    '^@decorum/testing/(jest|vitest)$': '<rootDir>/packages/testing/src/$1.ts',
+    '^@decorum/testing/(contracts|jest|vitest)$': '<rootDir>/packages/testing/src/$1.ts',
     '^@decorum/(auth|auth-server|core|http|nestjs|opentelemetry|prometheus|schema|testing|uri-template)$':
       '<rootDir>/packages/$1/src/index.ts',
   },

@@ -109,7 +109,7 @@ const DIRECTION: Readonly<Record<string, readonly string[]>> = {
   // plugins are built on the public contract, as those of others are
   opentelemetry: ['@decorum/core', '@decorum/core/plugin'],
   prometheus: ['@decorum/core', '@decorum/core/plugin'],
-  testing: [...CORE_ENTRIES, INTERNAL, '@decorum/http/node'],
+  testing: [...CORE_ENTRIES, INTERNAL, '@decorum/http', '@decorum/http/node'],
   nestjs: [...CORE_ENTRIES, INTERNAL, '@decorum/schema/internal', '@decorum/http', '@decorum/http/node'],
   'create-decorum': [],
   cli: [...CORE_ENTRIES, INTERNAL, '@decorum/http', '@decorum/http/node', 'create-decorum'],
@@ -125,6 +125,7 @@ const ENTRIES = new Set([
   '@decorum/http/node',
   '@decorum/http/fetch',
   '@decorum/auth-server/store-contract',
+  '@decorum/testing/contracts',
   '@decorum/testing/jest',
   '@decorum/testing/vitest',
 ]);

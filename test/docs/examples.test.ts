@@ -75,6 +75,7 @@ const GIVEN = `
   declare const socket: import('node:net').Socket;
   declare const frame: import('@decorum/core/transport').Frame;
   declare function openEmptyStore(): Promise<import('@decorum/auth-server').AuthStore>;
+  declare function openEmptySessions(): Promise<import('@decorum/http').SessionStore>;
   declare const clock: import('@decorum/auth-server/store-contract').ContractClock;
   declare class Weather { forecast(): string }
   declare class AppModule {}

@@ -93,6 +93,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
   '@decorum/schema': 'packages/schema/src/index.ts',
   '@decorum/uri-template': 'packages/uri-template/src/index.ts',
   '@decorum/testing': 'packages/testing/src/index.ts',
+  '@decorum/testing/contracts': 'packages/testing/src/contracts.ts',
   '@decorum/testing/jest': 'packages/testing/src/jest.ts',
   '@decorum/testing/vitest': 'packages/testing/src/vitest.ts',
   '@decorum/http/fetch': 'packages/http/src/fetch.ts',

@@ -13,7 +13,6 @@ import {
   INITIALIZED,
 } from '../../packages/http/test/messages.js';
 import { post } from '../../packages/http/test/sending.js';
-import { LateSessionStore } from '../../packages/http/test/store-contract.js';
 import { ADD, HttpClient, initialize, SseClient, TOKEN } from '../support/http-client.js';
 import {
   begin,
@@ -27,6 +26,7 @@ import {
   serveOn,
 } from './contract.js';
 import { EventReader } from '../../packages/http/test/events.js';
+import { LateSessionStore } from '../support/late-stores.js';
 import type { SessionRevision } from '../support/requirements.js';
 
 const NOTICE = { jsonrpc: '2.0', method: 'notifications/whatever', params: {} };

@@ -4,6 +4,7 @@ import { listen, MemorySessionStore } from '@decorum/http';
 
 import { post } from '../../packages/http/test/fixture.js';
 import { HttpClient, initialize } from '../support/http-client.js';
+import { LateSessionStore } from '../support/late-stores.js';
 import { endpointOf, transportsOf } from '../support/http-transports.js';
 import { type Message, RAW_TRANSPORTS, RawClient } from '../support/raw-client.js';
 import { eachRevision, eachSessionRevision, type Revision } from '../support/requirements.js';
@@ -128,13 +129,7 @@ describe('batches', () => {
   });
 
   eachSessionRevision('RPC-19', 'are then accepted with no body, even if that takes time (#22)', async (revision) => {
-    class SlowStore extends MemorySessionStore {
-      override async set(...args: Parameters<MemorySessionStore['set']>) {
-        await Promise.resolve();
-        return super.set(...args);
-      }
-    }
-    for (const sessionStore of [new SlowStore(), new MemorySessionStore()]) {
+    for (const sessionStore of [new LateSessionStore(), new MemorySessionStore()]) {
       const { url, close } = await listen(serverWith(echo), { port: 0, sessionStore });
       const client = await HttpClient.open(url, revision);
       for (const batch of [NOTIFICATIONS, RESPONSES, [...NOTIFICATIONS, ...RESPONSES]]) {

@@ -5,12 +5,12 @@ import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Resource } from '@decorum/core';
 import { type KeptSession, type ListenOptions, MemorySessionStore, type SessionStore } from '@decorum/http';
 
+import { LateEventStore, LateSessionStore } from '../../../test/support/late-stores.js';
 import { stopClock } from './clock.js';
 import { EventReader, getStream, nextSweep } from './events.js';
 import { afterwards, byUser as principal, serve, serveSession, serveTwice, whenBegun } from './fixture.js';
 import { call, type Fields, INITIALIZE, INITIALIZED, json, request, SUM, TOKEN } from './messages.js';
 import { openSession, post, statusOf, statusOfGet } from './sending.js';
-import { LateEventStore, LateSessionStore } from './store-contract.js';
 
 const ANN = { 'x-user': 'ann' };
 const BOB = { 'x-user': 'bob' };

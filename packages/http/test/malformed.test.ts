@@ -51,6 +51,7 @@ async function openTarget() {
       report: (error) => server[HOST].report(error),
       hit: (hit) => server[HOST].hit(hit),
       warn: (message) => server[HOST].warn(message),
+      sharing: server[HOST].sharing,
     },
     close: (options) => server.close(options),
   };

@@ -10,13 +10,14 @@ import {
   MemorySessionStore,
   type SessionStore,
 } from '@decorum/http';
+import { eventStoreContract, sessionStoreContract } from '@decorum/testing/contracts';
 
+import { LateEventStore, LateSessionStore } from '../../../test/support/late-stores.js';
 import { stopClock } from './clock.js';
 import { EventReader, getStream, nextSweep, type ServerEvent } from './events.js';
 import { afterwards, byUser, serve, serveSession, serveTwice, whenBegun } from './fixture.js';
 import { call, cancelOf, INITIALIZE, INITIALIZED, json, request, SUM, TOKEN } from './messages.js';
 import { openSession, post, statusOf, statusOfGet } from './sending.js';
-import { describeEventStore, describeSessionStore, LateEventStore, LateSessionStore } from './store-contract.js';
 
 const pass = (ms: number): void => {
   const now = Date.now() + ms;
@@ -24,10 +25,21 @@ const pass = (ms: number): void => {
   afterwards(() => jest.restoreAllMocks());
 };
 
-describeSessionStore('MemorySessionStore', () => new MemorySessionStore(), pass);
-describeSessionStore('A late store', () => new LateSessionStore(), pass);
-describeEventStore('MemoryEventStore', () => new MemoryEventStore());
-describeEventStore('A late store', () => new LateEventStore());
+it.each(sessionStoreContract)('MemorySessionStore %s', async (_rule, check) => {
+  await check(new MemorySessionStore(), { pass });
+});
+
+it.each(sessionStoreContract)('a late session store %s', async (_rule, check) => {
+  await check(new LateSessionStore(), { pass });
+});
+
+it.each(eventStoreContract)('MemoryEventStore %s', async (_rule, check) => {
+  await check(new MemoryEventStore());
+});
+
+it.each(eventStoreContract)('a late event store %s', async (_rule, check) => {
+  await check(new LateEventStore());
+});
 
 describe('MemorySessionStore', () => {
   const HOUR = 3_600_000;

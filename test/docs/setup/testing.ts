@@ -1,6 +1,8 @@
 import { type Context, McpServer, NoInput, Tool } from '@decorum/core';
+import type { ClusterNodes } from '@decorum/testing/contracts';
 import { IsString } from 'class-validator';
 
+import { MemoryCluster } from '../../support/memory-cluster.js';
 import { Weather } from './weather.js';
 
 export { describe, expect, it } from '@jest/globals';
@@ -42,3 +44,8 @@ class Accounts {
 
 export const serverOf = ({ secret, linked }: { secret: string; linked: ReadonlySet<string> }) =>
   new McpServer({ name: 'bank', version: '1.0.0', secret, providers: [new Accounts(linked)] });
+
+export const openNodes = (): ClusterNodes => {
+  const cluster = new MemoryCluster();
+  return { node: () => cluster.node(), kill: (node) => cluster.kill(node), pass: () => {} };
+};

@@ -14,10 +14,10 @@ import {
   Tool,
 } from '@decorum/core';
 import { connect } from '@decorum/testing';
+import { changeBusContract } from '@decorum/testing/contracts';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { IsString } from 'class-validator';
 
-import { changeBusContract } from '../../../../test/support/change-bus-contract.js';
 import { ERAS, reporting } from './serving.js';
 
 /** Simulates a network: delays everything and serializes it as JSON. */
@@ -34,13 +34,14 @@ function delayed(bus: ChangeBus): ChangeBus {
   };
 }
 
-changeBusContract('MemoryChangeBus', () => {
+it.each(changeBusContract)('MemoryChangeBus %s', async (_rule, check) => {
   const bus = new MemoryChangeBus();
-  return { near: bus, far: bus, settled: async () => {} };
+  await check({ near: bus, far: bus });
 });
-changeBusContract('an asynchronous bus', () => {
+
+it.each(changeBusContract)('an asynchronous bus %s', async (_rule, check) => {
   const bus = new MemoryChangeBus();
-  return { near: delayed(bus), far: delayed(bus), settled: () => turn() };
+  await check({ near: delayed(bus), far: delayed(bus) });
 });
 
 class Docs {

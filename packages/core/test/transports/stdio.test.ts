@@ -19,6 +19,7 @@ import { HOST, type Host } from '@decorum/core/transport';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { IsString } from 'class-validator';
 
+import { Sharing } from '../../src/kernel/cluster.js';
 import { reporting } from '../kernel/serving.js';
 import { ENVELOPE, openPipe, PipeClient } from './pipe-client.js';
 import { serveTcp } from './tcp-transport.js';
@@ -285,7 +286,9 @@ const listeners = () => EVENTS.map((event) => process.listenerCount(event));
 
 function hostOf(report: (error: unknown) => void): Host {
   const open = () => Promise.reject(new Error('not served'));
-  return { [HOST]: { open, routes: [], detach() {}, hit() {}, report, warn() {} } };
+  return {
+    [HOST]: { open, routes: [], detach() {}, hit() {}, report, warn() {}, sharing: new Sharing(undefined, []) },
+  };
 }
 
 describe('The guard of the process', () => {

@@ -81,23 +81,26 @@ export class MemoryEventStore implements EventStore {
     this.maxAgeMs = maxAgeMs;
   }
 
-  append(key: string, event: StoredEvent): void {
-    this.appendBatch(key, batchOf(event));
+  append(key: string, event: StoredEvent): boolean {
+    return this.appendBatch(key, batchOf(event));
   }
 
-  appendBatch(key: string, batch: EventBatch): void {
+  appendBatch(key: string, batch: EventBatch): boolean {
     const now = Date.now();
+    const last = this.streamOf(key)?.batches.at(-1);
+    if (last !== undefined && batch.first < last.first + last.count) return false;
     const stream = this.newest?.key === key ? this.newest : this.moveToEnd(key, now);
     stream.batches.push(batch);
     stream.touchedAt = now;
     this.count(stream, batch, 1);
     if (now >= this.nextTrimAt) this.trim(now);
     while (this.isFull) this.evict(stream.session);
+    return true;
   }
 
   read(key: string, after: number, limit = Number.POSITIVE_INFINITY): readonly StoredEvent[] | undefined {
     this.trim(Date.now());
-    const batches = this.sessions.get(sessionOf(key))?.streams.get(key)?.batches;
+    const batches = this.streamOf(key)?.batches;
     if (batches === undefined) return undefined;
     const found: StoredEvent[] = [];
     // returns whole batches, because a batch can only be split as a whole
@@ -105,6 +108,10 @@ export class MemoryEventStore implements EventStore {
       for (const event of eventsOf(batches[at] as EventBatch)) if (event.sequence > after) found.push(event);
     }
     return found;
+  }
+
+  private streamOf(key: string): KeptStream | undefined {
+    return this.newest?.key === key ? this.newest : this.sessions.get(sessionOf(key))?.streams.get(key);
   }
 
   private moveToEnd(key: string, now: number): KeptStream {
