@@ -32,7 +32,7 @@ const config: Config = {
     '^(\\.{1,2}/.*)\\.js$': '$1',
     '^@decorum/(auth|schema)/internal$': '<rootDir>/packages/$1/src/internal.ts',
     '^@decorum/core/(internal|plugin|transport)$': '<rootDir>/packages/core/src/$1.ts',
-    '^@decorum/http/(node|fetch)$': '<rootDir>/packages/http/src/$1.ts',
+    '^@decorum/http/(node|fetch|cluster)$': '<rootDir>/packages/http/src/$1.ts',
     '^@decorum/auth-server/store-contract$': '<rootDir>/packages/auth-server/src/store-contract.ts',
     '^@decorum/example-weather/(.*)$': '<rootDir>/examples/weather/src/$1.ts',
     '^@decorum/testing/(contracts|jest|vitest)$': '<rootDir>/packages/testing/src/$1.ts',

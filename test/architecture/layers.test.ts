@@ -112,7 +112,7 @@ const DIRECTION: Readonly<Record<string, readonly string[]>> = {
   testing: [...CORE_ENTRIES, INTERNAL, '@decorum/http', '@decorum/http/node'],
   nestjs: [...CORE_ENTRIES, INTERNAL, '@decorum/schema/internal', '@decorum/http', '@decorum/http/node'],
   'create-decorum': [],
-  cli: [...CORE_ENTRIES, INTERNAL, '@decorum/http', '@decorum/http/node', 'create-decorum'],
+  cli: [...CORE_ENTRIES, INTERNAL, '@decorum/http', '@decorum/http/node', '@decorum/http/cluster', 'create-decorum'],
 };
 
 const ENTRIES = new Set([
@@ -124,6 +124,7 @@ const ENTRIES = new Set([
   '@decorum/core/transport',
   '@decorum/http/node',
   '@decorum/http/fetch',
+  '@decorum/http/cluster',
   '@decorum/auth-server/store-contract',
   '@decorum/testing/contracts',
   '@decorum/testing/jest',

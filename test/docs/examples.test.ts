@@ -9,6 +9,7 @@ import * as core from '@decorum/core';
 import * as plugin from '@decorum/core/plugin';
 import * as transport from '@decorum/core/transport';
 import * as http from '@decorum/http';
+import * as clusterEntry from '@decorum/http/cluster';
 import * as fetchEntry from '@decorum/http/fetch';
 import * as nestjs from '@decorum/nestjs';
 import * as nodeEntry from '@decorum/http/node';
@@ -113,7 +114,7 @@ describe('the @examples of doc comments', () => {
   });
 
   it('are there for everything that people call or throw', () => {
-    const entries = [schema, core, plugin, transport, http, fetchEntry, nodeEntry, auth, nestjs, testing];
+    const entries = [schema, core, plugin, transport, http, fetchEntry, nodeEntry, clusterEntry, auth, nestjs, testing];
     const values = entries.flatMap((entry) => Object.entries(entry)).filter(([, value]) => typeof value === 'function');
     // handlers, guards and tests are given instances of the other classes
     const made = /^(?:McpServer|UriTemplate|Memory\w+|(?:Tool|Mcp|Question|Ticket)Error)$/;

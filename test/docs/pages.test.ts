@@ -8,6 +8,7 @@ import * as auth from '@decorum/auth';
 import * as core from '@decorum/core';
 import * as plugin from '@decorum/core/plugin';
 import * as http from '@decorum/http';
+import * as clusterEntry from '@decorum/http/cluster';
 import * as fetchEntry from '@decorum/http/fetch';
 import * as nodeEntry from '@decorum/http/node';
 import * as testing from '@decorum/testing';
@@ -166,6 +167,7 @@ const ENTRIES = [
   'http',
   'http/node',
   'http/fetch',
+  'http/cluster',
   'testing',
   'testing/jest',
   'auth',
@@ -348,6 +350,7 @@ describe('the documentation', () => {
     ['@decorum/http', http],
     ['@decorum/http/node', nodeEntry],
     ['@decorum/http/fetch', fetchEntry],
+    ['@decorum/http/cluster', clusterEntry],
     ['@decorum/testing', testing],
     ['@decorum/auth', auth],
   ])('names everything that %s exports', (_name, entry) => {

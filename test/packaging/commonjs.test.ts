@@ -12,6 +12,7 @@ const ENTRIES = [
   'core/plugin',
   'core/transport',
   'http',
+  'http/cluster',
   'http/fetch',
   'http/node',
   'schema',

@@ -75,7 +75,16 @@ describe('without class-validator and class-transformer', () => {
 
 it('programs compile without any optional library, and with checks of all types', async () => {
   project = createProject({ peers: [], tools: ['zod', 'typescript', '@types/node'] });
-  const entries = ['core', 'core/plugin', 'core/transport', 'http', 'http/node', 'http/fetch', 'schema'];
+  const entries = [
+    'core',
+    'core/plugin',
+    'core/transport',
+    'http',
+    'http/node',
+    'http/fetch',
+    'http/cluster',
+    'schema',
+  ];
   const code = entries.map((entry, at) => `export * as entry${at} from '@decorum/${entry}';`).join('\n');
   const files = [project.write('module.mts', code), project.write('commonjs.cts', code)];
   const options = ['--strict', '--noEmit', '--module', 'nodenext', '--target', 'es2022', '--types', 'node'];

@@ -1,0 +1,52 @@
+import { randomBytes } from 'node:crypto';
+
+import type { Cluster } from '../cluster/cluster.js';
+import { batchOf } from '../streams/event-store.js';
+import type { Channel } from './channel.js';
+import { NodeClient } from './node-client.js';
+
+/**
+ * The parts of one server that reaches the hub over a channel.
+ * @param nodes gets the client, for messages from the hub, while the server is open
+ */
+export function nodeCluster(channel: Channel, nodes: Map<string, NodeClient>): Cluster {
+  const client = new NodeClient(randomBytes(6).toString('hex'), channel);
+  const { node, takers, listeners } = client;
+  return {
+    sessions: {
+      get: (id) => client.call('get', id),
+      set: (record, ttlMs, expected) => client.call('set', record, ttlMs, expected),
+      touch: (id, ttlMs) => client.call('touch', id, ttlMs),
+      delete: (id) => client.call('delete', id),
+    },
+    events: {
+      append: (key, event) => client.call('append', key, batchOf(event)),
+      appendBatch: (key, batch) => client.call('append', key, batch),
+      read: (key, after, limit) => client.call('read', key, after, limit),
+    },
+    singleUse: { claim: (id, ttlMs) => client.call('claim', id, ttlMs) },
+    bus: {
+      publish: (change) => client.publish(change),
+      subscribe: (listener) => added(listeners, listener),
+    },
+    courier: {
+      node,
+      send: (letter, to) => client.send(letter, to),
+      receive: (take) => added(takers, take),
+    },
+    open(server) {
+      nodes.set(node, client);
+      return client.open(server.name);
+    },
+    close() {
+      client.close();
+      nodes.delete(node);
+    },
+    ping: () => client.hello(),
+  };
+}
+
+function added<T>(set: Set<T>, value: T): () => void {
+  set.add(value);
+  return () => void set.delete(value);
+}
