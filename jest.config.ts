@@ -36,7 +36,7 @@ const config: Config = {
     '^@decorum/auth-server/store-contract$': '<rootDir>/packages/auth-server/src/store-contract.ts',
     '^@decorum/example-weather/(.*)$': '<rootDir>/examples/weather/src/$1.ts',
     '^@decorum/testing/(contracts|jest|vitest)$': '<rootDir>/packages/testing/src/$1.ts',
-    '^@decorum/(auth|auth-server|core|http|nestjs|opentelemetry|prometheus|schema|testing|uri-template)$':
+    '^@decorum/(auth|auth-server|core|http|nestjs|opentelemetry|prometheus|redis|schema|testing|uri-template)$':
       '<rootDir>/packages/$1/src/index.ts',
   },
   testTimeout: 60_000,

@@ -109,6 +109,7 @@ const DIRECTION: Readonly<Record<string, readonly string[]>> = {
   // plugins are built on the public contract, as those of others are
   opentelemetry: ['@decorum/core', '@decorum/core/plugin'],
   prometheus: ['@decorum/core', '@decorum/core/plugin'],
+  redis: ['@decorum/core', '@decorum/core/plugin', '@decorum/http'],
   testing: [...CORE_ENTRIES, INTERNAL, '@decorum/http', '@decorum/http/node'],
   nestjs: [...CORE_ENTRIES, INTERNAL, '@decorum/schema/internal', '@decorum/http', '@decorum/http/node'],
   'create-decorum': [],

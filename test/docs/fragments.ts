@@ -106,6 +106,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
   '@decorum/nestjs': 'packages/nestjs/src/index.ts',
   '@decorum/opentelemetry': 'packages/opentelemetry/src/index.ts',
   '@decorum/prometheus': 'packages/prometheus/src/index.ts',
+  '@decorum/redis': 'packages/redis/src/index.ts',
   '@decorum/core/plugin': 'packages/core/src/plugin.ts',
   '@decorum/core': 'packages/core/src/index.ts',
 };

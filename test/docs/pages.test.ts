@@ -174,6 +174,7 @@ const ENTRIES = [
   'auth-server',
   'opentelemetry',
   'prometheus',
+  'redis',
 ].map((entry) => `@decorum/${entry}`);
 
 /** A module that has everything that our packages export. */
