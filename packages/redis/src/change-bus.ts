@@ -1,11 +1,20 @@
 import type { Change, ChangeBus } from '@decorum/core';
 
-import { type Channels, tell } from './channels.js';
+import type { Channels, Message } from './channels.js';
 import type { Link } from './link.js';
+
+/** Somebody who listens, or soon will. */
+interface Subscriber {
+  readonly listener: (change: Change) => void;
+  /** Called once all earlier changes have arrived. */
+  begin?: (() => void) | undefined;
+}
 
 /** Distributes changes to all nodes. If some may be lost, all listeners are told so once Redis is back. */
 export class RedisChangeBus implements ChangeBus {
-  private readonly listeners = new Set<(change: Change) => void>();
+  /** By number. */
+  private readonly subscribers = new Map<number, Subscriber>();
+  private count = 0;
   /** Whether the other nodes may have missed changes of this one. */
   private isBehind = false;
 
@@ -13,8 +22,11 @@ export class RedisChangeBus implements ChangeBus {
     private readonly link: Link,
     private readonly channels: Channels,
   ) {
-    channels.listeners.add(({ kind, text }) => kind === 'change' && this.deliver(JSON.parse(text) as Change));
-    channels.gaps.add(() => this.deliver({ kind: 'missed' }));
+    channels.listeners.add((message) => this.hear(message));
+    channels.gaps.add(() => {
+      for (const { begin } of this.subscribers.values()) begin?.();
+      this.deliver({ kind: 'missed' });
+    });
   }
 
   /** Doesn't fail: while Redis is away, the listeners of this process are notified, and the others once it is back. */
@@ -27,9 +39,26 @@ export class RedisChangeBus implements ChangeBus {
     }
   }
 
-  subscribe(listener: (change: Change) => void): () => void {
-    this.listeners.add(listener);
-    return () => void this.listeners.delete(listener);
+  /** Begins with the changes after a mark, which this node sends to itself. */
+  async subscribe(listener: (change: Change) => void): Promise<() => void> {
+    const number = (this.count += 1);
+    const subscriber: Subscriber = { listener };
+    const hasBegun = new Promise<void>((resolve) => {
+      subscriber.begin = () => {
+        subscriber.begin = undefined;
+        resolve();
+      };
+    });
+    this.subscribers.set(number, subscriber);
+    try {
+      const receivers = await this.channels.send({ kind: 'mark', number, text: '' }, this.channels.node);
+      // it doesn't arrive
+      if (receivers === 0) subscriber.begin?.();
+    } catch {
+      subscriber.begin?.();
+    }
+    await hasBegun;
+    return () => void this.subscribers.delete(number);
   }
 
   /** Tells all nodes that they have missed changes of this one, if they may have. */
@@ -47,7 +76,19 @@ export class RedisChangeBus implements ChangeBus {
     await this.channels.send({ kind: 'change', number: 0, text: JSON.stringify(change) });
   }
 
+  private hear({ kind, number, text }: Message): void {
+    if (kind === 'mark') this.subscribers.get(number)?.begin?.();
+    if (kind === 'change') this.deliver(JSON.parse(text) as Change);
+  }
+
   private deliver(change: Change): void {
-    tell(this.listeners, change, this.link);
+    for (const { listener, begin } of this.subscribers.values()) {
+      if (begin !== undefined) continue;
+      try {
+        listener(change);
+      } catch (error) {
+        this.link.report(error, 'A listener failed.');
+      }
+    }
   }
 }

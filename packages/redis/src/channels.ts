@@ -6,15 +6,15 @@ import type { Cluster, Redis } from 'ioredis';
 import type { Connection } from './connection.js';
 import type { Link } from './link.js';
 
-/** What a message is: a letter, its answer, or a change. */
-export type MessageKind = 'letter' | 'answer' | 'change';
+/** What a message is: a letter, its answer, a change, or a mark after which a subscription begins. */
+export type MessageKind = 'letter' | 'answer' | 'change' | 'mark';
 
 /** A message between nodes. */
 export interface Message {
   readonly kind: MessageKind;
   /** The node that sent it. */
   readonly from: string;
-  /** Number of the letter that this is, or that this answers. */
+  /** Number of the letter or mark that this is, or of the letter that this answers. */
   readonly number: number;
   /** Of a letter: whether it is for this node only. */
   readonly isAddressed: boolean;
@@ -24,24 +24,13 @@ export interface Message {
 /** What to send. */
 export type Outgoing = Pick<Message, 'kind' | 'number' | 'text'>;
 
-const HEAD = /^(letter|answer|change) (\w+) (\d+) /;
+const HEAD = /^(letter|answer|change|mark) (\w+) (\d+) /;
 
 /** A name for a node that no other ever had: 10 random bytes. */
 const nodeName = (): string =>
   BigInt(`0x${randomBytes(10).toString('hex')}`)
     .toString(36)
     .padStart(16, '0');
-
-/** Runs something with each of several listeners, and goes on if one fails. */
-export function tell<T>(listeners: ReadonlySet<(value: T) => void>, value: T, link: Link): void {
-  for (const listener of listeners) {
-    try {
-      listener(value);
-    } catch (error) {
-      link.report(error, 'A listener failed.');
-    }
-  }
-}
 
 /**
  * The channels between nodes: one for each node, and one for all. Everything that a node sends goes over one connection,
@@ -52,9 +41,8 @@ export class Channels {
   /** Called with each message for this node. */
   readonly listeners = new Set<(message: Message) => void>();
   /** Called when messages may have been lost, and others arrive again. */
-  readonly gaps = new Set<(_: undefined) => void>();
+  readonly gaps = new Set<() => void>();
   private subscriber: Connection | undefined;
-  private hasListened = false;
 
   constructor(private readonly link: Link) {}
 
@@ -68,9 +56,12 @@ export class Channels {
     );
   }
 
-  /** Finds out whether the connection still works: one that receives only would never know. */
-  check(): void {
-    this.subscriber?.run((client) => client.ping()).catch(() => {});
+  /**
+   * Resolves while messages arrive. Called often, because a connection that only receives never learns that it is lost.
+   * @throws {Error} while the subscriptions are missing
+   */
+  async ping(): Promise<void> {
+    await this.subscriber?.run((client) => client.ping());
   }
 
   /**
@@ -100,8 +91,7 @@ export class Channels {
       this.link.report(error, 'Redis refused a subscription.');
       return;
     }
-    if (this.hasListened) tell(this.gaps, undefined, this.link);
-    this.hasListened = true;
+    for (const tell of this.gaps) tell();
   }
 
   private receive(channel: string, message: string): void {
@@ -111,7 +101,8 @@ export class Channels {
     const text = sealed && this.link.unseal(sealed, `${channel} ${head}`);
     if (text === undefined) return;
     const isAddressed = channel === this.channelOf(this.node);
-    tell(this.listeners, { kind: kind as MessageKind, from, number: Number(number), isAddressed, text }, this.link);
+    const heard = { kind: kind as MessageKind, from, number: Number(number), isAddressed, text };
+    for (const listen of this.listeners) listen(heard);
   }
 
   /** All channels of a server are in one slot. */

@@ -1,6 +1,5 @@
 import { clearTimeout, setTimeout } from 'node:timers';
 
-import type { ClusterServer } from '@decorum/core';
 import type { Cluster, Redis } from 'ioredis';
 
 /** Cap on the calls that wait for Redis to be there. */
@@ -30,23 +29,25 @@ class Outage {
 
 /**
  * A connection to Redis that comes and goes. While it is away, calls wait for it in a bounded queue, and for no longer
- * than a timeout after it went away. Each outage is reported once.
+ * than a timeout after it went away.
  */
 export class Connection {
   private outage: Outage | undefined;
   private waiting = 0;
-  private isReported = false;
   private hasEnded = false;
   /** When the connection was ready, in milliseconds; undefined while it isn't. */
   private since: number | undefined;
 
-  /** @param timeoutMs milliseconds after which calls stop waiting for Redis */
+  /**
+   * @param timeoutMs milliseconds after which calls stop waiting for Redis
+   * @param onError called with each failure of the connection, which is tried again
+   */
   constructor(
     readonly client: Redis | Cluster,
     private readonly timeoutMs: number,
-    private readonly report: ClusterServer['report'],
+    onError: (error: Error) => void,
   ) {
-    client.on('error', (error) => this.reportOnce(error));
+    client.on('error', (error) => this.hasEnded || onError(error));
     client.on('close', () => this.lose());
     client.on('ready', () => this.regain());
     this.lose();
@@ -100,14 +101,7 @@ export class Connection {
 
   private regain(): void {
     this.since = performance.now();
-    this.isReported = false;
     this.outage?.end();
     this.outage = undefined;
-  }
-
-  private reportOnce(error: unknown): void {
-    if (this.isReported || this.hasEnded) return;
-    this.isReported = true;
-    this.report(error, 'Redis failed. Further errors are not reported until it is back.');
   }
 }

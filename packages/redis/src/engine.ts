@@ -70,7 +70,7 @@ export class Engine implements RedisEngine {
   }
 
   async ping(): Promise<void> {
-    await this.link.run((client) => client.ping());
+    await Promise.all([this.link.run((client) => client.ping()), this.channels.ping()]);
   }
 
   async close(): Promise<void> {
@@ -81,7 +81,7 @@ export class Engine implements RedisEngine {
   }
 
   private beat(): void {
-    this.channels.check();
+    this.channels.ping().catch(() => {});
     void this.bus.catchUp();
   }
 }

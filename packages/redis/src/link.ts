@@ -18,6 +18,7 @@ export class Link {
   private opened: Opened | undefined;
   /** The scripts that Redis knows, since the connection was made. */
   private known = new Set<Script>();
+  private isReportedAway = false;
   private isReportedUnreadable = false;
 
   constructor(
@@ -29,15 +30,22 @@ export class Link {
   open(server: ClusterServer): Connection {
     const prefix = this.settings.prefix ?? `decorum:${encodeURIComponent(server.name)}:`;
     const commands = this.connect(server);
-    commands.onReady(() => this.known.clear());
+    commands.onReady(() => {
+      this.known.clear();
+      this.isReportedAway = false;
+    });
     this.opened = { server, prefix, commands };
     return commands;
   }
 
-  /** One more connection. */
+  /** One more connection. What goes wrong is reported once until commands work again. */
   connect({ report }: ClusterServer): Connection {
     const { timeoutMs } = this.settings;
-    return new Connection(clientOf(this.target, timeoutMs), timeoutMs, report);
+    return new Connection(clientOf(this.target, timeoutMs), timeoutMs, (error) => {
+      if (this.isReportedAway) return;
+      this.isReportedAway = true;
+      report(error, 'Redis failed. Further errors are not reported until it is back.');
+    });
   }
 
   /** A key of this server. */

@@ -1,7 +1,12 @@
+import { createHash, randomUUID } from 'node:crypto';
+
 import type { ClusterServer } from '@decorum/core';
 import { KeyRing } from '@decorum/core/internal';
+import type { KeptSession } from '@decorum/http';
 import { redis, type RedisEngine, type RedisEngineOptions, type RedisTarget } from '@decorum/redis';
-import { createHash } from 'node:crypto';
+
+import type { RedisServer } from '../../../test/support/redis-server.js';
+import { TcpProxy } from '../../../test/support/tcp-proxy.js';
 
 /** An engine that a server has opened, and what was reported to the server. */
 export interface Opened {
@@ -11,6 +16,19 @@ export interface Opened {
 
 /** The engines of a test, which `closeAll` closes. */
 const OPEN: RedisEngine[] = [];
+const PROXIES: TcpProxy[] = [];
+
+/** A record of a session. */
+export const record = (id: string, version = 1): KeptSession => ({
+  id,
+  version,
+  revision: '2025-11-25',
+  client: { info: { name: 'c', version: '1' }, capabilities: { roots: {} } },
+  principal: { subject: 'ann', scopes: ['read'] },
+  joined: true,
+  createdAt: 1,
+  usedAt: 2,
+});
 
 /** What a server gives to its engine. */
 export function clusterServer(name: string, reports: unknown[], secret = 'one'): ClusterServer {
@@ -35,7 +53,25 @@ export async function node(
   return { engine, reports };
 }
 
+/** Nodes of one new server. Each reaches Redis through a proxy, so that it can be cut off. */
+export function nodesOf(server: RedisServer) {
+  const name = `shop ${randomUUID()}`;
+  const proxies = new Map<object, TcpProxy>();
+  return {
+    node: async () => {
+      const proxy = await TcpProxy.start(server.port);
+      PROXIES.push(proxy);
+      const { engine } = await node({ port: proxy.port }, { name });
+      proxies.set(engine, proxy);
+      await engine.ping?.();
+      return engine;
+    },
+    kill: (engine: object) => proxies.get(engine)?.cut(),
+  };
+}
+
 /** Closes all engines of a test. */
 export async function closeAll(): Promise<void> {
-  await Promise.all(OPEN.splice(0).map((engine) => engine.close?.()));
+  await Promise.all(OPEN.splice(0).map(async (engine) => await engine.close?.()));
+  await Promise.all(PROXIES.splice(0).map(async (proxy) => await proxy.close()));
 }
