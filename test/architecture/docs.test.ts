@@ -59,7 +59,7 @@ describe('docs/errors.md', () => {
     const described = rows.map(([, kind, stateful, stateless]) => [kind, Number(stateful), Number(stateless)]);
     const kinds = Object.keys(FAILURES) as core.FailureKind[];
     const numberOf = (kind: core.FailureKind, era: 'stateful' | 'stateless') =>
-      newestOf(era).errorCode(new core.McpError(kind, '')) ?? FAILURES['internal-error'];
+      newestOf(era).errorCode(new core.McpError(kind, '')) ?? FAILURES['internal-error'].code;
     // if this fails, add or correct the row of the page
     expect(described).toEqual(kinds.map((kind) => [kind, numberOf(kind, 'stateful'), numberOf(kind, 'stateless')]));
   });

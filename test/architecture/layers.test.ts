@@ -33,7 +33,9 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'metadata',
     'protocol',
   ],
+  'added-tool.ts': ['registry', 'protocol'],
   'server.ts': [
+    'added-tool.ts',
     'options.ts',
     'secrets.ts',
     'plugins.ts',

@@ -1,6 +1,4 @@
-import { clearTimeout, setTimeout } from 'node:timers';
-
-import { invalidOption, requireOptions } from '@decorum/schema/internal';
+import { invalidOption, requireOptions, within } from '@decorum/schema/internal';
 
 import { definePlugin } from './plugin.js';
 import { requireRoutePath, type RouteAnswer, type RouteRequest } from './transports/route.js';
@@ -52,19 +50,13 @@ class Check {
 
   /** Of several failures in a row, reports only the first. */
   private async ask(request: RouteRequest): Promise<boolean> {
-    let timer: NodeJS.Timeout | undefined;
     try {
-      const late = new Promise<never>((_resolve, reject) => {
-        const problem = `It did not end within ${this.timeoutMs} ms.`;
-        timer = setTimeout(() => reject(new Error(problem)), this.timeoutMs);
-      });
-      if ((await Promise.race([this.run(), late])) === false) throw new Error('It returned false.');
+      const problem = `It did not end within ${this.timeoutMs} ms.`;
+      if ((await within(this.timeoutMs, problem, () => this.run())) === false) throw new Error('It returned false.');
       this.hasFailed = false;
     } catch (cause) {
       if (!this.hasFailed) request.report(new Error(`The health check "${this.name}" failed.`, { cause }));
       this.hasFailed = true;
-    } finally {
-      clearTimeout(timer);
     }
     return !this.hasFailed;
   }

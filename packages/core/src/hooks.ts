@@ -1,3 +1,5 @@
+import { within } from '@decorum/schema/internal';
+
 /** Milliseconds that an `onClose` hook may take: more than a flush needs, and no more than an orchestrator waits. */
 const MAX_CLOSE_MS = 30_000;
 
@@ -92,14 +94,6 @@ export class Hooks {
 
 /** Waits for an `onClose` hook. Other hooks must run even if it never ends. */
 async function closed(instance: Hooked): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    const problem = `\`onClose\` of ${instance.constructor.name} has not ended within ${MAX_CLOSE_MS} ms.`;
-    timer = setTimeout(() => reject(new Error(problem)), MAX_CLOSE_MS);
-  });
-  try {
-    await Promise.race([instance.onClose?.(), late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const problem = `\`onClose\` of ${instance.constructor.name} has not ended within ${MAX_CLOSE_MS} ms.`;
+  await within(MAX_CLOSE_MS, problem, () => instance.onClose?.());
 }

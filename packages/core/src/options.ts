@@ -191,7 +191,8 @@ export function kernelOptions(
   demand(isListOfFunctions(interceptors), 'interceptors', 'must be an array of functions');
   demand(isNested(experimental), 'experimental', 'must be an object whose members are objects');
   checkCache(cache, 'McpServer');
-  const server = implementationOf(options);
+  checkIcons(options.icons, 'McpServer');
+  const server = pick(options, IMPLEMENTATION_FIELDS) as unknown as Implementation;
   let isKnown = secret !== undefined;
   const warnOnce = () => {
     if (!isKnown) warn(RANDOM_SECRET);
@@ -212,7 +213,7 @@ export function kernelOptions(
     limits: withDefaults(DEFAULT_LIMITS, options.limits),
     hit: limitReporter(options.onLimit, (error) => void reporter.report(error)),
     cursorKeys: keysFor('cursors'),
-    requestStates: new SealedStates(ringFor('flows'), singleUse, warn),
+    requestStates: new SealedStates(ringFor('flows'), singleUse, reporter),
     tickets: new SealedTickets(ringFor('tickets')),
   };
 }
@@ -270,11 +271,6 @@ const isListOfFunctions = (list: unknown) => Array.isArray(list) && list.every((
 
 const isNested = (object: unknown) =>
   object === undefined || (isObject(object) && Object.values(object).every(isObject));
-
-function implementationOf(options: McpServerOptions<readonly object[]>): Implementation {
-  checkIcons(options.icons, 'McpServer');
-  return pick(options, IMPLEMENTATION_FIELDS) as unknown as Implementation;
-}
 
 const IMPLEMENTATION_FIELDS = ['name', 'version', 'title', 'description', 'icons', 'websiteUrl'] as const;
 

@@ -1,5 +1,6 @@
-import { invalidOption, NoInput, type Parsed, type SchemaSource } from '@decorum/schema/internal';
+import type { NoInput, Parsed, SchemaSource } from '@decorum/schema/internal';
 
+import { addedTool, type Handler, type Named } from './added-tool.js';
 import type { ToolMethod, ToolOptions } from './decorators/tool.js';
 import { Hooks } from './hooks.js';
 import { hostedProvider, type ServerHost, serverHostOf } from './hosting.js';
@@ -47,8 +48,6 @@ const CREATED = Symbol.for('decorum:created');
 
 /** Creates the `cluster` of servers that have none, in a worker that `decorum start` has forked. */
 const CLUSTER = Symbol.for('decorum:cluster');
-
-type Named<T> = T & { readonly name: string };
 
 /** A provider or tool that was added to a server. */
 export interface Registration {
@@ -123,16 +122,7 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
     };
     this.#registry = new Registry(changed, options);
     this.#hooks = new Hooks(this, report);
-    this[HOST] = {
-      open: (create) => this.#open(create),
-      routes: routesOf(plugins),
-      detach: (transport) => void this.#transports.delete(transport),
-      report: (error, message) => void this.#reporter.report(error, undefined, message),
-      hit: parts.hit,
-      sharing: sharingOf(options),
-      showStacks: () => this.#reporter.showStacks(),
-      warn: (message) => this.#reporter.warn({}, message),
-    };
+    this[HOST] = this.#port({ routes: routesOf(plugins), hit: parts.hit, sharing: sharingOf(options) });
     this.notify = notifierOf(this.#events);
     const all = { ...parts, registry: this.#registry, reporter: this.#reporter, events: this.#events };
     this.#kernel = createKernel(all, observingOf(plugins));
@@ -208,27 +198,8 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
     options: Named<ToolOptions> & { readonly input?: undefined; readonly output?: undefined },
     handler: (input: NoInput, context: Context) => unknown,
   ): Registration;
-  addTool(options: Named<{ readonly input?: unknown }>, handler: (...args: never[]) => unknown): Registration {
-    const { name } = options ?? {};
-    if (typeof name !== 'string' || typeof handler !== 'function') {
-      throw invalidOption(
-        'addTool',
-        'name',
-        "or the handler is missing. Write `addTool({ name: 'lookup' }, (input, ctx) => …)`",
-      );
-    }
-    if (/^class\b/.test(Function.prototype.toString.call(handler))) {
-      const problem = 'is a class, which cannot be called. Pass a function, or list the class in `providers`';
-      throw invalidOption(`addTool.${name}`, 'handler', problem);
-    }
-    if (!('input' in options) && handler.length === 1) {
-      const problem =
-        'functions have no emitted types. Name the schema: `input: MyDto`. Without arguments, write `() => …` or `(_, ctx) => …`';
-      throw startupError('DECORUM_MISSING_INPUT', `addTool.${name}`, problem);
-    }
-    const record = { kind: 'tool', key: name, options: { input: NoInput, ...options } } as const;
-    const instance = { [name]: handler };
-    return this.#addProvider({ cls: ADDED, instance, prefix: '', uriPrefix: '', records: [record] });
+  addTool(options: Named<{ readonly input?: unknown }>, handler: Handler): Registration {
+    return this.#addProvider(addedTool(options, handler));
   }
 
   /**
@@ -252,6 +223,17 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
   async close({ deadlineMs = 5000 }: { readonly deadlineMs?: number } = {}): Promise<void> {
     this.#closed ??= this.#close(deadlineMs);
     await this.#closed;
+  }
+
+  #port(fixed: Pick<HostPort, 'routes' | 'hit' | 'sharing'>): HostPort {
+    return {
+      ...fixed,
+      open: (create) => this.#open(create),
+      detach: (transport) => void this.#transports.delete(transport),
+      report: (error, message) => void this.#reporter.report(error, undefined, message),
+      showStacks: () => this.#reporter.showStacks(),
+      warn: (message) => this.#reporter.warn({}, message),
+    };
   }
 
   async #open<T extends Transport>(create: (kernel: Kernel) => T): Promise<T> {
@@ -299,6 +281,3 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
     };
   }
 }
-
-/** Stands in for the class in error messages about tools that were added as functions. */
-const ADDED = class addTool {};

@@ -21,4 +21,4 @@ export type { Checked, Shape } from './shape.js';
 export { NotFinite, requireFinite } from './values/finite.js';
 export { isObject } from './values/json.js';
 export { bytesOf, jsonRoundTrip, NotJson, toJsonForm, toJsonText } from './values/json-form.js';
-export { andThen, attempt, isPromise } from './values/maybe-promise.js';
+export { andThen, attempt, isPromise, within } from './values/maybe-promise.js';

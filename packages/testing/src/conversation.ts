@@ -55,7 +55,7 @@ async function mirrored(connection: Connection, { method, params, options }: Req
   try {
     return await connection.request(method, params, options);
   } catch (error) {
-    const isMissing = error instanceof McpError && error.code === FAILURES['header-mismatch'];
+    const isMissing = error instanceof McpError && error.code === FAILURES['header-mismatch'].code;
     if (!isMissing || method !== 'tools/call' || !connection.mirrors) throw error;
     await connection.list('tools/list', 'tools');
     return await connection.request(method, params, options);

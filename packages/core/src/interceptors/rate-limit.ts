@@ -1,4 +1,4 @@
-import { invalidOption, isObject, type OptionTypes, requireOptions } from '@decorum/schema/internal';
+import { invalidOption, isObject, type OptionTypes, requireOptions, within } from '@decorum/schema/internal';
 
 import { type Call, type Interceptor, requireCalled } from '../kernel/interceptors.js';
 import { ToolError } from '../protocol/errors.js';
@@ -33,7 +33,7 @@ function keyOf({ ctx: { principal, sessionId, transport } }: Call): string {
 
 /**
  * Limits how often clients call tools, prompts, resources and completions. Over the limit, the caller is told how many
- * seconds to wait. If the limiter itself fails, calls are rejected and the error is reported.
+ * seconds to wait. If the limiter itself fails, or takes 3 seconds, calls are rejected and the error is reported.
  *
  * In stateless revisions, every round of a call counts. The server keeps no state between rounds, so it cannot tell a
  * new round from a repeated one. If only the first round counted, clients could bypass the limit by repeating a round.
@@ -66,9 +66,12 @@ export function rateLimit(limiter: RateLimiter, options: RateLimitOptions = {}):
   };
 }
 
+/** Milliseconds within which the limiter must answer. */
+const LIMITER_MS = 3000;
+
 async function consume(limiter: RateLimiter, key: string): Promise<void> {
   try {
-    await limiter.consume(key);
+    await within(LIMITER_MS, 'limiter.consume does not answer.', () => limiter.consume(key));
   } catch (rejection) {
     const wait = isObject(rejection) && !(rejection instanceof Error) ? rejection['msBeforeNext'] : undefined;
     // the limiter's own error is internal: don't expose it to the client

@@ -1,30 +1,9 @@
-import { QuestionError, FAILURES, type FailureKind, McpError } from '../protocol/errors.js';
+import { QuestionError, FAILURES, McpError } from '../protocol/errors.js';
 import { type FailureCause, recordedCause } from '../protocol/failure-cause.js';
 import { McpLimitError } from '../protocol/limits.js';
 import type { Observation } from '../protocol/observed.js';
 import type { Reply } from '../protocol/reply.js';
 import type { Outcome } from './members.js';
-
-const CAUSES: Readonly<Record<FailureKind, FailureCause>> = {
-  'parse-error': 'invalid-request',
-  'invalid-request': 'invalid-request',
-  'method-not-found': 'not-found',
-  'invalid-params': 'invalid-request',
-  'internal-error': 'expected',
-  'unknown-tool': 'not-found',
-  'unknown-prompt': 'not-found',
-  'unknown-resource': 'not-found',
-  'invalid-cursor': 'invalid-request',
-  'invalid-state': 'invalid-request',
-  unauthorized: 'denied',
-  'insufficient-scope': 'denied',
-  'header-mismatch': 'invalid-request',
-  'missing-capability': 'client',
-  'unsupported-version': 'invalid-request',
-  'too-many-requests': 'limit',
-  closing: 'closing',
-  'url-elicitation-required': 'expected',
-};
 
 /** Causes by HTTP status, for errors that frameworks throw to be seen by clients. */
 const STATUS_CAUSES: ReadonlyMap<unknown, FailureCause> = new Map([
@@ -73,9 +52,9 @@ export function causeOfError(error: unknown, isInMember: boolean): FailureCause 
   if (error instanceof QuestionError) return 'client';
   if (!(error instanceof McpError)) return 'expected';
   const { kind, code } = error;
-  const isInvalid = kind === 'invalid-params' || (kind === undefined && code === FAILURES['invalid-params']);
+  const isInvalid = kind === 'invalid-params' || (kind === undefined && code === FAILURES['invalid-params'].code);
   if (isInvalid && isInMember) return 'invalid-arguments';
-  return kind === undefined ? 'expected' : CAUSES[kind];
+  return kind === undefined ? 'expected' : FAILURES[kind].cause;
 }
 
 /** The facts about a failed request. */

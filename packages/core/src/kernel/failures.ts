@@ -41,7 +41,7 @@ export class Failures {
     const { reporter, hit } = this.parts;
     if (failure instanceof McpLimitError) hit(failure.hitBy(exchange.wire));
     const error = reporter.publicError(failure, exchange);
-    const code = revision.errorCode(error) ?? FAILURES['internal-error'];
+    const code = revision.errorCode(error) ?? FAILURES['internal-error'].code;
     try {
       const text = errorFrame(id, { code, message: error.message, data: error.data });
       requireFinite(error.data, text);

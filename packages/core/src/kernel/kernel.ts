@@ -17,7 +17,7 @@ import {
 } from '../protocol/jsonrpc.js';
 import { beginsConversation } from '../protocol/methods.js';
 import type { RequestId } from '../protocol/model.js';
-import type { Reply } from '../protocol/reply.js';
+import { NOTHING, type Reply, UNTAKEN } from '../protocol/reply.js';
 import type { Revision } from '../protocol/revisions/revision.js';
 import type { Wire } from '../protocol/wire.js';
 import { batchFault, joined } from './batch.js';
@@ -31,13 +31,6 @@ import type { KernelParts, Method } from './methods/method.js';
 import { protocolMethods } from './methods/protocol.js';
 import { Results } from './results.js';
 import type { Unopened } from './unopened.js';
-
-const NOTHING: Reply = Object.freeze({ text: undefined });
-
-const UNTAKEN: Reply = Object.freeze({
-  text: undefined,
-  failure: new McpError('invalid-request', 'The server no longer waits for this response.'),
-});
 
 /** The steps of a kernel that plugins wrap. */
 export interface Steps {
@@ -110,9 +103,8 @@ export class Kernel implements Steps {
     } catch (error) {
       return this.failures.malformed(error, { message, wire, conversation });
     }
-    if (!('method' in message)) {
+    if (!('method' in message))
       return andThen(conversation?.settle(message), (taken) => (taken === false ? UNTAKEN : NOTHING));
-    }
     const { steps } = this;
     if (!('id' in message)) return steps.take(message, conversation, wire);
     const opened = this.open(message, wire, conversation);
@@ -276,21 +268,17 @@ export class Kernel implements Steps {
    */
   cancelRequest(conversation: Conversation, { requestId, reason }: JsonObject = {}): boolean {
     const exchange = this.inFlight.find(conversation, requestId);
-    if (exchange && !beginsConversation(exchange)) this.cancel(exchange, reason);
-    return exchange !== undefined;
+    if (exchange === undefined || beginsConversation(exchange)) return exchange !== undefined;
+    const given = typeof reason === 'string' ? reason : undefined;
+    const details = { requestId, method: exchange.method, ...(given !== undefined && { reason: excerpt(given) }) };
+    this.parts.reporter.debug(details, 'the client cancelled a request');
+    exchange.cancel('client', given);
+    return true;
   }
 
   /** Tells the client of a session that it may have missed changes of anything that it follows. */
   catchUp(session: Session): void {
     if (session.record.joined) this.parts.events.catchUp(session);
-  }
-
-  private cancel(exchange: Exchange, reason: unknown): void {
-    const { id, method } = exchange;
-    const given = typeof reason === 'string' ? reason : undefined;
-    const details = { requestId: id, method, ...(given !== undefined && { reason: excerpt(given) }) };
-    this.parts.reporter.debug(details, 'the client cancelled a request');
-    exchange.cancel('client', given);
   }
 
   take(message: JsonRpcNotification, conversation: Conversation | undefined): Reply | Promise<Reply> {

@@ -6,7 +6,7 @@ import type { Conversation } from '../protocol/peer.js';
 import type { JsonRpcNotification } from '../protocol/jsonrpc.js';
 import { beginsConversation, LISTEN } from '../protocol/methods.js';
 import type { Observation, ObservedQuestion, ObservedRequest } from '../protocol/observed.js';
-import type { Reply } from '../protocol/reply.js';
+import { NOTHING, type Reply } from '../protocol/reply.js';
 import type { Wire } from '../protocol/wire.js';
 import type { Verdict } from './judge.js';
 import { Kernel, type Steps } from './kernel.js';
@@ -31,8 +31,6 @@ interface Start {
   readonly conversation: Conversation | undefined;
   readonly denial: Verdict;
 }
-
-const UNANSWERED: Reply = { text: undefined };
 
 /** Runs a request. */
 class Running extends Work<Reply, RequestOutcome> implements Observation {
@@ -67,7 +65,7 @@ class Running extends Work<Reply, RequestOutcome> implements Observation {
   protected endOf(reply: Reply, milliseconds: number): RequestOutcome {
     // clients cancel a listen request when they no longer need it
     const isListen = this.exchange.method === LISTEN;
-    return outcomeOf(isListen && reply.cancelled !== undefined ? UNANSWERED : reply, milliseconds, this);
+    return outcomeOf(isListen && reply.cancelled !== undefined ? NOTHING : reply, milliseconds, this);
   }
 }
 

@@ -1,9 +1,10 @@
-import { requireOptions } from '@decorum/schema/internal';
+import { requireOptions, within } from '@decorum/schema/internal';
 
 import type { StateSeal, Journal } from '../protocol/eras/replay.js';
 import type { StateBinding, RequestStates } from '../protocol/eras/stateless.js';
 import { McpError } from '../protocol/errors.js';
 import { CLAIM } from './context.js';
+import type { ErrorReporter } from './error-reporter.js';
 import type { Interceptor } from './interceptors.js';
 import { canonical, type KeyRing, sha256 } from './key-ring.js';
 
@@ -17,6 +18,7 @@ export interface SingleUse {
    * @param id the id to mark
    * @param ttlMs milliseconds after which the id may be forgotten
    * @returns whether this was its first use
+   * @throws if the records can't be reached. The client is told to try again later, also if they take 3 seconds
    */
   claim(id: string, ttlMs: number): boolean | Promise<boolean>;
 }
@@ -69,6 +71,9 @@ export const claimState: Interceptor = async ({ ctx }, next) => {
   return await next();
 };
 
+/** Milliseconds within which the records of used ids must answer. */
+const CLAIM_MS = 3000;
+
 /** The state is sent in both directions in each round, so it has to stay small. */
 const MAX_STATE_BYTES = 64 * 1024;
 
@@ -77,12 +82,12 @@ export class SealedStates implements RequestStates {
   /**
    * @param keys the key ring; its `ttlMs` limits how long a client may take for one round
    * @param singleUse set if states are single-use
-   * @param warn gives the operator the details that the client's error leaves out
+   * @param reporter gives the operator the details that the client's error leaves out
    */
   constructor(
     private readonly keys: KeyRing,
     private readonly singleUse: SingleUse | undefined,
-    private readonly warn: (message: string) => void,
+    private readonly reporter: Pick<ErrorReporter, 'warn' | 'report'>,
   ) {}
 
   bind(binding: StateBinding): StateSeal {
@@ -99,17 +104,28 @@ export class SealedStates implements RequestStates {
   }
 
   async claim(requestState: string): Promise<void> {
-    const { singleUse, keys } = this;
-    const id = sha256(requestState).toString('base64url');
-    if (singleUse === undefined || (await singleUse.claim(id, keys.ttlMs))) return;
+    if (await this.isFirst(sha256(requestState).toString('base64url'))) return;
     throw new McpError('invalid-state', 'The requestState has been used before.');
+  }
+
+  private async isFirst(id: string): Promise<boolean> {
+    const { singleUse, keys, reporter } = this;
+    if (singleUse === undefined) return true;
+    try {
+      return await within(CLAIM_MS, 'singleUse.claim does not answer.', () => singleUse.claim(id, keys.ttlMs));
+    } catch (error) {
+      if (error instanceof McpError) throw error;
+      reporter.report(error, undefined, 'singleUse.claim failed');
+      throw new McpError('unavailable', 'The server cannot reach its data. Try again later.');
+    }
   }
 
   private seal(journal: Journal, binding: StateBinding): string {
     const text = JSON.stringify(journal);
     const bytes = Buffer.byteLength(text);
     if (bytes > MAX_STATE_BYTES) {
-      this.warn(
+      this.reporter.warn(
+        {},
         `The state of the handler of "${binding.target}" is ${bytes} bytes, more than ${MAX_STATE_BYTES}. ` +
           'Ask for less at once, and return references from ctx.once instead of data.',
       );

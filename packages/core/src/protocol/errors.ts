@@ -1,5 +1,7 @@
 import { branded, errorsOf, isMade, type MessageTable, SCHEMA_ERRORS } from '@decorum/schema/internal';
 
+import type { FailureCause } from './failure-cause.js';
+
 /**
  * The two tables in this file list the startup errors and protocol errors of the server and its transports. The schema
  * package has those of DTOs and options, and the packages above have their own. `docs/errors.md` describes each row, and
@@ -85,32 +87,37 @@ export const CORE_ERRORS = { ...SCHEMA_ERRORS, ...MESSAGES };
  */
 export const startupError = errorsOf(CORE_ERRORS);
 
-/** Failures while handling a message, with their codes in the newest revision (JSON-RPC 2.0, section 5.1; MCP). */
+/**
+ * Failures while handling a message, with their codes in the newest revision (JSON-RPC 2.0, section 5.1; MCP), and why
+ * they are thrown by default.
+ */
 export const FAILURES = {
-  'parse-error': -32700,
-  'invalid-request': -32600,
-  'method-not-found': -32601,
-  'invalid-params': -32602,
-  'internal-error': -32603,
-  'unknown-tool': -32602,
-  'unknown-prompt': -32602,
-  'unknown-resource': -32602,
-  'invalid-cursor': -32602,
-  'invalid-state': -32602,
+  'parse-error': { code: -32700, cause: 'invalid-request' },
+  'invalid-request': { code: -32600, cause: 'invalid-request' },
+  'method-not-found': { code: -32601, cause: 'not-found' },
+  'invalid-params': { code: -32602, cause: 'invalid-request' },
+  'internal-error': { code: -32603, cause: 'expected' },
+  'unknown-tool': { code: -32602, cause: 'not-found' },
+  'unknown-prompt': { code: -32602, cause: 'not-found' },
+  'unknown-resource': { code: -32602, cause: 'not-found' },
+  'invalid-cursor': { code: -32602, cause: 'invalid-request' },
+  'invalid-state': { code: -32602, cause: 'invalid-request' },
   // the request needs an authenticated caller with the scopes in `data.scopes`
-  unauthorized: -32600,
+  unauthorized: { code: -32600, cause: 'denied' },
   // the caller lacks some of the scopes in `data.scopes`
-  'insufficient-scope': -32600,
-  'header-mismatch': -32020,
-  'missing-capability': -32021,
-  'unsupported-version': -32022,
+  'insufficient-scope': { code: -32600, cause: 'denied' },
+  'header-mismatch': { code: -32020, cause: 'invalid-request' },
+  'missing-capability': { code: -32021, cause: 'client' },
+  'unsupported-version': { code: -32022, cause: 'invalid-request' },
   // too many requests in flight, or too many states for `MemorySingleUse` to remember
-  'too-many-requests': -32603,
+  'too-many-requests': { code: -32603, cause: 'limit' },
   // a request that arrived after the server began to close, or was still in flight when it closed
-  closing: -32603,
+  closing: { code: -32603, cause: 'closing' },
+  // the server can't reach its data for now
+  unavailable: { code: -32603, cause: 'timeout' },
   // revisions without a code for it never send this: they ask the client instead
-  'url-elicitation-required': -32603,
-} as const;
+  'url-elicitation-required': { code: -32603, cause: 'expected' },
+} as const satisfies Readonly<Record<string, { readonly code: number; readonly cause: FailureCause }>>;
 
 /** A failure by name. Each revision maps it to a code. */
 export type FailureKind = keyof typeof FAILURES;
@@ -142,9 +149,9 @@ export class McpError extends Error {
     super(message);
     this.name = 'McpError';
     this.kind = typeof code === 'number' ? undefined : code;
-    const chosen = typeof code === 'number' ? code : FAILURES[code];
+    const chosen = typeof code === 'number' ? code : FAILURES[code].code;
     // clients reject the whole response if the code is not an integer
-    this.code = Number.isSafeInteger(chosen) ? chosen : FAILURES['internal-error'];
+    this.code = Number.isSafeInteger(chosen) ? chosen : FAILURES['internal-error'].code;
     this.data = data;
   }
 

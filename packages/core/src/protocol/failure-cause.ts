@@ -8,7 +8,7 @@
  * - `not-found`: there is no such method, member or resource
  * - `denied`: the caller lacks access or scopes
  * - `limit`: the client reached a limit
- * - `timeout`: the handler, or the client that it asked, took too long
+ * - `timeout`: the handler, the client that it asked, or a store that the server needs, took too long
  * - `client`: the client couldn't answer a question
  * - `closing`: the server was closing
  * - `cancelled`: the client cancelled the request, disconnected, or ended its session

@@ -34,3 +34,12 @@ export interface Reply {
   /** For a batch: the reply to each message. */
   readonly parts?: readonly Reply[];
 }
+
+/** The reply to a message that is not answered. */
+export const NOTHING: Reply = Object.freeze({ text: undefined });
+
+/** The reply to a response that no process waits for. */
+export const UNTAKEN: Reply = Object.freeze({
+  text: undefined,
+  failure: new McpError('invalid-request', 'The server no longer waits for this response.'),
+});

@@ -2,7 +2,7 @@
 import { createHook } from 'node:async_hooks';
 
 import { Completion, Context, McpServer, NoInput, Prompt, Resource, Tool, toolResult } from '@decorum/core';
-import type { Frame, SessionLink } from '@decorum/core/transport';
+import type { Frame, SessionLink, SessionRecord } from '@decorum/core/transport';
 import { connect } from '@decorum/testing';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { IsString } from 'class-validator';
@@ -261,9 +261,11 @@ describe('A session', () => {
 
   it('is stored before the request that changed it is answered', async () => {
     const kept: unknown[] = [];
-    const save = async (record: object) => {
+    const save = async (change: (record: SessionRecord) => void) => {
+      const record = { createdAt: 1, usedAt: 1 };
+      change(record);
       await turn();
-      kept.push(JSON.parse(JSON.stringify(record)));
+      kept.push(record);
     };
     const { handle, initialize } = await openBare({ save });
     await initialize();

@@ -32,7 +32,7 @@ class DeniedError extends HttpError {
 
   override body(id?: RequestId): string {
     const { message, scopes } = this;
-    return errorFrame(id, { code: FAILURES['invalid-request'], message, data: { scopes } });
+    return errorFrame(id, { code: FAILURES['invalid-request'].code, message, data: { scopes } });
   }
 }
 

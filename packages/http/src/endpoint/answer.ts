@@ -24,6 +24,7 @@ export function statusOf({ failure, ran, parts }: Reply, { sessionless, hasId }:
   if (parts?.some((part) => part.failure?.kind === 'closing')) return 503;
   const kind = failure?.kind;
   if (failure === undefined) return 200;
+  if (kind === 'unavailable') return 503;
   if (ran && (kind === undefined || !BAD_REQUEST.has(kind))) return 200;
   switch (kind) {
     case 'closing':
@@ -70,5 +71,5 @@ export function errorAnswer(error: unknown, report: (error: unknown) => void): A
 
 /** The body of an error that reveals nothing about its cause. */
 export function internalError(id?: string | number): string {
-  return errorFrame(id, { code: FAILURES['internal-error'], message: 'Internal error' });
+  return errorFrame(id, { code: FAILURES['internal-error'].code, message: 'Internal error' });
 }

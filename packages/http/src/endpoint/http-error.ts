@@ -23,12 +23,12 @@ export class HttpError extends Error {
 
   /** The response body, with the id of the request if it could be read. */
   body(id?: RequestId): string {
-    return errorFrame(id, { code: FAILURES['invalid-request'], message: this.message });
+    return errorFrame(id, { code: FAILURES['invalid-request'].code, message: this.message });
   }
 }
 
 /** Clients may try again after this many seconds. */
-const RETRY = { 'retry-after': '10' };
+export const RETRY = { 'retry-after': '10' };
 
 /** Headers of limit errors, by status. */
 const LIMIT_HEADERS = { 400: {}, 408: { connection: 'close' }, 413: {}, 429: RETRY, 503: RETRY } as const;

@@ -27,7 +27,7 @@ import {
   USUAL_ACCEPT,
   versionMismatch,
 } from '../endpoint/headers.js';
-import { closing, HttpError, noSession, sessionEnded, sessionIdMissing } from '../endpoint/http-error.js';
+import { closing, HttpError, noSession, RETRY, sessionEnded, sessionIdMissing } from '../endpoint/http-error.js';
 import { type ExchangeParts, isAnswered, isRequest, judges, SESSIONLESS } from './exchange-parts.js';
 import type { HttpSession } from '../sessions/session.js';
 import { EventStream } from '../streams/stream.js';
@@ -225,7 +225,8 @@ export class PostExchange extends Post implements Wire {
         ? 200
         : statusOf(reply, { sessionless, hasId: this.id !== undefined });
     if (text !== undefined && this.accepted === 'stream' && status === 200) this.openStream();
-    const headers = this.started || this.parts.stopped ? this.headers : undefined;
+    const own = this.started || this.parts.stopped ? this.headers : undefined;
+    const headers = status === 503 && reply.failure?.kind === 'unavailable' ? { ...own, ...RETRY } : own;
     // JSON-RPC never answers a notification, not even an invalid one, but HTTP has to
     if (text === undefined && reply.failure) this.answer(status, errorFrame(undefined, reply.failure), headers);
     else this.answer(text === undefined ? 202 : status, text, headers);

@@ -6,6 +6,7 @@ import type { Kernel, SessionRecord } from '@decorum/core/transport';
 
 import type { Letter } from '../cluster/courier.js';
 import type { Sender } from '../endpoint/caller.js';
+import { HttpError } from '../endpoint/http-error.js';
 import { moveToEnd } from '../fast/lru.js';
 import { HttpSession, type NewSession } from './session.js';
 import { SessionQuotas } from './session-quotas.js';
@@ -235,7 +236,8 @@ export class Sessions {
 
   private recheck({ state }: HttpSession, sender: SignedIn): void {
     const { recheck, report } = this.settings;
-    void recheck(state, sender).catch(report);
+    // a store's error is already reported
+    void recheck(state, sender).catch((error: unknown) => void (error instanceof HttpError || report(error)));
   }
 
   private restore(id: string, record: SessionRecord | null | undefined, sender: Sender): Found {

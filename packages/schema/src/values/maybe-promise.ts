@@ -22,3 +22,21 @@ export function attempt<T>(step: () => T, fail: (error: unknown) => unknown): T 
 export function andThen<T, R>(value: T | PromiseLike<T>, step: (value: T) => R | Promise<R>): R | Promise<R> {
   return isPromise(value) ? Promise.resolve(value).then((settled) => step(settled)) : step(value);
 }
+
+/**
+ * Waits for a step of the user's.
+ * @param ms milliseconds that it may take
+ * @param problem the message of the error if it takes longer
+ * @throws {Error} if it takes longer
+ */
+export async function within<T>(ms: number, problem: string, step: () => T | PromiseLike<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(problem)), ms);
+  });
+  try {
+    return await Promise.race([step(), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

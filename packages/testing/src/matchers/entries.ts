@@ -55,7 +55,7 @@ async function listOf(client: TestClient, kind: Kind): Promise<Listed> {
   try {
     return { entries: (await kind.list(client)) as readonly JsonObject[], revision };
   } catch (error) {
-    if ((error as { readonly code?: unknown }).code !== FAILURES['method-not-found']) throw error;
+    if ((error as { readonly code?: unknown }).code !== FAILURES['method-not-found'].code) throw error;
     return { entries: [], revision };
   }
 }

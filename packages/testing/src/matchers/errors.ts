@@ -24,7 +24,7 @@ export const isToolError: Judge<[expected?: unknown]> = (context, result, [expec
 function codesOf(kind: FailureKind, error: McpError): readonly number[] {
   const own = revisionOf(originOf(error)?.connection.revision);
   const asked = new McpError(kind, '');
-  return (own ? [own] : REVISIONS).map((revision) => revision.errorCode(asked) ?? FAILURES['internal-error']);
+  return (own ? [own] : REVISIONS).map((revision) => revision.errorCode(asked) ?? FAILURES['internal-error'].code);
 }
 
 function isKind(error: McpError, kind: FailureKind | number | undefined): boolean {

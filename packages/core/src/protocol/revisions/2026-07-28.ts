@@ -60,7 +60,7 @@ export const revision20260728: Revision = allowOnly(allowList(FIELDS_20260728), 
   implementation: verbatim,
   errorCode({ kind, code }) {
     if (kind === 'url-elicitation-required') return undefined;
-    if (code === RESOURCE_NOT_FOUND) return FAILURES['unknown-resource'];
+    if (code === RESOURCE_NOT_FOUND) return FAILURES['unknown-resource'].code;
     return kind === undefined && isReserved(code) ? undefined : code;
   },
 });
