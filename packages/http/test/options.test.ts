@@ -23,6 +23,7 @@ const storeWith = (method: string) => ({
   read() {},
   [method]: 'yes',
 });
+const courierAt = (node: string) => ({ node, send() {}, receive() {} });
 const BAD = [
   [{ path: 5 }, '`path` is 5, but must be a path that starts with "/"'],
   [{ path: 'mcp' }, "`path` is 'mcp', but must be a path"],
@@ -36,7 +37,6 @@ const BAD = [
   [{ principal: 5 }, '`principal` must be a function that returns'],
   [{ events: 5 }, '`events` must be false or a store with the methods `append` and `read`'],
   [{ events: true }, '`events` must be false or a store with the methods `append` and `read`'],
-  [{ sessionStore: storeWith('setIfAnonymous') }, "`sessionStore.setIfAnonymous` is 'yes', but must be a function"],
   [{ events: storeWith('appendBatch') }, "`events.appendBatch` is 'yes', but must be a function"],
   [{ credentialHeaders: 'x-my-token' }, "`credentialHeaders` is 'x-my-token', but must be an array of strings"],
   ...['x my token', 'x-my-token:', '', 'x-*'].map(
@@ -68,6 +68,10 @@ const BAD = [
   ],
   [{ auth: { authenticate, allowedHosts: ['https://a'] } }, '`auth` has `allowedHosts` that are not a list of hosts'],
   [{ sessionStore: {} }, '`sessionStore` must be a store with the methods `get`, `set`, `touch` and `delete`'],
+  [{ courier: {} }, '`courier` must be an object with the methods `send` and `receive`'],
+  [{ courier: courierAt('a b') }, "`courier.node` is 'a b', but must be 1 to 16 letters and digits"],
+  [{ courier: courierAt('a'.repeat(17)) }, '`courier.node` is'],
+  [{ courier: courierAt('a') }, '`courier` needs `sessionStore`'],
 ] as const;
 
 const failure = (problem: string) => ({
