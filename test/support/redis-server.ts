@@ -2,10 +2,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as wait } from 'node:timers/promises';
+
+import { Redis } from 'ioredis';
 
 const MISSING =
   'redis-server is not installed. These tests need it: `apt-get install redis-server` on Debian, `brew install redis` on macOS.';
@@ -85,4 +88,31 @@ export class RedisServer {
     await this.stop();
     rmSync(this.folder, { recursive: true, force: true });
   }
+}
+
+const SLOTS = 16_384;
+
+/** Starts a Redis Cluster of three masters. */
+export async function startRedisCluster(): Promise<RedisServer[]> {
+  const options = ['--cluster-enabled', 'yes', '--cluster-config-file', 'nodes.conf', '--cluster-node-timeout', '1000'];
+  const servers = await Promise.all([1, 2, 3].map(async () => await RedisServer.start(...options)));
+  const admins = servers.map(({ port }) => new Redis({ port }));
+  const first = admins[0] as Redis;
+  await Promise.all(
+    admins.map(async (admin, n) => {
+      const [begin, end] = [n, n + 1].map((part) => Math.round((part * SLOTS) / servers.length));
+      await admin.call('CLUSTER', 'ADDSLOTSRANGE', begin as number, (end as number) - 1);
+    }),
+  );
+  for (const { port } of servers.slice(1)) await first.cluster('MEET', '127.0.0.1', port);
+  for (const admin of admins) {
+    while (!(await isComplete(admin, servers.length))) await wait(20);
+    admin.disconnect();
+  }
+  return servers;
+}
+
+async function isComplete(admin: Redis, size: number): Promise<boolean> {
+  const info = String(await admin.cluster('INFO'));
+  return info.includes('cluster_state:ok') && info.includes(`cluster_known_nodes:${size}`);
 }

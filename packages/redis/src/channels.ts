@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 
-import type { ClusterServer } from '@decorum/core';
-import type { Cluster, Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 
-import type { Connection } from './connection.js';
 import type { Link } from './link.js';
+import { Subscriber } from './subscriber.js';
 
 /** What a message is: a letter, its answer, a change, or a mark after which a subscription begins. */
 export type MessageKind = 'letter' | 'answer' | 'change' | 'mark';
@@ -42,26 +41,25 @@ export class Channels {
   readonly listeners = new Set<(message: Message) => void>();
   /** Called when messages may have been lost, and others arrive again. */
   readonly gaps = new Set<() => void>();
-  private subscriber: Connection | undefined;
+  private subscriber: Subscriber | undefined;
 
   constructor(private readonly link: Link) {}
 
   /** Begins to receive. */
-  open(server: ClusterServer): void {
-    const subscriber = this.link.connect(server);
-    this.subscriber = subscriber;
-    subscriber.onReady(() => void this.subscribe(subscriber.client));
-    subscriber.client.on(subscriber.client.isCluster ? 'smessage' : 'message', (channel: string, message: string) =>
-      this.receive(channel, message),
-    );
+  open(): void {
+    this.subscriber = new Subscriber({
+      create: async () => await this.link.subscriberOf(this.channelOf()),
+      subscribe: async (client) => await this.subscribe(client),
+      onError: (error) => this.link.reportAway(error),
+    });
   }
 
   /**
-   * Resolves while messages arrive. Called often, because a connection that only receives never learns that it is lost.
+   * Resolves while messages arrive.
    * @throws {Error} while the subscriptions are missing
    */
   async ping(): Promise<void> {
-    await this.subscriber?.run((client) => client.ping());
+    await this.subscriber?.ping();
   }
 
   /**
@@ -83,14 +81,11 @@ export class Channels {
     this.subscriber?.close();
   }
 
-  private async subscribe(client: Redis | Cluster): Promise<void> {
+  private async subscribe(client: Redis): Promise<void> {
     const channels = [this.channelOf(this.node), this.channelOf()];
-    try {
-      await (client.isCluster ? client.ssubscribe(...channels) : client.subscribe(...channels));
-    } catch (error) {
-      this.link.report(error, 'Redis refused a subscription.');
-      return;
-    }
+    const receive = (channel: string, message: string) => this.receive(channel, message);
+    if (this.link.isCluster) await client.on('smessage', receive).ssubscribe(...channels);
+    else await client.on('message', receive).subscribe(...channels);
     for (const tell of this.gaps) tell();
   }
 

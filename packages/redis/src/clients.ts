@@ -6,8 +6,8 @@ import { isClient, type RedisTarget } from './options.js';
 const SILENCE_MS = 5000;
 const MAX_RETRY_MS = 1000;
 
-/** The longest pause before a client connects again. */
-const retryStrategy = (times: number): number => Math.min(25 * 2 ** Math.min(times, 6), MAX_RETRY_MS);
+/** Milliseconds until the next attempt to connect. */
+export const retryMs = (attempts: number): number => Math.min(25 * 2 ** Math.min(attempts, 6), MAX_RETRY_MS);
 
 /** After a failover, the connection may lead to what is a replica now. */
 const reconnectOnError = ({ message }: Error): boolean => message.startsWith('READONLY');
@@ -25,6 +25,9 @@ const FIXED = {
   replyMapping: 'legacy',
 } as const;
 
+/** Makes a client connect once only. */
+const ONCE = { retryStrategy: () => null };
+
 /**
  * Creates a client, which isn't connected yet.
  * @param timeoutMs milliseconds after which a command fails
@@ -34,7 +37,7 @@ export function clientOf(target: RedisTarget, timeoutMs: number): Redis | Cluste
   const defaults = {
     ...limits,
     connectTimeout: SILENCE_MS,
-    retryStrategy,
+    retryStrategy: retryMs,
     reconnectOnError,
     enableAutoPipelining: true,
   };
@@ -50,7 +53,24 @@ export function clientOf(target: RedisTarget, timeoutMs: number): Redis | Cluste
     enableAutoPipelining: true,
     lazyConnect: true,
     enableOfflineQueue: false,
-    shardedSubscribers: true,
     redisOptions: { ...limits, ...cluster.options.redisOptions, replyMapping: 'legacy' },
   });
+}
+
+/** A client like another one that connects once. */
+export const once = (client: Redis): Redis => client.duplicate({ ...FIXED, ...ONCE });
+
+/**
+ * A client of the node of a Redis Cluster that has a channel now. It connects once.
+ * @throws {Error} if no node has it
+ */
+export async function clientOfShard(cluster: Cluster, channel: string): Promise<Redis> {
+  const slot = Number(await cluster.cluster('KEYSLOT', channel));
+  await new Promise<void>((resolve) => {
+    cluster.refreshSlotsCache(() => resolve());
+  });
+  const [place] = cluster.slots[slot] ?? [];
+  const node = cluster.nodes('master').find(({ options: { host, port } }) => `${host}:${port}` === place);
+  if (node === undefined) throw new Error('No node of the Redis Cluster has the channels of this server.');
+  return once(node);
 }

@@ -66,7 +66,7 @@ export class Engine implements RedisEngine {
     if (this.serverName !== undefined) throw serverTaken(this.serverName);
     this.serverName = server.name;
     this.presence.open(this.link.open(server));
-    this.channels.open(server);
+    this.channels.open();
   }
 
   async ping(): Promise<void> {

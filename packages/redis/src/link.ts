@@ -1,7 +1,7 @@
 import type { ClusterServer } from '@decorum/core';
 import type { Cluster, Redis } from 'ioredis';
 
-import { clientOf } from './clients.js';
+import { clientOf, clientOfShard, once } from './clients.js';
 import { Connection } from './connection.js';
 import type { RedisTarget, Settings } from './options.js';
 import type { Script } from './script.js';
@@ -28,8 +28,8 @@ export class Link {
 
   /** Begins to connect. Doesn't wait for it. */
   open(server: ClusterServer): Connection {
-    const prefix = this.settings.prefix ?? `decorum:${encodeURIComponent(server.name)}:`;
-    const commands = this.connect(server);
+    const { prefix = `decorum:${encodeURIComponent(server.name)}:`, timeoutMs } = this.settings;
+    const commands = new Connection(clientOf(this.target, timeoutMs), timeoutMs, (error) => this.reportAway(error));
     commands.onReady(() => {
       this.known.clear();
       this.isReportedAway = false;
@@ -38,14 +38,16 @@ export class Link {
     return commands;
   }
 
-  /** One more connection. What goes wrong is reported once until commands work again. */
-  connect({ report }: ClusterServer): Connection {
-    const { timeoutMs } = this.settings;
-    return new Connection(clientOf(this.target, timeoutMs), timeoutMs, (error) => {
-      if (this.isReportedAway) return;
-      this.isReportedAway = true;
-      report(error, 'Redis failed. Further errors are not reported until it is back.');
-    });
+  /** Whether this is a Redis Cluster. */
+  get isCluster(): boolean {
+    return this.here.commands.client.isCluster;
+  }
+
+  /** A client for subscriptions in the slot of a channel. It connects once. */
+  async subscriberOf(channel: string): Promise<Redis> {
+    const { client } = this.here.commands;
+    if (!client.isCluster) return once(client as Redis);
+    return await this.run(async (cluster) => await clientOfShard(cluster as Cluster, channel));
   }
 
   /** A key of this server. */
@@ -110,6 +112,13 @@ export class Link {
   /** Ends the connection for commands. */
   close(): void {
     this.opened?.commands.close();
+  }
+
+  /** Reports that Redis failed, once until commands work again. */
+  reportAway(error: unknown): void {
+    if (this.isReportedAway) return;
+    this.isReportedAway = true;
+    this.report(error, 'Redis failed. Further errors are not reported until it is back.');
   }
 
   /** Reports an error, which no client sees. */

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 
 import type { ClusterServer } from '@decorum/core';
 import { KeyRing } from '@decorum/core/internal';
@@ -63,12 +64,28 @@ export function nodesOf(server: RedisServer) {
       PROXIES.push(proxy);
       const { engine } = await node({ port: proxy.port }, { name });
       proxies.set(engine, proxy);
-      await engine.ping?.();
+      await reaches(engine);
       return engine;
     },
     kill: (engine: object) => proxies.get(engine)?.cut(),
   };
 }
+
+/** Resolves once something is so. */
+export async function until(isSo: () => unknown): Promise<void> {
+  while (!(await isSo())) await wait(10);
+}
+
+/** Resolves once an engine reaches Redis, in both directions. */
+export const reaches = async (engine: RedisEngine): Promise<void> =>
+  await until(async () => {
+    try {
+      await engine.ping?.();
+      return true;
+    } catch {
+      return false;
+    }
+  });
 
 /** Closes all engines of a test. */
 export async function closeAll(): Promise<void> {

@@ -9,7 +9,7 @@ import { Redis } from 'ioredis';
 
 import { RedisServer } from '../../../test/support/redis-server.js';
 import { TcpProxy } from '../../../test/support/tcp-proxy.js';
-import { closeAll, node, record } from './nodes.js';
+import { closeAll, node, reaches, record, until } from './nodes.js';
 
 const LETTER: Letter = { kind: 'ended', session: 'a' };
 const CHANGE: Change = { kind: 'lists', lists: ['tools'] };
@@ -29,21 +29,17 @@ afterEach(async () => {
   await server.end();
 });
 
-/** Resolves once something is so. */
-async function until(isSo: () => unknown): Promise<void> {
-  while (!(await isSo())) await wait(10);
+async function isAnswered({ sessions }: RedisEngine): Promise<boolean> {
+  try {
+    await sessions.get('a');
+    return true;
+  } catch {
+    return false;
+  }
 }
 
-/** Resolves once an engine reaches Redis, in both directions. */
-const reaches = async (engine: RedisEngine): Promise<void> =>
-  await until(async () => {
-    try {
-      await engine.ping?.();
-      return true;
-    } catch {
-      return false;
-    }
-  });
+/** Resolves once a call of an engine succeeds. */
+const answers = async (engine: RedisEngine): Promise<void> => await until(async () => await isAnswered(engine));
 
 /** An engine that reaches Redis and takes all letters, with the changes that it hears. */
 async function listener(target: RedisTarget) {
@@ -113,13 +109,7 @@ describe('when Redis was restarted', () => {
     const [near, far] = await pair();
     await server.stop();
     await server.start();
-    await until(
-      async () =>
-        await near.engine.sessions.get('a').then(
-          () => true,
-          () => false,
-        ),
-    );
+    await answers(near.engine);
     expect(await near.engine.courier.send(LETTER, far.engine.courier.node)).toBe(true);
   });
 });
@@ -147,14 +137,8 @@ describe('after CLIENT KILL', () => {
     await server.start();
     await admin.connect();
     const [near, far] = await pair();
-    await admin.client('KILL', 'TYPE', type as 'normal', 'SKIPME', 'yes');
-    await until(
-      async () =>
-        await near.engine.sessions.get('a').then(
-          () => true,
-          () => false,
-        ),
-    );
+    await admin.call('CLIENT', 'KILL', 'TYPE', type, 'SKIPME', 'yes');
+    await answers(near.engine);
     expect(await near.engine.courier.send(LETTER, far.engine.courier.node)).toBe(true);
     await near.engine.bus.publish(CHANGE);
     await until(() => far.heard.some(({ kind }) => kind === 'lists'));
@@ -174,22 +158,10 @@ describe('while Redis hangs', () => {
     const [near, far] = await pair();
     await near.engine.sessions.set(record('a'), 60_000);
     const over = hang();
-    await until(
-      async () =>
-        await near.engine.sessions.get('a').then(
-          () => false,
-          () => true,
-        ),
-    );
+    await until(async () => !(await isAnswered(near.engine)));
     await expect(near.engine.sessions.get('a')).rejects.toThrow('timed out');
     await over;
-    await until(
-      async () =>
-        await near.engine.sessions.get('a').then(
-          () => true,
-          () => false,
-        ),
-    );
+    await answers(near.engine);
     expect(await near.engine.courier.send(LETTER, far.engine.courier.node)).toBe(true);
   });
 });
