@@ -438,6 +438,16 @@ describe('a MemoryEventStore', () => {
     expect(store.read('a', 0)).toBeUndefined();
   });
 
+  it('keeps the events of a stream that was silent for longer than that', () => {
+    const pass = stopClock();
+    const store = new MemoryEventStore({ maxAgeMs: 5 });
+    fill(store, 's/a', [1, 1]);
+    fill(store, 't/b', [1, 1]);
+    pass(6);
+    fill(store, 's/a', [2, 3]);
+    expect(sequences(store, 's/a')).toEqual([2, 3]);
+  });
+
   it('has at most 10,000 events and 33,554,432 characters by default', () => {
     const store = new MemoryEventStore();
     fill(store, 'a', [1, 10_000]);

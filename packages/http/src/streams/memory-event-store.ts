@@ -116,6 +116,10 @@ export class MemoryEventStore implements EventStore {
 
   private moveToEnd(key: string, now: number): KeptStream {
     const id = sessionOf(key);
+    for (const old of this.sessions.get(id)?.streams.values() ?? []) {
+      if (!this.isExpired(old, now)) break;
+      this.drop(old);
+    }
     const session = this.sessions.get(id) ?? {
       id,
       streams: new Map<string, KeptStream>(),
@@ -129,7 +133,6 @@ export class MemoryEventStore implements EventStore {
     const stream = streams.get(key) ?? { key, session, batches: [], events: 0, size: 0, touchedAt: now };
     streams.delete(key);
     streams.set(key, stream);
-    for (let old = oldestOf(streams); old && this.isExpired(old, now); old = oldestOf(streams)) this.drop(old);
     return (this.newest = stream);
   }
 
