@@ -128,7 +128,6 @@ describe('an anonymous session', () => {
     // changes are announced a moment later, so the prompts may come here
     if (next.message?.method === CHANGED[1]) next = await again.message();
     expect(next.message?.method).toBe(CHANGED[2]);
-    expect(next.id).not.toContain(id.slice(0, id.lastIndexOf('-')));
   });
 
   it('announces changed lists once, and only to a client that is ready (#22)', async () => {

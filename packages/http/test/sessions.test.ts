@@ -186,6 +186,12 @@ async function createSessions(limits: Partial<SessionSettings> = {}) {
       counts,
     }),
     letters: undefined,
+    appends: new StoreCalls(new PendingCallbacks(), {
+      storeTimeoutMs: 1000,
+      maxStoreCalls: MANY,
+      report: () => {},
+      counts,
+    }),
     counts,
     unauthorized: () => new HttpError(401, 'Authorization is required.'),
     recheck: async () => {},
@@ -210,7 +216,7 @@ const READER: Sink = { ...STATE, own: nothing, start: nothing, write: () => true
 
 /** Attaches a reader to a session. Returns a function that disconnects it. */
 function connect(session: HttpSession): () => void {
-  const stream = session.streams.open('g');
+  const stream = session.streams.open();
   const sink = { ...READER };
   stream.attach(sink);
   return () => stream.closed(sink);

@@ -304,9 +304,7 @@ describe('a GET stream that is resumed at another endpoint', () => {
     const ids = [];
     for (let n = 0; n < 7; n += 1) ids.push((await again.message()).id as string);
     const stream = id.slice(0, -'0'.length);
-    expect(ids.slice(0, 5)).toEqual([1, 2, 3, 4, 5].map((n) => `${stream}${n}`));
-    expect(ids.slice(5).map((each) => each.replace(/^.*-/, ''))).toEqual(['1', '2']);
-    // back to the end of its own events
+    expect(ids).toEqual([1, 2, 3, 4, 5, 6, 7].map((n) => `${stream}${n}`));
     await again.cancel();
     const third = await resume(ids.at(-1) as string);
     other.server.notify.toolsChanged();

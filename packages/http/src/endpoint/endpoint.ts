@@ -53,12 +53,13 @@ export class Endpoint<HostRequest> {
     const streams: StreamParts = { open, ending, maxBufferedBytes, readers, hit };
     const bodies = new Bodies({ ...settings, maxValues: kernel.maxValues });
     const { counts } = host.sharing;
-    const stores = new StoreCalls(this.pending, { ...settings, report, counts });
+    const calls = { ...settings, report, counts };
+    const [stores, appends] = [new StoreCalls(this.pending, calls), new StoreCalls(this.pending, calls)];
     const callers = sessionCallers({ kernel, auth: settings.auth, credentials });
     const { courier, events = new MemoryEventStore() } = settings;
     this.letters = courier && new Letters({ courier, stores, counts, report });
     const { letters } = this;
-    const means = { ...settings, ...callers, events, streams, report, hit, stores, letters, counts };
+    const means = { ...settings, ...callers, events, streams, report, hit, stores, appends, letters, counts };
     const sessions = new Sessions(kernel, means);
     letters?.open((letter) => sessions.take(letter));
     const own = { stopped: false, closed: false };

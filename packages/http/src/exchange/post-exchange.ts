@@ -275,7 +275,7 @@ export class PostExchange extends Post implements Wire {
   private openStream(): EventStream {
     if (this.stream) return this.stream;
     const sink = this.context.open({ ...STREAM_HEADERS, ...this.headers });
-    const stream = this.session?.streams.open('p') ?? new EventStream(this.parts.streams);
+    const stream = this.session?.streams.openFor(this.id) ?? new EventStream(this.parts.streams);
     stream.attach(sink);
     stream.prime();
     return (this.stream = stream);

@@ -7,7 +7,8 @@ import { closing, HttpError, noSession, sessionIdMissing, streamNotAccepted } fr
 import type { HttpSession } from '../sessions/session.js';
 import type { ExchangeParts } from './exchange-parts.js';
 
-const EVENT_ID = /^([gp][\w-]{8})-(\d{1,9})$/;
+/** Stream, process and position. */
+const EVENT_ID = /^([gp][\w-]{8})(?:\.(\w{1,16}))?-(\d{1,9})$/;
 
 /**
  * Handles a GET: opens a stream for messages that belong to no request, or resumes a stream.
@@ -26,9 +27,8 @@ export async function openStream(context: HttpContext, parts: ExchangeParts): Pr
   };
   session.transport = transportInfo(context, parts.credentials);
   const from = headers['last-event-id'];
-  if (from !== undefined)
-    return await resume(session, from, { begin, stores: parts.stores, reader: context.principal });
-  const stream = session.streams.open('g');
+  if (from !== undefined) return await resume(session, from, { begin, reader: context.principal });
+  const stream = session.streams.open();
   stream.reader = context.principal;
   stream.attach(begin());
   stream.prime();
@@ -65,27 +65,24 @@ async function sessionOf(context: HttpContext, parts: ExchangeParts): Promise<Ht
   return session;
 }
 
-interface Resuming extends Pick<ExchangeParts, 'stores'> {
+interface Resuming {
   /** Starts the response. */
   begin(): Sink;
   readonly reader: Principal | undefined;
 }
 
-async function resume(session: HttpSession, eventId: string, { begin, stores, reader }: Resuming): Promise<void> {
-  const [, id, position] = EVENT_ID.exec(eventId) ?? [];
+async function resume(session: HttpSession, eventId: string, { begin, reader }: Resuming): Promise<void> {
+  const [, id, node, position] = EVENT_ID.exec(eventId) ?? [];
   if (id === undefined) throw unknownEvent();
-  const stream = session.streams.lost(id);
-  let isOver = false;
+  const stream = session.streams.lost(id, node);
   const open = () => {
-    // the store has answered too late: the client already has a response
-    if (isOver) throw unknownEvent();
     stream.reader = reader;
     return begin();
   };
   try {
-    if (!(await stores.run('events.read', () => stream.resume(Number(position), open)))) throw unknownEvent();
+    if (!(await stream.resume(Number(position), open, node))) throw unknownEvent();
   } finally {
-    isOver = true;
+    if (stream.ended) session.streams.close(stream);
   }
   if (stream.kind === 'g') session.announce();
 }

@@ -33,6 +33,8 @@ export interface SessionSettings extends SessionLimits {
   readonly maxStreams: number;
   /** Calls the stores. */
   readonly stores: StoreCalls;
+  /** Appends events, which nobody waits for. */
+  readonly appends: StoreCalls;
   /** The error for an anonymous caller of a session that belongs to a principal. */
   readonly unauthorized: () => HttpError;
   /** Checks the subscriptions of a session for the principal that has adopted it. */

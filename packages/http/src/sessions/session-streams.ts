@@ -1,25 +1,25 @@
-import type { Principal } from '@decorum/core';
-import type { Frame } from '@decorum/core/transport';
+import type { Principal, RequestId } from '@decorum/core';
+import type { Frame, Session } from '@decorum/core/transport';
 
 import { HttpLimitError } from '../endpoint/http-error.js';
 import { streamId } from '../fast/stream-id.js';
-import { ContinuedStream } from '../streams/continued-stream.js';
+import { batchOf } from '../streams/event-store.js';
 import { EventLog, type LoggedSession } from '../streams/event-log.js';
+import { type Mover, MovingStream } from '../streams/moving-stream.js';
+import { PastStream } from '../streams/past-stream.js';
 import { EventStream } from '../streams/stream.js';
 import type { SessionSettings } from './session-settings.js';
-
-/** Kind of a stream: `g` (GET) carries messages that belong to no request, `p` (POST) those of one request. */
-export type StreamKind = 'g' | 'p';
 
 /** The session that streams belong to. */
 interface StreamedSession extends LoggedSession {
   readonly id: string;
+  readonly state: Session;
   /** Told when a reader is gone. */
   recheck(): void;
 }
 
 /** The streams of a session in this process. */
-export class SessionStreams {
+export class SessionStreams implements Mover {
   /** The one stream of an HTTP+SSE session. */
   sole: EventStream | undefined;
   /** Oldest first. The array is created with the first stream, because most sessions never have one. */
@@ -36,40 +36,46 @@ export class SessionStreams {
   }
 
   /**
-   * Opens a stream.
+   * Opens a stream for messages that belong to no request.
    * @throws {HttpError} 429
    */
-  open(kind: StreamKind): EventStream {
-    if (kind === 'g') this.freeSlot();
-    const stream = this.streamOf(kind + streamId());
-    // most sessions have one stream, and `push` would allocate room for many
-    if (this.all === undefined) this.all = [stream];
-    else this.all.push(stream);
-    return stream;
+  open(): EventStream {
+    this.freeSlot();
+    return this.add(this.standalone(`g${streamId()}`));
+  }
+
+  /**
+   * Opens the stream of a request.
+   * @param id undefined for a batch
+   */
+  openFor(id: RequestId | undefined): EventStream {
+    const stream = new EventStream(this.settings.streams, 'p', this.logOf(`p${streamId()}`));
+    // another process needs it if this one dies
+    if (this.session.node !== undefined)
+      stream.log?.append(batchOf({ sequence: 0, frame: JSON.stringify(id ?? null) }));
+    return this.add(stream);
   }
 
   /**
    * The stream that a client resumes. If its request has already ended, the stream can only be replayed from the store,
-   * and counts like a stream that belongs to no request. A GET stream of another process continues here.
+   * and counts like a stream that belongs to no request. A GET stream of another process moves here.
    * @param id stream id, as in the ids of its events
+   * @param node the process that has sent the last event, if its id says so
    * @throws {HttpError} 429
    */
-  lost(id: string): EventStream {
-    const { logKey } = this.session;
-    const known = this.all?.find(({ log }) => log?.id === id && log.sessionKey === logKey);
+  lost(id: string, node: string | undefined): EventStream {
+    const known = this.find(id);
     if (known !== undefined) return known;
     this.freeSlot();
-    const lost = id.startsWith('g') ? this.continued(id) : this.streamOf(id);
-    if (lost.kind === 'p') lost.endBefore();
-    (this.all ??= []).push(lost);
-    return lost;
+    return this.add(id.startsWith('g') ? this.standalone(id, true) : this.past(id, node));
   }
 
-  /** Removes an ended stream, unless a client is still resuming it. */
+  /** Removes an ended stream, once its events are stored, unless a client is still resuming it. */
   close(stream: EventStream): void {
     if (stream.attached) return;
-    const at = this.all?.indexOf(stream) ?? -1;
-    if (at !== -1) this.all?.splice(at, 1);
+    const stored = stream.log?.stored;
+    if (stored === undefined) this.remove(stream);
+    else void stored.then(() => stream.attached || this.remove(stream));
   }
 
   /** Ends the streams that belong to no request. */
@@ -101,9 +107,41 @@ export class SessionStreams {
     }
   }
 
-  /** Lets another process continue a GET stream. Returns whether this process had the stream, and gave it up. */
-  giveUp(_id: string): boolean | Promise<boolean> {
-    return false;
+  /**
+   * Handles the question of another process for a stream. Gives up a GET stream.
+   * @returns whether this process had the GET stream, or whether it still runs the request of the stream
+   */
+  async giveUp(id: string): Promise<boolean> {
+    const stream = this.find(id);
+    if (stream === undefined || (stream instanceof MovingStream && stream.isMoving)) return false;
+    const isRunning = stream.kind === 'p' && !stream.ended;
+    if (isRunning) return true;
+    if (stream.kind === 'g') this.leave(stream);
+    // the other process reads all of them
+    await stream.log?.stored;
+    return stream.kind === 'g';
+  }
+
+  askFor(stream: string, node: string | undefined): boolean | Promise<boolean> {
+    const { letters } = this.settings;
+    const { id, node: own } = this.session;
+    if (letters === undefined || own === undefined || node === undefined || node === own) return false;
+    return letters.ask({ kind: 'adopted', session: id, stream }, node);
+  }
+
+  moved({ log }: MovingStream, lossless: boolean): void {
+    const { counts, kernel, letters } = this.settings;
+    const { id, node, state, isShared } = this.session;
+    if (isShared) counts.adopted += 1;
+    if (node === undefined || lossless) return;
+    // a process that nobody has named may have it
+    letters?.tell({ kind: 'adopted', session: id, stream: log.id });
+    kernel.catchUp(state);
+  }
+
+  conflicted(stream: MovingStream): void {
+    this.settings.counts.conflicts += 1;
+    if (!stream.attached) this.leave(stream);
   }
 
   /**
@@ -145,22 +183,55 @@ export class SessionStreams {
     return target;
   }
 
-  private streamOf(id: string): EventStream {
-    const { events: store, streams } = this.settings;
-    const kind = id.startsWith('g') ? 'g' : 'p';
-    const log = store ? new EventLog(id, this.session, store) : undefined;
-    const stream = new EventStream(streams, kind, log);
+  /** A stream that a client can resume here. */
+  private find(id: string): EventStream | undefined {
+    const { logKey } = this.session;
+    return this.all?.find(
+      ({ log, kind, ended }) => log?.id === id && log.sessionKey === logKey && !(kind === 'g' && ended),
+    );
+  }
+
+  private add(stream: EventStream): EventStream {
     stream.holder = this.session;
+    // most sessions have one stream, and `push` would allocate room for many
+    if (this.all === undefined) this.all = [stream];
+    else this.all.push(stream);
     return stream;
   }
 
-  private continued(id: string): EventStream {
-    const { events: store, streams } = this.settings;
-    if (!store) return this.streamOf(id);
-    const [log, earlier] = [`g${streamId()}`, id].map((each) => new EventLog(each, this.session, store));
-    const stream = new ContinuedStream(streams, log as EventLog, earlier as EventLog);
-    stream.holder = this.session;
+  private remove(stream: EventStream): void {
+    const at = this.all?.indexOf(stream) ?? -1;
+    if (at !== -1) this.all?.splice(at, 1);
+  }
+
+  /** Ends a stream that goes on in another process. Its reader, if it is still there, follows. */
+  private leave(stream: EventStream): void {
+    stream.pause(this.settings.retryMs);
+    stream.end();
+    this.remove(stream);
+  }
+
+  private standalone(id: string, isLost = false): EventStream {
+    const { streams } = this.settings;
+    const log = this.logOf(id);
+    if (log === undefined) return new EventStream(streams, 'g');
+    const stream = new MovingStream(streams, log, this);
+    if (isLost) stream.hold();
     return stream;
+  }
+
+  private past(id: string, node: string | undefined): EventStream {
+    const { streams } = this.settings;
+    const own = this.session.node;
+    // its events keep their ids, which name the process that runs the request
+    const log = this.logOf(id, own && node);
+    if (log === undefined) return new EventStream(streams, 'p');
+    return new PastStream(streams, log, own === undefined ? undefined : () => this.askFor(id, node));
+  }
+
+  private logOf(id: string, node?: string): EventLog | undefined {
+    const { events: store, stores, appends } = this.settings;
+    return store ? new EventLog(id, this.session, { store, stores, appends, node }) : undefined;
   }
 
   private freeSlot(): void {

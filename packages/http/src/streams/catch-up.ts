@@ -14,17 +14,13 @@ const REREAD_SIZE = 262_144;
 
 /** A stream whose readers may have missed events. */
 export interface CatchUpSource {
-  /** Number of events sent by this process. */
+  /** The position of its last event. Infinite if only the store knows. */
   readonly sequence: number;
   readonly log?: EventLog | undefined;
-  /** Whether there is no event after a position. `false` if only the store knows. */
-  endsAt(position: number): boolean;
   /** Reads events from the store. */
   read(after: number, limit: number): Promise<readonly StoredEvent[] | undefined>;
   /** Called when the reader has been sent everything. */
   caughtUp(sink: Sink): void;
-  /** Called when the store fails. */
-  broke(sink: Sink, error: unknown): void;
 }
 
 /**
@@ -45,10 +41,6 @@ export class CatchUp {
     readonly sink: Sink,
     private position: number,
   ) {}
-
-  get log(): EventLog | undefined {
-    return this.stream.log;
-  }
 
   /** Sends a page of events, and then all that follow. */
   send(page: readonly StoredEvent[], readers: SlowReaders): void {
@@ -103,7 +95,7 @@ export class CatchUp {
   private async readOn(readers: SlowReaders): Promise<void> {
     const { stream, sink, position } = this;
     this.clear();
-    if (stream.endsAt(position)) return stream.caughtUp(sink);
+    if (position >= stream.sequence) return stream.caughtUp(sink);
     try {
       const { sequence } = stream;
       const page = (await stream.read(position, PAGE)) ?? [];
@@ -112,8 +104,9 @@ export class CatchUp {
       // without newer events, stop here: the store may have lost them
       if (isNewer || stream.sequence > sequence) this.send(page, readers);
       else stream.caughtUp(sink);
-    } catch (error) {
-      stream.broke(sink, error);
+    } catch {
+      // the error is reported
+      sink.destroy();
     }
   }
 }

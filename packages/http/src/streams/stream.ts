@@ -39,10 +39,8 @@ export class EventStream implements SinkOwner, CatchUpSource {
   sequence = 0;
   /** Whether its reader has resumed the stream with a GET. */
   resumed = false;
-  /** Whether the stream has ended and only the store has its events. */
-  private isPast = false;
   /** Sends a reader the events that it has missed. The reader becomes `sink` only after that. */
-  private catchUp: CatchUp | undefined;
+  protected catchUp: CatchUp | undefined;
   /** Number of the latest call of `resume`. */
   private resumes = 0;
   /** Number of calls of `resume` that are waiting for the store. */
@@ -52,7 +50,7 @@ export class EventStream implements SinkOwner, CatchUpSource {
   /** Whether messages were dropped since the reader last caught up. */
   private dropping = false;
 
-  /** @param kind see `StreamKind`; undefined outside a session */
+  /** @param kind `g` (GET) for messages that belong to no request, `p` (POST) for those of one; none outside a session */
   constructor(
     protected readonly parts: StreamParts,
     readonly kind?: 'g' | 'p',
@@ -82,11 +80,6 @@ export class EventStream implements SinkOwner, CatchUpSource {
     readers.forget(sink);
     ending.delete(sink);
     if (this.sink === sink || this.catchUp?.sink === sink) this.detach();
-  }
-
-  /** Marks a stream that has already ended or belongs to another process. Its events can be replayed from the store. */
-  endBefore(): void {
-    this.isPast = this.ended = true;
   }
 
   /** Sends a priming event, so that the client can resume even if it receives nothing else. */
@@ -137,8 +130,9 @@ export class EventStream implements SinkOwner, CatchUpSource {
   pause(retryMs: number): void {
     if (this.log === undefined) return;
     const retry = `${BLANK_LINE}retry: ${retryMs}`;
-    const behind = this.catchUp?.sink;
     this.write(retry);
+    this.commitTick();
+    const behind = this.catchUp?.sink;
     this.disconnect();
     if (behind) this.finish(behind, toSent(retry));
   }
@@ -154,15 +148,16 @@ export class EventStream implements SinkOwner, CatchUpSource {
    * Sends a reconnected client the events it has missed, and then all that follow. A previous reader is disconnected.
    * @param after position of the last event that the client received
    * @param open starts the response
+   * @param _node the process that has sent that event, if the event says so
    * @returns false if the stream is unknown or has not reached that position
    */
-  async resume(after: number, open: () => Sink): Promise<boolean> {
-    if (this.log === undefined || (!this.isPast && after > this.sequence)) return false;
+  async resume(after: number, open: () => Sink, _node?: string): Promise<boolean> {
+    if (this.log === undefined || after > this.sequence) return false;
     const turn = (this.resumes += 1);
     this.resuming += 1;
     try {
-      const page = this.endsAt(after) ? [] : await this.read(after, PAGE);
-      if (this.isPast && page === undefined && !this.log.mayBeUnknown(after)) return false;
+      const page = after === this.sequence ? [] : await this.read(after, PAGE);
+      if (page === undefined && (await this.isUnknown(after))) return false;
       await this.parts.readers.settled();
       const sink = open();
       sink.own(this);
@@ -173,10 +168,6 @@ export class EventStream implements SinkOwner, CatchUpSource {
     } finally {
       this.resuming -= 1;
     }
-  }
-
-  endsAt(position: number): boolean {
-    return !this.isPast && position >= this.sequence;
   }
 
   async read(after: number, limit: number): Promise<readonly StoredEvent[] | undefined> {
@@ -192,9 +183,9 @@ export class EventStream implements SinkOwner, CatchUpSource {
     this.flush();
   }
 
-  broke(sink: Sink, error: unknown): void {
-    this.log?.report(error);
-    sink.destroy();
+  /** Whether a client can't know the stream, since the store doesn't. */
+  protected isUnknown(_after: number): boolean | Promise<boolean> {
+    return false;
   }
 
   /** Start of an event without a position. */
@@ -239,9 +230,9 @@ export class EventStream implements SinkOwner, CatchUpSource {
     return (this.dropping = true);
   }
 
-  protected startCatchUp(catchUp: CatchUp, page: readonly StoredEvent[], after: number): void {
+  private startCatchUp(catchUp: CatchUp, page: readonly StoredEvent[], after: number): void {
     const { sink } = catchUp;
-    const previous = this.sink ?? (this.catchUp?.sink === sink ? undefined : this.catchUp?.sink);
+    const previous = this.sink ?? this.catchUp?.sink;
     this.detach();
     this.catchUp = catchUp;
     this.resumed = true;
@@ -249,7 +240,7 @@ export class EventStream implements SinkOwner, CatchUpSource {
     if (previous?.slow) previous.destroy();
     else if (previous) this.finish(previous, '');
     if (this.ended) this.parts.ending.add(sink);
-    if (catchUp.log?.primes) sink.write(toSent(catchUp.log.primingEvent(after)));
+    if (this.log?.primes) sink.write(toSent(this.log.primingEvent(after)));
     catchUp.send(page, this.parts.readers);
     if (sink.closed) this.closed(sink);
   }
@@ -265,6 +256,15 @@ export class EventStream implements SinkOwner, CatchUpSource {
     if (count > 0 && log !== undefined) log.append({ first: this.sequence - count + 1, count, text });
   }
 
+  /** Takes the reader off, after everything that it was sent. */
+  protected takeOff(): Sink | undefined {
+    this.commitTick();
+    const { sink, pending } = this;
+    if (pending !== '') sink?.write(pending);
+    if (sink) this.detach();
+    return sink;
+  }
+
   private disconnect(): void {
     this.commitTick();
     const { sink, pending } = this;
@@ -272,7 +272,7 @@ export class EventStream implements SinkOwner, CatchUpSource {
     if (sink) this.finish(sink, pending);
   }
 
-  private finish(sink: Sink, text: string): void {
+  protected finish(sink: Sink, text: string): void {
     const { ending, readers } = this.parts;
     if (!sink.closed) ending.add(sink);
     sink.end(text);
