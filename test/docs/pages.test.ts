@@ -81,7 +81,7 @@ describe('the code blocks of the documentation', () => {
   });
 
   it('name a language that is known', () => {
-    const known = new Set(['ts', 'js', 'json', 'jsonc', 'sh', 'http', 'ini', 'dockerfile', 'yaml', 'text']);
+    const known = new Set(['ts', 'js', 'json', 'jsonc', 'sh', 'http', 'ini', 'dockerfile', 'nginx', 'yaml', 'text']);
     expectNone('Name another.', BLOCKS.filter(({ language }) => !known.has(language)).map(at));
     expect(BLOCKS.length).toBeGreaterThan(100);
   });
@@ -101,7 +101,7 @@ const FOREIGN = new Set(
     fastify: 'forceCloseConnections inject onSend',
     nest: `AuthGuard HttpException PartialType Reflector ValidationPipe enableShutdownHooks getClass getHandler overrideProvider
       setGlobalPrefix useValue`,
-    others: 'afterEach consume createZodDto destination terminationGracePeriodSeconds toStandardJsonSchema',
+    others: 'afterEach consume createZodDto destination preStop terminationGracePeriodSeconds toStandardJsonSchema',
     // of an example in the sentence
     examples: 'Dto Files clean closeShop now',
   }).flatMap((names) => names.split(/\s+/)),

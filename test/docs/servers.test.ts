@@ -206,7 +206,9 @@ describe('every page with a server', () => {
   const ELSEWHERE = new Map([
     ['docs/errors.md', 'test/architecture/docs.test.ts runs each example'],
     ['docs/from-the-sdk.md', 'from-the-sdk.test.ts'],
+    ['docs/scaling.md', 'scaling.test.ts'],
     ['docs/schemas.md', 'shows an option only'],
+    ['packages/redis/README.md', 'shows an option only'],
     ['docs/telemetry.md', 'shows plugins only'],
     ['docs/testing.md', 'shows how to call a server, and not one'],
     ['docs/workers.md', 'test/packaging/lacking.test.ts'],

@@ -1,5 +1,5 @@
 import { McpServer, type Principal } from '@decorum/core';
-import { type Auth, MemoryEventStore, MemorySessionStore } from '@decorum/http';
+import { type Auth, MemoryEventStore } from '@decorum/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { IsString } from 'class-validator';
 
@@ -39,20 +39,23 @@ export async function authenticate(request: FastifyRequest, _reply: FastifyReply
   request.user = { id: 'ada' };
 }
 
-export class RedisSessionStore extends MemorySessionStore {
-  constructor(readonly redis: object) {
+/** A client of a store that keeps texts, and a store of events over it. */
+export declare const cache: {
+  read(key: string): Promise<string | null>;
+  write(
+    key: string,
+    text: string,
+    how: { ttlMs: number; version: number; expected: number | undefined },
+  ): Promise<boolean>;
+  expire(key: string, ttlMs: number): Promise<void>;
+  remove(key: string): Promise<void>;
+};
+
+export class CachedEvents extends MemoryEventStore {
+  constructor(readonly cache: object) {
     super();
   }
 }
-
-export class RedisEventStore extends MemoryEventStore {
-  constructor(readonly redis: object) {
-    super();
-  }
-}
-
-/** A Redis client. */
-export const redis = {};
 
 /** The global object of another runtime. */
 export declare const Deno: {
