@@ -15,6 +15,7 @@ const WORKSPACE = [
   ...foldersIn('examples'),
   'bench',
   'test/auth',
+  'test/cluster',
   'test/conformance',
   'test/interop',
   'test/packaging/jest',

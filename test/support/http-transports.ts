@@ -1,4 +1,6 @@
 // HTTP transports for clients of each revision. They do only what the revision requires.
+import { setTimeout as wait } from 'node:timers/promises';
+
 import { afterEach } from '@jest/globals';
 import type { McpServer, Principal } from '@decorum/core';
 import { listen, type Listening } from '@decorum/http';
@@ -15,6 +17,9 @@ import {
 import { type Revision, STATELESS } from './requirements.js';
 
 type Headers = Record<string, string>;
+
+/** Milliseconds until a client opens a stream again. */
+const COMING_BACK_MS = 20;
 
 const LISTENING = new Map<McpServer, Promise<Listening>>();
 
@@ -98,11 +103,14 @@ class HttpLine implements Line {
   /** Ids of cancelled requests. They get no answer. */
   private readonly cancelled = new Set<unknown>();
   private session: Headers = {};
+  private isClosed = false;
 
   constructor(
     private readonly url: string,
     private readonly receive: Receiver,
     private readonly options: RawOptions,
+    /** Whether it opens a stream again that ends too early. */
+    private readonly comesBack = false,
   ) {}
 
   async send(text: string): Promise<void> {
@@ -129,11 +137,16 @@ class HttpLine implements Line {
   }
 
   async close(): Promise<void> {
+    this.isClosed = true;
     for (const { controller } of this.readings.values()) controller.abort();
-    if (this.session['mcp-session-id'] === undefined) return;
+    if (this.sessionId === undefined) return;
     // the test may have closed the server
     const ended = await fetch(this.url, { method: 'DELETE', headers: this.headers() }).catch(() => undefined);
     await ended?.text();
+  }
+
+  get sessionId(): string | undefined {
+    return this.session['mcp-session-id'];
   }
 
   private headers(): Headers {
@@ -159,9 +172,7 @@ class HttpLine implements Line {
     if (id !== null) this.session = { 'mcp-session-id': id, ...versionHeader(this.options.revision) };
     if (response.headers.get('content-type') === 'text/event-stream') {
       const check = new StreamCheck(message);
-      return await this.take(response, reading, (data) => {
-        for (const each of [JSON.parse(data) as Message | Message[]].flat()) this.report(check.next(each));
-      });
+      return await this.follow(single?.id, response, reading, (each) => this.report(check.next(each)));
     }
     const body = await response.text().catch(() => undefined);
     if (body === undefined) return;
@@ -176,6 +187,8 @@ class HttpLine implements Line {
 
   private async take(response: Response, reading: Reading, check = (_data: string) => {}): Promise<void> {
     for await (const event of eventsOf(response)) {
+      // the rest of a chunk that arrived before the client cut the connection
+      if (reading.controller.signal.aborted) return;
       if (event.id !== undefined) reading.lastEventId = event.id;
       if (!event.data) continue;
       check(event.data);
@@ -186,13 +199,42 @@ class HttpLine implements Line {
   /** Opens a stream. `id` is undefined for the messages that belong to no request. */
   private async open(id: unknown, more: Headers): Promise<void> {
     const reading: Reading = { controller: new AbortController() };
+    const { 'last-event-id': lastEventId } = more;
+    if (lastEventId !== undefined) reading.lastEventId = lastEventId;
     this.readings.set(id, reading);
     const headers = { accept: 'text/event-stream', ...this.headers(), ...more };
     const response = await fetch(this.url, { headers, signal: reading.controller.signal });
     const type = response.headers.get('content-type');
     if (response.status !== 200 || type !== 'text/event-stream')
       throw new Error(`${response.status} ${type} ${await response.text()}`);
-    void this.take(response, reading);
+    void this.follow(id, response, reading);
+  }
+
+  private async follow(
+    id: unknown,
+    response: Response,
+    reading: Reading,
+    check = (_message: Message) => {},
+  ): Promise<void> {
+    let isAnswered = false;
+    await this.take(response, reading, (data) => {
+      for (const each of [JSON.parse(data) as Message | Message[]].flat()) {
+        isAnswered ||= each.id === id && each.method === undefined;
+        check(each);
+      }
+    });
+    const { controller, lastEventId } = reading;
+    if (!this.comesBack || isAnswered || (id !== undefined && lastEventId === undefined)) return;
+    let isBack = false;
+    while (!isBack) {
+      await wait(COMING_BACK_MS);
+      if (this.isClosed || controller.signal.aborted) return;
+      const opened = this.open(id, lastEventId === undefined ? {} : { 'last-event-id': lastEventId });
+      isBack = await opened.then(
+        () => true,
+        (error: Error) => error.message.startsWith('404'),
+      );
+    }
   }
 }
 
@@ -206,6 +248,12 @@ export const overHttp: RawTransport = async (server, receive, options) => {
   const { url } = await endpointOf(server);
   return new HttpLine(url, receive, options);
 };
+
+/** Streamable HTTP to a server in another process. It takes no server. */
+export const overUrl =
+  (url: URL): RawTransport =>
+  async (_server, receive, options) =>
+    new HttpLine(url.href, receive, options, true);
 
 /** HTTP+SSE, for 2024-11-05 only. */
 export const overHttpSse: RawTransport = async (server, receive, { principal }) => {

@@ -42,6 +42,8 @@ export interface Line {
   closeRequest?(id: unknown): void;
   /** Drops the stream of a request, and resumes it after `meanwhile`. */
   resume?(id: unknown, meanwhile: () => Promise<void>): Promise<void>;
+  /** The session, over HTTP. */
+  readonly sessionId?: string | undefined;
   close(): void | Promise<void>;
 }
 

@@ -1,7 +1,17 @@
 import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 
-import { Completion, Context, McpServer, NoInput, Prompt, Resource, Tool, toolResult } from '@decorum/core';
+import {
+  Completion,
+  Context,
+  McpServer,
+  type McpServerOptions,
+  NoInput,
+  Prompt,
+  Resource,
+  Tool,
+  toolResult,
+} from '@decorum/core';
 import { IsIn, IsInt, IsNumber, IsString, Max, Min } from 'class-validator';
 
 class Addends {
@@ -146,7 +156,10 @@ async function answer(ctx: Context, how: Question['how']): Promise<string> {
 }
 
 /** Creates the server of the soak. */
-export function createSoakServer(): { readonly server: McpServer; readonly running: () => number } {
+export function createSoakServer(more: Partial<McpServerOptions> = {}): {
+  readonly server: McpServer;
+  readonly running: () => number;
+} {
   const tools = new SoakTools();
   const server = new McpServer({
     name: 'soak',
@@ -155,6 +168,7 @@ export function createSoakServer(): { readonly server: McpServer; readonly runni
     secret: 'a secret of the soak, which protects nothing',
     // thousands of masked errors are expected
     logger: { warn: () => {}, error: () => {} },
+    ...more,
   });
   return { server, running: () => tools.running };
 }
