@@ -90,8 +90,8 @@ export interface Actor {
   setLevel(level: 'debug' | 'error'): Promise<void>;
   /** Cuts the stream of notifications. The client opens another one. */
   cutStream(): Promise<void>;
-  /** Ends the session, and returns the status of a request in it afterwards. */
-  end(): Promise<number>;
+  /** Ends the session, and waits until no node knows it any more. */
+  end(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -109,18 +109,19 @@ export interface Door {
   cut(session: string, method: 'GET' | 'POST'): number;
 }
 
-/** The status of a request in a session that has ended. */
-export async function statusIn(url: URL, session: string, revision: string): Promise<number> {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      'mcp-session-id': session,
-      ...(revision >= '2025-06-18' && { 'mcp-protocol-version': revision }),
-    },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 'late', method: 'ping' }),
-  });
-  await response.text();
-  return response.status;
+/** Waits until requests in a session that has ended get 404. The other nodes learn of its end a moment later. */
+export async function ended(url: URL, session: string, revision: string): Promise<void> {
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    'mcp-session-id': session,
+    ...(revision >= '2025-06-18' && { 'mcp-protocol-version': revision }),
+  };
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 'late', method: 'ping' });
+  // in a row, so each node has answered so
+  for (let times = 0; times < 3;) {
+    const response = await fetch(url, { method: 'POST', headers, body });
+    await response.text();
+    times = response.status === 404 ? times + 1 : 0;
+  }
 }

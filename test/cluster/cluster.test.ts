@@ -1,16 +1,13 @@
 // Three nodes in processes of their own, one Redis, and a proxy without sticky sessions: each request of a client
 // reaches another node. `CLUSTER_ROUNDS=100` repeats everything a hundred times.
-import { setTimeout as wait } from 'node:timers/promises';
-
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
 
 import { Nodes } from '../../bench/src/cluster/nodes.js';
 import { RedisProcess } from '../../bench/src/cluster/redis-process.js';
 import { RoundRobin } from '../../bench/src/cluster/round-robin.js';
 import { RAW_KINDS } from './raw-actors.js';
-import { type Actor, CHANGED, type Door } from './actor.js';
+import type { Door } from './actor.js';
 import { DEEDS, perform } from './deeds.js';
-import { Load } from './load.js';
 import { Nginx } from './nginx.js';
 import { SDK_KINDS } from './sdk-actors.js';
 
@@ -68,69 +65,3 @@ describe('clients behind nginx, which lets three nodes take turns', () => {
       await perform(deed, kind, { door: doorOf(way), nodes, rounds: Math.ceil(ROUNDS / 6) });
   });
 });
-
-describe('a node of three that is killed under load', () => {
-  const URI = 'soak://watched';
-  /** Milliseconds within which a call fails whose node is dead. */
-  const FAILS_MS = 5000;
-  const kinds = [...SDK_KINDS, ...RAW_KINDS].filter(({ revision }) => revision === '2025-11-25');
-  let load: Load;
-  let actors: Actor[];
-
-  beforeAll(async () => {
-    load = new Load(proxy.url);
-    actors = await Promise.all([...kinds, ...kinds].map((kind) => kind.connect(doorOf(proxy))));
-    await Promise.all(actors.map((actor) => actor.follow(URI)));
-    load.start();
-  });
-
-  afterAll(async () => {
-    await load.stop();
-    await Promise.all(actors.map((actor) => actor.close()));
-  });
-
-  /** Requires that a change reaches everybody. */
-  async function change(): Promise<void> {
-    const before = actors.map(({ notes }) => notes.count(CHANGED));
-    expect(await anyone(() => actors[0]?.call('changed'))).toBe('done');
-    await Promise.all(actors.map(({ notes }, index) => notes.reach(CHANGED, (before[index] ?? 0) + 1)));
-  }
-
-  it.each([0, 1, 2])('loses the calls that ran there, and nothing else: node %i', async (index) => {
-    await load.more(50);
-    // one call on each node, because requests take turns
-    const names = actors.map((_, each) => `${index} ${each}`);
-    const running = await Promise.all(actors.map((actor, each) => actor.begin('hold', { name: names[each] })));
-    const failed: number[] = [];
-    const ends = running.map(({ result }, each) =>
-      result.then(
-        () => failed.push(each),
-        () => failed.push(each),
-      ),
-    );
-    await nodes.kill(index);
-    const deadline = wait(FAILS_MS);
-    await change();
-    await Promise.race([Promise.any(ends), deadline]);
-    await load.more(50);
-    await nodes.restart(index);
-    proxy.restore(index);
-    await change();
-    await deadline;
-    expect(failed).not.toEqual([]);
-    const others = names.filter((_, each) => !failed.includes(each));
-    await Promise.all(running.map((each) => each.cancel()));
-    await Promise.all(others.map((name) => nodes.heard('stopped', name)));
-    expect(load.problems).toEqual([]);
-    for (const { name, repeated } of load.flows) expect(nodes.count('effect', name)).toBeLessThanOrEqual(1 + repeated);
-  });
-});
-
-/** The result of the first of two tries. */
-async function anyone<T>(act: () => Promise<T> | undefined): Promise<T | undefined> {
-  try {
-    return await act();
-  } catch {
-    return await act();
-  }
-}

@@ -1,7 +1,7 @@
 import { overUrl } from '../support/http-transports.js';
 import { type Answer, type Line, type Message, RawClient, textOf } from '../support/raw-client.js';
 import { type Revision, STATELESS } from '../support/requirements.js';
-import { type Actor, ANSWERS, type Door, type Kind, Notes, type Running, statusIn } from './actor.js';
+import { type Actor, ANSWERS, type Door, type Kind, Notes, type Running, ended } from './actor.js';
 
 const answers: Readonly<Record<string, Answer>> = Object.fromEntries(
   Object.entries(ANSWERS).map(([method, answer]) => [method, (params) => ({ result: answer(params) })]),
@@ -78,10 +78,10 @@ class RawActor implements Actor {
     await this.client.resume(undefined as never, async () => {});
   }
 
-  async end(): Promise<number> {
+  async end(): Promise<void> {
     const { sessionId = '' } = this.line;
     await this.client.close();
-    return await statusIn(this.door.url, sessionId, this.revision);
+    await ended(this.door.url, sessionId, this.revision);
   }
 
   async close(): Promise<void> {

@@ -7,7 +7,7 @@ import {
   ListRootsRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 
-import { type Actor, ANSWERS, type Door, type Kind, type Note, Notes, type Running, statusIn } from './actor.js';
+import { type Actor, ANSWERS, type Door, type Kind, type Note, Notes, type Running, ended } from './actor.js';
 
 const INFO = { name: 'cluster', version: '1.0.0' };
 const CAPABILITIES = { sampling: {}, elicitation: {}, roots: {} };
@@ -117,10 +117,10 @@ class SdkActor implements Actor {
     await this.notes.until(() => this.streams > before);
   }
 
-  async end(): Promise<number> {
+  async end(): Promise<void> {
     const { session } = this;
     await this.sdk.transport.terminateSession();
-    return await statusIn(this.door.url, session, this.revision);
+    await ended(this.door.url, session, this.revision);
   }
 
   async close(): Promise<void> {
