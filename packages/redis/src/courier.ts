@@ -82,6 +82,11 @@ export class RedisCourier implements Courier {
     }
   }
 
+  async tell(letter: Letter): Promise<void> {
+    // nobody waits for an answer to 0
+    await this.channels.send({ kind: 'letter', number: 0, text: JSON.stringify(letter) });
+  }
+
   /** Answers false to all that wait: the server has closed. */
   close(): void {
     for (const answer of this.answers.values()) answer.give(false);
@@ -105,7 +110,7 @@ export class RedisCourier implements Courier {
     if (kind === 'answer') this.answers.get(number)?.give(text === 'true');
     if (kind !== 'letter' || (from === this.node && !isAddressed)) return;
     if (!isAddressed) {
-      void this.take(text).then((isTaken) => isTaken && this.answer(from, number, true));
+      void this.take(text).then((isTaken) => isTaken && number > 0 && this.answer(from, number, true));
       return;
     }
     const name = `${from} ${number}`;

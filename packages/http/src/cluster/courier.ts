@@ -43,6 +43,12 @@ export interface Courier {
    */
   send(letter: Letter, to?: string): boolean | Promise<boolean>;
   /**
+   * Sends a letter to all others that none of them needs to take. If implemented, it is called instead of `send`, whose
+   * result may take long if nobody takes the letter.
+   * @returns once the letter arrives everywhere before what any process sends from now on
+   */
+  tell?(letter: Letter): void | Promise<void>;
+  /**
    * Receives the letters for this process.
    * @param take returns whether it took the letter
    * @returns a function that stops receiving

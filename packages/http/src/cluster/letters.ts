@@ -1,5 +1,5 @@
 import type { ClusterCounts } from '@decorum/core/transport';
-import { andThen, isPromise } from '@decorum/core/internal';
+import { andThen } from '@decorum/core/internal';
 
 import { failureOf, type Report, type StoreCalls } from '../sessions/store-calls.js';
 import type { Courier, Letter } from './courier.js';
@@ -24,16 +24,17 @@ export class Letters {
     return this.parts.courier.node;
   }
 
-  /** Sends a letter to all other processes. Nobody waits for it: if it is lost, they learn of it in two seconds. */
-  tell(letter: Letter): void {
-    const { courier, counts, report } = this.parts;
+  /**
+   * Sends a letter to all other processes. Doesn't fail: if it is lost, they learn of it in two seconds. Who waits for it
+   * knows that it arrives before the changes that a client causes from now on.
+   */
+  async tell(letter: Letter): Promise<void> {
+    const { courier, stores, counts } = this.parts;
     counts.letters += 1;
-    const failed = (error: unknown) => report(error, failureOf('courier.send'));
     try {
-      const sent = courier.send(letter);
-      if (isPromise(sent)) sent.then(undefined, failed);
-    } catch (error) {
-      failed(error);
+      await stores.run('courier.send', () => (courier.tell ? courier.tell(letter) : courier.send(letter)));
+    } catch {
+      // the error is reported
     }
   }
 

@@ -37,9 +37,10 @@ export function requireSessionStore(store: SessionStore | undefined): SessionSto
  */
 export function requireCourier(courier: Courier | undefined, store: SessionStore | undefined): Courier | undefined {
   if (courier === undefined) return undefined;
-  const { send, receive, node } = (courier ?? {}) as Partial<Courier>;
+  const { send, tell, receive, node } = (courier ?? {}) as Partial<Courier>;
   if (typeof send !== 'function' || typeof receive !== 'function')
     throw invalid('courier', 'must be an object with the methods `send` and `receive`');
+  requireOptionalMethod('courier.tell', tell);
   requireNode('courier.node', node);
   if (store === undefined) throw invalid('courier', 'needs `sessionStore`');
   return courier;

@@ -18,7 +18,7 @@ export async function storeOwner({ state }: { readonly state: Session }, parts: 
     const next = { ...record, version: (expected ?? 0) + 1 };
     if ((await stores.run('sessionStore.set', () => store.set(next, ttlMs, expected))) !== false) {
       record.version = next.version;
-      letters?.tell({ kind: 'changed', session: id, record: next });
+      await letters?.tell({ kind: 'changed', session: id, record: next });
       return true;
     }
     counts.conflicts += 1;

@@ -85,7 +85,7 @@ export class RecordWriter {
       const next = { ...record, version: (version ?? 0) + 1 };
       if ((await stores.run('sessionStore.set', () => store.set(next, ttlMs, version))) !== false) {
         if (record.version === version) record.version = next.version;
-        letters?.tell({ kind: 'changed', session: id, record: next });
+        await letters?.tell({ kind: 'changed', session: id, record: next });
         return;
       }
       counts.conflicts += 1;

@@ -111,7 +111,7 @@ export class HttpSession extends CountedSession implements SessionLink, LoggedSe
     if (letters === undefined || !this.isShared) return true;
     const letter = { kind: 'message', session: this.id, message } as const;
     if ('method' in message) {
-      letters.tell(letter);
+      void letters.tell(letter);
       return true;
     }
     const [, node] = QUESTION_ID.exec(String(message.id)) ?? [];
