@@ -504,7 +504,7 @@ describe('A store that never responds', () => {
     'in `%s`, costs the client a 503 instead of an endless wait (#22)',
     async (method) => {
       const store = new LateSessionStore();
-      const { url, errors, session } = await serveSession({ sessionStore: store, keepAliveMs: 10 });
+      const { url, errors, session } = await serveSession({ sessionStore: store, storeTimeoutMs: 20 });
       Object.assign(store, { [method]: never });
       const kind = { get: 'GET', set: 'POST', delete: 'DELETE' }[method];
       const answer =

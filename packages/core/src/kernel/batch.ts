@@ -6,7 +6,7 @@ import { McpError } from '../protocol/errors.js';
 import type { JsonRpcMessage } from '../protocol/jsonrpc.js';
 import { McpLimitError } from '../protocol/limits.js';
 import { beginsConversation } from '../protocol/methods.js';
-import type { Reply } from '../protocol/reply.js';
+import { type Reply, UNTAKEN } from '../protocol/reply.js';
 
 /** The error that rejects an invalid batch; undefined if the batch is valid. */
 export function batchFault(batch: readonly unknown[], maxBatch: number): McpError | undefined {
@@ -22,12 +22,14 @@ export function batchFault(batch: readonly unknown[], maxBatch: number): McpErro
 const invalid = (problem: string) => new McpError('invalid-request', problem);
 
 /**
- * Joins the replies to a batch. A batch without requests gets no response.
+ * Joins the replies to a batch. A batch without requests gets no response, but it fails if no process waits for one of its
+ * answers, so that the client may send it again.
  * @param failure the error that denied the whole batch
  */
 export function joined(parts: readonly Reply[], failure?: McpError): Reply {
   const texts = parts.flatMap(({ text }) => text ?? []);
-  return { text: texts.length === 0 ? undefined : `[${texts.join(',')}]`, parts, ...(failure && { failure }) };
+  const fault = failure ?? (texts.length === 0 && parts.includes(UNTAKEN) ? UNTAKEN.failure : undefined);
+  return { text: texts.length === 0 ? undefined : `[${texts.join(',')}]`, parts, ...(fault && { failure: fault }) };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { isObject, requireFinite } from '@decorum/schema/internal';
+import { attempt, isObject, requireFinite } from '@decorum/schema/internal';
 
 import { FAILURES, McpError } from '../protocol/errors.js';
 import type { Exchange } from '../protocol/exchange.js';
@@ -81,7 +81,11 @@ export class Failures {
     const rejected = this.reject(error, (isTaken ? undefined : id) ?? unreadableId(message, conversation), wire);
     // a malformed response still settles its question
     if (isObject(message) && !('method' in message)) {
-      conversation?.settle({ jsonrpc: '2.0', id: message['id'] as RequestId });
+      // nothing waits for another process to take it
+      attempt(
+        () => conversation?.settle({ jsonrpc: '2.0', id: message['id'] as RequestId }),
+        () => {},
+      );
     }
     // never answer responses: two peers rejecting each other's errors would loop forever
     return isUnanswered(message) ? { ...rejected, text: undefined } : rejected;

@@ -51,13 +51,17 @@ export class RecordWriter {
 
   /** Applies the unsaved changes again, after the record was replaced by a stored one. */
   reapply(): void {
-    for (const { apply, failed } of [...this.writing, ...this.waiting]) {
+    const fits = ({ apply, failed }: Waiting) => {
       try {
         apply(this.state.record);
+        return true;
       } catch (error) {
         failed(error);
+        return false;
       }
-    }
+    };
+    this.writing = this.writing.filter(fits);
+    this.waiting = this.waiting.filter(fits);
   }
 
   private async writeAll(): Promise<void> {

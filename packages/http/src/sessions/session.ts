@@ -9,8 +9,9 @@ import type {
   SessionRecord,
   Wire,
 } from '@decorum/core/transport';
-import type { Principal, TransportInfo } from '@decorum/core';
+import { McpError, type Principal, type TransportInfo } from '@decorum/core';
 
+import { HttpError } from '../endpoint/http-error.js';
 import type { LoggedSession } from '../streams/event-log.js';
 import { RecordWriter } from './record-writer.js';
 import { CountedSession } from './session-quotas.js';
@@ -60,7 +61,7 @@ export class HttpSession extends CountedSession implements SessionLink, LoggedSe
     const isKept = store !== undefined && origin.shared;
     const { principal } = origin.record ?? origin;
     this.owner = principal && ownerOf(principal);
-    this.save = isKept ? (change) => this.writerTo(store).save(change) : undefined;
+    this.save = isKept ? (change) => this.saveIn(store, change) : undefined;
     this.expiresAt = principal ? 0 : undefined;
     this.isUnannounced = origin.record?.adopted === true;
     this.streams = new SessionStreams(this, settings);
@@ -201,6 +202,17 @@ export class HttpSession extends CountedSession implements SessionLink, LoggedSe
 
   push(frame: Frame, isOnlyHere?: boolean): void {
     this.streams.push(frame, isOnlyHere);
+  }
+
+  private async saveIn(store: SessionStore, change: (record: SessionRecord) => void): Promise<void> {
+    try {
+      await this.writerTo(store).save(change);
+    } catch (error) {
+      // only this process has the change: the next request reads the stored record, so that it can be made again
+      this.checkedAt = 0;
+      if (!(error instanceof HttpError)) throw error;
+      throw new McpError(error.status === 503 ? 'unavailable' : 'invalid-request', error.message);
+    }
   }
 
   private writerTo(store: SessionStore): RecordWriter {
