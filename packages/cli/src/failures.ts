@@ -50,7 +50,8 @@ export function listenFailure(error: unknown): CommandFailure | undefined {
   } = (error ?? {}) as NodeJS.ErrnoException & { port?: number; address?: string };
   if (syscall === 'getaddrinfo')
     return new CommandFailure(`HOST can't be resolved: ${(error as Error).message}.`, EXIT.environment);
-  const explain = syscall === 'listen' ? ENVIRONMENT[code] : undefined;
+  // workers of node:cluster get the errors of their primary as those of `bind`
+  const explain = syscall === 'listen' || syscall === 'bind' ? ENVIRONMENT[code] : undefined;
   if (explain === undefined) return undefined;
   const where = code === 'EADDRNOTAVAIL' ? String(address) : `Port ${port ?? address}`;
   return new CommandFailure(explain(where), EXIT.environment, error);

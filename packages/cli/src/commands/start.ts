@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os';
+
 import { Command } from 'commander';
 import { CommandFailure, EXIT } from 'create-decorum';
 
@@ -7,6 +9,7 @@ interface Given {
   readonly stdio?: true;
   readonly http?: true;
   readonly envFile?: string;
+  readonly workers?: string;
 }
 
 const ENVIRONMENT = `
@@ -25,14 +28,37 @@ export function startCommand(): Command {
     .argument('[args...]', 'after --: arguments of the program')
     .option('--stdio', 'serve over stdin and stdout')
     .option('--http', 'serve over HTTP (the default)')
+    .option('--workers <number>', 'run this many processes that share a port and sessions; auto: one per core')
     .option('--env-file <file>', 'read variables from a file; those already set win')
     .addHelpText('after', ENVIRONMENT);
   return command.action(async () => {
-    const { stdio, http, envFile } = command.opts<Given>();
+    const { stdio, http, envFile, workers } = command.opts<Given>();
     const { entry, args } = operandsOf(command.args);
     if (stdio && http) throw new CommandFailure('Pass either --stdio or --http, not both.', EXIT.usage);
+    if (stdio && workers !== undefined)
+      throw new CommandFailure(
+        '--workers needs HTTP: over stdio, a program has one client. Leave out one of them.',
+        EXIT.usage,
+      );
+    const count = workers === undefined ? undefined : countOf(workers);
     // imported here, because other commands don't need it
     const { start } = await import('../start/start.js');
-    await start(entry, { transport: stdio ? 'stdio' : 'http', isChosen: stdio ?? http ?? false, envFile, args });
+    await start(entry, {
+      transport: stdio ? 'stdio' : 'http',
+      isChosen: stdio ?? http ?? false,
+      envFile,
+      workers: count,
+      args,
+    });
   });
+}
+
+const MAX_WORKERS = 256;
+
+/** The number of workers. */
+function countOf(text: string): number {
+  const count = text === 'auto' ? availableParallelism() : Number(text);
+  if (/^(?:auto|\d+)$/.test(text) && count >= 1 && count <= MAX_WORKERS) return count;
+  const remedy = `Pass a whole number from 1 to ${MAX_WORKERS}, or "auto" for one per core.`;
+  throw new CommandFailure(`--workers is "${text}". ${remedy}`, EXIT.usage);
 }

@@ -1,3 +1,4 @@
+import cluster from 'node:cluster';
 import { resolve } from 'node:path';
 import { loadEnvFile } from 'node:process';
 
@@ -26,6 +27,8 @@ export interface StartOptions {
   /** Whether the user named the transport. The program then gets it as an argument. */
   readonly isChosen: boolean;
   readonly envFile: string | undefined;
+  /** Number of processes to run the program in; undefined for this one. */
+  readonly workers: number | undefined;
   /** Arguments of the program. */
   readonly args: readonly string[];
 }
@@ -39,12 +42,16 @@ const say = (line: string) => process.stderr.write(`${line}\n`);
  */
 export async function start(
   entry: string | undefined,
-  { transport, isChosen, envFile, args }: StartOptions,
+  { transport, isChosen, envFile, workers, args }: StartOptions,
 ): Promise<void> {
   const file = findEntry(entry, [...builtEntries(), ...ENTRIES]);
   readEnv(envFile);
-  if (isTypeScript(file))
+  const runsInWorkers = workers !== undefined;
+  if (runsInWorkers && cluster.isWorker) (await import('./worker.js')).joinWorkers();
+  else if (isTypeScript(file))
     say(`${shown(file)} is TypeScript and compiled as it loads. Run \`decorum build\` for production.`);
+  if (runsInWorkers && cluster.isPrimary)
+    return (await import('./primary.js')).serveWithWorkers(workers, process.argv.slice(2));
   const release = transport === 'stdio' ? divertStdout() : () => {};
   const { created, opened } = watchServers(release);
   const programArgs = isChosen ? [`--${transport}`, ...args] : args;

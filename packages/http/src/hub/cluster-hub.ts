@@ -60,7 +60,7 @@ function serveWorkers(options: HubOptions): Hub {
 }
 
 /** Connects a server in the primary itself. Batches are copied, as between processes. */
-function ownChannel(hub: Hub): Channel {
+function ownChannel(served: Hub): Channel {
   const copyOf = (envelope: Envelope) => JSON.parse(JSON.stringify(envelope)) as Envelope;
   const back: Channel = {
     send(envelope, done) {
@@ -70,7 +70,7 @@ function ownChannel(hub: Hub): Channel {
   };
   return {
     send(envelope, done) {
-      hub.receive(back, copyOf(envelope));
+      served.receive(back, copyOf(envelope));
       setImmediate(done);
     },
   };

@@ -1,0 +1,58 @@
+/** The part of `decorum start --workers` that runs in each worker. */
+import { clusterHub } from '@decorum/http/cluster';
+
+import { type EndMessage, SIGNALS } from './end-message.js';
+
+/** Creates the `cluster` of each server that the program creates. `McpServer` looks for it. */
+const CLUSTER = Symbol.for('decorum:cluster');
+
+/** Connects this process to the others. Call it before the program loads. */
+export function joinWorkers(): void {
+  (globalThis as { [CLUSTER]?: () => object })[CLUSTER] = () => clusterHub();
+  endOnce();
+  exitWhenIdle();
+}
+
+/** Milliseconds between looks at what a program waits for, and the number of looks at which it waits for nothing. */
+const LOOK_MS = 250;
+const IDLE_LOOKS = 4;
+
+/**
+ * Ends the process once the program waits for nothing, as Node.js would without workers. The channel to the primary keeps
+ * a worker alive, and has to: the answer to a program that wants to listen arrives over it.
+ */
+function exitWhenIdle(): void {
+  const { stdout, stderr } = process;
+  // both are opened when they are first used, and listed from then on
+  const own = process.getActiveResourcesInfo().length;
+  let looks = 0;
+  setInterval(() => {
+    const resources = process.getActiveResourcesInfo();
+    const isIdle = resources.length <= own && resources.every((each) => /^(?:PipeWrap|TTYWrap)$/.test(each));
+    looks = isIdle && stdout.writableLength + stderr.writableLength === 0 ? looks + 1 : 0;
+    if (looks < IDLE_LOOKS) return;
+    process.emit('beforeExit', Number(process.exitCode ?? 0));
+    process.exit();
+  }, LOOK_MS).unref();
+}
+
+/**
+ * Lets the program see only the first signal. A terminal or a service manager may signal all processes of the command,
+ * and the primary tells its workers as well. The program would take the second one for a request to end at once.
+ */
+function endOnce(): void {
+  const emit = process.emit.bind(process) as (event: string, ...args: unknown[]) => boolean;
+  let isEnding = false;
+  const once = (event: string, ...args: unknown[]) => {
+    if (!SIGNALS.includes(event as NodeJS.Signals)) return emit(event, ...args);
+    if (isEnding) return true;
+    isEnding = true;
+    return emit(event, ...args);
+  };
+  process.emit = once as typeof process.emit;
+  process.on('message', (message: Partial<EndMessage> | undefined) => {
+    if (message?.decorum !== 'end') return;
+    // while it still loads, the program doesn't listen yet
+    if (!once(message.signal as string, message.signal)) process.exit();
+  });
+}
