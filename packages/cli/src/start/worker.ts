@@ -47,7 +47,11 @@ function endOnce(): void {
     if (!SIGNALS.includes(event as NodeJS.Signals)) return emit(event, ...args);
     if (isEnding) return true;
     isEnding = true;
-    return emit(event, ...args);
+    const isHandled = process.listenerCount(event) > 0;
+    // without a listener, the system itself would end the process on the next signal
+    for (const each of SIGNALS) process.on(each, () => {});
+    emit(event, ...args);
+    return isHandled;
   };
   process.emit = once as typeof process.emit;
   process.on('message', (message: Partial<EndMessage> | undefined) => {
