@@ -22,6 +22,7 @@ import * as validator from 'class-validator';
 import { AUTHORIZATION } from './auth-server.js';
 import { ARGUMENTS, PLACES } from './decorators.js';
 import { INPUTS } from './inputs.js';
+import { REDIS } from './redis.js';
 import { SCHEMAS } from './schemas.js';
 import { PROVIDERS, SERVERS } from './servers.js';
 import { expectMistake, type Mistake, type Mistakes, serverOf, untyped } from './table.js';
@@ -36,6 +37,7 @@ describe.each<readonly [string, Mistakes]>([
   ['a wrong provider', PROVIDERS],
   ['a transport that cannot be opened', TRANSPORTS],
   ['an authorization server with a wrong option', AUTHORIZATION],
+  ['an engine over Redis with a wrong option', REDIS],
 ])('%s fails at startup, and the error says where it is and what to write:', (_kind, table) => {
   describe.each(Object.entries(table) as [core.StartupErrorCode, Mistake[]][])('%s', (code, rows) => {
     it.each(rows)('%s', async (_wrote, run, message) => {

@@ -43,6 +43,8 @@ export class Engine implements RedisEngine {
   private readonly channels: Channels;
   private readonly presence: Presence;
   private serverName: string | undefined;
+  /** Servers that it didn't open for. They will close it nevertheless. */
+  private refused = 0;
 
   constructor(target: RedisTarget, settings: Settings) {
     const link = new Link(target, settings);
@@ -63,7 +65,10 @@ export class Engine implements RedisEngine {
 
   /** @throws {DecorumError} `DECORUM_INVALID_OPTION` if it serves another server already */
   open(server: ClusterServer): void {
-    if (this.serverName !== undefined) throw serverTaken(this.serverName);
+    if (this.serverName !== undefined) {
+      this.refused += 1;
+      throw serverTaken(this.serverName);
+    }
     this.serverName = server.name;
     this.presence.open(this.link.open(server));
     this.channels.open();
@@ -74,6 +79,7 @@ export class Engine implements RedisEngine {
   }
 
   async close(): Promise<void> {
+    if (this.refused > 0) return void (this.refused -= 1);
     this.courier.close();
     await this.presence.close();
     this.channels.close();

@@ -26,6 +26,9 @@ while total > max do
 end
 return 1`);
 
+/** The highest limit that Redis takes from a number of JavaScript. */
+const MAX_LIMIT = Number.MAX_SAFE_INTEGER;
+
 /**
  * Stores the events of streams: a Redis stream for each, with an entry for each batch. The number of an entry is the
  * position of its last event, plus 1, because 0 isn't allowed.
@@ -42,9 +45,11 @@ export class RedisEventStore implements EventStore {
     return this.store(key, batch.first, frames);
   }
 
-  async read(key: string, after: number, limit = 1000): Promise<readonly StoredEvent[] | undefined> {
+  async read(key: string, after: number, limit = MAX_LIMIT): Promise<readonly StoredEvent[] | undefined> {
     const name = this.keyOf(key);
-    const entries = await this.link.run((client) => client.xrange(name, `${after + 2}-0`, '+', 'COUNT', limit));
+    const entries = await this.link.run((client) =>
+      client.xrange(name, `${after + 2}-0`, '+', 'COUNT', Math.min(limit, MAX_LIMIT)),
+    );
     if (entries.length > 0) return entries.flatMap((entry) => this.eventsIn(key, entry)).filter(isAfter(after));
     return (await this.link.run((client) => client.exists(name))) === 1 ? [] : undefined;
   }

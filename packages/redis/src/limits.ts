@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import type { RateLimiter } from '@decorum/core';
-import { requireOptions } from '@decorum/core/plugin';
+import { requireOptions, startupError } from '@decorum/core/plugin';
 import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
 
 import type { Link } from './link.js';
@@ -19,6 +19,9 @@ export interface LimitOptions {
 
 const MAX = 2_147_483_647;
 
+const missingLimit = (option: string) =>
+  startupError('DECORUM_INVALID_OPTION', 'limits', option, 'is missing. Write `limits({ points: 60, duration: 60 })`');
+
 /**
  * A limiter whose counts all processes share. While Redis is away, each process counts for itself.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
@@ -26,6 +29,8 @@ const MAX = 2_147_483_647;
 export function limiterOf(link: Link, options: LimitOptions): RateLimiter {
   requireOptions('limits', options, { points: [1, MAX], duration: [1, MAX], name: 'string' });
   const { points, duration, name = 'calls' } = options;
+  const missing = Object.entries({ points, duration }).find(([, value]) => value === undefined)?.[0];
+  if (missing !== undefined) throw missingLimit(missing);
   let script: Script | undefined;
   const storeClient = {
     defineCommand: (_: string, { lua }: { readonly lua: string }) => {
