@@ -8,7 +8,7 @@ import type { Cluster, ListenOptions } from '@decorum/http';
 import { MemoryCluster } from '../../../test/support/memory-cluster.js';
 import { EventReader, getStream, type ServerEvent } from './events.js';
 import { serve, type Served } from './fixture.js';
-import { call, type Fields, json, request, TOKEN } from './messages.js';
+import { call, type Fields, INITIALIZE, json, request, TOKEN } from './messages.js';
 import { openSession, post, statusOf, statusOfGet } from './sending.js';
 
 const GUIDE = { uri: 'docs://guide' };
@@ -201,6 +201,27 @@ describe('two processes that have the same GET stream', () => {
     one.server.notify.promptsChanged();
     expect(positionOf(await stream.message())).toBe(4);
     expect(clusterCounts(one.server).conflicts).toBe(1);
+  });
+});
+
+describe('a session of HTTP+SSE', () => {
+  it('is served only by the process that has its stream, and the others say so with 421', async () => {
+    const { cluster, nodes } = await start(2, { legacySse: true });
+    const [one, other] = nodes;
+    const stream = await getStream(new URL('/sse', one.url).href, {});
+    const { data } = (await stream.next()) as { data: string };
+    const [here, there] = [one, other].map(({ url }) => new URL(data, new URL('/sse', url)).href) as [string, string];
+    expect(await statusOf(here, {}, INITIALIZE)).toBe(202);
+    const answer = await post(there, request(2, 'ping'));
+    expect([answer.status, (await json(answer)).error?.message]).toEqual([
+      421,
+      expect.stringContaining('another server'),
+    ]);
+    cluster.kill(one.parts);
+    expect(await statusOf(there)).toBe(421);
+    const unknown = (url: string) => url.replace(/sessionId=./, (start) => `${start}x`);
+    expect([await statusOf(unknown(here)), await statusOf(unknown(there))]).toEqual([404, 421]);
+    expect(await statusOf(here.replace(/[^.]*$/, ''))).toBe(404);
   });
 });
 

@@ -64,7 +64,8 @@ export class Endpoint<HostRequest> {
     letters?.open((letter) => sessions.take(letter));
     const own = { stopped: false, closed: false };
     const listenStreams = new ListenStreams(settings);
-    const shared = { kernel, sessions, bodies, streams, stores, listenStreams, report, hit };
+    const node = letters?.node;
+    const shared = { kernel, sessions, bodies, streams, stores, node, listenStreams, report, hit };
     this.parts = { ...shared, gate: this.gate, retryMs, keepsSessions, credentials, ...own };
     this.legacy = legacySse && new LegacySse(this.parts, legacySse);
     this.timer = setInterval(() => this.tick(), keepAliveMs).unref();

@@ -55,6 +55,14 @@ export function noSession(): HttpError {
   return new HttpError(404, 'Session not found. Start a new session.');
 }
 
+/** For a message whose session lives in another process (RFC 9110, section 15.5.20). */
+export function misdirected(): HttpError {
+  return new HttpError(
+    421,
+    'This session lives in another server process. HTTP+SSE (2024-11-05) needs a route that always leads to the process with the stream. If the stream has ended, open a new one.',
+  );
+}
+
 /** For a request that needs a session and names none. */
 export function sessionIdMissing(): HttpError {
   return new HttpError(400, 'The Mcp-Session-Id header is missing. Send `initialize` to start a session.');

@@ -21,6 +21,8 @@ export interface ExchangeParts {
   readonly bodies: Bodies;
   readonly streams: StreamParts;
   readonly stores: StoreCalls;
+  /** Identifies this process among those that serve the same clients; undefined without a courier. */
+  readonly node: string | undefined;
   readonly listenStreams: ListenStreams;
   /** The `authenticate` step; undefined without the option `auth`. */
   readonly gate: Gate<never> | undefined;

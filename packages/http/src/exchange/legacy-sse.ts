@@ -24,7 +24,7 @@ import { BLANK_LINE } from '../streams/event-log.js';
 import { type ExchangeParts, isAnswered, isRequest, judges } from './exchange-parts.js';
 import { acceptedBy } from '../endpoint/headers.js';
 import type { LegacyPaths } from '../endpoint/options.js';
-import { closing, HttpError, noSession, streamNotAccepted } from '../endpoint/http-error.js';
+import { closing, HttpError, misdirected, noSession, streamNotAccepted } from '../endpoint/http-error.js';
 import type { HttpSession } from '../sessions/session.js';
 import { EventStream } from '../streams/stream.js';
 import type { StreamParts } from '../streams/stream-parts.js';
@@ -32,6 +32,9 @@ import { Post } from './post.js';
 
 /** The query parameter with the key of a session. The official servers use the same name. */
 const KEY = 'sessionId';
+
+/** The process in a key. */
+const NODE = /\.(\w{1,16})$/;
 
 /** The stream may buffer this many times `maxBufferedBytes`, because it can't drop responses. */
 const BUFFER_FACTOR = 16;
@@ -102,7 +105,8 @@ export class LegacySse {
     if (accepted === 'json' || accepted === 'neither') throw streamNotAccepted();
     // not shared: only the process that has the stream can serve the session
     const session = sessions.open(context, false);
-    const key = randomBytes(24).toString('base64url');
+    const random = randomBytes(24).toString('base64url');
+    const key = this.parts.node === undefined ? random : `${random}.${this.parts.node}`;
     const stream = new MessageStream(streams, () => {
       this.byKey.delete(key);
       sessions.end(session);
@@ -120,20 +124,29 @@ export class LegacySse {
    * Handles a message that a client posts to its session.
    * @param body the parsed JSON
    * @param url path and query of the request; the query has the key of the session
-   * @throws {HttpError} 400, 404 or 503
+   * @throws {HttpError} 400, 404, 421 if another process has the session, or 503
    */
   post(body: unknown, context: HttpContext, url: string): void {
     const { closed, stopped, sessions, gate } = this.parts;
     if (closed || (stopped && isRequest(body))) throw closing();
     if (gate && !isAnswered(body)) gate.requireBase(context.principal, true);
     if (gate?.revocations.any) gate.requireUnrevoked(context.principal, true);
-    const found = this.byKey.get(keyOf(url));
+    const key = keyOf(url);
+    const found = this.byKey.get(key);
+    if (found === undefined && this.isElsewhere(key)) throw misdirected();
     const session = found && sessions.local(found.id, context.principal);
     if (found === undefined || session === undefined) throw noSession();
     if (isObject(body) && !belongsToSession(body as unknown as JsonRpcMessage, undefined)) {
       throw new HttpError(400, 'Send requests without a session to the Streamable HTTP endpoint.');
     }
     new LegacyPost({ body, context, session, stream: found.stream }, this.parts).run();
+  }
+
+  /** Whether a key names another process. If that one is dead, its client knows, because its stream has ended. */
+  private isElsewhere(key: string): boolean {
+    const { node } = this.parts;
+    const [, other] = NODE.exec(key) ?? [];
+    return node !== undefined && other !== undefined && other !== node;
   }
 }
 

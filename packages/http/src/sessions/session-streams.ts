@@ -109,17 +109,22 @@ export class SessionStreams implements Mover {
 
   /**
    * Handles the question of another process for a stream. Gives up a GET stream.
-   * @returns whether this process had the GET stream, or whether it still runs the request of the stream
+   * @returns whether this process had the GET stream and has stored all its messages; or, for the stream of a request,
+   *   whether it still runs the request
    */
   async giveUp(id: string): Promise<boolean> {
     const stream = this.find(id);
-    if (stream === undefined || (stream instanceof MovingStream && stream.isMoving)) return false;
-    const isRunning = stream.kind === 'p' && !stream.ended;
-    if (isRunning) return true;
-    if (stream.kind === 'g') this.leave(stream);
-    // the other process reads all of them
-    await stream.log?.stored;
-    return stream.kind === 'g';
+    if (stream === undefined) return false;
+    if (!(stream instanceof MovingStream)) {
+      if (!stream.ended) return true;
+      // the other process looks for the response once more
+      await stream.log?.stored;
+      return false;
+    }
+    if (stream.isMoving) return false;
+    this.leave(stream);
+    await stream.log.stored;
+    return !stream.lacksSome;
   }
 
   askFor(stream: string, node: string | undefined): boolean | Promise<boolean> {

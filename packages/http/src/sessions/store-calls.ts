@@ -33,6 +33,8 @@ export class StoreCalls {
   private late = new Set<() => void>();
   /** The next look. One timer serves all calls, because a timer for each would cost more than most calls. */
   private timer: NodeJS.Timeout | undefined;
+  /** Whether calls were refused, and most of the others still wait. */
+  private isFull = false;
 
   constructor(
     private readonly pending: PendingCallbacks,
@@ -46,8 +48,12 @@ export class StoreCalls {
    */
   run<T>(name: string, call: () => T | Promise<T>): T | Promise<T> {
     const { maxStoreCalls } = this.settings;
-    if (this.recent.size + this.late.size >= maxStoreCalls)
-      throw this.failed(name, new Error(`${maxStoreCalls} calls wait for a store.`));
+    if (this.size >= maxStoreCalls) {
+      // reported once: thousands may fail until the store answers
+      if (!this.isFull) this.failed(name, new Error(`${maxStoreCalls} calls wait for a store.`));
+      this.isFull = true;
+      throw storeFailed();
+    }
     let result;
     try {
       result = call();
@@ -60,6 +66,10 @@ export class StoreCalls {
   /** Stops looking at calls: the endpoint has closed. */
   close(): void {
     clearTimeout(this.timer);
+  }
+
+  private get size(): number {
+    return this.recent.size + this.late.size;
   }
 
   /** Gives up the calls that were there at the last look, which is half of `storeTimeoutMs` ago. */
@@ -93,6 +103,7 @@ export class StoreCalls {
       throw this.failed(name, error);
     } finally {
       if (!this.recent.delete(giveUp)) this.late.delete(giveUp);
+      if (this.size < this.settings.maxStoreCalls / 2) this.isFull = false;
     }
   }
 

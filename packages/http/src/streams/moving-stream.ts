@@ -35,8 +35,8 @@ export interface Mover {
 export class MovingStream extends EventStream {
   /** Messages that wait until the end of the log is found. Undefined if it is known. */
   private held: Frame[] | undefined;
-  /** Whether there were too many of them. */
-  private lacksSome = false;
+  /** Whether it has lost messages: too many had to wait, or the store has refused them after the end. */
+  lacksSome = false;
   /** Events that the store has refused. */
   private refused: EventBatch[] = [];
   /** Settles when the end of the log is found. Resolves to false if there is no such log. */
@@ -111,7 +111,10 @@ export class MovingStream extends EventStream {
   }
 
   private refuse(batch: EventBatch): void {
-    if (this.ended) return;
+    if (this.ended) {
+      this.lacksSome = true;
+      return;
+    }
     this.mover.conflicted(this);
     if (!this.attached) return;
     this.refused.push(batch);
