@@ -1,6 +1,7 @@
 import { health, McpError, McpServer, Resource, Tool, ToolError } from '@decorum/core';
 import { definePlugin } from '@decorum/core/plugin';
 
+import { MemoryCluster } from '../support/memory-cluster.js';
 import { type Mistakes, serverOf, start, untyped, wrong } from './table.js';
 
 class Books {
@@ -38,6 +39,9 @@ class Injected {
 }
 
 const LONG = 'a'.repeat(32);
+/** What the processes of a cluster share. */
+const PARTS = new MemoryCluster().node();
+
 const TOO_SHORT = 'A secret needs at least 32 characters';
 
 /** Starts a server with this secret in its environment. */
@@ -107,6 +111,9 @@ export const SERVERS: Mistakes = {
       [{ logLevel: 'warn' }, 'McpServer ... alert, emergency'],
       [{ logger: () => {} }, 'McpServer: `logger` ... an object with the methods `warn` and `error`'],
       [{ changeBus: {} }, 'McpServer: `changeBus` ... an object with the methods `publish` and `subscribe`'],
+      [{ cluster: { ...PARTS, bus: {} } }, 'McpServer: `cluster.bus` ... the methods `publish` and `subscribe`'],
+      [{ cluster: { ...PARTS, courier: undefined } }, 'McpServer: `cluster.courier` ... `send` and `receive`'],
+      [{ cluster: PARTS }, '`secret` is missing ... set DECORUM_SECRET to at least 32 random characters'],
       [{ interceptors: ['log'] }, 'McpServer: `interceptors` ... '],
       [[5, null, {}, []].map((text) => ({ text })), 'McpServer: `text` is ... Use true ... '],
       [[{ secret: 'short' }, { secret: ['short'] }], `\`secret\` has only 5 characters. ${TOO_SHORT}`],

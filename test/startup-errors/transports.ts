@@ -1,3 +1,4 @@
+import cluster from 'node:cluster';
 import { PassThrough } from 'node:stream';
 
 import { connectMemory, McpServer, rateLimit, sanitize, serveStdio } from '@decorum/core';
@@ -7,9 +8,11 @@ import { nodeHandler } from '@decorum/http/node';
 import { connect } from '@decorum/testing';
 import { fastify, type FastifyInstance } from 'fastify';
 
+import { MemoryCluster } from '../support/memory-cluster.js';
 import { type Mistake, type Mistakes, serverOf, untyped, wrong } from './table.js';
 
 const server = serverOf([]);
+const { courier } = new MemoryCluster().node();
 
 /** Serves Node requests. */
 const auth = { authenticate: () => undefined, mount: { paths: ['/token'], handle() {} } };
@@ -86,7 +89,32 @@ export const TRANSPORTS: Mistakes = {
       // the path of Streamable HTTP
       [{ legacySse: { path: '/mcp' } }, '`legacySse.path` ... Choose another path'],
       [{ allowedHost: [] }, 'listen: `allowedHost` ... Write `allowedHosts`'],
+      [{ courier: {} }, '`courier` must be an object with the methods `send` and `receive`'],
+      [{ courier: { ...courier, node: 'a-b' } }, "`courier.node` is 'a-b' ... another one in each process"],
+      [{ courier }, '`courier` needs `sessionStore`'],
     ]),
+    [
+      'a `cluster` whose node has a name of more than 16 characters',
+      () => {
+        const parts = new MemoryCluster().node();
+        const named = { ...parts, courier: { ...parts.courier, node: 'a'.repeat(17) } };
+        return listen(serverOf([], { cluster: named, secret: 'x'.repeat(32) }), { port: 0 });
+      },
+      "`cluster.courier.node` is 'aaaaaaaaaaaaaaaaa' ... another one in each process",
+    ],
+    [
+      '`listen(server)` in a worker of node:cluster, without anything that the workers share',
+      async () => {
+        const isWorker = Object.getOwnPropertyDescriptor(cluster, 'isWorker') as PropertyDescriptor;
+        Object.defineProperty(cluster, 'isWorker', { ...isWorker, value: true });
+        try {
+          await listen(server, { port: 0 });
+        } finally {
+          Object.defineProperty(cluster, 'isWorker', isWorker);
+        }
+      },
+      '`secret`, `changeBus`, `sessionStore`, `courier`, `events` are not set ... `decorum start --workers` ... serve each request on its own: `sessions: false`',
+    ],
     [
       '`app.register(mcp, server)`',
       registered((app) => app.register(mcp, server as never)),

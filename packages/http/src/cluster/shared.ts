@@ -32,7 +32,8 @@ export function sharedOptions<R>(settings: ResolvedOptions<R>, { sharing }: Host
   const parts = ['sessionStore', 'courier', 'events'] as const;
   const lacks = [...sharing.lacks, ...(sessions ? parts.filter((part) => shared[part] === undefined) : [])];
   if (lacks.length === 0 || !isWorker()) return shared;
-  const names = lacks.map((name) => `\`${name}\``).join(', ');
+  // the error puts the ends into backticks
+  const names = lacks.join('`, `');
   const problem = `not set, so the workers of \`node:cluster\` can't serve the same clients. ${REMEDY}`;
   throw startupError('DECORUM_INVALID_OPTION', '@decorum/http', names, `${lacks.length > 1 ? 'are' : 'is'} ${problem}`);
 }
