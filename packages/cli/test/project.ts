@@ -41,6 +41,8 @@ export interface Project {
   node(args: readonly string[], options?: RunOptions): Promise<Ended>;
   /** Runs `decorum`. */
   decorum(args: readonly string[], options?: RunOptions): Promise<Ended>;
+  /** Starts Node.js and leaves it running. */
+  spawn(args: readonly string[], env?: RunOptions['env']): Running;
   /** Starts `decorum` and leaves it running. */
   start(args: readonly string[], env?: RunOptions['env']): Running;
   remove(): void;
@@ -118,6 +120,7 @@ export function createProject(files: Readonly<Record<string, string | object>> =
     write,
     node,
     decorum: async (args, options) => await node([DECORUM, ...args], options),
+    spawn: spawnNode,
     start: (args, env) => spawnNode([DECORUM, ...args], env),
     remove() {
       for (const child of running) child.kill('SIGKILL');

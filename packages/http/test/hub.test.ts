@@ -200,6 +200,19 @@ describe('letters over the hub', () => {
     await expect(async () => await two.cluster.sessions.get('a')).rejects.toThrow('is closed');
   });
 
+  it('that nobody needs to take arrive before what is sent later, even if a node hangs', async () => {
+    const machine = new Machine();
+    const [one, two, three] = [await machine.start(), await machine.start(), await machine.start()];
+    const seen: string[] = [];
+    void two.cluster.courier.receive(({ kind }) => seen.push(kind) > 0);
+    void two.cluster.bus.subscribe(({ kind }) => seen.push(kind));
+    three.hang();
+    await one.cluster.courier.tell?.(ended);
+    void one.cluster.bus.publish({ kind: 'lists', lists: ['tools'] });
+    while (seen.length < 2) await turn();
+    expect(seen).toEqual(['ended', 'lists']);
+  });
+
   it('fail if the receiver fails', async () => {
     const machine = new Machine();
     const [one, two] = [await machine.start(), await machine.start()];

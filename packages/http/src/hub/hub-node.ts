@@ -38,6 +38,11 @@ export class HubNode {
     this.outbox.onRoom = () => void this.outbox.add({ kind: 'change', change: { kind: 'missed' } });
   }
 
+  /** Delivers a letter that needs no answer. It is lost if the node doesn't keep up. */
+  tell(letter: Letter): void {
+    this.outbox.add({ kind: 'tell', id: 0, letter });
+  }
+
   /**
    * Delivers a letter.
    * @param settle receives its outcome, once

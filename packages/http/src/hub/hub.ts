@@ -75,6 +75,9 @@ export class Hub {
       case 'change':
         for (const other of space.nodes.values()) if (other !== node) other.notify(item.change);
         return;
+      case 'tell':
+        for (const other of space.nodes.values()) if (other !== node) other.tell(item.letter);
+        return node.answer(item.id, {});
       case 'letter':
         return carry(node, space, item);
       case 'outcome':

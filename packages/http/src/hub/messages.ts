@@ -34,6 +34,8 @@ export type Item =
   | { readonly kind: 'change'; readonly change: Change }
   /** The id is that of the sender. The hub passes the letter on with an id of its own. */
   | { readonly kind: 'letter'; readonly id: number; readonly letter: Letter; readonly to?: string | undefined }
+  /** A letter for all others that none of them answers. The hub answers once it is on its way. */
+  | { readonly kind: 'tell'; readonly id: number; readonly letter: Letter }
   /** The outcome of a hello, a call or a letter. */
   | { readonly kind: 'outcome'; readonly id: number; readonly outcome: Outcome };
 

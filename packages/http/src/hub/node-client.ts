@@ -98,6 +98,11 @@ export class NodeClient {
     return (await this.ask((id) => ({ kind: 'letter', id, letter, ...(to !== undefined && { to }) }))) === true;
   }
 
+  /** Sends a letter to all others. All that anybody sends once this resolves arrives after it. */
+  async tell(letter: Letter): Promise<void> {
+    await this.ask((id) => ({ kind: 'tell', id, letter }));
+  }
+
   /** Publishes a change to all nodes. */
   publish(change: Change): void {
     this.post({ kind: 'change', change });
@@ -118,12 +123,12 @@ export class NodeClient {
   private handle(item: Item): void {
     if (item.kind === 'outcome') return this.settle(item.id, item.outcome);
     if (item.kind === 'change') for (const listener of this.listeners) listener(item.change);
-    if (item.kind === 'letter') this.take(item.id, item.letter);
+    if (item.kind === 'letter') this.take(item.letter, (outcome) => this.answer(item.id, outcome));
+    if (item.kind === 'tell') this.take(item.letter, () => {});
   }
 
   /** Gives a letter to all takers. All of them get it in this turn, so letters stay in order. */
-  private take(id: number, letter: Letter): void {
-    const answer = (outcome: Outcome) => void this.outbox?.add({ kind: 'outcome', id, outcome });
+  private take(letter: Letter, answer: (outcome: Outcome) => void): void {
     const failed = ({ message }: Error) => answer({ error: { message } });
     try {
       const taken = [...this.takers].map((take) => take(letter));
@@ -133,6 +138,10 @@ export class NodeClient {
     } catch (error) {
       failed(error as Error);
     }
+  }
+
+  private answer(id: number, outcome: Outcome): void {
+    this.outbox?.add({ kind: 'outcome', id, outcome });
   }
 
   private ask(item: (id: number) => Item): Promise<unknown> {

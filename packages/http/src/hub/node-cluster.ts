@@ -32,6 +32,7 @@ export function nodeCluster(channel: Channel, nodes: Map<string, NodeClient>): C
     courier: {
       node,
       send: (letter, to) => client.send(letter, to),
+      tell: (letter) => client.tell(letter),
       receive: (take) => added(takers, take),
     },
     open(server) {
