@@ -239,6 +239,49 @@ describe('decorum start --workers', () => {
   let project: Project;
   afterEach(() => project.remove());
 
+  it('lets a client resume its GET stream at any worker, with what it has missed', async () => {
+    project = createProject(FILES);
+    const { url } = await startWorkers(project, 2);
+    const session: Record<string, string> = {};
+    const post = async (method: string, params: object, id?: number) => {
+      const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...session };
+      const body = JSON.stringify({ jsonrpc: '2.0', id, method, params });
+      const response = await nextWorker(url, { method: 'POST', headers, body });
+      await response.text();
+      return response.headers;
+    };
+    const client = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: INFO };
+    session['mcp-session-id'] = (await post('initialize', client, 1)).get('mcp-session-id') as string;
+    await post('notifications/initialized', {});
+    await post('resources/subscribe', { uri: 'note://1' }, 2);
+    const change = () => post('tools/call', { name: 'change', arguments: {} }, 3);
+    const seen: number[] = [];
+    const nodes = new Set<string>();
+    let last: string | undefined;
+    while (nodes.size < 2) {
+      const stop = new AbortController();
+      const headers = { accept: 'text/event-stream', ...session, ...(last !== undefined && { 'last-event-id': last }) };
+      const { body } = await nextWorker(url, { headers, signal: stop.signal });
+      await change();
+      let text = '';
+      // the first stream has one change. Those that are resumed begin with the one that was missed
+      for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
+        text += new TextDecoder().decode(chunk);
+        const events = [...text.matchAll(/^id: (\S+\.(\w+)-(\d+))\ndata: \{.*\n\n/gm)];
+        if (events.length < (last === undefined ? 1 : 2)) continue;
+        for (const [, , node, sequence] of events) {
+          seen.push(Number(sequence));
+          nodes.add(node as string);
+        }
+        last = events.at(-1)?.[1];
+        break;
+      }
+      stop.abort();
+      await change();
+    }
+    expect(seen).toEqual(seen.map((_sequence, index) => index + 1));
+  });
+
   it('replaces a worker that is killed: its calls fail, its sessions go on, and listeners still hear', async () => {
     project = createProject(FILES);
     const { running, url } = await startWorkers(project, 2);
