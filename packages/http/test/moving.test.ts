@@ -219,7 +219,7 @@ describe('a session of HTTP+SSE', () => {
     ]);
     cluster.kill(one.parts);
     expect(await statusOf(there)).toBe(421);
-    const unknown = (url: string) => url.replace(/sessionId=./, (start) => `${start}x`);
+    const unknown = (url: string) => url.replace(/sessionId=./, '$&x');
     expect([await statusOf(unknown(here)), await statusOf(unknown(there))]).toEqual([404, 421]);
     expect(await statusOf(here.replace(/[^.]*$/, ''))).toBe(404);
   });

@@ -124,7 +124,13 @@ class Race {
     const settings = {
       kernel: { catchUp: () => void (this.covered = this.sent) } as unknown as Kernel,
       streams: { open: new Set(), ending: new EndingSinks(), maxBufferedBytes: 1e9, readers, hit: () => {} },
-      ...{ events, letters, counts, stores, appends: stores, retryMs: 1, maxStreams: 100 },
+      events,
+      letters,
+      counts,
+      stores,
+      appends: stores,
+      retryMs: 1,
+      maxStreams: 100,
     } as unknown as SessionSettings;
     const session = { id: 'session', logKey: 'session', node: courier.node, state: {} as Session, report };
     const streams = new SessionStreams(

@@ -59,7 +59,7 @@ export function noSession(): HttpError {
 export function misdirected(): HttpError {
   return new HttpError(
     421,
-    'This session lives in another server process. HTTP+SSE (2024-11-05) needs a route that always leads to the process with the stream. If the stream has ended, open a new one.',
+    'This session lives in another server process. HTTP+SSE needs a route that always leads to the process with the stream. If the stream has ended, open a new one.',
   );
 }
 
