@@ -42,7 +42,8 @@ it('the nodes of examples/cluster serve one client together, and one of them can
 
   process.kill([...nodes][0] as number, 'SIGKILL');
   const noted = once(updated, 'note');
-  let [after, failures] = [new Set<number>(), 0];
+  const after = new Set<number>();
+  let failures = 0;
   for (let times = 0; times < 6; times += 1) {
     try {
       after.add(nodeIn(await call('add', { text: 'after' })));

@@ -52,7 +52,7 @@ export declare const cache: {
 };
 
 export class CachedEvents extends MemoryEventStore {
-  constructor(readonly cache: object) {
+  constructor(readonly texts: object) {
     super();
   }
 }
