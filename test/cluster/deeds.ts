@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { expect } from '@jest/globals';
 
-import type { Nodes } from '../../bench/src/cluster/nodes.js';
+import type { Nodes } from '../../bench/dist/cluster/nodes.js';
 import { type Actor, CHANGED, type Door, type Kind } from './actor.js';
 
 /** Something that clients do over and over, while each of their requests reaches another node. */

@@ -64,6 +64,8 @@ export class Load {
     while (!this.isOver) {
       try {
         await act();
+        // leave the nodes some time for the other clients
+        await wait(2);
       } catch (error) {
         this.problems.push(String(error));
       }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 
-import { freePort } from '../../bench/src/cluster/free-port.js';
+import { freePort } from '../../bench/dist/cluster/free-port.js';
 
 const config = (port: number, nodes: readonly number[]) => `
 daemon off;

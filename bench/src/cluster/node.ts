@@ -32,6 +32,7 @@ server.addTool({ name: 'changed' }, () => {
 });
 
 server.addTool({ name: 'hold', input: Named }, async ({ name }, ctx: Context) => {
+  report({ kind: 'begun', name });
   ctx.progress(1);
   if (!ctx.signal.aborted) await once(ctx.signal, 'abort');
   report({ kind: 'stopped', name });

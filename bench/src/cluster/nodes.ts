@@ -18,6 +18,8 @@ export interface NodeSettings {
 export type NodeReport =
   | { readonly kind: 'up'; readonly url: string }
   | { readonly kind: 'usage'; readonly cpuUs: number; readonly running: number }
+  /** A call of `hold` has begun. */
+  | { readonly kind: 'begun'; readonly name: string }
   /** A call of `hold` was cancelled. */
   | { readonly kind: 'stopped'; readonly name: string }
   /** An effect of `twice` has run. */
@@ -30,7 +32,7 @@ const PROGRAM = fileURLToPath(new URL('../../dist/cluster/node.js', import.meta.
 /** Several nodes of a cluster, each in its own process. */
 export class Nodes {
   private readonly children: ChildProcess[] = [];
-  private readonly reports: NodeReport[] = [];
+  private readonly reports: (NodeReport & { readonly index: number })[] = [];
   private readonly arrivals = new EventEmitter().setMaxListeners(0);
 
   private constructor(private readonly settings: Omit<NodeSettings, 'port'>) {}
@@ -68,6 +70,11 @@ export class Nodes {
     return this.reports.filter((each) => each.kind === kind && 'name' in each && each.name === name).length;
   }
 
+  /** The calls of `hold` that have begun in a node. */
+  begunIn(index: number): readonly string[] {
+    return this.reports.flatMap((each) => (each.kind === 'begun' && each.index === index ? [each.name] : []));
+  }
+
   /** What a node uses. */
   async usage(index: number): Promise<Usage> {
     const child = this.children[index] as ChildProcess;
@@ -95,7 +102,7 @@ export class Nodes {
       child.once('exit', (code) => reject(new Error(`A node ended with ${code}.`)));
       child.on('message', (report: NodeReport) => {
         if (report.kind === 'up') resolve(report.url);
-        this.reports.push(report);
+        this.reports.push({ ...report, index });
         this.arrivals.emit('report');
       });
     });
