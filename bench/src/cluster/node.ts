@@ -18,11 +18,19 @@ class Steps {
   @IsInt() steps!: number;
 }
 
+/** The errors of a tool that always fails, and of a Redis that is away. */
+const EXPECTED = /always fails|does not answer|timed out|MaxRetries|ECONN|EPIPE|isn't writeable|not there/;
+
 const settings = JSON.parse(process.env['CLUSTER_NODE'] ?? '') as NodeSettings;
 const report = (told: NodeReport) => void process.send?.(told);
 
 const { server, running } = createSoakServer({
-  ...(settings.redis !== undefined && { cluster: redis(settings.redis) }),
+  ...(settings.redis !== undefined && {
+    cluster: redis(settings.redis, { events: { maxAgeMs: settings.eventsMs ?? 300_000 } }),
+  }),
+  onError: (error) => {
+    if (!EXPECTED.test(String(error))) console.error(error);
+  },
   requestStateTtlMs: settings.stateTtlMs ?? 600_000,
 });
 

@@ -10,6 +10,8 @@ export interface NodeSettings {
   readonly port: number;
   readonly keepAliveMs?: number;
   readonly sessionIdleMs?: number;
+  /** Milliseconds to keep the events of streams. */
+  readonly eventsMs?: number;
   /** Milliseconds for the answers of stateless clients. */
   readonly stateTtlMs?: number;
 }

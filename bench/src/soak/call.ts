@@ -22,7 +22,7 @@ export class Call {
 
   /** @param client name of the client, for failures */
   constructor(
-    readonly id: number,
+    public id: number,
     readonly method: string,
     private readonly client: { readonly name: string; readonly ledger: Ledger },
   ) {
@@ -67,6 +67,12 @@ export class Call {
       this.reached = { count, resolve };
     });
     await Promise.race([reached, this.answer]);
+  }
+
+  /** Begins again with another id, because the process that ran it has ended. */
+  restart(id: number): void {
+    this.id = id;
+    this.notes.length = 0;
   }
 
   /** The steps of the progress notifications. */

@@ -49,11 +49,11 @@ export abstract class Client {
   unaddressed = 0;
   /** Log messages received. */
   logged = 0;
-  private readonly calls = new Map<unknown, Call>();
+  protected readonly calls = new Map<unknown, Call>();
   /** Notifications that belong to no request. */
   private readonly pushed: Message[] = [];
   private readonly arrivals = new EventEmitter().setMaxListeners(0);
-  private last = 0;
+  protected last = 0;
 
   constructor({ name, revision, ledger }: Identity) {
     this.name = name;
@@ -143,19 +143,31 @@ export abstract class Client {
 
   /** Subscribes to a resource. */
   async follow(uri: string): Promise<Following> {
-    const updated = async (of: (message: Message) => unknown, value: unknown) => {
-      await this.pushedNote((message) => message.method === 'notifications/resources/updated' && of(message) === value);
+    const updated = async (of: (message: Message) => unknown, value: () => unknown) => {
+      await this.pushedNote(
+        (message) => message.method === 'notifications/resources/updated' && of(message) === value(),
+      );
     };
     if (!this.stateless) {
       await this.listen();
       await this.result('resources/subscribe', { uri });
       const end = async () => void (await this.result('resources/unsubscribe', { uri }));
-      return { updated: async () => await updated(({ params }) => params?.['uri'], uri), end };
+      return {
+        updated: async () =>
+          await updated(
+            ({ params }) => params?.['uri'],
+            () => uri,
+          ),
+        end,
+      };
     }
     const call = this.start('subscriptions/listen', { notifications: { resourceSubscriptions: [uri] } });
     const isAcknowledged = 'notifications/subscriptions/acknowledged';
     await this.pushedNote((message) => message.method === isAcknowledged && subscriptionOf(message) === call.id);
-    return { updated: async () => await updated(subscriptionOf, call.id), end: async () => await this.cancel(call) };
+    return {
+      updated: async () => await updated(subscriptionOf, () => call.id),
+      end: async () => await this.cancel(call),
+    };
   }
 
   /** Cuts all connections, and abandons all requests. */
@@ -234,7 +246,7 @@ export abstract class Client {
     this.arrivals.emit('pushed');
   }
 
-  private settle(message: Message): void {
+  protected settle(message: Message): void {
     const { id } = message;
     if (id === undefined || id === null) {
       this.unaddressed += 1;

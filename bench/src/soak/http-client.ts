@@ -14,7 +14,7 @@ export type Fields = Readonly<Record<string, string>>;
 const SOCKETS = 16;
 
 /** A response that the client reads: to a POST, or a stream. */
-class Reading {
+export class Reading {
   /** The id of the last event, for resuming. */
   lastEventId: string | undefined;
   /** Milliseconds after which the server wants the client to reconnect. */
@@ -23,9 +23,11 @@ class Reading {
   /** Whether the client has cut the connection and gets the same events on another stream. */
   isCut = false;
 
+  /** @param body the message, if it is a POST */
   constructor(
     readonly sent: ClientRequest,
     readonly call: Call | undefined,
+    readonly body?: string,
   ) {}
 }
 
@@ -35,7 +37,7 @@ export class HttpClient extends Client {
   /** The current response to each request. */
   private readonly readings = new Map<Call, Reading>();
   private session: Fields = {};
-  private gone = false;
+  protected gone = false;
 
   constructor(
     identity: Identity,
@@ -92,10 +94,15 @@ export class HttpClient extends Client {
   }
 
   protected override transmit(message: Message | readonly Message[], call?: Call): void {
-    const body = JSON.stringify(message);
-    const headers = { ...POSTED, ...this.headers, ...(this.stateless && call && routing(message as Message)) };
+    this.send(JSON.stringify(message), call);
+  }
+
+  /** Posts a message. */
+  protected send(body: string, call?: Call): void {
+    const message = JSON.parse(body) as Message;
+    const headers = { ...POSTED, ...this.headers, ...(this.stateless && call && routing(message)) };
     const sent = this.requests.send(this.url, { method: 'POST', headers });
-    const reading = new Reading(sent, call);
+    const reading = new Reading(sent, call, body);
     if (call) this.readings.set(call, reading);
     sent.on('error', (error) => this.broke(reading, error.message));
     sent.on('response', (response) => this.read(reading, response));
@@ -103,10 +110,11 @@ export class HttpClient extends Client {
   }
 
   /** Opens a stream: of an interrupted request, or of no request. */
-  private async get(headers: Fields, call?: Call): Promise<void> {
+  protected async get(headers: Fields, call?: Call): Promise<void> {
     const fields = { accept: 'text/event-stream', ...this.headers, ...headers };
     const sent = this.requests.send(this.url, { headers: fields });
     const reading = new Reading(sent, call);
+    reading.lastEventId = headers['last-event-id'];
     if (call) this.readings.set(call, reading);
     await new Promise<void>((resolve) => {
       sent.on('close', resolve);
@@ -119,7 +127,7 @@ export class HttpClient extends Client {
     });
   }
 
-  private async status(method: string, headers: Fields, body?: string | Buffer): Promise<number> {
+  protected async status(method: string, headers: Fields, body?: string | Buffer): Promise<number> {
     return await new Promise((resolve, reject) => {
       const sent = this.requests.send(this.url, { method, headers });
       sent.on('error', (error: NodeJS.ErrnoException) => {
@@ -133,7 +141,7 @@ export class HttpClient extends Client {
     });
   }
 
-  private get headers(): Fields {
+  protected get headers(): Fields {
     return this.session;
   }
 
@@ -152,7 +160,7 @@ export class HttpClient extends Client {
     response.on('error', () => {});
     response.once('close', () => {
       if (!response.complete) return this.broke(reading, 'was in flight when its connection closed');
-      if (text !== '' && reading.call) this.receive(text, reading.call);
+      if (text !== '' && reading.call && this.accepts(reading)) this.receive(text, reading.call);
       this.finished(reading, `status ${statusCode} ${text.slice(0, 300)}`);
     });
   }
@@ -164,8 +172,13 @@ export class HttpClient extends Client {
     if (data !== undefined && data !== '') this.receive(data, reading.call);
   }
 
+  /** Whether the body of a response is the answer. */
+  protected accepts(_reading: Reading): boolean {
+    return true;
+  }
+
   /** Called when a response has ended properly. */
-  private finished(reading: Reading, what: string): void {
+  protected finished(reading: Reading, what: string): void {
     const { call, retryMs, isCut } = reading;
     if (call === undefined) return this.checkNotification(reading, what);
     if (isCut || this.gone) return;
@@ -187,7 +200,7 @@ export class HttpClient extends Client {
     if (!this.gone) await this.get({ 'last-event-id': lastEventId }, call);
   }
 
-  private broke({ call, isCut }: Reading, problem: string): void {
+  protected broke({ call, isCut }: Reading, problem: string): void {
     if (this.gone || isCut) return;
     if (call === undefined) return this.fail(`a stream, a notification or an answer ${problem}`);
     this.readings.delete(call);

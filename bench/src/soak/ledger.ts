@@ -9,6 +9,10 @@ export class Ledger {
   answered = 0;
   /** Requests that the client gave up on deliberately: it cancelled them, or cut the connection. */
   abandoned = 0;
+  /** Requests that were repeated because a process was killed. */
+  repeated = 0;
+  /** Requests that were repeated because of a 503. */
+  postponed = 0;
   /** How often each act was completed. */
   readonly acts = new Map<string, number>();
   failures: readonly string[] = [];

@@ -7,6 +7,8 @@ export interface Options {
   readonly seed: string;
   /** Prefixes of the names of the workers to run. Defaults to all workers. */
   readonly only: readonly string[];
+  /** Number of processes that share a Redis. With 0, one process without Redis is measured. */
+  readonly nodes: number;
 }
 
 /**
@@ -21,9 +23,13 @@ export function readOptions(args: readonly string[]): Options {
       // a new seed each time, because CI would otherwise find the same things each day
       seed: { type: 'string', default: String(Date.now() % 1_000_000) },
       only: { type: 'string', default: '' },
+      nodes: { type: 'string', default: '0' },
     },
   });
   const minutes = Number(values.minutes);
   if (!(minutes > 0)) throw new Error(`--minutes is "${values.minutes}", but must be a number above 0.`);
-  return { minutes, seed: values.seed, only: values.only.split(',') };
+  const nodes = Number(values.nodes);
+  if (!(Number.isInteger(nodes) && nodes >= 0 && nodes !== 1))
+    throw new Error(`--nodes is "${values.nodes}", but must be a whole number above 1.`);
+  return { minutes, seed: values.seed, only: values.only.split(','), nodes };
 }

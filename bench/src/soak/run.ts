@@ -6,6 +6,7 @@ import { pinLoad } from '../child.js';
 import { type Census, censusOf } from './census.js';
 import { Ledger } from './ledger.js';
 import { type Figures, Measured } from './measured.js';
+import { soakNodes } from './nodes-run.js';
 import { readOptions } from './options.js';
 import { PROCESSES } from './process-worker.js';
 import { report } from './report.js';
@@ -84,5 +85,9 @@ async function main(): Promise<void> {
   process.exitCode = 1;
 }
 
-pinLoad();
-await main();
+if (options.nodes > 0) {
+  await soakNodes(options);
+} else {
+  pinLoad();
+  await main();
+}
