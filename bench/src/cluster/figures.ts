@@ -81,7 +81,7 @@ async function costOf(redis: RedisProcess, step: () => Promise<unknown>) {
 }
 
 /** Prints what one of many steps costs. */
-async function price(redis: RedisProcess, what: string, count: number, step: (index: number) => Promise<unknown>) {
+async function price(what: string, count: number, step: (index: number) => Promise<unknown>): Promise<void> {
   const { calls, input, output } = await costOf(redis, async () => {
     for (let index = 0; index < count; index += 1) await step(index);
     await wait(200);
@@ -170,26 +170,26 @@ const alone = await Nodes.start(1, {});
 const [one = 0, two = 0] = shared.ports;
 await memory(redis, one);
 const session = await open(one);
-await price(redis, 'nothing, for a second', 1, () => wait(1000));
-await price(redis, 'a session call, answered as JSON, at one node', 5000, () =>
+await price('nothing, for a second', 1, () => wait(1000));
+await price('a session call, answered as JSON, at one node', 5000, () =>
   post(one, call('add', { a: 1, b: 2 }), session),
 );
-await price(redis, 'the same, nodes take turns', 5000, (index) =>
+await price('the same, nodes take turns', 5000, (index) =>
   post(shared.ports[index % 3] ?? 0, call('add', { a: 1, b: 2 }), session),
 );
-await price(redis, 'the start of a session (2 requests)', 200, () => open(one));
-await price(redis, 'a subscription', 200, (index) =>
+await price('the start of a session (2 requests)', 200, () => open(one));
+await price('a subscription', 200, (index) =>
   post(one, ask('resources/subscribe', { uri: `soak://${index}` }), session),
 );
-await price(redis, 'a change', 500, (index) => post(two, call('touch', { uri: `soak://x${index}` }), session));
-await price(redis, 'a call with 10 progress messages', 200, () =>
+await price('a change', 500, (index) => post(two, call('touch', { uri: `soak://x${index}` }), session));
+await price('a call with 10 progress messages', 200, () =>
   post(
     one,
     ask('tools/call', { name: 'progress', arguments: { steps: 10, size: 20 }, _meta: { progressToken: 1 } }),
     session,
   ),
 );
-await price(redis, 'the end of a session (with its start)', 200, async () => {
+await price('the end of a session (with its start)', 200, async () => {
   const each = await open(one);
   await fetch(`http://127.0.0.1:${one}/mcp`, { method: 'DELETE', headers: each });
 });

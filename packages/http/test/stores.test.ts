@@ -384,6 +384,15 @@ describe('a session store that fails', () => {
     },
   );
 
+  it('answers 503 to a subscription that it cannot keep (#26)', async () => {
+    const sessionStore = new LateSessionStore();
+    const { url, session } = await serveLogged({ sessionStore });
+    Object.assign(sessionStore, { set: failsLater });
+    const answer = await post(url, request(1, 'resources/subscribe', GUIDE), session);
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '10']);
+    expect(await answer.text()).toContain(UNAVAILABLE);
+  });
+
   it.each([
     ['later', failsLater],
     ['at once', fails],

@@ -1,8 +1,9 @@
+import { McpError } from '@decorum/core';
 import { ownerOf } from '@decorum/core/internal';
 import type { ClusterCounts, Session, SessionRecord } from '@decorum/core/transport';
 
 import type { Letters } from '../cluster/letters.js';
-import { sessionEnded } from '../endpoint/http-error.js';
+import { HttpError, sessionEnded } from '../endpoint/http-error.js';
 import { isUsable, type KeptSession, recordIn, type SessionStore } from './session-store.js';
 import type { StoreCalls } from './store-calls.js';
 
@@ -39,7 +40,8 @@ export class RecordWriter {
 
   /**
    * Saves a change that has been applied to the record of this process.
-   * @throws {HttpError} 503 if the store fails, 404 if the session has ended; and what the change throws, if it doesn't
+   * @throws {McpError} `unavailable` if the store fails
+   * @throws {HttpError} 404 if the session has ended; and what the change throws, if it doesn't
    *   fit the record of another process
    */
   save(apply: Waiting['apply']): Promise<void> {
@@ -72,7 +74,7 @@ export class RecordWriter {
         await this.write();
         for (const { saved } of this.writing) saved();
       } catch (error) {
-        for (const { failed } of this.writing) failed(error);
+        for (const { failed } of this.writing) failed(inKernel(error));
       }
       this.writing = [];
     }
@@ -101,4 +103,9 @@ export class RecordWriter {
       this.reapply();
     }
   }
+}
+
+/** The error as the kernel knows it, which would hide others from the client. */
+function inKernel(error: unknown): unknown {
+  return error instanceof HttpError && error.status === 503 ? new McpError('unavailable', error.message) : error;
 }
