@@ -70,7 +70,7 @@ export class Channels {
   async send({ kind, number, text }: Outgoing, to?: string): Promise<number> {
     const channel = this.channelOf(to);
     const head = `${kind} ${this.node} ${number} `;
-    const message = head + (text && this.link.seal(text, `${channel} ${head}`));
+    const message = head + (kind === 'mark' ? '' : this.link.seal(text, `${channel} ${head}`));
     return await this.link.run((client) =>
       client.isCluster ? (client.spublish(channel, message) as Promise<number>) : client.publish(channel, message),
     );
@@ -92,8 +92,8 @@ export class Channels {
   private receive(channel: string, message: string): void {
     const [head, kind, from, number] = HEAD.exec(message) ?? [];
     if (head === undefined || from === undefined) return;
-    const sealed = message.slice(head.length);
-    const text = sealed && this.link.unseal(sealed, `${channel} ${head}`);
+    // a mark says nothing, so whoever can publish may send one
+    const text = kind === 'mark' ? '' : this.link.unseal(message.slice(head.length), `${channel} ${head}`);
     if (text === undefined) return;
     const isAddressed = channel === this.channelOf(this.node);
     const heard = { kind: kind as MessageKind, from, number: Number(number), isAddressed, text };

@@ -6,7 +6,7 @@ import type { KeptSession } from '@decorum/http';
 import { Redis } from 'ioredis';
 
 import { RedisServer } from '../../../test/support/redis-server.js';
-import { closeAll, node, reaches, record } from './nodes.js';
+import { closeAll, node, reaches, record, until } from './nodes.js';
 
 let server: RedisServer;
 let admin: Redis;
@@ -114,6 +114,20 @@ it('opens nothing that was sealed with another secret or moved to another key, a
   ]);
   await admin.copy('decorum:shop:s:a', 'decorum:shop:s:c');
   expect(await near.engine.sessions.get('c')).toBeUndefined();
+});
+
+it('takes no message that is not sealed, not even an empty one', async () => {
+  const { engine, reports } = await node(server.url);
+  await reaches(engine);
+  const heard: unknown[] = [];
+  await engine.bus.subscribe((change) => void heard.push(change));
+  await engine.courier.receive((letter) => Boolean(heard.push(letter)));
+  const channel = 'decorum:shop:c:{decorum:shop:}';
+  for (const kind of ['change', 'letter', 'answer', 'mark']) await admin.publish(channel, `${kind} intruder 1 `);
+  await engine.bus.publish({ kind: 'lists', lists: ['tools'] });
+  await until(() => heard.length > 0);
+  expect(heard).toEqual([{ kind: 'lists', lists: ['tools'] }]);
+  expect(reports).toMatchObject([{ message: expect.stringContaining('can not be opened') }]);
 });
 
 it('keeps a session in at most 2 KiB of Redis', async () => {
