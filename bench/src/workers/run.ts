@@ -18,7 +18,7 @@ import { median, shuffled } from '../slices.js';
 const CLIENTS = 16;
 const WORKERS = 2;
 const SLICE_MS = 400;
-const WARM_UP_SLICES = 4;
+const WARM_UP_SLICES = 25;
 
 const DECORUM = fileURLToPath(new URL('../../../packages/cli/bin/decorum.js', import.meta.url));
 const PROGRAM = fileURLToPath(new URL('program.js', import.meta.url));

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 
-import type { Principal } from '@decorum/core';
+import { McpError, type Principal } from '@decorum/core';
 import { andThen, ownerOf } from '@decorum/core/internal';
 import type { Kernel, SessionRecord } from '@decorum/core/transport';
 
 import type { Letter } from '../cluster/courier.js';
 import type { Sender } from '../endpoint/caller.js';
-import { HttpError } from '../endpoint/http-error.js';
 import { moveToEnd } from '../fast/lru.js';
 import { HttpSession, type NewSession } from './session.js';
 import { SessionQuotas } from './session-quotas.js';
@@ -236,8 +235,10 @@ export class Sessions {
 
   private recheck({ state }: HttpSession, sender: SignedIn): void {
     const { recheck, report } = this.settings;
-    // a store's error is already reported
-    void recheck(state, sender).catch((error: unknown) => void (error instanceof HttpError || report(error)));
+    void recheck(state, sender).catch((error: unknown) => {
+      // an error of the store is already reported
+      if (!(error instanceof McpError && error.kind === 'unavailable')) report(error);
+    });
   }
 
   private restore(id: string, record: SessionRecord | null | undefined, sender: Sender): Found {
