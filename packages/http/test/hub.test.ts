@@ -107,6 +107,18 @@ describe('the hub', () => {
     expect(await two.cluster.events.read('a/g2', 0)).toBeUndefined();
   });
 
+  it('refuses a second server at one node, and goes on serving the first', async () => {
+    const { cluster } = await new Machine().start();
+    const office = { name: 'office', seal: (text: string) => text, open: (text: string) => text, report() {} };
+    const taken = '`cluster` serves another server already, "shop". Call clusterHub() once for each server';
+    expect(() => cluster.open?.(office)).toThrow(taken);
+    // as the refused server does
+    await cluster.close?.();
+    expect(await cluster.sessions.get('a')).toBeUndefined();
+    await cluster.close?.();
+    await expect(cluster.sessions.get('a')).rejects.toThrow('is closed');
+  });
+
   it('lets one of two nodes claim an id', async () => {
     const machine = new Machine();
     const [one, two] = [await machine.start(), await machine.start()];

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 import type { Cluster } from '../cluster/cluster.js';
+import { startupError } from '../errors.js';
 import { batchOf } from '../streams/event-store.js';
 import type { Channel } from './channel.js';
 import { NodeClient } from './node-client.js';
@@ -12,6 +13,9 @@ import { NodeClient } from './node-client.js';
 export function nodeCluster(channel: Channel, nodes: Map<string, NodeClient>): Cluster {
   const client = new NodeClient(randomBytes(6).toString('hex'), channel);
   const { node, takers, listeners } = client;
+  let served: string | undefined;
+  // servers that it didn't open for, and that will close it nevertheless
+  let refused = 0;
   return {
     sessions: {
       get: (id) => client.call('get', id),
@@ -35,17 +39,31 @@ export function nodeCluster(channel: Channel, nodes: Map<string, NodeClient>): C
       tell: (letter) => client.tell(letter),
       receive: (take) => added(takers, take),
     },
-    open(server) {
+    open({ name }) {
+      if (served !== undefined) {
+        refused += 1;
+        throw serverTaken(served);
+      }
+      served = name;
       nodes.set(node, client);
-      return client.open(server.name);
+      return client.open(name);
     },
     close() {
+      if (refused > 0) return void (refused -= 1);
       client.close();
       nodes.delete(node);
     },
     ping: () => client.hello(),
   };
 }
+
+const serverTaken = (name: string) =>
+  startupError(
+    'DECORUM_INVALID_OPTION',
+    'McpServer',
+    'cluster',
+    `serves another server already, "${name}". Call clusterHub() once for each server`,
+  );
 
 function added<T>(set: Set<T>, value: T): () => void {
   set.add(value);
