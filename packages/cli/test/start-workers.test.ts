@@ -100,7 +100,7 @@ it('decorum start --workers creates a secret for programs without one, and names
   project = createProject({
     'package.json': { type: 'module' },
     'main.ts': `${EXPORTED}
-      console.log('secret of', process.env['DECORUM_SECRET']?.length);
+      console.log(Object.keys(process.env).filter((name) => name.endsWith('_SECRET')).length, 'secrets');
       console.error('{"level":30}');`,
   });
   const running = project.start(['start', '--workers', '2', 'main.ts']);
@@ -108,7 +108,7 @@ it('decorum start --workers creates a secret for programs without one, and names
   running.child.kill('SIGTERM');
   const { code, stdout, stderr } = await running.ended;
   expect(code).toBe(0);
-  expect(stdout.match(/^\[1\] .*$/gm)).toEqual(['[1] secret of 44', expect.stringContaining('[1] clock 1.0.0   http')]);
+  expect(stdout.match(/^\[1\] .*$/gm)).toEqual(['[1] 0 secrets', expect.stringContaining('[1] clock 1.0.0   http')]);
   expect(stderr.trim().split('\n')).toEqual([
     expect.stringContaining('is TypeScript'),
     expect.stringContaining('DECORUM_SECRET is not set, so the workers share a random one.'),
@@ -117,6 +117,17 @@ it('decorum start --workers creates a secret for programs without one, and names
   ]);
   const ports = [...stdout.matchAll(/http:\/\/127\.0\.0\.1:(\d+)\/mcp/g)].map(([, port]) => port);
   expect(new Set(ports).size).toBe(1);
+});
+
+it('decorum start --workers gives its random secret to no server with a cluster of its own', async () => {
+  const code = `${CLOCK}
+    const part = new Proxy({}, { get: () => () => {} });
+    const cluster = { bus: part, singleUse: part, sessions: part, events: part, courier: part };
+    export default new McpServer({ name: 'clock', version: '1.0.0', cluster });`;
+  project = createProject({ 'package.json': { type: 'module' }, 'main.ts': code });
+  const { code: exitCode, stderr } = await project.decorum(['start', '--workers', '2', 'main.ts']);
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain('`secret` is missing. The processes of a cluster need the same one: set DECORUM_SECRET');
 });
 
 it('clusterHub fails in a worker whose primary has not called it', async () => {

@@ -6,7 +6,6 @@ import { Hooks } from './hooks.js';
 import { hostedProvider, type ServerHost, serverHostOf } from './hosting.js';
 import type { Context } from './kernel/context.js';
 import { MemoryChangeBus } from './kernel/change-bus.js';
-import type { ClusterParts } from './kernel/cluster.js';
 import { Events } from './kernel/events.js';
 import { ErrorReporter } from './kernel/error-reporter.js';
 import { checkErrorRules } from './kernel/expected.js';
@@ -46,7 +45,7 @@ export interface Lifecycle {
 /** Tells a tool that runs other programs, such as `decorum build`, which servers those programs create. */
 const CREATED = Symbol.for('decorum:created');
 
-/** Creates the `cluster` of servers that have none, in a worker that `decorum start` has forked. */
+/** Adds to the options of servers that have no `cluster`, in a worker that `decorum start` has forked. */
 const CLUSTER = Symbol.for('decorum:cluster');
 
 /** A provider or tool that was added to a server. */
@@ -95,10 +94,9 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
   constructor(given: McpServerOptions<E>) {
     checkServerOptions(given);
     const plugins = checkPlugins(given.plugins ?? []);
-    const shared = (globalThis as { [CLUSTER]?: (name: string) => ClusterParts })[CLUSTER];
-    const { cluster = shared?.(given.name) } = given;
-    const options = withPlugins(cluster ? { ...given, cluster } : given, plugins);
-    const { logger, onError, errors } = options;
+    const share = (globalThis as { [CLUSTER]?: (own: typeof given) => typeof given })[CLUSTER];
+    const options = withPlugins(share?.(given) ?? given, plugins);
+    const { logger, onError, errors, cluster } = options;
     const memberOf = (exchange: Exchange) => targetOf(exchange, this.#registry)?.key;
     this.#reporter = new ErrorReporter({ logger, onError, rules: checkErrorRules(errors), memberOf });
     checkTextOption(options.text, 'McpServer');

@@ -10,6 +10,7 @@ import { EXIT } from 'create-decorum';
 
 import { lines } from '../dev/lines.js';
 import { type EndMessage, SIGNALS } from './end-message.js';
+import { RANDOM_SECRET } from './random-secret.js';
 
 /** Times in a row that workers may end before they serve. */
 const MAX_FAILED_STARTS = 6;
@@ -51,7 +52,7 @@ const say = (line: string) => void process.stderr.write(`${line}\n`);
 /** Creates a secret for the workers if the user has none. */
 function shareSecret(): void {
   if (process.env['DECORUM_SECRET'] !== undefined) return;
-  process.env['DECORUM_SECRET'] = randomBytes(32).toString('base64');
+  process.env[RANDOM_SECRET] = randomBytes(32).toString('base64');
   say(
     'DECORUM_SECRET is not set, so the workers share a random one. What it seals, such as requestState, becomes invalid when this command ends.',
   );

@@ -2,13 +2,28 @@
 import { clusterHub } from '@decorum/http/cluster';
 
 import { type EndMessage, SIGNALS } from './end-message.js';
+import { RANDOM_SECRET } from './random-secret.js';
 
-/** Creates the `cluster` of each server that the program creates. `McpServer` looks for it. */
+/** Adds to the options of each server that the program creates. `McpServer` looks for it. */
 const CLUSTER = Symbol.for('decorum:cluster');
+
+/** The options of a server that matter here. */
+interface Options {
+  readonly cluster?: object;
+  readonly secret?: unknown;
+}
 
 /** Connects this process to the others. Call it before the program loads. */
 export function joinWorkers(): void {
-  (globalThis as { [CLUSTER]?: () => object })[CLUSTER] = () => clusterHub();
+  const random = process.env[RANDOM_SECRET];
+  // what the program itself starts has no use for it
+  delete process.env[RANDOM_SECRET];
+  (globalThis as { [CLUSTER]?: (own: Options) => Options })[CLUSTER] = (own) => {
+    // a random secret isn't for what outlives these processes
+    if (own.cluster !== undefined) return own;
+    const secret = process.env['DECORUM_SECRET'] === undefined ? (own.secret ?? random) : own.secret;
+    return { ...own, cluster: clusterHub(), ...(secret !== undefined && { secret }) };
+  };
   endOnce();
   exitWhenIdle();
 }
