@@ -71,7 +71,7 @@ export class RedisEventStore implements EventStore {
   }
 
   private keyOf(key: string): string {
-    return this.link.key('e', key);
+    return this.link.secretKey('e', key);
   }
 }
 

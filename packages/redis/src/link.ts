@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 import type { ClusterServer } from '@decorum/core';
 import type { Cluster, Redis } from 'ioredis';
 
@@ -53,6 +55,11 @@ export class Link {
   /** A key of this server. */
   key(kind: string, id: string): string {
     return `${this.here.prefix}${kind}:${id}`;
+  }
+
+  /** A key for an id that opens a session to whoever knows it. Names of keys show up in logs and tools. */
+  secretKey(kind: string, id: string): string {
+    return this.key(kind, createHash('sha256').update(id).digest('base64url'));
   }
 
   /** Sends commands. See `Connection.run`. */

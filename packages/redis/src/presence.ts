@@ -4,9 +4,9 @@ import type { Connection } from './connection.js';
 import type { Link } from './link.js';
 
 /** Milliseconds for which a node is known to live. */
-const TTL_MS = 3000;
+const TTL_MS = 2000;
 /** Milliseconds between signs of life. */
-const BEAT_MS = 1000;
+const BEAT_MS = 500;
 
 /** Which nodes live: each keeps a key that expires soon. */
 export class Presence {

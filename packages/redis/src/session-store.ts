@@ -44,7 +44,7 @@ export class RedisSessionStore implements SessionStore {
   }
 
   private keyOf(id: string): string {
-    return this.link.key('s', id);
+    return this.link.secretKey('s', id);
   }
 }
 

@@ -1,5 +1,5 @@
 // What is in Redis: sealed, with an end, small, and in how many commands.
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import type { KeptSession } from '@decorum/http';
@@ -7,6 +7,10 @@ import { Redis } from 'ioredis';
 
 import { RedisServer } from '../../../test/support/redis-server.js';
 import { closeAll, node, reaches, record, until } from './nodes.js';
+
+/** The key of a session or stream: its id isn't readable. */
+const keyOf = (kind: string, id: string) =>
+  `decorum:shop:${kind}:${createHash('sha256').update(id).digest('base64url')}`;
 
 let server: RedisServer;
 let admin: Redis;
@@ -85,6 +89,8 @@ it('writes nothing to Redis that clients can have sent in a readable form', asyn
   await monitor.psubscribe('*');
   const { engine } = await node(server.url);
   await reaches(engine);
+  await engine.sessions.set(record(secret), MINUTE);
+  await engine.events.append(`${secret}/g1`, { sequence: 1, frame: '1' });
   await engine.bus.publish({ kind: 'resource', uri: `docs://${secret}` });
   await engine.courier.send({ kind: 'push', session: 'a', frame: `"${secret}"` as never }, engine.courier.node);
   monitor.disconnect();
@@ -112,7 +118,7 @@ it('opens nothing that was sealed with another secret or moved to another key, a
   expect(far.reports).toMatchObject([
     { message: expect.stringContaining('All processes need the same DECORUM_SECRET') },
   ]);
-  await admin.copy('decorum:shop:s:a', 'decorum:shop:s:c');
+  await admin.copy(keyOf('s', 'a'), keyOf('s', 'c'));
   expect(await near.engine.sessions.get('c')).toBeUndefined();
 });
 
@@ -134,7 +140,7 @@ it('keeps a session in at most 2 KiB of Redis', async () => {
   const { engine } = await node(server.url);
   const id = randomUUID();
   await engine.sessions.set(typical(id), MINUTE);
-  const bytes = Number(await admin.memory('USAGE', `decorum:shop:s:${id}`));
+  const bytes = Number(await admin.memory('USAGE', keyOf('s', id)));
   expect(bytes).toBeGreaterThan(100);
   expect(bytes).toBeLessThan(2048);
 });
@@ -175,7 +181,7 @@ it('keeps the newest events of a stream, up to their bytes, and always the last'
 it('forgets a stream some time after its last event', async () => {
   const { engine } = await node(server.url, { events: { maxAgeMs: 1234 } });
   await engine.events.append('a/b', { sequence: 1, frame: '1' });
-  const ttl = await admin.pttl('decorum:shop:e:a/b');
+  const ttl = await admin.pttl(keyOf('e', 'a/b'));
   expect(ttl).toBeGreaterThan(0);
   expect(ttl).toBeLessThanOrEqual(1234);
 });

@@ -83,7 +83,7 @@ export interface EndpointOptions<HostRequest> {
    */
   readonly courier?: Courier;
   /**
-   * Milliseconds within which a store must answer. The request gets a 503 then, between half of this time and all of it.
+   * Milliseconds within which a store must answer. The request gets a 503 then, or up to an eighth of this time earlier.
    * By default 3 seconds.
    */
   readonly storeTimeoutMs?: number;

@@ -45,7 +45,10 @@ export interface SessionSettings extends SessionLimits {
   readonly hit: (hit: ReachedLimit) => void;
 }
 
-/** Milliseconds to store a record: longer than `sessionIdleMs`, because a record is touched only when a sweep runs. */
-export function ttlOf({ sessionIdleMs, keepAliveMs }: SessionSettings): number {
-  return sessionIdleMs + 2 * keepAliveMs;
+/** Milliseconds between the times that a record in use is touched: a million sessions would keep a store busy. */
+export const touchMsOf = ({ sessionIdleMs }: SessionSettings): number => Math.floor(sessionIdleMs / 4);
+
+/** Milliseconds to store a record: longer than `sessionIdleMs`, because a record is touched only now and then. */
+export function ttlOf(settings: SessionSettings): number {
+  return settings.sessionIdleMs + touchMsOf(settings) + 2 * settings.keepAliveMs;
 }

@@ -45,6 +45,8 @@ export class HttpSession extends CountedSession implements SessionLink, LoggedSe
   expiresAt: number | undefined;
   /** Whether a request has arrived since the last sweep. */
   used = true;
+  /** When the stored record was last touched here, in milliseconds since 1970. */
+  touchedAt = 0;
   /** When the stored record was last read or written, in milliseconds since 1970. */
   private checkedAt = 0;
   /** Created with the first change, because most sessions have none. */

@@ -10,7 +10,7 @@ import { moveToEnd } from '../fast/lru.js';
 import { HttpSession, type NewSession } from './session.js';
 import { SessionQuotas } from './session-quotas.js';
 import { storeOwner } from './record-owner.js';
-import { type SessionSettings, ttlOf } from './session-settings.js';
+import { type SessionSettings, touchMsOf, ttlOf } from './session-settings.js';
 import { isUsable, type KeptSession, recordIn, type SessionStore } from './session-store.js';
 import { failureOf } from './store-calls.js';
 
@@ -162,7 +162,7 @@ export class Sessions {
       if (session.used || session.connected) {
         record.usedAt = now;
         session.used = false;
-        this.touch(session);
+        this.touch(session, now);
       } else if (now - record.usedAt > this.settings.sessionIdleMs) this.end(session);
     }
   }
@@ -273,14 +273,20 @@ export class Sessions {
     return found?.owner !== undefined && owner === undefined ? this.claim(found, sender as SignedIn) : found;
   }
 
-  /** Extends the life of a record. Ends anonymous streams if a principal has adopted the session in another process. */
-  private touch(session: HttpSession): void {
-    const { sessionStore: store, report } = this.settings;
+  /**
+   * Extends the life of a record, now and then. Ends anonymous streams if a principal has adopted the session in another
+   * process, and its letter was lost.
+   */
+  private touch(session: HttpSession, now: number): void {
+    const { sessionStore: store, letters, report } = this.settings;
     if (store === undefined) return;
     const { id } = session;
+    const isDue = now - session.touchedAt >= touchMsOf(this.settings);
+    if (isDue) session.touchedAt = now;
+    else if (letters !== undefined) return;
     let method = 'touch';
     const check = async () => {
-      await store.touch(id, ttlOf(this.settings));
+      if (isDue) await store.touch(id, ttlOf(this.settings));
       if (!session.anonymous || !session.connected || session.save === undefined) return;
       method = 'get';
       const record = await recordIn(store, id);

@@ -25,12 +25,15 @@ export interface StoreSettings {
   readonly counts: ClusterCounts;
 }
 
+/** Looks at the waiting calls within `storeTimeoutMs`. A call waits for up to one interval less. */
+const LOOKS = 8;
+
 /** The calls of stores that requests wait for. A store that fails, hangs or lags makes them fail with 503. */
 export class StoreCalls {
-  /** Calls that began since the last look, as functions that give them up. */
-  private recent = new Set<() => void>();
-  /** Calls that began before the last look. */
-  private late = new Set<() => void>();
+  /** The calls that wait, oldest first: functions that give them up, with the number of looks before each began. */
+  private readonly waiting = new Map<() => void, number>();
+  /** Number of looks so far. */
+  private looks = 0;
   /** The next look. One timer serves all calls, because a timer for each would cost more than most calls. */
   private timer: NodeJS.Timeout | undefined;
   /** Whether calls were refused, and most of the others still wait. */
@@ -48,7 +51,7 @@ export class StoreCalls {
    */
   run<T>(name: string, call: () => T | Promise<T>): T | Promise<T> {
     const { maxStoreCalls } = this.settings;
-    if (this.size >= maxStoreCalls) {
+    if (this.waiting.size >= maxStoreCalls) {
       // reported once: thousands may fail until the store answers
       if (!this.isFull) this.failed(name, new Error(`${maxStoreCalls} calls wait for a store.`));
       this.isFull = true;
@@ -68,22 +71,19 @@ export class StoreCalls {
     clearTimeout(this.timer);
   }
 
-  private get size(): number {
-    return this.recent.size + this.late.size;
-  }
-
-  /** Gives up the calls that were there at the last look, which is half of `storeTimeoutMs` ago. */
+  /** Gives up the calls that have waited for as many looks as make up `storeTimeoutMs`. */
   private look(): void {
-    const { late } = this;
-    this.late = this.recent;
-    this.recent = new Set();
     this.timer = undefined;
-    for (const giveUp of late) giveUp();
-    if (this.late.size > 0) this.lookLater();
+    this.looks += 1;
+    for (const [giveUp, since] of this.waiting) {
+      if (this.looks - since < LOOKS) break;
+      giveUp();
+    }
+    if (this.waiting.size > 0) this.lookLater();
   }
 
   private lookLater(): void {
-    this.timer ??= setTimeout(() => this.look(), this.settings.storeTimeoutMs / 2).unref();
+    this.timer ??= setTimeout(() => this.look(), this.settings.storeTimeoutMs / LOOKS).unref();
   }
 
   private async wait<T>(name: string, result: PromiseLike<T>): Promise<T> {
@@ -95,15 +95,15 @@ export class StoreCalls {
       };
       result.then(resolve, reject);
     });
-    this.recent.add(giveUp);
+    this.waiting.set(giveUp, this.looks);
     this.lookLater();
     try {
       return await this.pending.until(limited);
     } catch (error) {
       throw this.failed(name, error);
     } finally {
-      if (!this.recent.delete(giveUp)) this.late.delete(giveUp);
-      if (this.size < this.settings.maxStoreCalls / 2) this.isFull = false;
+      this.waiting.delete(giveUp);
+      if (this.waiting.size < this.settings.maxStoreCalls / 2) this.isFull = false;
     }
   }
 
