@@ -11,8 +11,11 @@ export interface Deed {
   readonly fits: (kind: Kind) => boolean;
   /** Once per client. */
   readonly prepare?: (actor: Actor) => Promise<void>;
-  /** The client's session ends with it. */
-  readonly ends?: boolean;
+  /**
+   * Whether each round has a client of its own: its session ends, or it cancels a call. After that, a client of SDK 1
+   * asks for the rest of its stream for ever.
+   */
+  readonly isLast?: boolean;
   readonly run: (actor: Actor, nodes: Nodes) => Promise<void>;
 }
 
@@ -48,6 +51,7 @@ export const DEEDS: readonly Deed[] = [
   {
     name: 'cancel',
     fits: always,
+    isLast: true,
     async run(actor, nodes) {
       const name = randomUUID();
       const running = await actor.begin('hold', { name });
@@ -58,7 +62,7 @@ export const DEEDS: readonly Deed[] = [
   {
     name: 'DELETE',
     fits: inSession,
-    ends: true,
+    isLast: true,
     async run(actor, nodes) {
       const name = randomUUID();
       await actor.begin('hold', { name });
@@ -69,6 +73,7 @@ export const DEEDS: readonly Deed[] = [
   {
     name: 'setLevel during a call',
     fits: inSession,
+    isLast: true,
     async run(actor) {
       await actor.setLevel('debug');
       const steps = 300;
@@ -133,14 +138,14 @@ export const DEEDS: readonly Deed[] = [
   },
 ];
 
-/** Lets a new client do a deed this often. Clients whose sessions end with it take turns. */
+/** Lets a client do a deed this often, or several clients in turn. */
 export async function perform(deed: Deed, kind: Kind, at: { door: Door; nodes: Nodes; rounds: number }): Promise<void> {
   let actor = await kind.connect(at.door);
   try {
     await deed.prepare?.(actor);
     for (let round = 1; round <= at.rounds; round += 1) {
       await deed.run(actor, at.nodes);
-      if (!deed.ends || round === at.rounds) continue;
+      if (!deed.isLast || round === at.rounds) continue;
       await actor.close();
       actor = await kind.connect(at.door);
     }
