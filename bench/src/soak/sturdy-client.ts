@@ -68,8 +68,13 @@ export class SturdyClient extends HttpClient {
     const status = response?.statusCode;
     if (this.gone || isCut) return;
     if (status === BAD_GATEWAY || status === UNAVAILABLE) return void this.again(reading, status, what);
-    // the node died after it sent an event and before it stored it
     if (status === UNKNOWN && sent.method === 'GET' && call) {
+      const { lastEventId = '' } = reading;
+      // it may not be stored yet; or never, because the node died after it sent the event
+      if (!this.repeated.has(lastEventId)) {
+        this.repeated.add(lastEventId);
+        return void this.resume(reading);
+      }
       if (this.mayRepeat(call, what)) this.restart(call);
       return;
     }
