@@ -15,9 +15,10 @@ import { HttpError } from '../endpoint/http-error.js';
 import type { LoggedSession } from '../streams/event-log.js';
 import { RecordWriter } from './record-writer.js';
 import { CountedSession } from './session-quotas.js';
-import { type SessionSettings, ttlOf } from './session-settings.js';
-import type { KeptSession, SessionStore } from './session-store.js';
+import { type SessionSettings, touchMsOf, ttlOf } from './session-settings.js';
+import { type KeptSession, recordIn, type SessionStore } from './session-store.js';
 import { SessionStreams } from './session-streams.js';
+import { failureOf } from './store-calls.js';
 
 /** A session to be created. */
 export interface NewSession extends SessionOrigin {
@@ -46,7 +47,7 @@ export class HttpSession extends CountedSession implements SessionLink, LoggedSe
   /** Whether a request has arrived since the last sweep. */
   used = true;
   /** When the stored record was last touched here, in milliseconds since 1970. */
-  touchedAt = 0;
+  private touchedAt = 0;
   /** When the stored record was last read or written, in milliseconds since 1970. */
   private checkedAt = 0;
   /** Created with the first change, because most sessions have none. */
@@ -187,6 +188,27 @@ export class HttpSession extends CountedSession implements SessionLink, LoggedSe
   /** Whether the session ends with its stream. */
   get endsWithStream(): boolean {
     return this.streams.sole !== undefined;
+  }
+
+  /**
+   * Extends the life of the record, now and then. Ends anonymous streams if a principal has adopted the session in
+   * another process, and its letter was lost.
+   */
+  touch(now: number): void {
+    const { sessionStore: store, letters, report } = this.settings;
+    if (store === undefined) return;
+    const isDue = now - this.touchedAt >= touchMsOf(this.settings);
+    if (isDue) this.touchedAt = now;
+    else if (letters !== undefined) return;
+    let method = 'touch';
+    const check = async () => {
+      if (isDue) await store.touch(this.id, ttlOf(this.settings));
+      if (!this.anonymous || !this.connected || this.save === undefined) return;
+      method = 'get';
+      const record = await recordIn(store, this.id);
+      if (record?.principal !== undefined) this.streams.endStandalone();
+    };
+    void check().catch((error: unknown) => report(error, failureOf(`sessionStore.${method}`)));
   }
 
   /** Lets the session be evicted again when its last client is gone. */

@@ -10,9 +10,8 @@ import { moveToEnd } from '../fast/lru.js';
 import { HttpSession, type NewSession } from './session.js';
 import { SessionQuotas } from './session-quotas.js';
 import { storeOwner } from './record-owner.js';
-import { type SessionSettings, touchMsOf, ttlOf } from './session-settings.js';
+import { type SessionSettings, ttlOf } from './session-settings.js';
 import { isUsable, type KeptSession, recordIn, type SessionStore } from './session-store.js';
-import { failureOf } from './store-calls.js';
 
 type Found = HttpSession | undefined | Promise<HttpSession | undefined>;
 
@@ -162,7 +161,7 @@ export class Sessions {
       if (session.used || session.connected) {
         record.usedAt = now;
         session.used = false;
-        this.touch(session, now);
+        session.touch(now);
       } else if (now - record.usedAt > this.settings.sessionIdleMs) this.end(session);
     }
   }
@@ -271,28 +270,6 @@ export class Sessions {
     const found = this.local(id, principal);
     // the store doesn't know yet who has adopted it
     return found?.owner !== undefined && owner === undefined ? this.claim(found, sender as SignedIn) : found;
-  }
-
-  /**
-   * Extends the life of a record, now and then. Ends anonymous streams if a principal has adopted the session in another
-   * process, and its letter was lost.
-   */
-  private touch(session: HttpSession, now: number): void {
-    const { sessionStore: store, letters, report } = this.settings;
-    if (store === undefined) return;
-    const { id } = session;
-    const isDue = now - session.touchedAt >= touchMsOf(this.settings);
-    if (isDue) session.touchedAt = now;
-    else if (letters !== undefined) return;
-    let method = 'touch';
-    const check = async () => {
-      if (isDue) await store.touch(id, ttlOf(this.settings));
-      if (!session.anonymous || !session.connected || session.save === undefined) return;
-      method = 'get';
-      const record = await recordIn(store, id);
-      if (record?.principal !== undefined) session.streams.endStandalone();
-    };
-    void check().catch((error: unknown) => report(error, failureOf(`sessionStore.${method}`)));
   }
 }
 
