@@ -1,7 +1,7 @@
 import { ownerOf } from '@decorum/core/internal';
 import type { Session } from '@decorum/core/transport';
 
-import type { WriterParts } from './record-writer.js';
+import { MAX_REFUSALS, refused, type WriterParts } from './record-writer.js';
 import { isUsable, type KeptSession, recordIn } from './session-store.js';
 
 /**
@@ -14,7 +14,7 @@ export async function storeOwner({ state }: { readonly state: Session }, parts: 
   const record = state.record as KeptSession;
   const { id, principal } = record;
   let expected = record.version;
-  for (;;) {
+  for (let refusals = 0; refusals < MAX_REFUSALS; refusals += 1) {
     const next = { ...record, version: (expected ?? 0) + 1 };
     if ((await stores.run('sessionStore.set', () => store.set(next, ttlMs, expected))) !== false) {
       record.version = next.version;
@@ -28,4 +28,5 @@ export async function storeOwner({ state }: { readonly state: Session }, parts: 
     if (stored.principal !== undefined) return ownerOf(stored.principal) === ownerOf(principal);
     expected = stored.version;
   }
+  return await stores.run('sessionStore.set', refused);
 }

@@ -7,6 +7,16 @@ import { HttpError, sessionEnded } from '../endpoint/http-error.js';
 import { isUsable, type KeptSession, recordIn, type SessionStore } from './session-store.js';
 import type { StoreCalls } from './store-calls.js';
 
+/** How often a store may refuse the same change. Others are faster now and then, but not every time. */
+export const MAX_REFUSALS = 100;
+
+/** @throws {Error} for a store that refuses everything */
+export function refused(): never {
+  throw new Error(
+    `sessionStore.set has returned false ${MAX_REFUSALS} times, each time for the version that get returned.`,
+  );
+}
+
 /** A change to a record, with whoever waits until it is saved. */
 interface Waiting {
   readonly apply: (record: SessionRecord) => void;
@@ -86,7 +96,7 @@ export class RecordWriter {
     const { store, stores, letters, counts, ttlMs } = parts;
     const record = state.record as KeptSession;
     const { id } = record;
-    for (;;) {
+    for (let refusals = 0; refusals < MAX_REFUSALS; refusals += 1) {
       const { version } = record;
       const next = { ...record, version: (version ?? 0) + 1 };
       if ((await stores.run('sessionStore.set', () => store.set(next, ttlMs, version))) !== false) {
@@ -102,6 +112,7 @@ export class RecordWriter {
       state.refresh(fresh);
       this.reapply();
     }
+    await stores.run('sessionStore.set', refused);
   }
 }
 

@@ -81,7 +81,9 @@ export class HttpSession extends CountedSession implements SessionLink, LoggedSe
 
   /** Whether this process knows the stored record well enough, and the session belongs to the principal. */
   isCurrent(principal: Principal | undefined): boolean {
-    if (Date.now() - this.checkedAt >= CURRENT_MS) return false;
+    const age = Date.now() - this.checkedAt;
+    // less than 0 if the clock was set back
+    if (age < 0 || age >= CURRENT_MS) return false;
     return this.owner === (principal && ownerOf(principal));
   }
 

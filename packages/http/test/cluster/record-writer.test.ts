@@ -10,6 +10,9 @@ import type { StoreCalls } from '../../src/sessions/store-calls.js';
 const HOUR = 3_600_000;
 const RECORD: KeptSession = { id: 'a', version: 1, revision: '2025-11-25', createdAt: 1, usedAt: 1 };
 
+const STORES = { run: async (_name: string, call: () => unknown) => await call() } as unknown as StoreCalls;
+const noCounts = () => ({ letters: 0, untaken: 0, adopted: 0, conflicts: 0, timeouts: 0 });
+
 /** The part of a session that a writer needs. */
 function stateOf(): Session {
   const record = { ...RECORD };
@@ -39,11 +42,10 @@ function processesOf(scheduler: fc.Scheduler, count: number) {
     touch() {},
     delete() {},
   };
-  const stores = { run: (_name: string, call: () => unknown) => call() } as unknown as StoreCalls;
-  const counts = { letters: 0, untaken: 0, adopted: 0, conflicts: 0, timeouts: 0 };
+  const counts = noCounts();
   const processes = Array.from({ length: count }, () => {
     const state = stateOf();
-    const writer = new RecordWriter(state, { store, stores, letters: undefined, counts, ttlMs: HOUR });
+    const writer = new RecordWriter(state, { store, stores: STORES, letters: undefined, counts, ttlMs: HOUR });
     return {
       change: async (apply: (record: SessionRecord) => void) => {
         apply(state.record);
@@ -68,6 +70,14 @@ const changes = fc.uniqueArray(fc.record({ uri: fc.nat({ max: 19 }), by: fc.nat(
 });
 
 describe('RecordWriter', () => {
+  it('gives up at a store that refuses every change', async () => {
+    const store: SessionStore = { get: () => RECORD, set: () => false, touch() {}, delete() {} };
+    const counts = noCounts();
+    const writer = new RecordWriter(stateOf(), { store, stores: STORES, letters: undefined, counts, ttlMs: HOUR });
+    await expect(writer.save(add('a'))).rejects.toThrow('sessionStore.set has returned false 100 times');
+    expect(counts.conflicts).toBe(100);
+  });
+
   it('keeps all changes of several processes, in whatever order the store works', async () => {
     const keepsAll = async (scheduler: fc.Scheduler, made: readonly { uri: number; by: number; ends: boolean }[]) => {
       const { memory, processes } = processesOf(scheduler, 3);
