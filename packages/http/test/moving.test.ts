@@ -1,9 +1,10 @@
 // Streams of a session that several processes serve: they go on in the process to which the client comes.
 import { once } from 'node:events';
+import { setImmediate } from 'node:timers';
 
 import { describe, expect, it } from '@jest/globals';
 import { clusterCounts } from '@decorum/core/plugin';
-import type { Cluster, ListenOptions } from '@decorum/http';
+import type { Cluster, EventStore, ListenOptions } from '@decorum/http';
 
 import { MemoryCluster } from '../../../test/support/memory-cluster.js';
 import { EventReader, getStream, type ServerEvent } from './events.js';
@@ -279,6 +280,21 @@ describe('the stream of a request that another process runs', () => {
     const [, other] = nodes;
     Object.assign(other.parts.courier, { send: () => Promise.reject(new Error('no answer')) });
     expect(await ask(other)).toEqual([]);
+  });
+
+  it('is answered if it is stored just after another process has looked for it', async () => {
+    const { nodes, ask } = await poll();
+    const [one, other] = nodes;
+    const { events } = other.parts;
+    const { read } = events;
+    const readTooEarly: EventStore['read'] = async (key) => {
+      Object.assign(events, { read });
+      one.probe.emit('go');
+      while ((await read(key, 0))?.at(-1)?.frame.includes('let go') !== true) await new Promise(setImmediate);
+      return undefined;
+    };
+    Object.assign(events, { read: readTooEarly });
+    expect(await ask(other)).toMatchObject([{ id: 9, result: { content: [{ text: 'let go' }] } }]);
   });
 
   it('gets 400 if nobody knows it', async () => {

@@ -53,7 +53,8 @@ export class PastStream extends EventStream {
 
   protected override async isUnknown(after: number): Promise<boolean> {
     if (this.isRunning === undefined) return !this.log.mayBeUnknown(after);
-    return !(await this.isRunning());
+    // the call may have ended, and been stored, since
+    return !(await this.isRunning()) && (await this.log.read(-1, 1)) === undefined;
   }
 
   private async inquire(sink: Sink, isRunning: IsRunning): Promise<void> {
