@@ -32,6 +32,8 @@ else process.send(app.server.address());
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, async () => {
+    // no new connections: the proxy sends new requests to another node
+    app.server.close();
     await server.close({ deadlineMs: 10_000 });
     await app.close();
     client.disconnect();
