@@ -46,7 +46,10 @@ export class Presence {
 
   private async beat(): Promise<void> {
     try {
-      await this.link.run((client) => client.set(this.keyOf(this.node), 1, 'PX', TTL_MS));
+      const key = this.keyOf(this.node);
+      // a Redis whose memory is full still does this, but refuses `SET`
+      const isKnown = (await this.link.run((client) => client.pexpire(key, TTL_MS))) === 1;
+      if (!isKnown) await this.link.run((client) => client.set(key, 1, 'PX', TTL_MS));
       this.onBeat();
     } catch {
       // the next one comes soon, and the connection reports its outages

@@ -166,6 +166,19 @@ describe('while Redis hangs', () => {
   });
 });
 
+it('is known to live while the memory of Redis is full', async () => {
+  await server.start();
+  const { engine } = await node(server.url);
+  await reaches(engine);
+  const isThere = async () => (await admin.exists(`decorum:shop:n:${engine.courier.node}`)) === 1;
+  await until(isThere);
+  await admin.config('SET', 'maxmemory', '1');
+  await expect(engine.sessions.set(record('a'), 60_000)).rejects.toThrow('OOM');
+  // longer than a sign of life lasts
+  await wait(3000);
+  expect(await isThere()).toBe(true);
+});
+
 describe('a node that is cut off', () => {
   it('is dead once its presence has expired: a letter to it is refused within 5 seconds', async () => {
     await server.start();
