@@ -384,6 +384,21 @@ describe('a session store that fails', () => {
     },
   );
 
+  it('is reported once, and again if it fails after it has worked', async () => {
+    const store = new LateSessionStore();
+    const { url, errors, session } = await serveLogged({ sessionStore: store });
+    const { get } = store;
+    const statuses: number[] = [];
+    for (const method of [failsLater, fails, get, failsLater]) {
+      Object.assign(store, { get: method });
+      statuses.push(await statusOf(url, session));
+    }
+    expect([statuses, errors]).toEqual([
+      [503, 503, 200, 503],
+      [FAILURE, FAILURE],
+    ]);
+  });
+
   it('answers 503 to a subscription that it cannot keep (#26)', async () => {
     const sessionStore = new LateSessionStore();
     const { url, session } = await serveLogged({ sessionStore });

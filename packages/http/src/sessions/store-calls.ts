@@ -38,6 +38,8 @@ export class StoreCalls {
   private timer: NodeJS.Timeout | undefined;
   /** Whether calls were refused, and most of the others still wait. */
   private isFull = false;
+  /** The methods whose last call failed. That is reported once: each request may fail until the store is back. */
+  private readonly failing = new Set<string>();
 
   constructor(
     private readonly pending: PendingCallbacks,
@@ -63,7 +65,9 @@ export class StoreCalls {
     } catch (error) {
       throw this.failed(name, error);
     }
-    return isPromise(result) ? this.wait(name, result) : result;
+    if (isPromise(result)) return this.wait(name, result);
+    this.failing.delete(name);
+    return result;
   }
 
   /** Stops looking at calls: the endpoint has closed. */
@@ -98,7 +102,9 @@ export class StoreCalls {
     this.waiting.set(giveUp, this.looks);
     this.lookLater();
     try {
-      return await this.pending.until(limited);
+      const value = await this.pending.until(limited);
+      this.failing.delete(name);
+      return value;
     } catch (error) {
       throw this.failed(name, error);
     } finally {
@@ -110,7 +116,8 @@ export class StoreCalls {
   /** The store's errors only go to the log, even if they name an HTTP status. */
   private failed(name: string, error: unknown): HttpError {
     if (error instanceof HttpError) return error;
-    this.settings.report(error, failureOf(name));
+    if (!this.failing.has(name)) this.settings.report(error, failureOf(name));
+    this.failing.add(name);
     return storeFailed();
   }
 }

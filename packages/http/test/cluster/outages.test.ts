@@ -102,10 +102,8 @@ it('a store of sessions that hangs holds no more calls than `maxStoreCalls`', as
   const session = { 'mcp-session-id': 'any', 'mcp-protocol-version': '2025-11-25' };
   const statuses = await Promise.all(Array.from({ length: 10 }, () => statusOf(url, session)));
   expect(new Set(statuses)).toEqual(new Set([503]));
-  const messages = errors.map((error) => (error as Error).message);
   // reported once, until the store answers again
-  expect(messages.filter((each) => each === '3 calls wait for a store.')).toHaveLength(1);
-  expect(messages.filter((each) => each === 'sessionStore.get does not answer.')).toHaveLength(3);
+  expect(errors.map((error) => (error as Error).message)).toEqual(['3 calls wait for a store.']);
 });
 
 describe('records of used ids', () => {
