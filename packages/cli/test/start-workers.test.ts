@@ -119,6 +119,18 @@ it('decorum start --workers creates a secret for programs without one, and names
   expect(new Set(ports).size).toBe(1);
 });
 
+it('decorum start --workers lets a program work for seconds before it serves', async () => {
+  const work = `import { pbkdf2 } from 'node:crypto';
+    import { promisify } from 'node:util';
+    const end = Date.now() + 2000;
+    while (Date.now() < end) await promisify(pbkdf2)('a', 'b', 100_000, 32, 'sha512');`;
+  project = createProject({ 'package.json': { type: 'module' }, 'main.ts': `${work} ${EXPORTED}` });
+  const running = project.start(['start', '--workers', '2', 'main.ts'], SECRET);
+  await running.printed(/^\[2\] clock 1\.0\.0 {3}http/m);
+  running.child.kill('SIGTERM');
+  expect(await running.ended).toMatchObject({ code: 0 });
+});
+
 it('decorum start --workers gives its random secret to no server with a cluster of its own', async () => {
   const code = `${CLOCK}
     const part = new Proxy({}, { get: () => () => {} });

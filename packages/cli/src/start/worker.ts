@@ -33,11 +33,17 @@ const LOOK_MS = 250;
 const IDLE_LOOKS = 4;
 
 /**
- * Ends the process once the program waits for nothing, as Node.js would without workers. The channel to the primary keeps
- * a worker alive, and has to: the answer to a program that wants to listen arrives over it.
+ * Lets the process end once the program waits for nothing, as it would without workers. The channel to the primary keeps a
+ * worker alive, and has to while an answer is due that the program needs in order to listen. Later it need not: what
+ * Node.js doesn't list, such as work in its thread pool, keeps the worker alive by itself.
  */
 function exitWhenIdle(): void {
-  const { stdout, stderr } = process;
+  const { stdout, stderr, channel } = process;
+  const send = process.send?.bind(process) as (...args: unknown[]) => boolean;
+  process.send = ((...args: unknown[]) => {
+    channel?.ref();
+    return send(...args);
+  }) as NonNullable<typeof process.send>;
   // both are opened when they are first used, and listed from then on
   const own = process.getActiveResourcesInfo().length;
   let looks = 0;
@@ -45,9 +51,7 @@ function exitWhenIdle(): void {
     const resources = process.getActiveResourcesInfo();
     const isIdle = resources.length <= own && resources.every((each) => /^(?:PipeWrap|TTYWrap)$/.test(each));
     looks = isIdle && stdout.writableLength + stderr.writableLength === 0 ? looks + 1 : 0;
-    if (looks < IDLE_LOOKS) return;
-    process.emit('beforeExit', Number(process.exitCode ?? 0));
-    process.exit();
+    if (looks >= IDLE_LOOKS) channel?.unref();
   }, LOOK_MS).unref();
 }
 
