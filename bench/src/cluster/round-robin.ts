@@ -4,13 +4,16 @@ import type { AddressInfo } from 'node:net';
 
 interface Target {
   readonly port: number;
-  /** Whether it gets no requests, because it has refused a connection. */
-  isOut: boolean;
+  /** Until when it gets no requests, in milliseconds, because it has refused or reset a connection. */
+  outUntil: number;
 }
 
+/** Milliseconds for which a node is left out that has reset a connection. */
+const PAUSE_MS = 1000;
+
 /**
- * A proxy that sends each request to the next node, and retries nothing. Like nginx, it leaves out a node that refuses
- * a connection; the request that found out gets a 502.
+ * A proxy that sends each request to the next node, and retries nothing. Like nginx, it leaves out a node that refuses or
+ * resets a connection; the request that found out gets a 502.
  */
 export class RoundRobin {
   private readonly server: Server;
@@ -20,7 +23,7 @@ export class RoundRobin {
   private next = 0;
 
   private constructor(ports: readonly number[]) {
-    this.targets = ports.map((port) => ({ port, isOut: false }));
+    this.targets = ports.map((port) => ({ port, outUntil: 0 }));
     this.server = createServer((incoming, outgoing) => this.forward(incoming, outgoing));
   }
 
@@ -40,7 +43,7 @@ export class RoundRobin {
   /** Sends requests to a node again. */
   restore(index: number): void {
     const target = this.targets[index];
-    if (target) target.isOut = false;
+    if (target) target.outUntil = 0;
   }
 
   /** Cuts the connections whose requests fit, in the middle of their responses. Returns how many there were. */
@@ -62,7 +65,7 @@ export class RoundRobin {
     const { targets } = this;
     for (let tried = 0; tried < targets.length; tried += 1) {
       const target = targets[this.next++ % targets.length];
-      if (target?.isOut === false) return target;
+      if (target && target.outUntil <= performance.now()) return target;
     }
     return undefined;
   }
@@ -78,7 +81,8 @@ export class RoundRobin {
       sent.destroy();
     });
     sent.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ECONNREFUSED') target.isOut = true;
+      if (error.code === 'ECONNREFUSED') target.outUntil = Infinity;
+      else if (!outgoing.destroyed) target.outUntil = performance.now() + PAUSE_MS;
       if (outgoing.headersSent) outgoing.destroy();
       else outgoing.writeHead(502).end();
     });
