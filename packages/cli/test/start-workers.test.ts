@@ -131,6 +131,24 @@ it('decorum start --workers lets a program work for seconds before it serves', a
   expect(await running.ended).toMatchObject({ code: 0 });
 });
 
+it('decorum start --workers ends on a signal that arrives before a worker has loaded', async () => {
+  project = createProject({
+    'main.ts': EXPORTED,
+    'late.mjs': `import cluster from 'node:cluster';
+      if (cluster.isWorker) {
+        console.log('loading');
+        await new Promise((resolve) => setTimeout(resolve, 60_000));
+      }`,
+  });
+  const running = project.start(['start', '--workers', '2', 'main.ts'], {
+    ...SECRET,
+    NODE_OPTIONS: '--import ./late.mjs',
+  });
+  await running.printed(/^\[1\] loading/m);
+  running.child.kill('SIGTERM');
+  expect((await running.ended).code).toBe(0);
+});
+
 it('decorum start --workers gives its random secret to no server with a cluster of its own', async () => {
   const code = `${CLOCK}
     const part = new Proxy({}, { get: () => () => {} });

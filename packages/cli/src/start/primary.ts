@@ -31,6 +31,7 @@ interface Slot {
   /** As in the output, starting at 1. */
   readonly number: number;
   worker: Worker | undefined;
+  serves: boolean;
   /** How many times in a row a worker has ended soon after its start. */
   hasty: number;
 }
@@ -67,7 +68,12 @@ class Workers {
   private exitCode: number = EXIT.done;
 
   constructor(count: number) {
-    this.slots = Array.from({ length: count }, (_none, index) => ({ number: index + 1, worker: undefined, hasty: 0 }));
+    this.slots = Array.from({ length: count }, (_none, index) => ({
+      number: index + 1,
+      worker: undefined,
+      serves: false,
+      hasty: 0,
+    }));
   }
 
   /** Starts one worker, and the others once it serves: a mistake of the program is then printed only once. */
@@ -81,12 +87,12 @@ class Workers {
     const worker = cluster.fork();
     const { stdout, stderr } = worker.process;
     const startedAt = Date.now();
-    let serves = false;
     slot.worker = worker;
+    slot.serves = false;
     if (stdout) lines(stdout, (line) => void process.stdout.write(named(slot, line)));
     if (stderr) lines(stderr, (line) => void process.stderr.write(named(slot, line)));
     worker.on('listening', () => {
-      serves = true;
+      slot.serves = true;
       this.failedStarts = 0;
       if (this.isServing) return;
       this.isServing = true;
@@ -96,7 +102,7 @@ class Workers {
     worker.on('error', () => {});
     worker.once('exit', (code, signal) => {
       slot.worker = undefined;
-      if (!serves) this.failedStarts += 1;
+      if (!slot.serves) this.failedStarts += 1;
       slot.hasty = Date.now() - startedAt < STABLE_MS ? slot.hasty + 1 : 0;
       void this.ended(slot, { code, signal, output: once(worker.process, 'close') });
     });
@@ -125,16 +131,20 @@ class Workers {
 
   /** Lets all workers finish their calls. A second signal ends them at once. */
   private end(signal: NodeJS.Signals): void {
-    const workers = this.slots.flatMap(({ worker }) => worker ?? []);
+    const slots = this.slots.filter(({ worker }) => worker !== undefined);
     if (this.isEnding) {
-      for (const worker of workers) worker.process.kill('SIGKILL');
+      for (const { worker } of slots) worker?.process.kill('SIGKILL');
       for (const each of SIGNALS) process.removeAllListeners(each);
       process.kill(process.pid, signal);
       return;
     }
     this.isEnding = true;
-    for (const worker of workers) worker.send({ decorum: 'end', signal } satisfies EndMessage);
-    if (workers.length === 0) process.exit(this.exitCode);
+    for (const { worker, serves } of slots) {
+      worker?.send({ decorum: 'end', signal } satisfies EndMessage);
+      // a message that arrives before the worker has loaded is lost
+      if (!serves) worker?.process.kill(signal);
+    }
+    if (slots.length === 0) process.exit(this.exitCode);
   }
 
   /** Exits once the last worker has ended and its output is printed. */
