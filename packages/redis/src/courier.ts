@@ -98,10 +98,10 @@ export class RedisCourier implements Courier {
     while (performance.now() < end) {
       const wait = (await send()) === 0 ? RETRY_MS : ANSWER_MS;
       // nobody was there to receive it: look at once whether the node is dead
-      if (wait === RETRY_MS && (await this.presence.isDead(to))) return false;
+      if (wait === RETRY_MS && (await this.presence.isDead(to, false))) return false;
       const isTaken = await answer.within(wait);
       if (isTaken !== undefined) return isTaken;
-      if (wait === ANSWER_MS && (await this.presence.isDead(to))) return false;
+      if (wait === ANSWER_MS && (await this.presence.isDead(to, true))) return false;
     }
     throw new Error(`Node ${to} is alive, but does not answer.`);
   }

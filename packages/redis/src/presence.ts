@@ -3,8 +3,10 @@ import { clearInterval, setInterval } from 'node:timers';
 import type { Connection } from './connection.js';
 import type { Link } from './link.js';
 
-/** Milliseconds for which a node is known to live. */
-const TTL_MS = 2000;
+/** Milliseconds for which the last sign of life of a node is kept. */
+const TTL_MS = 15_000;
+/** Milliseconds of silence after which a node without a connection is dead. */
+const QUIET_MS = 2000;
 /** Milliseconds between signs of life. */
 const BEAT_MS = 500;
 
@@ -31,10 +33,12 @@ export class Presence {
   /**
    * Whether a node is dead. Redis may have lost the keys while it was away, so nobody is dead until each node had the time
    * to come back.
+   * @param isConnected whether Redis still has its connection. Then the process may only stand still, and go on later
    */
-  async isDead(node: string): Promise<boolean> {
-    const isKnown = (await this.link.run((client) => client.exists(this.keyOf(node)))) === 1;
-    return !isKnown && (this.connection?.age ?? 0) > TTL_MS;
+  async isDead(node: string, isConnected: boolean): Promise<boolean> {
+    const leftMs = await this.link.run((client) => client.pttl(this.keyOf(node)));
+    const quietMs = TTL_MS - Math.max(0, leftMs);
+    return quietMs >= (isConnected ? TTL_MS : QUIET_MS) && (this.connection?.age ?? 0) > QUIET_MS;
   }
 
   /** Tells the others that this node is gone. */

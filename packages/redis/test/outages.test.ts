@@ -194,6 +194,18 @@ describe('a node that is cut off', () => {
     await proxy.close();
   });
 
+  it('is not dead while its connection stays: it may only stand still', async () => {
+    await server.start();
+    const proxy = await TcpProxy.start(server.port);
+    const [near, far] = await pair({ port: proxy.port });
+    await wait(3000);
+    proxy.hold();
+    await expect(near.engine.courier.send(LETTER, far.engine.courier.node)).rejects.toThrow('does not answer');
+    proxy.release();
+    await closeAll();
+    await proxy.close();
+  });
+
   it('by a partition finds out, comes back, and is told that it has missed changes', async () => {
     await server.start();
     const proxy = await TcpProxy.start(server.port);

@@ -1,5 +1,4 @@
 import type { ClusterCounts } from '@decorum/core/transport';
-import { andThen } from '@decorum/core/internal';
 
 import { failureOf, type Report, type StoreCalls } from '../sessions/store-calls.js';
 import type { Courier, Letter } from './courier.js';
@@ -12,8 +11,14 @@ export interface LetterParts {
   readonly report: Report;
 }
 
+type Take = (letter: Letter) => boolean | Promise<boolean>;
+
+/** The endpoints of this process that share a courier: a server may listen on several ports. */
+const endpoints = new WeakMap<Courier, Set<Letters>>();
+
 /** The letters that an endpoint sends and receives. */
 export class Letters {
+  private take: Take = () => false;
   /** Resolves with a function that stops receiving. */
   private stopping: Promise<() => void> | undefined;
 
@@ -31,6 +36,7 @@ export class Letters {
   async tell(letter: Letter): Promise<void> {
     const { courier, stores, counts } = this.parts;
     counts.letters += 1;
+    void this.offer(letter);
     try {
       await stores.run('courier.send', () => (courier.tell ? courier.tell(letter) : courier.send(letter)));
     } catch {
@@ -44,21 +50,27 @@ export class Letters {
    * @returns whether somebody took it
    * @throws {HttpError} 503 if the courier fails
    */
-  ask(letter: Letter, to?: string): boolean | Promise<boolean> {
+  async ask(letter: Letter, to?: string): Promise<boolean> {
     const { courier, stores, counts } = this.parts;
     counts.letters += 1;
-    return andThen(
-      stores.run('courier.send', () => courier.send(letter, to)),
-      (isTaken) => {
-        if (!isTaken) counts.untaken += 1;
-        return isTaken;
-      },
-    );
+    if ((to === undefined || to === courier.node) && (await this.offer(letter))) return true;
+    const isTaken = to !== courier.node && (await stores.run('courier.send', () => courier.send(letter, to)));
+    if (!isTaken) counts.untaken += 1;
+    return isTaken;
+  }
+
+  /** Gives a letter to the other endpoints of this process. Returns whether one of them took it. */
+  async offer(letter: Letter): Promise<boolean> {
+    const others = [...(endpoints.get(this.parts.courier) ?? [])].filter((each) => each !== this);
+    const taken = await Promise.allSettled(others.map(async ({ take }) => await take(letter)));
+    return taken.some((each) => each.status === 'fulfilled' && each.value);
   }
 
   /** Begins to receive letters. */
-  open(take: (letter: Letter) => boolean | Promise<boolean>): void {
+  open(take: Take): void {
     const { courier, report } = this.parts;
+    this.take = take;
+    endpoints.set(courier, (endpoints.get(courier) ?? new Set<Letters>()).add(this));
     this.stopping = (async () => await courier.receive(take))().catch((error: unknown) => {
       report(error, failureOf('courier.receive'));
       return () => {};
@@ -67,7 +79,8 @@ export class Letters {
 
   /** Stops receiving letters. */
   close(): void {
-    const { report } = this.parts;
+    const { courier, report } = this.parts;
+    endpoints.get(courier)?.delete(this);
     this.stopping?.then((stop) => stop()).catch((error: unknown) => report(error, failureOf('courier.receive')));
   }
 }

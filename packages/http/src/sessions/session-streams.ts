@@ -130,7 +130,7 @@ export class SessionStreams implements Mover {
   askFor(stream: string, node: string | undefined): boolean | Promise<boolean> {
     const { letters } = this.settings;
     const { id, node: own } = this.session;
-    if (letters === undefined || own === undefined || node === undefined || node === own) return false;
+    if (letters === undefined || own === undefined || node === undefined) return false;
     return letters.ask({ kind: 'adopted', session: id, stream }, node);
   }
 

@@ -18,7 +18,6 @@ import { CountedSession } from './session-quotas.js';
 import { type SessionSettings, touchMsOf, ttlOf } from './session-settings.js';
 import { type KeptSession, recordIn, type SessionStore } from './session-store.js';
 import { SessionStreams } from './session-streams.js';
-import { failureOf } from './store-calls.js';
 
 /** A session to be created. */
 export interface NewSession extends SessionOrigin {
@@ -48,6 +47,8 @@ export class HttpSession extends CountedSession implements SessionLink, LoggedSe
   used = true;
   /** When the stored record was last touched here, in milliseconds since 1970. */
   private touchedAt = 0;
+  /** Whether an answer is being settled that was passed on, and must not be passed on again. */
+  private isTaking = false;
   /** When the stored record was last read or written, in milliseconds since 1970. */
   private checkedAt = 0;
   /** Created with the first change, because most sessions have none. */
@@ -121,9 +122,19 @@ export class HttpSession extends CountedSession implements SessionLink, LoggedSe
       return true;
     }
     const [, node] = QUESTION_ID.exec(String(message.id)) ?? [];
-    // a late answer to a question of this process, or none at all
-    if (node === undefined || node === letters.node) return true;
-    return letters.ask(letter, node);
+    // a late answer, or none at all
+    if (node === undefined || this.isTaking) return true;
+    return node === letters.node ? letters.offer(letter).then(() => true) : letters.ask(letter, node);
+  }
+
+  /** Settles a question of this process with an answer that came to another one, or to another endpoint of this one. */
+  take(answer: JsonRpcResponse): boolean | Promise<boolean> {
+    this.isTaking = true;
+    try {
+      return this.state.settle(answer);
+    } finally {
+      this.isTaking = false;
+    }
   }
 
   get logKey(): string {
@@ -193,24 +204,24 @@ export class HttpSession extends CountedSession implements SessionLink, LoggedSe
   }
 
   /**
-   * Extends the life of the record, now and then. Ends anonymous streams if a principal has adopted the session in
-   * another process, and its letter was lost.
+   * Extends the life of the record, now and then. Ends streams if the session has ended in another process, or if they
+   * are anonymous and a principal has adopted the session there, and the letter was lost.
    */
   touch(now: number): void {
-    const { sessionStore: store, letters, report } = this.settings;
+    const { sessionStore: store, letters, appends } = this.settings;
     if (store === undefined) return;
     const isDue = now - this.touchedAt >= touchMsOf(this.settings);
     if (isDue) this.touchedAt = now;
     else if (letters !== undefined) return;
-    let method = 'touch';
     const check = async () => {
-      if (isDue) await store.touch(this.id, ttlOf(this.settings));
-      if (!this.anonymous || !this.connected || this.save === undefined) return;
-      method = 'get';
-      const record = await recordIn(store, this.id);
-      if (record?.principal !== undefined) this.streams.endStandalone();
+      if (isDue) await appends.run('sessionStore.touch', () => store.touch(this.id, ttlOf(this.settings)));
+      if (!this.connected || this.save === undefined || !(isDue || this.anonymous)) return;
+      const record = await appends.run('sessionStore.get', () => recordIn(store, this.id));
+      const isGone = record === undefined || record === null;
+      if (isGone || (this.anonymous && record.principal !== undefined)) this.streams.endStandalone();
     };
-    void check().catch((error: unknown) => report(error, failureOf(`sessionStore.${method}`)));
+    // the error is reported
+    check().catch(() => {});
   }
 
   /** Lets the session be evicted again when its last client is gone. */

@@ -129,7 +129,7 @@ export class Sessions {
     switch (letter.kind) {
       case 'message':
         if ('method' in letter.message) return this.kernel.cancelRequest(live.state, letter.message.params);
-        return live.state.settle(letter.message);
+        return live.take(letter.message);
       case 'changed':
         return live.changed(letter.record);
       case 'ended':

@@ -1,6 +1,7 @@
 // Answers that arrive at another process than the one that waits for them.
 import { describe, expect, it } from '@jest/globals';
-
+import { listen } from '@decorum/http';
+import { afterwards } from '../fixture.js';
 import { json, request } from '../messages.js';
 import { post, statusOf } from '../sending.js';
 import { answerTo, callAsking, openAsked, serveNodes } from './nodes.js';
@@ -69,6 +70,24 @@ describe('an answer at another process', () => {
       expect(await statusOf(nodes[1].url, session, answerTo({ id }, ACCEPTED))).toBe(202);
     }
     expect(cluster.letters.filter(({ letter }) => letter.kind === 'message')).toEqual([]);
+  });
+});
+
+describe('two ports of one server', () => {
+  it('pass on answers, and the end of a session, like two processes', async () => {
+    const { nodes } = await serveNodes();
+    const [{ url, server }] = nodes;
+    const second = await listen(server, { port: 0 });
+    afterwards(() => second.close());
+    const session = await openAsked(url);
+    const { stream, question } = await callAsking(url, 'sample', session);
+    expect(await statusOf(second.url, session, answerTo(question, SAMPLED))).toBe(202);
+    expect(textOf((await stream.message()).message)).toBe('Hi');
+    // a late answer isn't passed to and fro
+    expect(await statusOf(second.url, session, answerTo(question, SAMPLED))).toBe(202);
+    const { stream: other } = await callAsking(url, 'ask', session);
+    expect((await fetch(second.url, { method: 'DELETE', headers: session })).status).toBe(204);
+    expect(JSON.stringify(await other.rest())).toContain('The session has ended');
   });
 });
 
