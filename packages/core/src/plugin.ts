@@ -18,7 +18,22 @@ export { requireRoutePath, type Route, type RouteAnswer, type RouteRequest } fro
 /** A plugin, for the `plugins` option of `McpServer`. */
 export type Plugin = PluginDefinition<McpServer>;
 
-/** What happened between a server and the other processes of its cluster. The object is always the same one. */
+/**
+ * What happened between a server and the other processes of its cluster. The object is always the same one.
+ * @example
+ * ```ts
+ * import { clusterCounts, definePlugin } from '@decorum/core/plugin';
+ *
+ * const lettersOnClose = definePlugin(() => {
+ *   let counts: ReturnType<typeof clusterCounts> | undefined;
+ *   return {
+ *     name: 'letters-on-close',
+ *     onStart: (server) => void (counts = clusterCounts(server)),
+ *     onClose: () => void process.stderr.write(`${counts?.letters} letters\n`),
+ *   };
+ * });
+ * ```
+ */
 export const clusterCounts = (server: McpServer): Readonly<ClusterCounts> => server[HOST].sharing.counts;
 
 /**

@@ -23,6 +23,9 @@ export interface RedisEngine extends Cluster {
    * @throws {DecorumError} `DECORUM_INVALID_OPTION`
    * @example
    * ```ts
+   * import { McpServer, rateLimit } from '@decorum/core';
+   * import { redis } from '@decorum/redis';
+   *
    * const cluster = redis('redis://localhost:6379');
    * const interceptors = [rateLimit(cluster.limits({ points: 60, duration: 60 }))];
    * new McpServer({ name: 'shop', version: '1.0.0', cluster, interceptors });
