@@ -2,7 +2,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -10,18 +9,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 import { Redis } from 'ioredis';
 
+import { freePort } from './dev-project.js';
+
 const MISSING =
   'redis-server is not installed. These tests need it: `apt-get install redis-server` on Debian, `brew install redis` on macOS.';
-
-/** A port that nothing listens on. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** A running redis-server. */
 export class RedisServer {

@@ -50,9 +50,8 @@ export class RecordWriter {
 
   /**
    * Saves a change that has been applied to the record of this process.
-   * @throws {McpError} `unavailable` if the store fails
-   * @throws {HttpError} 404 if the session has ended; and what the change throws, if it doesn't
-   *   fit the record of another process
+   * @throws {McpError} `unavailable` if the store fails, `invalid-request` if the session has ended; and what the change
+   *   throws, if it doesn't fit the record of another process
    */
   save(apply: Waiting['apply']): Promise<void> {
     return new Promise((saved, failed) => {
@@ -118,5 +117,6 @@ export class RecordWriter {
 
 /** The error as the kernel knows it, which would hide others from the client. */
 function inKernel(error: unknown): unknown {
-  return error instanceof HttpError && error.status === 503 ? new McpError('unavailable', error.message) : error;
+  if (!(error instanceof HttpError)) return error;
+  return new McpError(error.status === 503 ? 'unavailable' : 'invalid-request', error.message);
 }

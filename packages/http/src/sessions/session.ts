@@ -9,9 +9,8 @@ import type {
   SessionRecord,
   Wire,
 } from '@decorum/core/transport';
-import { McpError, type Principal, type TransportInfo } from '@decorum/core';
+import type { Principal, TransportInfo } from '@decorum/core';
 
-import { HttpError } from '../endpoint/http-error.js';
 import type { LoggedSession } from '../streams/event-log.js';
 import { RecordWriter } from './record-writer.js';
 import { CountedSession } from './session-quotas.js';
@@ -153,10 +152,6 @@ export class HttpSession extends CountedSession implements SessionLink, LoggedSe
     return this.state.revision.primesStreams;
   }
 
-  get report(): SessionSettings['report'] {
-    return this.settings.report;
-  }
-
   get anonymous(): boolean {
     return this.state.record.principal === undefined;
   }
@@ -247,8 +242,7 @@ export class HttpSession extends CountedSession implements SessionLink, LoggedSe
     } catch (error) {
       // only this process has the change: the next request reads the stored record, so that it can be made again
       this.checkedAt = 0;
-      if (!(error instanceof HttpError)) throw error;
-      throw new McpError(error.status === 503 ? 'unavailable' : 'invalid-request', error.message);
+      throw error;
     }
   }
 

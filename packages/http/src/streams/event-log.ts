@@ -1,6 +1,6 @@
 import { isPromise } from '@decorum/core/internal';
 
-import type { Report, StoreCalls } from '../sessions/store-calls.js';
+import type { StoreCalls } from '../sessions/store-calls.js';
 import { batchOf, type EventBatch, type EventStore, eventsOf, type StoredEvent } from './event-store.js';
 
 /** Ends an event. Events are built with the end of the previous one in front, which creates fewer string pieces. */
@@ -27,8 +27,6 @@ export interface LoggedSession {
   readonly node: string | undefined;
   /** Whether the client supports events without data. */
   readonly primes: boolean;
-  /** Reports errors from the store. */
-  readonly report: Report;
 }
 
 /** Where the streams of an endpoint are stored. */

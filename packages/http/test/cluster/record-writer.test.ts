@@ -130,13 +130,16 @@ describe('RecordWriter', () => {
   });
 
   it('fails if the session has ended meanwhile', async () => {
-    const endsWith404 = async (scheduler: fc.Scheduler) => {
+    const isRefused = async (scheduler: fc.Scheduler) => {
       const { memory, processes } = processesOf(scheduler, 1);
       memory.delete('a');
       const saved = processes[0]?.change(add('late'));
-      await expect(scheduler.waitFor(saved as Promise<void>)).rejects.toMatchObject({ status: 404 });
+      await expect(scheduler.waitFor(saved as Promise<void>)).rejects.toMatchObject({
+        kind: 'invalid-request',
+        message: 'The session has ended.',
+      });
       expect(memory.get('a')).toBeUndefined();
     };
-    await fc.assert(fc.asyncProperty(fc.scheduler(), endsWith404), { numRuns: 10 });
+    await fc.assert(fc.asyncProperty(fc.scheduler(), isRefused), { numRuns: 10 });
   });
 });
