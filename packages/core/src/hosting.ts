@@ -1,4 +1,4 @@
-import type { Extension } from './kernel/extension.js';
+import type { Extension, ExtensionHandler } from './kernel/extensions/extension.js';
 import { collect, listOf } from './registry/bodies.js';
 import { drain, isGenerator, type Reader } from './registry/generators.js';
 import type { MemberHost } from './registry/member-host.js';
@@ -8,8 +8,6 @@ export type { Provider } from './registry/plan.js';
 
 /** The key of the `ServerHost` in a server's options. A symbol, because only our own packages set it. */
 export const SERVER_HOST: unique symbol = Symbol.for('decorum:server-host') as never;
-
-type ExtensionMethod = NonNullable<Extension['methods']>[string];
 
 /**
  * A framework, such as Nest, that runs everything that a server serves, because nothing may bypass the framework's
@@ -23,7 +21,7 @@ export interface ServerHost {
    */
   provider(provider: Provider): { readonly instance: object; readonly host: MemberHost };
   /** Takes over a method of an extension. Returns the function to call in its place. */
-  method(name: string, handle: ExtensionMethod): ExtensionMethod;
+  method(name: string, handle: ExtensionHandler): ExtensionHandler;
 }
 
 /** The framework that runs a server's members; undefined if the server does. */
@@ -41,7 +39,12 @@ export function hostedExtensions(extensions: readonly Extension[], host: ServerH
     const methods = Object.entries(extension.methods ?? {});
     return {
       ...extension,
-      methods: Object.fromEntries(methods.map(([name, each]) => [name, host.method(name, each)])),
+      methods: Object.fromEntries(
+        methods.map(([name, each]) => [
+          name,
+          typeof each === 'function' ? host.method(name, each) : { ...each, handle: host.method(name, each.handle) },
+        ]),
+      ),
     };
   });
 }

@@ -13,7 +13,9 @@ import { hostedExtensions, serverHostOf } from './hosting.js';
 import type { ChangeBus } from './kernel/change-bus.js';
 import { type ClusterParts, Sharing } from './kernel/cluster.js';
 import type { ErrorRules } from './kernel/expected.js';
-import { checkExtensions, type Extension } from './kernel/extension.js';
+import { checkExtensions } from './kernel/extensions/check-extensions.js';
+import { ExtendedTools } from './kernel/extensions/extended-tools.js';
+import type { Extension } from './kernel/extensions/extension.js';
 import { claimState, MemorySingleUse, SealedStates, type SingleUse } from './kernel/request-states.js';
 import { KeyRing } from './kernel/key-ring.js';
 import type { ErrorOrigin, ErrorReporter } from './kernel/error-reporter.js';
@@ -35,7 +37,7 @@ import { pick } from './protocol/revisions/fields.js';
 import type { CacheHint } from './protocol/revisions/revision.js';
 import { checkCache, checkIcons } from './registry/plan.js';
 import type { ListingMode } from './registry/registry.js';
-import { checkSecrets, derive, secretsOfEnvironment } from './secrets.js';
+import { checkSecrets, derive, hasSecret, secretsOfEnvironment } from './secrets.js';
 
 /** Options of `McpServer`. */
 export interface McpServerOptions<E extends readonly object[] = readonly Error[]> extends Implementation {
@@ -200,10 +202,12 @@ export function kernelOptions(
   };
   const keysFor = (purpose: string) => secrets.map((text) => derive(text, `${purpose} ${server.name}`));
   const ringFor = (purpose: string) => new KeyRing(keysFor(purpose), requestStateTtlMs, warnOnce);
+  const extensions = hostedExtensions(checkExtensions(options.extensions ?? []), serverHostOf(options));
   return {
     server,
     instructions,
-    extensions: hostedExtensions(checkExtensions(options.extensions ?? []), serverHostOf(options)),
+    extensions,
+    extended: new ExtendedTools(extensions),
     experimental,
     intercept: intercepting(singleUse ? [...interceptors, claimState] : interceptors),
     cache,
@@ -220,8 +224,7 @@ export function kernelOptions(
 
 /** What a server shares with other processes. */
 export function sharingOf({ cluster, changeBus, secret }: McpServerOptions<readonly object[]>): Sharing {
-  const hasSecret = secret !== undefined || secretsOfEnvironment() !== undefined;
-  const lacks = [...(hasSecret ? [] : ['secret']), ...((changeBus ?? cluster) ? [] : ['changeBus'])];
+  const lacks = [...(hasSecret({ secret }) ? [] : ['secret']), ...((changeBus ?? cluster) ? [] : ['changeBus'])];
   return new Sharing(cluster, lacks);
 }
 

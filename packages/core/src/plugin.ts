@@ -8,6 +8,25 @@ import { HOST } from './transports/transport.js';
 
 export { type OptionType, type OptionTypes, requireOptions } from '@decorum/schema/internal';
 export type { RequestOutcome } from './kernel/observed.js';
+export { askClient } from './kernel/extensions/ask-client.js';
+export type {
+  Extension,
+  ExtensionCallers,
+  ExtensionHandler,
+  ExtensionHost,
+  ExtensionMethod,
+  ExtensionNotification,
+  Followed,
+  Run,
+  RunHost,
+  SessionClient,
+  StartingCall,
+  ToolCall,
+  ToolVariant,
+} from './kernel/extensions/extension.js';
+export type { Cancellation } from './protocol/reply.js';
+export type { Effect, EffectLog } from './protocol/effects.js';
+export type { Question } from './protocol/revisions/revision.js';
 export type { SessionInfo } from './kernel/observed-sessions.js';
 export type { ClusterCounts } from './kernel/cluster.js';
 export { startupError } from './protocol/errors.js';

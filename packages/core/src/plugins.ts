@@ -1,6 +1,6 @@
 import { invalidOption, isPromise, type OptionTypes, requireOptions } from '@decorum/schema/internal';
 
-import type { Extension } from './kernel/extension.js';
+import type { Extension } from './kernel/extensions/extension.js';
 import type { Interceptor } from './kernel/interceptors.js';
 import type { RequestOutcome } from './kernel/observed.js';
 import type { Observing } from './kernel/observed-kernel.js';

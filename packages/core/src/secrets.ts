@@ -57,6 +57,10 @@ export function secretsOfEnvironment(): readonly string[] | undefined {
   return process.env['DECORUM_SECRET']?.split(',').map((secret) => secret.trim());
 }
 
+/** Whether a server has a secret that outlives the process. */
+export const hasSecret = ({ secret }: { readonly secret?: unknown }): boolean =>
+  secret !== undefined || secretsOfEnvironment() !== undefined;
+
 /** Derives a key for one purpose (RFC 5869). */
 export function derive(secret: string, purpose: string): Uint8Array {
   // hash the purpose: it includes the server's name, which may exceed HKDF's limit for `info`

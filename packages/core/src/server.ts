@@ -1,4 +1,4 @@
-import type { NoInput, Parsed, SchemaSource } from '@decorum/schema/internal';
+import { attempt, type NoInput, type Parsed, type SchemaSource } from '@decorum/schema/internal';
 
 import { addedTool, type Handler, type Named } from './added-tool.js';
 import type { ToolMethod, ToolOptions } from './decorators/tool.js';
@@ -7,6 +7,8 @@ import { hostedProvider, type ServerHost, serverHostOf } from './hosting.js';
 import type { Context } from './kernel/context.js';
 import { MemoryChangeBus } from './kernel/change-bus.js';
 import { Events } from './kernel/events.js';
+import type { Extension } from './kernel/extensions/extension.js';
+import { hostOfExtension } from './kernel/extensions/extension-host.js';
 import { ErrorReporter } from './kernel/error-reporter.js';
 import { checkErrorRules } from './kernel/expected.js';
 import { targetOf } from './kernel/judge.js';
@@ -26,7 +28,7 @@ import { Providers, type ProviderSource, requireHooks } from './providers.js';
 import type { Provider } from './registry/plan.js';
 import { type HiddenChanges, type ListName, Registry } from './registry/registry.js';
 import { checkTextOption } from './registry/results.js';
-import { clusterServer } from './secrets.js';
+import { clusterServer, hasSecret } from './secrets.js';
 import { undescribedWarning } from './registry/undescribed.js';
 import { routesOf } from './transports/route.js';
 import { type ClosableHost, HOST, type HostPort, type Transport } from './transports/transport.js';
@@ -87,6 +89,7 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
   readonly #hooks: Hooks;
   readonly #events: Events;
   readonly #transports = new Set<Transport>();
+  readonly #extensions: readonly Extension[];
   #isOpen = false;
   #closed: Promise<void> | undefined;
 
@@ -118,7 +121,7 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
       if (lists.length > 0) this.#events.publish({ kind: 'lists', lists });
       this.#events.publishHidden(hidden);
     };
-    this.#registry = new Registry(changed, options);
+    this.#registry = new Registry(changed, { ...options, extended: parts.extended });
     this.#hooks = new Hooks(this, report);
     this[HOST] = this.#port({ routes: routesOf(plugins), hit: parts.hit, sharing: sharingOf(options) });
     this.notify = notifierOf(this.#events);
@@ -129,6 +132,8 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
       const port = clusterServer(options, this[HOST].report);
       this.#hooks.add({ onStart: () => cluster.open?.(port), onClose: () => cluster.close?.() });
     }
+    this.#extensions = parts.extensions;
+    this.#openExtensions(options);
     for (const plugin of plugins) this.#hooks.add(hooksOf(plugin));
     const cls = new.target;
     const members = scanMembers(cls);
@@ -247,6 +252,16 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
     return transport;
   }
 
+  /** Adds the hooks of extensions. */
+  #openExtensions(options: McpServerOptions<readonly object[]>): void {
+    const { registry, events, runs } = { registry: this.#registry, events: this.#events, runs: this.#kernel.runs };
+    const server = clusterServer(options, this[HOST].report);
+    const parts = { ...runs, registry, events, server, hasSecret: hasSecret(options) };
+    for (const extension of this.#extensions) {
+      if (extension.open) this.#hooks.add({ onStart: () => extension.open?.(hostOfExtension(extension, parts)) });
+    }
+  }
+
   #warnOfDescriptions(): void {
     if (process.env['NODE_ENV'] === 'production' || process.env['NODE_ENV'] === 'test') return;
     const warning = undescribedWarning(this.#registry);
@@ -257,6 +272,7 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
     const { inFlight } = this.#kernel;
     for (const transport of this.#transports) transport.stop();
     inFlight.stop();
+    for (const extension of this.#extensions) attempt(() => extension.stop?.(), this[HOST].report);
     await inFlight.drain(deadlineMs);
     const closed = await Promise.allSettled([...this.#transports].map(async (transport) => await transport.close()));
     for (const outcome of closed) if (outcome.status === 'rejected') this.#reporter.report(outcome.reason);

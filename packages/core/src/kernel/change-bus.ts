@@ -1,3 +1,5 @@
+import type { JsonObject } from '@decorum/schema/internal';
+
 import type { ListName } from '../registry/registry.js';
 
 /** A change to notify clients of. It can be serialized as JSON. */
@@ -7,6 +9,8 @@ export type Change =
   | { readonly kind: 'resource'; readonly uri: string; readonly within?: string }
   /** A user has completed the task at a URL. */
   | { readonly kind: 'elicitation'; readonly id: string }
+  /** An extension published something. */
+  | { readonly kind: 'extension'; readonly id: string; readonly data: JsonObject }
   /** The bus may have lost changes, so anything may be different. Clients are told that everything has changed. */
   | { readonly kind: 'missed' };
 

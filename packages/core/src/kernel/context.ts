@@ -12,6 +12,7 @@ import type { Client } from '../protocol/peer.js';
 import type { NeedInput } from '../protocol/input.js';
 import type { RequestId, Root } from '../protocol/model.js';
 import { denialOf, isScope } from '../protocol/scopes.js';
+import type { Question } from '../protocol/revisions/revision.js';
 import type { Principal, TransportInfo } from '../protocol/wire.js';
 import { CONTEXT } from '../registry/inferred-input.js';
 import { COLLECT } from '../registry/plan.js';
@@ -23,9 +24,10 @@ import type {
   QuestionOptions,
   SampleOptions,
 } from './question-options.js';
-import { checkRequest } from './question-rules.js';
+import { collect } from './collect.js';
 import * as questions from './questions.js';
 import type { ElicitResult, ElicitUrlResult, SampleResult } from './questions.js';
+import { effectKey, sleep } from './effect-steps.js';
 
 /** Number of failed questions after which a handler is paused: endless retries would starve the event loop. */
 const MANY_FAILURES = 100;
@@ -34,8 +36,8 @@ const PAUSE_MS = 10;
 /** The key of the method that claims a request's state. A symbol, so that it isn't offered to handlers. */
 export const CLAIM: unique symbol = Symbol('claim');
 
-/** Prefix for the framework's own effect keys, which handlers never use. */
-const PRIVATE = '\0';
+/** The key of the method that asks a question as it is. A symbol, so that it isn't offered to handlers. */
+export const ASK: unique symbol = Symbol('ask');
 
 /** The second parameter of every handler: facts about the request, and ways to talk to the client. */
 export class Context {
@@ -66,15 +68,8 @@ export class Context {
 
   /** Sends the requests passed to `needInput` to the client. */
   async [COLLECT]({ requests, state }: NeedInput): Promise<void> {
-    // all or nothing: if the client cannot answer one of the requests, send none
-    const checked = Object.entries(requests).map(([key, request]) => ({ key, ...checkRequest(request) }));
-    for (const request of checked) questions.requireDeclared(this.#exchange, request);
-    // keep the state of the first run: later runs may pass a different one
-    const first = await this.#exchange.once(`${PRIVATE}needInput ${++this.#collected}`, () =>
-      jsonRoundTrip(state, 'The state of needInput'),
-    );
-    const asked = checked.map(async (request) => [request.key, await this.#exchange.ask(request)] as const);
-    this.#answers = { ...this.#answers, ...Object.fromEntries(await Promise.all(asked)) };
+    const { answers, first } = await collect(this.#exchange, { requests, state }, ++this.#collected);
+    this.#answers = { ...this.#answers, ...answers };
     // between rounds the state is JSON, which turns undefined into null
     this.#state = first ?? undefined;
   }
@@ -86,6 +81,11 @@ export class Context {
   async [CLAIM](): Promise<void> {
     await this.#exchange.peer.claim?.();
     this.#exchange.signal.throwIfAborted();
+  }
+
+  /** Asks the client a question whose params are complete. */
+  [ASK](question: Question): Promise<JsonObject> {
+    return this.#handled(this.#exchange.ask(question));
   }
 
   /** Log messages to the client. Deprecated by the specification in 2026-07-28: log to stderr, or use OpenTelemetry. */
@@ -235,17 +235,30 @@ export class Context {
    * in each round. `once` skips effects that completed in an earlier round and returns their result. An effect that
    * fails is not recorded: calling `once` with its key again retries it.
    * @param key a key that is unique within the handler. If several effects share a key, only the first runs
-   * @param effect the function to run
+   * @param effect the function to run. It gets a key of its own, the same in all runs, for services that take one
    * @returns the result after a JSON round trip, in the first round as well: a `Date` becomes a string
    * @throws {Error} if the result cannot be written as JSON
    */
-  once<T>(key: string, effect: () => T | Promise<T>): Promise<Jsonified<T>> {
+  once<T>(key: string, effect: (idempotencyKey: string) => T | Promise<T>): Promise<Jsonified<T>> {
     return this.#handled(
       this.#exchange.once(
         key,
-        async () => jsonRoundTrip(await effect(), `The result of ctx.once('${key}', …)`) as Jsonified<T>,
+        async () =>
+          jsonRoundTrip(
+            await effect(effectKey(this.#exchange, key)),
+            `The result of ctx.once('${key}', …)`,
+          ) as Jsonified<T>,
       ),
     );
+  }
+
+  /**
+   * Waits, unless the request is cancelled. A handler that runs again waits only for what is left.
+   * @param key a key that is unique within the handler
+   * @param ms milliseconds to wait
+   */
+  sleep(key: string, ms: number): Promise<void> {
+    return this.#handled(sleep(this.#exchange, key, ms));
   }
 
   /** Marks the promise as handled: if the handler stops waiting, a rejection must not end the process. */
@@ -257,11 +270,9 @@ export class Context {
 
   /** Pauses after many failures: a handler that retries at once in a loop would starve everything else. */
   async #failed(error: unknown): Promise<never> {
-    this.#failures += 1;
-    if (this.#failures % MANY_FAILURES === 0) {
-      if (this.#exchange.over) await new Promise<never>(() => {});
-      await wait(PAUSE_MS);
-    }
+    if (++this.#failures % MANY_FAILURES !== 0) throw error;
+    if (this.#exchange.over) await new Promise<never>(() => {});
+    await wait(PAUSE_MS);
     throw error;
   }
 

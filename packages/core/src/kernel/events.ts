@@ -20,6 +20,8 @@ export interface Listener {
   /** The URIs of all resources that it wants to hear of. */
   readonly followed: Iterable<string>;
   notify(method: string, params: JsonObject): void;
+  /** Called with what an extension has published. */
+  extended?(id: string, published: JsonObject): void;
   /** Called when the user has completed the elicitation with this id. */
   completed?(elicitationId: string): void;
 }
@@ -109,6 +111,10 @@ export class Events {
     }
     if (change.kind === 'elicitation') {
       for (const listener of this.listeners) listener.completed?.(change.id);
+      return;
+    }
+    if (change.kind === 'extension') {
+      for (const listener of this.listeners) listener.extended?.(change.id, change.data);
       return;
     }
     for (const list of change.lists) this.pending.add(list);

@@ -4,9 +4,9 @@ import { McpError } from '../protocol/errors.js';
 import { TransientPeer } from '../protocol/eras/transient.js';
 import type { SessionLink, SessionOrigin } from '../protocol/eras/session-record.js';
 import { Session, type SessionMeans } from '../protocol/eras/stateful.js';
-import { openStateless } from '../protocol/eras/stateless.js';
-import { belongsToSession, Exchange } from '../protocol/exchange.js';
-import type { Conversation, Peer } from '../protocol/peer.js';
+import type { StatelessMeans } from '../protocol/eras/stateless.js';
+import { Exchange } from '../protocol/exchange.js';
+import type { Conversation } from '../protocol/peer.js';
 import {
   checkMessage,
   isUnanswered,
@@ -21,14 +21,17 @@ import { NOTHING, type Reply, UNTAKEN } from '../protocol/reply.js';
 import type { Revision } from '../protocol/revisions/revision.js';
 import type { Wire } from '../protocol/wire.js';
 import { batchFault, joined } from './batch.js';
+import type { RunParts } from './extensions/detached-run.js';
+import { tellingSessions } from './extensions/published.js';
 import { Failures } from './failures.js';
 import { InFlight } from './in-flight.js';
 import { Judge, runWhenAllowed, type Verdict } from './judge.js';
 import { Members } from './members.js';
 import { Adoptions } from './methods/adoptions.js';
-import { extensionMethods } from './methods/extensions.js';
+import { ExtensionMethods } from './methods/extensions.js';
 import type { KernelParts, Method } from './methods/method.js';
 import { protocolMethods } from './methods/protocol.js';
+import { peerOf } from './peer-of.js';
 import { Results } from './results.js';
 import type { Unopened } from './unopened.js';
 
@@ -48,16 +51,19 @@ export interface Steps {
 export class Kernel implements Steps {
   /** Requests in flight over all transports. */
   readonly inFlight: InFlight;
+  /** What handlers need that run apart from their request. */
+  readonly runs: RunParts;
   /** What sessions need when a principal adopts them. */
   readonly adoptions: Adoptions;
   /** Cap on the values of a message. */
   readonly maxValues: number;
   private readonly methods: ReadonlyMap<string, Method>;
-  private readonly extensions: ReadonlyMap<string, Method>;
+  private readonly extensions: ExtensionMethods;
   private readonly judge: Judge;
   /** Creates the replies to requests that failed. */
   readonly failures: Failures;
   private readonly sessionMeans: SessionMeans;
+  private readonly statelessMeans: StatelessMeans;
   private readonly steps: Steps;
 
   constructor(
@@ -72,10 +78,13 @@ export class Kernel implements Steps {
     const results = new Results(server);
     this.failures = new Failures({ ...parts, results }, this.inFlight);
     const members = parts.members ?? new Members(parts.reporter, parts.intercept);
-    const means = { ...parts, members, results };
-    this.extensions = extensionMethods(means);
+    this.runs = { ...parts, inFlight: this.inFlight, members: new Members(parts.reporter, parts.intercept) };
+    const means = { ...parts, members, results, runs: this.runs };
+    this.extensions = new ExtensionMethods(means);
     this.methods = protocolMethods(means);
-    this.sessionMeans = { ...parts, join: (session) => events.join(session) };
+    this.statelessMeans = { ...parts, subjectOf: (method) => this.extensions.subjectOf(method) };
+    const extended = tellingSessions(parts);
+    this.sessionMeans = { ...parts, extended, join: (session) => events.join(session) };
     this.steps = wrap?.(this) ?? this;
   }
 
@@ -184,11 +193,10 @@ export class Kernel implements Steps {
     if (isBusy && inFlight.find(conversation, request.id) !== undefined) return this.failures.duplicate(conversation);
     try {
       if (inFlight.stopping) inFlight.requireOpen(wire.owner);
-      const exchange = new Exchange(request, this.peerOf(request, wire, conversation), wire);
+      const exchange = new Exchange(request, peerOf(request, { wire, conversation }, this.statelessMeans), wire);
       const { method, revision, peer } = exchange;
       const traits = revision.methods.get(method);
-      // only revisions in which each request declares the client's capabilities have extensions
-      const handler = traits ? this.methods.get(method) : revision.extensions ? this.extensions.get(method) : undefined;
+      const handler = traits ? this.methods.get(method) : this.extensions.find(method, revision);
       const isMissing = traits?.needs !== undefined && !parts.registry.offered.has(traits.needs);
       const isForgotten = traits?.remembers === true && peer.memory === undefined;
       if (handler === undefined || isMissing || isForgotten) throw new McpError('method-not-found', 'Method not found');
@@ -229,16 +237,6 @@ export class Kernel implements Steps {
       inFlight.starting = starting;
       inFlight.startingIn = startingIn;
     }
-  }
-
-  private peerOf(request: JsonRpcRequest, wire: Wire, conversation: Conversation | undefined): Peer {
-    if (conversation === undefined || !belongsToSession(request, wire.declaredVersion)) {
-      return openStateless(request, wire, this.parts);
-    }
-    if (!conversation.initialized && conversation.revision.methods.get(request.method)?.early !== true) {
-      throw new McpError('invalid-request', 'The first request of a session is "initialize".');
-    }
-    return conversation;
   }
 
   private wait(running: Promise<string>, exchange: Exchange, conversation: Conversation | undefined): Promise<Reply> {

@@ -34,8 +34,22 @@ export interface ListedOptions<I = unknown> {
 /** A function from a value to text. Method syntax makes it bivariant, so functions of narrower types are assignable. */
 type TextOf<V> = { text(value: V): string }['text'];
 
+/**
+ * Options that extensions add to tools. Empty: each extension declares its own.
+ * @example
+ * ```ts
+ * declare module '@decorum/core' {
+ *   interface ExtensionToolOptions {
+ *     readonly price?: number;
+ *   }
+ * }
+ * ```
+ */
+// eslint-disable-next-line @typescript-eslint/no-empty-object-type
+export interface ExtensionToolOptions {}
+
 /** Options of `@Tool`. `V` is the type of the handler's result. */
-export interface ToolOptions<I = unknown, O = unknown, V = unknown> extends ListedOptions<I> {
+export interface ToolOptions<I = unknown, O = unknown, V = unknown> extends ListedOptions<I>, ExtensionToolOptions {
   readonly annotations?: ToolAnnotations;
   /**
    * Repairs arguments that have only one possible meaning, such as `"5"` for an integer, then validates them again.

@@ -3,6 +3,19 @@ import { InputSignal } from './input.js';
 /** The key and result of an effect. The result is omitted if it is `undefined`. */
 export type Effect = readonly [key: string, result?: unknown];
 
+/** What is told of the effects of a handler. If a function throws, so does `ctx.once`. */
+export interface EffectLog {
+  /** Called before an effect runs. */
+  begin?(key: string): void | Promise<void>;
+  /** Called with the result of an effect, before the handler gets it. */
+  record?(effect: Effect): void | Promise<void>;
+}
+
+/** Prefix for the framework's own effect keys, which handlers never use. */
+export const PRIVATE_EFFECT = '\0';
+
+const ID = `${PRIVATE_EFFECT}id`;
+
 /** Runs each effect of a request once per key, no matter how often the handler asks for it or is replayed. */
 export class Effects {
   private readonly done: Map<string, unknown>;
@@ -10,10 +23,21 @@ export class Effects {
   private sealed = false;
   /** Whether this run has started an effect that no earlier run completed. */
   begun = false;
+  /** What is told of effects. */
+  log: EffectLog | undefined;
 
   /** @param done results of earlier runs */
   constructor(done: Iterable<Effect> = []) {
     this.done = new Map(done as Iterable<readonly [string, unknown]>);
+  }
+
+  /**
+   * An id for the request that all its runs share.
+   * @param create creates the id in the first run
+   */
+  id(create: () => string): string {
+    if (!this.done.has(ID)) this.done.set(ID, create());
+    return this.done.get(ID) as string;
   }
 
   /**
@@ -45,7 +69,9 @@ export class Effects {
     // too late to record a result: the next round would run the effect again
     if (this.sealed) throw new InputSignal();
     this.begun = true;
+    if (this.log?.begin) await this.log.begin(key);
     const result = await effect();
+    if (this.log?.record) await this.log.record(result === undefined ? [key] : [key, result]);
     this.done.set(key, result);
     return result;
   }

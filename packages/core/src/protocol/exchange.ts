@@ -196,8 +196,12 @@ export class Exchange implements Asker {
 
   /** Runs an effect once per request, even if the handler runs several times. */
   once<T>(key: string, effect: () => T | Promise<T>): Promise<T> {
-    this.effects ??= this.peer.effects ?? new Effects();
-    return this.effects.once(key, effect);
+    return this.ownEffects.once(key, effect);
+  }
+
+  /** The effects of the request. */
+  get ownEffects(): Effects {
+    return (this.effects ??= this.peer.effects ?? new Effects());
   }
 
   /** Cancels the request. Its handler can send nothing more. */

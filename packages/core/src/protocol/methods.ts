@@ -25,13 +25,16 @@ export const INITIALIZE = 'initialize';
 /** The request that stays open while its stream delivers notifications of changes. */
 export const LISTEN = 'subscriptions/listen';
 
+/** The request that calls a tool. */
+export const CALL_TOOL = 'tools/call';
+
 const METHODS: Readonly<Record<string, MethodTraits>> = {
   [INITIALIZE]: { sessions: true, early: true },
   ping: { sessions: true, early: true },
   'logging/setLevel': { sessions: true, remembers: true },
   'server/discover': { sessions: false },
   'tools/list': { needs: 'tools' },
-  'tools/call': { needs: 'tools', names: 'tool', subject: 'name', asks: true },
+  [CALL_TOOL]: { needs: 'tools', names: 'tool', subject: 'name', asks: true },
   'prompts/list': { needs: 'prompts' },
   'prompts/get': { needs: 'prompts', names: 'prompt', subject: 'name', asks: true },
   'resources/list': { needs: 'resources' },

@@ -73,7 +73,7 @@ export interface Authorization {
 
 /** The subject of a request, as named in its params. */
 export interface Subject {
-  readonly param: 'name' | 'uri';
+  readonly param: string;
   /** The value as sent: any JSON value. */
   readonly value: unknown;
 }

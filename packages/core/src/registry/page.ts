@@ -32,8 +32,8 @@ export interface PageRequest {
 interface ListOptions<T> {
   /** Member of the result that holds the list. */
   readonly member: string;
-  /** Encodes an entry for a revision. */
-  encode(revision: Revision, entry: T): JsonObject;
+  /** Encodes an entry for a revision. Undefined leaves it out. */
+  encode(revision: Revision, entry: T): JsonObject | undefined;
   readonly server: Implementation;
   readonly pageSize: number;
   readonly cache: CacheHint;
@@ -73,7 +73,9 @@ export class ListPages<T> {
     if (json === undefined) {
       const { member, pageSize, server, cache } = this.options;
       const hint: CacheHint = personal ? { ...cache, scope: 'private' } : cache;
-      const entries = listed.slice(start, start + pageSize).map(({ entry }) => this.options.encode(revision, entry));
+      const entries = listed
+        .slice(start, start + pageSize)
+        .flatMap(({ entry }) => this.options.encode(revision, entry) ?? []);
       json = JSON.stringify(revision.complete({ [member]: entries }, server, hint));
       written.set(id, json);
     }

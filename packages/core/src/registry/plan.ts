@@ -80,13 +80,14 @@ const HOOKS = new Set(['onStart', 'onClose']);
 
 /**
  * Creates the member for a record, with this provider's URI prefix.
+ * @param toolOptions options that extensions add to tools
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`, `DECORUM_NOT_A_METHOD`, `DECORUM_RESERVED_MEMBER`
  */
-export function memberOf(provider: Provider, record: MemberRecord): Member {
+export function memberOf(provider: Provider, record: MemberRecord, toolOptions?: OptionTypes): Member {
   const { cls, instance, prefix, uriPrefix, scopes = [], host } = provider;
   const { kind, key } = record;
   const where = `${cls.name}.${key}`;
-  checkOptions(record, where);
+  checkOptions(record, where, toolOptions);
   const methods = instance as Member['methods'];
   if (HOOKS.has(key)) throw startupError('DECORUM_RESERVED_MEMBER', where);
   if (typeof methods[key] !== 'function') throw startupError('DECORUM_NOT_A_METHOD', where, kind);

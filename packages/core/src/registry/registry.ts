@@ -66,7 +66,8 @@ export class Registry {
   add(provider: Provider): () => void {
     const records = provider.records ?? scanMembers(provider.cls);
     if (records.length === 0) throw startupError('DECORUM_NO_MEMBERS', provider.cls.name || 'A class without a name');
-    const members = records.map((record) => memberOf(provider, record));
+    const { options } = this.defaults.extended ?? {};
+    const members = records.map((record) => memberOf(provider, record, options));
     const added: Added = { undo: [], plans: [], completable: new Map() };
     const rollBack = () => {
       for (const step of added.undo) step();

@@ -7,6 +7,7 @@ import {
   hasObjectRoot,
   invalidOption,
   type JsonObject,
+  type OptionTypes,
   type Problem,
   repairing,
   type Shape,
@@ -25,8 +26,20 @@ import { callAfter, repeaterOf } from './invoker.js';
 import { type Caller, given, guardsOf, inputShape, listedFields, type Member, type Plan } from './plan.js';
 import { checkTextOption, invalidArguments, type TextOption, toCallToolResult, type ToolEncoding } from './results.js';
 
+/** What extensions make of a tool. */
+export interface ToolExtras {
+  /** The tool's options, with those of extensions. */
+  readonly options: JsonObject;
+  /** Starts a call in place of the handler, and returns the result. Undefined leaves the call to the handler. */
+  start?(starting: never): Promise<JsonObject> | undefined;
+  /** Changes the entry as written for a revision and a variant of clients. Undefined hides it. */
+  write?(entry: JsonObject, revision: string, variant: number): JsonObject | undefined;
+}
+
 /** A compiled tool. */
 export interface ToolPlan extends Plan<Tool> {
+  /** What extensions make of it; undefined if nothing. */
+  readonly extras: ToolExtras | undefined;
   /** Arguments that clients mirror in headers. */
   readonly mirrored: readonly MirroredArgument[];
   /** Whether structured objects are sent unchanged; indexed by the revision's rank. */
@@ -44,13 +57,18 @@ export interface ToolDefaults {
   readonly text?: TextOption;
   /** Whether to repair invalid arguments. */
   readonly coerce?: boolean | undefined;
+  /** What extensions add to tools. */
+  readonly extended?: {
+    readonly options: OptionTypes;
+    extrasOf(tool: Tool, options: JsonObject): ToolExtras | undefined;
+  };
 }
 
 /**
  * Compiles a tool.
  * @param defaults server-wide defaults for options that the tool does not set
  */
-export function compileTool(member: Member<'tool'>, { text = true, coerce = false }: ToolDefaults): ToolPlan {
+export function compileTool(member: Member<'tool'>, { text = true, coerce = false, extended }: ToolDefaults): ToolPlan {
   const { options, where } = member;
   const input = inputShape(member) ?? EMPTY_SHAPE;
   const output = options.output ? compileShape(options.output, `${where} (output)`, 'output') : undefined;
@@ -66,6 +84,7 @@ export function compileTool(member: Member<'tool'>, { text = true, coerce = fals
     where,
     entry,
     ...guardsOf(member),
+    extras: extended?.extrasOf(entry, options as JsonObject),
     mirrored: mirroredArguments(input.published, where),
     sendsObjects: REVISIONS.map((revision) => revision.sendsObjects(entry)),
     run: runnerOf(member, member.host ? deferring(taken) : taken, {

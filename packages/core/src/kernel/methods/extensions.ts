@@ -1,23 +1,51 @@
-import { isObject } from '@decorum/schema/internal';
-
 import { McpError } from '../../protocol/errors.js';
+import type { Revision } from '../../protocol/revisions/revision.js';
 import { Context } from '../context.js';
+import { declares } from '../extensions/extended-tools.js';
+import type { Extension, ExtensionMethod } from '../extensions/extension.js';
 import type { Method, MethodParts } from './method.js';
 
-/** Methods of extensions. A client can call them only if it declares the extension in the request. */
-export function extensionMethods({ extensions, results }: MethodParts): ReadonlyMap<string, Method> {
-  const methods = new Map<string, Method>();
-  for (const { id, methods: handlers = {} } of extensions) {
-    for (const [name, handle] of Object.entries(handlers)) {
-      methods.set(name, async (exchange) => {
-        if (!isObject(exchange.peer.client.capabilities.extensions?.[id])) {
-          const data = { requiredCapabilities: { extensions: { [id]: {} } } };
-          throw new McpError('missing-capability', `The client does not support ${id}.`, data);
-        }
-        const result = await handle(exchange.params, new Context(exchange));
-        return results.write(exchange.revision, result);
-      });
+/** A method of an extension, as the kernel finds it. */
+interface FoundMethod {
+  readonly handle: Method;
+  /** Ids of the revisions that have it; undefined for all with extensions. */
+  readonly revisions: readonly string[] | undefined;
+  readonly subject: string | undefined;
+}
+
+/** Finds the methods of extensions. */
+export class ExtensionMethods {
+  private readonly byName = new Map<string, FoundMethod>();
+
+  constructor({ extensions, results }: Pick<MethodParts, 'extensions' | 'results'>) {
+    for (const extension of extensions) {
+      for (const [name, given] of Object.entries(extension.methods ?? {})) {
+        const method: ExtensionMethod = typeof given === 'function' ? { handle: given } : given;
+        const { callers = extension.callers ?? 'declared', revisions, subject } = method;
+        const handle: Method = async (exchange) => {
+          if (callers === 'declared') requireDeclared(exchange.peer.client, extension);
+          return results.write(exchange.revision, await method.handle(exchange.params, new Context(exchange)));
+        };
+        this.byName.set(name, { revisions, subject, handle });
+      }
     }
   }
-  return methods;
+
+  /** A method, if the revision has it. */
+  find(name: string, { id, extensions }: Revision): Method | undefined {
+    const found = extensions ? this.byName.get(name) : undefined;
+    return found === undefined || found.revisions?.includes(id) === false ? undefined : found.handle;
+  }
+
+  /** The param that names the subject of a method, if it has one. */
+  subjectOf(name: string): string | undefined {
+    return this.byName.get(name)?.subject;
+  }
+}
+
+/** @throws {McpError} `missing-capability` if the client doesn't declare the extension */
+export function requireDeclared(client: Parameters<typeof declares>[0], extension: Extension): void {
+  if (declares(client, extension)) return;
+  const data = { requiredCapabilities: { extensions: { [extension.id]: {} } } };
+  throw new McpError('missing-capability', `The client does not support ${extension.id}.`, data);
 }

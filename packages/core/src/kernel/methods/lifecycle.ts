@@ -1,24 +1,26 @@
-import { andThen } from '@decorum/schema/internal';
+import { andThen, type JsonObject } from '@decorum/schema/internal';
 
 import { requireOneOf } from '../../protocol/checks.js';
+import type { Exchange } from '../../protocol/exchange.js';
 import { LOG_LEVELS, type ServerCapabilities } from '../../protocol/model.js';
 import { REVISION_IDS } from '../../protocol/revisions/index.js';
 import type { Registry } from '../../registry/registry.js';
+import type { Extension } from '../extensions/extension.js';
 import { memoryOf } from './memory-of.js';
 import type { Method, MethodParts } from './method.js';
 
 /** `initialize`, `ping`, `logging/setLevel` and `server/discover`. */
 export function lifecycleMethods({ registry, server, results, ...parts }: MethodParts): Record<string, Method> {
   const { instructions, extensions, experimental, cache } = parts;
-  const extended = Object.fromEntries(extensions.map(({ id, settings = {} }) => [id, settings]));
-  const declared = { ...(extensions.length > 0 && { extensions: extended }), ...(experimental && { experimental }) };
+  const declared = experimental && { experimental };
   return {
-    initialize({ params, peer, revision: opened }) {
+    initialize(exchange) {
+      const { params, peer, revision: opened } = exchange;
       const revision = peer.initialize?.(params) ?? opened;
       const offered = capabilitiesOf(registry, peer.memory !== undefined);
       return JSON.stringify({
         protocolVersion: revision.id,
-        capabilities: revision.capabilities({ ...offered, ...declared }),
+        capabilities: extendedBy(extensions, exchange, revision.capabilities({ ...offered, ...declared })),
         serverInfo: revision.implementation(server),
         instructions,
       });
@@ -29,11 +31,32 @@ export function lifecycleMethods({ registry, server, results, ...parts }: Method
     'logging/setLevel': (exchange) =>
       andThen(memoryOf(exchange)?.setLogLevel(requireOneOf(exchange.params['level'], 'level', LOG_LEVELS)), () => '{}'),
 
-    'server/discover'({ revision }) {
-      const capabilities = revision.capabilities({ ...capabilitiesOf(registry, true), ...declared });
+    'server/discover'(exchange) {
+      const { revision } = exchange;
+      const offered = revision.capabilities({ ...capabilitiesOf(registry, true), ...declared });
+      const capabilities = extendedBy(extensions, exchange, offered);
       return results.write(revision, { supportedVersions: REVISION_IDS, capabilities, instructions }, cache);
     },
   };
+}
+
+/**
+ * Adds the capabilities that extensions declare. In sessions, only clients that declare extensions are told of them: the
+ * schema of `initialize` doesn't have them yet.
+ */
+function extendedBy(parts: readonly Extension[], { peer, wire }: Exchange, capabilities: JsonObject): JsonObject {
+  const { revision, client } = peer;
+  if (!revision.extensions || parts.length === 0) return capabilities;
+  const { principal } = wire;
+  const declared = parts.map(({ id, settings = {}, ...extension }): JsonObject =>
+    extension.capabilities
+      ? (extension.capabilities(revision.id, { principal }) ?? {})
+      : { extensions: { [id]: settings } },
+  );
+  const extensions = Object.assign({}, ...declared.map((each) => each['extensions'])) as JsonObject;
+  const isShown = !revision.sessions || client.capabilities.extensions !== undefined;
+  const { extensions: _separately, ...others } = Object.assign({}, ...declared) as JsonObject;
+  return { ...capabilities, ...others, ...(isShown && Object.keys(extensions).length > 0 && { extensions }) };
 }
 
 /**

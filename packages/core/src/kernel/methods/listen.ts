@@ -7,6 +7,10 @@ import { requireFew } from '../../protocol/limits.js';
 import type { ListName } from '../../registry/registry.js';
 import { type Listener, LISTS } from '../events.js';
 import { isVisible } from '../admission.js';
+import { Context } from '../context.js';
+import type { Followed } from '../extensions/extension.js';
+import { notifyWith } from '../extensions/published.js';
+import { requireDeclared } from './extensions.js';
 import type { Method, MethodParts } from './method.js';
 
 const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId';
@@ -22,11 +26,14 @@ interface Honored {
   readonly resources: ReadonlySet<string>;
   /** The filter, as acknowledged. */
   readonly filter: JsonObject;
+  /** What the client follows of extensions. */
+  readonly followed: readonly { readonly id: string; readonly what: Followed }[];
 }
 
 async function honored(asked: JsonObject, parts: MethodParts, exchange: Exchange): Promise<Honored> {
   const { registry, limits } = parts;
   const { offered } = registry;
+  const extended = await followedOf(asked, parts, exchange);
   const lists = LISTS.filter((list) => asked[fieldOf(list)] === true && offered.has(list));
   const uris = asked['resourceSubscriptions'] ?? [];
   if (!Array.isArray(uris) || !uris.every((uri) => typeof uri === 'string')) {
@@ -40,7 +47,9 @@ async function honored(asked: JsonObject, parts: MethodParts, exchange: Exchange
     filter: {
       ...Object.fromEntries(lists.map((list) => [fieldOf(list), true])),
       ...(isFollowing && { resourceSubscriptions: followed }),
+      ...Object.fromEntries(extended.map(({ field, what }) => [field, what.ack])),
     },
+    followed: extended,
   };
 }
 
@@ -59,11 +68,26 @@ async function visible(
   return uris.filter((_uri, index) => answers[index]);
 }
 
-const NOTHING: Honored = { resources: new Set(), filter: {} };
+/** What a client asks to follow of extensions. */
+async function followedOf(asked: JsonObject, { extensions }: MethodParts, exchange: Exchange) {
+  const found = extensions.flatMap((extension) =>
+    Object.entries(extension.listen ?? {})
+      .filter(([field]) => asked[field] !== undefined)
+      .map(async ([field, follow]) => {
+        if (extension.callers !== 'all') requireDeclared(exchange.peer.client, extension);
+        const what = await follow(asked[field], new Context(exchange));
+        return what && { id: extension.id, field, what };
+      }),
+  );
+  return (await Promise.all(found)).filter((each) => each !== undefined);
+}
+
+const NOTHING: Honored = { resources: new Set(), filter: {}, followed: [] };
 
 /** `subscriptions/listen`: a request that stays open while its stream delivers notifications of changes. */
 export function listenMethods(parts: MethodParts): Record<string, Method> {
-  const { events, results } = parts;
+  const { events, results, reporter } = parts;
+  const report = (error: unknown) => void reporter.report(error);
   let listening = 0;
   return {
     'subscriptions/listen': async (exchange) => {
@@ -85,6 +109,12 @@ export function listenMethods(parts: MethodParts): Record<string, Method> {
           return wanted.resources;
         },
         notify: (method, params) => exchange.notify(method, { ...params, _meta: meta }),
+        extended(id, published) {
+          for (const { id: from, what } of wanted.followed) {
+            if (from !== id) continue;
+            notifyWith(() => what.notification(published), listener.notify, report);
+          }
+        },
       };
       listening += 1;
       events.join(listener);

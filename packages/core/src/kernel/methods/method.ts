@@ -8,7 +8,9 @@ import type { RequestStates } from '../../protocol/eras/stateless.js';
 import type { ReachedLimit, ServerLimits } from '../../protocol/limits.js';
 import type { CacheHint } from '../../protocol/revisions/revision.js';
 import type { Events } from '../events.js';
-import type { Extension } from '../extension.js';
+import type { RunParts } from '../extensions/detached-run.js';
+import type { ExtendedTools } from '../extensions/extended-tools.js';
+import type { Extension } from '../extensions/extension.js';
 import type { ErrorReporter } from '../error-reporter.js';
 import type { SealedTickets } from '../tickets.js';
 import type { Intercept } from '../interceptors.js';
@@ -28,6 +30,8 @@ export interface KernelParts {
   readonly requestStates: RequestStates;
   readonly tickets: SealedTickets;
   readonly extensions: readonly Extension[];
+  /** What extensions make of tools. */
+  readonly extended: ExtendedTools;
   /** Capabilities that no specification defines. */
   readonly experimental: Readonly<Record<string, JsonObject>> | undefined;
   /** Runs interceptors around members; undefined without interceptors. */
@@ -55,4 +59,6 @@ export interface KernelParts {
 export interface MethodParts extends KernelParts {
   readonly members: MemberRunner;
   readonly results: Results;
+  /** What handlers need that run apart from their request. */
+  readonly runs: RunParts;
 }

@@ -18,9 +18,13 @@ export function pageRequest({ peer, wire, revision, params }: Exchange, personal
 export function pageOf<T>(
   listing: Listing<Listed<T>>,
   pages: ListPages<T>,
-  { exchange, reporter }: { readonly exchange: Exchange; readonly reporter: ErrorReporter },
+  {
+    exchange,
+    reporter,
+    personal = false,
+  }: { readonly exchange: Exchange; readonly reporter: ErrorReporter; readonly personal?: boolean },
 ): string | Promise<string> {
-  if (!listing.restricted) return pages.page(listing.all, pageRequest(exchange, false));
+  if (!listing.restricted) return pages.page(listing.all, pageRequest(exchange, personal));
   const visible = listing.visible(admission(exchange, reporter));
   return visible.then((listed) => pages.page(listed, pageRequest(exchange, true)));
 }

@@ -1,4 +1,4 @@
-import { excerpt, isObject, type JsonObject } from '@decorum/schema/internal';
+import { isObject, type JsonObject } from '@decorum/schema/internal';
 
 import { clientOf, UNKNOWN_CLIENT } from '../checks.js';
 import { McpError, QuestionError } from '../errors.js';
@@ -12,6 +12,7 @@ import type { Asking } from '../observed.js';
 import { newestOf, revisionOf } from '../revisions/index.js';
 import type { Question, Revision } from '../revisions/revision.js';
 import type { Principal, TransportInfo } from '../wire.js';
+import { clientError } from './client-error.js';
 import { agreedRevision } from './negotiation.js';
 import type { SessionLink, SessionRecord } from './session-record.js';
 import { Subscriptions } from './subscriptions.js';
@@ -26,6 +27,8 @@ export interface SessionMeans {
   readonly limits: Required<ServerLimits>;
   /** Reports a limit that the client has reached. */
   readonly hit: (hit: ReachedLimit) => void;
+  /** Tells the session what an extension has published. */
+  readonly extended: (session: Session, id: string, published: JsonObject) => void;
   /** Starts notifying the session of changes. */
   readonly join: (session: Session) => void;
   /** Runs plugins around questions; undefined without such plugins. */
@@ -47,8 +50,9 @@ export class Session implements Conversation, Memory {
   initialized: boolean;
   /** Cached roots, if the client announces when they change. */
   private roots: readonly Root[] | undefined;
-  /** Number of announced changes to the roots. */
   private rootsChanges = 0;
+  /** Tells it what an extension has published. */
+  readonly extended: (id: string, published: JsonObject) => void;
   private readonly subscriptions: Subscriptions;
   /** Ids of pending URL visits. */
   private visits: Set<string> | undefined;
@@ -62,6 +66,7 @@ export class Session implements Conversation, Memory {
   ) {
     this.revision = revisionOf(record.revision) ?? newestOf('stateful');
     this.subscriptions = new Subscriptions(record, link);
+    this.extended = (id, published) => means.extended(this, id, published);
     this.initialized = record.revision !== undefined;
     // another process may have asked this client too, and an id must not occur twice in a session
     if (this.initialized) this.asked = Math.floor(Math.random() * 2 ** 48);
@@ -290,11 +295,4 @@ export class Session implements Conversation, Memory {
       wire.send(questionFrame(id, question.method, question.params));
     });
   }
-}
-
-function clientError(error: JsonRpcResponse['error']): QuestionError {
-  // checkMessage has validated only the outer structure of the response
-  if (!isObject(error) || !Number.isSafeInteger(error.code))
-    return new QuestionError('The client sent an invalid answer.');
-  return new QuestionError(`The client answered with an error: ${excerpt(error.message)}`, error);
 }

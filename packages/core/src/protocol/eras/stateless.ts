@@ -47,6 +47,8 @@ export interface RequestStates {
 export interface StatelessMeans {
   readonly requestStates: RequestStates;
   readonly tickets: Tickets;
+  /** The param that names the subject of a method of an extension, if it has one. */
+  readonly subjectOf: (method: string) => string | undefined;
   /** Runs plugins around questions; undefined without such plugins. */
   readonly asking?: Asking | undefined;
 }
@@ -188,8 +190,11 @@ export function openStateless(request: JsonRpcRequest, wire: Wire, means: Statel
     throw new McpError('unsupported-version', `Unsupported protocol version: ${excerpt(version)}`, data);
   }
   if (wire.checkRouting) {
-    const param = revision.methods.get(request.method)?.subject;
-    wire.checkRouting(request.method, param && { param, value: (request.params as JsonObject)[param] });
+    const param = revision.methods.get(request.method)?.subject ?? means.subjectOf(request.method);
+    wire.checkRouting(
+      request.method,
+      param === undefined ? undefined : { param, value: (request.params as JsonObject)[param] },
+    );
   }
   return new Envelope(request, { revision, wire }, means);
 }

@@ -24,6 +24,7 @@ export const revision20250618: Revision = allowOnly(list, {
   ...newer,
   id: '2025-06-18',
   rank: 2,
+  extensions: false,
   unreadableId: null,
   primesStreams: false,
   tool(tool) {

@@ -68,7 +68,7 @@ export const revision20251125: Revision = allowOnly(allowList(FIELDS_20251125), 
   era: 'stateful',
   sessions: true,
   methods: methodsOf(true),
-  extensions: false,
+  extensions: true,
   primesStreams: true,
   tool(encoded) {
     const tool = withoutHeaders(encoded);

@@ -65,7 +65,7 @@ export interface Revision {
   readonly sessions: boolean;
   /** Requests that a client may send, by method. Others get "method not found". */
   readonly methods: ReadonlyMap<string, MethodTraits>;
-  /** Whether each request declares the client's extensions, which makes their methods available. */
+  /** Whether clients declare extensions, which makes their methods available. */
   readonly extensions: boolean;
   /** Whether clients may send several messages as an array. */
   readonly batches: boolean;

@@ -1,0 +1,22 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+
+import { PRIVATE_EFFECT } from '../protocol/effects.js';
+import type { Exchange } from '../protocol/exchange.js';
+import { sha256 } from './key-ring.js';
+
+/** The longest delay of a timer, in milliseconds. */
+const MAX_DELAY_MS = 2 ** 31 - 1;
+
+/** The key of an effect for other services: the same in all runs of the request. */
+export const effectKey = ({ ownEffects }: Exchange, key: string): string =>
+  sha256(`${ownEffects.id(randomUUID)} ${key}`).toString('base64url');
+
+/** Waits, in a handler that runs again only for what is left. */
+export async function sleep(exchange: Exchange, key: string, ms: number): Promise<void> {
+  if (!(ms >= 0)) throw new TypeError("`ctx.sleep` takes a key and milliseconds, as in `ctx.sleep('retry', 5000)`.");
+  const end = await exchange.once(`${PRIVATE_EFFECT}sleep ${key}`, () => Date.now() + ms);
+  for (let left = end - Date.now(); left > 0; left = end - Date.now()) {
+    await wait(Math.min(left, MAX_DELAY_MS), undefined, { signal: exchange.signal });
+  }
+}

@@ -1,0 +1,147 @@
+import { excerpt, type JsonObject, requireFinite } from '@decorum/schema/internal';
+
+import { Effects } from '../../protocol/effects.js';
+import { McpError } from '../../protocol/errors.js';
+import { Exchange } from '../../protocol/exchange.js';
+import { InputSignal } from '../../protocol/input.js';
+import { CALL_TOOL } from '../../protocol/methods.js';
+import type { CallToolResult, LogLevel } from '../../protocol/model.js';
+import type { Client, Peer, Tickets } from '../../protocol/peer.js';
+import { revisionOf } from '../../protocol/revisions/index.js';
+import type { Question, Revision } from '../../protocol/revisions/revision.js';
+import type { ToolPlan } from '../../registry/tool-plan.js';
+import { errorResult } from '../../registry/results.js';
+import type { ErrorReporter } from '../error-reporter.js';
+import type { InFlight } from '../in-flight.js';
+import type { MemberRunner } from '../members.js';
+import type { Run, RunHost, ToolCall } from './extension.js';
+
+/** What detached runs need of their server. */
+export interface RunParts {
+  readonly tickets: Tickets;
+  readonly reporter: ErrorReporter;
+  readonly members: MemberRunner;
+  readonly inFlight: InFlight;
+}
+
+/** What a run has from its request; nothing if it runs apart from any request. */
+export interface Origin {
+  readonly effects: Effects;
+  claim?: (() => Promise<void>) | undefined;
+}
+
+/** The peer of a run. Its host answers the questions. */
+class HostPeer implements Peer {
+  readonly revision: Revision;
+  readonly client: Client;
+  readonly sessionId: string | undefined;
+  readonly logLevel: LogLevel = 'debug';
+  readonly effects: Effects;
+  private readonly host: RunHost;
+  private readonly origin: Origin | undefined;
+
+  constructor(
+    { call, host, origin }: Detached,
+    readonly tickets: Tickets,
+  ) {
+    this.host = host;
+    this.origin = origin;
+    this.revision = revisionOf(call.revision) as Revision;
+    this.client = call.client;
+    this.sessionId = call.sessionId;
+    this.effects = origin?.effects ?? new Effects(host.effects);
+    this.effects.log = host.log;
+    this.effects.id(() => host.id);
+  }
+
+  get replaying(): boolean {
+    return this.host.replaying === true && !this.effects.begun;
+  }
+
+  async claim(): Promise<void> {
+    await this.origin?.claim?.();
+  }
+
+  ask(question: Question): Promise<JsonObject> {
+    return this.host.ask(question);
+  }
+}
+
+/** The exchange of a run. Its messages go to the host. */
+class DetachedExchange extends Exchange {
+  constructor(
+    call: ToolCall,
+    private readonly host: RunHost,
+    peer: Peer,
+  ) {
+    const { tool: name, args, principal, transport } = call;
+    const request = { jsonrpc: '2.0', id: host.id, method: CALL_TOOL, params: { name, arguments: args } } as const;
+    // closing a transport doesn't end what was started over it
+    super(request, peer, { principal, transport, owner: host, send: () => {} });
+  }
+
+  override notify(method: string, params: JsonObject): void {
+    if (!this.over && !this.peer.replaying) this.host.notify?.(method, params);
+  }
+
+  override progress(progress: number, total: number | undefined, message: string | undefined): void {
+    if (!this.over && !this.peer.replaying) this.host.progress?.(progress, total, message);
+  }
+}
+
+/**
+ * Runs the handler of a tool apart from its request.
+ * @param origin set if its request has just begun: its access was checked
+ */
+export function runDetached(plan: ToolPlan, detached: Detached, parts: RunParts): Run {
+  const { call, host, origin } = detached;
+  const { reporter, members, inFlight } = parts;
+  const exchange = new DetachedExchange(call, host, new HostPeer(detached, parts.tickets));
+  inFlight.enter(exchange, undefined);
+  const outcome = members.run(exchange, {
+    kind: 'tool',
+    name: plan.key,
+    args: call.args,
+    access: origin === undefined ? plan.access : undefined,
+    deny: () => ({ kind: 'failed', error: unknownTool(plan.key) }),
+    run: plan.run,
+  });
+  const end = async (): Promise<CallToolResult> => {
+    try {
+      const ended = await outcome;
+      if (ended.kind !== 'complete') throw ended.kind === 'failed' ? ended.error : new InputSignal();
+      requireFinite(ended.result, JSON.stringify(ended.result));
+      return ended.result;
+    } catch (error) {
+      // the handler has ended its round, and runs again
+      if (error instanceof InputSignal) throw error;
+      return shown(error, exchange, reporter);
+    } finally {
+      exchange.finish();
+      inFlight.leave(exchange, undefined);
+    }
+  };
+  const cancelled = new Promise<never>((_resolve, reject) => void exchange.onCancel(reject));
+  const result = Promise.race([end(), cancelled]);
+  // whoever cancels a run may not wait for its result
+  result.catch(() => {});
+  return { result, cancel: (why, reason) => exchange.cancel(why, reason) };
+}
+
+interface Detached {
+  readonly call: ToolCall;
+  readonly host: RunHost;
+  readonly origin: Origin | undefined;
+}
+
+/** Shows an error to the model as a result, unless the protocol has a code for it. */
+export function shown(failure: unknown, exchange: Exchange, reporter: ErrorReporter): CallToolResult {
+  // nobody reads the result of a cancelled call, so don't report its error either
+  if (exchange.cancelled !== undefined) return errorResult('');
+  const error = reporter.shown(failure, exchange);
+  if (error instanceof McpError && exchange.revision.errorCode(error) !== undefined) throw error;
+  return errorResult(error.message);
+}
+
+/** The error for a tool that doesn't exist, or that the caller may not know of. */
+export const unknownTool = (name: string) => new McpError('unknown-tool', `Unknown tool: ${excerpt(name)}`);

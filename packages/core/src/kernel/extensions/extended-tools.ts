@@ -1,0 +1,85 @@
+import { isObject, type JsonObject, type OptionTypes } from '@decorum/schema/internal';
+
+import type { Exchange } from '../../protocol/exchange.js';
+import type { Tool } from '../../protocol/model.js';
+import type { Client } from '../../protocol/peer.js';
+import type { ToolExtras } from '../../registry/tool-plan.js';
+import type { Extension, StartingCall, ToolVariant } from './extension.js';
+
+/** Whether a client declares an extension, with settings that the extension accepts. */
+export function declares({ capabilities }: Client, { id, accepts }: Pick<Extension, 'id' | 'accepts'>): boolean {
+  const settings = capabilities.extensions?.[id];
+  return isObject(settings) && (accepts?.(settings) ?? true);
+}
+
+/** What a call needs to be started by an extension. */
+export type Starting = Omit<StartingCall, 'declared'>;
+
+/** What extensions make of tools. */
+export class ExtendedTools {
+  /** The types of the options that they add. */
+  readonly options: OptionTypes;
+  /** The extensions that change entries. */
+  private readonly changing: readonly Extension[];
+
+  constructor(private readonly extensions: readonly Extension[]) {
+    this.options = Object.assign({}, ...extensions.map(({ toolOptions }) => toolOptions)) as OptionTypes;
+    this.changing = extensions.filter(({ tool }) => tool !== undefined);
+  }
+
+  /** Tells clients apart by the extensions that change entries: a number, or undefined if there are none. */
+  variantOf({ peer }: Exchange): number | undefined {
+    const { changing } = this;
+    if (changing.length === 0) return undefined;
+    const { client } = peer;
+    return changing.reduce((sum, each, index) => sum + (declares(client, each) ? 2 ** index : 0), 0);
+  }
+
+  /** What the extensions make of one tool; undefined if nothing. */
+  extrasOf(tool: Tool, options: JsonObject): ToolExtras | undefined {
+    const starters = this.extensions.flatMap((extension) => {
+      const start = extension.start?.(tool, options);
+      return start === undefined ? [] : [{ extension, start }];
+    });
+    const changes = this.changing.filter(({ toolOptions = {} }) =>
+      Object.keys(toolOptions).some((name) => name in options),
+    );
+    if (starters.length === 0 && changes.length === 0) return undefined;
+    return {
+      options,
+      ...(starters.length > 0 && {
+        start(starting: Starting) {
+          const { client } = starting.call;
+          for (const { extension, start } of starters) {
+            const result = start({ ...starting, declared: declares(client, extension) });
+            if (result !== undefined) return result;
+          }
+          return undefined;
+        },
+      }),
+      ...(changes.length > 0 && {
+        write: (entry: JsonObject, revision: string, variant: number) =>
+          this.changed(changes, { entry, options, revision, variant }),
+      }),
+    };
+  }
+
+  private changed(
+    changes: readonly Extension[],
+    given: {
+      readonly entry: JsonObject;
+      readonly options: JsonObject;
+      readonly revision: string;
+      readonly variant: number;
+    },
+  ): JsonObject | undefined {
+    const { options, revision, variant } = given;
+    let entry: JsonObject | undefined = given.entry;
+    for (const extension of changes) {
+      const declared = Math.floor(variant / 2 ** this.changing.indexOf(extension)) % 2 === 1;
+      const seen: ToolVariant = { revision, declared };
+      entry = entry && extension.tool?.(entry, options, seen);
+    }
+    return entry;
+  }
+}

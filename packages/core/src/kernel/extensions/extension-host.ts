@@ -1,0 +1,59 @@
+import type { JsonObject } from '@decorum/schema/internal';
+
+import { FAILURES, McpError } from '../../protocol/errors.js';
+import type { Tool } from '../../protocol/model.js';
+import { revisionOf } from '../../protocol/revisions/index.js';
+import type { Revision } from '../../protocol/revisions/revision.js';
+import type { Registry } from '../../registry/registry.js';
+import type { ClusterServer } from '../cluster.js';
+import type { Events } from '../events.js';
+import { type RunParts, runDetached, unknownTool } from './detached-run.js';
+import type { Extension, ExtensionHost } from './extension.js';
+
+/** What the hosts of extensions need of their server. */
+export interface HostParts extends RunParts {
+  readonly registry: Registry;
+  readonly events: Events;
+  /** Seals and reports for the server. */
+  readonly server: ClusterServer;
+  readonly hasSecret: boolean;
+}
+
+const revisionFor = (id: string): Revision => revisionOf(id) as Revision;
+
+/** What a server does for one of its extensions. */
+export function hostOfExtension({ id }: Extension, parts: HostParts): ExtensionHost {
+  const { registry, events, server, hasSecret } = parts;
+  return {
+    server: server.name,
+    optionsOf: (tool) => registry.tools.get(tool)?.extras?.options,
+    run(call, host) {
+      const plan = registry.tools.get(call.tool);
+      if (plan === undefined) throw unknownTool(call.tool);
+      return runDetached(plan, { call, host, origin: undefined }, parts);
+    },
+    writeResult: (revision, tool, result) =>
+      revisionFor(revision).toolResult(result, registry.tools.get(tool)?.entry ?? ({} as Tool)),
+    writeQuestion: (revision, question) => revisionFor(revision).question(question)?.params,
+    codeOf(revision, error) {
+      const code = error instanceof McpError ? revisionFor(revision).errorCode(error) : undefined;
+      return code ?? FAILURES['internal-error'].code;
+    },
+    publish: (data: JsonObject) => events.publish({ kind: 'extension', id, data }),
+    subscribe(listener) {
+      const own = {
+        reader: { principal: undefined, transport: { kind: 'extension' } },
+        wantsList: () => false,
+        wantsResource: () => false,
+        followed: [],
+        notify: () => {},
+        extended: (from: string, published: JsonObject) => (from === id ? listener(published) : undefined),
+      };
+      events.join(own);
+      return () => events.leave(own);
+    },
+    seal: hasSecret ? (text, binding) => server.seal(text, `${id} ${binding}`) : undefined,
+    open: (sealed, binding) => server.open(sealed, `${id} ${binding}`),
+    report: (error, message) => server.report(error, message),
+  };
+}

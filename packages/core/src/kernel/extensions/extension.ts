@@ -1,0 +1,183 @@
+import type { JsonObject, OptionTypes } from '@decorum/schema/internal';
+
+import type { Effect, EffectLog } from '../../protocol/effects.js';
+import type { CallToolResult, Tool } from '../../protocol/model.js';
+import type { Client } from '../../protocol/peer.js';
+import type { Cancellation } from '../../protocol/reply.js';
+import type { Question } from '../../protocol/revisions/revision.js';
+import type { Principal, TransportInfo } from '../../protocol/wire.js';
+import type { Context } from '../context.js';
+
+/** Who may use an extension: clients that declare it, or all. */
+export type ExtensionCallers = 'declared' | 'all';
+
+/** Handles a method of an extension. Returns the result, or throws an `McpError`. */
+export type ExtensionHandler = (params: JsonObject, ctx: Context) => JsonObject | Promise<JsonObject>;
+
+/** A method of an extension. */
+export interface ExtensionMethod {
+  readonly handle: ExtensionHandler;
+  /** The param that names the subject of the request. Over HTTP, clients repeat it in `Mcp-Name`. */
+  readonly subject?: string;
+  /** Ids of the revisions that have the method. Defaults to all with extensions: 2025-11-25 and 2026-07-28. */
+  readonly revisions?: readonly string[];
+  /** Who may call the method. Defaults to `callers` of the extension. */
+  readonly callers?: ExtensionCallers;
+}
+
+/** For whom the entry of a tool is written. */
+export interface ToolVariant {
+  /** The id of the protocol revision. */
+  readonly revision: string;
+  /** Whether the client declares the extension. */
+  readonly declared: boolean;
+}
+
+/** A call of a tool: everything that is needed to run it apart from its request. It can be written as JSON. */
+export interface ToolCall {
+  /** The tool's name. */
+  readonly tool: string;
+  readonly args: JsonObject;
+  /** The id of the protocol revision. */
+  readonly revision: string;
+  readonly client: Client;
+  readonly principal?: Principal | undefined;
+  readonly sessionId?: string | undefined;
+  readonly transport: TransportInfo;
+}
+
+/** Where the handler of a tool runs when it runs apart from its request. */
+export interface RunHost {
+  /** What `ctx.requestId` is. Effects get keys that are derived from it. */
+  readonly id: string;
+  /** The results of effects that ran earlier. */
+  readonly effects?: Iterable<Effect>;
+  /** What is told of effects. If it throws, so does `ctx.once`. */
+  readonly log?: EffectLog;
+  /** Whether the handler repeats work of an earlier run. */
+  readonly replaying?: boolean;
+  /** Asks the client. */
+  ask(question: Question): Promise<JsonObject>;
+  /** Receives the progress of the handler. */
+  progress?(progress: number, total: number | undefined, message: string | undefined): void;
+  /** Receives a notification that the handler sends, such as a log message. */
+  notify?(method: string, params: JsonObject): void;
+}
+
+/** A handler that runs apart from its request. */
+export interface Run {
+  /** Rejects only with an `McpError`: what would be a JSON-RPC error. */
+  readonly result: Promise<CallToolResult>;
+  /** Aborts `ctx.signal`. The handler can ask nothing more, and runs no further effects. */
+  cancel(why: Cancellation, reason?: string): void;
+}
+
+/** A call that an extension may take over. */
+export interface StartingCall {
+  readonly call: ToolCall;
+  /** The context of the request. */
+  readonly ctx: Context;
+  /** The params as sent. */
+  readonly params: JsonObject;
+  /** Whether the client declares the extension. */
+  readonly declared: boolean;
+  /** The results of effects that ran so far, in earlier rounds and in this one. */
+  effects(): readonly Effect[];
+  /** Asks the client within the request: in its session, or by ending its round. */
+  ask(question: Question): Promise<JsonObject>;
+  /** The `input_required` result that ends the round; undefined if `ask` hasn't ended it. */
+  interim(): Promise<JsonObject> | undefined;
+  /** Runs the handler apart from the request. Its access has been checked. */
+  detach(host: RunHost): Run;
+}
+
+/** A notification to a client. */
+export interface ExtensionNotification {
+  readonly method: string;
+  readonly params: JsonObject;
+}
+
+/** What a client follows with a field of `subscriptions/listen`. */
+export interface Followed {
+  /** The value of the field in the acknowledgement. */
+  readonly ack: unknown;
+  /** The notification for what an extension published; undefined if the client doesn't follow it. */
+  notification(published: JsonObject): ExtensionNotification | undefined | Promise<ExtensionNotification | undefined>;
+}
+
+/** A client with a session, as extensions see it. */
+export interface SessionClient {
+  readonly id: string | undefined;
+  /** The id of the protocol revision. */
+  readonly revision: string;
+  readonly client: Client;
+  readonly principal: Principal | undefined;
+}
+
+/** What a server does for an extension. */
+export interface ExtensionHost {
+  /** The server's name. */
+  readonly server: string;
+  /** The options of a tool; undefined if the server has no such tool. */
+  optionsOf(tool: string): JsonObject | undefined;
+  /** Runs a tool apart from any request. Arguments and access are checked again. */
+  run(call: ToolCall, host: RunHost): Run;
+  /** Writes the result of a tool in the format of a revision. */
+  writeResult(revision: string, tool: string, result: CallToolResult): JsonObject;
+  /** Writes the params of a question in the format of a revision; undefined if it doesn't have the question. */
+  writeQuestion(revision: string, question: Pick<Question, 'method' | 'params'>): JsonObject | undefined;
+  /** The code of an error in a revision. */
+  codeOf(revision: string, error: Error): number;
+  /** Publishes something to this extension in every process of the server, and to clients that follow it. */
+  publish(data: JsonObject): void;
+  /** Calls a function with everything that is published. Returns a function that ends that. */
+  subscribe(listener: (published: JsonObject) => void): () => void;
+  /** Seals text with the server's secret. Undefined if none is configured. */
+  readonly seal: ((text: string, binding: string) => string) | undefined;
+  /** Opens sealed text; undefined if it was altered, has another binding, or was sealed with an unknown secret. */
+  open(sealed: string, binding: string): string | undefined;
+  /** Reports an error, which no client sees, to the server's logger and `onError`. */
+  report(error: unknown, message?: string): void;
+}
+
+/**
+ * A protocol extension: methods of its own, and what it changes about tools.
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/index
+ */
+export interface Extension {
+  /** A reverse domain name, a slash and a name, such as `com.example/feature`. */
+  readonly id: string;
+  /** Settings that the server declares for the extension. */
+  readonly settings?: JsonObject;
+  /** Who may call its methods. Defaults to `declared`. */
+  readonly callers?: ExtensionCallers;
+  /** Whether a client with these settings counts as one that declares the extension. Defaults to any. */
+  accepts?(settings: JsonObject): boolean;
+  /** By method name. */
+  readonly methods?: Readonly<Record<string, ExtensionHandler | ExtensionMethod>>;
+  /** The capabilities that the server declares. Defaults to `settings` among `extensions`. */
+  capabilities?(revision: string, caller: { readonly principal: Principal | undefined }): JsonObject | undefined;
+  /** Types of the options that it adds to tools. Declare them in the interface `ExtensionToolOptions`. */
+  readonly toolOptions?: OptionTypes;
+  /** Changes the entry of a tool with such options in `tools/list`. Undefined hides the tool. */
+  tool?(entry: JsonObject, options: JsonObject, variant: ToolVariant): JsonObject | undefined;
+  /**
+   * Called for each tool when it is added. Throw for options that are wrong.
+   * @returns a function that may start calls in place of the handler, and returns the result; undefined leaves a call
+   *   to the handler
+   */
+  start?(tool: Tool, options: JsonObject): ((starting: StartingCall) => Promise<JsonObject> | undefined) | undefined;
+  /** What clients can follow with `subscriptions/listen`, by field. Undefined ignores the field. */
+  readonly listen?: Readonly<
+    Record<string, (asked: unknown, ctx: Context) => Followed | undefined | Promise<Followed | undefined>>
+  >;
+  /** The notification that a session gets for what the extension published; undefined if it gets none. */
+  session?(
+    published: JsonObject,
+    client: SessionClient,
+  ): ExtensionNotification | undefined | Promise<ExtensionNotification | undefined>;
+  /** Called once, before the server handles its first message. */
+  open?(host: ExtensionHost): void | Promise<void>;
+  /** Called once, when the server begins to close. Handlers in flight are waited for afterwards. */
+  stop?(): void;
+}
