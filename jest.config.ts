@@ -33,10 +33,10 @@ const config: Config = {
     '^@decorum/(auth|schema)/internal$': '<rootDir>/packages/$1/src/internal.ts',
     '^@decorum/core/(internal|plugin|transport)$': '<rootDir>/packages/core/src/$1.ts',
     '^@decorum/http/(node|fetch|cluster)$': '<rootDir>/packages/http/src/$1.ts',
-    '^@decorum/auth-server/store-contract$': '<rootDir>/packages/auth-server/src/store-contract.ts',
+    '^@decorum/(auth-server|tasks)/store-contract$': '<rootDir>/packages/$1/src/store-contract.ts',
     '^@decorum/example-weather/(.*)$': '<rootDir>/examples/weather/src/$1.ts',
     '^@decorum/testing/(contracts|jest|vitest)$': '<rootDir>/packages/testing/src/$1.ts',
-    '^@decorum/(auth|auth-server|core|http|nestjs|opentelemetry|prometheus|redis|schema|testing|uri-template)$':
+    '^@decorum/(apps|auth|auth-server|core|http|nestjs|opentelemetry|prometheus|redis|schema|skills|tasks|testing|uri-template)$':
       '<rootDir>/packages/$1/src/index.ts',
   },
   testTimeout: 60_000,

@@ -111,7 +111,11 @@ const DIRECTION: Readonly<Record<string, readonly string[]>> = {
   // plugins are built on the public contract, as those of others are
   opentelemetry: ['@decorum/core', '@decorum/core/plugin'],
   prometheus: ['@decorum/core', '@decorum/core/plugin'],
-  redis: ['@decorum/core', '@decorum/core/plugin', '@decorum/http'],
+  redis: ['@decorum/core', '@decorum/core/plugin', '@decorum/http', '@decorum/tasks'],
+  // extensions are built on the public contract too
+  apps: ['@decorum/core', '@decorum/core/plugin'],
+  skills: ['@decorum/core', '@decorum/core/plugin'],
+  tasks: ['@decorum/core', '@decorum/core/plugin'],
   testing: [...CORE_ENTRIES, INTERNAL, '@decorum/http', '@decorum/http/node'],
   nestjs: [...CORE_ENTRIES, INTERNAL, '@decorum/schema/internal', '@decorum/http', '@decorum/http/node'],
   'create-decorum': [],
@@ -129,6 +133,7 @@ const ENTRIES = new Set([
   '@decorum/http/fetch',
   '@decorum/http/cluster',
   '@decorum/auth-server/store-contract',
+  '@decorum/tasks/store-contract',
   '@decorum/testing/contracts',
   '@decorum/testing/jest',
   '@decorum/testing/vitest',

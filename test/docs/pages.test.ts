@@ -175,6 +175,9 @@ const ENTRIES = [
   'opentelemetry',
   'prometheus',
   'redis',
+  'apps',
+  'skills',
+  'tasks',
 ].map((entry) => `@decorum/${entry}`);
 
 /** A module that has everything that our packages export. */

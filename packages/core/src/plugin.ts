@@ -26,6 +26,7 @@ export type {
 } from './kernel/extensions/extension.js';
 export type { Cancellation } from './protocol/reply.js';
 export type { Effect, EffectLog } from './protocol/effects.js';
+export { ownerOf } from './protocol/owner.js';
 export type { Question } from './protocol/revisions/revision.js';
 export type { SessionInfo } from './kernel/observed-sessions.js';
 export type { ClusterCounts } from './kernel/cluster.js';

@@ -1,26 +1,18 @@
-import { andThen, excerpt, isObject, isPromise, type JsonObject } from '@decorum/schema/internal';
+import { andThen, excerpt, isPromise, type JsonObject } from '@decorum/schema/internal';
 
 import { McpError } from '../protocol/errors.js';
 import { TransientPeer } from '../protocol/eras/transient.js';
 import type { SessionLink, SessionOrigin } from '../protocol/eras/session-record.js';
 import { Session, type SessionMeans } from '../protocol/eras/stateful.js';
-import type { StatelessMeans } from '../protocol/eras/stateless.js';
-import { Exchange } from '../protocol/exchange.js';
-import type { Conversation } from '../protocol/peer.js';
-import {
-  checkMessage,
-  isUnanswered,
-  type JsonRpcNotification,
-  type JsonRpcRequest,
-  resultFrame,
-  readableId,
-} from '../protocol/jsonrpc.js';
+import { openStateless, type StatelessMeans } from '../protocol/eras/stateless.js';
+import { belongsToSession, Exchange } from '../protocol/exchange.js';
+import type { Conversation, Peer } from '../protocol/peer.js';
+import { checkMessage, type JsonRpcNotification, type JsonRpcRequest, resultFrame } from '../protocol/jsonrpc.js';
 import { beginsConversation } from '../protocol/methods.js';
-import type { RequestId } from '../protocol/model.js';
 import { NOTHING, type Reply, UNTAKEN } from '../protocol/reply.js';
 import type { Revision } from '../protocol/revisions/revision.js';
 import type { Wire } from '../protocol/wire.js';
-import { batchFault, joined } from './batch.js';
+import { Batches } from './batches.js';
 import type { RunParts } from './extensions/detached-run.js';
 import { tellingSessions } from './extensions/published.js';
 import { Failures } from './failures.js';
@@ -31,7 +23,6 @@ import { Adoptions } from './methods/adoptions.js';
 import { ExtensionMethods } from './methods/extensions.js';
 import type { KernelParts, Method } from './methods/method.js';
 import { protocolMethods } from './methods/protocol.js';
-import { peerOf } from './peer-of.js';
 import { Results } from './results.js';
 import type { Unopened } from './unopened.js';
 
@@ -64,6 +55,7 @@ export class Kernel implements Steps {
   readonly failures: Failures;
   private readonly sessionMeans: SessionMeans;
   private readonly statelessMeans: StatelessMeans;
+  private readonly batches: Batches;
   private readonly steps: Steps;
 
   constructor(
@@ -86,6 +78,8 @@ export class Kernel implements Steps {
     const extended = tellingSessions(parts);
     this.sessionMeans = { ...parts, extended, join: (session) => events.join(session) };
     this.steps = wrap?.(this) ?? this;
+    const open = this.open.bind(this);
+    this.batches = new Batches({ ...parts, open, kernel: this, judge: this.judge, steps: this.steps });
   }
 
   /** `Class.method` of a member that needs scopes, if there is one. Members may be added while the server runs. */
@@ -106,7 +100,8 @@ export class Kernel implements Steps {
    * @param conversation the message's conversation; without one, only stateless requests are served
    */
   handle(message: unknown, wire: Wire, conversation?: Conversation): Reply | Promise<Reply> {
-    if (Array.isArray(message) && conversation?.revision.batches) return this.handleBatch(message, wire, conversation);
+    if (Array.isArray(message) && conversation?.revision.batches)
+      return this.batches.handle(message, wire, conversation);
     try {
       checkMessage(message, this.parts.limits);
     } catch (error) {
@@ -143,49 +138,6 @@ export class Kernel implements Steps {
     this.steps.sessionClosed?.(session);
   }
 
-  /** Handles the messages of a batch concurrently (JSON-RPC 2.0, section 6). */
-  private handleBatch(batch: readonly unknown[], wire: Wire, conversation: Conversation): Reply | Promise<Reply> {
-    const fault = batchFault(batch, this.parts.limits.maxBatch);
-    if (fault) return this.failures.reject(fault, conversation.revision.unreadableId, wire);
-    const opened = new Map(batch.map((message) => [message, this.preview(message, wire, conversation)]));
-    const verdict = this.judge.verdictOnAll(
-      [...opened.values()].filter((exchange) => exchange !== undefined),
-      wire,
-    );
-    // no message of a denied batch takes effect
-    const take = (message: unknown) =>
-      andThen(verdict, (denial) =>
-        denial && isUnanswered(message) ? NOTHING : this.handle(message, wire, conversation),
-      );
-    const ids = new Set<RequestId>();
-    const replies = batch.map((message) => {
-      const id = readableId(message);
-      if (id !== undefined && ids.size === ids.add(id).size) {
-        const reply = this.failures.duplicate(conversation);
-        const request = { message: message as JsonRpcRequest, wire, conversation };
-        return this.steps.rejected?.(reply, request) ?? reply;
-      }
-      const exchange = opened.get(message);
-      return exchange ? this.steps.start(exchange, conversation, verdict) : take(message);
-    });
-    return isPromise(verdict) || replies.some((reply) => isPromise(reply))
-      ? Promise.all(replies).then(async (all) => joined(all, await verdict))
-      : joined(replies as readonly Reply[], verdict);
-  }
-
-  /** Opens a request of a batch if it has to be judged. */
-  private preview(message: unknown, wire: Wire, conversation: Conversation): Exchange | undefined {
-    const isJudged = this.parts.registry.scoped || wire.authorization;
-    if (!isJudged || !isObject(message) || !('method' in message && 'id' in message)) return undefined;
-    try {
-      checkMessage(message, this.parts.limits);
-    } catch {
-      return undefined;
-    }
-    const opened = this.open(message as unknown as JsonRpcRequest, wire, conversation);
-    return opened instanceof Exchange ? opened : undefined;
-  }
-
   /** Opens the exchange of a request with its peer, and finds its method. */
   private open(request: JsonRpcRequest, wire: Wire, conversation: Conversation | undefined): Exchange | Reply {
     const { inFlight, parts } = this;
@@ -193,7 +145,7 @@ export class Kernel implements Steps {
     if (isBusy && inFlight.find(conversation, request.id) !== undefined) return this.failures.duplicate(conversation);
     try {
       if (inFlight.stopping) inFlight.requireOpen(wire.owner);
-      const exchange = new Exchange(request, peerOf(request, { wire, conversation }, this.statelessMeans), wire);
+      const exchange = new Exchange(request, this.peerOf(request, wire, conversation), wire);
       const { method, revision, peer } = exchange;
       const traits = revision.methods.get(method);
       const handler = traits ? this.methods.get(method) : this.extensions.find(method, revision);
@@ -237,6 +189,16 @@ export class Kernel implements Steps {
       inFlight.starting = starting;
       inFlight.startingIn = startingIn;
     }
+  }
+
+  private peerOf(request: JsonRpcRequest, wire: Wire, conversation: Conversation | undefined): Peer {
+    if (conversation === undefined || !belongsToSession(request, wire.declaredVersion)) {
+      return openStateless(request, wire, this.statelessMeans);
+    }
+    if (!conversation.initialized && conversation.revision.methods.get(request.method)?.early !== true) {
+      throw new McpError('invalid-request', 'The first request of a session is "initialize".');
+    }
+    return conversation;
   }
 
   private wait(running: Promise<string>, exchange: Exchange, conversation: Conversation | undefined): Promise<Reply> {

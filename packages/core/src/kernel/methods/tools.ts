@@ -40,11 +40,15 @@ export function toolMethods(parts: MethodParts): Record<string, Method> {
   const pagesFor = toolPages(parts);
   const write = writerOf(parts);
 
-  const run = (exchange: Exchange, plan: ToolPlan): string | Promise<string> => {
+  const call = (exchange: Exchange, isStarted = false): string | Promise<string> => {
+    const { name, arguments: args } = exchange.params;
+    const plan = registry.tools.get(name as string);
+    if (plan === undefined) throw unknownTool(requireString(exchange.params, 'name'));
+    if (plan.extras?.start !== undefined && !isStarted) return start(exchange, plan);
     const outcome = members.run(exchange, {
       kind: 'tool',
       name: plan.key,
-      args: exchange.params['arguments'],
+      args,
       access: plan.access,
       deny: () => ({ kind: 'failed', error: unknownTool(plan.key) }),
       mirrored: plan.mirrored,
@@ -55,6 +59,17 @@ export function toolMethods(parts: MethodParts): Record<string, Method> {
       : write(outcome, exchange, plan);
   };
 
+  /** Lets extensions start a call in place of the handler. */
+  const start = (exchange: Exchange, plan: ToolPlan): string | Promise<string> => {
+    const written = startCall(exchange, plan, {
+      parts: runs,
+      write: (result) => results.write(exchange.revision, result),
+      run: () => call(exchange, true),
+    });
+    if (typeof written === 'string') return written;
+    return written.catch((error: unknown) => write({ kind: 'failed', error }, exchange, plan));
+  };
+
   return {
     'tools/list'(exchange) {
       const variant = extended.variantOf(exchange);
@@ -62,20 +77,7 @@ export function toolMethods(parts: MethodParts): Record<string, Method> {
       return pageOf(registry.listed.tools, pages, { exchange, reporter, personal: variant !== undefined });
     },
 
-    'tools/call'(exchange) {
-      const { name } = exchange.params;
-      const plan = registry.tools.get(name as string);
-      if (plan === undefined) throw unknownTool(requireString(exchange.params, 'name'));
-      if (plan.extras?.start === undefined) return run(exchange, plan);
-      const written = startCall(exchange, plan, {
-        parts: runs,
-        write: (result) => results.write(exchange.revision, result),
-        run: () => run(exchange, plan),
-      });
-      return typeof written === 'string'
-        ? written
-        : written.catch((error: unknown) => write({ kind: 'failed', error }, exchange, plan));
-    },
+    'tools/call': call as Method,
   };
 }
 

@@ -1,0 +1,72 @@
+/** A task as a store keeps it. */
+export interface StoredTask {
+  readonly id: string;
+  /** 1 for a new task, and one more with each change. */
+  readonly version: number;
+  /** Who may see the task: text that stands for a principal. Empty for callers without one. */
+  readonly owner: string;
+  /** Whether the task has not ended. */
+  readonly isOpen: boolean;
+  /** Milliseconds since 1970. */
+  readonly createdAt: number;
+  /** Milliseconds since 1970 after which the store may forget the task; undefined if it must not. */
+  readonly expiresAt: number | undefined;
+  /** Everything else. Sealed, if the store is durable. */
+  readonly text: string;
+}
+
+/** How many tasks a store keeps. */
+export interface TaskCounts {
+  readonly all: number;
+  /** Those of one owner. */
+  readonly own: number;
+}
+
+/**
+ * Keeps tasks. Methods may be asynchronous. `storeContract` of `@decorum/tasks/store-contract` tests an implementation.
+ */
+export interface TaskStore {
+  /** Whether tasks survive the end of the process. Their texts are then sealed, which needs the server's secret. */
+  readonly isDurable: boolean;
+  /** Called once, before the first other call. */
+  open?(server: TaskStoreServer): void | Promise<void>;
+  /** Called once, after the last other call. */
+  close?(): void | Promise<void>;
+  /** Reads a task; undefined if there is none, or if it has expired. */
+  get(id: string): StoredTask | undefined | Promise<StoredTask | undefined>;
+  /**
+   * Stores a task, if the store has the version before it: none for version 1. Checking and writing are one step.
+   * @returns false, and changes nothing, if it has another version
+   */
+  set(task: StoredTask): boolean | Promise<boolean>;
+  delete(id: string): void | Promise<void>;
+  /**
+   * Lists tasks of an owner in the order of `createdAt`, then of `id`.
+   * @param after the task after which the list begins
+   */
+  list(
+    owner: string,
+    page: { readonly after?: Pick<StoredTask, 'id' | 'createdAt'>; readonly limit: number },
+  ): readonly StoredTask[] | Promise<readonly StoredTask[]>;
+  /** The ids of all tasks that have not ended. */
+  openTasks(): readonly string[] | Promise<readonly string[]>;
+  /** How many tasks there are, except those that have expired. */
+  count(owner: string): TaskCounts | Promise<TaskCounts>;
+  /**
+   * Records that a process lives.
+   * @param process an id that the process chose
+   * @param ttlMs milliseconds after which the process counts as dead
+   */
+  beat(process: string, ttlMs: number): void | Promise<void>;
+  /** Whether a process has recorded that it lives, and its time isn't over. */
+  lives(process: string): boolean | Promise<boolean>;
+  /** Records that a process ends. */
+  end?(process: string): void | Promise<void>;
+}
+
+/** What a store gets from the server that it serves. */
+export interface TaskStoreServer {
+  readonly name: string;
+  /** Reports an error, which no client sees. */
+  report(error: unknown, message?: string): void;
+}
