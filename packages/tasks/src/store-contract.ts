@@ -1,2 +1,2 @@
 // `@decorum/tasks/store-contract`: for authors of task stores.
-export type { StoredTask, TaskCounts, TaskStore, TaskStoreServer } from './store/task-store.js';
+export type { OpenTask, StoredTask, TaskCounts, TaskStore, TaskStoreServer } from './store/task-store.js';

@@ -1,4 +1,4 @@
-import type { StoredTask, TaskCounts, TaskStore } from './task-store.js';
+import type { OpenTask, StoredTask, TaskCounts, TaskStore } from './task-store.js';
 
 /** Keeps tasks in the memory of one process. */
 class MemoryTasks implements TaskStore {
@@ -28,8 +28,8 @@ class MemoryTasks implements TaskStore {
     return all.filter((task) => after === undefined || byAge(task, after) > 0).slice(0, limit);
   }
 
-  openTasks(): readonly string[] {
-    return this.live().flatMap(({ id, isOpen }) => (isOpen ? [id] : []));
+  openTasks(): readonly OpenTask[] {
+    return this.live().filter(({ isOpen }) => isOpen);
   }
 
   count(owner: string): TaskCounts {

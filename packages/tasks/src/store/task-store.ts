@@ -11,9 +11,14 @@ export interface StoredTask {
   readonly createdAt: number;
   /** Milliseconds since 1970 after which the store may forget the task; undefined if it must not. */
   readonly expiresAt: number | undefined;
+  /** The process that runs it; undefined if none does. */
+  readonly holder: string | undefined;
   /** Everything else. Sealed, if the store is durable. */
   readonly text: string;
 }
+
+/** A task that has not ended. */
+export type OpenTask = Pick<StoredTask, 'id' | 'holder'>;
 
 /** How many tasks a store keeps. */
 export interface TaskCounts {
@@ -48,8 +53,8 @@ export interface TaskStore {
     owner: string,
     page: { readonly after?: Pick<StoredTask, 'id' | 'createdAt'>; readonly limit: number },
   ): readonly StoredTask[] | Promise<readonly StoredTask[]>;
-  /** The ids of all tasks that have not ended. */
-  openTasks(): readonly string[] | Promise<readonly string[]>;
+  /** All tasks that have not ended, with the processes that run them. */
+  openTasks(): readonly OpenTask[] | Promise<readonly OpenTask[]>;
   /** How many tasks there are, except those that have expired. */
   count(owner: string): TaskCounts | Promise<TaskCounts>;
   /**
