@@ -1,20 +1,30 @@
-import type { OpenTask, StoredTask, TaskCounts, TaskStore } from './task-store.js';
+import { Processes } from './processes.js';
+import { TaskIndex } from './task-index.js';
+import type { OpenTask, StoredTask, TaskCounts, TaskPage, TaskStore } from './task-store.js';
 
 /** Keeps tasks in the memory of one process. */
-class MemoryTasks implements TaskStore {
+export class MemoryTasks implements TaskStore {
   readonly isDurable = false;
-  private readonly tasks = new Map<string, StoredTask>();
+  private readonly tasks: TaskIndex<StoredTask>;
+  private readonly processes: Processes;
+
+  /** @param now milliseconds since 1970 */
+  constructor(now = () => Date.now()) {
+    this.tasks = new TaskIndex(now);
+    this.processes = new Processes(now);
+  }
+
+  close(): void {
+    this.tasks.close();
+  }
 
   get(id: string): StoredTask | undefined {
-    const task = this.tasks.get(id);
-    if (task === undefined || !isExpired(task)) return task;
-    this.tasks.delete(id);
-    return undefined;
+    return this.tasks.get(id);
   }
 
   set(task: StoredTask): boolean {
-    if ((this.get(task.id)?.version ?? 0) !== task.version - 1) return false;
-    this.tasks.set(task.id, task);
+    if ((this.tasks.get(task.id)?.version ?? 0) !== task.version - 1) return false;
+    this.tasks.put(task);
     return true;
   }
 
@@ -22,37 +32,30 @@ class MemoryTasks implements TaskStore {
     this.tasks.delete(id);
   }
 
-  list(owner: string, { after, limit }: Parameters<TaskStore['list']>[1]): readonly StoredTask[] {
-    const own = this.live().filter((task) => task.owner === owner);
-    const all = own.sort(byAge);
-    return all.filter((task) => after === undefined || byAge(task, after) > 0).slice(0, limit);
+  list(owner: string, page: TaskPage): readonly StoredTask[] {
+    return this.tasks.list(owner, page);
   }
 
   openTasks(): readonly OpenTask[] {
-    return this.live().filter(({ isOpen }) => isOpen);
+    return this.tasks.openTasks();
   }
 
   count(owner: string): TaskCounts {
-    const live = this.live();
-    return { all: live.length, own: live.filter((task) => task.owner === owner).length };
+    return this.tasks.count(owner);
   }
 
-  beat(): void {}
-
-  lives(): boolean {
-    return true;
+  beat(process: string, ttlMs: number): void {
+    this.processes.beat(process, ttlMs);
   }
 
-  private live(): StoredTask[] {
-    return [...this.tasks.keys()].flatMap((id) => this.get(id) ?? []);
+  lives(process: string): boolean {
+    return this.processes.lives(process);
+  }
+
+  end(process: string): void {
+    this.processes.end(process);
   }
 }
-
-const isExpired = ({ expiresAt = Infinity }: StoredTask) => expiresAt <= Date.now();
-
-type Aged = Pick<StoredTask, 'id' | 'createdAt'>;
-
-const byAge = (a: Aged, b: Aged) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : Number(a.id > b.id));
 
 /**
  * Keeps tasks in the memory of one process. They end with it.
