@@ -3,14 +3,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 
 import type { StoredTask, TaskStore } from './store/task-store.js';
 
-export type {
-  OpenTask,
-  StoredTask,
-  TaskCounts,
-  TaskPage,
-  TaskStore,
-  TaskStoreServer,
-} from './store/task-store.js';
+export type { OpenTask, StoredTask, TaskCounts, TaskPage, TaskStore, TaskStoreServer } from './store/task-store.js';
 
 /** The clock of the store under test. */
 export interface ContractClock {

@@ -1,5 +1,3 @@
-import { clearTimeout, setTimeout } from 'node:timers';
-
 import { SortedList } from './sorted-list.js';
 import type { OpenTask, StoredTask, TaskCounts, TaskPage } from './task-store.js';
 

@@ -1,0 +1,12 @@
+import type { ContractClock } from '@decorum/tasks/store-contract';
+
+/** A clock that only moves when a test moves it. */
+export class ManualClock implements ContractClock {
+  private time = Date.UTC(2026, 0, 1);
+
+  readonly now = (): number => this.time;
+
+  pass(ms: number): void {
+    this.time += ms;
+  }
+}
