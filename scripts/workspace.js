@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { bundle } from './bundle.js';
+import { bundlePage } from './bundle-page.js';
 
 /** The root of the repository. */
 export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -93,6 +94,7 @@ export async function build(only = '.') {
   await need(process.execPath, [compiler, '-b', ...libraries]);
   await Promise.all(libraries.map((folder) => bundle(join(ROOT, folder))));
   await need(process.execPath, [compiler, '-b', only]);
+  if (packages.includes('packages/cli')) await bundlePage(join(ROOT, 'packages/cli'));
   if (only === '.') copyPackages(join(ROOT, 'examples/nest11'));
 }
 

@@ -138,6 +138,8 @@ const ENTRIES = new Set([
   '@decorum/testing/jest',
   '@decorum/testing/vitest',
 ]);
+/** What browsers load. It is published with its libraries in it. */
+const BUNDLED = 'packages/cli/src/dev/cards/page/';
 const CORE = 'packages/core/src/';
 const core = SOURCES.filter(({ file }) => file.startsWith(CORE));
 const layerOf = (file: string) => file.slice(CORE.length).split('/')[0] as string;
@@ -356,9 +358,14 @@ describe('packages', () => {
       const folder = source.file.split('/').slice(0, 2).join('/');
       const manifest = JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8')) as {
         dependencies?: object;
+        devDependencies?: object;
         peerDependencies?: object;
       };
-      const declared = { ...manifest.dependencies, ...manifest.peerDependencies };
+      const declared = {
+        ...manifest.dependencies,
+        ...manifest.peerDependencies,
+        ...(source.file.startsWith(BUNDLED) && manifest.devDependencies),
+      };
       const packageOf = (specifier: string) => /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier;
       return source.imports
         .filter(({ specifier, file }) => file === undefined && !specifier.startsWith('node:'))

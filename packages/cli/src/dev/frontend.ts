@@ -7,6 +7,8 @@ export interface About {
   readonly catalog: Catalog | undefined;
   /** Where clients connect. */
   readonly place: string;
+  /** The address of the page that shows the program's cards, if it has any. */
+  readonly cards?: string | undefined;
 }
 
 /** The result of moving all clients to another program. */
@@ -14,6 +16,8 @@ export interface Migration {
   readonly changes: readonly Change[];
   /** The number of clients that were notified of changes. */
   readonly notified: number;
+  /** The address of the page that shows cards, if this is the first program with cards. */
+  readonly cards?: string | undefined;
 }
 
 /** The side of the relay that clients connect to, over one transport. They stay connected while programs come and go. */

@@ -54,11 +54,15 @@ async function readLists(ask: Ask): Promise<Lists> {
 export const STATELESS = newestOf('stateless').id;
 /** The relay, as a client of the programs. */
 export const RELAY = { name: 'decorum-dev', version: '1.0.0' };
+/** What the relay can do as a client: it shows cards, so it sees the tools that only hosts with cards see. */
+export const RELAY_CAPABILITIES = {
+  extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } },
+};
 const INFO = 'io.modelcontextprotocol/serverInfo';
 const ENVELOPE = {
   'io.modelcontextprotocol/protocolVersion': STATELESS,
   'io.modelcontextprotocol/clientInfo': RELAY,
-  'io.modelcontextprotocol/clientCapabilities': {},
+  'io.modelcontextprotocol/clientCapabilities': RELAY_CAPABILITIES,
 };
 
 /** A session to read a catalog in, and the result of its `initialize`. */
@@ -114,3 +118,14 @@ export function notificationsOf(changes: readonly Change[]): string[] {
 
 /** All `list_changed` notifications, for when the changes are unknown. */
 export const ALL_CHANGED = ['tool', 'prompt', 'resource'].map((kind) => `notifications/${kind}s/list_changed`);
+
+/** Whether a tool has a card: HTML that hosts show with its result (MCP Apps). */
+export function haveCards(lists: Lists): boolean {
+  return [...lists['tools/list'].values()].some((text) => {
+    if (!text.includes('"ui://')) return false;
+    const { _meta: meta } = JSON.parse(text) as Json;
+    const { ui, 'ui/resourceUri': flat } = isJson(meta) ? meta : {};
+    const uri = isJson(ui) ? ui['resourceUri'] : flat;
+    return typeof uri === 'string' && uri.startsWith('ui://');
+  });
+}

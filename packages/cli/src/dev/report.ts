@@ -25,16 +25,18 @@ const time = (): string => new Date().toTimeString().slice(0, 8);
 export class Report {
   constructor(readonly write: (text: string) => void) {}
 
-  serving({ catalog, place }: About, entry: string): void {
+  serving({ catalog, place, cards }: About, entry: string): void {
     const { name = entry, version = '' } = catalog?.info ?? {};
     this.line([`${String(name)} ${String(version)}`.trimEnd(), ...(catalog ? [contents(catalog.lists)] : []), place]);
+    if (cards !== undefined) this.cards(cards);
   }
 
-  reloaded(files: readonly string[], ms: number, { changes, notified }: Migration): void {
+  reloaded(files: readonly string[], ms: number, { changes, notified, cards }: Migration): void {
     const shown = changes.slice(0, MAX_CHANGES).map(({ sign, kind, name }) => `${sign} ${kind} ${name}`);
     if (changes.length > MAX_CHANGES) shown.push(`and ${changes.length - MAX_CHANGES} more`);
     const reached = notified > 0 ? [`${counted(notified, 'client')} told`] : [];
     this.line([`${time()}  ${files.join(', ')}  ${Math.round(ms)} ms`, ...shown, ...reached]);
+    if (cards !== undefined) this.cards(cards);
   }
 
   /**
@@ -48,6 +50,10 @@ export class Report {
 
   note(text: string): void {
     this.write(`${time()}  ${text}\n`);
+  }
+
+  private cards(url: string): void {
+    this.line(['cards', url]);
   }
 
   private line(parts: readonly string[]): void {

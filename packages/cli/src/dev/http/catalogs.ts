@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 import { INITIALIZE, newestOf } from '@decorum/core/internal';
 
-import { type Catalog, readCatalog, RELAY, type CatalogSession, STATELESS } from '../lists.js';
+import { type Catalog, type CatalogSession, readCatalog, RELAY, RELAY_CAPABILITIES, STATELESS } from '../lists.js';
 import { isJson, type Json, notification, request } from '../message.js';
 import type { Program } from '../program.js';
 import { lasting, withoutQuery } from './relayed-session.js';
@@ -15,7 +15,7 @@ export interface Caller {
 }
 
 /** The catalog of a program, and the path that serves it. */
-interface Served extends Catalog {
+export interface Served extends Catalog {
   readonly path: string;
 }
 
@@ -90,7 +90,8 @@ async function read(program: Program, path: string, headers: IncomingHttpHeaders
   /** Begins a session of the relay's own. */
   const begin = async (): Promise<CatalogSession | undefined> => {
     const { id: protocolVersion } = newestOf('stateful');
-    const begun = await post(request(0, INITIALIZE, { protocolVersion, capabilities: {}, clientInfo: RELAY }), {});
+    const hello = { protocolVersion, capabilities: RELAY_CAPABILITIES, clientInfo: RELAY };
+    const begun = await post(request(0, INITIALIZE, hello), {});
     const result = begun.message?.['result'];
     if (!isJson(result)) return undefined;
     const inSession = {

@@ -1,8 +1,8 @@
-import type { About, Migration } from '../frontend.js';
+import type { Migration } from '../frontend.js';
 import { inTime } from '../in-time.js';
 import { ALL_CHANGED, type Change, differences, notificationsOf } from '../lists.js';
 import type { Program } from '../program.js';
-import { type Caller, Catalogs, keyOfCaller } from './catalogs.js';
+import { type Caller, Catalogs, keyOfCaller, type Served } from './catalogs.js';
 import type { RelayedPost } from './relayed-post.js';
 import type { Guard } from './guard.js';
 import type { ListenStream } from './held-stream.js';
@@ -44,9 +44,12 @@ export class Clients {
     this.catalogs.forget(program);
   }
 
-  async about(program: Program, origin: string): Promise<About> {
-    const catalog = await this.catalogs.of(program, undefined, USUAL_PATHS);
-    return { catalog, place: `${origin}${catalog?.path ?? ''}` };
+  /**
+   * What a program serves to everybody; undefined if that can't be known.
+   * @param isFirst whether it is the first program: only then, the usual paths are tried
+   */
+  catalogOf(program: Program, isFirst: boolean): Promise<Served | undefined> {
+    return this.catalogs.of(program, undefined, isFirst ? USUAL_PATHS : []);
   }
 
   /** Begins all sessions in a program. The returned function moves streams to it and tells clients what has changed. */
