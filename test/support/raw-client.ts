@@ -30,6 +30,8 @@ export interface RawOptions {
   readonly principal?: Principal;
   /** The minimum log level, for the stateless revision. */
   readonly logLevel?: string;
+  /** Takes out of a message what extensions add to it, before the message is validated. */
+  readonly withoutExtensions?: (message: Message) => Message;
   /** Pass `false` to connect without `initialize`. */
   readonly begins?: boolean;
 }
@@ -288,7 +290,7 @@ export class RawClient {
       this.problems.push(`${this.revision} has no arrays: ${text}`);
     for (const message of [parsed].flat()) {
       const method = message.method === undefined ? this.asked.get(message.id) : undefined;
-      const wrong = judge(this.revision, message, method);
+      const wrong = judge(this.revision, this.options.withoutExtensions?.(message) ?? message, method);
       if (message.method === undefined) wrong.push(...this.settle(message.id));
       if (wrong.length > 0) this.problems.push(`${wrong.join('\n')}\n  in ${JSON.stringify(message)}`);
       this.received.push(message);

@@ -1,21 +1,24 @@
 import { invalidOption, type OptionTypes, requireOptions } from '@decorum/schema/internal';
 
 import { ANNOTATIONS, OPTIONS } from '../metadata/member-options.js';
-import type { MemberRecord } from '../metadata/records.js';
+import type { MemberKind, MemberRecord } from '../metadata/records.js';
 
 const isNames = (value: unknown): boolean =>
   value !== '' && [value].flat().length > 0 && [value].flat().every((name) => typeof name === 'string');
 
-/** Whether `@Tool` has an option of its own with this name. */
-export const isToolOption = (name: string): boolean => name in OPTIONS.tool;
+/** Options that extensions add to members, by kind. */
+export type AddedOptions = Readonly<Partial<Record<MemberKind, OptionTypes>>>;
+
+/** Whether a kind of member has an option of its own with this name. */
+export const isOption = (kind: MemberKind, name: string): boolean => name in OPTIONS[kind];
 
 /**
  * Rejects unknown options, undefined schemas, and missing required options.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
-export function checkOptions({ kind, options }: MemberRecord, where: string, toolOptions: OptionTypes = {}): void {
+export function checkOptions({ kind, options }: MemberRecord, where: string, added: AddedOptions = {}): void {
   const invalid = (option: string, problem: string) => invalidOption(where, option, problem);
-  requireOptions(where, options, kind === 'tool' ? { ...OPTIONS.tool, ...toolOptions } : OPTIONS[kind]);
+  requireOptions(where, options, { ...OPTIONS[kind], ...added[kind] });
   const given: Readonly<Record<string, unknown>> = { ...options };
   if ((kind === 'tool' || kind === 'resource') && given['annotations'] !== undefined) {
     requireOptions(`${where} (annotations)`, given['annotations'], ANNOTATIONS[kind]);

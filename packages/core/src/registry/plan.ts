@@ -21,7 +21,7 @@ import { pick } from '../protocol/revisions/fields.js';
 import { isScope, type Need, OPEN } from '../protocol/scopes.js';
 import type { CacheHint } from '../protocol/revisions/revision.js';
 import type { Access } from '../protocol/wire.js';
-import { checkOptions } from './check-options.js';
+import { type AddedOptions, checkOptions } from './check-options.js';
 import { checkParameters, inferredInput } from './inferred-input.js';
 import type { MemberHost } from './member-host.js';
 import type { Listed } from './page.js';
@@ -80,14 +80,14 @@ const HOOKS = new Set(['onStart', 'onClose']);
 
 /**
  * Creates the member for a record, with this provider's URI prefix.
- * @param toolOptions options that extensions add to tools
+ * @param added options that extensions add
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`, `DECORUM_NOT_A_METHOD`, `DECORUM_RESERVED_MEMBER`
  */
-export function memberOf(provider: Provider, record: MemberRecord, toolOptions?: OptionTypes): Member {
+export function memberOf(provider: Provider, record: MemberRecord, added?: AddedOptions): Member {
   const { cls, instance, prefix, uriPrefix, scopes = [], host } = provider;
   const { kind, key } = record;
   const where = `${cls.name}.${key}`;
-  checkOptions(record, where, toolOptions);
+  checkOptions(record, where, added);
   const methods = instance as Member['methods'];
   if (HOOKS.has(key)) throw startupError('DECORUM_RESERVED_MEMBER', where);
   if (typeof methods[key] !== 'function') throw startupError('DECORUM_NOT_A_METHOD', where, kind);

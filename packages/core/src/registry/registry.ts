@@ -1,12 +1,20 @@
 import { scanMembers } from '../metadata/scan.js';
 import { startupError } from '../protocol/errors.js';
 import type { Resource } from '../protocol/model.js';
+import type { AddedOptions } from './check-options.js';
 import { addCompletion, type Completable } from './completion-plan.js';
 import { type Admits, type Condition, conditionsOf, isHidden, Listing } from './listing.js';
 import type { Listed } from './page.js';
 import { type Caller, type Member, memberOf, type Plan, type Provider } from './plan.js';
 import { compilePrompt, type PromptPlan } from './prompt-plan.js';
-import { compileResource, type Report, type ResourcePlan, type TemplatePlan, type Variables } from './resource-plan.js';
+import {
+  compileResource,
+  type Report,
+  type ResourceDefaults,
+  type ResourcePlan,
+  type TemplatePlan,
+  type Variables,
+} from './resource-plan.js';
 import { compileTool, type ToolDefaults, type ToolPlan } from './tool-plan.js';
 
 /** The lists that have change notifications. */
@@ -14,6 +22,12 @@ export type ListName = 'tools' | 'prompts' | 'resources';
 
 /** Whether lists contain all members that a caller may know of, or only those that the caller has the scopes for. */
 export type ListingMode = 'all' | 'usable';
+
+/** Server-wide defaults. */
+interface Defaults extends Omit<ToolDefaults, 'extended'> {
+  readonly listing?: ListingMode;
+  readonly extended?: NonNullable<ToolDefaults['extended']> & ResourceDefaults & { readonly options: AddedOptions };
+}
 
 /** The plan that serves a URI. */
 export interface ResourceMatch {
@@ -55,7 +69,7 @@ export class Registry {
    */
   constructor(
     private readonly changed: (lists: readonly ListName[], hidden: HiddenChanges) => void,
-    private readonly defaults: ToolDefaults & { readonly listing?: ListingMode } = {},
+    private readonly defaults: Defaults = {},
   ) {}
 
   /**
@@ -73,7 +87,9 @@ export class Registry {
       for (const step of added.undo) step();
     };
     try {
-      for (const member of members) this.addMember(member, added);
+      // extensions of tools may look for resources
+      for (const member of members) if (member.kind !== 'tool') this.addMember(member, added);
+      for (const member of members) if (member.kind === 'tool') this.addMember(member, added);
       // completions come last, because they refer to other members
       for (const member of members) if (member.kind === 'completion') addCompletion(member, added.completable);
     } catch (error) {
@@ -149,7 +165,7 @@ export class Registry {
       plans.push({ list: 'prompts', plan });
       completable.set(member.key, plan);
     } else if (member.kind === 'resource') {
-      const plan = compileResource(member);
+      const plan = compileResource(member, this.defaults.extended);
       plans.push({ list: 'resources', plan });
       if (!('template' in plan)) return void undo.push(put('resource', this.resources, plan));
       const twin = [...this.templates.values()].find(({ key }) => shapeOf(key) === shapeOf(plan.key));

@@ -1,9 +1,9 @@
 import { UriTemplate } from '@decorum/uri-template';
-import { andThen, excerpt, invalidOption, isObject, type Shape } from '@decorum/schema/internal';
+import { andThen, excerpt, invalidOption, isObject, type JsonObject, type Shape } from '@decorum/schema/internal';
 
 import type { ResourceListing } from '../metadata/records.js';
 import { startupError } from '../protocol/errors.js';
-import type { ReadResourceResult, Resource, ResourceTemplate } from '../protocol/model.js';
+import type { ReadResourceResult, Resource, ResourceContents, ResourceTemplate } from '../protocol/model.js';
 import type { CacheHint } from '../protocol/revisions/revision.js';
 import type { Completable } from './completion-plan.js';
 import { stringInvoker } from './invoker.js';
@@ -26,7 +26,25 @@ import { type ResourceEncoding, toReadResourceResult } from './results.js';
 /** Values of a template's variables in one URI. */
 export type Variables = Readonly<Record<string, string | string[]>>;
 
+/** What an extension makes of a resource. */
+export interface ExtendedResource {
+  /** Whether `resources/list` has it. */
+  readonly isListed: boolean;
+  /** `_meta` of its list entry. */
+  readonly meta: JsonObject;
+  /** Changes each of its contents. */
+  contents(given: ResourceContents): ResourceContents;
+}
+
+/** What extensions make of resources. */
+export interface ResourceDefaults {
+  /** What they make of a resource; undefined if nothing. */
+  resource(uri: string, options: JsonObject): ExtendedResource | undefined;
+}
+
 interface Readable {
+  /** What an extension makes of it; undefined if nothing. */
+  readonly extra: ExtendedResource | undefined;
   /** How long clients may cache the content. */
   readonly cache: CacheHint;
   /** @throws {McpError} `unknown-resource` */
@@ -55,21 +73,29 @@ type ResourceMember = Member<'resource'>;
  * Compiles a resource, or a template if its URI has variables.
  * @throws {DecorumError} for an invalid URI, template, DTO or `list`
  */
-export function compileResource(member: ResourceMember): ResourcePlan | TemplatePlan {
+export function compileResource(member: ResourceMember, extended?: ResourceDefaults): ResourcePlan | TemplatePlan {
   const { options, where } = member;
-  const { uri, mimeType, cache = NO_CACHE } = options;
+  const { uri, mimeType, cache = NO_CACHE, _meta: own } = options;
   const template = templateOf(uri, where);
   checkOptions(member, template !== undefined);
   const input = inputShape(member);
   const call = stringInvoker(member, input);
-  const fields = { ...listedFields(member), ...given(options, ['mimeType', 'annotations', 'size']) };
+  const extra = extended?.resource(uri, options as unknown as JsonObject);
+  const fields = {
+    ...listedFields(member),
+    ...given(options, ['mimeType', 'annotations', 'size']),
+    ...(extra && { _meta: { ...own, ...extra.meta } }),
+  };
+  const change = (result: ReadResourceResult) =>
+    extra ? { ...result, contents: result.contents.map((each) => extra.contents(each)) } : result;
   const shared = {
     key: uri,
     where,
     ...guardsOf(member),
     cache,
+    extra,
     read: (asked: string, variables: Variables, caller: Caller) =>
-      andThen(call(variables, caller), (value) => finish(value, asked, { where, mimeType, caller })),
+      andThen(call(variables, caller), (value) => andThen(finish(value, asked, { where, mimeType, caller }), change)),
   };
   if (template === undefined) {
     if (input) {

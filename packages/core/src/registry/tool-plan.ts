@@ -7,7 +7,6 @@ import {
   hasObjectRoot,
   invalidOption,
   type JsonObject,
-  type OptionTypes,
   type Problem,
   repairing,
   type Shape,
@@ -57,9 +56,8 @@ export interface ToolDefaults {
   readonly text?: TextOption;
   /** Whether to repair invalid arguments. */
   readonly coerce?: boolean | undefined;
-  /** What extensions add to tools. */
+  /** What extensions make of tools. */
   readonly extended?: {
-    readonly options: OptionTypes;
     extrasOf(tool: Tool, options: JsonObject): ToolExtras | undefined;
   };
 }

@@ -1,7 +1,7 @@
 import { isObject, type OptionTypes, requireOptions } from '@decorum/schema/internal';
 
 import { startupError } from '../../protocol/errors.js';
-import { isToolOption } from '../../registry/check-options.js';
+import { isOption } from '../../registry/check-options.js';
 import { REVISIONS } from '../../protocol/revisions/index.js';
 import type { Extension, ExtensionMethod } from './extension.js';
 
@@ -16,6 +16,8 @@ const OPTIONS: OptionTypes<Extension> = {
   toolOptions: 'object',
   tool: 'function',
   start: 'function',
+  resourceOptions: 'object',
+  resource: 'function',
   listen: 'object',
   session: 'function',
   open: 'function',
@@ -60,7 +62,7 @@ export function checkExtensions(extensions: readonly Extension[]): readonly Exte
   };
   for (const given of extensions) {
     const extension: Extension = isObject(given) ? given : { id: String(given) };
-    const { id, methods = {}, toolOptions = {}, listen = {} } = extension;
+    const { id, methods = {}, toolOptions = {}, resourceOptions = {}, listen = {} } = extension;
     const wrong = (problem: string) => startupError('DECORUM_INVALID_EXTENSION', id, problem);
     checkShape(extension, wrong);
     if (ids.has(id)) throw wrong('is listed twice. Remove one, or merge them');
@@ -69,7 +71,10 @@ export function checkExtensions(extensions: readonly Extension[]): readonly Exte
       own('method', name, { id, wrong, isProtocols: REVISIONS.some((revision) => revision.methods.has(name)) });
     }
     for (const name of Object.keys(toolOptions)) {
-      own('tool option', name, { id, wrong, isProtocols: isToolOption(name) });
+      own('tool option', name, { id, wrong, isProtocols: isOption('tool', name) });
+    }
+    for (const name of Object.keys(resourceOptions)) {
+      own('resource option', name, { id, wrong, isProtocols: isOption('resource', name) });
     }
     for (const name of Object.keys(listen)) {
       own('field', name, { id, wrong, isProtocols: LISTEN_FIELDS.includes(name) });

@@ -1,9 +1,11 @@
-import { isObject, type JsonObject, type OptionTypes } from '@decorum/schema/internal';
+import { isObject, type JsonObject } from '@decorum/schema/internal';
 
 import type { Exchange } from '../../protocol/exchange.js';
 import type { Tool } from '../../protocol/model.js';
 import type { Client } from '../../protocol/peer.js';
-import type { ToolExtras } from '../../registry/tool-plan.js';
+import type { AddedOptions } from '../../registry/check-options.js';
+import type { ExtendedResource } from '../../registry/resource-plan.js';
+import type { ToolExtras, ToolPlan } from '../../registry/tool-plan.js';
 import type { Extension, StartingCall, ToolVariant } from './extension.js';
 
 /** Whether a client declares an extension, with settings that the extension accepts. */
@@ -15,15 +17,20 @@ export function declares({ capabilities }: Client, { id, accepts }: Pick<Extensi
 /** What a call needs to be started by an extension. */
 export type Starting = Omit<StartingCall, 'declared'>;
 
-/** What extensions make of tools. */
+const hasSome = (types: object = {}, options: JsonObject) => Object.keys(types).some((name) => name in options);
+
+/** What extensions make of tools and resources. */
 export class ExtendedTools {
   /** The types of the options that they add. */
-  readonly options: OptionTypes;
+  readonly options: AddedOptions;
   /** The extensions that change entries. */
   private readonly changing: readonly Extension[];
 
   constructor(private readonly extensions: readonly Extension[]) {
-    this.options = Object.assign({}, ...extensions.map(({ toolOptions }) => toolOptions)) as OptionTypes;
+    this.options = {
+      tool: Object.assign({}, ...extensions.map(({ toolOptions }) => toolOptions)) as object,
+      resource: Object.assign({}, ...extensions.map(({ resourceOptions }) => resourceOptions)) as object,
+    };
     this.changing = extensions.filter(({ tool }) => tool !== undefined);
   }
 
@@ -35,15 +42,25 @@ export class ExtendedTools {
     return changing.reduce((sum, each, index) => sum + (declares(client, each) ? 2 ** index : 0), 0);
   }
 
+  /** Whether an extension hides a tool from a client. */
+  hides({ extras }: ToolPlan, exchange: Exchange): boolean {
+    if (extras?.write === undefined) return false;
+    return extras.write({}, exchange.revision.id, this.variantOf(exchange) ?? 0) === undefined;
+  }
+
+  /** What an extension makes of one resource; undefined if nothing. */
+  resource(uri: string, options: JsonObject): ExtendedResource | undefined {
+    const owner = this.extensions.find(({ resourceOptions }) => hasSome(resourceOptions, options));
+    return owner?.resource?.(uri, options);
+  }
+
   /** What the extensions make of one tool; undefined if nothing. */
   extrasOf(tool: Tool, options: JsonObject): ToolExtras | undefined {
     const starters = this.extensions.flatMap((extension) => {
       const start = extension.start?.(tool, options);
       return start === undefined ? [] : [{ extension, start }];
     });
-    const changes = this.changing.filter(({ toolOptions = {} }) =>
-      Object.keys(toolOptions).some((name) => name in options),
-    );
+    const changes = this.changing.filter(({ toolOptions }) => hasSome(toolOptions, options));
     if (starters.length === 0 && changes.length === 0) return undefined;
     return {
       options,

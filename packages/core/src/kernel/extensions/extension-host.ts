@@ -27,6 +27,7 @@ export function hostOfExtension({ id }: Extension, parts: HostParts): ExtensionH
   return {
     server: server.name,
     optionsOf: (tool) => registry.tools.get(tool)?.extras?.options,
+    resource: (uri) => registry.resources.get(uri)?.entry,
     run(call, host) {
       const plan = registry.tools.get(call.tool);
       if (plan === undefined) throw unknownTool(call.tool);

@@ -1,11 +1,12 @@
 import type { JsonObject, OptionTypes } from '@decorum/schema/internal';
 
 import type { Effect, EffectLog } from '../../protocol/effects.js';
-import type { CallToolResult, Tool } from '../../protocol/model.js';
+import type { CallToolResult, Resource, Tool } from '../../protocol/model.js';
 import type { Client } from '../../protocol/peer.js';
 import type { Cancellation } from '../../protocol/reply.js';
 import type { Question } from '../../protocol/revisions/revision.js';
 import type { Principal, TransportInfo } from '../../protocol/wire.js';
+import type { ExtendedResource } from '../../registry/resource-plan.js';
 import type { Context } from '../context.js';
 
 /** Who may use an extension: clients that declare it, or all. */
@@ -120,6 +121,8 @@ export interface ExtensionHost {
   readonly server: string;
   /** The options of a tool; undefined if the server has no such tool. */
   optionsOf(tool: string): JsonObject | undefined;
+  /** The entry of the resource with a fixed URI; undefined if the server has no such resource. */
+  resource(uri: string): Resource | undefined;
   /** Runs a tool apart from any request. Arguments and access are checked again. */
   run(call: ToolCall, host: RunHost): Run;
   /** Writes the result of a tool in the format of a revision. */
@@ -159,7 +162,7 @@ export interface Extension {
   capabilities?(revision: string, caller: { readonly principal: Principal | undefined }): JsonObject | undefined;
   /** Types of the options that it adds to tools. Declare them in the interface `ExtensionToolOptions`. */
   readonly toolOptions?: OptionTypes;
-  /** Changes the entry of a tool with such options in `tools/list`. Undefined hides the tool. */
+  /** Changes the entry of a tool with such options in `tools/list`. Undefined hides the tool, also from calls. */
   tool?(entry: JsonObject, options: JsonObject, variant: ToolVariant): JsonObject | undefined;
   /**
    * Called for each tool when it is added. Throw for options that are wrong.
@@ -167,6 +170,13 @@ export interface Extension {
    *   to the handler
    */
   start?(tool: Tool, options: JsonObject): ((starting: StartingCall) => Promise<JsonObject> | undefined) | undefined;
+  /** Types of the options that it adds to resources. */
+  readonly resourceOptions?: OptionTypes;
+  /**
+   * Called for each resource with such options when it is added. Throw for options that are wrong.
+   * @param uri the URI with the prefix of its provider, or a template
+   */
+  resource?(uri: string, options: JsonObject): ExtendedResource;
   /** What clients can follow with `subscriptions/listen`, by field. Undefined ignores the field. */
   readonly listen?: Readonly<
     Record<string, (asked: unknown, ctx: Context) => Followed | undefined | Promise<Followed | undefined>>

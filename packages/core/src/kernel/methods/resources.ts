@@ -1,8 +1,10 @@
-import { andThen, excerpt } from '@decorum/schema/internal';
+import { andThen, excerpt, type JsonObject } from '@decorum/schema/internal';
 
 import { requireUri } from '../../protocol/checks.js';
 import { McpError } from '../../protocol/errors.js';
+import type { Exchange } from '../../protocol/exchange.js';
 import type { ReadResourceResult, Resource, ResourceTemplate } from '../../protocol/model.js';
+import { pick } from '../../protocol/revisions/fields.js';
 import { ListPages } from '../../registry/page.js';
 import { NO_CACHE } from '../../registry/resource-plan.js';
 import { admission, isVisible } from '../admission.js';
@@ -22,7 +24,8 @@ export function resourceMethods({
   const pages = new ListPages<Resource>({
     ...parts,
     member: 'resources',
-    encode: (revision, entry) => revision.resource(entry),
+    encode: (revision, entry) =>
+      registry.resources.get(entry.uri)?.extra?.isListed === false ? undefined : revision.resource(entry),
   });
   const templates = new ListPages<ResourceTemplate>({
     ...parts,
@@ -55,7 +58,7 @@ export function resourceMethods({
       // a result that depends on answers is specific to this request: the URI alone cannot reproduce it
       const cache = 'inputResponses' in params || 'requestState' in params ? NO_CACHE : plan.cache;
       return results.writeOutcome(revision, outcome, (result) =>
-        results.write(revision, revision.readResult(result), cache),
+        results.write(revision, plan.extra ? readResult(result, exchange) : revision.readResult(result), cache),
       );
     },
   };
@@ -79,6 +82,19 @@ export function subscriptionMethods({ registry, reporter }: MethodParts): Record
       andThen(memoryOf(exchange)?.unsubscribe(requireUri(exchange.params)), () => EMPTY),
   };
 }
+
+/** Contents keep what extensions add, even in revisions without `_meta`, if the client declares extensions. */
+function readResult(result: ReadResourceResult, { revision, peer }: Exchange): JsonObject {
+  const written = revision.readResult(result);
+  if (peer.client.capabilities.extensions === undefined) return written;
+  const contents = (written['contents'] as readonly JsonObject[]).map((each, index) => ({
+    ...each,
+    ...pick(result.contents[index] ?? {}, META),
+  }));
+  return { ...written, contents };
+}
+
+const META = ['_meta'] as const;
 
 const EMPTY = '{}';
 

@@ -44,7 +44,7 @@ export function toolMethods(parts: MethodParts): Record<string, Method> {
     const { name, arguments: args } = exchange.params;
     const plan = registry.tools.get(name as string);
     if (plan === undefined) throw unknownTool(requireString(exchange.params, 'name'));
-    if (plan.extras?.start !== undefined && !isStarted) return start(exchange, plan);
+    if (plan.extras !== undefined && !isStarted) return start(exchange, plan);
     const outcome = members.run(exchange, {
       kind: 'tool',
       name: plan.key,
@@ -61,6 +61,8 @@ export function toolMethods(parts: MethodParts): Record<string, Method> {
 
   /** Lets extensions start a call in place of the handler. */
   const start = (exchange: Exchange, plan: ToolPlan): string | Promise<string> => {
+    if (extended.hides(plan, exchange)) throw unknownTool(plan.key);
+    if (plan.extras?.start === undefined) return call(exchange, true);
     const written = startCall(exchange, plan, {
       parts: runs,
       write: (result) => results.write(exchange.revision, result),
