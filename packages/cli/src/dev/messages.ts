@@ -31,6 +31,8 @@ export interface Asked {
 export type ChildMessage =
   | { readonly type: 'warm' }
   | { readonly type: 'files'; readonly urls: readonly string[] }
+  /** The program has read a file that a card may be made of. */
+  | { readonly type: 'read'; readonly file: string }
   | { readonly type: 'packages'; readonly names: readonly string[] }
   | { readonly type: 'serving'; readonly port?: number; readonly asked?: Asked }
   | { readonly type: 'waiting'; readonly problem: string }

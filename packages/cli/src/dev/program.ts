@@ -28,6 +28,8 @@ export interface ProgramEvents {
   readonly message: (program: Program, written: Written) => void;
   /** The program has loaded more files. */
   readonly loaded: (program: Program) => void;
+  /** The program has read a file that isn't a module. */
+  readonly read: (file: string) => void;
   /** The program has loaded and doesn't serve yet. */
   readonly waiting: (problem: string) => void;
   /** The program can't serve before the active one has ended. */
@@ -141,7 +143,8 @@ export class Program {
     else if (message.type === 'files') {
       for (const url of message.urls) this.files.add(fileURLToPath(url.replace(/[?#].*$/, '')));
       this.events.loaded(this);
-    } else if (message.type === 'failed') this.settleStart?.(message.problem);
+    } else if (message.type === 'read') this.events.read(message.file);
+    else if (message.type === 'failed') this.settleStart?.(message.problem);
     else if (message.type === 'serving') {
       this.port = message.port;
       this.asked = message.asked;

@@ -273,6 +273,7 @@ export class Supervisor {
         printed: report.write,
         message: (program, written) => frontend.receive(program, written),
         loaded: (program) => this.watcher.add(program.files, program.startedAt),
+        read: (file) => this.watcher.addRead(file),
         waiting: (problem) => report.note(`${this.nameOf(settings.entry)} ${problem}`),
         blocked: (program) => this.makeWay(program),
       },

@@ -1,4 +1,14 @@
-import { type FSWatcher, readdirSync, type Stats, statSync, unwatchFile, watch, watchFile } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  type FSWatcher,
+  readdirSync,
+  readFileSync,
+  type Stats,
+  statSync,
+  unwatchFile,
+  watch,
+  watchFile,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
 // editors and git write several files, or one file in several steps
@@ -17,6 +27,8 @@ export const isSetting = (name: string): boolean => /^(tsconfig.*\.json|package\
 export class Watcher {
   /** The last known state of each file. */
   private readonly files = new Map<string, string>();
+  /** Files that count as edited only if their content differs: a program may write them itself when it starts. */
+  private readonly read = new Set<string>();
   private readonly folders = new Map<string, FSWatcher>();
   private readonly polled = new Set<string>();
   private readonly changed = new Set<string>();
@@ -37,18 +49,33 @@ export class Watcher {
   add(files: Iterable<string>, since = Infinity): void {
     for (const file of files) {
       if (this.files.has(file)) continue;
-      const isWatched = this.watch(dirname(file));
       const found = statOf(file);
-      this.files.set(file, stateOf(found));
-      if (!isWatched) this.poll(file);
+      this.begin(file);
       if (found && found.ctimeMs > since) this.note(file);
     }
+  }
+
+  /** Watches the content of a file that the program has read. */
+  addRead(file: string): void {
+    if (this.files.has(file)) return;
+    this.read.add(file);
+    this.begin(file);
   }
 
   close(): void {
     clearTimeout(this.timer);
     for (const watcher of this.folders.values()) watcher.close();
     for (const file of this.polled) unwatchFile(file);
+  }
+
+  private begin(file: string): void {
+    const isWatched = this.watch(dirname(file));
+    this.files.set(file, this.stateOf(file));
+    if (!isWatched) this.poll(file);
+  }
+
+  private stateOf(file: string): string {
+    return this.read.has(file) ? contentOf(file) : stateOf(statOf(file));
   }
 
   /** Watches a folder. Returns false if it doesn't exist, or if the system can't watch any more folders. */
@@ -86,7 +113,7 @@ export class Watcher {
   private compare(file: string): void {
     const known = this.files.get(file) ?? (dirname(file) === this.root && isSetting(basename(file)) ? '' : undefined);
     if (known === undefined) return;
-    const state = stateOf(statOf(file));
+    const state = this.stateOf(file);
     if (state === known) return;
     this.files.set(file, state);
     if (state === '') this.poll(file);
@@ -119,6 +146,14 @@ function statOf(file: string): Stats | undefined {
     return statSync(file);
   } catch {
     return undefined;
+  }
+}
+
+function contentOf(file: string): string {
+  try {
+    return createHash('sha256').update(readFileSync(file)).digest('base64');
+  } catch {
+    return '';
   }
 }
 

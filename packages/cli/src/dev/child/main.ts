@@ -15,6 +15,7 @@ import { installLoader } from '../../loader/install.js';
 import type { Asked, ChildMessage, ParentMessage, StandIn, StartMessage } from '../messages.js';
 import { serveHttp, servePipe } from './exported.js';
 import { moveServers } from './listening.js';
+import { watchReads } from './reads.js';
 import { coreOf, warmUp } from './warm.js';
 
 const PATIENCE_MS = 3000;
@@ -110,6 +111,7 @@ async function run(message: StartMessage, readsStdin: () => boolean): Promise<vo
     },
   });
   if (message.standIn) return standIn(message.standIn, defaultPort);
+  if (transport === 'http') watchReads(process.cwd(), (file) => send({ type: 'read', file }));
   const exports = await loadEntry(entry, message.args);
   sendFiles();
   const servesItself = () => (transport === 'stdio' ? readsStdin() : moved > 0);
