@@ -1,4 +1,4 @@
-import type { Extension, ExtensionHandler } from './kernel/extensions/extension.js';
+import type { ExtensionHandler } from './kernel/extensions/extension.js';
 import { collect, listOf } from './registry/bodies.js';
 import { drain, isGenerator, type Reader } from './registry/generators.js';
 import type { MemberHost } from './registry/member-host.js';
@@ -31,23 +31,6 @@ export const serverHostOf = (options: object): ServerHost | undefined =>
 /** A provider, taken over by the server's framework, if it has one. */
 export const hostedProvider = (provider: Provider, host: ServerHost | undefined): Provider =>
   host === undefined ? provider : { ...provider, ...host.provider(provider) };
-
-/** Extensions, taken over by the server's framework, if it has one. */
-export function hostedExtensions(extensions: readonly Extension[], host: ServerHost | undefined): readonly Extension[] {
-  if (host === undefined) return extensions;
-  return extensions.map((extension) => {
-    const methods = Object.entries(extension.methods ?? {});
-    return {
-      ...extension,
-      methods: Object.fromEntries(
-        methods.map(([name, each]) => [
-          name,
-          typeof each === 'function' ? host.method(name, each) : { ...each, handle: host.method(name, each.handle) },
-        ]),
-      ),
-    };
-  });
-}
 
 /** Streams, which the server reads itself. */
 const isStream = (value: object): boolean => 'pipe' in value || 'getReader' in value;

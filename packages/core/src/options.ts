@@ -9,7 +9,7 @@ import {
   withDefaults,
 } from '@decorum/schema/internal';
 
-import { hostedExtensions, serverHostOf } from './hosting.js';
+import { serverHostOf } from './hosting.js';
 import type { ChangeBus } from './kernel/change-bus.js';
 import { type ClusterParts, Sharing } from './kernel/cluster.js';
 import type { ErrorRules } from './kernel/expected.js';
@@ -202,12 +202,14 @@ export function kernelOptions(
   };
   const keysFor = (purpose: string) => secrets.map((text) => derive(text, `${purpose} ${server.name}`));
   const ringFor = (purpose: string) => new KeyRing(keysFor(purpose), requestStateTtlMs, warnOnce);
-  const extensions = hostedExtensions(checkExtensions(options.extensions ?? []), serverHostOf(options));
+  const extensions = checkExtensions(options.extensions ?? []);
+  const host = serverHostOf(options);
   return {
     server,
     instructions,
     extensions,
     extended: new ExtendedTools(extensions),
+    hostMethod: host && ((name, handle) => host.method(name, handle)),
     experimental,
     intercept: intercepting(singleUse ? [...interceptors, claimState] : interceptors),
     cache,

@@ -6,7 +6,7 @@ import { Exchange } from '../../protocol/exchange.js';
 import { InputSignal } from '../../protocol/input.js';
 import { CALL_TOOL } from '../../protocol/methods.js';
 import type { CallToolResult, LogLevel } from '../../protocol/model.js';
-import type { Client, Peer, Tickets } from '../../protocol/peer.js';
+import type { Asker, Client, Peer, Tickets } from '../../protocol/peer.js';
 import { revisionOf } from '../../protocol/revisions/index.js';
 import type { Question, Revision } from '../../protocol/revisions/revision.js';
 import type { ToolPlan } from '../../registry/tool-plan.js';
@@ -62,8 +62,12 @@ class HostPeer implements Peer {
     await this.origin?.claim?.();
   }
 
-  ask(question: Question): Promise<JsonObject> {
-    return this.host.ask(question);
+  async ask(question: Question, asker: Asker): Promise<JsonObject> {
+    if (asker.cancelled !== undefined) throw asker.signal.reason as Error;
+    let forget = () => {};
+    const cancelled = new Promise<never>((_resolve, reject) => (forget = asker.onCancel(reject)));
+    // the host may never settle a question of a run that is cancelled
+    return await Promise.race([this.host.ask(question), cancelled]).finally(forget);
   }
 }
 
@@ -74,10 +78,25 @@ class DetachedExchange extends Exchange {
     private readonly host: RunHost,
     peer: Peer,
   ) {
-    const { tool: name, args, principal, transport } = call;
-    const request = { jsonrpc: '2.0', id: host.id, method: CALL_TOOL, params: { name, arguments: args } } as const;
+    const { tool: name, args, meta, principal, transport } = call;
+    const params = { name, arguments: args, ...(meta && { _meta: meta }) };
+    const request = { jsonrpc: '2.0', id: host.id, method: CALL_TOOL, params } as const;
     // closing a transport doesn't end what was started over it
     super(request, peer, { principal, transport, owner: host, send: () => {} });
+  }
+
+  override async once<T>(key: string, effect: () => T | Promise<T>): Promise<T> {
+    this.requireLife();
+    return await super.once(key, () => {
+      // while the log was told
+      this.requireLife();
+      return effect();
+    });
+  }
+
+  /** Another process may have taken over a cancelled run. */
+  private requireLife(): void {
+    if (this.cancelled !== undefined) throw this.signal.reason as Error;
   }
 
   override notify(method: string, params: JsonObject): void {
@@ -98,6 +117,7 @@ export function runDetached(plan: ToolPlan, detached: Detached, parts: RunParts)
   const { reporter, members, inFlight } = parts;
   const exchange = new DetachedExchange(call, host, new HostPeer(detached, parts.tickets));
   inFlight.enter(exchange, undefined);
+  const cancelled = new Promise<never>((_resolve, reject) => void exchange.onCancel(reject));
   const outcome = members.run(exchange, {
     kind: 'tool',
     name: plan.key,
@@ -121,7 +141,6 @@ export function runDetached(plan: ToolPlan, detached: Detached, parts: RunParts)
       inFlight.leave(exchange, undefined);
     }
   };
-  const cancelled = new Promise<never>((_resolve, reject) => void exchange.onCancel(reject));
   const result = Promise.race([end(), cancelled]);
   // whoever cancels a run may not wait for its result
   result.catch(() => {});

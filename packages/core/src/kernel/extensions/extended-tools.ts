@@ -9,9 +9,9 @@ import type { ToolExtras, ToolPlan } from '../../registry/tool-plan.js';
 import type { Extension, StartingCall, ToolVariant } from './extension.js';
 
 /** Whether a client declares an extension, with settings that the extension accepts. */
-export function declares({ capabilities }: Client, { id, accepts }: Pick<Extension, 'id' | 'accepts'>): boolean {
-  const settings = capabilities.extensions?.[id];
-  return isObject(settings) && (accepts?.(settings) ?? true);
+export function declares({ capabilities }: Client, extension: Extension): boolean {
+  const settings = capabilities.extensions?.[extension.id];
+  return isObject(settings) && (extension.accepts?.(settings) ?? true);
 }
 
 /** What a call needs to be started by an extension. */
@@ -91,7 +91,8 @@ export class ExtendedTools {
     },
   ): JsonObject | undefined {
     const { options, revision, variant } = given;
-    let entry: JsonObject | undefined = given.entry;
+    // revisions that change nothing share the entry
+    let entry: JsonObject | undefined = { ...given.entry };
     for (const extension of changes) {
       const declared = Math.floor(variant / 2 ** this.changing.indexOf(extension)) % 2 === 1;
       const seen: ToolVariant = { revision, declared };

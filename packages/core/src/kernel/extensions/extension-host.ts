@@ -1,9 +1,10 @@
-import type { JsonObject } from '@decorum/schema/internal';
+import { attempt, type JsonObject } from '@decorum/schema/internal';
 
 import { FAILURES, McpError } from '../../protocol/errors.js';
 import type { Tool } from '../../protocol/model.js';
 import { revisionOf } from '../../protocol/revisions/index.js';
 import type { Revision } from '../../protocol/revisions/revision.js';
+import { BASE, denialOf } from '../../protocol/scopes.js';
 import type { Registry } from '../../registry/registry.js';
 import type { ClusterServer } from '../cluster.js';
 import type { Events } from '../events.js';
@@ -31,6 +32,8 @@ export function hostOfExtension({ id }: Extension, parts: HostParts): ExtensionH
     run(call, host) {
       const plan = registry.tools.get(call.tool);
       if (plan === undefined) throw unknownTool(call.tool);
+      const denial = denialOf({ principal: call.principal, authorization: undefined }, [plan.need ?? BASE]);
+      if (denial) throw denial;
       return runDetached(plan, { call, host, origin: undefined }, parts);
     },
     writeResult: (revision, tool, result) =>
@@ -48,7 +51,15 @@ export function hostOfExtension({ id }: Extension, parts: HostParts): ExtensionH
         wantsResource: () => false,
         followed: [],
         notify: () => {},
-        extended: (from: string, published: JsonObject) => (from === id ? listener(published) : undefined),
+        // an error must not keep the change from others
+        extended: (from: string, published: JsonObject) =>
+          void (
+            from === id &&
+            attempt(
+              () => listener(published),
+              (error) => server.report(error),
+            )
+          ),
       };
       events.join(own);
       return () => events.leave(own);

@@ -39,6 +39,8 @@ export interface ToolCall {
   /** The tool's name. */
   readonly tool: string;
   readonly args: JsonObject;
+  /** The request's `_meta`. */
+  readonly meta?: JsonObject | undefined;
   /** The id of the protocol revision. */
   readonly revision: string;
   readonly client: Client;
@@ -67,9 +69,12 @@ export interface RunHost {
 
 /** A handler that runs apart from its request. */
 export interface Run {
-  /** Rejects only with an `McpError`: what would be a JSON-RPC error. */
+  /**
+   * Rejects with an `McpError` for what would be a JSON-RPC error, with an `AbortError` once the run is cancelled, and
+   * with the `InputSignal` that `ask` of the host has thrown.
+   */
   readonly result: Promise<CallToolResult>;
-  /** Aborts `ctx.signal`. The handler can ask nothing more, and runs no further effects. */
+  /** Aborts `ctx.signal`, and rejects pending questions. The handler can ask nothing more, and runs no further effects. */
   cancel(why: Cancellation, reason?: string): void;
 }
 
@@ -123,7 +128,10 @@ export interface ExtensionHost {
   optionsOf(tool: string): JsonObject | undefined;
   /** The entry of the resource with a fixed URI; undefined if the server has no such resource. */
   resource(uri: string): Resource | undefined;
-  /** Runs a tool apart from any request. Arguments and access are checked again. */
+  /**
+   * Runs a tool apart from any request. Arguments, access and scopes are checked again.
+   * @throws {McpError} `unknown-tool`, or the denial of a caller that lacks scopes
+   */
   run(call: ToolCall, host: RunHost): Run;
   /** Writes the result of a tool in the format of a revision. */
   writeResult(revision: string, tool: string, result: CallToolResult): JsonObject;
@@ -144,7 +152,8 @@ export interface ExtensionHost {
 }
 
 /**
- * A protocol extension: methods of its own, and what it changes about tools.
+ * A protocol extension: methods of its own, and what it changes about tools. All functions are called as methods of this
+ * object.
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/index
  */
 export interface Extension {
@@ -165,7 +174,8 @@ export interface Extension {
   /** Changes the entry of a tool with such options in `tools/list`. Undefined hides the tool, also from calls. */
   tool?(entry: JsonObject, options: JsonObject, variant: ToolVariant): JsonObject | undefined;
   /**
-   * Called for each tool when it is added. Throw for options that are wrong.
+   * Called for each tool when it is added. Throw for options that are wrong. Calls are started only in revisions with
+   * extensions.
    * @returns a function that may start calls in place of the handler, and returns the result; undefined leaves a call
    *   to the handler
    */
@@ -188,6 +198,6 @@ export interface Extension {
   ): ExtensionNotification | undefined | Promise<ExtensionNotification | undefined>;
   /** Called once, before the server handles its first message. */
   open?(host: ExtensionHost): void | Promise<void>;
-  /** Called once, when the server begins to close. Handlers in flight are waited for afterwards. */
+  /** Called once, when the server begins to close, even if it was never opened. It waits for handlers afterwards. */
   stop?(): void;
 }

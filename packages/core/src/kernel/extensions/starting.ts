@@ -2,33 +2,50 @@ import { andThen, isObject, type JsonObject } from '@decorum/schema/internal';
 
 import { McpError } from '../../protocol/errors.js';
 import type { Exchange } from '../../protocol/exchange.js';
-import type { ToolExtras, ToolPlan } from '../../registry/tool-plan.js';
+import type { ToolPlan } from '../../registry/tool-plan.js';
 import { isAdmitted } from '../admission.js';
 import { Context } from '../context.js';
+import type { Outcome } from '../members.js';
 import { type RunParts, runDetached } from './detached-run.js';
 import type { Starting } from './extended-tools.js';
 import type { ToolCall } from './extension.js';
 
 /**
  * Lets extensions start a call, once its caller has been admitted.
- * @param run runs the handler in place, for calls that no extension starts
+ * @returns the outcome, with the result in the format of the revision. Undefined leaves the call to the handler
  */
-export function startCall<R>(
-  exchange: Exchange,
-  plan: ToolPlan,
-  { parts, write, run }: { readonly parts: RunParts; write(result: JsonObject): R; run(): R | Promise<R> },
-): R | Promise<R> {
-  const { access, extras } = plan;
+export function startCall(exchange: Exchange, plan: ToolPlan, parts: RunParts): Started | Promise<Started> {
+  const { access } = plan;
   const admitted = access === undefined || isAdmitted(access, exchange, parts.reporter);
-  return andThen(admitted, (isIn) => {
-    if (!isIn) return run();
+  // it may have been cancelled and answered in the meantime
+  return andThen(admitted, (isIn) => (isIn && !exchange.over ? start(exchange, plan, parts) : undefined));
+}
+
+type Started = Outcome<JsonObject> | undefined;
+
+function start(exchange: Exchange, plan: ToolPlan, parts: RunParts): Started | Promise<Started> {
+  try {
     const { arguments: args = {} } = exchange.params;
     if (!isObject(args)) throw new McpError('invalid-params', '"arguments" is not an object.');
     exchange.peer.checkArguments?.(plan.mirrored, args);
-    const start = (extras as ToolExtras).start as (starting: Starting) => Promise<JsonObject> | undefined;
-    const started = start(startingOf(exchange, plan, { args, parts }));
-    return started === undefined ? run() : started.then(write);
-  });
+    const extras = plan.extras as { start(starting: Starting): Promise<JsonObject> | undefined };
+    const started = extras.start(startingOf(exchange, plan, { args, parts }));
+    return started && ended(started, exchange);
+  } catch (error) {
+    return { kind: 'failed', error };
+  }
+}
+
+async function ended(started: Promise<JsonObject>, exchange: Exchange): Promise<Outcome<JsonObject>> {
+  try {
+    const result = await started;
+    if (result['resultType'] === 'input_required') return { kind: 'input-required', questions: result };
+    return { kind: 'complete', result };
+  } catch (error) {
+    // it may have left a question of its own to the client
+    const round = exchange.hasAsked ? exchange.peer.endRound?.(exchange) : undefined;
+    return round === undefined ? { kind: 'failed', error } : { kind: 'input-required', questions: await round };
+  }
 }
 
 function startingOf(
@@ -39,7 +56,8 @@ function startingOf(
   const { peer, wire, revision, params } = exchange;
   const { client, sessionId } = peer;
   const { principal, transport } = wire;
-  const call: ToolCall = { tool: plan.key, args, revision: revision.id, client, principal, sessionId, transport };
+  const sender = { client, principal, sessionId, transport };
+  const call: ToolCall = { tool: plan.key, args, meta: exchange.meta, revision: revision.id, ...sender };
   return {
     call,
     params,

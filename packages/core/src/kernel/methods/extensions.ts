@@ -2,7 +2,7 @@ import { McpError } from '../../protocol/errors.js';
 import type { Revision } from '../../protocol/revisions/revision.js';
 import { Context } from '../context.js';
 import { declares } from '../extensions/extended-tools.js';
-import type { Extension, ExtensionMethod } from '../extensions/extension.js';
+import type { Extension, ExtensionHandler, ExtensionMethod } from '../extensions/extension.js';
 import type { Method, MethodParts } from './method.js';
 
 /** A method of an extension, as the kernel finds it. */
@@ -17,14 +17,16 @@ interface FoundMethod {
 export class ExtensionMethods {
   private readonly byName = new Map<string, FoundMethod>();
 
-  constructor({ extensions, results }: Pick<MethodParts, 'extensions' | 'results'>) {
+  constructor({ extensions, hostMethod, results }: Pick<MethodParts, 'extensions' | 'hostMethod' | 'results'>) {
     for (const extension of extensions) {
       for (const [name, given] of Object.entries(extension.methods ?? {})) {
         const method: ExtensionMethod = typeof given === 'function' ? { handle: given } : given;
         const { callers = extension.callers ?? 'declared', revisions, subject } = method;
+        const own: ExtensionHandler = (params, ctx) => method.handle(params, ctx);
+        const run = hostMethod?.(name, own) ?? own;
         const handle: Method = async (exchange) => {
           if (callers === 'declared') requireDeclared(exchange.peer.client, extension);
-          return results.write(exchange.revision, await method.handle(exchange.params, new Context(exchange)));
+          return results.write(exchange.revision, await run(exchange.params, new Context(exchange)));
         };
         this.byName.set(name, { revisions, subject, handle });
       }

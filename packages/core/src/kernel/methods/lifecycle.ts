@@ -4,6 +4,7 @@ import { requireOneOf } from '../../protocol/checks.js';
 import type { Exchange } from '../../protocol/exchange.js';
 import { LOG_LEVELS, type ServerCapabilities } from '../../protocol/model.js';
 import { REVISION_IDS } from '../../protocol/revisions/index.js';
+import type { CacheHint } from '../../protocol/revisions/revision.js';
 import type { Registry } from '../../registry/registry.js';
 import type { Extension } from '../extensions/extension.js';
 import { memoryOf } from './memory-of.js';
@@ -13,6 +14,9 @@ import type { Method, MethodParts } from './method.js';
 export function lifecycleMethods({ registry, server, results, ...parts }: MethodParts): Record<string, Method> {
   const { instructions, extensions, experimental, cache } = parts;
   const declared = experimental && { experimental };
+  // what an extension declares may depend on the caller
+  const isPersonal = extensions.some((extension) => extension.capabilities !== undefined);
+  const hint: CacheHint = isPersonal ? { ...cache, scope: 'private' } : cache;
   return {
     initialize(exchange) {
       const { params, peer, revision: opened } = exchange;
@@ -35,7 +39,7 @@ export function lifecycleMethods({ registry, server, results, ...parts }: Method
       const { revision } = exchange;
       const offered = revision.capabilities({ ...capabilitiesOf(registry, true), ...declared });
       const capabilities = extendedBy(extensions, exchange, offered);
-      return results.write(revision, { supportedVersions: REVISION_IDS, capabilities, instructions }, cache);
+      return results.write(revision, { supportedVersions: REVISION_IDS, capabilities, instructions }, hint);
     },
   };
 }
@@ -48,11 +52,11 @@ function extendedBy(parts: readonly Extension[], { peer, wire }: Exchange, capab
   const { revision, client } = peer;
   if (!revision.extensions || parts.length === 0) return capabilities;
   const { principal } = wire;
-  const declared = parts.map(({ id, settings = {}, ...extension }): JsonObject =>
-    extension.capabilities
-      ? (extension.capabilities(revision.id, { principal }) ?? {})
-      : { extensions: { [id]: settings } },
-  );
+  const declared = parts.map((extension): JsonObject => {
+    const { id, settings = {} } = extension;
+    if (extension.capabilities) return extension.capabilities(revision.id, { principal }) ?? {};
+    return { extensions: { [id]: settings } };
+  });
   const extensions = Object.assign({}, ...declared.map((each) => each['extensions'])) as JsonObject;
   const isShown = !revision.sessions || client.capabilities.extensions !== undefined;
   const { extensions: _separately, ...others } = Object.assign({}, ...declared) as JsonObject;

@@ -9,7 +9,7 @@ import { type Listener, LISTS } from '../events.js';
 import { isVisible } from '../admission.js';
 import { Context } from '../context.js';
 import type { Followed } from '../extensions/extension.js';
-import { notifyWith } from '../extensions/published.js';
+import { inOrder } from '../extensions/published.js';
 import { requireDeclared } from './extensions.js';
 import type { Method, MethodParts } from './method.js';
 
@@ -33,7 +33,6 @@ interface Honored {
 async function honored(asked: JsonObject, parts: MethodParts, exchange: Exchange): Promise<Honored> {
   const { registry, limits } = parts;
   const { offered } = registry;
-  const extended = await followedOf(asked, parts, exchange);
   const lists = LISTS.filter((list) => asked[fieldOf(list)] === true && offered.has(list));
   const uris = asked['resourceSubscriptions'] ?? [];
   if (!Array.isArray(uris) || !uris.every((uri) => typeof uri === 'string')) {
@@ -42,6 +41,8 @@ async function honored(asked: JsonObject, parts: MethodParts, exchange: Exchange
   requireFew(uris, limits.maxSubscriptions);
   const isFollowing = uris.length > 0 && offered.has('resources');
   const followed = isFollowing ? await visible(uris, parts, exchange) : [];
+  // last, because what is published before the acknowledgement is lost
+  const extended = await followedOf(asked, parts, exchange);
   return {
     resources: new Set(followed),
     filter: {
@@ -110,12 +111,10 @@ export function listenMethods(parts: MethodParts): Record<string, Method> {
         },
         notify: (method, params) => exchange.notify(method, { ...params, _meta: meta }),
         extended(id, published) {
-          for (const { id: from, what } of wanted.followed) {
-            if (from !== id) continue;
-            notifyWith(() => what.notification(published), listener.notify, report);
-          }
+          for (const { id: from, what } of wanted.followed) if (from === id) tell(() => what.notification(published));
         },
       };
+      const tell = inOrder(listener.notify, report);
       listening += 1;
       events.join(listener);
       // the request ends when the client cancels it, or when its transport stops

@@ -10,7 +10,7 @@ import type { CacheHint } from '../../protocol/revisions/revision.js';
 import type { Events } from '../events.js';
 import type { RunParts } from '../extensions/detached-run.js';
 import type { ExtendedTools } from '../extensions/extended-tools.js';
-import type { Extension } from '../extensions/extension.js';
+import type { Extension, ExtensionHandler } from '../extensions/extension.js';
 import type { ErrorReporter } from '../error-reporter.js';
 import type { SealedTickets } from '../tickets.js';
 import type { Intercept } from '../interceptors.js';
@@ -32,6 +32,8 @@ export interface KernelParts {
   readonly extensions: readonly Extension[];
   /** What extensions make of tools. */
   readonly extended: ExtendedTools;
+  /** Lets the server's framework run a method of an extension; undefined without a framework. */
+  readonly hostMethod: ((name: string, handle: ExtensionHandler) => ExtensionHandler) | undefined;
   /** Capabilities that no specification defines. */
   readonly experimental: Readonly<Record<string, JsonObject>> | undefined;
   /** Runs interceptors around members; undefined without interceptors. */

@@ -1,4 +1,4 @@
-import { NotFinite, requireFinite } from '@decorum/schema/internal';
+import { andThen, NotFinite, requireFinite } from '@decorum/schema/internal';
 
 import { requireString } from '../../protocol/checks.js';
 import type { Exchange } from '../../protocol/exchange.js';
@@ -62,14 +62,13 @@ export function toolMethods(parts: MethodParts): Record<string, Method> {
   /** Lets extensions start a call in place of the handler. */
   const start = (exchange: Exchange, plan: ToolPlan): string | Promise<string> => {
     if (extended.hides(plan, exchange)) throw unknownTool(plan.key);
-    if (plan.extras?.start === undefined) return call(exchange, true);
-    const written = startCall(exchange, plan, {
-      parts: runs,
-      write: (result) => results.write(exchange.revision, result),
-      run: () => call(exchange, true),
+    if (plan.extras?.start === undefined || !exchange.revision.extensions) return call(exchange, true);
+    return andThen(startCall(exchange, plan, runs), (outcome) => {
+      if (outcome === undefined) return call(exchange, true);
+      if (exchange.observation !== undefined) exchange.observation.ended = outcome;
+      if (outcome.kind !== 'complete') return write(outcome, exchange, plan);
+      return results.write(exchange.revision, outcome.result);
     });
-    if (typeof written === 'string') return written;
-    return written.catch((error: unknown) => write({ kind: 'failed', error }, exchange, plan));
   };
 
   return {
