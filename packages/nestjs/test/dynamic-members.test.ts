@@ -295,7 +295,15 @@ describe('an application with members of no module', () => {
       },
     };
     const plugin = definePlugin(() => ({ name: 'feature', extensions: [extension] }));
-    for (const options of [{ extensions: [extension] }, { plugins: [plugin()] }]) {
+    // as an object, of a class
+    class Feature {
+      readonly id = FEATURE;
+      readonly methods = { 'feature/run': { handle: extension.methods['feature/run'], callers: 'all' } } as const;
+      capabilities() {
+        return { extensions: { [FEATURE]: { fromClass: true } } };
+      }
+    }
+    for (const options of [{ extensions: [extension] }, { plugins: [plugin()] }, { extensions: [new Feature()] }]) {
       isOpen = false;
       Orders.ran = [];
       const { server } = await serve([Shop, { provide: APP_GUARD, useValue: guard }], options);
@@ -305,6 +313,10 @@ describe('an application with members of no module', () => {
       expect(Orders.ran).toEqual([]);
       isOpen = true;
       expect(await client.request('feature/run', { fast: true })).toMatchObject({ done: true });
+      const declared = options.extensions?.[0] instanceof Feature ? { fromClass: true } : {};
+      expect(await client.request('server/discover')).toMatchObject({
+        capabilities: { extensions: { [FEATURE]: declared } },
+      });
     }
   });
 

@@ -17,6 +17,7 @@ const CHANGES: readonly Change[] = [
   { kind: 'resource', uri: 'docs://a/b?c=d', within: 'docs://a' },
   { kind: 'elicitation', id: '5f0c9f5e' },
   { kind: 'resource', uri: 'docs://ümlaut 日本 🎉' },
+  { kind: 'extension', id: 'com.example/feature', data: { text: 'ü', list: [1, null, { a: true }] } },
 ];
 const LAST: Change = { kind: 'elicitation', id: 'last' };
 

@@ -43,9 +43,9 @@ export class ExtendedTools {
   }
 
   /** Whether an extension hides a tool from a client. */
-  hides({ extras }: ToolPlan, exchange: Exchange): boolean {
+  hides({ entry, extras }: ToolPlan, exchange: Exchange): boolean {
     if (extras?.write === undefined) return false;
-    return extras.write({}, exchange.revision.id, this.variantOf(exchange) ?? 0) === undefined;
+    return extras.write({ ...entry }, exchange.revision.id, this.variantOf(exchange) ?? 0) === undefined;
   }
 
   /** What an extension makes of one resource; undefined if nothing. */
