@@ -1,5 +1,6 @@
 import type { ClusterServer, RateLimiter } from '@decorum/core';
 import type { Cluster } from '@decorum/http';
+import type { TaskStore } from '@decorum/tasks';
 
 import { RedisChangeBus } from './change-bus.js';
 import { Channels } from './channels.js';
@@ -12,11 +13,26 @@ import { type RedisTarget, serverTaken, type Settings } from './options.js';
 import { Presence } from './presence.js';
 import { RedisSessionStore } from './session-store.js';
 import { RedisSingleUse } from './single-use.js';
+import { RedisTaskStore } from './task-store.js';
 
-/** What processes share over Redis: the `cluster` of a server, limiters and leases. */
+/** What processes share over Redis: the `cluster` of a server, tasks, limiters and leases. */
 export interface RedisEngine extends Cluster {
   /** Leases, for what only one process may do at a time. */
   readonly leases: Leases;
+  /**
+   * Keeps the tasks of all processes. If one of them dies, another goes on with its tasks. It works for the server
+   * whose `cluster` this is.
+   * @example
+   * ```ts
+   * import { McpServer } from '@decorum/core';
+   * import { redis } from '@decorum/redis';
+   * import { tasks } from '@decorum/tasks';
+   *
+   * const cluster = redis('redis://localhost:6379');
+   * new McpServer({ name: 'shop', version: '1.0.0', cluster, plugins: [tasks({ store: cluster.tasks })] });
+   * ```
+   */
+  readonly tasks: TaskStore;
   /**
    * Creates a limiter for `rateLimit` whose counts all processes share. While Redis is away, each process counts for
    * itself.
@@ -42,6 +58,7 @@ export class Engine implements RedisEngine {
   readonly leases: RedisLeases;
   readonly sessions: RedisSessionStore;
   readonly singleUse: RedisSingleUse;
+  readonly tasks: RedisTaskStore;
   private readonly link: Link;
   private readonly channels: Channels;
   private readonly presence: Presence;
@@ -60,6 +77,7 @@ export class Engine implements RedisEngine {
     this.leases = new RedisLeases(link);
     this.sessions = new RedisSessionStore(link);
     this.singleUse = new RedisSingleUse(link);
+    this.tasks = new RedisTaskStore(link);
   }
 
   limits(options: LimitOptions): RateLimiter {

@@ -116,6 +116,11 @@ export class Link {
     return this.here.prefix;
   }
 
+  /** The server that it was opened for. */
+  get serverName(): string | undefined {
+    return this.opened?.server.name;
+  }
+
   /** Ends the connection for commands. */
   close(): void {
     this.opened?.commands.close();

@@ -30,7 +30,7 @@ it('needs no more than the rights that the README lists', async () => {
   const target = { port: server.port, ...USER };
   const [near, far] = [await node(target), await node(target)];
   for (const { engine } of [near, far]) await reaches(engine);
-  const { sessions, events, singleUse, bus, courier, leases, limits } = near.engine;
+  const { sessions, events, singleUse, bus, courier, leases, limits, tasks } = near.engine;
   await sessions.set(record('a'), 60_000);
   expect(await sessions.set(record('a', 2), 60_000, 1)).toBe(true);
   await sessions.set(record('a', 3), 60_000, 2);
@@ -51,6 +51,18 @@ it('needs no more than the rights that the README lists', async () => {
   expect(await leases.read('a', 'k')).toBe('v');
   expect(await lease?.renew()).toBe(true);
   expect(await lease?.release()).toBe(true);
+  const task = { id: 'a', version: 1, owner: '', isOpen: true, createdAt: 1, holder: 'p', text: 't' };
+  const expiresAt = Date.now() + 60_000;
+  expect(await tasks.set({ ...task, expiresAt })).toBe(true);
+  expect(await tasks.set({ ...task, version: 2, expiresAt: undefined })).toBe(true);
+  expect(await tasks.list('', { limit: 9 })).toEqual([{ ...task, version: 2 }]);
+  expect(await tasks.openTasks()).toEqual([{ id: 'a', holder: 'p' }]);
+  expect(await tasks.count('')).toEqual({ all: 1, own: 1 });
+  expect(await tasks.set({ ...task, version: 3, expiresAt, isOpen: false })).toBe(true);
+  await tasks.delete('a');
+  for (let n = 0; n < 2; n++) await tasks.beat('p', 1000);
+  expect(await tasks.lives('p')).toBe(true);
+  await tasks.end?.('p');
   await limits.call(near.engine, { points: 5, duration: 1 }).consume('a');
   // a node that is gone, and one more connection
   await far.engine.close?.();
