@@ -1,4 +1,5 @@
 import { McpServer, type McpServerOptions } from '@decorum/core';
+import { tasks } from '@decorum/tasks';
 
 import { Contents } from './contents.js';
 import { Conversations } from './conversations.js';
@@ -7,6 +8,7 @@ import { Prompts } from './prompts.js';
 import { Questions } from './questions.js';
 import { Resources } from './resources.js';
 import { Schemas } from './schemas.js';
+import { Tasks } from './tasks.js';
 import { Triggers } from './triggers.js';
 
 /** A server with everything that the official conformance suite tests. */
@@ -16,7 +18,8 @@ export function createServer(options: Partial<McpServerOptions> = {}): McpServer
     version: '1.0.0',
     title: 'Everything',
     instructions: 'Each tool, resource and prompt shows one feature of the protocol.',
-    providers: [Contents, Conversations, Questions, Forms, Schemas, Resources, Prompts, Triggers],
+    providers: [Contents, Conversations, Questions, Forms, Schemas, Resources, Prompts, Triggers, Tasks],
+    plugins: [tasks()],
     ...options,
   });
 }

@@ -1,3 +1,4 @@
+export type { TasksOptions } from './options.js';
 export { memoryTasks } from './store/memory-tasks.js';
 export type { OpenTask, StoredTask, TaskCounts, TaskPage, TaskStore, TaskStoreServer } from './store/task-store.js';
-export { tasks, type TasksOptions } from './tasks.js';
+export { tasks } from './tasks.js';

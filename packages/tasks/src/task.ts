@@ -1,12 +1,9 @@
 import type { CallToolResult, JsonObject } from '@decorum/core';
 import type { Effect, Question, ToolCall } from '@decorum/core/plugin';
 
-/** What a task does at the moment. `failed` and `completed` also depend on the revision: see `outcome`. */
-export type TaskState = 'working' | 'input_required' | 'ended' | 'cancelled';
-
 /** A question of a task. */
 export interface TaskQuestion {
-  /** The key that the handler knows it by: its own key, or its position among all questions. */
+  /** What the handler knows it by: its own key, or its position among all questions. */
   readonly name: string;
   /** The key in `inputRequests`. Never used for another question of the task. */
   readonly key: string;
@@ -17,7 +14,7 @@ export interface TaskQuestion {
   readonly answer?: JsonObject;
 }
 
-/** How a task has ended: with the result of its tool, or with what would be a JSON-RPC error. */
+/** How the handler of a task has ended: with a result, or with what would be a JSON-RPC error. */
 export type TaskOutcome =
   | { readonly result: CallToolResult }
   | { readonly error: { readonly code: number; readonly message: string; readonly data?: unknown } };
@@ -26,21 +23,33 @@ export type TaskOutcome =
 export interface Task {
   readonly id: string;
   readonly version: number;
+  /** Who may see it: a digest of its principal, or empty. */
   readonly owner: string;
   readonly call: ToolCall;
-  readonly state: TaskState;
-  readonly statusMessage?: string;
+  readonly statusMessage?: string | undefined;
   /** Milliseconds since 1970. */
   readonly createdAt: number;
   /** Milliseconds since 1970. */
   readonly updatedAt: number;
-  /** Milliseconds from its creation; undefined if the task is kept for ever. */
+  /** Milliseconds from its creation until it may be forgotten; undefined if it may not. */
   readonly ttlMs: number | undefined;
   readonly questions: readonly TaskQuestion[];
   readonly effects: readonly Effect[];
   readonly outcome?: TaskOutcome;
+  readonly isCancelled?: boolean;
   /** The process that runs it; undefined if none does. */
-  readonly holder?: string;
+  readonly holder?: string | undefined;
   /** How many processes ended while they ran it. */
   readonly crashes: number;
 }
+
+/** A task before it is stored. */
+export type NewTask = Omit<Task, 'version' | 'updatedAt'>;
+
+/** Whether the task has ended. It never changes again. */
+export const isOver = ({ outcome, isCancelled }: Pick<Task, 'outcome' | 'isCancelled'>): boolean =>
+  outcome !== undefined || isCancelled === true;
+
+/** The questions that the client has not answered. */
+export const openQuestions = ({ questions }: Pick<Task, 'questions'>): readonly TaskQuestion[] =>
+  questions.filter(({ answer }) => answer === undefined);

@@ -74,7 +74,10 @@ export class Kernel implements Steps {
     const means = { ...parts, members, results, runs: this.runs };
     this.extensions = new ExtensionMethods(means);
     this.methods = protocolMethods(means);
-    this.statelessMeans = { ...parts, subjectOf: (method) => this.extensions.subjectOf(method) };
+    this.statelessMeans = {
+      ...parts,
+      subjectOf: (method, revision) => this.extensions.find(method, revision)?.subject,
+    };
     const extended = tellingSessions(parts);
     this.sessionMeans = { ...parts, extended, join: (session) => events.join(session) };
     this.steps = wrap?.(this) ?? this;
@@ -148,7 +151,7 @@ export class Kernel implements Steps {
       const exchange = new Exchange(request, this.peerOf(request, wire, conversation), wire);
       const { method, revision, peer } = exchange;
       const traits = revision.methods.get(method);
-      const handler = traits ? this.methods.get(method) : this.extensions.find(method, revision);
+      const handler = traits ? this.methods.get(method) : this.extensions.find(method, revision)?.handle;
       const isMissing = traits?.needs !== undefined && !parts.registry.offered.has(traits.needs);
       const isForgotten = traits?.remembers === true && peer.memory === undefined;
       if (handler === undefined || isMissing || isForgotten) throw new McpError('method-not-found', 'Method not found');

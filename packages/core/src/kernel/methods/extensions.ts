@@ -34,14 +34,9 @@ export class ExtensionMethods {
   }
 
   /** A method, if the revision has it. */
-  find(name: string, { id, extensions }: Revision): Method | undefined {
+  find(name: string, { id, extensions }: Revision): FoundMethod | undefined {
     const found = extensions ? this.byName.get(name) : undefined;
-    return found === undefined || found.revisions?.includes(id) === false ? undefined : found.handle;
-  }
-
-  /** The param that names the subject of a method, if it has one. */
-  subjectOf(name: string): string | undefined {
-    return this.byName.get(name)?.subject;
+    return found?.revisions?.includes(id) === false ? undefined : found;
   }
 }
 

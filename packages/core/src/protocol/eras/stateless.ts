@@ -48,7 +48,7 @@ export interface StatelessMeans {
   readonly requestStates: RequestStates;
   readonly tickets: Tickets;
   /** The param that names the subject of a method of an extension, if it has one. */
-  readonly subjectOf: (method: string) => string | undefined;
+  readonly subjectOf: (method: string, revision: Revision) => string | undefined;
   /** Runs plugins around questions; undefined without such plugins. */
   readonly asking?: Asking | undefined;
 }
@@ -190,7 +190,7 @@ export function openStateless(request: JsonRpcRequest, wire: Wire, means: Statel
     throw new McpError('unsupported-version', `Unsupported protocol version: ${excerpt(version)}`, data);
   }
   if (wire.checkRouting) {
-    const param = revision.methods.get(request.method)?.subject ?? means.subjectOf(request.method);
+    const param = revision.methods.get(request.method)?.subject ?? means.subjectOf(request.method, revision);
     wire.checkRouting(
       request.method,
       param === undefined ? undefined : { param, value: (request.params as JsonObject)[param] },

@@ -1,0 +1,86 @@
+import type { ExtensionHost } from '@decorum/core/plugin';
+
+import type { StoredTask, TaskStore } from './store/task-store.js';
+import { isOver, type NewTask, type Task } from './task.js';
+
+/** How often a change is tried again after another process was faster. */
+const MAX_TRIES = 100;
+
+/** Reads and writes the tasks of a store. What a durable store keeps is sealed. */
+export class Ledger {
+  /** Tasks by what the store returned: a store in memory returns the same object until the task changes. */
+  private readonly read = new WeakMap<StoredTask, Task>();
+
+  constructor(
+    private readonly store: TaskStore,
+    private readonly host: ExtensionHost,
+  ) {}
+
+  /** Reads a task; undefined if there is none. */
+  async get(id: string): Promise<Task | undefined> {
+    const stored = await this.store.get(id);
+    return stored && this.decode(stored);
+  }
+
+  /** Stores a new task. */
+  async create(task: NewTask): Promise<Task> {
+    const created: Task = { ...task, version: 1, updatedAt: task.createdAt };
+    if (await this.store.set(this.encode(created))) return created;
+    throw new Error(`There is a task with the id ${task.id}.`);
+  }
+
+  /**
+   * Changes a task, again and again until no other process was faster.
+   * @param apply returns the changed task, or undefined to leave it as it is
+   * @returns the task as it is then; undefined if there is none
+   */
+  async change(id: string, apply: (task: Task) => Task | undefined): Promise<Task | undefined> {
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      const task = await this.get(id);
+      const changed = task && apply(task);
+      if (task === undefined || changed === undefined) return task;
+      const next: Task = { ...changed, version: task.version + 1, updatedAt: Math.max(Date.now(), task.updatedAt) };
+      if (await this.store.set(this.encode(next))) return next;
+    }
+    throw new Error(`The task ${id} changes too often to be changed.`);
+  }
+
+  /** Tasks of an owner, oldest first. */
+  async list(owner: string, page: Parameters<TaskStore['list']>[1]): Promise<readonly Task[]> {
+    const stored = await this.store.list(owner, page);
+    return stored.flatMap((each) => this.decode(each) ?? []);
+  }
+
+  private encode(task: Task): StoredTask {
+    const { id, version, owner, createdAt, ttlMs, holder } = task;
+    const json = JSON.stringify(task);
+    const stored: StoredTask = {
+      id,
+      version,
+      owner,
+      holder,
+      createdAt,
+      isOpen: !isOver(task),
+      expiresAt: ttlMs === undefined ? undefined : createdAt + ttlMs,
+      text: this.store.isDurable ? (this.host.seal?.(json, id) ?? '') : json,
+    };
+    this.read.set(stored, task);
+    return stored;
+  }
+
+  /** A task whose text can't be opened was sealed with another secret, or altered: it counts as unknown. */
+  private decode(stored: StoredTask): Task | undefined {
+    const known = this.read.get(stored);
+    if (known !== undefined) return known;
+    const json = this.store.isDurable ? this.host.open(stored.text, stored.id) : stored.text;
+    if (json === undefined) {
+      this.host.report(
+        new Error(`The task ${stored.id} can't be opened: it was altered, or sealed with another secret.`),
+      );
+      return undefined;
+    }
+    const task = { ...(JSON.parse(json) as Task), version: stored.version };
+    this.read.set(stored, task);
+    return task;
+  }
+}
