@@ -107,7 +107,16 @@ const DIRECTION: Readonly<Record<string, readonly string[]>> = {
   core: ['@decorum/schema', '@decorum/schema/internal', '@decorum/uri-template'],
   http: [...CORE_ENTRIES, INTERNAL, '@decorum/schema/internal'],
   auth: [...CORE_ENTRIES, INTERNAL, '@decorum/http'],
-  'auth-server': [...CORE_ENTRIES, INTERNAL, '@decorum/http', '@decorum/auth', '@decorum/auth/internal'],
+  // what stores share that keep files
+  files: ['@decorum/core', '@decorum/core/plugin'],
+  'auth-server': [
+    ...CORE_ENTRIES,
+    INTERNAL,
+    '@decorum/files',
+    '@decorum/http',
+    '@decorum/auth',
+    '@decorum/auth/internal',
+  ],
   // plugins are built on the public contract, as those of others are
   opentelemetry: ['@decorum/core', '@decorum/core/plugin'],
   prometheus: ['@decorum/core', '@decorum/core/plugin'],
@@ -115,7 +124,7 @@ const DIRECTION: Readonly<Record<string, readonly string[]>> = {
   // extensions are built on the public contract too
   apps: ['@decorum/core', '@decorum/core/plugin'],
   skills: ['@decorum/core', '@decorum/core/plugin'],
-  tasks: ['@decorum/core', '@decorum/core/plugin'],
+  tasks: ['@decorum/core', '@decorum/core/plugin', '@decorum/files'],
   testing: [...CORE_ENTRIES, INTERNAL, '@decorum/http', '@decorum/http/node'],
   nestjs: [...CORE_ENTRIES, INTERNAL, '@decorum/schema/internal', '@decorum/http', '@decorum/http/node'],
   'create-decorum': [],

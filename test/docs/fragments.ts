@@ -108,6 +108,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
   '@decorum/prometheus': 'packages/prometheus/src/index.ts',
   '@decorum/redis': 'packages/redis/src/index.ts',
   '@decorum/apps': 'packages/apps/src/index.ts',
+  '@decorum/files': 'packages/files/src/index.ts',
   '@decorum/skills': 'packages/skills/src/index.ts',
   '@decorum/tasks': 'packages/tasks/src/index.ts',
   '@decorum/core/plugin': 'packages/core/src/plugin.ts',

@@ -3,11 +3,11 @@ import { resolve as absolute } from 'node:path';
 
 import { DecorumError } from '@decorum/core';
 import { requireOptions } from '@decorum/core/plugin';
+import { invalidFolder, lockFolder } from '@decorum/files';
 
 import { type Clock, SYSTEM_CLOCK } from '../platform.js';
 import type { AuthStore, Change, StoredRecord } from './auth-store.js';
-import { invalidFolder, lockFolder } from './folder-lock.js';
-import { Journal } from './journal.js';
+import { Journal, JOURNAL_FILE } from './journal.js';
 import { DEFAULT_MAX_RECORDS, isExpected, Records, valueAfter } from './records.js';
 
 /** Options of `fileStore`. */
@@ -18,6 +18,9 @@ export interface FileStoreOptions {
    */
   readonly maxRecords?: number;
 }
+
+/** What users call, for errors. */
+const CALLER = 'fileStore';
 
 /** A write that waits for the writes before it. */
 interface PendingWrite {
@@ -48,17 +51,24 @@ export class FileStore implements AuthStore {
 
   async open(): Promise<void> {
     try {
-      this.lock = await lockFolder(this.folder, this.clock, () => this.isClosed);
+      this.lock = await lockFolder({
+        folder: this.folder,
+        caller: CALLER,
+        example: 'auth',
+        isOwn: (file) => file === JOURNAL_FILE || file === `${JOURNAL_FILE}.new`,
+        isCancelled: () => this.isClosed,
+        clock: this.clock,
+      });
       for await (const changes of this.journal.read()) this.records.apply(changes);
       // this also removes an incomplete last line
       await this.journal.replace(this.records.all());
-      if (this.isClosed) throw invalidFolder('was closed before it was open');
+      if (this.isClosed) throw invalidFolder(CALLER, 'was closed before it was open');
     } catch (error) {
       await this.close();
       if (error instanceof DecorumError) throw error;
       const { message, code } = error as NodeJS.ErrnoException;
       const remedy = code === undefined ? '' : '. Pass a folder on a local disk that the process can write to';
-      throw invalidFolder(`can't be used: ${message}${remedy}`, error);
+      throw invalidFolder(CALLER, `can't be used: ${message}${remedy}`, error);
     }
   }
 
@@ -135,7 +145,7 @@ export class FileStore implements AuthStore {
  */
 export function fileStore(folder: string, options: FileStoreOptions = {}): AuthStore {
   if (typeof folder !== 'string' || folder === '') {
-    throw invalidFolder('must be the path of a folder, such as "data"');
+    throw invalidFolder(CALLER, 'must be the path of a folder, such as "data"');
   }
   requireOptions('fileStore', options, { maxRecords: [1, 10_000_000] });
   return new FileStore(absolute(folder), options, SYSTEM_CLOCK);

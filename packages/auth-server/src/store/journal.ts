@@ -1,8 +1,12 @@
 import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import { syncFolder } from '@decorum/files';
+
 import type { Change } from './auth-store.js';
-import { JOURNAL_FILE } from './folder-lock.js';
+
+/** The file of a store, in its folder. */
+export const JOURNAL_FILE = 'journal.jsonl';
 
 const HEADER = { decorum: 'auth-store', version: 1 };
 const NEWLINE = 0x0a;
@@ -171,15 +175,7 @@ export class Journal {
 
   /** Makes the last rename survive a crash. Until then, no change counts, because the old file might come back. */
   private async syncFolder(): Promise<void> {
-    // Windows can't open folders, and writes their changes itself
-    if (process.platform !== 'win32') {
-      const folder = await open(this.folder, 'r');
-      try {
-        await folder.sync();
-      } finally {
-        await folder.close();
-      }
-    }
+    await syncFolder(this.folder);
     this.isFolderSynced = true;
   }
 }

@@ -6,16 +6,28 @@ import { join } from 'node:path';
 import type { DecorumError } from '@decorum/core';
 import { startupError } from '@decorum/core/plugin';
 
-import type { Clock } from '../platform.js';
 import { loadTryLock } from './native-lock.cjs';
 
 const LOCK_FILE = 'lock';
 
-/** The journal of the folder. */
-export const JOURNAL_FILE = 'journal.jsonl';
+/** What a new volume has. */
+const LOST_AND_FOUND = 'lost+found';
 
-/** What may be in a folder whose mode is changed: our files, and what a new volume has. */
-const OWN_FILES = new Set([LOCK_FILE, JOURNAL_FILE, `${JOURNAL_FILE}.new`, 'lost+found']);
+/** How a store uses a folder. */
+export interface FolderUse {
+  /** The path. */
+  readonly folder: string;
+  /** The function that the user has passed it to, for errors. */
+  readonly caller: string;
+  /** A name for a folder of its own, for errors. */
+  readonly example: string;
+  /** Whether the store writes a file of this name. The mode of a folder with other files isn't changed. */
+  isOwn(file: string): boolean;
+  /** Whether to stop waiting for the folder. */
+  isCancelled(): boolean;
+  /** The clock to wait with. */
+  readonly clock: { now(): number; wait(ms: number): Promise<void> };
+}
 
 const OTHERS = 0o077;
 
@@ -27,16 +39,16 @@ const POLL_MS = 100;
 const LOCKED_BYTE = 2 ** 30;
 
 /** The error for a folder that can't be used. */
-export const invalidFolder = (problem: string, cause?: unknown): DecorumError =>
-  Object.assign(startupError('DECORUM_INVALID_OPTION', 'fileStore', 'folder', problem), { cause });
+export const invalidFolder = (caller: string, problem: string, cause?: unknown): DecorumError =>
+  Object.assign(startupError('DECORUM_INVALID_OPTION', caller, 'folder', problem), { cause });
 
-function loadLock(): ReturnType<typeof loadTryLock> {
+function loadLock(caller: string): ReturnType<typeof loadTryLock> {
   try {
     return loadTryLock();
   } catch (cause) {
     const remedy =
       'It has no binary for some platforms, such as Alpine Linux: use another base image. If the program is bundled, keep the library out of the bundle';
-    throw Object.assign(startupError('DECORUM_MISSING_LIBRARY', 'fileStore', 'fs-native-extensions', remedy), {
+    throw Object.assign(startupError('DECORUM_MISSING_LIBRARY', caller, 'fs-native-extensions', remedy), {
       cause,
     });
   }
@@ -46,11 +58,11 @@ function loadLock(): ReturnType<typeof loadTryLock> {
  * Creates the folder, which only this user can read. An empty folder, such as a new volume, is made so. The mode of a
  * folder that has other files is not changed, because other programs may need it.
  */
-async function prepare(folder: string): Promise<void> {
+async function prepare({ folder, caller, example, isOwn }: FolderUse): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const { mode } = await stat(folder);
   if (process.platform === 'win32' || (mode & OTHERS) === 0) return;
-  const isOurs = (await readdir(folder)).every((file) => OWN_FILES.has(file));
+  const isOurs = (await readdir(folder)).every((file) => file === LOCK_FILE || file === LOST_AND_FOUND || isOwn(file));
   try {
     if (isOurs) return await chmod(folder, 0o700);
   } catch {
@@ -58,7 +70,8 @@ async function prepare(folder: string): Promise<void> {
   }
   const permissions = (mode & 0o777).toString(8);
   throw invalidFolder(
-    `is "${folder}", which other users can open (mode ${permissions}). Pass a folder of its own, such as "${join(folder, 'auth')}", which is created, or run \`chmod 700 ${folder}\``,
+    caller,
+    `is "${folder}", which other users can open (mode ${permissions}). Pass a folder of its own, such as "${join(folder, example)}", which is created, or run \`chmod 700 ${folder}\``,
   );
 }
 
@@ -73,21 +86,22 @@ async function holderOf(file: FileHandle): Promise<string> {
 
 /**
  * Prepares a folder and locks it. The kernel frees the lock when the file is closed, or when the process ends.
- * @param isCancelled whether to stop waiting
  * @returns the file to close
  * @throws {DecorumError} if another store has the folder for 30 seconds, or the folder can't be used
  */
-export async function lockFolder(folder: string, clock: Clock, isCancelled: () => boolean): Promise<FileHandle> {
-  const tryLock = loadLock();
-  await prepare(folder);
+export async function lockFolder(use: FolderUse): Promise<FileHandle> {
+  const { folder, caller, clock } = use;
+  const tryLock = loadLock(caller);
+  await prepare(use);
   const file = await open(join(folder, LOCK_FILE), 'a+', 0o600);
   try {
     const giveUpAt = clock.now() + PATIENCE_MS;
     for (let tries = 0; !tryLock(file.fd, LOCKED_BYTE, 1); tries += 1) {
       if (tries === 0) busy.publish({ folder });
-      if (isCancelled()) throw invalidFolder('was closed before it was free');
+      if (use.isCancelled()) throw invalidFolder(caller, 'was closed before it was free');
       if (clock.now() >= giveUpAt) {
         throw invalidFolder(
+          caller,
           `is "${folder}", which ${await holderOf(file)} has used for the last ${PATIENCE_MS / 1000} seconds. Only one process can use it: stop that one, or pass another folder`,
         );
       }
