@@ -259,7 +259,8 @@ export const ARGUMENTS: Mistakes = {
       [{ inputs: {} }, 'Shop.search: `inputs` ... Write `input`'],
       [
         { outputSchema: {} },
-        'Shop.search: `outputSchema` is not an option. Remove it, or use one of ... input ... output ... ',
+        'Shop.search: `outputSchema` is not an option. Remove it, or use one of ... input ... output ... ' +
+          'If it belongs to an extension, list its plugin in `plugins`',
       ],
       [{ annotations: { readonlyHint: true } }, 'Shop.search (annotations): `readonlyHint` ... Write `readOnlyHint`'],
       [{ annotations: { readOnlyHint: 'yes' } }, 'Shop.search (annotations) ... must be true or false'],

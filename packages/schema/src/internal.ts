@@ -15,7 +15,14 @@ export { takesObjectsOnly } from './json-schema/strings.js';
 export { inheritsTypes, nothingEmitted, typeProblem } from './metadata/emitted.js';
 export { hasDefault, hasParameters } from './metadata/parameters.js';
 export { declaredRecords, lineage, parameterTypes, recordWriter } from './metadata/store.js';
-export { invalidOption, type OptionType, type OptionTypes, requireOptions, withDefaults } from './options.js';
+export {
+  invalidOption,
+  type OptionType,
+  type OptionTypes,
+  requireExtensible,
+  requireOptions,
+  withDefaults,
+} from './options.js';
 export { admitsNull, withoutNull } from './rules/keywords.js';
 export type { Checked, Shape } from './shape.js';
 export { NotFinite, requireFinite } from './values/finite.js';

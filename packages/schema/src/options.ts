@@ -96,6 +96,18 @@ function requireType(where: string, [option, value]: readonly [string, unknown],
  * @example requireOptions('status', options, { path: 'string', maxItems: [1, 1000] });
  */
 export function requireOptions(where: string, options: unknown, known: Readonly<Record<string, OptionType>>): void {
+  requireExtensible(where, options, { known, hint: '' });
+}
+
+/**
+ * The same for options that others may add to.
+ * @param hint what to do if an option belongs to somebody else, as a sentence without its period
+ */
+export function requireExtensible(
+  where: string,
+  options: unknown,
+  { known, hint }: { readonly known: Readonly<Record<string, OptionType>>; readonly hint: string },
+): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw invalidOption(where, 'options', 'must be an object. Pass { … }');
   }
@@ -105,7 +117,7 @@ export function requireOptions(where: string, options: unknown, known: Readonly<
   if (unknown !== undefined) {
     const meant = nearest(unknown, names);
     const group = Object.entries(known).find(([, type]) => isObject(type) && Object.hasOwn(type, unknown))?.[0];
-    const list = `Remove it, or use one of ${names.join(', ')}`;
+    const list = `Remove it, or use one of ${names.join(', ')}${hint && `. ${hint}`}`;
     const remedy = group ? `Write \`${group}: { ${unknown} }\`` : meant === undefined ? list : `Write \`${meant}\``;
     throw invalidOption(where, unknown, `is not an option. ${remedy}`);
   }

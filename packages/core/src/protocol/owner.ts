@@ -22,6 +22,14 @@ export function accountOf(principal: Account | undefined): string | undefined {
  * A key for anything that only one client of a user may continue, such as a session: equal for equal issuers, subjects
  * and clients. Undefined for anonymous callers.
  * @throws {TypeError} for an empty subject, which is nobody's
+ * @example
+ * ```ts
+ * import type { Context } from '@decorum/core';
+ * import { ownerOf } from '@decorum/core/plugin';
+ *
+ * const jobs = new Map<string, { readonly owner: string | undefined }>();
+ * const mayRead = (id: string, ctx: Context) => jobs.get(id)?.owner === ownerOf(ctx.principal);
+ * ```
  */
 export function ownerOf(principal: Principal | undefined): string | undefined {
   if (principal === undefined) return undefined;

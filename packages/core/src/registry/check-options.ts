@@ -1,4 +1,4 @@
-import { invalidOption, type OptionTypes, requireOptions } from '@decorum/schema/internal';
+import { invalidOption, type OptionTypes, requireExtensible, requireOptions } from '@decorum/schema/internal';
 
 import { ANNOTATIONS, OPTIONS } from '../metadata/member-options.js';
 import type { MemberKind, MemberRecord } from '../metadata/records.js';
@@ -9,6 +9,8 @@ const isNames = (value: unknown): boolean =>
 /** Options that extensions add to members, by kind. */
 export type AddedOptions = Readonly<Partial<Record<MemberKind, OptionTypes>>>;
 
+const isExtensible = (kind: MemberKind) => kind === 'tool' || kind === 'resource';
+
 /** Whether a kind of member has an option of its own with this name. */
 export const isOption = (kind: MemberKind, name: string): boolean => name in OPTIONS[kind];
 
@@ -18,7 +20,8 @@ export const isOption = (kind: MemberKind, name: string): boolean => name in OPT
  */
 export function checkOptions({ kind, options }: MemberRecord, where: string, added: AddedOptions = {}): void {
   const invalid = (option: string, problem: string) => invalidOption(where, option, problem);
-  requireOptions(where, options, { ...OPTIONS[kind], ...added[kind] });
+  const hint = isExtensible(kind) ? 'If it belongs to an extension, list its plugin in `plugins`' : '';
+  requireExtensible(where, options, { known: { ...OPTIONS[kind], ...added[kind] }, hint });
   const given: Readonly<Record<string, unknown>> = { ...options };
   if ((kind === 'tool' || kind === 'resource') && given['annotations'] !== undefined) {
     requireOptions(`${where} (annotations)`, given['annotations'], ANNOTATIONS[kind]);
