@@ -19,6 +19,7 @@ import { transformSync } from '@swc/core';
 import * as transformer from 'class-transformer';
 import * as validator from 'class-validator';
 
+import { APPS } from './apps.js';
 import { AUTHORIZATION } from './auth-server.js';
 import { ARGUMENTS, PLACES } from './decorators.js';
 import { INPUTS } from './inputs.js';
@@ -38,6 +39,7 @@ describe.each<readonly [string, Mistakes]>([
   ['a transport that cannot be opened', TRANSPORTS],
   ['an authorization server with a wrong option', AUTHORIZATION],
   ['an engine over Redis with a wrong option', REDIS],
+  ['a page with a wrong option', APPS],
 ])('%s fails at startup, and the error says where it is and what to write:', (_kind, table) => {
   describe.each(Object.entries(table) as [core.StartupErrorCode, Mistake[]][])('%s', (code, rows) => {
     it.each(rows)('%s', async (_wrote, run, message) => {

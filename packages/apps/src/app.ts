@@ -81,10 +81,15 @@ const PERMISSIONS: readonly AppPermission[] = ['camera', 'microphone', 'geolocat
  */
 export function App(uri: string, options: AppOptions = {}, ...rest: unknown[]): MemberDecorator<Method> {
   if (typeof uri !== 'string' || rest.length > 0) {
-    const problem = "needs a URI and takes options. Write @App('ui://weather/card')";
-    throw startupError('DECORUM_MISUSED_DECORATOR', 'A method', 'App', problem);
+    // without parentheses, the compiler passes the name of the method here, or an object that has it
+    const name = typeof options === 'string' ? options : ((options as { readonly name?: unknown })?.name ?? 'a method');
+    const problem = "needs a URI. Write @App('ui://weather/card')";
+    throw startupError('DECORUM_MISUSED_DECORATOR', String(name), 'App', problem);
   }
-  if (typeof options !== 'object' || options === null) return Resource(uri, options);
+  if (typeof options !== 'object' || options === null) {
+    const problem = "takes an options object. Write @App('ui://weather/card', { prefersBorder: true })";
+    throw startupError('DECORUM_MISUSED_DECORATOR', uri, 'App', problem);
+  }
   return Resource(uri, { ...options, app: true, mimeType: APP_MIME_TYPE } as Omit<ResourceOptions, 'input'>);
 }
 

@@ -1,5 +1,6 @@
 // Members that no Nest module provides: tools added as functions, providers in the server's own options or of plugins,
 // and methods of extensions.
+import { App, APP_MIME_TYPE, apps } from '@decorum/apps';
 import { Completion, McpServer, Prompt, Resource, Tool } from '@decorum/core';
 import { definePlugin } from '@decorum/core/plugin';
 import { McpExecutionContext, type McpModuleOptions } from '@decorum/nestjs';
@@ -463,4 +464,35 @@ it('without hideGuarded, guards stand around calls only', async () => {
   await client.subscribe('orders://o-1');
   expect((await client.complete({ prompt: 'summary' }, { name: 'id', value: '' })).values).toEqual(['o-1', 'o-2']);
   await expect(client.readResource('orders://o-1')).rejects.toThrow('Forbidden resource');
+});
+
+describe('a page of a tool', () => {
+  @Injectable()
+  class Card {
+    @Tool({ ui: 'ui://shop/card' }) show() {}
+
+    @Tool({ ui: { visibility: ['app'] } }) refresh() {}
+
+    @App('ui://shop/card', { prefersBorder: true }) card() {
+      return '<!doctype html>';
+    }
+  }
+  const capabilities = { extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: [APP_MIME_TYPE] } } };
+
+  it('is shown as elsewhere', async () => {
+    const { server, client } = await serve([Card], { plugins: [apps()] });
+    const shows = closing(await connect(server, { capabilities }));
+    expect(await client.listTools()).toMatchObject([{ name: 'show' }]);
+    expect(await shows.listTools()).toMatchObject([{ _meta: { ui: { resourceUri: 'ui://shop/card' } } }, {}]);
+    expect(textIn(await client.callTool('show'))).toBe('Done.');
+    const ui = { prefersBorder: true };
+    expect((await shows.readResource('ui://shop/card')).contents).toMatchObject([{ _meta: { ui } }]);
+    await client.close();
+  });
+
+  it('is behind the same guards', async () => {
+    const { client } = await serve([Card, CLOSED], { plugins: [apps()] });
+    await expect(client.readResource('ui://shop/card')).rejects.toThrow('Forbidden resource');
+    await client.close();
+  });
 });
