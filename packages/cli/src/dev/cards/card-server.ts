@@ -182,9 +182,10 @@ function json(text: string): Record<string, unknown> {
 const domainsIn = (url: string): CardDomains =>
   json(new URLSearchParams(url.slice(url.indexOf('?'))).get('domains') ?? '');
 
-/** The directive and the address in a browser's report. */
+/** The directive and the address in a browser's report. Zod, and so each card of ext-apps, tries whether it may `eval`. */
 function blockedIn(text: string): object | undefined {
   const { 'csp-report': report } = json(text);
   const { 'effective-directive': directive, 'blocked-uri': uri } = (report ?? {}) as Record<string, unknown>;
-  return typeof directive === 'string' && typeof uri === 'string' ? { directive, uri } : undefined;
+  if (typeof directive !== 'string' || typeof uri !== 'string' || uri === 'eval') return undefined;
+  return { directive, uri };
 }
