@@ -5,14 +5,16 @@ import type { StoredTask, TaskStore } from '@decorum/tasks';
 import fc from 'fast-check';
 
 import { MemoryTasks } from '../src/store/memory-tasks.js';
+import { createFolder, openFileTasks } from './fixture-files.js';
 import { ManualClock } from './manual-clock.js';
 import { expectLikeModel, steps } from './store-model.js';
 
-const STORES: readonly [string, (clock: ManualClock) => Promise<TaskStore>][] = [
-  ['memoryTasks', async (clock) => new MemoryTasks(clock.now)],
+const STORES: readonly [string, (clock: ManualClock) => Promise<TaskStore>, runs: number][] = [
+  ['memoryTasks', async (clock) => new MemoryTasks(clock.now), 100],
+  ['fileTasks', async (clock) => (await openFileTasks(createFolder(), { clock })).store, 15],
 ];
 
-describe.each(STORES)('%s', (_name, create) => {
+describe.each(STORES)('%s', (_name, create, numRuns) => {
   it.each(storeContract)('%s', async (_rule, check) => {
     const clock = new ManualClock();
     await check(await create(clock), clock);
@@ -26,7 +28,7 @@ describe.each(STORES)('%s', (_name, create) => {
         await expectLikeModel(store, clock, taken);
         await store.close?.();
       }),
-      { numRuns: 100 },
+      { numRuns },
     );
   });
 });
