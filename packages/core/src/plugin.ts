@@ -16,6 +16,7 @@ export type {
   ExtensionHost,
   ExtensionMethod,
   ExtensionNotification,
+  ExtensionView,
   Followed,
   Run,
   RunHost,

@@ -8,6 +8,7 @@ import type { Wire } from '../protocol/wire.js';
 import type { Listed } from '../registry/page.js';
 import type { Registry } from '../registry/registry.js';
 import { isAdmitted } from './admission.js';
+import type { ExtensionMethod } from './extensions/extension.js';
 import type { KernelParts } from './methods/method.js';
 
 type Guarded = Pick<Listed<unknown>, 'key' | 'access' | 'shown' | 'need'>;
@@ -40,7 +41,13 @@ export type Verdict = McpError | undefined | Promise<McpError | undefined>;
 
 /** Decides, before any part of a request runs, whether its caller has the scopes that it needs. */
 export class Judge {
-  constructor(private readonly parts: Pick<KernelParts, 'registry' | 'reporter' | 'limits'>) {}
+  /** What the methods of extensions need. */
+  private readonly extended: ReadonlyMap<string, ExtensionMethod['needs']>;
+
+  constructor(private readonly parts: Pick<KernelParts, 'registry' | 'reporter' | 'limits' | 'extensions'>) {
+    const methods = parts.extensions.flatMap((each) => Object.entries(each.methods ?? {}));
+    this.extended = new Map(methods.map(([name, method]) => [name, 'needs' in method ? method.needs : undefined]));
+  }
 
   /**
    * Judges a request. Members that `access` denies count as unknown.
@@ -71,8 +78,9 @@ export class Judge {
     const { registry } = this.parts;
     const traits = revision.methods.get(method);
     // callers without credentials can connect and list, so they can find public members
-    const own = registry.hasPublic && traits ? OPEN : BASE;
-    const names = traits?.names;
+    const extended = traits === undefined && revision.extensions ? this.extended.get(method) : undefined;
+    const own = registry.hasPublic && (traits ?? extended === 'list') ? OPEN : BASE;
+    const names = extended === 'read' ? 'resource' : traits?.names;
     if (names === 'resources') return this.needsOfListening(exchange, own);
     if (names === undefined) return [own];
     return andThen(this.needOf(FIND[names](params, registry), exchange), (need = BASE) => [need]);

@@ -29,6 +29,7 @@ const METHOD: OptionTypes<ExtensionMethod> = {
   subject: 'string',
   revisions: 'array',
   callers: true,
+  needs: true,
 };
 
 // a prefix of labels and a name (MCP, "_meta")
@@ -103,6 +104,7 @@ function checkShape(extension: Extension, wrong: Wrong): void {
         `has a method "${name}" for the revision "${unknown}", which has no extensions. Use ${[...known].join(', ')}`,
       );
     requireCallers(method.callers, wrong);
+    requireNeeds(method.needs, wrong);
   }
   requireCallers(callers, wrong);
 }
@@ -110,4 +112,9 @@ function checkShape(extension: Extension, wrong: Wrong): void {
 function requireCallers(callers: unknown, wrong: Wrong): void {
   if (callers === undefined || callers === 'declared' || callers === 'all') return;
   throw wrong(`has \`callers: ${JSON.stringify(callers)}\`. Use 'declared' or 'all'`);
+}
+
+function requireNeeds(needs: unknown, wrong: Wrong): void {
+  if (needs === undefined || needs === 'list' || needs === 'read') return;
+  throw wrong(`has a method with \`needs: ${JSON.stringify(needs)}\`. Use 'list' or 'read'`);
 }

@@ -12,8 +12,18 @@ import type { Context } from '../context.js';
 /** Who may use an extension: clients that declare it, or all. */
 export type ExtensionCallers = 'declared' | 'all';
 
+/** What the caller of a method may know of. */
+export interface ExtensionView {
+  /** Whether lists show the caller a resource, or resources of the template that matches the URI. */
+  sees(uri: string): Promise<boolean>;
+}
+
 /** Handles a method of an extension. Returns the result, or throws an `McpError`. */
-export type ExtensionHandler = (params: JsonObject, ctx: Context) => JsonObject | Promise<JsonObject>;
+export type ExtensionHandler = (
+  params: JsonObject,
+  ctx: Context,
+  view: ExtensionView,
+) => JsonObject | Promise<JsonObject>;
 
 /** A method of an extension. */
 export interface ExtensionMethod {
@@ -24,6 +34,12 @@ export interface ExtensionMethod {
   readonly revisions?: readonly string[];
   /** Who may call the method. Defaults to `callers` of the extension. */
   readonly callers?: ExtensionCallers;
+  /**
+   * The scopes that callers need: for `list` those of a list of members, which is open to everybody if the server has
+   * public members; for `read` those of the resource that the param `uri` names. Defaults to what the transport requires
+   * of every request.
+   */
+  readonly needs?: 'list' | 'read';
 }
 
 /** For whom the entry of a tool is written. */

@@ -1,8 +1,10 @@
 import { McpError } from '../../protocol/errors.js';
 import type { Revision } from '../../protocol/revisions/revision.js';
+import type { Admits, Condition } from '../../registry/listing.js';
+import { admission } from '../admission.js';
 import { Context } from '../context.js';
 import { declares } from '../extensions/extended-tools.js';
-import type { Extension, ExtensionHandler, ExtensionMethod } from '../extensions/extension.js';
+import type { Extension, ExtensionHandler, ExtensionMethod, ExtensionView } from '../extensions/extension.js';
 import type { Method, MethodParts } from './method.js';
 
 /** A method of an extension, as the kernel finds it. */
@@ -13,20 +15,31 @@ interface FoundMethod {
   readonly subject: string | undefined;
 }
 
+type ExtensionParts = Pick<MethodParts, 'extensions' | 'hostMethod' | 'results' | 'registry' | 'reporter'>;
+
+/** Whether a caller meets all conditions. */
+async function sees(conditions: readonly Condition[], admits: Admits): Promise<boolean> {
+  const answers = await Promise.all(conditions.map(admits));
+  return answers.every(Boolean);
+}
+
 /** Finds the methods of extensions. */
 export class ExtensionMethods {
   private readonly byName = new Map<string, FoundMethod>();
 
-  constructor({ extensions, hostMethod, results }: Pick<MethodParts, 'extensions' | 'hostMethod' | 'results'>) {
+  constructor({ extensions, hostMethod, results, registry, reporter }: ExtensionParts) {
     for (const extension of extensions) {
       for (const [name, given] of Object.entries(extension.methods ?? {})) {
         const method: ExtensionMethod = typeof given === 'function' ? { handle: given } : given;
         const { callers = extension.callers ?? 'declared', revisions, subject } = method;
-        const own: ExtensionHandler = (params, ctx) => method.handle(params, ctx);
+        const own: ExtensionHandler = (params, ctx, view) => method.handle(params, ctx, view);
         const run = hostMethod?.(name, own) ?? own;
         const handle: Method = async (exchange) => {
           if (callers === 'declared') requireDeclared(exchange.peer.client, extension);
-          return results.write(exchange.revision, await run(exchange.params, new Context(exchange)));
+          const view: ExtensionView = {
+            sees: (uri) => sees(registry.conditionsOf(uri), admission(exchange, reporter)),
+          };
+          return results.write(exchange.revision, await run(exchange.params, new Context(exchange), view));
         };
         this.byName.set(name, { revisions, subject, handle });
       }
