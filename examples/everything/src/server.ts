@@ -8,6 +8,7 @@ import { Prompts } from './prompts.js';
 import { Questions } from './questions.js';
 import { Resources } from './resources.js';
 import { Schemas } from './schemas.js';
+import { testSkills } from './skills.js';
 import { Tasks } from './tasks.js';
 import { Triggers } from './triggers.js';
 
@@ -19,7 +20,7 @@ export function createServer(options: Partial<McpServerOptions> = {}): McpServer
     title: 'Everything',
     instructions: 'Each tool, resource and prompt shows one feature of the protocol.',
     providers: [Contents, Conversations, Questions, Forms, Schemas, Resources, Prompts, Triggers, Tasks],
-    plugins: [tasks()],
+    plugins: [tasks(), testSkills()],
     ...options,
   });
 }

@@ -1,1 +1,2 @@
-export { skills } from './skills.js';
+export type { SkillGuard } from './skill.js';
+export { type SkillFolder, skills, type SkillsOptions } from './skills.js';
