@@ -68,7 +68,7 @@ export {
 } from './protocol/content.js';
 export { QuestionError, type FailureKind, McpError, TicketError, ToolError } from './protocol/errors.js';
 export type { FailureCause } from './protocol/failure-cause.js';
-export type { Extension, ExtensionHandler, ExtensionMethod, ExtensionView } from './kernel/extensions/extension.js';
+export type { Extension, ExtensionHandler, ExtensionMethod } from './kernel/extensions/extension.js';
 export type { ReachedLimit, ServerLimits } from './protocol/limits.js';
 export { type InputRequest, InputSignal, NeedInput, needInput } from './protocol/input.js';
 export type { CacheHint } from './protocol/revisions/revision.js';

@@ -9,6 +9,7 @@ import { HOST } from './transports/transport.js';
 export { type OptionType, type OptionTypes, requireOptions } from '@decorum/schema/internal';
 export type { RequestOutcome } from './kernel/observed.js';
 export { askClient } from './kernel/extensions/ask-client.js';
+export { seesResource } from './kernel/extensions/sees-resource.js';
 export type {
   Extension,
   ExtensionCallers,
@@ -16,7 +17,6 @@ export type {
   ExtensionHost,
   ExtensionMethod,
   ExtensionNotification,
-  ExtensionView,
   Followed,
   Run,
   RunHost,

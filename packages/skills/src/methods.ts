@@ -1,5 +1,5 @@
 import { type CacheHint, type Context, type JsonObject, McpError } from '@decorum/core';
-import type { Extension, ExtensionView } from '@decorum/core/plugin';
+import { type Extension, seesResource } from '@decorum/core/plugin';
 
 import { pageOf } from './page.js';
 import { type Skill, SKILL_FILE, type SkillFile, uriOf } from './skill.js';
@@ -25,9 +25,9 @@ export function methodsOf({ skills, pageSize, cache }: Served): NonNullable<Exte
   return {
     'skills/list': {
       needs: 'list',
-      async handle({ cursor }, ctx, view) {
+      async handle({ cursor }, ctx) {
         const all = [...skills().values()];
-        const items = await seenBy(view, all);
+        const items = await seenBy(ctx, all);
         const page = pageOf({ items, keyOf: ({ path }) => path, list: 'skills', size: pageSize }, cursor);
         return { skills: page.items.map(entryOf), ...next(page.nextCursor), ...hint(ctx, all) };
       },
@@ -35,24 +35,26 @@ export function methodsOf({ skills, pageSize, cache }: Served): NonNullable<Exte
 
     'skills/get': {
       needs: 'read',
-      async handle(params, ctx, view) {
+      async handle(params, ctx) {
         const uri = requireUri(params);
         const skill = [...skills().values()].find((each) => uriOf(each.path, SKILL_FILE) === uri);
-        if (skill === undefined || !(await view.sees(uri))) throw unknown('No skill is served at this URI.', uri);
+        if (skill === undefined || !(await seesResource(ctx, uri)))
+          throw unknown('No skill is served at this URI.', uri);
         return { skill: entryOf(skill), ...hint(ctx, [skill]) };
       },
     },
 
     'resources/directory/read': {
       needs: 'read',
-      async handle(params, _ctx, view) {
+      async handle(params, ctx) {
         const uri = requireUri(params);
         const found = folderAt(skills(), uri);
-        if (found === undefined || !(await view.sees(uri)))
+        if (found === undefined || !(await seesResource(ctx, uri)))
           throw unknown('No folder of a skill is served at this URI.', uri);
         const items = childrenOf(found.skill, found.folder);
         const page = pageOf({ items, keyOf: (child) => child.uri, list: uri, size: pageSize }, params['cursor']);
-        return { resources: page.items, ...next(page.nextCursor) };
+        // clients in use reject results without hints, although the specification doesn't ask for them
+        return { resources: page.items, ...next(page.nextCursor), ...hint(ctx, [found.skill]) };
       },
     },
   };
@@ -60,8 +62,8 @@ export function methodsOf({ skills, pageSize, cache }: Served): NonNullable<Exte
 
 const next = (nextCursor: string | undefined) => (nextCursor === undefined ? {} : { nextCursor });
 
-async function seenBy(view: ExtensionView, all: readonly Skill[]): Promise<readonly Skill[]> {
-  const seen = await Promise.all(all.map(({ path }) => view.sees(uriOf(path, SKILL_FILE))));
+async function seenBy(ctx: Context, all: readonly Skill[]): Promise<readonly Skill[]> {
+  const seen = await Promise.all(all.map(({ path }) => seesResource(ctx, uriOf(path, SKILL_FILE))));
   return all.filter((_skill, at) => seen[at]);
 }
 

@@ -12,18 +12,8 @@ import type { Context } from '../context.js';
 /** Who may use an extension: clients that declare it, or all. */
 export type ExtensionCallers = 'declared' | 'all';
 
-/** What the caller of a method may know of. */
-export interface ExtensionView {
-  /** Whether lists show the caller a resource, or resources of the template that matches the URI. */
-  sees(uri: string): Promise<boolean>;
-}
-
 /** Handles a method of an extension. Returns the result, or throws an `McpError`. */
-export type ExtensionHandler = (
-  params: JsonObject,
-  ctx: Context,
-  view: ExtensionView,
-) => JsonObject | Promise<JsonObject>;
+export type ExtensionHandler = (params: JsonObject, ctx: Context) => JsonObject | Promise<JsonObject>;
 
 /** A method of an extension. */
 export interface ExtensionMethod {

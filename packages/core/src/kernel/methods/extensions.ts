@@ -4,7 +4,8 @@ import type { Admits, Condition } from '../../registry/listing.js';
 import { admission } from '../admission.js';
 import { Context } from '../context.js';
 import { declares } from '../extensions/extended-tools.js';
-import type { Extension, ExtensionHandler, ExtensionMethod, ExtensionView } from '../extensions/extension.js';
+import type { Extension, ExtensionHandler, ExtensionMethod } from '../extensions/extension.js';
+import { VIEWS } from '../extensions/sees-resource.js';
 import type { Method, MethodParts } from './method.js';
 
 /** A method of an extension, as the kernel finds it. */
@@ -32,14 +33,13 @@ export class ExtensionMethods {
       for (const [name, given] of Object.entries(extension.methods ?? {})) {
         const method: ExtensionMethod = typeof given === 'function' ? { handle: given } : given;
         const { callers = extension.callers ?? 'declared', revisions, subject } = method;
-        const own: ExtensionHandler = (params, ctx, view) => method.handle(params, ctx, view);
+        const own: ExtensionHandler = (params, ctx) => method.handle(params, ctx);
         const run = hostMethod?.(name, own) ?? own;
         const handle: Method = async (exchange) => {
           if (callers === 'declared') requireDeclared(exchange.peer.client, extension);
-          const view: ExtensionView = {
-            sees: (uri) => sees(registry.conditionsOf(uri), admission(exchange, reporter)),
-          };
-          return results.write(exchange.revision, await run(exchange.params, new Context(exchange), view));
+          const ctx = new Context(exchange);
+          VIEWS.set(ctx, (uri) => sees(registry.conditionsOf(uri), admission(exchange, reporter)));
+          return results.write(exchange.revision, await run(exchange.params, ctx));
         };
         this.byName.set(name, { revisions, subject, handle });
       }
