@@ -30,7 +30,7 @@ export interface Frontmatter {
  * @param file the file, for errors
  * @param folder the name of its folder
  * @throws {DecorumError} `DECORUM_INVALID_OPTION` that names the file and the rule
- * @see https://agentskills.io/specification
+ * The rules are those of the Agent Skills specification.
  */
 export function readFrontmatter(text: string, file: string, folder: string): Frontmatter {
   const fields = parseFields(text, file);

@@ -2,10 +2,8 @@ import { type CacheHint, type Context, type JsonObject, McpError } from '@decoru
 import { type Extension, seesResource } from '@decorum/core/plugin';
 
 import { pageOf } from './page.js';
+import { hasHints } from './revisions.js';
 import { type Skill, SKILL_FILE, type SkillFile, uriOf } from './skill.js';
-
-/** The revision since which results have cache hints. */
-const CACHE_SINCE = '2026-07-28';
 
 /** What the methods serve. */
 export interface Served {
@@ -19,7 +17,7 @@ export interface Served {
 export function methodsOf({ skills, pageSize, cache }: Served): NonNullable<Extension['methods']> {
   const hint = ({ revision }: Context, shown: readonly Skill[]) => {
     const isGuarded = shown.some(({ guard }) => Object.keys(guard).length > 0);
-    return revision < CACHE_SINCE ? {} : { ttlMs: cache.ttlMs, cacheScope: isGuarded ? 'private' : cache.scope };
+    return hasHints(revision) ? { ttlMs: cache.ttlMs, cacheScope: isGuarded ? 'private' : cache.scope } : {};
   };
 
   return {

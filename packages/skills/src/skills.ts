@@ -62,7 +62,7 @@ function checkOptions({ cache }: SkillsOptions): void {
  * after edits. Clients list them with `skills/list`, and read their files as resources.
  * @param folders a folder, or several. A folder is either a skill or has skills in it, at any depth
  * @throws {DecorumError} `DECORUM_INVALID_OPTION` for the first mistake in the options or in a skill
- * @see https://github.com/modelcontextprotocol/ext-skills
+ * @see https://modelcontextprotocol.io/seps/2640-skills-extension
  * @example
  * ```ts
  * import { McpServer } from '@decorum/core';
