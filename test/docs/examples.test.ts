@@ -56,7 +56,7 @@ const IMPORTED: readonly (readonly [module: string, names: readonly string[]])[]
 function moduleOf(code: string): string {
   // an option is an example by itself
   const body = /^\w+: /.test(code) ? `new McpServer({ name: 'x', version: '1', ${code} });` : code;
-  const declared = new Set(body.match(/(?<=^import \{.*)\w+(?=.*\} from)|(?<=\b(?:class|const) )\w+/gm));
+  const declared = new Set(body.match(/(?<=^import (?:type )?\{.*)\w+(?=.*\} from)|(?<=\b(?:class|const) )\w+/gm));
   const used = new Set((body.match(/[A-Za-z]\w*/g) ?? []).filter((name) => !declared.has(name)));
   const imports = IMPORTED.map(
     ([module, names]) => `import { ${names.filter((name) => used.has(name)).join(', ')} } from '${module}';`,
@@ -77,6 +77,7 @@ const GIVEN = `
   declare const frame: import('@decorum/core/transport').Frame;
   declare function openEmptyStore(): Promise<import('@decorum/auth-server').AuthStore>;
   declare function openEmptySessions(): Promise<import('@decorum/http').SessionStore>;
+  declare function openEmptyTasks(): Promise<import('@decorum/tasks').TaskStore>;
   declare const clock: import('@decorum/auth-server/store-contract').ContractClock;
   declare class Weather { forecast(): string }
   declare class AppModule {}
