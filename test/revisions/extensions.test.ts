@@ -125,7 +125,7 @@ describe('an extension', () => {
   });
 
   it('declares capabilities that depend on the caller, which shared caches must not keep', async () => {
-    const { server } = serve();
+    const { server } = serve({ cache: { ttlMs: 1000, scope: 'public' } });
     for (const principal of [undefined, { subject: 'ada' }]) {
       const known = principal !== undefined;
       const options = { capabilities, ...(principal && { principal }) };
@@ -184,6 +184,7 @@ describe('an extension', () => {
     await listening.nextNotification('notifications/subscriptions/acknowledged');
     const session = await connect(there.server, { capabilities });
     const other = await connect(here.server, { capabilities });
+    changeBus.publish({ kind: 'extension', id: 'com.example/other', data: { state: 'of another' } });
     for (const each of [{ state: 'slow' }, { secret: true }, { state: 'last' }]) here.extension.host.publish(each);
     for (const client of [listening, session, other]) {
       const states = [];

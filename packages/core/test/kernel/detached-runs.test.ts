@@ -118,7 +118,8 @@ describe('a handler that runs apart from its request', () => {
       return never();
     };
     const progress = () => void ran.push('progress');
-    const { result, cancel } = run({ ask, progress });
+    const begin = (key: string) => void ran.push(`began ${key}`);
+    const { result, cancel } = run({ ask, progress, log: { begin } });
     await turn();
     cancel('client', 'Enough.');
     await expect(result).rejects.toMatchObject({ name: 'AbortError', message: 'Enough.' });

@@ -68,17 +68,14 @@ export function checkExtensions(extensions: readonly Extension[]): readonly Exte
     checkShape(extension, wrong);
     if (ids.has(id)) throw wrong('is listed twice. Remove one, or merge them');
     ids.add(id);
-    for (const name of Object.keys(methods)) {
-      own('method', name, { id, wrong, isProtocols: REVISIONS.some((revision) => revision.methods.has(name)) });
-    }
-    for (const name of Object.keys(toolOptions)) {
-      own('tool option', name, { id, wrong, isProtocols: isOption('tool', name) });
-    }
-    for (const name of Object.keys(resourceOptions)) {
-      own('resource option', name, { id, wrong, isProtocols: isOption('resource', name) });
-    }
-    for (const name of Object.keys(listen)) {
-      own('field', name, { id, wrong, isProtocols: LISTEN_FIELDS.includes(name) });
+    const added: readonly [kind: string, names: object, isProtocols: (name: string) => boolean][] = [
+      ['method', methods, (name) => REVISIONS.some((revision) => revision.methods.has(name))],
+      ['tool option', toolOptions, (name) => isOption('tool', name)],
+      ['resource option', resourceOptions, (name) => isOption('resource', name)],
+      ['field', listen, (name) => LISTEN_FIELDS.includes(name)],
+    ];
+    for (const [kind, names, isProtocols] of added) {
+      for (const name of Object.keys(names)) own(kind, name, { id, wrong, isProtocols: isProtocols(name) });
     }
   }
   return extensions;
