@@ -228,6 +228,18 @@ describe('a tool with a page', () => {
     expect(() => server.addTool(wrong, () => 'Sunny')).toThrow('the server has no such resource');
     server.addProvider(Card);
     server.addTool(wrong, () => 'Sunny');
+    // the tool may stand above its page
+    class Both {
+      @Tool({ ui: 'ui://sea/card', input: NoInput })
+      tide() {}
+
+      @App('ui://sea/card')
+      card() {
+        return HTML;
+      }
+    }
+    server.addProvider(Both);
+    expect(await metaOf(client)).toHaveProperty('tide.ui.resourceUri', 'ui://sea/card');
     expect(await metaOf(client)).toMatchObject({ other: { ui: { resourceUri: CARD } } });
   });
 

@@ -88,7 +88,7 @@ export const APPS: Mistakes = {
     [
       'pages without the plugin',
       () => serverOf([Weather]),
-      'Weather.forecast: `ui` is not an option. Remove it, or use one of ... output, extraOutput, text',
+      'Weather.forecast: `ui` is not an option ... If it belongs to an extension, list its plugin in `plugins`',
     ],
     ...wrong('ui: …', (ui) => open({ ui }, [Weather]), [
       [5, 'The tool "forecast" (ui): `options` must be an object. Pass { … }'],

@@ -211,6 +211,10 @@ export const SERVERS: Mistakes = {
     ],
     [[extended({ id: A, methods: null }), extended({ id: A, settings: 'on' })], 'not an object ... '],
     [extended({ id: A, methods: { 'x/y': 'y' } }), 'not a function ... '],
+    [
+      [extended({ id: A, toolOptions: { output: true } }), extended({ id: A, resourceOptions: { uri: true } })],
+      'option ... which belongs to the protocol ... ',
+    ],
   ]),
   DECORUM_INVALID_PLUGIN: wrong('the plugin …', plugged, [
     [definePlugin(() => ({ name: 'a' })), 'Call it ... '],
