@@ -169,13 +169,14 @@ describe('fileTasks', () => {
 describe('a disk that fails', () => {
   const full = Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
 
-  /** Makes a method of file handles fail once. */
-  async function failOnce(method: 'writeFile' | 'sync'): Promise<void> {
+  /** Spies on a method of all file handles. */
+  async function spyOn(method: 'writeFile' | 'sync') {
     const handle = await open(process.execPath);
     await handle.close();
     const prototype = Object.getPrototypeOf(handle) as typeof handle;
-    const spy = jest.spyOn(prototype, method).mockRejectedValueOnce(full);
+    const spy = jest.spyOn(prototype, method);
     afterwards(() => spy.mockRestore());
+    return spy;
   }
 
   it.each(['writeFile', 'sync'] as const)(
@@ -184,7 +185,7 @@ describe('a disk that fails', () => {
       const folder = createFolder();
       const { store } = await openFileTasks(folder);
       await store.set(task('a'));
-      await failOnce(method);
+      (await spyOn(method)).mockRejectedValueOnce(full);
       await expect(store.set(task('a', { version: 2, text: 'lost' }))).rejects.toBe(full);
       expect(await store.get('a')).toEqual(task('a'));
       expect(filesIn(folder)).toHaveLength(1);
@@ -193,6 +194,17 @@ describe('a disk that fails', () => {
       expect((await (await openFileTasks(folder)).store.get('a'))?.text).toBe('new');
     },
   );
+
+  it('in the sync of the folder rejects the set, and shows what is in the file', async () => {
+    const folder = createFolder();
+    const { store } = await openFileTasks(folder);
+    await store.set(task('a'));
+    const synced = await spyOn('sync');
+    synced.mockResolvedValueOnce(undefined as never).mockRejectedValueOnce(full);
+    await expect(store.set(task('a', { version: 2 }))).rejects.toBe(full);
+    expect((await store.get('a'))?.version).toBe(2);
+    expect(await store.set(task('a', { version: 3 }))).toBe(true);
+  });
 
   it('rejects sets once the folder is gone', async () => {
     const folder = join(createFolder(), 'tasks');

@@ -9,10 +9,10 @@ import { type FolderUse, invalidFolder, lockFolder } from '@decorum/files';
 import { Folder } from './folder.js';
 import { Processes } from './processes.js';
 import { Queue } from './queue.js';
+import { TaskCache } from './task-cache.js';
 import { isOwn } from './task-file.js';
 import { type IndexedTask, TaskIndex } from './task-index.js';
 import type { OpenTask, StoredTask, TaskCounts, TaskPage, TaskStore, TaskStoreServer } from './task-store.js';
-import { TextCache } from './text-cache.js';
 
 /** Options of `fileTasks`. */
 export interface FileTasksOptions {
@@ -31,12 +31,12 @@ const WRITES = 16;
 
 const SYSTEM_CLOCK: FolderUse['clock'] = { now: () => Date.now(), wait: async (ms) => await wait(ms) };
 
-/** Keeps tasks in a folder: a file for each. Everything but their texts is in memory, too. */
+/** Keeps tasks in a folder: a file for each. Everything but their texts is in memory, too, and so are recent texts. */
 export class FileTasks implements TaskStore {
   readonly isDurable = true;
   private readonly folder: Folder;
   private readonly index: TaskIndex<IndexedTask>;
-  private readonly texts = new TextCache();
+  private readonly recent = new TaskCache();
   private readonly queue = new Queue(WRITES);
   private readonly processes: Processes;
   private readonly isReadOnly: boolean;
@@ -163,9 +163,7 @@ export class FileTasks implements TaskStore {
   }
 
   private cached(id: string): StoredTask | undefined {
-    const facts = this.index.get(id);
-    const text = facts && this.texts.get(id);
-    return facts && text !== undefined ? { ...facts, text } : undefined;
+    return this.index.get(id) && this.recent.get(id);
   }
 
   /** Reads a task from its file. One that isn't there any more, or can't be read, is forgotten. */
@@ -174,24 +172,24 @@ export class FileTasks implements TaskStore {
     if (known !== undefined || this.index.get(id) === undefined) return known;
     const task = await this.folder.read(id, async (file, error) => await this.setAside(file, error));
     if (task === undefined) this.drop(id);
-    else this.texts.set(id, task.text);
+    else this.recent.set(task);
     return task;
   }
 
   private put(task: StoredTask): void {
-    const { text, ...facts } = task;
-    this.texts.set(task.id, text);
+    const { text: _text, ...facts } = task;
+    this.recent.set(task);
     this.index.put(facts);
   }
 
   private drop(id: string): void {
-    this.texts.delete(id);
+    this.recent.delete(id);
     this.index.delete(id);
   }
 
   /** Removes the file of a task that has expired, unless there is a new one. */
   private forget(id: string): void {
-    this.texts.delete(id);
+    this.recent.delete(id);
     if (this.isReadOnly) return;
     const remove = async () => {
       if (this.index.get(id) === undefined) await this.folder.remove(id);
