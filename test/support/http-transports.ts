@@ -78,10 +78,20 @@ function read(text: string): Message | Message[] | undefined {
   }
 }
 
+/** The params that name the subject of a request. */
+const SUBJECTS: Readonly<Record<string, string>> = {
+  'tools/call': 'name',
+  'prompts/get': 'name',
+  'resources/read': 'uri',
+  'tasks/get': 'taskId',
+  'tasks/update': 'taskId',
+  'tasks/cancel': 'taskId',
+};
+
 /** The headers of one message in the stateless revision. Encodes names that aren't valid in a header. */
 export function statelessHeaders({ method = '', params = {} }: Message): Headers {
-  const name = params[method === 'resources/read' ? 'uri' : 'name'];
-  const named = ['tools/call', 'prompts/get', 'resources/read'].includes(method) && typeof name === 'string';
+  const name = params[SUBJECTS[method] ?? ''];
+  const named = typeof name === 'string';
   const plain = (text: string) => /^[\x21-\x7e]+$/.test(text) && !text.startsWith('=?');
   const encoded = (text: string) => (plain(text) ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`);
   return {

@@ -7,6 +7,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 
 import { newerFields } from './newer-fields.js';
 import { type Revision, REVISIONS, STATELESS } from './requirements.js';
+import { judgeTask } from './task-schemas.js';
 
 type Json = Record<string, unknown>;
 
@@ -135,7 +136,8 @@ export function schemaOf(revision: Revision): RevisionSchema {
 export function judge(revision: Revision, message: unknown, method?: string): string[] {
   if (!isObject(message)) return ['it is not an object'];
   const schema = schemaOf(revision);
-  return [...judgeShape(schema, message, method), ...newerFields(revision, message, method)];
+  const shape = judgeTask(schema, message, method) ?? judgeShape(schema, message, method);
+  return [...shape, ...newerFields(revision, message, method)];
 }
 
 function judgeShape(schema: RevisionSchema, message: Json, method: string | undefined): string[] {

@@ -7,7 +7,7 @@ import type { Ledger } from './ledger.js';
 import { invalidTasksOption, type Settings } from './options.js';
 import { RunningTasks } from './running-tasks.js';
 import { Takeover } from './takeover.js';
-import { isOver, type NewTask, openQuestions, type Task } from './task.js';
+import { isOver, type NewTask, openQuestions, type Refusal, type Task } from './task.js';
 import { LostTask, type TaskRun } from './task-run.js';
 
 /** Who may see a task. Empty for callers without a principal. */
@@ -21,7 +21,8 @@ export class Runner {
   private readonly running: RunningTasks;
   private readonly takeover: Takeover;
   private readonly ends: (() => void)[] = [];
-  private isStopping = false;
+  /** Whether it takes no more tasks. */
+  isStopping = false;
 
   /** @throws {DecorumError} `DECORUM_INVALID_OPTION` for a durable store without a secret */
   constructor(
@@ -60,7 +61,11 @@ export class Runner {
   stop(): void {
     this.isStopping = true;
     this.takeover.stop();
-    for (const run of this.running.runs.values()) if (run.isWaiting) run.stop('closing', new LostTask(run.id));
+    for (const run of this.running.runs.values()) {
+      if (!run.isWaiting) continue;
+      run.stop('closing', new LostTask(run.id));
+      this.running.wake(run.id);
+    }
   }
 
   /** Gives back what is left, and closes the store. */
@@ -92,7 +97,7 @@ export class Runner {
     const interim = starting.interim();
     if (interim !== undefined) {
       run.drop();
-      this.running.runs.delete(task.id);
+      this.running.forget(task.id);
       return { interim: await interim };
     }
     const effects = new Map(
@@ -126,13 +131,21 @@ export class Runner {
   /** Records answers of the client. Those for unknown or answered questions are ignored. */
   async answer(id: string, answers: Readonly<Record<string, unknown>>): Promise<void> {
     await this.running.change(id, (task) => {
-      const given = openQuestions(task).filter(({ key }) => isAnswer(answers[key]));
+      const given = openQuestions(task).filter(({ key }) => Object.hasOwn(answers, key) && isAnswer(answers[key]));
       if (isOver(task) || given.length === 0) return undefined;
       const keys = new Set(given.map(({ key }) => key));
       const questions = task.questions.map((each) =>
         keys.has(each.key) ? { ...each, answer: answers[each.key] as NonNullable<typeof each.answer> } : each,
       );
       return { ...task, questions };
+    });
+  }
+
+  /** Records the error that the client answered a question with. */
+  async refuse(id: string, key: string, refusal: Refusal): Promise<void> {
+    await this.running.change(id, (task) => {
+      if (isOver(task) || !openQuestions(task).some((each) => each.key === key)) return undefined;
+      return { ...task, questions: task.questions.map((each) => (each.key === key ? { ...each, refusal } : each)) };
     });
   }
 
@@ -165,7 +178,7 @@ export class Runner {
       const created = await this.ledger.create(task);
       run.create(created);
       this.running.expire(run, created);
-      this.host.publish({ taskId: task.id, by: this.running.process });
+      this.running.tell(created);
       return created;
     } catch (error) {
       this.running.lose(task.id, error as Error);

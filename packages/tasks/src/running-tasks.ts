@@ -17,6 +17,7 @@ export class RunningTasks {
   /** This process, as stores know it. */
   readonly process = randomUUID();
   readonly runs = new Map<string, TaskRun>();
+  private readonly expiries = new Map<string, NodeJS.Timeout>();
   private readonly watchers = new Map<string, Set<() => void>>();
   /** When this process was last recorded as living, in milliseconds since 1970. */
   private beatAt = 0;
@@ -69,9 +70,14 @@ export class RunningTasks {
     });
     if (isChanged && task !== undefined) {
       this.apply(task);
-      this.host.publish({ taskId: id, by: this.process });
+      this.tell(task);
     }
     return task;
+  }
+
+  /** Tells all processes of a change, or of progress, which changes nothing. */
+  tell({ id, owner }: Pick<Task, 'id' | 'owner'>, progress?: JsonObject): void {
+    this.host.publish({ taskId: id, by: this.process, owner, ...(progress && { progress }) });
   }
 
   /** Reads a task that another process may have changed. */
@@ -86,8 +92,8 @@ export class RunningTasks {
   }
 
   /** Takes note of a change that another process made. */
-  async heard({ taskId: id, by }: JsonObject): Promise<void> {
-    if (typeof id !== 'string' || by === this.process) return;
+  async heard({ taskId: id, by, progress }: JsonObject): Promise<void> {
+    if (typeof id !== 'string' || by === this.process || progress !== undefined) return;
     if (this.runs.has(id) || this.watchers.has(id)) await this.check(id);
   }
 
@@ -97,6 +103,7 @@ export class RunningTasks {
       requireHeld: async () => {
         if (this.isLate) await this.changeHeld(id, (task) => task);
       },
+      tell: (task, progress) => this.tell(task, progress),
       codeOf: (error) => this.host.codeOf(revision, error),
       ended: async (outcome) => await this.ended(id, outcome),
       report: (error) => this.host.report(error),
@@ -115,11 +122,18 @@ export class RunningTasks {
       if (left > MAX_DELAY_MS) this.expire(run, task);
       else this.lose(id);
     };
-    if (left !== Infinity) setTimeout(due, Math.min(left, MAX_DELAY_MS)).unref();
+    if (left !== Infinity) this.expiries.set(id, setTimeout(due, Math.min(left, MAX_DELAY_MS)).unref());
+  }
+
+  /** Forgets a handler that has ended, or that this process must not run any more. */
+  forget(id: string): void {
+    this.runs.delete(id);
+    clearTimeout(this.expiries.get(id));
+    this.expiries.delete(id);
   }
 
   async release(id: string): Promise<void> {
-    this.runs.delete(id);
+    this.forget(id);
     if (!this.settings.store.isDurable) return;
     await this.ledger.change(id, (task) =>
       task.holder === this.process && !isOver(task) ? { ...task, holder: undefined } : undefined,
@@ -129,14 +143,19 @@ export class RunningTasks {
   /** Aborts the handler of a task that this process must not run any more. */
   lose(id: string, error: Error = new LostTask(id)): void {
     const run = this.runs.get(id);
-    this.runs.delete(id);
+    this.forget(id);
     run?.stop('client', error);
+  }
+
+  /** Has those who wait for a change look again. */
+  wake(id: string): void {
+    for (const wake of this.watchers.get(id) ?? []) wake();
   }
 
   /** Tells the handler of a task, and those who wait for it, how the task is now. */
   private apply(task: Task): void {
     const { id, holder } = task;
-    for (const wake of this.watchers.get(id) ?? []) wake();
+    this.wake(id);
     if (holder === this.process && !isOver(task)) this.runs.get(id)?.refresh(task);
     else this.lose(id);
   }
@@ -156,7 +175,7 @@ export class RunningTasks {
 
   private async ended(id: string, outcome: TaskOutcome | undefined): Promise<void> {
     if (outcome === undefined) return await this.release(id);
-    this.runs.delete(id);
+    this.forget(id);
     const message = 'error' in outcome ? outcome.error.message : undefined;
     await this.changeHeld(id, (task) => ({
       ...task,

@@ -1,10 +1,10 @@
 import { type Context, type JsonObject, McpError } from '@decorum/core';
-import { askClient, type ExtensionNotification, type Question, type SessionClient } from '@decorum/core/plugin';
+import type { ExtensionNotification, SessionClient } from '@decorum/core/plugin';
 
 import { SESSIONS } from './revisions.js';
 import { ownerDigest, type Runner } from './runner.js';
-import { relatedTo, resultOf, taskFields } from './status.js';
-import { isOver, openQuestions, type Task, type TaskQuestion } from './task.js';
+import { relatedTo, taskFields } from './status.js';
+import { isOver, type Task } from './task.js';
 
 /** Tasks per page of `tasks/list`. */
 const PAGE = 100;
@@ -56,69 +56,33 @@ function positionOf(cursor: unknown): Pick<Task, 'createdAt' | 'id'> {
   throw new McpError('invalid-cursor', 'The cursor is invalid. Use one that this server returned to this client.');
 }
 
-/** Questions that are being asked, by task and key: clients may wait for a result several times. */
-export type Asking = Map<string, Promise<void>>;
-
-/** `tasks/result`: waits for the end of the task, and asks the client what the task asks meanwhile. */
-export async function resultInSession(
-  { taskId }: JsonObject,
-  ctx: Context,
-  { runner, asking }: { readonly runner: Runner; readonly asking: Asking },
-): Promise<JsonObject> {
-  for (;;) {
-    const task = await runner.find(taskId, ctx.principal);
-    if (isOver(task)) return resultOrThrow(task, runner);
-    const waits = new AbortController();
-    const next = runner.next(task.id, AbortSignal.any([ctx.signal, waits.signal]));
-    // it may have changed before `next` was called
-    const now = await runner.find(taskId, ctx.principal);
-    const answers = openQuestions(now).map((question) => ask(question, now, { ctx, runner, asking }));
-    if (now.version === task.version) await Promise.race([next, ...answers]);
-    waits.abort();
-    ctx.signal.throwIfAborted();
-  }
-}
-
-function resultOrThrow(task: Task, { host }: Runner): JsonObject {
-  const { outcome } = task;
-  if (outcome === undefined) throw new McpError('invalid-request', 'The task was cancelled.');
-  if ('error' in outcome) throw new McpError(outcome.error.code, outcome.error.message, outcome.error.data);
-  const result = resultOf(task, SESSIONS, host);
-  return { ...result, _meta: { ...(result?.['_meta'] as JsonObject | undefined), ...relatedTo(task) } };
-}
-
-function ask(
-  { key, question }: TaskQuestion,
-  task: Task,
-  { ctx, runner, asking }: { readonly ctx: Context; readonly runner: Runner; readonly asking: Asking },
-): Promise<void> {
-  const id = `${task.id} ${key}`;
-  const known = asking.get(id);
-  if (known !== undefined) return known;
-  const params = {
-    ...question.params,
-    _meta: { ...(question.params['_meta'] as JsonObject | undefined), ...relatedTo(task) },
-  };
-  const asked = askClient(ctx, { ...(question as Question), params })
-    .then((answer) => runner.answer(task.id, { [key]: answer }))
-    .finally(() => asking.delete(id));
-  asking.set(id, asked);
-  asked.catch(() => {});
-  return asked;
-}
-
-/** `notifications/tasks/status`, for the session whose task has changed. */
+/**
+ * `notifications/tasks/status` for a session whose task has changed, and `notifications/progress` for the one that
+ * started it.
+ */
 export async function statusNotification(
-  { taskId }: JsonObject,
-  { id, revision, principal }: SessionClient,
+  { taskId, owner, progress }: JsonObject,
+  session: SessionClient,
   runner: Runner,
 ): Promise<ExtensionNotification | undefined> {
-  if (revision !== SESSIONS || typeof taskId !== 'string') return undefined;
+  // most sessions have nothing to do with the task, and need not read it
+  if (session.revision !== SESSIONS || typeof taskId !== 'string' || owner !== ownerDigest(session.principal))
+    return undefined;
   const task = await runner.ledger.get(taskId);
-  if (task === undefined || task.owner !== ownerDigest(principal)) return undefined;
+  if (task === undefined || task.owner !== owner) return undefined;
+  if (progress !== undefined) return isBegunIn(session, task) ? progressOf(task, progress as JsonObject) : undefined;
   // tasks of callers without a principal are known only to the session that started them
-  const { sessionId, transport, revision: own } = task.call;
-  const isOwn = own === SESSIONS && sessionId === id && (id !== undefined || transport.kind !== 'http');
-  if (task.owner === '' && !isOwn) return undefined;
+  if (owner === '' && !isBegunIn(session, task)) return undefined;
   return { method: 'notifications/tasks/status', params: taskFields(task, SESSIONS, runner.settings.pollIntervalMs) };
+}
+
+function isBegunIn({ id }: SessionClient, { call: { sessionId, transport, revision } }: Task): boolean {
+  return revision === SESSIONS && sessionId === id && (id !== undefined || transport.kind !== 'http');
+}
+
+/** The token of the call is valid until the task has ended. */
+function progressOf(task: Task, progress: JsonObject): ExtensionNotification | undefined {
+  const { progressToken } = task.call.meta ?? {};
+  if (progressToken === undefined || isOver(task)) return undefined;
+  return { method: 'notifications/progress', params: { ...progress, progressToken, _meta: relatedTo(task) } };
 }

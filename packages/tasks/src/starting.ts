@@ -62,8 +62,10 @@ export function taskStarter(
 /** @throws {McpError} `invalid-params` */
 function ttlOf(asked: unknown): number | undefined {
   const isObject = typeof asked === 'object' && asked !== null && !Array.isArray(asked);
-  const ttl = isObject ? (asked as JsonObject)['ttl'] : null;
-  if (ttl === undefined || (Number.isSafeInteger(ttl) && (ttl as number) >= 0)) return ttl as number | undefined;
+  const { ttl } = isObject ? (asked as JsonObject) : { ttl: -1 };
+  // as long as possible
+  if (ttl === null) return Infinity;
+  if (ttl === undefined || (Number.isInteger(ttl) && (ttl as number) >= 0)) return ttl as number | undefined;
   throw new McpError(
     'invalid-params',
     '"task" must be an object. Its `ttl`, if there is one, must be a whole number of milliseconds.',

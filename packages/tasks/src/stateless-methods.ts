@@ -45,19 +45,21 @@ export async function cancelStateless({ taskId }: JsonObject, ctx: Context, runn
 const MAX_FOLLOWED = 1000;
 
 /** The field `taskIds` of `subscriptions/listen`: the tasks that the caller may see are followed. */
-export async function followTasks(asked: unknown, { principal }: Context, runner: Runner): Promise<Followed> {
+export async function followTasks(asked: unknown, ctx: Context, runner: Runner): Promise<Followed> {
+  requireTasks(ctx);
   if (!Array.isArray(asked) || asked.length > MAX_FOLLOWED || !asked.every((id) => typeof id === 'string')) {
     throw new McpError('invalid-params', `"taskIds" is not a list of at most ${MAX_FOLLOWED} ids of tasks.`);
   }
   const found = await Promise.all(
-    [...new Set(asked as string[])].map((id) => runner.find(id, principal).catch(() => undefined)),
+    [...new Set(asked as string[])].map((id) => runner.find(id, ctx.principal).catch(() => undefined)),
   );
   const known = new Set(found.filter((task): task is Task => task !== undefined).map(({ id }) => id));
   const sent = new Map<string, number>();
   return {
     ack: [...known],
-    async notification({ taskId }) {
-      if (typeof taskId !== 'string' || !known.has(taskId)) return undefined;
+    async notification({ taskId, progress }) {
+      // progress is never sent on these streams
+      if (typeof taskId !== 'string' || progress !== undefined || !known.has(taskId)) return undefined;
       const task = await runner.ledger.get(taskId);
       // reads may overtake each other: never tell an older state after a newer one
       if (task === undefined || task.version <= (sent.get(taskId) ?? 0)) return undefined;

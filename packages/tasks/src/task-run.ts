@@ -1,14 +1,16 @@
 import { createHash } from 'node:crypto';
 
-import { type CallToolResult, InputSignal, type JsonObject, McpError } from '@decorum/core';
+import { type CallToolResult, InputSignal, type JsonObject, McpError, QuestionError } from '@decorum/core';
 import type { Effect, EffectLog, Question, Run, RunHost } from '@decorum/core/plugin';
 
-import { openQuestions, type Task, type TaskOutcome, type TaskQuestion } from './task.js';
+import { isAnswered, openQuestions, type Task, type TaskOutcome, type TaskQuestion } from './task.js';
 
 /** What a run needs of the runner. */
 export interface RunMeans {
   /** Changes the stored task. Rejects with `LostTask` if this process may not. */
   change(apply: (task: Task) => Task): Promise<Task>;
+  /** Tells the client of progress. */
+  tell(task: Task, progress: JsonObject): void;
   /** Rejects with `LostTask` if another process has taken the task over. */
   requireHeld(): Promise<void>;
   /** The code of an error. */
@@ -27,6 +29,9 @@ export class LostTask extends Error {
     super(`The task ${id} was taken over by another process, or has ended.`);
   }
 }
+
+/** How often a question is asked while its answers are wrong. */
+const MAX_ASKED = 5;
 
 /** Milliseconds between two status messages: each is stored and announced. */
 const MESSAGE_MS = 200;
@@ -76,6 +81,8 @@ export class TaskRun implements RunHost {
   private readonly waiting = new Map<string, Waiting>();
   private position = 0;
   private message: string | undefined;
+  /** Progress that the client has not been told of. */
+  private latest: JsonObject | undefined;
   private timer: NodeJS.Timeout | undefined;
   /** Why it was stopped. */
   private stopped: Error | undefined;
@@ -103,7 +110,7 @@ export class TaskRun implements RunHost {
 
   /** Whether the handler repeats work: it has not reached everything yet that is known of it. */
   get replaying(): boolean {
-    const answered = this.task?.questions.filter(({ answer }) => answer !== undefined) ?? [];
+    const answered = this.task?.questions.filter(isAnswered) ?? [];
     return answered.some(({ name }) => !this.seen.has(name));
   }
 
@@ -143,10 +150,10 @@ export class TaskRun implements RunHost {
   /** Takes over what another request, or another process, has changed. */
   refresh(task: Task): void {
     this.task = task;
-    for (const { key, answer } of task.questions) {
-      if (answer === undefined) continue;
-      this.waiting.get(key)?.resolve();
-      this.waiting.delete(key);
+    for (const question of task.questions) {
+      if (!isAnswered(question)) continue;
+      this.waiting.get(question.key)?.resolve();
+      this.waiting.delete(question.key);
     }
   }
 
@@ -164,7 +171,7 @@ export class TaskRun implements RunHost {
     if (this.seen.has(name))
       throw new Error(`Two questions of one handler have the key "${name}". Give each a unique key.`);
     const digest = digestOf(question);
-    const known = () => this.task?.questions.findLast((each) => each.name === name && each.digest === digest);
+    const known = () => this.task?.questions.filter((each) => each.name === name && each.digest === digest) ?? [];
     if (this.askFirst !== undefined) {
       const answer = await this.askFirst(question);
       this.first.questions.push({ ...entryOf(this.first.questions, { name, digest, question }), answer });
@@ -174,14 +181,18 @@ export class TaskRun implements RunHost {
     await this.created;
     this.seen.add(name);
     for (;;) {
-      const entry = known();
-      if (entry?.answer !== undefined && (question.fits?.(entry.answer) ?? true)) return entry.answer;
-      if (entry === undefined || entry.answer !== undefined) await this.put({ name, digest, question });
-      else await this.answerOf(entry.key);
+      const entries = known();
+      const { key, answer, refusal } = entries.at(-1) ?? {};
+      if (refusal !== undefined) throw new QuestionError(refusal.message, refusal);
+      // the handler's call rejects for a wrong answer
+      if (answer !== undefined && (entries.length >= MAX_ASKED || (question.fits?.(answer) ?? true))) return answer;
+      if (key === undefined || answer !== undefined) await this.put({ name, digest, question });
+      else await this.answerOf(key);
     }
   }
 
   progress(progress: number, total: number | undefined, message: string | undefined): void {
+    this.latest = { progress, ...(total !== undefined && { total }), ...(message !== undefined && { message }) };
     this.say(message ?? (total === undefined ? `${progress}` : `${progress} of ${total}`));
   }
 
@@ -227,7 +238,10 @@ export class TaskRun implements RunHost {
     this.message = message;
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
-      if (this.message === undefined || this.stopped) return;
+      if (this.stopped) return;
+      if (this.latest !== undefined && this.task !== undefined) this.means.tell(this.task, this.latest);
+      this.latest = undefined;
+      if (this.message === undefined) return;
       this.update((task) => task).catch((error: unknown) => {
         if (!(error instanceof LostTask)) this.means.report(error);
       });

@@ -12,6 +12,15 @@ export interface TaskQuestion {
   readonly question: Pick<Question, 'method' | 'params'>;
   /** The client's answer, if it has answered. */
   readonly answer?: JsonObject;
+  /** The error that the client answered with. */
+  readonly refusal?: Refusal;
+}
+
+/** An error that a client answered a question with. */
+export interface Refusal {
+  readonly message: string;
+  readonly code: number;
+  readonly data?: unknown;
 }
 
 /** How the handler of a task has ended: with a result, or with what would be a JSON-RPC error. */
@@ -50,6 +59,9 @@ export type NewTask = Omit<Task, 'version' | 'updatedAt'>;
 export const isOver = ({ outcome, isCancelled }: Pick<Task, 'outcome' | 'isCancelled'>): boolean =>
   outcome !== undefined || isCancelled === true;
 
+/** Whether the client has answered a question. */
+export const isAnswered = ({ answer, refusal }: TaskQuestion): boolean => answer !== undefined || refusal !== undefined;
+
 /** The questions that the client has not answered. */
 export const openQuestions = ({ questions }: Pick<Task, 'questions'>): readonly TaskQuestion[] =>
-  questions.filter(({ answer }) => answer === undefined);
+  questions.filter((question) => !isAnswered(question));

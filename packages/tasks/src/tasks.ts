@@ -3,14 +3,8 @@ import { definePlugin, type Extension, type ExtensionHandler, type Plugin } from
 
 import { invalidTasksOption, settingsOf, type TasksOptions } from './options.js';
 import { Runner } from './runner.js';
-import {
-  type Asking,
-  cancelInSession,
-  getInSession,
-  listInSession,
-  resultInSession,
-  statusNotification,
-} from './session-methods.js';
+import { type Asking, resultInSession } from './result-method.js';
+import { cancelInSession, getInSession, listInSession, statusNotification } from './session-methods.js';
 import { supportOf, TASKS, taskStarter } from './starting.js';
 import { cancelStateless, followTasks, getStateless, updateStateless } from './stateless-methods.js';
 import { SESSIONS, STATELESS } from './revisions.js';

@@ -85,7 +85,7 @@ export class Context {
 
   /** Asks the client a question whose params are complete. */
   [ASK](question: Question): Promise<JsonObject> {
-    return this.#handled(this.#exchange.ask(question));
+    return this.#handled(questions.askDeclared(this.#exchange, question));
   }
 
   /** Log messages to the client. Deprecated by the specification in 2026-07-28: log to stderr, or use OpenTelemetry. */

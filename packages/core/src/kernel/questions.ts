@@ -12,6 +12,7 @@ import { QuestionError, McpError, ToolError } from '../protocol/errors.js';
 import type { Exchange } from '../protocol/exchange.js';
 import { type InputRequest, usesTools } from '../protocol/input.js';
 import type { ClientCapabilities, Root } from '../protocol/model.js';
+import type { Question } from '../protocol/revisions/revision.js';
 import { type Elicited, isElicited, listsRoots, wrongInSample } from './answers.js';
 import {
   type ConfirmOptions,
@@ -84,6 +85,15 @@ export function requireDeclared(exchange: Exchange, { method, params = {} }: Inp
   else requireForms(exchange);
   if (exchange.revision.question({ method, params }) !== undefined) return;
   throw new McpError('missing-capability', `The client's protocol revision does not support this "${method}" request.`);
+}
+
+/**
+ * Asks a question whose params are complete.
+ * @throws {McpError} `missing-capability` if the client has not declared the required capability
+ */
+export async function askDeclared(exchange: Exchange, question: Question): Promise<JsonObject> {
+  requireDeclared(exchange, question as InputRequest);
+  return await exchange.ask(question);
 }
 
 /** Asks the user for data that matches a schema. */

@@ -284,6 +284,8 @@ export class Session implements Conversation, Memory {
         stop(withFailureCause(late, 'timeout'), 'Timed out.');
       };
       const timer = setTimeout(giveUp, ms);
+      const withdraw = () => waiting.has(id) && stop(new QuestionError('The question was withdrawn.'), 'Not needed.');
+      question.until?.addEventListener('abort', withdraw, { once: true });
       const settle: Waiting = (answer) => {
         clearTimeout(timer);
         forget();

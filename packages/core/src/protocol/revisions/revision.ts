@@ -39,6 +39,8 @@ export interface Question {
   readonly identity?: JsonObject | undefined;
   /** Milliseconds to wait for the answer, if the client is asked directly. */
   readonly timeoutMs?: number | undefined;
+  /** Withdraws the question when it aborts, if the client is asked directly. */
+  readonly until?: AbortSignal | undefined;
   /** Whether to accept an answer under the question's `key` that the client sends without being asked. */
   readonly acceptUnsolicited?: boolean | undefined;
   /** Whether an answer is usable. If it is not, the client is asked again where possible. */
