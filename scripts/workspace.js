@@ -94,7 +94,7 @@ export async function build(only = '.') {
   await need(process.execPath, [compiler, '-b', ...libraries]);
   await Promise.all(libraries.map((folder) => bundle(join(ROOT, folder))));
   await need(process.execPath, [compiler, '-b', only]);
-  if (packages.includes('packages/cli')) await bundlePage(join(ROOT, 'packages/cli'));
+  if (only === 'packages/cli' || packages.includes('packages/cli')) await bundlePage(join(ROOT, 'packages/cli'));
   if (only === '.') copyPackages(join(ROOT, 'examples/nest11'));
 }
 

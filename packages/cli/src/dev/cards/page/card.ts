@@ -73,7 +73,7 @@ export class Card {
       ...contextNow(),
       displayMode: 'inline',
       availableDisplayModes: MODES,
-      containerDimensions: { width: host.place.clientWidth, maxHeight: MAX_HEIGHT },
+      containerDimensions: this.roomIn('inline'),
     };
     this.bridge = new AppBridge(null, HOST, capabilities, { hostContext: this.context });
     this.ready = new Promise((resolve) => {
@@ -114,16 +114,16 @@ export class Card {
     return this.bridge.sendToolCancelled({ reason });
   }
 
-  /** Tells the card what has changed on the page, such as its theme. */
-  contextChanged(change: McpUiHostContext = {}): void {
-    this.context = { ...this.context, ...contextNow(), ...change };
+  /** Tells the card what has changed on the page, such as its theme or size. */
+  contextChanged(displayMode = this.context.displayMode ?? 'inline'): void {
+    this.context = { ...this.context, ...contextNow(), displayMode, containerDimensions: this.roomIn(displayMode) };
     if (this.isReady) this.bridge.setHostContext(this.context);
   }
 
   /** Shows the card in another mode, and tells it. */
-  show(displayMode: McpUiDisplayMode): void {
-    this.host.display(displayMode);
-    this.contextChanged({ displayMode });
+  show(mode: McpUiDisplayMode): void {
+    this.host.display(mode);
+    this.contextChanged(mode);
   }
 
   /** Lets the card end, then removes it. */
@@ -133,6 +133,11 @@ export class Card {
     if (this.isReady) await bridge.teardownResource({}, { timeout: TEARDOWN_MS }).catch(() => {});
     await bridge.close();
     frame.remove();
+  }
+
+  private roomIn(mode: McpUiDisplayMode): { width: number } & ({ height: number } | { maxHeight: number }) {
+    const { clientWidth: width, clientHeight: height } = this.host.place;
+    return mode === 'fullscreen' ? { width, height } : { width, maxHeight: MAX_HEIGHT };
   }
 
   /** A transport that adds each message to the list. Messages go only to the frame's own origin. */

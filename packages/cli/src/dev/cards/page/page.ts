@@ -205,6 +205,7 @@ function follow(): void {
   events.addEventListener('changed', () =>
     step(async () => {
       showProblem('');
+      if (!server.isConnected) return location.reload();
       await refresh();
       if (shown === undefined) return;
       await (again.checked ? call() : reload());
@@ -238,6 +239,7 @@ function applyTheme(): void {
 theme.addEventListener('change', applyTheme);
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', applyTheme);
 applyTheme();
+addEventListener('resize', () => card?.contextChanged());
 byId('form', HTMLFormElement).addEventListener('submit', (event) => {
   event.preventDefault();
   step(async () => {

@@ -31,8 +31,12 @@ export class Server {
   );
   private tools: readonly Tool[] = [];
 
+  /** Whether the program has accepted this client. */
+  isConnected = false;
+
   async connect(listsChange: () => void): Promise<void> {
     await this.client.connect(new StreamableHTTPClientTransport(new URL('/mcp', location.href)));
+    this.isConnected = true;
     this.client.setNotificationHandler('notifications/tools/list_changed', listsChange);
   }
 
