@@ -29,7 +29,7 @@ const anchorsOf = (file: string): Set<string> =>
 const ROOT_PAGES = readdirSync(ROOT).filter((file) => file.endsWith('.md'));
 const PAGES = [
   ...ROOT_PAGES,
-  ...['docs', 'packages', 'examples', 'bench'].flatMap((folder) => filesUnder(folder, '.md')),
+  ...['docs', 'packages', 'examples', 'bench', 'skills'].flatMap((folder) => filesUnder(folder, '.md')),
 ];
 
 function brokenLinks(page: string): string[] {

@@ -22,6 +22,7 @@ export interface Block {
 export const PAGES: readonly string[] = [
   'README.md',
   ...filesUnder('docs', '.md'),
+  ...filesUnder('skills', '.md'),
   ...PACKAGES.map((name) => `packages/${name}/README.md`),
 ];
 

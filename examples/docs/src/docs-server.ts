@@ -1,4 +1,5 @@
 import { Completion, type Lifecycle, McpServer, Resource, type ResourceListing } from '@decorum/core';
+import type { Plugin } from '@decorum/core/plugin';
 
 import { PagePath } from './dto.js';
 import { type Change, Library } from './library.js';
@@ -15,7 +16,8 @@ export class DocsServer extends McpServer implements Lifecycle {
   readonly #library: Library;
   readonly #index: SearchIndex;
 
-  constructor(folder: string) {
+  /** @param plugins what else is served */
+  constructor(folder: string, plugins: readonly Plugin[] = []) {
     const library = new Library(folder);
     const index = new SearchIndex();
     super({
@@ -24,6 +26,7 @@ export class DocsServer extends McpServer implements Lifecycle {
       version: '1.0.0',
       instructions: `Answers from the documentation. Search first, then read the sections that were found. ${INDEX} lists all pages.`,
       providers: [new ReadingTools(library, index), new ReadingPrompts(library, index)],
+      plugins,
     });
     this.#library = library;
     this.#index = index;

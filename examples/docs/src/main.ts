@@ -4,9 +4,12 @@ import { parseArgs } from 'node:util';
 import { type McpServer, serveStdio } from '@decorum/core';
 import { listen } from '@decorum/http';
 
+import { skills } from '@decorum/skills';
+
 import { DocsServer } from './docs-server.js';
 
 const DEFAULT_FOLDER = fileURLToPath(new URL('../../../docs', import.meta.url));
+const SKILLS = fileURLToPath(new URL('../../../skills', import.meta.url));
 
 const REMEDIES = new Map([
   ['EADDRINUSE', 'Choose another port: PORT=3001 npm start'],
@@ -15,7 +18,8 @@ const REMEDIES = new Map([
 
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({ allowPositionals: true, options: { stdio: { type: 'boolean' } } });
-  const server = new DocsServer(positionals[0] ?? DEFAULT_FOLDER);
+  const [folder] = positionals;
+  const server = folder === undefined ? new DocsServer(DEFAULT_FOLDER, [skills(SKILLS)]) : new DocsServer(folder);
   try {
     await (values.stdio ? serveStdio(server) : serveHttp(server));
   } catch (error) {

@@ -8,6 +8,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
+import { connect } from '@decorum/testing';
+
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const MAIN = join(ROOT, 'examples/docs/dist/main.js');
 
@@ -62,6 +64,19 @@ describe('The program', () => {
     const response = await fetch(url, { method: 'POST', headers, body: /-d '(.+)'$/.exec(curl)?.[1] ?? '' });
     expect(response.status).toBe(200);
     expect(await response.text()).toContain('decorum-docs');
+  });
+
+  it('serves the skills of this repository with its docs', async () => {
+    const { url } = await startHttp();
+    const client = await connect(url, { revision: '2026-07-28' });
+    const { skills } = await client.request('skills/list');
+    expect(skills).toMatchObject([
+      { frontmatter: { name: 'decorum-server' } },
+      { frontmatter: { name: 'decorum-testing' } },
+    ]);
+    const { contents } = await client.readResource('skill://decorum-server/references/members.md');
+    expect(contents).toMatchObject([{ mimeType: 'text/markdown', text: expect.stringContaining('@Tool') }]);
+    await client.close();
   });
 
   it.each(['SIGINT', 'SIGTERM'] as const)('exits cleanly on %s', async (signal) => {
