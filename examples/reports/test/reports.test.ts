@@ -1,4 +1,4 @@
-// The program, killed and asked as clients do.
+// The program, called as clients with and without tasks do.
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,36 +8,34 @@ import { connect, elicits } from '@decorum/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+const CLIENTS = [
+  ['2025-06-18', { task: false }],
+  ['2025-11-25', { task: false }],
+  ['2025-11-25', { task: true }],
+  ['2026-07-28', { task: false }],
+  ['2026-07-28', { task: true }],
+] as const;
 
-describe.each(['2025-06-18', '2025-11-25', '2026-07-28'])(
-  'the reports, for a client of %s without tasks',
-  (revision) => {
-    let data: string;
-    beforeEach(async () => {
-      data = await mkdtemp(join(tmpdir(), 'reports-'));
-    });
-    afterEach(() => rm(data, { recursive: true }));
+describe.each(CLIENTS)('the reports, for a client of %s with %j', (revision, options) => {
+  let data: string;
+  beforeEach(async () => {
+    data = await mkdtemp(join(tmpdir(), 'reports-'));
+  });
+  afterEach(() => rm(data, { recursive: true }));
 
-    const open = (onElicit: ReturnType<typeof elicits>) =>
-      connect(
-        { command: process.execPath, args: [MAIN, '--stdio'], env: { DATA: data, COOL_DOWN_MS: '0' } },
-        { revision, onElicit },
-      );
+  const call = async (answer: 'accept' | 'decline') => {
+    const env = { DATA: data, COOL_DOWN_MS: '0' };
+    const program = { command: process.execPath, args: [MAIN, '--stdio'], env };
+    const client = await connect(program, { revision, onElicit: elicits(answer) });
+    const { content } = await client.callTool('yearly', { year: 2025 }, options);
+    await client.close();
+    return content;
+  };
 
-    it('are published once the user agrees', async () => {
-      const client = await open(elicits('accept'));
-      const { content } = await client.callTool('yearly', { year: 2025 });
-      expect(content).toEqual([{ type: 'text', text: expect.stringMatching(/^Published: file:/) }]);
-      await client.close();
-      expect(await readdir(join(data, 'site'))).toEqual([expect.stringMatching(/^2025-/)]);
-    });
-
-    it('are not published if the user declines', async () => {
-      const client = await open(elicits('decline'));
-      const { content } = await client.callTool('yearly', { year: 2025 });
-      expect(content).toEqual([{ type: 'text', text: 'Not published.' }]);
-      await client.close();
-      expect(await readdir(data)).toEqual([]);
-    });
-  },
-);
+  it('are published once the user agrees, and not otherwise', async () => {
+    expect(await call('decline')).toEqual([{ type: 'text', text: 'Not published.' }]);
+    expect(await readdir(data)).toEqual([]);
+    expect(await call('accept')).toEqual([{ type: 'text', text: expect.stringMatching(/^Published: file:/) }]);
+    expect(await readdir(join(data, 'site'))).toEqual([expect.stringMatching(/^2025-/)]);
+  });
+});

@@ -16,6 +16,9 @@ import { scriptOf } from './elicits.js';
 import type { Frame } from './frames.js';
 import type { Notification } from './inbox.js';
 import type { Question } from './questions.js';
+import { callTool } from './task-calls.js';
+import type { CallOptions } from './task-types.js';
+import { TestTasks } from './tasks.js';
 
 /** The prompt or resource template to complete: `{ prompt: 'pack' }` or `{ resource: 'weather://{city}' }`. */
 export type CompletionReference = { readonly prompt: string } | { readonly resource: string };
@@ -26,6 +29,8 @@ export type CompletionReference = { readonly prompt: string } | { readonly resou
  * the connection ends before the response.
  */
 export class TestClient {
+  /** Starts tasks, and does with them what clients do. */
+  readonly tasks: TestTasks;
   readonly #connection: Connection;
   #closed: Promise<void> | undefined;
 
@@ -35,6 +40,7 @@ export class TestClient {
    */
   constructor(connection: Connection) {
     this.#connection = connection;
+    this.tasks = new TestTasks(connection);
   }
 
   /** The server's response to `initialize`; undefined in the stateless era, which doesn't have `initialize`. */
@@ -56,8 +62,9 @@ export class TestClient {
    * Calls a tool. Errors for the model are results with `isError`; only protocol errors reject.
    * @param args the arguments, as a client sends them
    */
-  async callTool(name: string, args: object = {}, options: RequestOptions = {}): Promise<CallToolResult> {
-    return await this.#converse<CallToolResult>('tools/call', { name, arguments: args }, options);
+  async callTool(name: string, args: object = {}, options: CallOptions = {}): Promise<CallToolResult> {
+    const result = await callTool(this.#connection, { name, arguments: args }, options);
+    return result as unknown as CallToolResult;
   }
 
   /** Lists the resources on all pages. */

@@ -15,21 +15,26 @@ export interface Request {
   readonly options: RequestOptions;
 }
 
-/**
- * Sends a request. In the stateless era, also answers the server's questions and retries with the answers. Records the
- * origin of the result or error, for the matchers.
- */
-export async function converse(connection: Connection, request: Request): Promise<JsonObject> {
+/** Sends a request, answers the questions in its result, and records its origin. */
+export const converse = async (connection: Connection, request: Request): Promise<JsonObject> =>
+  await recorded(connection, request.params, () => inRounds(connection, request));
+
+/** Runs a request, and records the origin of its result or error for the matchers: its parameters and questions. */
+export async function recorded(
+  connection: Connection,
+  params: JsonObject,
+  run: () => Promise<JsonObject>,
+): Promise<JsonObject> {
   const asked = connection.questions.length;
   const note = (outcome: object) =>
     noteOrigin(outcome, {
       connection,
-      params: request.params,
+      params,
       questions: connection.questions.slice(asked),
     });
   const requireAnswers = () => scriptOf(connection.identity.handlers.onElicit)?.requireComplete();
   try {
-    const result = await inRounds(connection, request);
+    const result = await run();
     requireAnswers();
     note(result);
     return result;
@@ -40,7 +45,8 @@ export async function converse(connection: Connection, request: Request): Promis
   }
 }
 
-async function inRounds(connection: Connection, { method, params, options }: Request): Promise<JsonObject> {
+/** Sends a request. In the stateless era, also answers the server's questions and retries with the answers. */
+export async function inRounds(connection: Connection, { method, params, options }: Request): Promise<JsonObject> {
   let given: JsonObject = {};
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const result = await mirrored(connection, { method, params: { ...params, ...given }, options });

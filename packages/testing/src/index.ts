@@ -15,4 +15,6 @@ export type {
   ServerRequestHandlers,
 } from './questions.js';
 export { type Performance, rehearse, type Rehearsal, type Rehearsed, type RehearseOptions } from './rehearse.js';
+export type { CallOptions, StartOptions, TaskState } from './task-types.js';
+export { TestTasks } from './tasks.js';
 export type { ConnectTarget, Via } from './target.js';

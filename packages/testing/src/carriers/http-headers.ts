@@ -67,8 +67,9 @@ export class RoutingHeaders {
   }
 }
 
-/** The name or URI that a request is about. */
+/** The name, URI or task that a request is about. */
 function subjectOf(method: string, params: JsonObject): unknown {
+  if (method.startsWith('tasks/')) return params['taskId'];
   if (method === 'resources/read') return params['uri'];
   return method === 'tools/call' || method === 'prompts/get' ? params['name'] : undefined;
 }
