@@ -1,5 +1,5 @@
 import { McpServer, serveStdio } from '@decorum/core';
-import { tasks } from '@decorum/tasks';
+import { fileTasks, tasks } from '@decorum/tasks';
 
 import { Reports } from './reports.js';
 import { Sales } from './sales.js';
@@ -8,7 +8,12 @@ import { Site } from './site.js';
 const { DATA = 'data', COOL_DOWN_MS = '60000', PORT } = process.env;
 const reports = new Reports(new Sales(), new Site(`${DATA}/site`), Number(COOL_DOWN_MS));
 
-const server = new McpServer({ name: 'reports', version: '1.0.0', providers: [reports], plugins: [tasks()] });
+const server = new McpServer({
+  name: 'reports',
+  version: '1.0.0',
+  providers: [reports],
+  plugins: [tasks({ store: fileTasks(`${DATA}/tasks`) })],
+});
 
 if (process.argv.includes('--stdio')) await serveStdio(server);
 else {
