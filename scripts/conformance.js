@@ -1,7 +1,9 @@
 /**
- * `npm run conformance`: runs the official conformance suite against `examples/everything`, or against `--url URL`, and
- * its authorization-server scenarios against `examples/secured`. `--revision DATE` runs only one requirement set,
- * `--revision skills` only the scenarios about skills, and `--revision authorization` only the last. `--verbose` also prints the known gaps.
+ * `npm run conformance`: runs the official conformance suite against `examples/everything`, or against `--url URL`: each
+ * requirement set, and all its scenarios. Runs its authorization-server scenarios against `examples/secured`.
+ * `--revision DATE` runs only one requirement set, `--revision skills` only the scenarios about skills, `--revision suite`
+ * only all scenarios, and `--revision authorization` only those about authorization servers. `--verbose` also prints the
+ * known gaps.
  *
  * Fails on issues that are not in `test/conformance/known-gaps.json`, and on known gaps that no longer exist.
  */
@@ -14,6 +16,7 @@ import { AUTHORIZATION, examineAuthorization } from './conformance-authorization
 import { compare, exitIssue, report } from './conformance-report.js';
 import { examineSkills, SKILLS } from './conformance-skills.js';
 import { COMMAND, HOLDER, readResults, RESULTS, startFixture, SUITE } from './conformance-suite.js';
+import { examineAll, WHOLE } from './conformance-whole.js';
 import { run } from './workspace.js';
 
 const { parse } = createRequire(join(HOLDER, 'package.json'))('yaml');
@@ -44,7 +47,7 @@ const { values: options } = parseArgs({
   options: { url: { type: 'string' }, revision: { type: 'string' }, verbose: { type: 'boolean', default: false } },
 });
 const sets = readdirSync(join(SUITE, 'requirements')).map((name) => name.replace(/\.yaml$/, ''));
-sets.push(SKILLS);
+sets.push(SKILLS, WHOLE);
 // a server that somebody else has started has no issuer that this script could sign in at
 if (options.url === undefined) sets.push(AUTHORIZATION);
 const revisions = sets.filter((set) => options.revision === undefined || options.revision === set).sort();
@@ -58,7 +61,8 @@ for (const revision of revisions) {
     continue;
   }
   url ??= await startFixture('examples/everything/dist/main.js', { PORT: '0' });
-  issues.push(...(await (revision === SKILLS ? examineSkills(url) : examine(url, revision))));
+  const examineSet = { [SKILLS]: examineSkills, [WHOLE]: examineAll }[revision];
+  issues.push(...(await (examineSet?.(url) ?? examine(url, revision))));
 }
 
 /** @type {import('./conformance-report.js').Gap[]} */

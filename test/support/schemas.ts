@@ -7,7 +7,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 
 import { newerFields } from './newer-fields.js';
 import { type Revision, REVISIONS, STATELESS } from './requirements.js';
-import { judgeTask } from './task-schemas.js';
+import { judgeTask, withoutTaskIds } from './task-schemas.js';
 
 type Json = Record<string, unknown>;
 
@@ -136,7 +136,7 @@ export function schemaOf(revision: Revision): RevisionSchema {
 export function judge(revision: Revision, message: unknown, method?: string): string[] {
   if (!isObject(message)) return ['it is not an object'];
   const schema = schemaOf(revision);
-  const shape = judgeTask(schema, message, method) ?? judgeShape(schema, message, method);
+  const shape = judgeTask(schema, message, method) ?? judgeShape(schema, withoutTaskIds(message), method);
   return [...shape, ...newerFields(revision, message, method)];
 }
 

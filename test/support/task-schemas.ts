@@ -70,6 +70,15 @@ function stateless({ method: sent, params, result }: Json, method: string | unde
   ];
 }
 
+/** Takes out of an acknowledgement the ids of tasks, which the schema of the revision doesn't have. */
+export function withoutTaskIds(message: Json): Json {
+  if (message['method'] !== 'notifications/subscriptions/acknowledged') return message;
+  const { notifications, ...params } = message['params'] as { notifications: Json };
+  const { taskIds = [], ...others } = notifications;
+  const isRight = Array.isArray(taskIds) && taskIds.every((id) => typeof id === 'string');
+  return isRight ? { ...message, params: { ...params, notifications: others } } : message;
+}
+
 /** The problems of a message about tasks; undefined if it is about something else. */
 export function judgeTask(schema: RevisionSchema, message: Json, method: string | undefined): string[] | undefined {
   if (schema.revision === '2025-11-25') return inSession(schema, message, method);
