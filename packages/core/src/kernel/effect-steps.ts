@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 
 import { PRIVATE_EFFECT } from '../protocol/effects.js';
 import type { Exchange } from '../protocol/exchange.js';
@@ -16,7 +16,12 @@ export const effectKey = ({ ownEffects }: Exchange, key: string): string =>
 export async function sleep(exchange: Exchange, key: string, ms: number): Promise<void> {
   if (!(ms >= 0)) throw new TypeError("`ctx.sleep` takes a key and milliseconds, as in `ctx.sleep('retry', 5000)`.");
   const end = await exchange.once(`${PRIVATE_EFFECT}sleep ${key}`, () => Date.now() + ms);
+  if (end <= Date.now()) return;
+  await (exchange.peer.sleep?.(end, exchange.signal) ?? sleepUntil(end, exchange.signal));
+}
+
+async function sleepUntil(end: number, signal: AbortSignal): Promise<void> {
   for (let left = end - Date.now(); left > 0; left = end - Date.now()) {
-    await wait(Math.min(left, MAX_DELAY_MS), undefined, { signal: exchange.signal });
+    await delay(Math.min(left, MAX_DELAY_MS), undefined, { signal });
   }
 }

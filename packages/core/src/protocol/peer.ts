@@ -89,6 +89,12 @@ export interface Peer {
    */
   ask(question: Question, asker: Asker): Promise<JsonObject>;
   /**
+   * Waits in place of a handler that sleeps. Without it, the handler waits for a timer.
+   * @param end milliseconds since 1970
+   * @throws {DOMException} `AbortError` once `signal` aborts
+   */
+  readonly sleep?: ((end: number, signal: AbortSignal) => Promise<void>) | undefined;
+  /**
    * Marks the request's state as used, if states are single-use.
    * @throws {McpError} `invalid-state` if the state was used before
    */

@@ -37,6 +37,7 @@ class HostPeer implements Peer {
   readonly sessionId: string | undefined;
   readonly logLevel: LogLevel = 'debug';
   readonly effects: Effects;
+  readonly sleep: Peer['sleep'];
   private readonly host: RunHost;
   private readonly origin: Origin | undefined;
 
@@ -49,6 +50,7 @@ class HostPeer implements Peer {
     this.revision = revisionOf(call.revision) as Revision;
     this.client = call.client;
     this.sessionId = call.sessionId;
+    this.sleep = host.sleep?.bind(host);
     this.effects = origin?.effects ?? new Effects(host.effects);
     this.effects.log = host.log;
     this.effects.id(() => host.id);
@@ -141,10 +143,12 @@ export function runDetached(plan: ToolPlan, detached: Detached, parts: RunParts)
       inFlight.leave(exchange, undefined);
     }
   };
-  const result = Promise.race([end(), cancelled]);
+  const ending = end();
+  const result = Promise.race([ending, cancelled]);
   // whoever cancels a run may not wait for its result
   result.catch(() => {});
-  return { result, cancel: (why, reason) => exchange.cancel(why, reason) };
+  const ended = Promise.allSettled([ending]).then(() => undefined);
+  return { result, ended, cancel: (why, reason) => exchange.cancel(why, reason) };
 }
 
 interface Detached {

@@ -67,6 +67,12 @@ export interface RunHost {
   readonly replaying?: boolean;
   /** Asks the client. */
   ask(question: Question): Promise<JsonObject>;
+  /**
+   * Waits while the handler sleeps. Without it, the handler waits for a timer.
+   * @param end milliseconds since 1970
+   * @param signal aborts when the run is cancelled: reject then
+   */
+  sleep?(end: number, signal: AbortSignal): Promise<void>;
   /** Receives the progress of the handler. */
   progress?(progress: number, total: number | undefined, message: string | undefined): void;
   /** Receives a notification that the handler sends, such as a log message. */
@@ -80,6 +86,8 @@ export interface Run {
    * with the `InputSignal` that `ask` of the host has thrown.
    */
   readonly result: Promise<CallToolResult>;
+  /** Resolves once the handler has ended. That may be long after the run was cancelled. */
+  readonly ended: Promise<void>;
   /** Aborts `ctx.signal`, and rejects pending questions. The handler can ask nothing more, and runs no further effects. */
   cancel(why: Cancellation, reason?: string): void;
 }
