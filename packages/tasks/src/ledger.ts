@@ -1,5 +1,6 @@
 import type { ExtensionHost } from '@decorum/core/plugin';
 
+import { Queue } from './store/queue.js';
 import type { StoredTask, TaskStore } from './store/task-store.js';
 import { isOver, type NewTask, type Task } from './task.js';
 
@@ -10,6 +11,10 @@ const MAX_TRIES = 100;
 export class Ledger {
   /** Tasks by what the store returned: a store in memory returns the same object until the task changes. */
   private readonly read = new WeakMap<StoredTask, Task>();
+  /** Changes of one task wait for each other, and don't compete. */
+  private readonly changes = new Queue(Infinity);
+  /** Tasks that can't be opened, which are reported once. */
+  private readonly unreadable = new Set<string>();
 
   constructor(
     private readonly store: TaskStore,
@@ -24,8 +29,8 @@ export class Ledger {
 
   /** Stores a new task. */
   async create(task: NewTask): Promise<Task> {
-    const created: Task = { ...task, version: 1, updatedAt: task.createdAt };
-    if (await this.store.set(this.encode(created))) return created;
+    const created = await this.put({ ...task, version: 1, updatedAt: task.createdAt });
+    if (created !== undefined) return created;
     throw new Error(`There is a task with the id ${task.id}.`);
   }
 
@@ -35,14 +40,7 @@ export class Ledger {
    * @returns the task as it is then; undefined if there is none
    */
   async change(id: string, apply: (task: Task) => Task | undefined): Promise<Task | undefined> {
-    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-      const task = await this.get(id);
-      const changed = task && apply(task);
-      if (task === undefined || changed === undefined) return task;
-      const next: Task = { ...changed, version: task.version + 1, updatedAt: Math.max(Date.now(), task.updatedAt) };
-      if (await this.store.set(this.encode(next))) return next;
-    }
-    throw new Error(`The task ${id} changes too often to be changed.`);
+    return await this.changes.run(id, async () => await this.tryChange(id, apply));
   }
 
   /** Tasks of an owner, oldest first. */
@@ -51,7 +49,20 @@ export class Ledger {
     return stored.flatMap((each) => this.decode(each) ?? []);
   }
 
-  private encode(task: Task): StoredTask {
+  private async tryChange(id: string, apply: (task: Task) => Task | undefined): Promise<Task | undefined> {
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      const task = await this.get(id);
+      const changed = task && apply(task);
+      if (task === undefined || changed === undefined) return task;
+      const updatedAt = Math.max(Date.now(), task.updatedAt);
+      const next = await this.put({ ...changed, version: task.version + 1, updatedAt });
+      if (next !== undefined) return next;
+    }
+    throw new Error(`The task ${id} changes too often to be changed.`);
+  }
+
+  /** Returns the task as it was stored; undefined if the store has another version. */
+  private async put(task: Task): Promise<Task | undefined> {
     const { id, version, owner, createdAt, ttlMs, holder } = task;
     const json = JSON.stringify(task);
     const stored: StoredTask = {
@@ -64,8 +75,10 @@ export class Ledger {
       expiresAt: ttlMs === undefined ? undefined : createdAt + ttlMs,
       text: this.store.isDurable ? (this.host.seal?.(json, id) ?? '') : json,
     };
-    this.read.set(stored, task);
-    return stored;
+    // handlers may change what they have recorded or asked, but not the task
+    const copy = JSON.parse(json) as Task;
+    this.read.set(stored, copy);
+    return (await this.store.set(stored)) ? copy : undefined;
   }
 
   /** A task whose text can't be opened was sealed with another secret, or altered: it counts as unknown. */
@@ -74,13 +87,21 @@ export class Ledger {
     if (known !== undefined) return known;
     const json = this.store.isDurable ? this.host.open(stored.text, stored.id) : stored.text;
     if (json === undefined) {
-      this.host.report(
-        new Error(`The task ${stored.id} can't be opened: it was altered, or sealed with another secret.`),
-      );
+      this.reportUnreadable(stored.id);
       return undefined;
     }
     const task = { ...(JSON.parse(json) as Task), version: stored.version };
     this.read.set(stored, task);
     return task;
+  }
+
+  private reportUnreadable(id: string): void {
+    if (this.unreadable.has(id)) return;
+    this.unreadable.add(id);
+    this.host.report(
+      new Error(
+        `The task ${id} can't be opened: it was altered, or sealed with another secret. It is left as it is. Add the secret to the list \`secret\`.`,
+      ),
+    );
   }
 }

@@ -6,9 +6,10 @@ import { type ExtensionHost, ownerOf, type StartingCall, type ToolCall } from '@
 import type { Ledger } from './ledger.js';
 import { invalidTasksOption, type Settings } from './options.js';
 import { RunningTasks } from './running-tasks.js';
+import { GuardedStore } from './store/guarded-store.js';
 import { Takeover } from './takeover.js';
 import { isOver, type NewTask, openQuestions, type Refusal, type Task } from './task.js';
-import { LostTask, type TaskRun } from './task-run.js';
+import type { TaskRun } from './task-run.js';
 
 /** Who may see a task. Empty for callers without a principal. */
 export function ownerDigest(principal: ToolCall['principal']): string {
@@ -18,26 +19,32 @@ export function ownerDigest(principal: ToolCall['principal']): string {
 
 /** Starts tasks, and does what clients ask of them. */
 export class Runner {
+  readonly settings: Settings;
   private readonly running: RunningTasks;
   private readonly takeover: Takeover;
   private readonly ends: (() => void)[] = [];
+  /** Owners of the tasks that are being created, which the store does not count yet. */
+  private readonly creating: string[] = [];
   /** Whether it takes no more tasks. */
   isStopping = false;
 
   /** @throws {DecorumError} `DECORUM_INVALID_OPTION` for a durable store without a secret */
   constructor(
-    readonly settings: Settings,
+    private readonly given: Settings,
     readonly host: ExtensionHost,
   ) {
-    if (settings.store.isDurable && host.seal === undefined) {
+    const { store, leaseMs } = given;
+    if (store.isDurable && host.seal === undefined) {
       const remedy = 'Set `secret` or DECORUM_SECRET to at least 32 random characters';
       throw invalidTasksOption(
         'store',
         `keeps tasks beyond the end of the process, and seals them with the server's secret, which is missing. ${remedy}`,
       );
     }
-    this.running = new RunningTasks(settings, host);
-    this.takeover = new Takeover(settings, host, this.running);
+    const report = (error: unknown, message: string) => host.report(error, message);
+    this.settings = { ...given, store: new GuardedStore(store, report, leaseMs) };
+    this.running = new RunningTasks(this.settings, host);
+    this.takeover = new Takeover(this.settings, host, this.running);
   }
 
   get ledger(): Ledger {
@@ -51,7 +58,7 @@ export class Runner {
 
   /** Opens the store, and takes over the tasks that nobody runs. */
   async open(): Promise<void> {
-    const { store } = this.settings;
+    const { store } = this.given;
     await store.open?.({ name: this.host.server, report: this.host.report });
     this.ends.push(this.host.subscribe((published) => void this.running.heard(published)));
     if (store.isDurable) this.ends.push(await this.takeover.begin());
@@ -61,23 +68,15 @@ export class Runner {
   stop(): void {
     this.isStopping = true;
     this.takeover.stop();
-    for (const run of this.running.runs.values()) {
-      if (!run.isWaiting) continue;
-      run.stop('closing', new LostTask(run.id));
-      this.running.wake(run.id);
-    }
+    this.running.close();
   }
 
   /** Gives back what is left, and closes the store. */
   async close(): Promise<void> {
-    const { store } = this.settings;
+    await this.running.end();
     for (const end of this.ends) end();
-    for (const [id, run] of this.running.runs) {
-      run.stop('closing', new LostTask(id));
-      await this.running.release(id);
-    }
-    await store.end?.(this.running.process);
-    await store.close?.();
+    await Promise.resolve(this.settings.store.end?.(this.running.process)).catch(() => {});
+    await this.given.store.close?.();
   }
 
   /**
@@ -85,37 +84,34 @@ export class Runner {
    * @returns the task, or the result that ends the round
    */
   async start(starting: StartingCall): Promise<{ readonly task: Task } | { readonly interim: JsonObject }> {
-    await this.requireRoom(starting.call);
-    const task = this.newTask(starting.call, undefined);
-    const run = this.running.runOf(task.id, task.call.revision);
-    run.watch(
-      (host) => starting.detach(host),
-      (question) => starting.ask(question),
-    );
-    // everything that needs no timer and no I/O happens before: the handler's first turn
-    await new Promise<void>((resolve) => void setImmediate(resolve));
-    const interim = starting.interim();
-    if (interim !== undefined) {
-      run.drop();
-      this.running.forget(task.id);
-      return { interim: await interim };
-    }
-    const effects = new Map(
-      [...starting.effects(), ...run.first.effects.values()].map((effect) => [effect[0], effect]),
-    );
-    return {
-      task: await this.create(run, { ...task, effects: [...effects.values()], questions: run.first.questions }),
-    };
+    return await this.admit(starting.call, async () => {
+      const task = this.newTask(starting.call, undefined);
+      const run = this.running.runOf(task.id, task.call.revision);
+      this.running.watch(
+        run,
+        (host) => starting.detach(host),
+        (question) => starting.ask(question),
+      );
+      // everything that needs no timer and no I/O happens before: the handler's first turn
+      await new Promise<void>((resolve) => void setImmediate(resolve));
+      const interim = starting.interim();
+      if (interim !== undefined) {
+        this.running.runs.delete(task.id);
+        return { interim: await interim };
+      }
+      return { task: await this.create(run, { ...task, ...run.settle(starting.effects()) }) };
+    });
   }
 
   /** Starts a task at once. */
   async startNow(starting: StartingCall, ttlMs: number | undefined): Promise<Task> {
-    await this.requireRoom(starting.call);
-    const task = this.newTask(starting.call, ttlMs);
-    const run = this.running.runOf(task.id, task.call.revision);
-    const created = await this.create(run, task);
-    run.watch((host) => starting.detach(host));
-    return created;
+    return await this.admit(starting.call, async () => {
+      const task = this.newTask(starting.call, ttlMs);
+      const run = this.running.runOf(task.id, task.call.revision);
+      const created = await this.create(run, task);
+      this.running.watch(run, (host) => starting.detach(host));
+      return created;
+    });
   }
 
   /**
@@ -182,19 +178,34 @@ export class Runner {
       return created;
     } catch (error) {
       this.running.lose(task.id, error as Error);
+      void this.takeover.discard(task.id);
       throw error;
     }
   }
 
-  /** @throws {McpError} `too-many-requests` or `closing` */
-  private async requireRoom({ principal }: ToolCall): Promise<void> {
-    if (this.isStopping) throw new McpError('closing', 'The server is closing.');
+  /**
+   * Begins a task if there is room for it.
+   * @param begin adds the run of the task before it first waits
+   * @throws {McpError} `too-many-requests` or `closing`
+   */
+  private async admit<T>({ principal }: ToolCall, begin: () => Promise<T>): Promise<T> {
     const { store, maxTasks, maxTasksPerPrincipal, maxRunning } = this.settings;
     const owner = ownerDigest(principal);
     const { all, own } = await store.count(owner);
+    if (this.isStopping) throw new McpError('closing', 'The server is closing.');
+    const { creating } = this;
+    const owns = own + creating.filter((each) => each === owner).length;
     const isFull =
-      all >= maxTasks || this.running.runs.size >= maxRunning || (owner !== '' && own >= maxTasksPerPrincipal);
+      all + creating.length >= maxTasks ||
+      this.running.count >= maxRunning ||
+      (owner !== '' && owns >= maxTasksPerPrincipal);
     if (isFull) throw new McpError('too-many-requests', 'There are too many tasks. Try again later.');
+    creating.push(owner);
+    try {
+      return await begin();
+    } finally {
+      creating.splice(creating.indexOf(owner), 1);
+    }
   }
 }
 

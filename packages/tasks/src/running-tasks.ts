@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 
 import type { JsonObject } from '@decorum/core';
-import type { ExtensionHost } from '@decorum/core/plugin';
+import type { ExtensionHost, Question, Run, RunHost } from '@decorum/core/plugin';
 
 import { Ledger } from './ledger.js';
+import { LostTask } from './lost-task.js';
 import type { Settings } from './options.js';
-import { isOver, type Task, type TaskOutcome } from './task.js';
-import { LostTask, type RunMeans, TaskRun } from './task-run.js';
+import { isOver, type Task } from './task.js';
+import { type RunMeans, TaskRun } from './task-run.js';
 
 /** The longest delay of a timer, in milliseconds. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
@@ -17,10 +18,13 @@ export class RunningTasks {
   /** This process, as stores know it. */
   readonly process = randomUUID();
   readonly runs = new Map<string, TaskRun>();
-  private readonly expiries = new Map<string, NodeJS.Timeout>();
+  /** The runs whose handlers have not ended, including those that were stopped and ignore it. */
+  private readonly live = new Set<TaskRun>();
   private readonly watchers = new Map<string, Set<() => void>>();
   /** When this process was last recorded as living, in milliseconds since 1970. */
   private beatAt = 0;
+  private beating: Promise<void> | undefined;
+  private isClosing = false;
 
   constructor(
     private readonly settings: Settings,
@@ -29,20 +33,32 @@ export class RunningTasks {
     this.ledger = new Ledger(settings.store, host);
   }
 
-  /** Records that this process lives. */
+  /** How many handlers run. */
+  get count(): number {
+    return this.live.size;
+  }
+
+  /** Records that this process lives. If it was away for long, it then looks for the tasks that it has lost. */
   async beat(): Promise<void> {
+    this.beating ??= this.beatNow().finally(() => (this.beating = undefined));
+    await this.beating;
+  }
+
+  private async beatNow(): Promise<void> {
     const now = Date.now();
     await this.settings.store.beat(this.process, this.settings.leaseMs);
+    if (this.isLate) await Promise.all([...this.runs.keys()].map((id) => this.check(id)));
     this.beatAt = now;
   }
 
   /** Whether this process was away for so long that another one may have taken over. */
-  get isLate(): boolean {
+  private get isLate(): boolean {
     return this.settings.store.isDurable && this.beatAt + this.settings.leaseMs < Date.now();
   }
 
   /** Resolves when a task may have changed, and in any case after a while. */
   async next(id: string, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
     await new Promise<void>((resolve) => {
       const watchers = this.watchers.get(id) ?? new Set();
       this.watchers.set(id, watchers);
@@ -82,73 +98,101 @@ export class RunningTasks {
 
   /** Reads a task that another process may have changed. */
   async check(id: string): Promise<void> {
-    try {
-      const task = await this.ledger.get(id);
-      if (task !== undefined) this.apply(task);
-      else this.lose(id);
-    } catch (error) {
-      this.host.report(error, 'tasks: the store failed');
-    }
+    const task = await this.ledger.get(id);
+    if (task !== undefined) this.apply(task);
+    else if (this.runs.get(id)?.version) this.lose(id);
   }
 
   /** Takes note of a change that another process made. */
   async heard({ taskId: id, by, progress }: JsonObject): Promise<void> {
     if (typeof id !== 'string' || by === this.process || progress !== undefined) return;
-    if (this.runs.has(id) || this.watchers.has(id)) await this.check(id);
+    // if the store fails, `Takeover` looks again
+    if (this.runs.has(id) || this.watchers.has(id)) await this.check(id).catch(() => {});
   }
 
   runOf(id: string, revision: string, stored?: Task): TaskRun {
     const means: RunMeans = {
       change: async (apply) => await this.changeHeld(id, apply),
       requireHeld: async () => {
-        if (this.isLate) await this.changeHeld(id, (task) => task);
+        if (this.isLate) await this.beat();
       },
       tell: (task, progress) => this.tell(task, progress),
       codeOf: (error) => this.host.codeOf(revision, error),
-      ended: async (outcome) => await this.ended(id, outcome),
+      rests: () => {
+        if (this.isClosing && this.mayYield(run)) this.yield(run);
+      },
+      release: async () => await this.release(id),
       report: (error) => this.host.report(error),
     };
     const run = new TaskRun(id, means, stored);
     this.runs.set(id, run);
+    this.live.add(run);
     return run;
+  }
+
+  /** Begins to run the handler of a task. */
+  watch(run: TaskRun, start: (host: RunHost) => Run, ask?: (question: Question) => Promise<JsonObject>): void {
+    run.watch(start, ask);
+    const forget = () => void this.live.delete(run);
+    void (run.ended?.then(forget) ?? forget());
   }
 
   /** Ends a handler whose task has expired. */
   expire(run: TaskRun, task: Task): void {
     const { id, createdAt, ttlMs = Infinity } = task;
     const left = createdAt + ttlMs - Date.now();
-    const due = () => {
-      if (this.runs.get(id) !== run) return;
-      if (left > MAX_DELAY_MS) this.expire(run, task);
-      else this.lose(id);
-    };
-    if (left !== Infinity) this.expiries.set(id, setTimeout(due, Math.min(left, MAX_DELAY_MS)).unref());
+    const due = () => (left > MAX_DELAY_MS ? this.expire(run, task) : this.lose(id));
+    if (left !== Infinity && this.runs.get(id) === run)
+      run.expiry = setTimeout(due, Math.min(left, MAX_DELAY_MS)).unref();
   }
 
-  /** Forgets a handler that has ended, or that this process must not run any more. */
-  forget(id: string): void {
-    this.runs.delete(id);
-    clearTimeout(this.expiries.get(id));
-    this.expiries.delete(id);
+  /** Stops what waits, from now on: the others have time to end. */
+  close(): void {
+    this.isClosing = true;
+    for (const run of this.runs.values()) if (this.mayYield(run)) this.yield(run);
   }
 
+  /** Stops everything, and leaves it to other processes. */
+  async end(): Promise<void> {
+    const runs = [...this.runs.values()];
+    for (const run of runs) run.stop('closing', new LostTask(run.id));
+    await Promise.all(runs.map(async ({ id }) => await this.release(id)));
+  }
+
+  /** Leaves a task to other processes. */
   async release(id: string): Promise<void> {
-    this.forget(id);
-    if (!this.settings.store.isDurable) return;
-    await this.ledger.change(id, (task) =>
-      task.holder === this.process && !isOver(task) ? { ...task, holder: undefined } : undefined,
-    );
+    if (this.settings.store.isDurable) {
+      // if the store fails, others take it over once the lease of this process has ended
+      const isOurs = (task: Task) => task.holder === this.process && !isOver(task);
+      await this.ledger
+        .change(id, (task) => (isOurs(task) ? { ...task, holder: undefined } : undefined))
+        .catch(() => {});
+    }
+    this.runs.delete(id);
   }
 
   /** Aborts the handler of a task that this process must not run any more. */
   lose(id: string, error: Error = new LostTask(id)): void {
     const run = this.runs.get(id);
-    this.forget(id);
-    run?.stop('client', error);
+    if (run === undefined) return;
+    this.runs.delete(id);
+    run.stop('client', error);
+    if (run.ended === undefined) this.live.delete(run);
+  }
+
+  /** Whether another process can go on with a task, or nobody will while this one closes. */
+  private mayYield(run: TaskRun): boolean {
+    return run.isWaiting || (run.isSleeping && this.settings.store.isDurable);
+  }
+
+  private yield(run: TaskRun): void {
+    run.stop('closing', new LostTask(run.id));
+    this.wake(run.id);
+    void this.release(run.id);
   }
 
   /** Has those who wait for a change look again. */
-  wake(id: string): void {
+  private wake(id: string): void {
     for (const wake of this.watchers.get(id) ?? []) wake();
   }
 
@@ -156,7 +200,10 @@ export class RunningTasks {
   private apply(task: Task): void {
     const { id, holder } = task;
     this.wake(id);
-    if (holder === this.process && !isOver(task)) this.runs.get(id)?.refresh(task);
+    const run = this.runs.get(id);
+    // it may have been read before it was taken over
+    if (run === undefined || task.version < run.version) return;
+    if (holder === this.process && !isOver(task)) run.refresh(task);
     else this.lose(id);
   }
 
@@ -168,20 +215,10 @@ export class RunningTasks {
       return isHeld ? apply(now) : undefined;
     });
     if (isHeld && task !== undefined) return task;
+    // an end that the store seemed to reject may have been stored
+    if (task !== undefined) this.apply(task);
     const lost = new LostTask(id);
     this.lose(id, lost);
     throw lost;
-  }
-
-  private async ended(id: string, outcome: TaskOutcome | undefined): Promise<void> {
-    if (outcome === undefined) return await this.release(id);
-    this.forget(id);
-    const message = 'error' in outcome ? outcome.error.message : undefined;
-    await this.changeHeld(id, (task) => ({
-      ...task,
-      outcome,
-      holder: undefined,
-      ...(message !== undefined && { statusMessage: message }),
-    }));
   }
 }

@@ -1,9 +1,12 @@
-import { createHash } from 'node:crypto';
-
 import { type CallToolResult, InputSignal, type JsonObject, McpError, QuestionError } from '@decorum/core';
 import type { Effect, EffectLog, Question, Run, RunHost } from '@decorum/core/plugin';
 
+import { LostTask } from './lost-task.js';
+import { Reports } from './reports.js';
+import { isOutage } from './store/guarded-store.js';
 import { isAnswered, openQuestions, type Task, type TaskOutcome, type TaskQuestion } from './task.js';
+import { askedAs, knownOf, withQuestion } from './task-questions.js';
+import { insist, sleepUntil } from './waits.js';
 
 /** What a run needs of the runner. */
 export interface RunMeans {
@@ -11,52 +14,23 @@ export interface RunMeans {
   change(apply: (task: Task) => Task): Promise<Task>;
   /** Tells the client of progress. */
   tell(task: Task, progress: JsonObject): void;
-  /** Rejects with `LostTask` if another process has taken the task over. */
+  /** Stops the run if another process has taken the task over. */
   requireHeld(): Promise<void>;
   /** The code of an error. */
   codeOf(error: Error): number;
-  /** Called when the run is over: with its outcome, or without one if its process is closing. */
-  ended(outcome: TaskOutcome | undefined): Promise<void>;
+  /** Called when the handler begins to wait for the client, or to sleep. */
+  rests(): void;
+  /** Called when the handler was stopped because the process is closing. */
+  release(): Promise<void>;
   /** Reports an error, which no client sees. */
   report(error: unknown): void;
-}
-
-/** Another process runs the task, or it has ended. */
-export class LostTask extends Error {
-  override readonly name = 'LostTask';
-
-  constructor(id: string) {
-    super(`The task ${id} was taken over by another process, or has ended.`);
-  }
 }
 
 /** How often a question is asked while its answers are wrong. */
 const MAX_ASKED = 5;
 
-/** Milliseconds between two status messages: each is stored and announced. */
-const MESSAGE_MS = 200;
-
-const digestOf = ({ method, identity, params }: Question): string =>
-  createHash('sha256')
-    .update(JSON.stringify([method, identity ?? params]))
-    .digest('base64url');
-
-/** A question that the handler asks. */
-interface Asked {
-  readonly name: string;
-  readonly digest: string;
-  readonly question: Question;
-}
-
-/** A new question, with a key that no other question of the task has. */
-function entryOf(others: readonly TaskQuestion[], { name, digest, question }: Asked): TaskQuestion {
-  const taken = new Set(others.map(({ key }) => key));
-  const plain = name.startsWith('#') ? `question-${name.slice(1)}` : name;
-  let key = plain;
-  for (let count = 2; taken.has(key); count += 1) key = `${plain}~${count}`;
-  const { method, params } = question;
-  return { name, key, digest, question: { method, params } };
-}
+/** The code of JSON-RPC. */
+const INTERNAL_ERROR = -32603;
 
 interface Waiting {
   resolve(): void;
@@ -67,28 +41,26 @@ interface Waiting {
 export class TaskRun implements RunHost {
   readonly log: EffectLog;
   readonly effects: readonly Effect[];
+  /** Ends the handler when the task expires. */
+  expiry: NodeJS.Timeout | undefined;
   /** The task as it was stored last; undefined before it is created. */
   private task: Task | undefined;
   private run: Run | undefined;
   /** Asks within the request, before the task is created. */
   private askFirst: ((question: Question) => Promise<JsonObject>) | undefined;
   /** What happened before the task was created. */
-  readonly first: { readonly effects: Map<string, Effect>; readonly questions: TaskQuestion[] } = {
-    effects: new Map(),
-    questions: [],
-  };
+  private readonly first = { effects: new Map<string, Effect>(), questions: [] as readonly TaskQuestion[] };
   private readonly seen = new Set<string>();
   private readonly waiting = new Map<string, Waiting>();
+  private sleepers = 0;
   private position = 0;
-  private message: string | undefined;
-  /** Progress that the client has not been told of. */
-  private latest: JsonObject | undefined;
-  private timer: NodeJS.Timeout | undefined;
-  /** Why it was stopped. */
-  private stopped: Error | undefined;
+  private readonly reports = new Reports((progress) => this.tell(progress));
+  private readonly stopping = new AbortController();
   private begin!: (task: Task) => void;
-  private readonly created = new Promise<Task>((resolve) => {
+  private abandon!: (error: Error) => void;
+  private readonly created = new Promise<Task>((resolve, reject) => {
     this.begin = resolve;
+    this.abandon = reject;
   });
 
   /** @param stored the task, if it goes on after another process */
@@ -98,10 +70,11 @@ export class TaskRun implements RunHost {
     stored?: Task,
   ) {
     this.effects = stored?.effects ?? [];
+    this.created.catch(() => {});
     this.log = {
       begin: async () => {
+        if (this.task !== undefined) await insist(() => this.means.requireHeld(), this.stopping.signal);
         if (this.stopped) throw this.stopped;
-        await this.means.requireHeld();
       },
       record: (effect) => this.record(effect),
     };
@@ -114,54 +87,82 @@ export class TaskRun implements RunHost {
     return answered.some(({ name }) => !this.seen.has(name));
   }
 
+  /** The version of the task that it knows; 0 before the task is created. */
+  get version(): number {
+    return this.task?.version ?? 0;
+  }
+
+  /** Why it was stopped. */
+  private get stopped(): Error | undefined {
+    return this.stopping.signal.reason as Error | undefined;
+  }
+
   /** Whether the handler waits for the client. */
   get isWaiting(): boolean {
     return this.waiting.size > 0;
   }
 
+  /** Whether the handler sleeps. */
+  get isSleeping(): boolean {
+    return this.sleepers > 0;
+  }
+
+  /** Resolves once the handler has ended; undefined if it has not begun. */
+  get ended(): Promise<void> | undefined {
+    return this.run?.ended;
+  }
+
   /**
-   * Begins to watch the handler.
+   * Begins to run the handler, unless it was stopped already.
    * @param askFirst answers questions until the task is created; undefined if it is created already
    */
   watch(start: (host: RunHost) => Run, askFirst?: (question: Question) => Promise<JsonObject>): void {
+    if (this.stopped) return;
     this.askFirst = askFirst;
-    this.run = start(this);
-    const ended = this.run.result.then(
-      (result) => this.end({ result }),
-      (error: unknown) => this.fail(error),
-    );
-    ended.catch((error: unknown) => {
-      if (!(error instanceof LostTask)) this.means.report(error);
-    });
+    void this.follow(start);
+  }
+
+  private async follow(start: (host: RunHost) => Run): Promise<void> {
+    try {
+      this.run = start(this);
+      await this.end({ result: await this.run.result });
+    } catch (error) {
+      await this.fail(error).catch(async (failure: unknown) => await this.failMasked(failure));
+    }
+  }
+
+  /** Ends the time in which the handler may ask within its request. Returns what happened in it. */
+  settle(effects: readonly Effect[]): Pick<Task, 'effects' | 'questions'> {
+    this.askFirst = undefined;
+    const all = new Map([...effects.map((effect) => [effect[0], effect] as const), ...this.first.effects]);
+    return { effects: [...all.values()], questions: this.first.questions };
   }
 
   /** The task is stored: from now on, its handler's questions are the task's. */
   create(task: Task): void {
-    this.askFirst = undefined;
     this.task = task;
     this.begin(task);
   }
 
-  /** The request ended its round, so there is no task. */
-  drop(): void {
-    this.stopped = new LostTask(this.id);
-  }
-
   /** Takes over what another request, or another process, has changed. */
   refresh(task: Task): void {
+    if (task.version < this.version) return;
     this.task = task;
-    for (const question of task.questions) {
-      if (!isAnswered(question)) continue;
-      this.waiting.get(question.key)?.resolve();
-      this.waiting.delete(question.key);
+    const open = new Set(openQuestions(task).map(({ key }) => key));
+    for (const [key, { resolve }] of this.waiting) {
+      if (open.has(key)) continue;
+      resolve();
+      this.waiting.delete(key);
     }
   }
 
   /** Aborts the handler. */
   stop(why: 'client' | 'closing', error: Error): void {
-    this.stopped ??= error;
-    clearTimeout(this.timer);
+    this.reports.stop();
+    clearTimeout(this.expiry);
+    this.stopping.abort(error);
     this.run?.cancel(why, error.message);
+    this.abandon(error);
     for (const { reject } of this.waiting.values()) reject(error);
     this.waiting.clear();
   }
@@ -170,54 +171,60 @@ export class TaskRun implements RunHost {
     const name = question.key ?? `#${++this.position}`;
     if (this.seen.has(name))
       throw new Error(`Two questions of one handler have the key "${name}". Give each a unique key.`);
-    const digest = digestOf(question);
-    const known = () => this.task?.questions.filter((each) => each.name === name && each.digest === digest) ?? [];
+    const asked = askedAs(name, question);
     if (this.askFirst !== undefined) {
       const answer = await this.askFirst(question);
-      this.first.questions.push({ ...entryOf(this.first.questions, { name, digest, question }), answer });
+      const answered = (each: TaskQuestion) => (each.name === name ? { answer, ...each } : each);
+      this.first.questions = withQuestion(this.first.questions, asked).map(answered);
       this.seen.add(name);
       return answer;
     }
     await this.created;
     this.seen.add(name);
     for (;;) {
-      const entries = known();
+      const entries = knownOf(this.task?.questions ?? [], asked);
       const { key, answer, refusal } = entries.at(-1) ?? {};
       if (refusal !== undefined) throw new QuestionError(refusal.message, refusal);
       // the handler's call rejects for a wrong answer
-      if (answer !== undefined && (entries.length >= MAX_ASKED || (question.fits?.(answer) ?? true))) return answer;
-      if (key === undefined || answer !== undefined) await this.put({ name, digest, question });
-      else await this.answerOf(key);
+      const isFinal = answer !== undefined && (entries.length >= MAX_ASKED || (question.fits?.(answer) ?? true));
+      if (isFinal) return structuredClone(answer);
+      if (key !== undefined && answer === undefined) await this.answerOf(key);
+      else await this.update((task) => ({ ...task, questions: withQuestion(task.questions, asked, key) }));
+    }
+  }
+
+  async sleep(end: number, signal: AbortSignal): Promise<void> {
+    this.sleepers += 1;
+    try {
+      this.means.rests();
+      await sleepUntil(end, signal);
+    } finally {
+      this.sleepers -= 1;
     }
   }
 
   progress(progress: number, total: number | undefined, message: string | undefined): void {
-    this.latest = { progress, ...(total !== undefined && { total }), ...(message !== undefined && { message }) };
-    this.say(message ?? (total === undefined ? `${progress}` : `${progress} of ${total}`));
+    const latest = { progress, ...(total !== undefined && { total }), ...(message !== undefined && { message }) };
+    this.reports.say(message ?? (total === undefined ? `${progress}` : `${progress} of ${total}`), latest);
   }
 
   notify(method: string, { data }: JsonObject): void {
-    if (method === 'notifications/message') this.say(typeof data === 'string' ? data : JSON.stringify(data));
-  }
-
-  /** Stores a question. */
-  private async put(asked: Asked): Promise<void> {
-    await this.update((task) => ({ ...task, questions: [...task.questions, entryOf(task.questions, asked)] }));
+    if (method === 'notifications/message') this.reports.say(typeof data === 'string' ? data : JSON.stringify(data));
   }
 
   private async answerOf(key: string): Promise<void> {
-    await new Promise<void>((resolve, reject) => {
-      if (this.stopped) reject(this.stopped);
-      else if (this.task && openQuestions(this.task).some((each) => each.key === key))
-        this.waiting.set(key, { resolve, reject });
-      else resolve();
-    });
+    if (this.stopped) throw this.stopped;
+    const answered = new Promise<void>((resolve, reject) => this.waiting.set(key, { resolve, reject }));
+    this.means.rests();
+    await answered;
   }
 
   private async record(effect: Effect): Promise<void> {
-    this.first.effects.set(effect[0], effect);
-    if (this.stopped) throw this.stopped;
-    if (this.task === undefined && this.askFirst !== undefined) return;
+    // a round that ends may have effects that are still running
+    if (this.task === undefined && this.askFirst !== undefined) {
+      this.first.effects.set(effect[0], effect);
+      return;
+    }
     await this.update((task) => ({
       ...task,
       effects: [...task.effects.filter(([key]) => key !== effect[0]), effect],
@@ -226,39 +233,66 @@ export class TaskRun implements RunHost {
 
   private async update(apply: (task: Task) => Task): Promise<void> {
     await this.created;
-    if (this.stopped) throw this.stopped;
-    const { message } = this;
-    this.message = undefined;
-    const said = (task: Task) => (message === undefined ? task : { ...task, statusMessage: message });
-    this.refresh(await this.means.change((task) => apply(said(task))));
+    const said = this.said();
+    this.refresh(await this.persist((task) => apply(said?.(task) ?? task)));
   }
 
-  /** Sets the status message soon. */
-  private say(message: string): void {
-    this.message = message;
-    this.timer ??= setTimeout(() => {
-      this.timer = undefined;
-      if (this.stopped) return;
-      if (this.latest !== undefined && this.task !== undefined) this.means.tell(this.task, this.latest);
-      this.latest = undefined;
-      if (this.message === undefined) return;
-      this.update((task) => task).catch((error: unknown) => {
-        if (!(error instanceof LostTask)) this.means.report(error);
-      });
-    }, MESSAGE_MS).unref();
+  /** Adds what the handler has said. */
+  private said(): ((task: Task) => Task) | undefined {
+    const statusMessage = this.reports.take();
+    return statusMessage === undefined ? undefined : (task) => ({ ...task, statusMessage });
+  }
+
+  /** Changes the stored task. While the store fails, the handler waits. */
+  private async persist(apply: (task: Task) => Task): Promise<Task> {
+    return await insist(() => this.means.change(apply), this.stopping.signal);
+  }
+
+  /** Tells the client of progress. If the store fails, the next message will do. */
+  private tell(progress: JsonObject | undefined): void {
+    if (this.task === undefined || this.stopped) return;
+    if (progress !== undefined) this.means.tell(this.task, progress);
+    const said = this.said();
+    if (said === undefined) return;
+    this.means.change(said).catch((error: unknown) => {
+      if (!(error instanceof LostTask) && !isOutage(error)) this.means.report(error);
+    });
   }
 
   private async fail(error: unknown): Promise<void> {
-    if (error instanceof InputSignal || this.stopped) return;
-    // only `cancel` rejects with anything else: the server is closing
-    if (!(error instanceof McpError)) return await this.means.ended(undefined);
-    const { message, data } = error;
-    await this.end({ error: { code: this.means.codeOf(error), message, ...(data !== undefined && { data }) } });
+    // the round has ended, so there is no task
+    if (error instanceof InputSignal) return;
+    await this.created;
+    if (this.stopped) return;
+    if (error instanceof McpError) {
+      const { message, data } = error;
+      return await this.end({
+        error: { code: this.means.codeOf(error), message, ...(data !== undefined && { data }) },
+      });
+    }
+    // `run.cancel` was called by the server, which is closing
+    if (error instanceof DOMException) return await this.means.release();
+    throw error;
+  }
+
+  /** Ends a task whose outcome can't be written as JSON. */
+  private async failMasked(failure: unknown): Promise<void> {
+    if (this.stopped) return;
+    this.means.report(failure);
+    await this.end({ error: { code: INTERNAL_ERROR, message: 'Internal error' } }).catch((error: unknown) => {
+      if (!this.stopped) this.means.report(error);
+    });
   }
 
   private async end(outcome: { readonly result: CallToolResult } | TaskOutcome): Promise<void> {
     await this.created;
-    clearTimeout(this.timer);
-    if (!this.stopped) await this.means.ended(outcome);
+    this.reports.stop();
+    const message = 'error' in outcome ? outcome.error.message : undefined;
+    await this.persist((task) => ({
+      ...task,
+      outcome,
+      holder: undefined,
+      ...(message !== undefined && { statusMessage: message }),
+    }));
   }
 }

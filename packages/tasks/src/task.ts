@@ -14,6 +14,8 @@ export interface TaskQuestion {
   readonly answer?: JsonObject;
   /** The error that the client answered with. */
   readonly refusal?: Refusal;
+  /** Whether the handler, which ran again, asked something else in its place. */
+  readonly isWithdrawn?: boolean;
 }
 
 /** An error that a client answered a question with. */
@@ -62,6 +64,9 @@ export const isOver = ({ outcome, isCancelled }: Pick<Task, 'outcome' | 'isCance
 /** Whether the client has answered a question. */
 export const isAnswered = ({ answer, refusal }: TaskQuestion): boolean => answer !== undefined || refusal !== undefined;
 
-/** The questions that the client has not answered. */
+/** Whether the client has to answer a question. */
+export const isOpen = (question: TaskQuestion): boolean => !isAnswered(question) && question.isWithdrawn !== true;
+
+/** The questions that the client has to answer. */
 export const openQuestions = ({ questions }: Pick<Task, 'questions'>): readonly TaskQuestion[] =>
-  questions.filter((question) => !isAnswered(question));
+  questions.filter(isOpen);
