@@ -104,6 +104,9 @@ class Weather {
   book() { seen.book += 1; return 'Booked ' + seen.book; }
   @Tool({ description: 'Fails', ui: 'ui://weather/attack' })
   attack() { return 'Shown'; }
+  @Tool({ description: 'Has a card that says nothing', ui: 'ui://weather/mute' })
+  mute() { return 'Nothing'; }
+  @App('ui://weather/mute') muteCard() { return '<!doctype html><title>Mute</title><p>Silence</p>'; }
   @Tool({ description: 'What only models may call', ui: { visibility: ['model'] } })
   secret() { seen.secret += 1; return 'a secret'; }
   @Tool({ description: 'Counts', ui: { visibility: ['app'] } })
@@ -315,7 +318,11 @@ function inChromium(path: string): void {
       expect(errors).toEqual([]);
     });
 
-    it('says why a tool could not be called, and shows its problem to the card (#27)', async () => {
+    it('says why a tool could not be called, and waits for no card (#27)', async () => {
+      await choose('mute');
+      await call();
+      await card.getByText('Silence').waitFor();
+      await page.getByText('has not sent ui/initialize').waitFor();
       await choose('<b>Forecast</b>');
       await page.locator('#arguments').fill('{"city"');
       await call();

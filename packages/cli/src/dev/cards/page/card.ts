@@ -130,7 +130,9 @@ export class Card {
   async close(): Promise<void> {
     const { bridge, frame } = this;
     this.host.display('inline');
-    if (this.isReady) await bridge.teardownResource({}, { timeout: TEARDOWN_MS }).catch(() => {});
+    const wasReady = this.isReady;
+    this.isReady = false;
+    if (wasReady) await bridge.teardownResource({}, { timeout: TEARDOWN_MS }).catch(() => {});
     await bridge.close();
     frame.remove();
   }

@@ -15,7 +15,6 @@ const problem = byId('problem', HTMLElement);
 const list = byId('tools', HTMLElement);
 const input = byId('arguments', HTMLTextAreaElement);
 const again = byId('again', HTMLInputElement);
-const callButton = byId('call', HTMLButtonElement);
 const result = byId('result', HTMLElement);
 const place = byId('card', HTMLElement);
 const stage = byId('stage', HTMLElement);
@@ -31,13 +30,15 @@ const drafts = new Map<string, string>();
 interface Shown {
   readonly chosen: CardTool;
   readonly args: Record<string, unknown>;
-  result?: CallToolResult;
+  readonly called: Promise<CallToolResult>;
 }
 
 let tools: readonly CardTool[] = [];
 let chosen: CardTool | undefined;
 let shown: Shown | undefined;
 let card: Card | undefined;
+/** Cancels the last call. */
+let calling: AbortController | undefined;
 let answerLink: ((opens: boolean) => void) | undefined;
 
 function showProblem(text: string): void {
@@ -54,7 +55,12 @@ const host: CardHost = {
     const title = kind === 'message' ? 'Message to the model' : 'Context for the model';
     if (kind === 'context') for (const each of told.querySelectorAll('.context')) each.remove();
     told.append(
-      element('details', { class: kind }, element('summary', {}, title), element('pre', {}, pretty(content))),
+      element(
+        'details',
+        { class: kind === 'context' ? 'context' : 'said' },
+        element('summary', {}, title),
+        element('pre', {}, pretty(content)),
+      ),
     );
     while (told.childElementCount > 20) told.firstElementChild?.remove();
   },
@@ -111,7 +117,7 @@ function showTools(): void {
       element('span', {}, each.uri),
     );
     button.type = 'button';
-    button.addEventListener('click', () => void change(each));
+    button.addEventListener('click', () => step(() => change(each)));
     return button;
   });
   list.replaceChildren(...buttons);
@@ -122,62 +128,73 @@ async function clear(): Promise<void> {
   const before = card;
   card = undefined;
   shown = undefined;
+  calling?.abort();
+  calling = undefined;
+  status.textContent = '';
   await before?.close();
   result.textContent = '';
   byId('outcome', HTMLElement).hidden = true;
 }
 
-/** Shows a new card for the chosen tool. */
-async function open({ chosen: { tool, uri }, args }: Shown): Promise<Card> {
+/** Shows a new card, and gives it what it is for. A card that never answers keeps nobody waiting. */
+async function open(now: Shown): Promise<void> {
+  shown = now;
   settleLink(false);
   const before = card;
   card = undefined;
   await before?.close();
-  const resource = await server.card(uri);
-  const opened = new Card(host, { tool, uri }, resource);
+  const resource = await server.card(now.chosen.uri);
+  const opened = new Card(host, now.chosen, resource);
   card = opened;
   stage.classList.toggle('plain', resource.meta.prefersBorder === false);
   await opened.open();
-  void opened.ready.then(() => opened.input(args));
-  return opened;
+  status.textContent = 'The card has not sent ui/initialize yet';
+  void converse(opened, now).catch(() => {
+    // the card was closed
+  });
 }
 
-function showResult(value: CallToolResult): void {
-  byId('outcome', HTMLElement).hidden = false;
-  result.textContent = pretty(value);
+async function converse(opened: Card, { args, called }: Shown): Promise<void> {
+  await opened.ready;
+  if (opened === card) status.textContent = '';
+  await opened.input(args);
+  try {
+    await opened.result(await called);
+  } catch (error) {
+    await opened.cancelled(reasonOf(error));
+  }
 }
 
-/** Calls the chosen tool, and shows its card meanwhile. */
+/** Calls the chosen tool, and shows its card meanwhile. A call that hasn't ended is cancelled. */
 async function call(): Promise<void> {
   if (chosen === undefined) return;
   showProblem('');
   const args = readArguments(input.value);
   told.replaceChildren();
-  const now: Shown = { chosen, args };
-  shown = now;
-  const called = server.call(chosen.tool.name, args);
-  // handled below, after the card has loaded
-  called.catch(() => {});
-  const opened = await open(now);
+  calling?.abort();
+  const controller = new AbortController();
+  calling = controller;
+  const called = server.call(chosen.tool.name, args, controller.signal);
+  void showOutcome(called, () => calling === controller);
+  await open({ chosen, args, called });
+}
+
+async function showOutcome(called: Promise<CallToolResult>, isLast: () => boolean): Promise<void> {
+  const outcome = byId('outcome', HTMLElement);
+  outcome.hidden = true;
   try {
-    now.result = await called;
-    showResult(now.result);
-    await opened.ready;
-    await opened.result(now.result);
+    const value = await called;
+    if (!isLast()) return;
+    outcome.hidden = false;
+    result.textContent = pretty(value);
   } catch (error) {
-    void opened.ready.then(() => opened.cancelled(reasonOf(error)));
-    throw error;
+    if (isLast()) showProblem(reasonOf(error));
   }
 }
 
 /** Loads the shown card again with what it was given before. */
 async function reload(): Promise<void> {
-  if (shown === undefined || chosen === undefined) return;
-  const now: Shown = { ...shown, chosen };
-  shown = now;
-  const opened = await open(now);
-  await opened.ready;
-  if (now.result) await opened.result(now.result);
+  if (shown && chosen) await open({ ...shown, chosen });
 }
 
 let running: Promise<void> = Promise.resolve();
@@ -242,10 +259,7 @@ applyTheme();
 addEventListener('resize', () => card?.contextChanged());
 byId('form', HTMLFormElement).addEventListener('submit', (event) => {
   event.preventDefault();
-  step(async () => {
-    callButton.disabled = true;
-    await call().finally(() => (callButton.disabled = false));
-  });
+  step(call);
 });
 byId('clear', HTMLButtonElement).addEventListener('click', () => messages.clear());
 byId('link-open', HTMLButtonElement).addEventListener('click', () => settleLink(true));
