@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 
@@ -47,6 +48,8 @@ export class CardServer {
   /** The event streams of the open pages. */
   private readonly pages = new Set<ServerResponse>();
   private loopback: Loopback = { port: 0, servers: [] };
+  /** Browsers send reports here. Other web pages could send some too if they knew the path. */
+  private readonly reports = `/blocked/${randomBytes(16).toString('base64url')}`;
 
   private constructor(private readonly forward: Forward) {}
 
@@ -115,10 +118,14 @@ export class CardServer {
     // people type this name
     if (path === '/' && request.method === 'GET') return void response.writeHead(302, { location: `${page}/` }).end();
     if (path === '/sandbox' && request.method === 'GET') {
-      return void sendFile(response, 'sandbox.html', policyHeader(policyOf(domainsIn(request.url ?? ''), page)));
+      return void sendFile(
+        response,
+        'sandbox.html',
+        policyHeader(policyOf(domainsIn(request.url ?? ''), page, this.reports)),
+      );
     }
     if (path === '/sandbox.js' && request.method === 'GET') return void sendFile(response, 'sandbox.js', {});
-    if (path === '/blocked' && request.method === 'POST') return this.report(request, response);
+    if (path === this.reports && request.method === 'POST') return this.report(request, response);
     refuse(request, response, 404);
   }
 

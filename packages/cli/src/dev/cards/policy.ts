@@ -24,8 +24,9 @@ const directive = (name: string, sources: readonly string[]): string =>
  * The content security policy of the frame around a card. The card's document inherits it. MCP Apps (2026-01-26,
  * "Host Behavior") says what a card without domains may load: nothing from elsewhere.
  * @param page the origin of the page that may show the frame
+ * @param report the path for reports of what was blocked
  */
-export function policyOf(domains: CardDomains, page: string): string {
+export function policyOf(domains: CardDomains, page: string, report: string): string {
   const [connect, resource, frame, base] = [
     domains.connectDomains,
     domains.resourceDomains,
@@ -46,7 +47,7 @@ export function policyOf(domains: CardDomains, page: string): string {
     "object-src 'none'",
     "form-action 'none'",
     `frame-ancestors ${page}`,
-    'report-uri /blocked',
+    `report-uri ${report}`,
   ].join('; ');
 }
 
