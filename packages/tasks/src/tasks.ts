@@ -26,7 +26,8 @@ type Handle = (params: JsonObject, ctx: Context, runner: Runner) => Promise<Json
 /** The methods of both revisions. */
 function methodsOf(runner: () => Runner): NonNullable<Extension['methods']> {
   const asking: Asking = new Map();
-  const all = { subject: 'taskId', callers: 'all' } as const;
+  // callers without credentials have tasks of public tools
+  const all = { subject: 'taskId', callers: 'all', needs: 'list' } as const;
   const either =
     (inSession: Handle, stateless: Handle): ExtensionHandler =>
     (params, ctx) =>

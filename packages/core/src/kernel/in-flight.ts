@@ -155,11 +155,12 @@ export class InFlight {
     }
   }
 
-  /** Cancels the requests of callers whose credentials have been revoked. */
+  /** Cancels the requests of callers whose credentials have been revoked, and what runs apart from requests for them. */
   revoke(owner: object, isRevoked: (principal: Principal) => boolean): void {
-    for (const exchange of this.of(owner)) {
-      const { principal } = exchange.wire;
-      if (principal !== undefined && isRevoked(principal)) exchange.cancel('revoked');
+    for (const exchange of this.exchanges) {
+      const { principal, owner: own } = exchange.wire;
+      const isConcerned = principal !== undefined && (own === owner || exchange.isDetached);
+      if (isConcerned && isRevoked(principal)) exchange.cancel('revoked');
     }
   }
 

@@ -106,6 +106,11 @@ export class Exchange implements Asker {
     return this.controller.signal;
   }
 
+  /** Whether the handler runs apart from its request: no transport owns it. */
+  get isDetached(): boolean {
+    return false;
+  }
+
   /** Whether messages from the handler no longer reach the client. */
   get over(): boolean {
     return this.closed || this.cancelled !== undefined;

@@ -68,9 +68,10 @@ export interface AuthDocument {
 /** An endpoint, as its `Auth` sees it. */
 export interface AuthEndpoint {
   /**
-   * Ends what callers have open in this process, because their credentials have been revoked: their calls in flight,
-   * event streams, `subscriptions/listen` requests and HTTP+SSE sessions. They get 401 where no answer has begun. Other
-   * sessions go on, for callers who sign in again. Later requests are left to `authenticate`, which must refuse them.
+   * Ends what callers have open in this process, because their credentials have been revoked: their calls in flight, the
+   * tasks that they started with them, event streams, `subscriptions/listen` requests and HTTP+SSE sessions. They get 401
+   * where no answer has begun. Other sessions go on, for callers who sign in again. Later requests are left to
+   * `authenticate`, which must refuse them.
    * @param isRevoked whether the credentials of a principal have been revoked. It should tell credentials apart, and not
    *   users: it is also asked about requests of the next `bodyTimeoutMs`, whose caller may have signed in again
    */

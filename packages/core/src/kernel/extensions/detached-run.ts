@@ -7,6 +7,7 @@ import { InputSignal } from '../../protocol/input.js';
 import { CALL_TOOL } from '../../protocol/methods.js';
 import type { CallToolResult, LogLevel } from '../../protocol/model.js';
 import type { Asker, Client, Peer, Tickets } from '../../protocol/peer.js';
+import { CANCELLATION_ERRORS } from '../../protocol/reply.js';
 import { revisionOf } from '../../protocol/revisions/index.js';
 import type { Question, Revision } from '../../protocol/revisions/revision.js';
 import type { ToolPlan } from '../../registry/tool-plan.js';
@@ -87,6 +88,10 @@ class DetachedExchange extends Exchange {
     super(request, peer, { principal, transport, owner: host, send: () => {} });
   }
 
+  override get isDetached(): boolean {
+    return true;
+  }
+
   override async once<T>(key: string, effect: () => T | Promise<T>): Promise<T> {
     this.requireLife();
     return await super.once(key, () => {
@@ -119,7 +124,10 @@ export function runDetached(plan: ToolPlan, detached: Detached, parts: RunParts)
   const { reporter, members, inFlight } = parts;
   const exchange = new DetachedExchange(call, host, new HostPeer(detached, parts.tickets));
   inFlight.enter(exchange, undefined);
-  const cancelled = new Promise<never>((_resolve, reject) => void exchange.onCancel(reject));
+  const cancelled = new Promise<never>((_resolve, reject) => {
+    // whoever runs it has not cancelled it, and has to know that it must not run again
+    exchange.onCancel((reason) => reject(exchange.cancelled === 'revoked' ? CANCELLATION_ERRORS.revoked : reason));
+  });
   const outcome = members.run(exchange, {
     kind: 'tool',
     name: plan.key,

@@ -82,8 +82,8 @@ export interface RunHost {
 /** A handler that runs apart from its request. */
 export interface Run {
   /**
-   * Rejects with an `McpError` for what would be a JSON-RPC error, with an `AbortError` once the run is cancelled, and
-   * with the `InputSignal` that `ask` of the host has thrown.
+   * Rejects with an `McpError` for what would be a JSON-RPC error or if the credentials of the caller are revoked, with
+   * an `AbortError` once the run is cancelled, and with the `InputSignal` that `ask` of the host has thrown.
    */
   readonly result: Promise<CallToolResult>;
   /** Resolves once the handler has ended. That may be long after the run was cancelled. */

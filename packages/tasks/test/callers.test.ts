@@ -1,0 +1,117 @@
+// What callers may do to a server with tasks, and to each other.
+import { once } from 'node:events';
+import { setImmediate as turn } from 'node:timers/promises';
+
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { type Context, type JsonObject, McpServer, type McpServerOptions, NoInput } from '@decorum/core';
+import { type Auth, type AuthEndpoint, listen } from '@decorum/http';
+import { clusterHub } from '@decorum/http/cluster';
+import { tasks } from '@decorum/tasks';
+
+type Handler = (ctx: Context) => unknown;
+
+/** The parts of messages that these tests read. */
+interface Answer {
+  readonly taskId: string;
+  readonly status: string;
+  readonly statusMessage: string;
+  readonly inputRequests: JsonObject;
+  readonly result: { readonly content: readonly { readonly text: string }[] };
+  readonly error: { readonly message: string };
+}
+
+const META = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+  'io.modelcontextprotocol/clientCapabilities': {
+    elicitation: { form: {} },
+    extensions: { 'io.modelcontextprotocol/tasks': {} },
+  },
+};
+
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+/** Credentials are a name and a token, such as `ann 1`. */
+async function served(handler: Handler, options: Partial<McpServerOptions> & { readonly public?: boolean } = {}) {
+  const endpoints: AuthEndpoint[] = [];
+  const auth: Auth = {
+    authenticate({ authorizations: [given] }) {
+      const [subject, token] = given?.split(' ') ?? [];
+      return subject === undefined ? undefined : { subject, claims: { token } };
+    },
+    opened: (_warn, _path, endpoint) => void (endpoint && endpoints.push(endpoint)),
+  };
+  const { public: isPublic = false, ...own } = options;
+  const server = new McpServer({ name: 'test', version: '1.0.0', plugins: [tasks()], ...own });
+  // later than the first turn, in which questions belong to the request
+  server.addTool({ name: 'job', input: NoInput, task: 'required', public: isPublic }, async (_input, ctx) => {
+    await turn();
+    await turn();
+    return await handler(ctx);
+  });
+  const { url, close } = await listen(server, { port: 0, auth });
+  closing.push(close);
+  const send = async (method: string, params: JsonObject, caller?: string) => {
+    const { taskId = params['name'], ...others } = params;
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-protocol-version': '2026-07-28',
+        'mcp-method': method,
+        'mcp-name': taskId as string,
+        ...(caller !== undefined && { authorization: caller }),
+      },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method,
+        params: { ...others, ...(params['taskId'] !== undefined && { taskId }), _meta: META },
+      }),
+    });
+    const { result, error } = (await response.json()) as { result?: Answer; error?: Answer['error'] };
+    return { status: response.status, result, error };
+  };
+  const start = async (caller?: string) => (await send('tools/call', { name: 'job' }, caller)).result?.taskId as string;
+  const get = async (taskId: string, caller?: string) => (await send('tasks/get', { taskId }, caller)).result as Answer;
+  /** Resolves once a task is as it should be. */
+  const until = async (taskId: string, isSo: (task: Answer) => boolean, caller?: string): Promise<Answer> => {
+    for (;;) {
+      const task = await get(taskId, caller);
+      if (isSo(task)) return task;
+    }
+  };
+  const revoke = (token: string) =>
+    endpoints.forEach((each) => each.revoke(({ claims }) => claims?.['token'] === token));
+  return { send, start, get, until, revoke };
+}
+
+describe('the tasks of a caller', () => {
+  it('end when the credentials are revoked, and those of others do not', async () => {
+    const reasons: string[] = [];
+    const { start, get, until, revoke } = await served(async ({ signal, principal }) => {
+      await once(signal, 'abort');
+      reasons.push(`${principal?.subject}: ${(signal.reason as Error).message}`);
+    });
+    const [ann, bob] = [await start('ann 1'), await start('bob 2')];
+    revoke('1');
+    // she has signed in again
+    const { status, error } = await until(ann, (task) => task.status !== 'working', 'ann 3');
+    expect([status, error.message]).toEqual(['failed', 'The credentials have been revoked.']);
+    expect(reasons).toEqual(['ann: The credentials of the caller have been revoked.']);
+    expect((await get(bob, 'bob 2')).status).toBe('working');
+    revoke('2');
+  });
+
+  it('can be read without credentials if they were started without', async () => {
+    const { start, until, send } = await served(() => 'done', { public: true });
+    const taskId = await start();
+    expect((await until(taskId, ({ status }) => status === 'completed')).result.content[0]?.text).toBe('done');
+    const { error } = await send('tasks/get', { taskId }, 'ann 1');
+    expect(error?.message).toBe('There is no such task, or it has expired.');
+  });
+});
