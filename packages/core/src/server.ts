@@ -256,7 +256,8 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
   #openExtensions(options: McpServerOptions<readonly object[]>): void {
     const { registry, events, runs } = { registry: this.#registry, events: this.#events, runs: this.#kernel.runs };
     const server = clusterServer(options, this[HOST].report);
-    const parts = { ...runs, registry, events, server, hasSecret: hasSecret(options) };
+    const isClustered = options.cluster !== undefined;
+    const parts = { ...runs, registry, events, server, hasSecret: hasSecret(options), isClustered };
     for (const extension of this.#extensions) {
       if (extension.open) this.#hooks.add({ onStart: () => extension.open?.(hostOfExtension(extension, parts)) });
     }

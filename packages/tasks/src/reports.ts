@@ -1,5 +1,7 @@
 import type { JsonObject } from '@decorum/core';
 
+import { shortened } from './limits.js';
+
 /** Milliseconds between two status messages: each is stored and announced. */
 const MESSAGE_MS = 200;
 
@@ -16,8 +18,9 @@ export class Reports {
 
   /** Says how far the handler is. */
   say(message: string, progress?: JsonObject): void {
-    this.message = message;
-    this.progress = progress ?? this.progress;
+    this.message = shortened(message);
+    const { message: said } = progress ?? {};
+    this.progress = typeof said === 'string' ? { ...progress, message: shortened(said) } : (progress ?? this.progress);
     if (this.isStopped) return;
     this.timer ??= setTimeout(() => {
       this.timer = undefined;

@@ -4,6 +4,7 @@ import { type JsonObject, McpError } from '@decorum/core';
 import { type ExtensionHost, ownerOf, type StartingCall, type ToolCall } from '@decorum/core/plugin';
 
 import type { Ledger } from './ledger.js';
+import { requireShortAnswers, requireShortMeta, shortRefusal } from './limits.js';
 import { invalidTasksOption, type Settings } from './options.js';
 import { RunningTasks } from './running-tasks.js';
 import { GuardedStore } from './store/guarded-store.js';
@@ -17,6 +18,10 @@ export function ownerDigest(principal: ToolCall['principal']): string {
   return owner === undefined ? '' : createHash('sha256').update(owner).digest('base64url');
 }
 
+const ONLY_HERE =
+  'keeps tasks in this process, where the other processes of the `cluster` can not find them. ' +
+  'Pass the `tasks` of redis(), or run one process without `cluster` and `--workers`';
+
 /** Starts tasks, and does what clients ask of them. */
 export class Runner {
   readonly settings: Settings;
@@ -28,7 +33,10 @@ export class Runner {
   /** Whether it takes no more tasks. */
   isStopping = false;
 
-  /** @throws {DecorumError} `DECORUM_INVALID_OPTION` for a durable store without a secret */
+  /**
+   * @throws {DecorumError} `DECORUM_INVALID_OPTION` for a durable store without a secret, and for one in memory if other
+   *   processes serve the same clients
+   */
   constructor(
     private readonly given: Settings,
     readonly host: ExtensionHost,
@@ -41,6 +49,7 @@ export class Runner {
         `keeps tasks beyond the end of the process, and seals them with the server's secret, which is missing. ${remedy}`,
       );
     }
+    if (!store.isDurable && host.isClustered) throw invalidTasksOption('store', ONLY_HERE);
     const report = (error: unknown, message: string) => host.report(error, message);
     this.settings = { ...given, store: new GuardedStore(store, report, leaseMs) };
     this.running = new RunningTasks(this.settings, host);
@@ -124,7 +133,10 @@ export class Runner {
     throw new McpError('invalid-params', 'There is no such task, or it has expired.');
   }
 
-  /** Records answers of the client. Those for unknown or answered questions are ignored. */
+  /**
+   * Records answers of the client. Those for unknown or answered questions are ignored.
+   * @throws {McpError} `invalid-params` for answers that are too long
+   */
   async answer(id: string, answers: Readonly<Record<string, unknown>>): Promise<void> {
     await this.running.change(id, (task) => {
       const given = openQuestions(task).filter(({ key }) => Object.hasOwn(answers, key) && isAnswer(answers[key]));
@@ -133,12 +145,14 @@ export class Runner {
       const questions = task.questions.map((each) =>
         keys.has(each.key) ? { ...each, answer: answers[each.key] as NonNullable<typeof each.answer> } : each,
       );
+      requireShortAnswers(questions);
       return { ...task, questions };
     });
   }
 
   /** Records the error that the client answered a question with. */
-  async refuse(id: string, key: string, refusal: Refusal): Promise<void> {
+  async refuse(id: string, key: string, given: Refusal): Promise<void> {
+    const refusal = shortRefusal(given);
     await this.running.change(id, (task) => {
       if (isOver(task) || !openQuestions(task).some((each) => each.key === key)) return undefined;
       return { ...task, questions: task.questions.map((each) => (each.key === key ? { ...each, refusal } : each)) };
@@ -156,6 +170,7 @@ export class Runner {
 
   private newTask(call: ToolCall, ttlMs: number | undefined): NewTask {
     const { settings } = this;
+    requireShortMeta(call.meta);
     return {
       id: randomUUID(),
       owner: ownerDigest(call.principal),

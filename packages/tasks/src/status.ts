@@ -1,6 +1,7 @@
 import type { JsonObject } from '@decorum/core';
 import type { ExtensionHost } from '@decorum/core/plugin';
 
+import { shortened } from './limits.js';
 import { SESSIONS, STATELESS } from './revisions.js';
 import { isOver, openQuestions, type Task } from './task.js';
 
@@ -25,7 +26,7 @@ function statusOf(task: Task, revision: string): string {
 function problemOf({ outcome }: Task): string | undefined {
   if (outcome === undefined || !('result' in outcome) || outcome.result.isError !== true) return undefined;
   const [block] = outcome.result.content;
-  return block?.type === 'text' ? block.text : undefined;
+  return block?.type === 'text' ? shortened(block.text) : undefined;
 }
 
 /**

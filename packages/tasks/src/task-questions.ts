@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto';
 
 import type { Question } from '@decorum/core/plugin';
 
+import { MAX_QUESTIONS } from './limits.js';
 import { isOpen, type TaskQuestion } from './task.js';
+
+const REMEDY = 'Check its handler for an endless loop.';
 
 /** A question that the handler asks. */
 export interface Asked {
@@ -39,6 +42,7 @@ export function withQuestion(
   const { name, digest, question } = asked;
   // the write before this one may have arrived, although it failed
   if (knownOf(questions, asked).at(-1)?.key !== unfit) return questions;
+  if (questions.length >= MAX_QUESTIONS) throw new Error(`A task asked ${MAX_QUESTIONS} questions. ${REMEDY}`);
   const taken = new Set(questions.map(({ key }) => key));
   const plain = name.startsWith('#') ? `question-${name.slice(1)}` : name;
   let key = plain;

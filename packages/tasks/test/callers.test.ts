@@ -5,8 +5,10 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type Context, type JsonObject, McpServer, type McpServerOptions, NoInput } from '@decorum/core';
 import { type Auth, type AuthEndpoint, listen } from '@decorum/http';
-import { clusterHub } from '@decorum/http/cluster';
 import { tasks } from '@decorum/tasks';
+import { connect } from '@decorum/testing';
+
+import { MemoryCluster } from '../../../test/support/memory-cluster.js';
 
 type Handler = (ctx: Context) => unknown;
 
@@ -55,7 +57,7 @@ async function served(handler: Handler, options: Partial<McpServerOptions> & { r
   const { url, close } = await listen(server, { port: 0, auth });
   closing.push(close);
   const send = async (method: string, params: JsonObject, caller?: string) => {
-    const { taskId = params['name'], ...others } = params;
+    const { taskId = params['name'], more, ...others } = params;
     const response = await fetch(url, {
       method: 'POST',
       headers: {
@@ -70,7 +72,7 @@ async function served(handler: Handler, options: Partial<McpServerOptions> & { r
         jsonrpc: '2.0',
         id: 1,
         method,
-        params: { ...others, ...(params['taskId'] !== undefined && { taskId }), _meta: META },
+        params: { ...others, ...(params['taskId'] !== undefined && { taskId }), _meta: { ...META, more } },
       }),
     });
     const { result, error } = (await response.json()) as { result?: Answer; error?: Answer['error'] };
@@ -114,4 +116,66 @@ describe('the tasks of a caller', () => {
     const { error } = await send('tasks/get', { taskId }, 'ann 1');
     expect(error?.message).toBe('There is no such task, or it has expired.');
   });
+});
+
+describe('what a task keeps', () => {
+  const answered = (key: string, text: string) => ({ [key]: { action: 'accept', content: { text } } });
+
+  it('of what its handler says is short', async () => {
+    const { start, until } = await served(async (ctx) => {
+      ctx.progress(1, 2, '😀'.repeat(1_000_000));
+      await ctx.confirm('Go on?');
+    });
+    const { statusMessage } = await until(await start('ann 1'), (task) => task.statusMessage !== undefined, 'ann 1');
+    expect(statusMessage).toBe(`${'😀'.repeat(499)}…`);
+  });
+
+  it('of answers is limited', async () => {
+    const { start, until, send } = await served(async (ctx) => {
+      await Promise.all([ctx.confirm('Go on?'), ctx.confirm('Sure?')]);
+      return 'done';
+    });
+    const taskId = await start('ann 1');
+    await until(taskId, ({ inputRequests = {} }) => Object.keys(inputRequests).length === 2, 'ann 1');
+    const answer = async (inputResponses: JsonObject) =>
+      (await send('tasks/update', { taskId, inputResponses }, 'ann 1')).error?.message;
+    expect(await answer(answered('question-1', 'x'.repeat(600_000)))).toBe(undefined);
+    expect(await answer(answered('question-2', 'x'.repeat(600_000)))).toBe(
+      'The answers of a task can have at most 1048576 characters.',
+    );
+    await answer(answered('question-2', 'short'));
+    const { result } = await until(taskId, ({ status }) => status === 'completed', 'ann 1');
+    expect(result.content[0]?.text).toBe('done');
+  });
+
+  it('of questions is limited, because a handler may ask in a loop', async () => {
+    const errors: string[] = [];
+    const { start, until } = await served(
+      async (ctx) => await Promise.all(Array.from({ length: 501 }, (_, each) => ctx.confirm(`Really? ${each}`))),
+      { onError: (error) => void errors.push((error as Error).message) },
+    );
+    const { result } = await until(await start('ann 1'), ({ status }) => status === 'completed', 'ann 1');
+    expect(result.content[0]?.text).toMatch(/^Internal error/);
+    expect(errors).toEqual(['A task asked 500 questions. Check its handler for an endless loop.']);
+  });
+
+  it('of `_meta` is limited', async () => {
+    const { send } = await served(() => 'done');
+    const { error } = await send('tools/call', { name: 'job', more: 'x'.repeat(8192) }, 'ann 1');
+    expect(error?.message).toBe('The "_meta" of a task can have at most 8192 characters.');
+  });
+});
+
+it('does not start with tasks in memory if other processes serve the same clients', async () => {
+  const cluster = new MemoryCluster().node();
+  const server = new McpServer({
+    name: 'test',
+    version: '1.0.0',
+    secret: 'x'.repeat(32),
+    cluster,
+    plugins: [tasks()],
+  });
+  await expect(connect(server)).rejects.toThrow(
+    /tasks: `store` keeps tasks in this process.*Pass the `tasks` of redis/,
+  );
 });

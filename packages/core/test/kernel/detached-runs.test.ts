@@ -55,6 +55,15 @@ describe('a handler that runs apart from its request', () => {
     expect(await run({}, sent).result).toEqual({ content: said(JSON.stringify(expected)) });
   });
 
+  it('can not ping the client, which may be gone', async () => {
+    const { run } = await hosted(async (ctx) => await ctx.ping().catch(({ message }: Error) => message));
+    for (const revision of ['2025-11-25', '2026-07-28']) {
+      expect((await run({}, { revision }).result).content).toEqual(
+        said('A handler apart from its request can\'t send "ping".'),
+      );
+    }
+  });
+
   it('fails as a call does', async () => {
     const failures: Handler[] = [
       () => {

@@ -1,7 +1,7 @@
 import { excerpt, type JsonObject, requireFinite } from '@decorum/schema/internal';
 
 import { Effects } from '../../protocol/effects.js';
-import { McpError } from '../../protocol/errors.js';
+import { McpError, QuestionError } from '../../protocol/errors.js';
 import { Exchange } from '../../protocol/exchange.js';
 import { InputSignal } from '../../protocol/input.js';
 import { CALL_TOOL } from '../../protocol/methods.js';
@@ -67,6 +67,9 @@ class HostPeer implements Peer {
 
   async ask(question: Question, asker: Asker): Promise<JsonObject> {
     if (asker.cancelled !== undefined) throw asker.signal.reason as Error;
+    // the host may keep a question for days, and a later answer would tell nothing
+    const isPossible = question.method !== 'ping' && this.revision.question(question) !== undefined;
+    if (!isPossible) throw new QuestionError(`A handler apart from its request can't send "${question.method}".`);
     let forget = () => {};
     const cancelled = new Promise<never>((_resolve, reject) => (forget = asker.onCancel(reject)));
     // the host may never settle a question of a run that is cancelled

@@ -18,15 +18,17 @@ export interface HostParts extends RunParts {
   /** Seals and reports for the server. */
   readonly server: ClusterServer;
   readonly hasSecret: boolean;
+  readonly isClustered: boolean;
 }
 
 const revisionFor = (id: string): Revision => revisionOf(id) as Revision;
 
 /** What a server does for one of its extensions. */
 export function hostOfExtension({ id }: Extension, parts: HostParts): ExtensionHost {
-  const { registry, events, server, hasSecret } = parts;
+  const { registry, events, server, hasSecret, isClustered } = parts;
   return {
     server: server.name,
+    isClustered,
     optionsOf: (tool) => registry.tools.get(tool)?.extras?.options,
     resource: (uri) => registry.resources.get(uri)?.entry,
     run(call, host) {

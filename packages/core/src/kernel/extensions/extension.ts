@@ -138,6 +138,8 @@ export interface SessionClient {
 export interface ExtensionHost {
   /** The server's name. */
   readonly server: string;
+  /** Whether other processes serve the same clients: the server has a `cluster`. */
+  readonly isClustered: boolean;
   /** The options of a tool; undefined if the server has no such tool. */
   optionsOf(tool: string): JsonObject | undefined;
   /** The entry of the resource with a fixed URI; undefined if the server has no such resource. */
