@@ -14,7 +14,9 @@ export type {
   SampleQuestion,
   ServerRequestHandlers,
 } from './questions.js';
-export { type Performance, rehearse, type Rehearsal, type Rehearsed, type RehearseOptions } from './rehearse.js';
+export { rehearse } from './rehearse.js';
+export type { Crash, Performance, Rehearsal, Rehearsed, RehearseOptions } from './rehearsed.js';
+export type { RehearsalStore, RehearsedTask } from './rehearsal-store.js';
 export type { CallOptions, StartOptions, TaskState } from './task-types.js';
 export { TestTasks } from './tasks.js';
 export type { ConnectTarget, Via } from './target.js';

@@ -1,51 +1,14 @@
-import { type CallToolResult, type ClientCapabilities, type JsonObject, McpError, type Principal } from '@decorum/core';
-import type { Host } from '@decorum/core/transport';
-import { type Era, newestOf } from '@decorum/core/internal';
+import { type CallToolResult, type JsonObject, McpError } from '@decorum/core';
+import { newestOf } from '@decorum/core/internal';
 
 import { overMemory } from './carriers/memory.js';
 import { connect } from './connect.js';
 import { Connection } from './connection.js';
 import { restarted, scriptOf } from './elicits.js';
 import { answer, capabilitiesOf, type ElicitAnswer, type ServerRequestHandlers } from './questions.js';
-
-/** Passed to the function that builds the server under test. */
-export interface Rehearsal {
-  /** Call this in place of the tool's real side effect. */
-  readonly record: (effect: string) => void;
-  /** Pass this to the server as its secret. All servers of a rehearsal must be able to read each other's state. */
-  readonly secret: string;
-  /** `stateful` for the session, `stateless` for replay. Reset anything that outlives a server when the era changes. */
-  readonly era: Era;
-}
-
-/** Options of `rehearse`. */
-export interface RehearseOptions extends ServerRequestHandlers {
-  /** Builds the server. Called once for the session and once for each round of the replay. */
-  readonly server: (rehearsal: Rehearsal) => Host;
-  /** Name of the tool to call. */
-  readonly tool: string;
-  /** Arguments of the call. */
-  readonly args?: object;
-  /** Capabilities to declare besides those the handlers imply, such as `{ elicitation: { form: {}, url: {} } }`. */
-  readonly capabilities?: ClientCapabilities;
-  /** The authenticated caller, available to handlers as `ctx.principal`. */
-  readonly principal?: Principal;
-}
-
-/** Outcome of a tool call in one era. */
-export interface Performance {
-  readonly result: CallToolResult;
-  /** Side effects passed to `record`, in order. */
-  readonly effects: readonly string[];
-  /** Number of times the handler ran. In a session, more than 1 only if the client called again after a URL visit. */
-  readonly rounds: number;
-}
-
-/** Outcome of a tool call in both eras. */
-export interface Rehearsed {
-  readonly session: Performance;
-  readonly replay: Performance;
-}
+import { Disk, RehearsalStore } from './rehearsal-store.js';
+import { asTasks, supportOf } from './rehearse-task.js';
+import { type Performance, problemsOf, type Rehearsal, type Rehearsed, type RehearseOptions } from './rehearsed.js';
 
 const SECRET = 'a secret that all servers of a rehearsal share';
 const MAX_ROUNDS = 20;
@@ -54,6 +17,9 @@ const MAX_ROUNDS = 20;
  * Runs a tool that asks questions, once in each era: in a session, and as a replay that uses a new server for each
  * round. A tool that works in both eras returns the same result with the same side effects. To achieve this, wrap the
  * side effects before its last question in `ctx.once`.
+ *
+ * A tool that runs as a task also runs as one, and once more for each moment at which its server can be killed: before
+ * and after each change of the task, and after each effect.
  *
  * If the tool requires a URL visit (`ctx.requireUrl`), `onElicit` is called for each URL in both eras. In the session,
  * the tool is called again once all URLs are accepted.
@@ -87,17 +53,38 @@ const MAX_ROUNDS = 20;
  * ```
  */
 export async function rehearse(options: RehearseOptions): Promise<Rehearsed> {
-  return { session: await inSession(options), replay: await byReplay(options) };
+  const { support, ...session } = await inSession(options);
+  // only a task can run a tool that requires one
+  const replay = support === 'required' ? undefined : await byReplay(options);
+  const { task, crashes } = support === 'forbidden' ? NO_TASKS : await asTasks(options, SECRET);
+  const runs = { session, replay: replay ?? (task as Performance), task, crashes };
+  return { ...runs, problems: problemsOf(runs) };
 }
 
-async function inSession({ server, tool, args = {}, ...caller }: RehearseOptions): Promise<Performance> {
+const NO_TASKS = { task: undefined, crashes: [] };
+
+/** What the servers of a run get. Without a task, nothing comes into their store. */
+function rehearsalOf(effects: string[], run: Pick<Rehearsal, 'era' | 'run'>): Rehearsal {
+  const store = new RehearsalStore(new Disk(), effects, Infinity);
+  return { ...run, record: (effect) => void effects.push(effect), secret: SECRET, store };
+}
+
+async function inSession({
+  server,
+  tool,
+  args = {},
+  ...caller
+}: RehearseOptions): Promise<Performance & { readonly support: unknown }> {
   const effects: string[] = [];
-  const record = (effect: string) => void effects.push(effect);
-  const client = await connect(server({ record, secret: SECRET, era: 'stateful' }), caller);
+  const client = await connect(server(rehearsalOf(effects, { era: 'stateful', run: 'session' })), caller);
   try {
+    const entry = (await client.listTools()).find(({ name }) => name === tool);
+    const support = entry === undefined ? 'forbidden' : supportOf(entry);
     for (let rounds = 1; rounds <= MAX_ROUNDS; rounds++) {
-      const result = await client.callTool(tool, args).catch((error: Error) => visited(error, caller));
-      if (result !== undefined) return { result, effects, rounds };
+      const result = await client
+        .callTool(tool, args, { task: support === 'required' })
+        .catch((error: Error) => visited(error, caller));
+      if (result !== undefined) return { result, effects, rounds, support };
     }
   } finally {
     await client.close();
@@ -120,7 +107,6 @@ async function visited(error: Error, handlers: ServerRequestHandlers): Promise<u
 
 async function byReplay({ server, tool, args = {}, ...caller }: RehearseOptions): Promise<Performance> {
   const effects: string[] = [];
-  const record = (effect: string) => void effects.push(effect);
   const era = 'stateless';
   const handlers = restarted<ServerRequestHandlers>(caller);
   let given: JsonObject = {};
@@ -134,7 +120,7 @@ async function byReplay({ server, tool, args = {}, ...caller }: RehearseOptions)
     } as const;
     const connection = await Connection.open(
       identity,
-      overMemory(server({ record, secret: SECRET, era }), caller.principal),
+      overMemory(server(rehearsalOf(effects, { era, run: 'replay' })), caller.principal),
     );
     try {
       const result = await connection.request('tools/call', { name: tool, arguments: args, ...given });

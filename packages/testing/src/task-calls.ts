@@ -80,8 +80,15 @@ export async function taskRequest(
   return await connection.request(method, params, declared(connection.identity, options));
 }
 
-/** Answers the questions of a task, and waits for its result. */
-export async function ended(connection: Connection, taskId: string, options: RequestOptions): Promise<JsonObject> {
+/**
+ * Answers the questions of a task, and waits for its result.
+ * @param options `answers` keeps what was answered, by key: a server that is killed may not have got it
+ */
+export async function ended(
+  connection: Connection,
+  taskId: string,
+  { answers = new Map(), ...options }: RequestOptions & { readonly answers?: Map<string, unknown> },
+): Promise<JsonObject> {
   if (connection.identity.era === 'stateful')
     return await taskRequest(connection, 'tasks/result', { taskId, ...options });
   const answered = new Set<string>();
@@ -92,7 +99,7 @@ export async function ended(connection: Connection, taskId: string, options: Req
     if (error !== undefined) throw new McpError(error.code, error.message, error.data);
     if (status === 'cancelled') throw new Error(`The task ${taskId} was cancelled.`);
     const open = Object.entries(inputRequests).filter(([key]) => !answered.has(key));
-    if (open.length > 0) await answerAll(connection, taskId, open);
+    if (open.length > 0) await answerAll(connection, taskId, { open, answers });
     else await wait(delay, undefined, { signal: options.signal }).catch(() => options.signal?.throwIfAborted());
     for (const [key] of open) answered.add(key);
   }
@@ -101,8 +108,14 @@ export async function ended(connection: Connection, taskId: string, options: Req
 async function answerAll(
   connection: Connection,
   taskId: string,
-  open: readonly (readonly [string, Question])[],
+  {
+    open,
+    answers,
+  }: { readonly open: readonly (readonly [string, Question])[]; readonly answers: Map<string, unknown> },
 ): Promise<void> {
-  const { inputResponses } = await connection.respond({ inputRequests: Object.fromEntries(open) });
-  await taskRequest(connection, 'tasks/update', { taskId, inputResponses: inputResponses as object });
+  const news = open.filter(([key]) => !answers.has(key));
+  const { inputResponses } = await connection.respond({ inputRequests: Object.fromEntries(news) });
+  for (const [key, answer] of Object.entries(inputResponses as object)) answers.set(key, answer);
+  const known = Object.fromEntries(open.map(([key]) => [key, answers.get(key)]));
+  await taskRequest(connection, 'tasks/update', { taskId, inputResponses: known });
 }
