@@ -20,6 +20,8 @@ export interface CardResource {
 }
 
 const CAPABILITIES = { extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: [RESOURCE_MIME_TYPE] } } };
+/** Cap on the pages of a list. */
+const MAX_PAGES = 50;
 /** People may step through a handler with a debugger. */
 const PATIENT = { timeout: 3_600_000 };
 
@@ -50,11 +52,13 @@ export class Server {
   async cardTools(): Promise<CardTool[]> {
     const tools: Tool[] = [];
     let cursor: string | undefined;
+    let pages = 0;
     do {
       const page = await this.client.request({ method: 'tools/list', params: cursor === undefined ? {} : { cursor } });
       tools.push(...page.tools);
       cursor = page.nextCursor;
-    } while (cursor !== undefined);
+      pages += 1;
+    } while (cursor !== undefined && pages < MAX_PAGES);
     this.tools = tools;
     return tools.flatMap((tool) => {
       const uri = uriOf(tool);
