@@ -315,7 +315,9 @@ describe('tasks in sessions', () => {
     ['TASKL-26'],
     'there are caps on all tasks, on those of a caller, and on those in parallel',
     async (transport) => {
-      const waits = () => new Promise(() => {});
+      const waits = async ({ signal }: Context) => {
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      };
       const full = { message: expect.stringContaining('too many') };
       const all = await inSession(taskServer(PROBLEMS, { maxTasks: 2 }), transport);
       for (let count = 0; count < 2; count += 1) await statusOf(all, (await startTask(all, 'add')).taskId, 'completed');
@@ -334,6 +336,8 @@ describe('tasks in sessions', () => {
       const { taskId } = await startTask(parallel, 'waits');
       expect(await parallel.error('tools/call', { name: 'waits', task: {} })).toMatchObject(full);
       await parallel.result('tasks/cancel', { taskId });
+      // a handler counts until it has ended
+      await parallel.settled();
       await startTask(parallel, 'waits');
     },
   );

@@ -54,14 +54,21 @@ function inSession(schema: RevisionSchema, { method: sent, params, result }: Jso
   return [...schema.problems(definition, result), ...related];
 }
 
-function stateless({ method: sent, params, result }: Json, method: string | undefined) {
-  if (sent === 'notifications/tasks')
-    return problemsOf('TaskStatusNotificationParams', params as Json, own(params as Json));
+/** The result of a task is a whole result of its tool. */
+const judgeOutcome = (schema: RevisionSchema, { status, result }: Json) =>
+  status === 'completed' ? schema.problems('CallToolResult', result) : [];
+
+function stateless(schema: RevisionSchema, { method: sent, params, result }: Json, method: string | undefined) {
+  if (sent === 'notifications/tasks') {
+    const told = params as Json;
+    return [...problemsOf('TaskStatusNotificationParams', told, own(told)), ...judgeOutcome(schema, told)];
+  }
   if (result === undefined || method === undefined) return undefined;
   const given = result as Json;
   if (method === 'tools/call' && given['resultType'] === 'task')
     return problemsOf('CreateTaskResult', given, ['resultType']);
-  if (method === 'tasks/get') return problemsOf('GetTaskResult', given, ['resultType', ...own(given)]);
+  if (method === 'tasks/get')
+    return [...problemsOf('GetTaskResult', given, ['resultType', ...own(given)]), ...judgeOutcome(schema, given)];
   if (method !== 'tasks/update' && method !== 'tasks/cancel') return undefined;
   const more = Object.keys(given).filter((field) => field !== 'resultType' && field !== '_meta');
   return [
@@ -82,5 +89,5 @@ export function withoutTaskIds(message: Json): Json {
 /** The problems of a message about tasks; undefined if it is about something else. */
 export function judgeTask(schema: RevisionSchema, message: Json, method: string | undefined): string[] | undefined {
   if (schema.revision === '2025-11-25') return inSession(schema, message, method);
-  return schema.revision === '2026-07-28' ? stateless(message, method) : undefined;
+  return schema.revision === '2026-07-28' ? stateless(schema, message, method) : undefined;
 }

@@ -141,9 +141,14 @@ export class RunningTasks {
   expire(run: TaskRun, task: Task): void {
     const { id, createdAt, ttlMs = Infinity } = task;
     const left = createdAt + ttlMs - Date.now();
-    const due = () => (left > MAX_DELAY_MS ? this.expire(run, task) : this.lose(id));
+    const due = () => {
+      if (left > MAX_DELAY_MS) return this.expire(run, task);
+      this.lose(id);
+      this.wake(id);
+    };
+    // timers may be early by a part of a millisecond
     if (left !== Infinity && this.runs.get(id) === run)
-      run.expiry = setTimeout(due, Math.min(left, MAX_DELAY_MS)).unref();
+      run.expiry = setTimeout(due, Math.min(left + 1, MAX_DELAY_MS)).unref();
   }
 
   /** Stops what waits, from now on: the others have time to end. */

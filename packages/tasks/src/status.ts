@@ -63,7 +63,7 @@ export function detailed(task: Task, host: ExtensionHost, pollIntervalMs: number
   if (task.outcome !== undefined) {
     return 'error' in task.outcome
       ? { ...fields, error: task.outcome.error }
-      : { ...fields, result: resultOf(task, STATELESS, host) };
+      : { ...fields, result: { ...resultOf(task, STATELESS, host), resultType: 'complete' } };
   }
   if (isOver(task) || fields['status'] !== 'input_required') return fields;
   const requests = openQuestions(task).map(({ key, question }) => {
