@@ -108,6 +108,23 @@ describe('an extension', () => {
     }
   });
 
+  it('answers with an error if its method returns no object', async () => {
+    const returned: unknown[] = [undefined, null, 5, [1], { big: 1n }];
+    const methods = Object.fromEntries(returned.map((each, at) => [`x/${at}`, () => each as JsonObject]));
+    for (const revision of WITH) {
+      const errors: string[] = [];
+      const onError = (error: unknown) => void errors.push((error as Error).message);
+      const extensions = [{ id: 'com.example/x', callers: 'all', methods }] as const;
+      const server = new McpServer({ name: 'x', version: '1', extensions, onError, logger: new Log() });
+      const client = await connect(server, { revision });
+      for (const method of Object.keys(methods))
+        await expect(client.request(method, {})).rejects.toMatchObject({ code: -32603 });
+      expect(errors[3]).toBe('The method "x/3" of the extension "com.example/x" returned no object. Return one.');
+      expect(errors).toHaveLength(returned.length);
+      await client.close();
+    }
+  });
+
   inStateless('EXT-04', 'leaves calls to the handler and rejects its methods if the client lacks it', async () => {
     for (const extensions of [{}, { [DEFER]: { off: true } }]) {
       for await (const { client, call, revision } of clientsOf({}, { capabilities: { extensions } })) {

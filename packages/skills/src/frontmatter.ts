@@ -76,8 +76,11 @@ function parseYaml(yaml: string, wrong: (problem: string) => Error): unknown {
   const [error = document.warnings[0]] = document.errors;
   if (error !== undefined) throw wrong(`is not valid YAML: ${error.message.replace(/\.$/, '')}`);
   try {
-    return document.toJS();
+    const fields: unknown = document.toJS();
+    // fails for an alias within its own anchor
+    JSON.stringify(fields);
+    return fields;
   } catch (cause) {
-    throw wrong(`is not valid YAML: ${(cause as Error).message.replace(/\.$/, '')}`);
+    throw wrong(`is not valid YAML: ${(cause as Error).message.replace(/\.$|\n[^]*/, '')}`);
   }
 }

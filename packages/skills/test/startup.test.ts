@@ -41,6 +41,7 @@ describe('A folder of skills fails at startup', () => {
       front(`a: &a [x]\nb: [${'*a,'.repeat(200)}]`),
       'skills/a/SKILL.md: `frontmatter` is not valid',
     ],
+    ['with an alias in its own anchor', front('a: &a [*a]'), 'skills/a/SKILL.md: `frontmatter` is not valid YAML'],
     ['with a key twice', front('name: a\nname: b'), 'skills/a/SKILL.md: `frontmatter` is not valid YAML'],
     ['with a number that JSON lacks', front('name: a\ndescription: d\nx: .inf'), 'has a value that JSON lacks'],
     ['without a name', front('description: d'), 'skills/a/SKILL.md: `name` must be 1 to 64'],

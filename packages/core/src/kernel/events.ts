@@ -1,4 +1,4 @@
-import { andThen, attempt, type JsonObject } from '@decorum/schema/internal';
+import { andThen, attempt, isObject, type JsonObject } from '@decorum/schema/internal';
 
 import type { Condition } from '../registry/listing.js';
 import type { HiddenChanges, ListName } from '../registry/registry.js';
@@ -114,9 +114,12 @@ export class Events {
       return;
     }
     if (change.kind === 'extension') {
+      if (!isObject(change.data)) return;
       for (const listener of this.listeners) listener.extended?.(change.id, change.data);
       return;
     }
+    // processes of a later version may publish more
+    if (change.kind !== 'lists') return;
     for (const list of change.lists) this.pending.add(list);
     this.flushSoon();
   }

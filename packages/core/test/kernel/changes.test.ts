@@ -5,6 +5,7 @@ import {
   type Change,
   type ChangeBus,
   Completion,
+  type Extension,
   McpServer,
   type McpServerOptions,
   MemoryChangeBus,
@@ -85,6 +86,22 @@ describe('Two servers on one change bus', () => {
     await turn();
     expect(logged).toHaveLength(2);
     expect((await client.callTool('idle')).content).toEqual([]);
+  });
+
+  it('ignore what processes of another version publish', async () => {
+    const bus = new MemoryChangeBus();
+    const { server, logged } = serve(bus);
+    const heard: unknown[] = [];
+    const extension: Extension = {
+      id: 'com.example/x',
+      open: (host) => void host.subscribe((published) => void heard.push(published)),
+    };
+    await connect(new McpServer({ name: 'other', version: '1', extensions: [extension], changeBus: bus }));
+    const client = await connect(server);
+    for (const change of [{ kind: 'later' }, { kind: 'extension', id: 'com.example/x' }]) bus.publish(change as Change);
+    server.notify.toolsChanged();
+    await client.nextNotification('notifications/tools/list_changed');
+    expect([logged, heard]).toEqual([[], []]);
   });
 
   it('subscribe again with the next client if the bus has failed', async () => {

@@ -1,3 +1,5 @@
+import { isObject } from '@decorum/schema/internal';
+
 import { McpError } from '../../protocol/errors.js';
 import type { Revision } from '../../protocol/revisions/revision.js';
 import type { Admits, Condition } from '../../registry/listing.js';
@@ -39,7 +41,9 @@ export class ExtensionMethods {
           if (callers === 'declared') requireDeclared(exchange.peer.client, extension);
           const ctx = new Context(exchange);
           VIEWS.set(ctx, (uri) => sees(registry.conditionsOf(uri), admission(exchange, reporter)));
-          return results.write(exchange.revision, await run(exchange.params, ctx));
+          const result: unknown = await run(exchange.params, ctx);
+          if (isObject(result)) return results.write(exchange.revision, result);
+          throw new Error(`The method "${name}" of the extension "${extension.id}" returned no object. Return one.`);
         };
         this.byName.set(name, { revisions, subject, handle });
       }
