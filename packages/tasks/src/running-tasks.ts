@@ -7,7 +7,8 @@ import { Ledger } from './ledger.js';
 import { LostTask } from './lost-task.js';
 import type { Settings } from './options.js';
 import { isOver, type Task } from './task.js';
-import { type RunMeans, TaskRun } from './task-run.js';
+import type { RunMeans } from './run-means.js';
+import { TaskRun } from './task-run.js';
 
 /** The longest delay of a timer, in milliseconds. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
@@ -138,17 +139,16 @@ export class RunningTasks {
   }
 
   /** Ends a handler whose task has expired. */
-  expire(run: TaskRun, task: Task): void {
-    const { id, createdAt, ttlMs = Infinity } = task;
+  expire(run: TaskRun, { createdAt, ttlMs }: Pick<Task, 'createdAt' | 'ttlMs'>): void {
+    if (ttlMs === undefined || this.runs.get(run.id) !== run) return;
     const left = createdAt + ttlMs - Date.now();
     const due = () => {
-      if (left > MAX_DELAY_MS) return this.expire(run, task);
-      this.lose(id);
-      this.wake(id);
+      if (left > MAX_DELAY_MS) return this.expire(run, { createdAt, ttlMs });
+      this.lose(run.id);
+      this.wake(run.id);
     };
     // timers may be early by a part of a millisecond
-    if (left !== Infinity && this.runs.get(id) === run)
-      run.expiry = setTimeout(due, Math.min(left + 1, MAX_DELAY_MS)).unref();
+    run.expiry = setTimeout(due, Math.min(left + 1, MAX_DELAY_MS)).unref();
   }
 
   /** Stops what waits, from now on: the others have time to end. */

@@ -3,28 +3,11 @@ import type { Effect, EffectLog, Question, Run, RunHost } from '@decorum/core/pl
 
 import { LostTask } from './lost-task.js';
 import { Reports } from './reports.js';
+import type { RunMeans } from './run-means.js';
 import { isOutage } from './store/guarded-store.js';
 import { isAnswered, openQuestions, type Task, type TaskOutcome, type TaskQuestion } from './task.js';
 import { askedAs, knownOf, withQuestion } from './task-questions.js';
 import { insist, sleepUntil } from './waits.js';
-
-/** What a run needs of the runner. */
-export interface RunMeans {
-  /** Changes the stored task. Rejects with `LostTask` if this process may not. */
-  change(apply: (task: Task) => Task): Promise<Task>;
-  /** Tells the client of progress. */
-  tell(task: Task, progress: JsonObject): void;
-  /** Stops the run if another process has taken the task over. */
-  requireHeld(): Promise<void>;
-  /** The code of an error. */
-  codeOf(error: Error): number;
-  /** Called when the handler begins to wait for the client, or to sleep. */
-  rests(): void;
-  /** Called when the handler was stopped because the process is closing. */
-  release(): Promise<void>;
-  /** Reports an error, which no client sees. */
-  report(error: unknown): void;
-}
 
 /** How often a question is asked while its answers are wrong. */
 const MAX_ASKED = 5;
@@ -55,10 +38,12 @@ export class TaskRun implements RunHost {
   private sleepers = 0;
   private position = 0;
   private readonly reports = new Reports((progress) => this.tell(progress));
-  private readonly stopping = new AbortController();
-  private begin!: (task: Task) => void;
+  /** Why it was stopped. */
+  stopped: Error | undefined;
+  private stopping: AbortController | undefined;
+  private begin!: () => void;
   private abandon!: (error: Error) => void;
-  private readonly created = new Promise<Task>((resolve, reject) => {
+  private readonly created = new Promise<void>((resolve, reject) => {
     this.begin = resolve;
     this.abandon = reject;
   });
@@ -73,7 +58,7 @@ export class TaskRun implements RunHost {
     this.created.catch(() => {});
     this.log = {
       begin: async () => {
-        if (this.task !== undefined) await insist(() => this.means.requireHeld(), this.stopping.signal);
+        if (this.task !== undefined) await insist(() => this.means.requireHeld(), this);
         if (this.stopped) throw this.stopped;
       },
       record: (effect) => this.record(effect),
@@ -92,9 +77,11 @@ export class TaskRun implements RunHost {
     return this.task?.version ?? 0;
   }
 
-  /** Why it was stopped. */
-  private get stopped(): Error | undefined {
-    return this.stopping.signal.reason as Error | undefined;
+  /** Aborts when it is stopped. Created on first use: most runs never need it. */
+  get signal(): AbortSignal {
+    this.stopping ??= new AbortController();
+    if (this.stopped) this.stopping.abort(this.stopped);
+    return this.stopping.signal;
   }
 
   /** Whether the handler waits for the client. */
@@ -119,13 +106,17 @@ export class TaskRun implements RunHost {
   watch(start: (host: RunHost) => Run, askFirst?: (question: Question) => Promise<JsonObject>): void {
     if (this.stopped) return;
     this.askFirst = askFirst;
-    void this.follow(start);
-  }
-
-  private async follow(start: (host: RunHost) => Run): Promise<void> {
     try {
       this.run = start(this);
-      await this.end({ result: await this.run.result });
+      void this.follow(this.run.result);
+    } catch (error) {
+      void this.follow(Promise.reject(error as Error));
+    }
+  }
+
+  private async follow(result: Promise<CallToolResult>): Promise<void> {
+    try {
+      await this.end({ result: await result });
     } catch (error) {
       await this.fail(error).catch(async (failure: unknown) => await this.failMasked(failure));
     }
@@ -141,7 +132,7 @@ export class TaskRun implements RunHost {
   /** The task is stored: from now on, its handler's questions are the task's. */
   create(task: Task): void {
     this.task = task;
-    this.begin(task);
+    this.begin();
   }
 
   /** Takes over what another request, or another process, has changed. */
@@ -160,7 +151,8 @@ export class TaskRun implements RunHost {
   stop(why: 'client' | 'closing', error: Error): void {
     this.reports.stop();
     clearTimeout(this.expiry);
-    this.stopping.abort(error);
+    this.stopped ??= error;
+    this.stopping?.abort(error);
     this.run?.cancel(why, error.message);
     this.abandon(error);
     for (const { reject } of this.waiting.values()) reject(error);
@@ -245,7 +237,7 @@ export class TaskRun implements RunHost {
 
   /** Changes the stored task. While the store fails, the handler waits. */
   private async persist(apply: (task: Task) => Task): Promise<Task> {
-    return await insist(() => this.means.change(apply), this.stopping.signal);
+    return await insist(() => this.means.change(apply), this);
   }
 
   /** Tells the client of progress. If the store fails, the next message will do. */

@@ -5,19 +5,27 @@ import { isOutage } from './store/guarded-store.js';
 /** Milliseconds until the next attempt: at first, and at most. */
 const RETRY_MS = { first: 100, most: 5000 };
 
+/** Somebody who may be stopped. */
+interface Stoppable {
+  /** Why; undefined until then. */
+  readonly stopped: Error | undefined;
+  /** Aborts then. */
+  readonly signal: AbortSignal;
+}
+
 /**
  * Tries again while the store fails.
- * @throws the reason of `signal`, once it aborts
+ * @throws {Error} why `who` was stopped
  */
-export async function insist<T>(attempt: () => Promise<T>, signal: AbortSignal): Promise<T> {
+export async function insist<T>(attempt: () => Promise<T>, who: Stoppable): Promise<T> {
   for (let ms = RETRY_MS.first; ; ms = Math.min(2 * ms, RETRY_MS.most)) {
-    signal.throwIfAborted();
+    if (who.stopped) throw who.stopped;
     try {
       return await attempt();
     } catch (error) {
       if (!isOutage(error)) throw error;
     }
-    await delay(ms, undefined, { signal, ref: false }).catch(() => {});
+    await delay(ms, undefined, { signal: who.signal, ref: false }).catch(() => {});
   }
 }
 
