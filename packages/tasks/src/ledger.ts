@@ -21,9 +21,10 @@ export class Ledger {
     private readonly host: ExtensionHost,
   ) {}
 
-  /** Reads a task; undefined if there is none. */
-  async get(id: string): Promise<Task | undefined> {
-    const stored = await this.store.get(id);
+  /** Reads a task; undefined if there is none. Returns no promise if the store doesn't, because clients poll. */
+  get(id: string): Task | undefined | Promise<Task | undefined> {
+    const stored = this.store.get(id);
+    if (stored instanceof Promise) return stored.then((found) => found && this.decode(found));
     return stored && this.decode(stored);
   }
 

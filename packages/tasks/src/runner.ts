@@ -128,7 +128,8 @@ export class Runner {
    * @throws {McpError} `invalid-params` for a task that doesn't exist, has expired, or belongs to somebody else
    */
   async find(taskId: unknown, principal: ToolCall['principal']): Promise<Task> {
-    const task = typeof taskId === 'string' ? await this.ledger.get(taskId) : undefined;
+    const found = typeof taskId === 'string' ? this.ledger.get(taskId) : undefined;
+    const task = found instanceof Promise ? await found : found;
     if (task !== undefined && task.owner === ownerDigest(principal)) return task;
     throw new McpError('invalid-params', 'There is no such task, or it has expired.');
   }
