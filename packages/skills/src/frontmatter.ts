@@ -51,6 +51,9 @@ export function readFrontmatter(text: string, file: string, folder: string): Fro
     throw broken(file, 'compatibility', `must have 1 to ${COMPATIBILITY_LENGTH} characters`);
   }
   if (metadata !== undefined && !isObject(metadata)) throw broken(file, 'metadata', 'must be a mapping');
+  // clients refuse such a skill, and some of them the whole list
+  const other = Object.entries(metadata ?? {}).find(([, value]) => typeof value !== 'string')?.[0];
+  if (other !== undefined) throw broken(file, `metadata.${other}`, 'must be a text. Put it in quotes');
   const reserved = Object.keys(metadata ?? {}).find((key) => key.startsWith(RESERVED));
   if (reserved !== undefined) throw broken(file, 'metadata', `has the key "${reserved}", which is reserved. Rename it`);
   return { name, description, fields };
@@ -74,7 +77,11 @@ function parseYaml(yaml: string, wrong: (problem: string) => Error): unknown {
   // strict: clients that read the same YAML have to get the same fields
   const document = parseDocument(yaml, { prettyErrors: false });
   const [error = document.warnings[0]] = document.errors;
-  if (error !== undefined) throw wrong(`is not valid YAML: ${error.message.replace(/\.$/, '')}`);
+  if (error !== undefined) {
+    const line = yaml.slice(0, error.pos[0]).split('\n').length + 1; // after the line with "---"
+    const hint = error.message.startsWith('Nested mappings') ? '. Put texts with a colon in quotes' : '';
+    throw wrong(`is not valid YAML in line ${line}: ${error.message.replace(/\.$/, '')}${hint}`);
+  }
   try {
     const fields: unknown = document.toJS();
     // fails for an alias within its own anchor

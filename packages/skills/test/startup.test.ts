@@ -35,6 +35,11 @@ describe('A folder of skills fails at startup', () => {
     ['with a folder that is none', { ...A, 'b/x/y.md': 'x' }, 'skills/b/x: `SKILL.md` is missing'],
     ['without frontmatter', { 'a/SKILL.md': '# A' }, 'skills/a/SKILL.md: `frontmatter` is missing'],
     ['with invalid YAML', front('name: [a'), 'skills/a/SKILL.md: `frontmatter` is not valid YAML'],
+    [
+      'with a colon in a text',
+      front('name: a\ndescription: Use when: asked'),
+      'in line 3: Nested mappings are not allowed in compact mappings. Put texts with a colon in quotes.',
+    ],
     ['with YAML that is no mapping', front('- a'), 'skills/a/SKILL.md: `frontmatter` must be a mapping'],
     [
       'with an alias bomb',
@@ -52,7 +57,16 @@ describe('A folder of skills fails at startup', () => {
     ['without a description', front('name: a'), 'skills/a/SKILL.md: `description` must be a text of 1 to 1024'],
     ['with a blank description', front('name: a\ndescription: " "'), '`description` must be a text'],
     ['with a long description', front(`name: a\ndescription: ${'d'.repeat(1025)}`), '`description` must be a text'],
-    ['with a reserved key', front('name: a\ndescription: d\nmetadata:\n  io.modelcontextprotocol/x: 1'), 'is reserved'],
+    [
+      'with a reserved key',
+      front('name: a\ndescription: d\nmetadata:\n  io.modelcontextprotocol/x: "1"'),
+      'is reserved',
+    ],
+    [
+      'with metadata that clients refuse',
+      front('name: a\ndescription: d\nmetadata:\n  version: 1.0'),
+      '`metadata.version` must be a text. Put it in quotes.',
+    ],
     [
       'with text that is not UTF-8',
       { 'a/SKILL.md': Buffer.from([0x2d, 0xff]) },
