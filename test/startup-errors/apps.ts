@@ -88,7 +88,7 @@ export const APPS: Mistakes = {
     [
       'pages without the plugin',
       () => serverOf([Weather]),
-      'Weather.forecast: `ui` is not an option ... If it belongs to an extension, list its plugin in `plugins`',
+      'Weather.forecast: `ui` needs a plugin. Add `apps()` of @decorum/apps to `plugins`',
     ],
     ...wrong('ui: …', (ui) => open({ ui }, [Weather]), [
       [5, 'The tool "forecast" (ui): `options` must be an object. Pass { … }'],

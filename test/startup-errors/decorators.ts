@@ -262,6 +262,7 @@ export const ARGUMENTS: Mistakes = {
         'Shop.search: `outputSchema` is not an option. Remove it, or use one of ... input ... output ... ' +
           'If it belongs to an extension, list its plugin in `plugins`',
       ],
+      [{ task: 'optional' }, 'Shop.search: `task` needs a plugin. Add `tasks()` of @decorum/tasks to `plugins`'],
       [{ annotations: { readonlyHint: true } }, 'Shop.search (annotations): `readonlyHint` ... Write `readOnlyHint`'],
       [{ annotations: { readOnlyHint: 'yes' } }, 'Shop.search (annotations) ... must be true or false'],
       [{ coerce: 'yes' }, 'Shop.search: `coerce` ... must be true or false'],

@@ -11,6 +11,13 @@ export type AddedOptions = Readonly<Partial<Record<MemberKind, OptionTypes>>>;
 
 const isExtensible = (kind: MemberKind) => kind === 'tool' || kind === 'resource';
 
+/** Options that other packages add, and what lets a server have them: forgetting the plugin is the usual mistake. */
+const PLUGINS: Readonly<Record<string, string>> = {
+  task: '`tasks()` of @decorum/tasks',
+  ui: '`apps()` of @decorum/apps',
+  app: '`apps()` of @decorum/apps',
+};
+
 /** Whether a kind of member has an option of its own with this name. */
 export const isOption = (kind: MemberKind, name: string): boolean => name in OPTIONS[kind];
 
@@ -21,8 +28,12 @@ export const isOption = (kind: MemberKind, name: string): boolean => name in OPT
 export function checkOptions({ kind, options }: MemberRecord, where: string, added: AddedOptions = {}): void {
   const invalid = (option: string, problem: string) => invalidOption(where, option, problem);
   const hint = isExtensible(kind) ? 'If it belongs to an extension, list its plugin in `plugins`' : '';
-  requireExtensible(where, options, { known: { ...OPTIONS[kind], ...added[kind] }, hint });
+  const known = { ...OPTIONS[kind], ...added[kind] };
   const given: Readonly<Record<string, unknown>> = { ...options };
+  const lonely = Object.keys(PLUGINS).find((name) => name in given && !(name in known));
+  if (lonely !== undefined && isExtensible(kind))
+    throw invalid(lonely, `needs a plugin. Add ${PLUGINS[lonely]} to \`plugins\``);
+  requireExtensible(where, options, { known, hint });
   if ((kind === 'tool' || kind === 'resource') && given['annotations'] !== undefined) {
     requireOptions(`${where} (annotations)`, given['annotations'], ANNOTATIONS[kind]);
   }
