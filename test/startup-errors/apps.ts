@@ -61,7 +61,11 @@ export const APPS: Mistakes = {
       ],
       [{ csp: { frameDomains: ['wss://a.example'] } }, `\`csp.frameDomains\` has "wss://a.example" ... ${ORIGIN}`],
       [
-        [{ csp: { resourceDomains: ['*'] } }, { csp: { resourceDomains: ["https://a.example; script-src 'self'"] } }],
+        ['*', "https://a.example; script-src 'self'", 'https://a.example;sandbox', 'https://a.example,b'].map(
+          (origin) => ({
+            csp: { resourceDomains: [origin] },
+          }),
+        ),
         `\`csp.resourceDomains\` ... ${ORIGIN}`,
       ],
       [{ csp: { baseUriDomains: ['https://a.*.example'] } }, `whose wildcard is not at its start. ${ORIGIN}`],

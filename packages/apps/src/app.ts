@@ -146,7 +146,12 @@ function problemOf(given: unknown, option: string): string | undefined {
   const text = String(given);
   // a label in place of the wildcard makes it a URL
   const url = text.replace('://*.', '://any.');
-  if (!URL.canParse(url) || !schemes.includes(url.split(':')[0] as string)) {
+  // URLs may have a semicolon or a comma in the name of a host. In the header, it would begin another rule
+  if (
+    !URL.canParse(url) ||
+    !schemes.includes(url.split(':')[0] as string) ||
+    !/^[\w.:*[\]-]+$/.test(new URL(url).host)
+  ) {
     return `has ${JSON.stringify(given)}, which is not an origin of ${schemes.join(', ')}. ${remedy}`;
   }
   const { origin } = new URL(url);
