@@ -26,11 +26,10 @@ export interface Frontmatter {
 }
 
 /**
- * Reads the frontmatter of a `SKILL.md`.
+ * Reads the frontmatter of a `SKILL.md`, by the rules of the Agent Skills specification.
  * @param file the file, for errors
  * @param folder the name of its folder
  * @throws {DecorumError} `DECORUM_INVALID_OPTION` that names the file and the rule
- * The rules are those of the Agent Skills specification.
  */
 export function readFrontmatter(text: string, file: string, folder: string): Frontmatter {
   const fields = parseFields(text, file);

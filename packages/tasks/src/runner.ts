@@ -12,10 +12,19 @@ import { Takeover } from './takeover.js';
 import { isOver, type NewTask, openQuestions, type Refusal, type Task } from './task.js';
 import type { TaskRun } from './task-run.js';
 
+/** Of principals that were asked about before: each session is compared with each change. */
+const digests = new WeakMap<NonNullable<ToolCall['principal']>, string>();
+
 /** Who may see a task. Empty for callers without a principal. */
 export function ownerDigest(principal: ToolCall['principal']): string {
-  const owner = ownerOf(principal);
-  return owner === undefined ? '' : createHash('sha256').update(owner).digest('base64url');
+  if (principal === undefined) return '';
+  const known = digests.get(principal);
+  if (known !== undefined) return known;
+  const digest = createHash('sha256')
+    .update(ownerOf(principal) as string)
+    .digest('base64url');
+  digests.set(principal, digest);
+  return digest;
 }
 
 const ONLY_HERE =

@@ -152,7 +152,7 @@ describe('what a task keeps', () => {
     const errors: string[] = [];
     const { start, until } = await served(
       async (ctx) => await Promise.all(Array.from({ length: 501 }, (_, each) => ctx.confirm(`Really? ${each}`))),
-      { onError: (error) => void errors.push((error as Error).message) },
+      { onError: (error) => void errors.push((error as Error).message), logger: { warn() {}, error() {} } },
     );
     const { result } = await until(await start('ann 1'), ({ status }) => status === 'completed', 'ann 1');
     expect(result.content[0]?.text).toMatch(/^Internal error/);
