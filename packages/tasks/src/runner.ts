@@ -149,7 +149,7 @@ export class Runner {
    */
   async answer(id: string, answers: Readonly<Record<string, unknown>>): Promise<void> {
     await this.running.change(id, (task) => {
-      const given = openQuestions(task).filter(({ key }) => Object.hasOwn(answers, key) && isAnswer(answers[key]));
+      const given = openQuestions(task).filter(({ key }) => isAnswer(answers[key]));
       if (isOver(task) || given.length === 0) return undefined;
       const keys = new Set(given.map(({ key }) => key));
       const questions = task.questions.map((each) =>

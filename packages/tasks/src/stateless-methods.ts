@@ -45,13 +45,12 @@ export async function cancelStateless({ taskId }: JsonObject, ctx: Context, runn
 const MAX_FOLLOWED = 1000;
 
 /** The field `taskIds` of `subscriptions/listen`: the tasks that the caller may see are followed. */
-export async function followTasks(asked: unknown, ctx: Context, runner: Runner): Promise<Followed> {
-  requireTasks(ctx);
+export async function followTasks(asked: unknown, { principal }: Context, runner: Runner): Promise<Followed> {
   if (!Array.isArray(asked) || asked.length > MAX_FOLLOWED || !asked.every((id) => typeof id === 'string')) {
     throw new McpError('invalid-params', `"taskIds" is not a list of at most ${MAX_FOLLOWED} ids of tasks.`);
   }
   const found = await Promise.all(
-    [...new Set(asked as string[])].map((id) => runner.find(id, ctx.principal).catch(() => undefined)),
+    [...new Set(asked as string[])].map((id) => runner.find(id, principal).catch(() => undefined)),
   );
   const known = new Set(found.filter((task): task is Task => task !== undefined).map(({ id }) => id));
   const sent = new Map<string, number>();
