@@ -8,6 +8,7 @@ import { buildCommand } from './commands/build.js';
 import { devCommand } from './commands/dev.js';
 import { hashPasswordCommand } from './commands/hash-password.js';
 import { startCommand } from './commands/start.js';
+import { tasksCommand } from './commands/tasks.js';
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
 
@@ -22,9 +23,13 @@ const commands = [
   startCommand(),
   buildCommand(),
   addCommand(),
+  tasksCommand(),
   hashPasswordCommand(),
 ];
 // `addCommand` doesn't copy the settings of the program
-for (const command of commands) program.addCommand(command.copyInheritedSettings(program));
+for (const command of commands) {
+  program.addCommand(command.copyInheritedSettings(program));
+  for (const nested of command.commands) nested.copyInheritedSettings(program);
+}
 
 await runProgram(program);

@@ -1,6 +1,7 @@
 import type { Context, JsonObject } from '@decorum/core';
 import { definePlugin, type Extension, type ExtensionHandler, type Plugin } from '@decorum/core/plugin';
 
+import { Inspection, inspector } from './inspection.js';
 import { invalidTasksOption, settingsOf, type TasksOptions } from './options.js';
 import { Runner } from './runner.js';
 import { type Asking, resultInSession } from './result-method.js';
@@ -93,6 +94,8 @@ export const tasks: (options?: TasksOptions) => Plugin = definePlugin((options: 
     session: (published, client) => statusNotification(published, client, runner()),
     async open(host) {
       if (opened !== undefined) throw invalidTasksOption('plugins', ONE_SERVER);
+      const inspect = inspector();
+      if (inspect !== undefined) return await inspect((access) => new Inspection(settings, host, access));
       opened = new Runner(settings, host);
       await opened.open();
     },

@@ -7,7 +7,7 @@ Otherwise, it reads one line from stdin.`;
 /** `decorum hash-password` */
 export function hashPasswordCommand(): Command {
   return new Command('hash-password')
-    .description("Prints the hash of a password, for a server's file of users")
+    .description('Hashes a password for a file of users')
     .addHelpText('after', INPUT)
     .action(async () => {
       const { readPassword } = await import('../hash-password/read-password.js');

@@ -1,6 +1,4 @@
 import cluster from 'node:cluster';
-import { resolve } from 'node:path';
-import { loadEnvFile } from 'node:process';
 
 import { CommandFailure, EXIT, printFailure } from 'create-decorum';
 
@@ -15,9 +13,9 @@ import {
   shown,
   watchServers,
 } from '../entry.js';
-import { isFile } from '../loader/resolve.js';
 import { listenFailure, loadFailure } from '../failures.js';
 import { installLoader } from '../loader/install.js';
+import { readEnv } from './env-file.js';
 import { divertStdout, endWithSignal, failLater } from './process.js';
 import { serve, type Transport } from './serve.js';
 
@@ -73,9 +71,3 @@ export async function start(
 }
 
 const programOf = (file: string) => ({ file, sources: isTypeScript(file) ? installLoader().files() : [] });
-
-function readEnv(file: string | undefined): void {
-  if (file === undefined) return;
-  if (!isFile(resolve(file))) throw new CommandFailure(`There is no file ${file} for --env-file.`, EXIT.usage);
-  loadEnvFile(file);
-}

@@ -58,6 +58,10 @@ export class FileTasks implements TaskStore {
     this.processes = new Processes(() => clock.now());
   }
 
+  reader(): TaskStore {
+    return new FileTasks(this.folder.path, { readOnly: true }, this.clock);
+  }
+
   async open(server: TaskStoreServer): Promise<void> {
     this.server = server;
     try {

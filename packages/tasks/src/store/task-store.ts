@@ -43,6 +43,11 @@ export interface TaskStore {
   readonly isDurable: boolean;
   /** Called once, before the first other call. */
   open?(server: TaskStoreServer): void | Promise<void>;
+  /**
+   * A store that only reads, and that can be open while another process has this one. Missing if any number of processes
+   * can have this one.
+   */
+  reader?(): TaskStore;
   /** Called once, after the last other call. */
   close?(): void | Promise<void>;
   /** Reads a task; undefined if there is none, or if it has expired. */

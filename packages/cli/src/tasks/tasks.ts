@@ -1,0 +1,84 @@
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+import type { JsonObject } from '@decorum/core';
+import { CommandFailure } from 'create-decorum';
+
+import { ENTRIES, findEntry, shown } from '../entry.js';
+import { loadFailure } from '../failures.js';
+import type { Reply, Request } from './messages.js';
+
+/**
+ * Does something with the tasks of a program, and describes what came of it.
+ * @param entry file of the program, as the user named it
+ * @returns text to print
+ * @throws {CommandFailure}
+ */
+export async function tasksOf(
+  request: Request,
+  { entry, json = false }: { readonly entry: string | undefined; readonly json?: boolean | undefined },
+): Promise<string> {
+  const file = findEntry(entry, ENTRIES);
+  const reply = await ask(file, request);
+  if (typeof reply === 'number')
+    throw new CommandFailure(`${shown(file)} ended with exit code ${reply} before it created a server.`);
+  if (reply.type === 'failed') {
+    throw loadFailure({ file, sources: [] }, Object.assign(new Error(reply.error.message), reply.error));
+  }
+  if (reply.type === 'nothing') {
+    throw new CommandFailure(`${shown(file)} has no server with the plugin \`tasks()\`.`);
+  }
+  if (reply.type === 'tasks') return json ? JSON.stringify(reply.tasks, null, 2) : tableOf(reply.tasks);
+  if (reply.type === 'task') {
+    if (reply.task === undefined) throw new CommandFailure('There is no such task, or it has expired.');
+    return json ? JSON.stringify(reply.task, null, 2) : fieldsOf(reply.task);
+  }
+  if (reply.problem !== undefined) throw new CommandFailure(reply.problem);
+  if (json) return JSON.stringify({ done: true });
+  return request.action === 'retry' ? 'The task runs again as soon as a server has it.' : 'Cancelled.';
+}
+
+/** Resolves with the exit code if the process ended without sending a message. */
+async function ask(file: string, request: Request): Promise<Reply | number> {
+  const child = fork(fileURLToPath(new URL('child.js', import.meta.url)), [file, JSON.stringify(request)], {
+    execArgv: ['--enable-source-maps'],
+    // to stderr: the program's output isn't the output of this command
+    stdio: ['ignore', 2, 2, 'ipc'],
+  });
+  return await new Promise((resolve, reject) => {
+    child.once('message', (message) => resolve(message as Reply));
+    child.once('error', reject);
+    child.once('close', (code) => resolve(code ?? 1));
+  });
+}
+
+const COLUMNS = ['taskId', 'status', 'tool', 'subject', 'lastUpdatedAt', 'statusMessage'] as const;
+
+/** Text that a terminal shows as it is. */
+const plain = (value: unknown): string => String(value ?? '').replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' ');
+
+function tableOf(tasks: readonly JsonObject[]): string {
+  if (tasks.length === 0) return 'There are no tasks.';
+  const rows = [
+    ['ID', 'STATUS', 'TOOL', 'CALLER', 'CHANGED', 'MESSAGE'],
+    ...tasks.map((task) => COLUMNS.map((column) => plain(task[column]))),
+  ];
+  const widths = COLUMNS.map((_column, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
+  return rows
+    .map((row) =>
+      row
+        .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+function fieldsOf(task: JsonObject): string {
+  const width = Math.max(...Object.keys(task).map((key) => key.length));
+  const lines = Object.entries(task).map(([key, value]) => {
+    const text = typeof value === 'object' ? JSON.stringify(value) : value;
+    return `${key.padEnd(width)}  ${plain(text)}`;
+  });
+  return lines.join('\n');
+}
