@@ -3,12 +3,18 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 import { type CallToolResult, type JsonObject, McpServer, type McpServerOptions } from '@decorum/core';
 import { tasks, type StoredTask, type TasksOptions, type TaskStore } from '@decorum/tasks';
-import { connect, type TestClient } from '@decorum/testing';
+import { connect, type ConnectOptions, type TestClient } from '@decorum/testing';
 
 import { MemoryTasks } from '../src/store/memory-tasks.js';
 
 const EXTENSION = 'io.modelcontextprotocol/tasks';
 export const SECRET = 'a secret that is long enough for everybody';
+
+/** A client with tasks. */
+export const CLIENT: ConnectOptions = {
+  revision: '2026-07-28',
+  capabilities: { elicitation: { form: {} }, extensions: { [EXTENSION]: {} } },
+};
 
 const never = () => new Promise<never>(() => {});
 
@@ -69,6 +75,7 @@ export interface Seen {
   readonly taskId: string;
   readonly status: string;
   readonly statusMessage?: string;
+  readonly lastUpdatedAt: string;
   readonly inputRequests?: Readonly<Record<string, { readonly params: JsonObject }>>;
   readonly result?: CallToolResult;
   readonly error?: { readonly code: number; readonly message: string };
@@ -108,10 +115,7 @@ export class Process {
       ...options,
     });
     build(server);
-    const client = await connect(server, {
-      revision: '2026-07-28',
-      capabilities: { elicitation: { form: {} }, extensions: { [EXTENSION]: {} } },
-    });
+    const client = await connect(server, CLIENT);
     const process = new Process(server, store, client, disk);
     process.errors = errors;
     OPEN.push(process);
