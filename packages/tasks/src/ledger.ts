@@ -7,6 +7,14 @@ import { isOver, type NewTask, type Task } from './task.js';
 /** How often a change is tried again after another process was faster. */
 const MAX_TRIES = 100;
 
+/** A task that nobody runs again. Clients choose how long its arguments and answers are. */
+const withoutWork = (task: Task): Task => ({
+  ...task,
+  call: { ...task.call, args: {}, meta: undefined },
+  questions: [],
+  effects: [],
+});
+
 /** Reads and writes the tasks of a store. What a durable store keeps is sealed. */
 export class Ledger {
   /** Tasks by what the store returned: a store in memory returns the same object until the task changes. */
@@ -63,7 +71,8 @@ export class Ledger {
   }
 
   /** Returns the task as it was stored; undefined if the store has another version. */
-  private async put(task: Task): Promise<Task | undefined> {
+  private async put(given: Task): Promise<Task | undefined> {
+    const task = !this.store.isDurable && isOver(given) ? withoutWork(given) : given;
     const { id, version, owner, createdAt, ttlMs, holder } = task;
     const json = JSON.stringify(task);
     const stored: StoredTask = {

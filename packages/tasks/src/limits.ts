@@ -21,7 +21,11 @@ export function shortened(text: string): string {
   return `${text.slice(0, MAX_MESSAGE_CHARS - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
-const sizeOf = (value: unknown): number => JSON.stringify(value)?.length ?? 0;
+/** Cap on the characters of the arguments of all tasks that run in this process, as JSON. */
+export const MAX_RUNNING_CHARS = 64 * 1024 * 1024;
+
+/** The characters of a value as JSON. */
+export const sizeOf = (value: unknown): number => JSON.stringify(value)?.length ?? 0;
 
 /** @throws {McpError} `invalid-params` if the `_meta` of a call is too long to be kept */
 export function requireShortMeta(meta: JsonObject | undefined): void {

@@ -4,7 +4,7 @@ import { type JsonObject, McpError } from '@decorum/core';
 import { type ExtensionHost, ownerOf, type StartingCall, type ToolCall } from '@decorum/core/plugin';
 
 import type { Ledger } from './ledger.js';
-import { requireShortAnswers, requireShortMeta, shortRefusal } from './limits.js';
+import { MAX_RUNNING_CHARS, requireShortAnswers, requireShortMeta, shortRefusal, sizeOf } from './limits.js';
 import { invalidTasksOption, type Settings } from './options.js';
 import { RunningTasks } from './running-tasks.js';
 import { GuardedStore } from './store/guarded-store.js';
@@ -104,7 +104,7 @@ export class Runner {
   async start(starting: StartingCall): Promise<{ readonly task: Task } | { readonly interim: JsonObject }> {
     return await this.admit(starting.call, async () => {
       const task = this.newTask(starting.call, undefined);
-      const run = this.running.runOf(task.id, task.call.revision);
+      const run = this.running.runOf(task.id, task.call);
       this.running.watch(
         run,
         (host) => starting.detach(host),
@@ -125,7 +125,7 @@ export class Runner {
   async startNow(starting: StartingCall, ttlMs: number | undefined): Promise<Task> {
     return await this.admit(starting.call, async () => {
       const task = this.newTask(starting.call, ttlMs);
-      const run = this.running.runOf(task.id, task.call.revision);
+      const run = this.running.runOf(task.id, task.call);
       const created = await this.create(run, task);
       this.running.watch(run, (host) => starting.detach(host));
       return created;
@@ -213,7 +213,7 @@ export class Runner {
    * @param begin adds the run of the task before it first waits
    * @throws {McpError} `too-many-requests` or `closing`
    */
-  private async admit<T>({ principal }: ToolCall, begin: () => Promise<T>): Promise<T> {
+  private async admit<T>({ principal, args }: ToolCall, begin: () => Promise<T>): Promise<T> {
     const { store, maxTasks, maxTasksPerPrincipal, maxRunning } = this.settings;
     const owner = ownerDigest(principal);
     const { all, own } = await store.count(owner);
@@ -223,6 +223,7 @@ export class Runner {
     const isFull =
       all + creating.length >= maxTasks ||
       this.running.count >= maxRunning ||
+      this.running.chars + sizeOf(args) > MAX_RUNNING_CHARS ||
       (owner !== '' && owns >= maxTasksPerPrincipal);
     if (isFull) throw new McpError('too-many-requests', 'There are too many tasks. Try again later.');
     creating.push(owner);

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 
 import type { JsonObject } from '@decorum/core';
-import type { ExtensionHost, Question, Run, RunHost } from '@decorum/core/plugin';
+import type { ExtensionHost, Question, Run, RunHost, ToolCall } from '@decorum/core/plugin';
 
 import { Ledger } from './ledger.js';
+import { sizeOf } from './limits.js';
 import { LostTask } from './lost-task.js';
 import type { Settings } from './options.js';
 import { isOver, type Task } from './task.js';
@@ -19,8 +20,8 @@ export class RunningTasks {
   /** This process, as stores know it. */
   readonly process = randomUUID();
   readonly runs = new Map<string, TaskRun>();
-  /** The runs whose handlers have not ended, including those that were stopped and ignore it. */
-  private readonly live = new Set<TaskRun>();
+  /** The runs whose handlers have not ended, including those that were stopped and ignore it, and their characters. */
+  private readonly live = new Map<TaskRun, number>();
   private readonly watchers = new Map<string, Set<() => void>>();
   /** When this process was last recorded as living, in milliseconds since 1970. */
   private beatAt = 0;
@@ -37,6 +38,13 @@ export class RunningTasks {
   /** How many handlers run. */
   get count(): number {
     return this.live.size;
+  }
+
+  /** The characters of the arguments of all handlers that run. */
+  get chars(): number {
+    let sum = 0;
+    for (const chars of this.live.values()) sum += chars;
+    return sum;
   }
 
   /** Records that this process lives. If it was away for long, it then looks for the tasks that it has lost. */
@@ -111,7 +119,7 @@ export class RunningTasks {
     if (this.runs.has(id) || this.watchers.has(id)) await this.check(id).catch(() => {});
   }
 
-  runOf(id: string, revision: string, stored?: Task): TaskRun {
+  runOf(id: string, { revision, args }: ToolCall, stored?: Task): TaskRun {
     const means: RunMeans = {
       change: async (apply) => await this.changeHeld(id, apply),
       requireHeld: async () => {
@@ -127,7 +135,7 @@ export class RunningTasks {
     };
     const run = new TaskRun(id, means, stored);
     this.runs.set(id, run);
-    this.live.add(run);
+    this.live.set(run, sizeOf(args));
     return run;
   }
 

@@ -102,7 +102,7 @@ export class Takeover {
     );
     if (task === undefined || isOver(task) || task.holder !== this.running.process || this.running.runs.has(id)) return;
     if (this.isStopped) return await this.running.release(id);
-    const run = this.running.runOf(id, task.call.revision, task);
+    const run = this.running.runOf(id, task.call, task);
     this.running.expire(run, task);
     this.running.watch(run, (host) => this.host.run(structuredClone(task.call), host));
   }

@@ -1,11 +1,11 @@
 // What callers may do to a server with tasks, and to each other.
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { type Context, type JsonObject, McpServer, type McpServerOptions, NoInput } from '@decorum/core';
+import { type Context, type JsonObject, McpServer, type McpServerOptions } from '@decorum/core';
 import { type Auth, type AuthEndpoint, listen } from '@decorum/http';
-import { tasks } from '@decorum/tasks';
+import { memoryTasks, type StoredTask, tasks } from '@decorum/tasks';
 import { connect } from '@decorum/testing';
 
 import { MemoryCluster } from '../../../test/support/memory-cluster.js';
@@ -49,11 +49,14 @@ async function served(handler: Handler, options: Partial<McpServerOptions> & { r
   const { public: isPublic = false, ...own } = options;
   const server = new McpServer({ name: 'test', version: '1.0.0', plugins: [tasks()], ...own });
   // later than the first turn, in which questions belong to the request
-  server.addTool({ name: 'job', input: NoInput, task: 'required', public: isPublic }, async (_input, ctx) => {
-    await turn();
-    await turn();
-    return await handler(ctx);
-  });
+  server.addTool(
+    { name: 'job', input: { type: 'object' }, task: 'required', public: isPublic },
+    async (_input, ctx) => {
+      await turn();
+      await turn();
+      return await handler(ctx);
+    },
+  );
   const { url, close } = await listen(server, { port: 0, auth });
   closing.push(close);
   const send = async (method: string, params: JsonObject, caller?: string) => {
@@ -157,6 +160,30 @@ describe('what a task keeps', () => {
     const { result } = await until(await start('ann 1'), ({ status }) => status === 'completed', 'ann 1');
     expect(result.content[0]?.text).toMatch(/^Internal error/);
     expect(errors).toEqual(['A task asked 500 questions. Check its handler for an endless loop.']);
+  });
+
+  it('of arguments is limited while it runs, and nothing once it has ended', async () => {
+    const made: StoredTask[] = [];
+    const store = memoryTasks();
+    const set = store.set.bind(store);
+    store.set = (task) => {
+      made.push(task);
+      return set(task);
+    };
+    const ends = new EventEmitter().setMaxListeners(0);
+    const { send, until } = await served(async () => await once(ends, 'end'), { plugins: [tasks({ store })] });
+    const start = async () =>
+      await send('tools/call', { name: 'job', arguments: { text: 'x'.repeat(900_000) } }, 'ann 1');
+    const first = (await start()).result?.taskId as string;
+    let refused: Awaited<ReturnType<typeof start>>['error'];
+    while (made.length < 80 && refused === undefined) refused = (await start()).error;
+    expect([refused?.message, made.length]).toEqual(['There are too many tasks. Try again later.', 74]);
+    ends.emit('end');
+    await until(first, ({ status }) => status === 'completed', 'ann 1');
+    expect(made.find(({ id, isOpen }) => id === first && !isOpen)?.text.length).toBeLessThan(2000);
+    // the handlers of the others have ended as well
+    expect((await start()).error).toBe(undefined);
+    ends.emit('end');
   });
 
   it('of `_meta` is limited', async () => {
