@@ -251,6 +251,33 @@ describe('a process that stands still for longer than its lease', () => {
   });
 });
 
+describe('a process whose lease the store has lost', () => {
+  it('can not record what it does, although it goes on', async () => {
+    const disk = new Disk();
+    const go = gate();
+    const told: unknown[] = [];
+    const build = (server: McpServer) =>
+      job(async (ctx) => {
+        if (told.push('begun') > 1) return await never();
+        await go.opened;
+        await ctx.once('effect', () => told.push('ran')).catch((error: Error) => told.push(error.name));
+        told.push(ctx.signal.aborted);
+        return 'first';
+      })(server);
+    // it looks every 20 seconds
+    const first = await Process.start(disk, build, { tasks: { leaseMs: 60_000 } });
+    const id = await first.begin('job');
+    await until(() => told.length > 0);
+    first.loseLease();
+    const second = await Process.start(disk, build);
+    await until(() => told.length > 1);
+    go.open();
+    await until(() => told.length > 4);
+    expect(told).toEqual(['begun', 'begun', 'ran', 'LostTask', true]);
+    expect((await second.get(id)).status).toBe('working');
+  });
+});
+
 describe('a task with a time to live', () => {
   it('stops its handler when it expires', async () => {
     const disk = new Disk();

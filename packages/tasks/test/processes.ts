@@ -160,6 +160,11 @@ export class Process {
   /** The process ends at once: nothing that it does reaches the store, and it gives no sign of life. */
   kill(): void {
     this.freeze();
+    this.loseLease();
+  }
+
+  /** The store forgets that the process lives. */
+  loseLease(): void {
     for (const process of this.store.processes) this.disk.kept.end(process);
   }
 

@@ -260,6 +260,42 @@ describe('a handler that runs apart from its request', () => {
   });
 });
 
+describe('the host of a run', () => {
+  it('waits in place of a handler that sleeps, unless the time has come', async () => {
+    const { run } = await hosted(async (ctx) => {
+      await ctx.sleep('rest', 60_000);
+      await ctx.sleep('rest', 60_000);
+      await ctx.sleep('none', 0);
+      return 'awake';
+    });
+    const sleeps: [end: number, isAborted: boolean][] = [];
+    const sleep: RunHost['sleep'] = async (end, { aborted }) => void sleeps.push([end, aborted]);
+    const begun = Date.now();
+    expect(await run({ sleep }).result).toEqual({ content: said('awake') });
+    const [[end = 0] = []] = sleeps;
+    expect(sleeps).toEqual([
+      [end, false],
+      [end, false],
+    ]);
+    expect(end - begun).toBeGreaterThanOrEqual(60_000);
+  });
+
+  it('is told when a handler ends that ignores its cancellation', async () => {
+    let end = () => {};
+    const { run } = await hosted(async () => await new Promise<void>((resolve) => (end = resolve)));
+    const { cancel, ended, result } = run();
+    const order: string[] = [];
+    const done = ended.then(() => order.push('ended'));
+    cancel('client');
+    await result.catch(() => order.push('cancelled'));
+    await turn();
+    order.push('ends');
+    end();
+    await done;
+    expect(order).toEqual(['cancelled', 'ends', 'ended']);
+  });
+});
+
 describe('the host of an extension', () => {
   it('writes results, questions and codes in the format of a revision', async () => {
     const { host, server } = await hosted(() => '');
