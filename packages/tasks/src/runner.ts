@@ -7,6 +7,7 @@ import type { Ledger } from './ledger.js';
 import { MAX_RUNNING_CHARS, requireShortAnswers, requireShortMeta, shortRefusal, sizeOf } from './limits.js';
 import { invalidTasksOption, type Settings } from './options.js';
 import { RunningTasks } from './running-tasks.js';
+import { FileTasks } from './store/file-tasks.js';
 import { GuardedStore } from './store/guarded-store.js';
 import { Takeover } from './takeover.js';
 import { isOver, type NewTask, openQuestions, type Refusal, type Task } from './task.js';
@@ -28,7 +29,7 @@ export function ownerDigest(principal: ToolCall['principal']): string {
 }
 
 const ONLY_HERE =
-  'keeps tasks in this process, where the other processes of the `cluster` can not find them. ' +
+  'keeps tasks for this process only: the other processes of the `cluster` can not find them. ' +
   'Pass the `tasks` of redis(), or run one process without `cluster` and `--workers`';
 
 /** Starts tasks, and does what clients ask of them. */
@@ -43,8 +44,8 @@ export class Runner {
   isStopping = false;
 
   /**
-   * @throws {DecorumError} `DECORUM_INVALID_OPTION` for a durable store without a secret, and for one in memory if other
-   *   processes serve the same clients
+   * @throws {DecorumError} `DECORUM_INVALID_OPTION` for a durable store without a secret, and for one in memory or files if
+   *   other processes serve the same clients
    */
   constructor(
     private readonly given: Settings,
@@ -58,7 +59,8 @@ export class Runner {
         `keeps tasks beyond the end of the process, and seals them with the server's secret, which is missing. ${remedy}`,
       );
     }
-    if (!store.isDurable && host.isClustered) throw invalidTasksOption('store', ONLY_HERE);
+    if (host.isClustered && (!store.isDurable || store instanceof FileTasks))
+      throw invalidTasksOption('store', ONLY_HERE);
     const report = (error: unknown, message: string) => host.report(error, message);
     this.settings = { ...given, store: new GuardedStore(store, report, leaseMs) };
     this.running = new RunningTasks(this.settings, host);

@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type Context, type JsonObject, McpServer, type McpServerOptions } from '@decorum/core';
 import { type Auth, type AuthEndpoint, listen } from '@decorum/http';
-import { memoryTasks, type StoredTask, tasks } from '@decorum/tasks';
+import { fileTasks, memoryTasks, type StoredTask, tasks } from '@decorum/tasks';
 import { connect } from '@decorum/testing';
 
 import { MemoryCluster } from '../../../test/support/memory-cluster.js';
@@ -193,16 +193,19 @@ describe('what a task keeps', () => {
   });
 });
 
-it('does not start with tasks in memory if other processes serve the same clients', async () => {
+it.each([
+  ['memory', () => memoryTasks()],
+  ['files', () => fileTasks('tasks-that-are-never-opened')],
+])('does not start with tasks in %s if other processes serve the same clients', async (_place, store) => {
   const cluster = new MemoryCluster().node();
   const server = new McpServer({
     name: 'test',
     version: '1.0.0',
     secret: 'x'.repeat(32),
     cluster,
-    plugins: [tasks()],
+    plugins: [tasks({ store: store() })],
   });
   await expect(connect(server)).rejects.toThrow(
-    /tasks: `store` keeps tasks in this process.*Pass the `tasks` of redis/,
+    /tasks: `store` keeps tasks for this process only.*Pass the `tasks` of redis/,
   );
 });
