@@ -78,8 +78,8 @@ export class RunningTasks {
         if (watchers.size === 0) this.watchers.delete(id);
         resolve();
       };
-      // a change in another process may get lost
-      const timer = setTimeout(done, this.settings.leaseMs).unref();
+      // a change in another process may get lost; and while a client waits, the process must not end
+      const timer = setTimeout(done, this.settings.leaseMs);
       signal.addEventListener('abort', done);
       watchers.add(done);
     });

@@ -1,3 +1,8 @@
+import { execFile } from 'node:child_process';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
 import { Context, McpError, McpServer, NoInput, Tool } from '@decorum/core';
 import { tasks } from '@decorum/tasks';
 import { connect, elicits, revisions } from '@decorum/testing';
@@ -127,4 +132,27 @@ describe('the tasks of a test client', () => {
     await expect(client.tasks.start('ok')).rejects.toThrow('The server returned the result of "ok" without a task.');
     await client.close();
   });
+});
+
+/** As with `node:test`, nothing but the call keeps the process alive. */
+const PROGRAM = `
+  import { McpServer } from '@decorum/core';
+  import { tasks } from '@decorum/tasks';
+  import { connect } from '@decorum/testing';
+  const server = new McpServer({ name: 'test', version: '1.0.0', plugins: [tasks()] });
+  server.addTool({ name: 'nap', task: 'optional' }, async (_args, ctx) => {
+    await ctx.sleep('nap', 20);
+    return 'slept';
+  });
+  const client = await connect(server, { revision: process.argv[1] });
+  console.log((await client.callTool('nap', {}, { task: true })).content[0].text);
+  await client.close();
+  await server.close();
+`;
+
+it.each(['2025-11-25', '2026-07-28'])('keeps a process alive until a task has slept, in %s', async (revision) => {
+  const cwd = dirname(fileURLToPath(import.meta.url));
+  const args = ['--input-type=module', '--eval', PROGRAM, revision];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd });
+  expect(stdout).toBe('slept\n');
 });
