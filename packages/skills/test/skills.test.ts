@@ -8,7 +8,13 @@ import { skills, type SkillsOptions } from '@decorum/skills';
 import { connect, type ConnectOptions, type TestClient } from '@decorum/testing';
 import { describe, expect, it } from '@jest/globals';
 
+import { RawClient } from '../../../test/support/raw-client.js';
 import { folderOf, skillText, write } from './folders.js';
+
+/** The result of `initialize`. */
+interface Hello {
+  readonly capabilities?: JsonObject;
+}
 
 const PIXEL = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 3]);
 const PDF = skillText('pdf', 'license: MIT\nmetadata:\n  version: "2"\n');
@@ -168,6 +174,20 @@ describe('The extension', () => {
         capabilities: { resources: {}, extensions: { 'io.modelcontextprotocol/skills': { directoryRead: true } } },
       });
     });
+  });
+
+  it('is declared in sessions, too: clients that declare no extensions look for it there', async () => {
+    const declared: unknown[] = [];
+    const client = await RawClient.connect(serverWith(folderOf(LIBRARY), { watch: false }), {
+      revision: '2025-11-25',
+      withoutExtensions: (message) => {
+        const { capabilities: { extensions, ...capabilities } = {}, ...rest } = (message['result'] ?? {}) as Hello;
+        declared.push(extensions);
+        return { ...message, result: { ...rest, capabilities } };
+      },
+    });
+    expect(declared).toEqual([{ 'io.modelcontextprotocol/skills': { directoryRead: true } }]);
+    await client.close();
   });
 
   it('sends lists in pages', async () => {

@@ -45,22 +45,23 @@ export function lifecycleMethods({ registry, server, results, ...parts }: Method
 }
 
 /**
- * Adds the capabilities that extensions declare. In sessions, only clients that declare extensions are told of them: the
- * schema of `initialize` doesn't have them yet.
+ * Adds the capabilities that extensions declare. In sessions, clients that declare no extensions are told only of those
+ * whose methods anybody may call: the schema of `initialize` doesn't have extensions yet, but clients look for them there.
  */
 function extendedBy(parts: readonly Extension[], { peer, wire }: Exchange, capabilities: JsonObject): JsonObject {
   const { revision, client } = peer;
   if (!revision.extensions || parts.length === 0) return capabilities;
   const { principal } = wire;
+  const isTold = !revision.sessions || client.capabilities.extensions !== undefined;
   const declared = parts.map((extension): JsonObject => {
-    const { id, settings = {} } = extension;
-    if (extension.capabilities) return extension.capabilities(revision.id, { principal }) ?? {};
-    return { extensions: { [id]: settings } };
+    const { id, settings = {}, callers } = extension;
+    const own = extension.capabilities?.(revision.id, { principal }) ?? {};
+    const { extensions, ...others } = extension.capabilities ? own : { extensions: { [id]: settings } };
+    return isTold || callers === 'all' ? { ...others, extensions } : others;
   });
   const extensions = Object.assign({}, ...declared.map((each) => each['extensions'])) as JsonObject;
-  const isShown = !revision.sessions || client.capabilities.extensions !== undefined;
   const { extensions: _separately, ...others } = Object.assign({}, ...declared) as JsonObject;
-  return { ...capabilities, ...others, ...(isShown && Object.keys(extensions).length > 0 && { extensions }) };
+  return { ...capabilities, ...others, ...(Object.keys(extensions).length > 0 && { extensions }) };
 }
 
 /**
