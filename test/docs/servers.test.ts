@@ -30,8 +30,11 @@ afterAll(() => programs.forEach((each) => each.remove()));
 const SERVES = /serveStdio\(|listen\(/;
 const ADA = { subject: 'ada', scopes: ['staff'] };
 
-/** Blocks that make a server and leave it to others to serve it. test/architecture runs those of docs/errors.md. */
-const SERVERS = PAGES.filter((page) => page !== 'docs/errors.md').flatMap((page) =>
+/**
+ * Blocks that make a server and leave it to others to serve it. test/architecture runs those of docs/errors.md, and the
+ * server of docs/tasks.md keeps files, needs a secret and asks.
+ */
+const SERVERS = PAGES.filter((page) => page !== 'docs/errors.md' && page !== 'docs/tasks.md').flatMap((page) =>
   programsOf(page)
     .all.filter(({ fragment: { block } }) => /^(export )?const server = new McpServer\(/m.test(block.text))
     .filter(({ fragment: { block } }) => block.text.includes('providers:') && !SERVES.test(block.text))
@@ -207,6 +210,10 @@ describe('every page with a server', () => {
     ['docs/errors.md', 'test/architecture/docs.test.ts runs each example'],
     ['docs/from-the-sdk.md', 'from-the-sdk.test.ts'],
     ['docs/scaling.md', 'scaling.test.ts'],
+    ['docs/tasks.md', 'examples/reports, which is the same server'],
+    ['packages/tasks/README.md', 'shows a plugin only'],
+    ['docs/apps.md', 'examples/apps, which is the same server'],
+    ['packages/apps/README.md', 'shows a plugin only'],
     ['docs/schemas.md', 'shows an option only'],
     ['packages/redis/README.md', 'shows an option only'],
     ['docs/telemetry.md', 'shows plugins only'],

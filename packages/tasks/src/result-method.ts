@@ -66,7 +66,7 @@ class ResultRequest {
   }
 
   private find(): Promise<Task> {
-    return this.means.runner.find(this.taskId, this.ctx.principal);
+    return this.means.runner.find(this.taskId, this.ctx);
   }
 
   /** Asks what is open, and resolves when the task may have changed. */

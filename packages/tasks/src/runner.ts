@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 
-import { type JsonObject, McpError } from '@decorum/core';
+import { type Context, type JsonObject, McpError } from '@decorum/core';
 import { type ExtensionHost, ownerOf, type StartingCall, type ToolCall } from '@decorum/core/plugin';
 
 import type { Ledger } from './ledger.js';
@@ -15,6 +15,9 @@ import type { TaskRun } from './task-run.js';
 
 /** Of principals that were asked about before: each session is compared with each change. */
 const digests = new WeakMap<NonNullable<ToolCall['principal']>, string>();
+
+/** Who asks for a task. */
+type Caller = Pick<Context, 'principal' | 'transport'>;
 
 /** Who may see a task. Empty for callers without a principal. */
 export function ownerDigest(principal: ToolCall['principal']): string {
@@ -136,12 +139,16 @@ export class Runner {
 
   /**
    * A task that the caller may see.
-   * @throws {McpError} `invalid-params` for a task that doesn't exist, has expired, or belongs to somebody else
+   * @throws {McpError} `invalid-params` for a task that doesn't exist, has expired, or belongs to somebody else, and for one
+   *   whose tool the caller may not call: a token may have fewer scopes than the one that started the task
    */
-  async find(taskId: unknown, principal: ToolCall['principal']): Promise<Task> {
+  async find(taskId: unknown, { principal, transport }: Caller): Promise<Task> {
     const found = typeof taskId === 'string' ? this.ledger.get(taskId) : undefined;
     const task = found instanceof Promise ? await found : found;
-    if (task !== undefined && task.owner === ownerDigest(principal)) return task;
+    if (task !== undefined && task.owner === ownerDigest(principal)) {
+      const admitted = this.host.admits(task.call.tool, { principal, transport });
+      if (admitted instanceof Promise ? await admitted : admitted) return task;
+    }
     throw new McpError('invalid-params', 'There is no such task, or it has expired.');
   }
 

@@ -10,21 +10,13 @@ import { isOver, type Task } from './task.js';
 const PAGE = 100;
 
 /** `tasks/get`. */
-export async function getInSession(
-  { taskId }: JsonObject,
-  { principal }: Context,
-  runner: Runner,
-): Promise<JsonObject> {
-  return taskFields(await runner.find(taskId, principal), SESSIONS, runner.settings.pollIntervalMs);
+export async function getInSession({ taskId }: JsonObject, ctx: Context, runner: Runner): Promise<JsonObject> {
+  return taskFields(await runner.find(taskId, ctx), SESSIONS, runner.settings.pollIntervalMs);
 }
 
 /** `tasks/cancel`. */
-export async function cancelInSession(
-  { taskId }: JsonObject,
-  { principal }: Context,
-  runner: Runner,
-): Promise<JsonObject> {
-  const found = await runner.find(taskId, principal);
+export async function cancelInSession({ taskId }: JsonObject, ctx: Context, runner: Runner): Promise<JsonObject> {
+  const found = await runner.find(taskId, ctx);
   const task = isOver(found) ? undefined : await runner.cancel(found.id);
   if (task?.isCancelled) return taskFields(task, SESSIONS, runner.settings.pollIntervalMs);
   throw new McpError('invalid-params', 'The task has already ended.');

@@ -17,7 +17,7 @@ export function requireTasks({ client }: Context): void {
 /** `tasks/get`. */
 export async function getStateless({ taskId }: JsonObject, ctx: Context, runner: Runner): Promise<JsonObject> {
   requireTasks(ctx);
-  return detailed(await runner.find(taskId, ctx.principal), runner.host, runner.settings.pollIntervalMs);
+  return detailed(await runner.find(taskId, ctx), runner.host, runner.settings.pollIntervalMs);
 }
 
 /** `tasks/update`. */
@@ -27,7 +27,7 @@ export async function updateStateless(
   runner: Runner,
 ): Promise<JsonObject> {
   requireTasks(ctx);
-  const { id } = await runner.find(taskId, ctx.principal);
+  const { id } = await runner.find(taskId, ctx);
   if (!isObject(inputResponses)) throw new McpError('invalid-params', '"inputResponses" is not an object.');
   await runner.answer(id, inputResponses);
   return {};
@@ -36,7 +36,7 @@ export async function updateStateless(
 /** `tasks/cancel`. */
 export async function cancelStateless({ taskId }: JsonObject, ctx: Context, runner: Runner): Promise<JsonObject> {
   requireTasks(ctx);
-  const { id } = await runner.find(taskId, ctx.principal);
+  const { id } = await runner.find(taskId, ctx);
   await runner.cancel(id);
   return {};
 }
@@ -45,12 +45,12 @@ export async function cancelStateless({ taskId }: JsonObject, ctx: Context, runn
 const MAX_FOLLOWED = 1000;
 
 /** The field `taskIds` of `subscriptions/listen`: the tasks that the caller may see are followed. */
-export async function followTasks(asked: unknown, { principal }: Context, runner: Runner): Promise<Followed> {
+export async function followTasks(asked: unknown, ctx: Context, runner: Runner): Promise<Followed> {
   if (!Array.isArray(asked) || asked.length > MAX_FOLLOWED || !asked.every((id) => typeof id === 'string')) {
     throw new McpError('invalid-params', `"taskIds" is not a list of at most ${MAX_FOLLOWED} ids of tasks.`);
   }
   const found = await Promise.all(
-    [...new Set(asked as string[])].map((id) => runner.find(id, principal).catch(() => undefined)),
+    [...new Set(asked as string[])].map((id) => runner.find(id, ctx).catch(() => undefined)),
   );
   const known = new Set(found.filter((task): task is Task => task !== undefined).map(({ id }) => id));
   const sent = new Map<string, number>();

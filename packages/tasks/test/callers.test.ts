@@ -36,21 +36,24 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-/** Credentials are a name and a token, such as `ann 1`. */
-async function served(handler: Handler, options: Partial<McpServerOptions> & { readonly public?: boolean } = {}) {
+/** Credentials are a name, a token and scopes, such as `ann 1 reports`. */
+async function served(
+  handler: Handler,
+  options: Partial<McpServerOptions> & { readonly public?: boolean; readonly scopes?: readonly string[] } = {},
+) {
   const endpoints: AuthEndpoint[] = [];
   const auth: Auth = {
     authenticate({ authorizations: [given] }) {
-      const [subject, token] = given?.split(' ') ?? [];
-      return subject === undefined ? undefined : { subject, claims: { token } };
+      const [subject, token, ...scopes] = given?.split(' ') ?? [];
+      return subject === undefined ? undefined : { subject, scopes, claims: { token } };
     },
     opened: (_warn, _path, endpoint) => void (endpoint && endpoints.push(endpoint)),
   };
-  const { public: isPublic = false, ...own } = options;
+  const { public: isPublic = false, scopes = [], ...own } = options;
   const server = new McpServer({ name: 'test', version: '1.0.0', plugins: [tasks()], ...own });
   // later than the first turn, in which questions belong to the request
   server.addTool(
-    { name: 'job', input: { type: 'object' }, task: 'required', public: isPublic },
+    { name: 'job', input: { type: 'object' }, task: 'required', public: isPublic, scopes },
     async (_input, ctx) => {
       await turn();
       await turn();
@@ -110,6 +113,16 @@ describe('the tasks of a caller', () => {
     expect(reasons).toEqual(['ann: The credentials of the caller have been revoked.']);
     expect((await get(bob, 'bob 2')).status).toBe('working');
     revoke('2');
+  });
+
+  it('can be read only with the scopes of their tool', async () => {
+    const { start, until, send } = await served(() => 'done', { scopes: ['reports'] });
+    const taskId = await start('ann 1 reports');
+    await until(taskId, ({ status }) => status === 'completed', 'ann 1 reports');
+    for (const method of ['tasks/get', 'tasks/cancel']) {
+      const { error } = await send(method, { taskId }, 'ann 2 other');
+      expect(error?.message).toBe('There is no such task, or it has expired.');
+    }
   });
 
   it('can be read without credentials if they were started without', async () => {

@@ -6,6 +6,8 @@ import { revisionOf } from '../../protocol/revisions/index.js';
 import type { Revision } from '../../protocol/revisions/revision.js';
 import { BASE, denialOf } from '../../protocol/scopes.js';
 import type { Registry } from '../../registry/registry.js';
+import type { ToolPlan } from '../../registry/tool-plan.js';
+import { meetsAll } from '../admission.js';
 import type { ClusterServer } from '../cluster.js';
 import type { Events } from '../events.js';
 import { type RunParts, runDetached, unknownTool } from './detached-run.js';
@@ -23,6 +25,9 @@ export interface HostParts extends RunParts {
 
 const revisionFor = (id: string): Revision => revisionOf(id) as Revision;
 
+/** The conditions for calling a tool. */
+const guardsOf = ({ access, need }: ToolPlan) => [access, need].filter((each) => each !== undefined);
+
 /** What a server does for one of its extensions. */
 export function hostOfExtension({ id }: Extension, parts: HostParts): ExtensionHost {
   const { registry, events, server, hasSecret, isClustered } = parts;
@@ -30,6 +35,10 @@ export function hostOfExtension({ id }: Extension, parts: HostParts): ExtensionH
     server: server.name,
     isClustered,
     optionsOf: (tool) => registry.tools.get(tool)?.extras?.options,
+    admits(tool, caller) {
+      const plan = registry.tools.get(tool);
+      return plan === undefined || meetsAll(guardsOf(plan), caller, (error) => server.report(error));
+    },
     resource: (uri) => registry.resources.get(uri)?.entry,
     run(call, host) {
       const plan = registry.tools.get(call.tool);

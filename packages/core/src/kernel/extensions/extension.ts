@@ -142,6 +142,11 @@ export interface ExtensionHost {
   readonly isClustered: boolean;
   /** The options of a tool; undefined if the server has no such tool. */
   optionsOf(tool: string): JsonObject | undefined;
+  /** Whether a caller may call a tool: by its `access` and scopes. True for a tool that the server doesn't have. */
+  admits(
+    tool: string,
+    caller: { readonly principal: Principal | undefined; readonly transport: TransportInfo },
+  ): boolean | Promise<boolean>;
   /** The entry of the resource with a fixed URI; undefined if the server has no such resource. */
   resource(uri: string): Resource | undefined;
   /**
