@@ -66,6 +66,7 @@ function checkOptions({ cache }: SkillsOptions): void {
  * @example
  * ```ts
  * import { McpServer } from '@decorum/core';
+ * import { skills } from '@decorum/skills';
  *
  * new McpServer({ name: 'shop', version: '1.0.0', plugins: [skills('skills')] });
  * ```

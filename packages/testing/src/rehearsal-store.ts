@@ -15,12 +15,10 @@ export class Disk {
   readonly tasks = new Map<string, RehearsedTask>();
 }
 
-const forever = (): Promise<never> => new Promise(() => {});
-
 /** A durable store of tasks, as one server sees it until it is killed. Pass it to `tasks({ store })`. */
 export class RehearsalStore {
   readonly isDurable = true;
-  readonly #disk: Disk;
+  #disk: Disk;
   readonly #effects: string[];
   readonly #killAt: number;
   readonly #living = new Set<string>();
@@ -32,6 +30,10 @@ export class RehearsalStore {
   #isDead = false;
   #isUsed = false;
   #die!: () => void;
+  #bury!: () => void;
+  readonly #buried = new Promise<void>((resolve) => {
+    this.#bury = resolve;
+  });
   readonly #killed = new Promise<void>((resolve) => {
     this.#die = resolve;
   });
@@ -53,6 +55,11 @@ export class RehearsalStore {
     return {
       isUsed: () => store.#isUsed,
       killed: store.#killed,
+      /** Ends what a dead server has begun: it finds that its task is gone, and gives up without a word. */
+      bury: () => {
+        store.#disk = new Disk();
+        store.#bury();
+      },
       record: (effect: string) => store.#record(effect),
       unsaved: () => store.#unsaved,
     };
@@ -68,12 +75,12 @@ export class RehearsalStore {
   }
 
   async set(task: RehearsedTask): Promise<boolean> {
-    const { tasks } = this.#disk;
     const effects = this.#unsaved.length;
     this.#writes.begun += 1;
     this.#writes.toCome = Math.max(0, this.#writes.toCome - 1);
     await this.#moment();
     this.#writes.begun -= 1;
+    const { tasks } = this.#disk;
     if ((tasks.get(task.id)?.version ?? 0) !== task.version - 1) {
       this.#writes.toCome += 1;
       return false;
@@ -135,8 +142,8 @@ export class RehearsalStore {
     this.#die();
   }
 
-  /** Nothing that a dead server begins ever ends. */
+  /** Nothing that a dead server begins ends before it is buried. */
   async #alive(): Promise<void> {
-    if (this.#isDead) await forever();
+    if (this.#isDead) await this.#buried;
   }
 }

@@ -72,6 +72,7 @@ async function playTask(play: Play, killAt: number): Promise<Played> {
     const second = await open(Infinity);
     result = await ended(second.connection, taskId, { answers });
     await second.connection.close();
+    first.control.bury();
   }
   scriptOf(handlers.onElicit)?.requireUsed(newestOf('stateless').id);
   return { result: result as unknown as CallToolResult, effects, rounds: after ? 2 : 1, after, mayRepeat };
