@@ -30,6 +30,16 @@ const ASKING: Readonly<Record<string, number>> = {
   test_elicitation_sep1330_enums: 1,
 };
 
+/** Tools that run as tasks, too. Rehearsals of tasks need a store of tasks. */
+const TASKS = [
+  'slow_compute',
+  'failing_job',
+  'protocol_error_job',
+  'confirm_delete',
+  'multi_input',
+  'test_tool_with_task',
+];
+
 /** Fills in a form with values that its schema allows. */
 function fillIn({ requestedSchema }: ElicitQuestion): JsonObject {
   const fields = Object.entries((requestedSchema['properties'] ?? {}) as Record<string, JsonObject>);
@@ -65,7 +75,7 @@ describe('every tool, in a session and by replay', () => {
     const listed = (await (await connect(tools)).listTools()).map(({ name }) => name);
     expect(listed).toEqual(expect.arrayContaining(Object.keys(ASKING)));
     // the other tools ask only clients that can answer
-    for (const tool of listed.filter((name) => ASKING[name] === undefined)) {
+    for (const tool of listed.filter((name) => ASKING[name] === undefined && !TASKS.includes(name))) {
       const { asked, handlers } = client();
       await rehearse({ server, tool, ...handlers }).catch(() => {});
       expect([tool, asked]).toEqual([tool, []]);

@@ -100,9 +100,14 @@ describe('a task whose process has died', () => {
       await first.begin('job'),
     ];
     first.kill();
-    const second = await Process.start(disk, (server) => add(server, Two, () => false), { tasks: { orphanMs: 400 } });
+    let isAdmitted = false;
+    const build = (server: McpServer) => add(server, Two, () => isAdmitted);
+    const second = await Process.start(disk, build, { tasks: { orphanMs: 400 } });
     const { result } = await second.reaches(typed, 'completed');
     expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('letter') }] });
+    // who may not call the tool doesn't see its tasks
+    await expect(second.get(guarded)).rejects.toThrow('There is no such task');
+    isAdmitted = true;
     const { error } = await second.reaches(guarded, 'failed');
     expect(error).toEqual({ code: -32602, message: 'Unknown tool: guarded' });
     // for the processes of a deployment, which may have it

@@ -159,12 +159,12 @@ export class Events {
   private flush(): void {
     this.timer = undefined;
     const lists = new Set(this.pending);
-    const hidden = [...this.hidden].filter(([list]) => !lists.has(list));
+    const hidden = LISTS.filter((list) => !lists.has(list)).map((list) => [list, this.hidden.get(list) ?? []] as const);
     this.pending.clear();
     this.hidden.clear();
     for (const listener of this.listeners) {
       const notify = (list: ListName) => listener.notify(`notifications/${list}/list_changed`, {});
-      for (const list of lists) if (listener.wantsList(list)) notify(list);
+      for (const list of LISTS) if (lists.has(list) && listener.wantsList(list)) notify(list);
       for (const [list, members] of hidden) {
         if (listener.wantsList(list)) this.notifyIfSeen(listener, members, () => notify(list));
       }
