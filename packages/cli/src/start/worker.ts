@@ -30,7 +30,7 @@ export function joinWorkers(): void {
 
 /** Milliseconds between looks at what a program waits for, and the number of looks at which it waits for nothing. */
 const LOOK_MS = 250;
-const IDLE_LOOKS = 4;
+const IDLE_LOOKS = 8;
 
 /**
  * Lets the process end once the program waits for nothing, as it would without workers. The channel to the primary keeps a
@@ -40,13 +40,15 @@ const IDLE_LOOKS = 4;
 function exitWhenIdle(): void {
   const { stdout, stderr, channel } = process;
   const send = process.send?.bind(process) as (...args: unknown[]) => boolean;
+  let looks = 0;
   process.send = ((...args: unknown[]) => {
     channel?.ref();
+    // the answer may take a while on a busy machine
+    looks = 0;
     return send(...args);
   }) as NonNullable<typeof process.send>;
   // both are opened when they are first used, and listed from then on
   const own = process.getActiveResourcesInfo().length;
-  let looks = 0;
   setInterval(() => {
     const resources = process.getActiveResourcesInfo();
     const isIdle = resources.length <= own && resources.every((each) => /^(?:PipeWrap|TTYWrap)$/.test(each));
