@@ -4,9 +4,10 @@ import type { Question } from '../../protocol/revisions/revision.js';
 import { ASK, type Context } from '../context.js';
 
 /**
- * Asks the client of a request a question whose params are complete, and which was checked before.
+ * Asks the client of a request a question whose params are complete. Only the capability for it is checked.
  * @returns the answer as sent
- * @throws {McpError | QuestionError} if the client cannot answer, or does not
+ * @throws {McpError} `missing-capability` if the client has not declared what the question needs
+ * @throws {QuestionError} if the client does not answer
  * @example
  * ```ts
  * const answer = await askClient(ctx, { method: 'roots/list', params: {} });
