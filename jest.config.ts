@@ -30,13 +30,13 @@ const config: Config = {
   transformIgnorePatterns: ['/node_modules/(?!(?:\\.pnpm/cookie@|cookie/))'],
   moduleNameMapper: {
     '^(\\.{1,2}/.*)\\.js$': '$1',
-    '^@decorum/(auth|schema)/internal$': '<rootDir>/packages/$1/src/internal.ts',
+    '^@decorum/(auth|client|schema)/internal$': '<rootDir>/packages/$1/src/internal.ts',
     '^@decorum/core/(internal|plugin|transport)$': '<rootDir>/packages/core/src/$1.ts',
     '^@decorum/http/(node|fetch|cluster)$': '<rootDir>/packages/http/src/$1.ts',
     '^@decorum/(auth-server|tasks)/store-contract$': '<rootDir>/packages/$1/src/store-contract.ts',
     '^@decorum/example-weather/(.*)$': '<rootDir>/examples/weather/src/$1.ts',
     '^@decorum/testing/(contracts|jest|vitest)$': '<rootDir>/packages/testing/src/$1.ts',
-    '^@decorum/(apps|auth|auth-server|core|files|http|nestjs|opentelemetry|prometheus|redis|schema|skills|tasks|testing|uri-template)$':
+    '^@decorum/(apps|auth|auth-server|client|core|files|http|nestjs|openapi|opentelemetry|prometheus|redis|schema|skills|tasks|testing|uri-template)$':
       '<rootDir>/packages/$1/src/index.ts',
   },
   testTimeout: 60_000,

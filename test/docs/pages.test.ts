@@ -177,6 +177,8 @@ const ENTRIES = [
   'redis',
   'apps',
   'skills',
+  'client',
+  'openapi',
   'tasks',
 ].map((entry) => `@decorum/${entry}`);
 

@@ -4,6 +4,7 @@ import { invalidOption } from '@decorum/schema/internal';
 import type { ClusterCounts } from './kernel/cluster.js';
 import type { PluginDefinition } from './plugins.js';
 import type { McpServer } from './server.js';
+import type { SourceDefinition } from './source.js';
 import { HOST } from './transports/transport.js';
 
 export { type OptionType, type OptionTypes, requireOptions } from '@decorum/schema/internal';
@@ -32,9 +33,28 @@ export type { Question } from './protocol/revisions/revision.js';
 export type { SessionInfo } from './kernel/observed-sessions.js';
 export type { ClusterCounts } from './kernel/cluster.js';
 export { startupError } from './protocol/errors.js';
+export { ATTACH } from './source.js';
+export type { AddedMember, AddMembersOptions, Handlers } from './added-members.js';
+export type { RelayedRecord } from './metadata/records.js';
+export { originalUri, placedUri, type UriPlace } from './registry/placed-uri.js';
 export type { QuestionOutcome } from './kernel/observed-questions.js';
 export type { ObservedQuestion, ObservedRequest } from './protocol/observed.js';
 export { requireRoutePath, type Route, type RouteAnswer, type RouteRequest } from './transports/route.js';
+
+/**
+ * Members from outside, as an entry of `providers`: another server, a document or a proxy.
+ * @example
+ * ```ts
+ * import { ATTACH, type MemberSource } from '@decorum/core/plugin';
+ *
+ * const clock: MemberSource = {
+ *   [ATTACH](server) {
+ *     server.addMembers([{ kind: 'tool', key: 'now', options: { description: 'Tells the time' } }], { now: () => new Date() });
+ *   },
+ * };
+ * ```
+ */
+export type MemberSource = SourceDefinition<McpServer>;
 
 /** A plugin, for the `plugins` option of `McpServer`. */
 export type Plugin = PluginDefinition<McpServer>;

@@ -1,5 +1,6 @@
-import { attempt, type NoInput, type Parsed, type SchemaSource } from '@decorum/schema/internal';
+import { type NoInput, type Parsed, type SchemaSource } from '@decorum/schema/internal';
 
+import { type AddedMember, addedMembers, type AddMembersOptions, type Handlers } from './added-members.js';
 import { addedTool, type Handler, type Named } from './added-tool.js';
 import type { ToolMethod, ToolOptions } from './decorators/tool.js';
 import { Hooks } from './hooks.js';
@@ -23,15 +24,16 @@ import type { Exchange } from './protocol/exchange.js';
 import type { UrlElicitation } from './protocol/peer.js';
 import type { Implementation } from './protocol/model.js';
 import type { Account } from './protocol/owner.js';
+import { OpenTransports } from './open-transports.js';
 import { checkPlugins, hooksOf, observingOf, withPlugins } from './plugins.js';
 import { Providers, type ProviderSource, requireHooks } from './providers.js';
 import type { Provider } from './registry/plan.js';
 import { type HiddenChanges, type ListName, Registry } from './registry/registry.js';
 import { checkTextOption } from './registry/results.js';
 import { clusterServer, hasSecret } from './secrets.js';
-import { undescribedWarning } from './registry/undescribed.js';
+import { ATTACH, isMemberSource, type SourceDefinition } from './source.js';
 import { routesOf } from './transports/route.js';
-import { type ClosableHost, HOST, type HostPort, type Transport } from './transports/transport.js';
+import { type ClosableHost, HOST, type HostPort } from './transports/transport.js';
 
 /** Hooks that providers and subclasses of `McpServer` may implement. */
 export interface Lifecycle {
@@ -81,17 +83,13 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
   /** Used by transports. */
   readonly [HOST]: HostPort;
   readonly #registry: Registry;
-  readonly #kernel: Kernel;
   readonly #reporter: ErrorReporter;
   readonly #tickets: SealedTickets;
   readonly #providers: Providers;
   readonly #host: ServerHost | undefined;
   readonly #hooks: Hooks;
   readonly #events: Events;
-  readonly #transports = new Set<Transport>();
-  readonly #extensions: readonly Extension[];
-  #isOpen = false;
-  #closed: Promise<void> | undefined;
+  readonly #transports: OpenTransports;
 
   /** @throws {DecorumError} for the first mistake in the options or decorators */
   constructor(given: McpServerOptions<E>) {
@@ -117,23 +115,23 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
     });
     const changed = (lists: readonly ListName[], hidden: HiddenChanges) => {
       // before the first transport opens, no client has seen the lists
-      if (!this.#isOpen) return;
+      if (!this.#transports.isOpen) return;
       if (lists.length > 0) this.#events.publish({ kind: 'lists', lists });
       this.#events.publishHidden(hidden);
     };
     this.#registry = new Registry(changed, { ...options, extended: parts.extended });
     this.#hooks = new Hooks(this, report);
-    this[HOST] = this.#port({ routes: routesOf(plugins), hit: parts.hit, sharing: sharingOf(options) });
     this.notify = notifierOf(this.#events);
     const all = { ...parts, registry: this.#registry, reporter: this.#reporter, events: this.#events };
-    this.#kernel = createKernel(all, observingOf(plugins));
+    const kernel = createKernel(all, observingOf(plugins));
+    this.#transports = new OpenTransports({ ...all, kernel, hooks: this.#hooks, providers: this.#providers });
+    this[HOST] = this.#transports.port({ routes: routesOf(plugins), hit: parts.hit, sharing: sharingOf(options) });
     // first, because other hooks may notify clients
     if (cluster !== undefined) {
       const port = clusterServer(options, this[HOST].report);
       this.#hooks.add({ onStart: () => cluster.open?.(port), onClose: () => cluster.close?.() });
     }
-    this.#extensions = parts.extensions;
-    this.#openExtensions(options);
+    this.#openExtensions(parts.extensions, options, kernel);
     for (const plugin of plugins) this.#hooks.add(hooksOf(plugin));
     const cls = new.target;
     const members = scanMembers(cls);
@@ -142,7 +140,7 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
     }
     if (members.length > 0) this.#addProvider({ cls, instance: this, prefix: '', uriPrefix: '' });
     else this.#hooks.add(this as Lifecycle);
-    for (const provider of options.providers ?? []) this.addProvider(provider);
+    for (const provider of options.providers ?? []) this.#list(provider);
     (globalThis as { [CREATED]?: (server: unknown) => void })[CREATED]?.(this);
   }
 
@@ -164,6 +162,26 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
    */
   addProvider(source: ProviderSource): Registration {
     return this.#addProvider(this.#providers.read(source));
+  }
+
+  /**
+   * Adds members that no class has, such as the operations of a document. Clients are notified that their lists changed.
+   * @param records what decorators would write down; the key of each names its handler
+   * @param handlers functions that get the input and the context, as methods of providers do
+   * @returns a registration that removes all of them
+   * @throws {DecorumError} for a mistake in the records or options; nothing is added in this case
+   * @example
+   * ```ts
+   * const registration = server.addMembers(
+   *   [{ kind: 'resource', key: 'terms', options: { uri: 'shop://terms', description: 'Terms of sale' } }],
+   *   { terms: () => 'No returns.' },
+   *   { prefix: 'shop' },
+   * );
+   * registration.remove();
+   * ```
+   */
+  addMembers(records: readonly AddedMember[], handlers: Handlers, options?: AddMembersOptions): Registration {
+    return this.#addProvider(addedMembers(records, handlers, options));
   }
 
   /** Adds a function as a tool, with a schema for its input and one for its output. */
@@ -224,61 +242,30 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
    * @param options.deadlineMs milliseconds after which calls in flight are cancelled. Defaults to 5000
    */
   async close({ deadlineMs = 5000 }: { readonly deadlineMs?: number } = {}): Promise<void> {
-    this.#closed ??= this.#close(deadlineMs);
-    await this.#closed;
+    await this.#transports.close(deadlineMs);
   }
 
-  #port(fixed: Pick<HostPort, 'routes' | 'hit' | 'sharing'>): HostPort {
-    return {
-      ...fixed,
-      open: (create) => this.#open(create),
-      detach: (transport) => void this.#transports.delete(transport),
-      report: (error, message) => void this.#reporter.report(error, undefined, message),
-      showStacks: () => this.#reporter.showStacks(),
-      warn: (message) => this.#reporter.warn({}, message),
-    };
-  }
-
-  async #open<T extends Transport>(create: (kernel: Kernel) => T): Promise<T> {
-    if (this.#closed) throw startupError('DECORUM_SERVER_CLOSED');
-    await this.#providers.ready();
-    await this.#hooks.start();
-    if (!this.#isOpen) this.#warnOfDescriptions();
-    // the server may have closed in the meantime
-    if (this.#closed) throw startupError('DECORUM_SERVER_CLOSED');
-    this.#isOpen = true;
-    const transport = create(this.#kernel);
-    this.#transports.add(transport);
-    return transport;
+  /** Serves an entry of `providers`. */
+  #list(provider: ProviderSource | SourceDefinition<McpServer>): void {
+    if (!isMemberSource(provider)) return void this.addProvider(provider);
+    requireHooks(provider);
+    (provider as SourceDefinition<McpServer>)[ATTACH](this as unknown as McpServer);
+    this.#hooks.add(provider as Lifecycle);
   }
 
   /** Adds the hooks of extensions. */
-  #openExtensions(options: McpServerOptions<readonly object[]>): void {
-    const { registry, events, runs } = { registry: this.#registry, events: this.#events, runs: this.#kernel.runs };
+  #openExtensions(
+    extensions: readonly Extension[],
+    options: McpServerOptions<readonly object[]>,
+    { runs }: Kernel,
+  ): void {
+    const { registry, events } = { registry: this.#registry, events: this.#events };
     const server = clusterServer(options, this[HOST].report);
     const isClustered = options.cluster !== undefined;
     const parts = { ...runs, registry, events, server, hasSecret: hasSecret(options), isClustered };
-    for (const extension of this.#extensions) {
+    for (const extension of extensions) {
       if (extension.open) this.#hooks.add({ onStart: () => extension.open?.(hostOfExtension(extension, parts)) });
     }
-  }
-
-  #warnOfDescriptions(): void {
-    if (process.env['NODE_ENV'] === 'production' || process.env['NODE_ENV'] === 'test') return;
-    const warning = undescribedWarning(this.#registry);
-    if (warning !== undefined) this.#reporter.warn({}, warning);
-  }
-
-  async #close(deadlineMs: number): Promise<void> {
-    const { inFlight } = this.#kernel;
-    for (const transport of this.#transports) transport.stop();
-    inFlight.stop();
-    for (const extension of this.#extensions) attempt(() => extension.stop?.(), this[HOST].report);
-    await inFlight.drain(deadlineMs);
-    const closed = await Promise.allSettled([...this.#transports].map(async (transport) => await transport.close()));
-    for (const outcome of closed) if (outcome.status === 'rejected') this.#reporter.report(outcome.reason);
-    this.#events.close();
-    await this.#hooks.close();
   }
 
   #addProvider(provider: Provider): Registration {

@@ -13,7 +13,7 @@ import { checkMessage, type Era } from '@decorum/core/internal';
 import type { JsonRpcMessage, JsonRpcRequest, JsonRpcResponse } from '@decorum/core/transport';
 
 import { callSite, thrownAt } from './call-site.js';
-import type { Carrier, OpenCarrier } from './carriers/carrier.js';
+import type { Carrier, OpenCarrier } from '@decorum/client/internal';
 import type { Frame } from './frames.js';
 import { Inbox } from './inbox.js';
 import { answer, type Question, type ServerRequestHandlers } from './questions.js';

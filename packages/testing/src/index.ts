@@ -1,4 +1,4 @@
-export type { Program } from './carriers/program.js';
+export type { Program } from '@decorum/client';
 export { type CompletionReference, TestClient } from './client.js';
 export { connect, type ConnectOptions, revisions } from './connect.js';
 export type { InitializeResult, RequestOptions } from './connection.js';

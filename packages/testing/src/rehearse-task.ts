@@ -1,7 +1,7 @@
 import type { CallToolResult, JsonObject, ToolEntry } from '@decorum/core';
 import { newestOf } from '@decorum/core/internal';
 
-import { overMemory } from './carriers/memory.js';
+import { overMemory } from '@decorum/client/internal';
 import { Connection } from './connection.js';
 import { inRounds } from './conversation.js';
 import { restarted, scriptOf } from './elicits.js';

@@ -1,7 +1,7 @@
 import { type CallToolResult, type JsonObject, McpError } from '@decorum/core';
 import { newestOf } from '@decorum/core/internal';
 
-import { overMemory } from './carriers/memory.js';
+import { overMemory } from '@decorum/client/internal';
 import { connect } from './connect.js';
 import { Connection } from './connection.js';
 import { restarted, scriptOf } from './elicits.js';

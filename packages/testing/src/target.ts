@@ -4,11 +4,11 @@ import { isObject } from '@decorum/core/internal';
 import { type OptionTypes, requireOptions, startupError } from '@decorum/core/plugin';
 import { hostOf } from '@decorum/core/transport';
 
-import type { OpenCarrier } from './carriers/carrier.js';
-import { overHttp } from './carriers/http.js';
+import type { OpenCarrier } from '@decorum/client/internal';
+import { overHttp } from '@decorum/client/internal';
 import { overOwnHttp } from './carriers/in-process-http.js';
-import { overMemory } from './carriers/memory.js';
-import { overProgram, type Program } from './carriers/program.js';
+import { overMemory } from '@decorum/client/internal';
+import { overProgram, type Program } from '@decorum/client/internal';
 import { overStdio } from './carriers/stdio.js';
 
 /** A server in this process, the URL of an endpoint, or a program that serves over stdio. */

@@ -1,4 +1,4 @@
-import type { Annotations } from '../protocol/model.js';
+import type { Annotations, Prompt, Resource, ResourceTemplate, Tool } from '../protocol/model.js';
 import type { MemberOptions } from './member-options.js';
 
 /** The kinds of method decorators. */
@@ -17,6 +17,15 @@ interface RecordOf<Kind extends MemberKind> {
  * overridden or wrapped.
  */
 export type MemberRecord<Kind extends MemberKind = MemberKind> = { [K in Kind]: RecordOf<K> }[Kind];
+
+/**
+ * A member of another server, with its list entry as that server sends it. Its handler gets arguments as the client
+ * sends them, or the URI of a resource, and returns the protocol's result. Neither is checked or converted.
+ */
+export type RelayedRecord =
+  | { readonly kind: 'tool'; readonly key: string; readonly entry: Tool }
+  | { readonly kind: 'prompt'; readonly key: string; readonly entry: Prompt }
+  | { readonly kind: 'resource'; readonly key: string; readonly entry: Resource | ResourceTemplate };
 
 /**
  * Return type of completion methods. If there are more than 100 values, only the first 100 are sent, and the client is

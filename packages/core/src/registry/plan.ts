@@ -12,7 +12,7 @@ import {
   type Shape,
 } from '@decorum/schema/internal';
 
-import type { MemberKind, MemberRecord } from '../metadata/records.js';
+import type { MemberKind, MemberRecord, RelayedRecord } from '../metadata/records.js';
 import { startupError } from '../protocol/errors.js';
 import type { NeedInput } from '../protocol/input.js';
 import { isReservedKey } from '../protocol/meta-keys.js';
@@ -25,6 +25,7 @@ import { type AddedOptions, checkOptions } from './check-options.js';
 import { checkParameters, inferredInput } from './inferred-input.js';
 import type { MemberHost } from './member-host.js';
 import type { Listed } from './page.js';
+import { placedUri } from './placed-uri.js';
 import { isTraceKey, isTraceValue } from './trace-meta.js';
 
 /** A class whose members are served, and the instance to call them on. */
@@ -35,10 +36,16 @@ export interface Provider {
   readonly prefix: string;
   /** Prefix for the URIs of its resources. */
   readonly uriPrefix: string;
+  /** Inserted after the scheme of its URIs: `billing` turns `notes://7` into `notes://billing/7`. */
+  readonly uriSegment?: string | undefined;
+  /** Decides who may see and use its members, besides each member's own `access`. */
+  readonly access?: Access | undefined;
   /** Scopes that all its members need. */
   readonly scopes?: readonly string[];
   /** The members to serve. Defaults to the decorated members of the class. */
   readonly records?: readonly MemberRecord[];
+  /** Members of another server. */
+  readonly relayed?: readonly RelayedRecord[];
   /** Set if a framework runs the members. */
   readonly host?: MemberHost;
 }
@@ -84,7 +91,7 @@ const HOOKS = new Set(['onStart', 'onClose']);
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`, `DECORUM_NOT_A_METHOD`, `DECORUM_RESERVED_MEMBER`
  */
 export function memberOf(provider: Provider, record: MemberRecord, added?: AddedOptions): Member {
-  const { cls, instance, prefix, uriPrefix, scopes = [], host } = provider;
+  const { cls, instance, prefix, scopes = [], host } = provider;
   const { kind, key } = record;
   const where = `${cls.name}.${key}`;
   checkOptions(record, where, added);
@@ -94,7 +101,7 @@ export function memberOf(provider: Provider, record: MemberRecord, added?: Added
   checkParameters(cls, record, { method: declaredMethod({ cls, key, methods }), provided: host?.provides?.(key) });
   const member = { ...record, cls, prefix, scopes, methods, where, ...(host && { host }) };
   if (member.kind !== 'resource') return member;
-  return { ...member, options: { ...member.options, uri: uriPrefix + member.options.uri } };
+  return { ...member, options: { ...member.options, uri: placedUri(member.options.uri, provider) } };
 }
 
 /**

@@ -7,6 +7,8 @@ import { type Admits, type Condition, conditionsOf, isHidden, Listing } from './
 import type { Listed } from './page.js';
 import { type Caller, type Member, memberOf, type Plan, type Provider } from './plan.js';
 import { compilePrompt, type PromptPlan } from './prompt-plan.js';
+import type { RelayedRecord } from '../metadata/records.js';
+import { relayedPrompt, relayedResource, relayedTool } from './relayed.js';
 import {
   compileResource,
   type Report,
@@ -78,8 +80,9 @@ export class Registry {
    * @throws {DecorumError} `DECORUM_NO_MEMBERS`, or the error for the first mistake in the decorators
    */
   add(provider: Provider): () => void {
-    const records = provider.records ?? scanMembers(provider.cls);
-    if (records.length === 0) throw startupError('DECORUM_NO_MEMBERS', provider.cls.name || 'A class without a name');
+    const { records = scanMembers(provider.cls), relayed = [] } = provider;
+    if (records.length + relayed.length === 0)
+      throw startupError('DECORUM_NO_MEMBERS', provider.cls.name || 'A class without a name');
     const { options } = this.defaults.extended ?? {};
     const members = records.map((record) => memberOf(provider, record, options));
     const added: Added = { undo: [], plans: [], completable: new Map() };
@@ -87,6 +90,7 @@ export class Registry {
       for (const step of added.undo) step();
     };
     try {
+      for (const record of relayed) this.addRelayed(provider, record, added);
       // extensions of tools may look for resources
       for (const member of members) if (member.kind !== 'tool') this.addMember(member, added);
       for (const member of members) if (member.kind === 'tool') this.addMember(member, added);
@@ -154,25 +158,38 @@ export class Registry {
     return { access, need, shown };
   }
 
-  private addMember(member: Member, { undo, plans, completable }: Added): void {
-    if (member.kind === 'tool') {
-      const plan = compileTool(member, this.defaults);
-      undo.push(put('tool', this.tools, plan));
-      plans.push({ list: 'tools', plan });
-    } else if (member.kind === 'prompt') {
-      const plan = compilePrompt(member);
-      undo.push(put('prompt', this.prompts, plan));
-      plans.push({ list: 'prompts', plan });
-      completable.set(member.key, plan);
-    } else if (member.kind === 'resource') {
-      const plan = compileResource(member, this.defaults.extended);
-      plans.push({ list: 'resources', plan });
-      if (!('template' in plan)) return void undo.push(put('resource', this.resources, plan));
-      const twin = [...this.templates.values()].find(({ key }) => shapeOf(key) === shapeOf(plan.key));
-      if (twin) throw duplicate('resource template', plan, twin);
-      undo.push(put('resource template', this.templates, plan));
-      completable.set(member.key, plan);
-    }
+  private addMember(member: Member, added: Added): void {
+    const { key } = member;
+    if (member.kind === 'tool') this.putTool(compileTool(member, this.defaults), added);
+    else if (member.kind === 'prompt') this.putPrompt(key, compilePrompt(member), added);
+    else if (member.kind === 'resource') this.putResource(key, compileResource(member, this.defaults.extended), added);
+  }
+
+  private addRelayed(provider: Provider, record: RelayedRecord, added: Added): void {
+    const { key } = record;
+    if (record.kind === 'tool') this.putTool(relayedTool(provider, record, this.defaults.extended), added);
+    else if (record.kind === 'prompt') this.putPrompt(key, relayedPrompt(provider, record), added);
+    else this.putResource(key, relayedResource(provider, record), added);
+  }
+
+  private putTool(plan: ToolPlan, { undo, plans }: Added): void {
+    undo.push(put('tool', this.tools, plan));
+    plans.push({ list: 'tools', plan });
+  }
+
+  private putPrompt(key: string, plan: PromptPlan, { undo, plans, completable }: Added): void {
+    undo.push(put('prompt', this.prompts, plan));
+    plans.push({ list: 'prompts', plan });
+    completable.set(key, plan);
+  }
+
+  private putResource(key: string, plan: ResourcePlan | TemplatePlan, { undo, plans, completable }: Added): void {
+    plans.push({ list: 'resources', plan });
+    if (!('template' in plan)) return void undo.push(put('resource', this.resources, plan));
+    const twin = [...this.templates.values()].find((other) => shapeOf(other.key) === shapeOf(plan.key));
+    if (twin) throw duplicate('resource template', plan, twin);
+    undo.push(put('resource template', this.templates, plan));
+    completable.set(key, plan);
   }
 
   private publish(changes: Added['plans']): void {

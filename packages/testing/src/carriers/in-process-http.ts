@@ -5,8 +5,8 @@ import type { Principal } from '@decorum/core';
 import type { Host } from '@decorum/core/transport';
 import { startupError } from '@decorum/core/plugin';
 
-import type { Carrier, OpenCarrier } from './carrier.js';
-import { overHttp } from './http.js';
+import type { Carrier, OpenCarrier } from '@decorum/client/internal';
+import { overHttp } from '@decorum/client/internal';
 
 const REMEDY = "Run `npm install -D @decorum/http`, or connect with `via: 'memory'` or `via: 'stdio'`";
 

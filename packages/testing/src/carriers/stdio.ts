@@ -3,8 +3,8 @@ import { PassThrough } from 'node:stream';
 import { type Principal, serveStdio } from '@decorum/core';
 import type { ClosableHost } from '@decorum/core/transport';
 
-import type { Carrier, OpenCarrier } from './carrier.js';
-import { readLines } from './lines.js';
+import type { Carrier, OpenCarrier } from '@decorum/client/internal';
+import { readLines } from '@decorum/client/internal';
 
 /** Serves a server in this process over two streams, which replace stdin and stdout. */
 export function overStdio(server: ClosableHost, principal: Principal | undefined): OpenCarrier {

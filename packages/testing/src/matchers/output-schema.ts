@@ -1,7 +1,7 @@
 import type { JsonObject } from '@decorum/core';
 import { inspectRaw, newestOf } from '@decorum/core/internal';
 
-import { overMemory } from '../carriers/memory.js';
+import { overMemory } from '@decorum/client/internal';
 import { Connection } from '../connection.js';
 import { type Origin, originOf } from '../origin.js';
 import { contentOf, showResult, structuredOf } from './content.js';

@@ -1,0 +1,6 @@
+// `@decorum/client/internal`: for Decorum's own packages. It may change in any release, so don't import it elsewhere.
+export type { Carrier, ListedTool, OpenCarrier, Receiver } from './carriers/carrier.js';
+export { overHttp } from './carriers/http.js';
+export { readLines } from './carriers/lines.js';
+export { overMemory } from './carriers/memory.js';
+export { overProgram, type Program } from './carriers/program.js';

@@ -1,0 +1,1 @@
+export type { OpenApiOptions } from './openapi-options.js';
