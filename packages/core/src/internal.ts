@@ -1,8 +1,10 @@
 // `@decorum/core/internal`: for Decorum's own packages. It may change in any release, so don't import it elsewhere.
 export { andThen, excerpt, inspectRaw, isObject, isPromise, withDefaults } from '@decorum/schema/internal';
 export { generatorOf, type Provider, SERVER_HOST, type ServerHost } from './hosting.js';
+export { type Front, frontOf } from './kernel/extensions/front-of.js';
 export { errorFields, isWinston, withErrorFields } from './kernel/logger.js';
 export { KeyRing } from './kernel/key-ring.js';
+export { visitable } from './kernel/question-rules.js';
 export { entryOf } from './kernel/stderr-logger.js';
 export { requireNoArguments } from './metadata/constructor.js';
 export { scanMembers } from './metadata/scan.js';
@@ -10,6 +12,7 @@ export { belongsToSession } from './protocol/exchange.js';
 export { CORE_ERRORS, FAILURES } from './protocol/errors.js';
 export { checkMessage, readableId } from './protocol/jsonrpc.js';
 export { DEFAULT_LIMITS } from './protocol/limits.js';
+export { isReservedKey } from './protocol/meta-keys.js';
 export { beginsConversation, INITIALIZE, LISTEN } from './protocol/methods.js';
 export { accountOf, ownerOf } from './protocol/owner.js';
 export { newestOf, revisionOf, REVISIONS, UNDECLARED_REVISION } from './protocol/revisions/index.js';

@@ -33,8 +33,8 @@ import { effectKey, sleep } from './effect-steps.js';
 const MANY_FAILURES = 100;
 const PAUSE_MS = 10;
 
-/** The key of the method that claims a request's state. A symbol, so that it isn't offered to handlers. */
-export const CLAIM: unique symbol = Symbol('claim');
+/** The key of the request behind a context. A symbol, so that it isn't offered to handlers. */
+export const EXCHANGE: unique symbol = Symbol('exchange');
 
 /** The key of the method that asks a question as it is. A symbol, so that it isn't offered to handlers. */
 export const ASK: unique symbol = Symbol('ask');
@@ -74,13 +74,8 @@ export class Context {
     this.#state = first ?? undefined;
   }
 
-  /**
-   * Marks the request's state as used, if states are single-use.
-   * @throws {McpError} `invalid-state` if the state was used before
-   */
-  async [CLAIM](): Promise<void> {
-    await this.#exchange.peer.claim?.();
-    this.#exchange.signal.throwIfAborted();
+  get [EXCHANGE](): Exchange {
+    return this.#exchange;
   }
 
   /** Asks the client a question whose params are complete. */

@@ -3,7 +3,7 @@ import { requireOptions, within } from '@decorum/schema/internal';
 import type { StateSeal, Journal } from '../protocol/eras/replay.js';
 import type { StateBinding, RequestStates } from '../protocol/eras/stateless.js';
 import { McpError } from '../protocol/errors.js';
-import { CLAIM } from './context.js';
+import { EXCHANGE } from './context.js';
 import type { ErrorReporter } from './error-reporter.js';
 import type { Interceptor } from './interceptors.js';
 import { canonical, type KeyRing, sha256 } from './key-ring.js';
@@ -67,7 +67,9 @@ export class MemorySingleUse implements SingleUse {
  * interceptor doesn't use up its state, so the client can retry.
  */
 export const claimState: Interceptor = async ({ ctx }, next) => {
-  await ctx[CLAIM]();
+  const { peer, signal } = ctx[EXCHANGE];
+  await peer.claim?.();
+  signal.throwIfAborted();
   return await next();
 };
 
