@@ -279,6 +279,11 @@ export const ARGUMENTS: Mistakes = {
         'Shop.search: `output` is ... Move the class to a module of its own, or remove `output`',
       ],
       [[{ access: true }, { access: undefined }], 'Shop.search ... access ... '],
+      [[{ tags: 'admin' }, { tags: undefined }], "Shop.search: `tags` is not an array. Write `tags: ['admin']`"],
+      [
+        ['', 5, 'x'.repeat(65)].map((tag) => ({ tags: [tag] })),
+        'Shop.search: `tags` has ... , which is not a tag. Use strings of 1 to 64 characters',
+      ],
       [
         [5, null, {}, []].map((text) => ({ output: BookId, text })),
         'Shop.search: `text` is ... Use true, false, a string ... ',

@@ -3,6 +3,7 @@ import { type Class, invalidOption, type OptionTypes, requireOptions } from '@de
 import type { MemberRecord, RelayedRecord } from './metadata/records.js';
 import type { Access } from './protocol/wire.js';
 import { type Provider, requireScopes } from './registry/plan.js';
+import { requireTags } from './registry/tags.js';
 
 /** A member that is added from outside: what a decorator writes down, or the list entry of another server. */
 export type AddedMember = MemberRecord<'tool' | 'prompt' | 'resource' | 'completion'> | RelayedRecord;
@@ -24,6 +25,8 @@ export interface AddMembersOptions {
   readonly access?: Access;
   /** Scopes that callers need for each of the members, in addition to the member's own. */
   readonly scopes?: readonly string[];
+  /** Tags of each of the members, in addition to the member's own. */
+  readonly tags?: readonly string[];
 }
 
 const OPTIONS: OptionTypes<AddMembersOptions> = {
@@ -33,6 +36,7 @@ const OPTIONS: OptionTypes<AddMembersOptions> = {
   uriPrefix: 'string',
   access: 'function',
   scopes: 'array',
+  tags: true,
 };
 
 /**
@@ -45,8 +49,17 @@ export function addedMembers(
   options: AddMembersOptions = {},
 ): Provider {
   requireOptions('addMembers', options, OPTIONS);
-  const { source = 'addMembers', prefix = '', separator = '_', uriPrefix = prefix, scopes = [], access } = options;
+  const {
+    source = 'addMembers',
+    prefix = '',
+    separator = '_',
+    uriPrefix = prefix,
+    scopes = [],
+    access,
+    tags = [],
+  } = options;
   requireScopes(scopes, source);
+  requireTags(tags, source);
   const unhandled = records.find(({ key }) => typeof handlers[key] !== 'function');
   if (unhandled) throw invalidOption(source, 'handlers', `has no function for "${unhandled.key}". Add it`);
   // errors name the class of a provider
@@ -59,6 +72,7 @@ export function addedMembers(
     uriSegment: uriPrefix === '' ? undefined : uriPrefix,
     access,
     scopes,
+    tags,
     records: records.flatMap((record) => ('entry' in record ? [] : [record])),
     relayed: records.flatMap((record) => ('entry' in record ? [record] : [])),
   };

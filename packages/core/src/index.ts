@@ -72,7 +72,9 @@ export type { Extension, ExtensionHandler, ExtensionMethod } from './kernel/exte
 export type { ReachedLimit, ServerLimits } from './protocol/limits.js';
 export { type InputRequest, InputSignal, NeedInput, needInput } from './protocol/input.js';
 export type { CacheHint } from './protocol/revisions/revision.js';
-export type { Client, UrlElicitation } from './protocol/peer.js';
+export type { AccessCaller } from './protocol/access-caller.js';
+export type { Client } from './protocol/client.js';
+export type { UrlElicitation } from './protocol/peer.js';
 export type {
   Annotations,
   AudioContent,

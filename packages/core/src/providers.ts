@@ -6,6 +6,7 @@ import { scanMembers } from './metadata/scan.js';
 import { startupError } from './protocol/errors.js';
 import { type Provider, requireScopes } from './registry/plan.js';
 import type { MemberHost } from './registry/member-host.js';
+import { requireTags } from './registry/tags.js';
 import { HOST } from './transports/transport.js';
 
 /** A provider class with any constructor, as containers expect it. */
@@ -26,6 +27,8 @@ export interface ProviderEntry {
   readonly uriPrefix?: string;
   /** Scopes that callers need for each of its members, in addition to the member's own. */
   readonly scopes?: readonly string[];
+  /** Tags of each of its members, in addition to the member's own. */
+  readonly tags?: readonly string[];
   /**
    * `request` creates an instance for each handler call, with `resolve(cls, context)` or else `new cls()`. Such a
    * provider cannot have `onStart` or `onClose`. By default, all calls share one instance.
@@ -43,6 +46,7 @@ const ENTRY_OPTIONS: Readonly<Record<keyof ProviderEntry, true>> = {
   prefix: true,
   uriPrefix: true,
   scopes: true,
+  tags: true,
   scope: true,
   host: true,
 };
@@ -113,14 +117,16 @@ export class Providers {
       const problem = `must be the start of a URI scheme: a letter, then letters, digits, "+", "-" and ".". Write \`uriPrefix: 'eu+'\`, for example`;
       throw invalidOption(name, 'uriPrefix', problem);
     }
-    const { scopes = [], host } = entry as Pick<ProviderEntry, 'scopes' | 'host'>;
+    const { scopes = [], tags = [], host } = entry as Pick<ProviderEntry, 'scopes' | 'tags' | 'host'>;
     if ('scopes' in entry) requireScopes(entry.scopes, name);
+    if ('tags' in entry) requireTags(entry.tags, name);
     const inner = this.read(provider, isScoped || scope !== undefined);
     return {
       ...inner,
       prefix: prefix + inner.prefix,
       uriPrefix: uriPrefix + inner.uriPrefix,
       scopes: [...scopes, ...(inner.scopes ?? [])],
+      tags: [...tags, ...(inner.tags ?? [])],
       ...(host && { host }),
     };
   }

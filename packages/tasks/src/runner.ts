@@ -17,7 +17,6 @@ import type { TaskRun } from './task-run.js';
 const digests = new WeakMap<NonNullable<ToolCall['principal']>, string>();
 
 /** Who asks for a task. */
-type Caller = Pick<Context, 'principal' | 'transport'>;
 
 /** Who may see a task. Empty for callers without a principal. */
 export function ownerDigest(principal: ToolCall['principal']): string {
@@ -142,11 +141,11 @@ export class Runner {
    * @throws {McpError} `invalid-params` for a task that doesn't exist, has expired, or belongs to somebody else, and for one
    *   whose tool the caller may not call: a token may have fewer scopes than the one that started the task
    */
-  async find(taskId: unknown, { principal, transport }: Caller): Promise<Task> {
+  async find(taskId: unknown, ctx: Context): Promise<Task> {
     const found = typeof taskId === 'string' ? this.ledger.get(taskId) : undefined;
     const task = found instanceof Promise ? await found : found;
-    if (task !== undefined && task.owner === ownerDigest(principal)) {
-      const admitted = this.host.admits(task.call.tool, { principal, transport });
+    if (task !== undefined && task.owner === ownerDigest(ctx.principal)) {
+      const admitted = this.host.admits(task.call.tool, ctx);
       if (admitted instanceof Promise ? await admitted : admitted) return task;
     }
     throw new McpError('invalid-params', 'There is no such task, or it has expired.');

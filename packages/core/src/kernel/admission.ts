@@ -1,8 +1,10 @@
 import { andThen, isPromise } from '@decorum/schema/internal';
 
+import { type AccessCaller, TAGS, type TaggedCaller } from '../protocol/access-caller.js';
 import type { Exchange } from '../protocol/exchange.js';
 import { denialOf } from '../protocol/scopes.js';
 import type { Access, Wire } from '../protocol/wire.js';
+import { partsOf } from '../registry/every-access.js';
 import type { Admits, Condition } from '../registry/listing.js';
 import type { Listed } from '../registry/page.js';
 import type { ErrorReporter } from './error-reporter.js';
@@ -12,14 +14,29 @@ const answered = new WeakMap<Exchange, Map<Access, boolean | Promise<boolean>>>(
 
 /** Whether the caller passes an access function. Fails closed: an error is reported and denies access. */
 export function isAdmitted(access: Access, exchange: Exchange, reporter: ErrorReporter): boolean | Promise<boolean> {
+  const parts = partsOf(access);
+  if (parts.length > 1) {
+    const isMet = (part: Access) => isAdmitted(part, exchange, reporter);
+    return parts.reduce<boolean | Promise<boolean>>((met, part) => andThen(met, (is) => is && isMet(part)), true);
+  }
   const answers = answered.get(exchange) ?? new Map<Access, boolean | Promise<boolean>>();
-  const answer = answers.get(access) ?? ask(access, exchange.wire, (error) => reporter.report(error, exchange));
+  const answer = answers.get(access) ?? ask(access, readerOf(exchange), (error) => reporter.report(error, exchange));
   answered.set(exchange, answers.set(access, answer));
   return answer;
 }
 
 /** The caller of a request, or the client that reads a stream of notifications. */
-export type Reader = Pick<Wire, 'principal' | 'transport' | 'authorization'>;
+export interface Reader extends Pick<Wire, 'principal' | 'transport' | 'authorization'> {
+  readonly caller: AccessCaller;
+}
+
+/** The caller of a request, as its access functions see it. */
+export function readerOf({ wire, peer, revision, meta }: Exchange): Reader {
+  const { principal, transport, authorization } = wire;
+  const { client, sessionId, visibility } = peer;
+  const caller: TaggedCaller = { client, revision: revision.id, sessionId, meta, [TAGS]: visibility };
+  return { principal, transport, authorization, caller };
+}
 
 /**
  * Whether a client may be notified of something that only some callers see. Asks anew, because access may have changed.
@@ -38,7 +55,7 @@ export function meetsAll(
 
 function ask(
   access: Access,
-  { principal, transport }: Reader,
+  { principal, transport, caller }: Reader,
   report: (error: unknown) => void,
 ): boolean | Promise<boolean> {
   const deny = (error: unknown) => {
@@ -51,7 +68,7 @@ function ask(
     return answer === true;
   };
   try {
-    const answer = access(principal, transport);
+    const answer = access(principal, transport, caller);
     return isPromise(answer) ? Promise.resolve(answer).then(decide).catch(deny) : decide(answer);
   } catch (error) {
     return deny(error);

@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import {
   type Jsonified,
   type JsonObject,
@@ -8,7 +7,7 @@ import {
 } from '@decorum/schema/internal';
 
 import type { Exchange } from '../protocol/exchange.js';
-import type { Client } from '../protocol/peer.js';
+import type { Client } from '../protocol/client.js';
 import type { NeedInput } from '../protocol/input.js';
 import type { RequestId, Root } from '../protocol/model.js';
 import { denialOf, isScope } from '../protocol/scopes.js';
@@ -25,13 +24,10 @@ import type {
   SampleOptions,
 } from './question-options.js';
 import { collect } from './collect.js';
+import { Handled } from './handled.js';
 import * as questions from './questions.js';
 import type { ElicitResult, ElicitUrlResult, SampleResult } from './questions.js';
 import { effectKey, sleep } from './effect-steps.js';
-
-/** Number of failed questions after which a handler is paused: endless retries would starve the event loop. */
-const MANY_FAILURES = 100;
-const PAUSE_MS = 10;
 
 /** The key of the request behind a context. A symbol, so that it isn't offered to handlers. */
 export const EXCHANGE: unique symbol = Symbol('exchange');
@@ -49,7 +45,7 @@ export class Context {
   #answers: Readonly<Record<string, JsonObject>> | undefined;
   #state: unknown;
   #collected = 0;
-  #failures = 0;
+  #handling: Handled | undefined;
 
   /** @param exchange the request being handled */
   constructor(exchange: Exchange) {
@@ -256,19 +252,9 @@ export class Context {
     return this.#handled(sleep(this.#exchange, key, ms));
   }
 
-  /** Marks the promise as handled: if the handler stops waiting, a rejection must not end the process. */
-  #handled<T>(question: Promise<T>): Promise<T> {
-    const asked = question.catch((error: unknown) => this.#failed(error));
-    asked.catch(() => {});
-    return asked;
-  }
-
-  /** Pauses after many failures: a handler that retries at once in a loop would starve everything else. */
-  async #failed(error: unknown): Promise<never> {
-    if (++this.#failures % MANY_FAILURES !== 0) throw error;
-    if (this.#exchange.over) await new Promise<never>(() => {});
-    await wait(PAUSE_MS);
-    throw error;
+  #handled<T>(promise: Promise<T>): Promise<T> {
+    this.#handling ??= new Handled(this.#exchange);
+    return this.#handling.promise(promise);
   }
 
   /** Whether the handler is repeating work of an earlier round. `log` and `progress` are no-ops meanwhile. */

@@ -24,6 +24,11 @@ export interface ListedOptions<I = unknown> {
   /** Lets everybody use the member, even callers without credentials. */
   readonly public?: boolean;
   /**
+   * Labels by which `hiddenTags` and `ctx.visibility` hide the member from sessions: up to 64 characters each. Clients
+   * don't see them. The member is hidden while any of its tags is.
+   */
+  readonly tags?: readonly string[];
+  /**
    * Schema of the arguments: a DTO class, a Standard Schema or a JSON Schema. Defaults to the class of the first
    * parameter, if the compiler emits it (`emitDecoratorMetadata`). Arguments of prompts and templates arrive as
    * strings; numbers and booleans are parsed.
@@ -116,6 +121,7 @@ const LISTED = {
   access: true,
   scopes: true,
   public: 'boolean',
+  tags: true,
   input: true,
 } satisfies OptionTypes<ListedOptions>;
 

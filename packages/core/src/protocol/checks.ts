@@ -1,7 +1,7 @@
 import { excerpt, isObject, type JsonObject } from '@decorum/schema/internal';
 
 import { McpError } from './errors.js';
-import type { Client } from './peer.js';
+import type { Client } from './client.js';
 import { MAX_KEPT_CHARS } from './limits.js';
 import type { ClientCapabilities, Implementation } from './model.js';
 

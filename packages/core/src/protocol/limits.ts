@@ -45,6 +45,13 @@ export const LIMIT_RANGES: Readonly<Record<keyof ServerLimits, readonly [min: nu
 /** Cap on the characters of a URI, of a client's description, and of the `_meta` of a request that asks the client. */
 export const MAX_KEPT_CHARS = 8192;
 
+/** Cap on the characters of a tag. */
+export const MAX_TAG_CHARS = 64;
+
+/** Whether a value can be a tag of members. */
+export const isTag = (value: unknown): value is string =>
+  typeof value === 'string' && value !== '' && value.length <= MAX_TAG_CHARS;
+
 /** A limit that a client has reached, for `onLimit`. */
 export interface ReachedLimit {
   /** The name of the limit's option, such as `maxSessions`. */

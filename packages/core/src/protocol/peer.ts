@@ -1,17 +1,13 @@
 import type { JsonObject } from '@decorum/schema/internal';
 
+import type { TagVisibility } from './access-caller.js';
+import type { Client } from './client.js';
 import type { Effects } from './effects.js';
 import type { JsonRpcNotification, JsonRpcResponse } from './jsonrpc.js';
-import type { ClientCapabilities, Implementation, LogLevel } from './model.js';
+import type { LogLevel } from './model.js';
 import type { Cancellation } from './reply.js';
 import type { Question, Revision } from './revisions/revision.js';
 import type { MirroredArgument, Principal, Wire } from './wire.js';
-
-/** Facts about the client that sent a request. */
-export interface Client {
-  readonly info: Implementation | undefined;
-  readonly capabilities: ClientCapabilities;
-}
 
 /** A user's visit to a URL. It tells the page which question and which user the visit belongs to. */
 export interface UrlElicitation {
@@ -63,6 +59,8 @@ export interface Peer {
   readonly sessionId?: string | undefined;
   /** The lowest log level that the client wants; undefined if it wants no messages. */
   readonly logLevel?: LogLevel | undefined;
+  /** The tags that its session shows and hides; undefined if nothing was shown or hidden. */
+  readonly visibility?: TagVisibility | undefined;
   readonly tickets: Tickets;
   /** What the cursors of its lists are bound to; undefined for the principal. Another one once the caller has changed. */
   readonly cursorScope?: string | undefined;

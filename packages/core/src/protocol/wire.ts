@@ -1,5 +1,6 @@
 import type { JsonObject } from '@decorum/schema/internal';
 
+import type { AccessCaller } from './access-caller.js';
 import type { McpError } from './errors.js';
 import type { Frame } from './frame.js';
 
@@ -52,8 +53,13 @@ export interface TransportInfo {
  * access is denied.
  * @param principal the caller, if authenticated
  * @param transport the transport that the request came over
+ * @param caller the client, the revision, the session and the `_meta`: all but the session id is what the client says
  */
-export type Access = (principal: Principal | undefined, transport: TransportInfo) => boolean | Promise<boolean>;
+export type Access = (
+  principal: Principal | undefined,
+  transport: TransportInfo,
+  caller: AccessCaller,
+) => boolean | Promise<boolean>;
 
 /** The requirements for every request, set by a transport that authenticates callers. */
 export interface Authorization {

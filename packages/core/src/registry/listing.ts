@@ -1,5 +1,6 @@
 import { BASE, type Need } from '../protocol/scopes.js';
 import type { Access } from '../protocol/wire.js';
+import { partsOf } from './every-access.js';
 import type { Listed } from './page.js';
 
 /** Decides whether a caller sees an entry. */
@@ -56,7 +57,7 @@ export function conditionsOf(
   { access, shown, need = BASE }: Pick<Listed<unknown>, 'access' | 'shown' | 'need'>,
   onlyUsable: boolean,
 ): readonly Condition[] {
-  const seen = [access, shown].filter((condition) => condition !== undefined);
+  const seen = [access, shown].flatMap((condition) => (condition === undefined ? [] : partsOf(condition)));
   return onlyUsable ? [...seen, need] : seen;
 }
 

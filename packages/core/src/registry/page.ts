@@ -17,6 +17,7 @@ export interface Listed<T> {
   readonly shown?: Access | undefined;
   /** Undefined if the member declares neither `scopes` nor `public`. */
   readonly need?: Need | undefined;
+  readonly tags?: readonly string[] | undefined;
 }
 
 /** A request for one page. */

@@ -22,10 +22,12 @@ import { isScope, type Need, OPEN } from '../protocol/scopes.js';
 import type { CacheHint } from '../protocol/revisions/revision.js';
 import type { Access } from '../protocol/wire.js';
 import { type AddedOptions, checkOptions } from './check-options.js';
+import { everyAccess } from './every-access.js';
 import { checkParameters, inferredInput } from './inferred-input.js';
 import type { MemberHost } from './member-host.js';
 import type { Listed } from './page.js';
 import { placedUri } from './placed-uri.js';
+import { requireTags } from './tags.js';
 import { isTraceKey, isTraceValue } from './trace-meta.js';
 
 /** A class whose members are served, and the instance to call them on. */
@@ -40,6 +42,8 @@ export interface Provider {
   readonly uriSegment?: string | undefined;
   /** Decides who may see and use its members, besides each member's own `access`. */
   readonly access?: Access | undefined;
+  /** Tags of all its members. */
+  readonly tags?: readonly string[];
   /** Scopes that all its members need. */
   readonly scopes?: readonly string[];
   /** The members to serve. Defaults to the decorated members of the class. */
@@ -52,7 +56,7 @@ export interface Provider {
 
 /** A decorated method, with everything needed to call it. */
 export type Member<Kind extends MemberKind = MemberKind> = MemberRecord<Kind> &
-  Pick<Provider, 'cls' | 'prefix' | 'scopes' | 'host'> & {
+  Pick<Provider, 'cls' | 'prefix' | 'access' | 'tags' | 'scopes' | 'host'> & {
     /**
      * The instance. Methods are looked up by name on each call, so overrides, wrappers and spies take effect.
      */
@@ -91,7 +95,7 @@ const HOOKS = new Set(['onStart', 'onClose']);
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`, `DECORUM_NOT_A_METHOD`, `DECORUM_RESERVED_MEMBER`
  */
 export function memberOf(provider: Provider, record: MemberRecord, added?: AddedOptions): Member {
-  const { cls, instance, prefix, scopes = [], host } = provider;
+  const { cls, instance, prefix, access, tags = [], scopes = [], host } = provider;
   const { kind, key } = record;
   const where = `${cls.name}.${key}`;
   checkOptions(record, where, added);
@@ -99,7 +103,7 @@ export function memberOf(provider: Provider, record: MemberRecord, added?: Added
   if (HOOKS.has(key)) throw startupError('DECORUM_RESERVED_MEMBER', where);
   if (typeof methods[key] !== 'function') throw startupError('DECORUM_NOT_A_METHOD', where, kind);
   checkParameters(cls, record, { method: declaredMethod({ cls, key, methods }), provided: host?.provides?.(key) });
-  const member = { ...record, cls, prefix, scopes, methods, where, ...(host && { host }) };
+  const member = { ...record, cls, prefix, access, tags, scopes, methods, where, ...(host && { host }) };
   if (member.kind !== 'resource') return member;
   return { ...member, options: { ...member.options, uri: placedUri(member.options.uri, provider) } };
 }
@@ -204,16 +208,23 @@ export function listedFields({ kind, key, options, prefix, where }: ListedMember
  * @throws {DecorumError} `DECORUM_INVALID_OPTION` for anything but a function: a mistake must not make the member
  *   public
  */
-export function accessOf({ options, where }: ListedMember): Access | undefined {
-  if (!('access' in options)) return undefined;
-  if (typeof options.access === 'function') return options.access;
+export function accessOf({ options, access, where }: ListedMember): Access | undefined {
+  if (!('access' in options)) return access;
+  if (typeof options.access === 'function') return everyAccess([access, options.access]);
   throw invalidOption(where, 'access', 'is not a function. Write `access: (principal) => principal !== undefined`');
 }
 
 /** The conditions for seeing and using a member. */
-export function guardsOf(member: ListedMember): Pick<Listed<unknown>, 'access' | 'need' | 'shown'> {
+export function guardsOf(member: ListedMember): Pick<Listed<unknown>, 'access' | 'need' | 'shown' | 'tags'> {
   const { host, key, kind } = member;
-  return { access: accessOf(member), need: needOf(member), shown: host?.shown?.(key, kind) };
+  return { access: accessOf(member), need: needOf(member), shown: host?.shown?.(key, kind), tags: tagsOf(member) };
+}
+
+/** @throws {DecorumError} `DECORUM_INVALID_OPTION` for anything but an array of tags */
+function tagsOf({ options, tags: shared = [], where }: ListedMember): readonly string[] | undefined {
+  if ('tags' in options) requireTags(options.tags, where);
+  const tags = [...new Set([...shared, ...(options.tags ?? [])])];
+  return tags.length === 0 ? undefined : tags;
 }
 
 /**

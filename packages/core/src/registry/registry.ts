@@ -17,6 +17,7 @@ import {
   type TemplatePlan,
   type Variables,
 } from './resource-plan.js';
+import { Tags } from './tags.js';
 import { compileTool, type ToolDefaults, type ToolPlan } from './tool-plan.js';
 
 /** The lists that have change notifications. */
@@ -28,6 +29,7 @@ export type ListingMode = 'all' | 'usable';
 /** Server-wide defaults. */
 interface Defaults extends Omit<ToolDefaults, 'extended'> {
   readonly listing?: ListingMode;
+  readonly hiddenTags?: readonly string[];
   readonly extended?: NonNullable<ToolDefaults['extended']> & ResourceDefaults & { readonly options: AddedOptions };
 }
 
@@ -63,6 +65,7 @@ export class Registry {
   /** The current lists. They are replaced on every change. */
   listed = listsOf(this, false);
   private ranked: readonly TemplatePlan[] = [];
+  private readonly tags: Tags;
 
   /**
    * @param changed called with the lists that an addition or removal changed: those that changed for everybody, and
@@ -72,7 +75,9 @@ export class Registry {
   constructor(
     private readonly changed: (lists: readonly ListName[], hidden: HiddenChanges) => void,
     private readonly defaults: Defaults = {},
-  ) {}
+  ) {
+    this.tags = new Tags(defaults.hiddenTags);
+  }
 
   /**
    * Adds the decorated members of a class. All or nothing: if one member is invalid, none is added.
@@ -172,18 +177,22 @@ export class Registry {
     else this.putResource(key, relayedResource(provider, record), added);
   }
 
-  private putTool(plan: ToolPlan, { undo, plans }: Added): void {
+  private putTool(compiled: ToolPlan, { undo, plans }: Added): void {
+    const plan = this.tags.guarded(compiled);
     undo.push(put('tool', this.tools, plan));
     plans.push({ list: 'tools', plan });
   }
 
-  private putPrompt(key: string, plan: PromptPlan, { undo, plans, completable }: Added): void {
+  private putPrompt(key: string, compiled: PromptPlan, { undo, plans, completable }: Added): void {
+    const plan = this.tags.guarded(compiled);
     undo.push(put('prompt', this.prompts, plan));
     plans.push({ list: 'prompts', plan });
     completable.set(key, plan);
   }
 
-  private putResource(key: string, plan: ResourcePlan | TemplatePlan, { undo, plans, completable }: Added): void {
+  private putResource(key: string, compiled: ResourcePlan | TemplatePlan, added: Added): void {
+    const { undo, plans, completable } = added;
+    const plan = this.tags.guarded(compiled);
     plans.push({ list: 'resources', plan });
     if (!('template' in plan)) return void undo.push(put('resource', this.resources, plan));
     const twin = [...this.templates.values()].find((other) => shapeOf(other.key) === shapeOf(plan.key));

@@ -13,9 +13,10 @@ import type { ToolExtras, ToolPlan } from './tool-plan.js';
 
 type Relay<R> = (input: unknown, caller: Caller) => R | Promise<R>;
 
-const placeOf = ({ cls, scopes = [], access }: Provider, key: string) => ({
+const placeOf = ({ cls, scopes = [], access, tags = [] }: Provider, key: string) => ({
   where: `${cls.name}.${key}`,
   access,
+  ...(tags.length > 0 && { tags }),
   ...(scopes.length > 0 && { need: { scopes, isPublic: false } }),
 });
 

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '@decorum/schema/internal';
 
 import type { Exchange } from '../../protocol/exchange.js';
 import type { Tool } from '../../protocol/model.js';
-import type { Client } from '../../protocol/peer.js';
+import type { Client } from '../../protocol/client.js';
 import type { AddedOptions } from '../../registry/check-options.js';
 import type { ExtendedResource } from '../../registry/resource-plan.js';
 import type { ToolExtras, ToolPlan } from '../../registry/tool-plan.js';

@@ -1,14 +1,18 @@
 import { attempt, type JsonObject } from '@decorum/schema/internal';
 
+import { UNKNOWN_CLIENT } from '../../protocol/checks.js';
 import { FAILURES, McpError } from '../../protocol/errors.js';
 import type { Tool } from '../../protocol/model.js';
 import { revisionOf } from '../../protocol/revisions/index.js';
 import type { Revision } from '../../protocol/revisions/revision.js';
 import { BASE, denialOf } from '../../protocol/scopes.js';
+import { partsOf } from '../../registry/every-access.js';
+import type { Condition } from '../../registry/listing.js';
 import type { Registry } from '../../registry/registry.js';
 import type { ToolPlan } from '../../registry/tool-plan.js';
-import { meetsAll } from '../admission.js';
+import { meetsAll, type Reader, readerOf } from '../admission.js';
 import type { ClusterServer } from '../cluster.js';
+import { type Context, EXCHANGE } from '../context.js';
 import type { Events } from '../events.js';
 import { type RunParts, runDetached, unknownTool } from './detached-run.js';
 import type { Extension, ExtensionHost } from './extension.js';
@@ -23,10 +27,26 @@ export interface HostParts extends RunParts {
   readonly isClustered: boolean;
 }
 
+/** Extensions follow nothing that has conditions. */
+const NOBODY: Reader = {
+  principal: undefined,
+  transport: { kind: 'extension' },
+  caller: { client: UNKNOWN_CLIENT, revision: '', sessionId: undefined, meta: undefined },
+};
+
 const revisionFor = (id: string): Revision => revisionOf(id) as Revision;
 
 /** The conditions for calling a tool. */
-const guardsOf = ({ access, need }: ToolPlan) => [access, need].filter((each) => each !== undefined);
+const guardsOf = ({ access, need }: ToolPlan): readonly Condition[] => [
+  ...(access === undefined ? [] : partsOf(access)),
+  ...(need === undefined ? [] : [need]),
+];
+
+function mayCall(plan: ToolPlan, ctx: Context, server: ClusterServer): boolean | Promise<boolean> {
+  // what the transport requires of every request, the request has met
+  const reader: Reader = { ...readerOf(ctx[EXCHANGE]), authorization: undefined };
+  return meetsAll(guardsOf(plan), reader, (error) => server.report(error));
+}
 
 /** What a server does for one of its extensions. */
 export function hostOfExtension({ id }: Extension, parts: HostParts): ExtensionHost {
@@ -35,9 +55,9 @@ export function hostOfExtension({ id }: Extension, parts: HostParts): ExtensionH
     server: server.name,
     isClustered,
     optionsOf: (tool) => registry.tools.get(tool)?.extras?.options,
-    admits(tool, caller) {
+    admits(tool, ctx) {
       const plan = registry.tools.get(tool);
-      return plan === undefined || meetsAll(guardsOf(plan), caller, (error) => server.report(error));
+      return plan === undefined || mayCall(plan, ctx, server);
     },
     resource: (uri) => registry.resources.get(uri)?.entry,
     run(call, host) {
@@ -57,7 +77,7 @@ export function hostOfExtension({ id }: Extension, parts: HostParts): ExtensionH
     publish: (data: JsonObject) => events.publish({ kind: 'extension', id, data }),
     subscribe(listener) {
       const own = {
-        reader: { principal: undefined, transport: { kind: 'extension' } },
+        reader: NOBODY,
         wantsList: () => false,
         wantsResource: () => false,
         followed: [],

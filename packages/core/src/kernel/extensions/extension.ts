@@ -2,7 +2,7 @@ import type { JsonObject, OptionTypes } from '@decorum/schema/internal';
 
 import type { Effect, EffectLog } from '../../protocol/effects.js';
 import type { CallToolResult, Resource, Tool } from '../../protocol/model.js';
-import type { Client } from '../../protocol/peer.js';
+import type { Client } from '../../protocol/client.js';
 import type { Cancellation } from '../../protocol/reply.js';
 import type { Question } from '../../protocol/revisions/revision.js';
 import type { Principal, TransportInfo } from '../../protocol/wire.js';
@@ -142,11 +142,12 @@ export interface ExtensionHost {
   readonly isClustered: boolean;
   /** The options of a tool; undefined if the server has no such tool. */
   optionsOf(tool: string): JsonObject | undefined;
-  /** Whether a caller may call a tool: by its `access` and scopes. True for a tool that the server doesn't have. */
-  admits(
-    tool: string,
-    caller: { readonly principal: Principal | undefined; readonly transport: TransportInfo },
-  ): boolean | Promise<boolean>;
+  /**
+   * Whether the caller of a request may call a tool: by its `access`, tags and scopes. True for a tool that the server
+   * doesn't have.
+   * @param ctx the context of the request
+   */
+  admits(tool: string, ctx: Context): boolean | Promise<boolean>;
   /** The entry of the resource with a fixed URI; undefined if the server has no such resource. */
   resource(uri: string): Resource | undefined;
   /**

@@ -6,7 +6,7 @@ import type { Exchange } from '../../protocol/exchange.js';
 import { requireFew } from '../../protocol/limits.js';
 import type { ListName } from '../../registry/registry.js';
 import { type Listener, LISTS } from '../events.js';
-import { isVisible } from '../admission.js';
+import { isVisible, readerOf } from '../admission.js';
 import { Context } from '../context.js';
 import type { Followed } from '../extensions/extension.js';
 import { inOrder } from '../extensions/published.js';
@@ -103,7 +103,9 @@ export function listenMethods(parts: MethodParts): Record<string, Method> {
         end = resolve;
       });
       const listener: Listener = {
-        reader: exchange.wire,
+        get reader() {
+          return readerOf(exchange);
+        },
         wantsList: (list) => wanted.filter[fieldOf(list)] === true,
         wantsResource: (uri) => wanted.resources.has(uri),
         get followed() {

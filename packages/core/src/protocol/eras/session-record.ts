@@ -1,4 +1,5 @@
-import type { Client } from '../peer.js';
+import type { TagVisibility } from '../access-caller.js';
+import type { Client } from '../client.js';
 import type { Frame } from '../frame.js';
 import type { JsonRpcNotification, JsonRpcResponse } from '../jsonrpc.js';
 import type { LogLevel } from '../model.js';
@@ -19,6 +20,8 @@ export interface SessionRecord {
   joined?: boolean;
   /** The level of log messages that the client has set. */
   logLevel?: LogLevel;
+  /** The tags that were shown or hidden; undefined if none were. */
+  visibility?: TagVisibility | undefined;
   /** URIs of the resources that the client is subscribed to. */
   subscriptions?: readonly string[];
   /** Milliseconds since 1970, like all times of a record. */

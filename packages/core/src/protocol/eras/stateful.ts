@@ -1,32 +1,29 @@
-import { isObject, type JsonObject } from '@decorum/schema/internal';
+import type { JsonObject } from '@decorum/schema/internal';
 
 import { clientOf, UNKNOWN_CLIENT } from '../checks.js';
-import { McpError, QuestionError } from '../errors.js';
-import type { Asker, Client, Conversation, Memory, Tickets } from '../peer.js';
-import { withFailureCause } from '../failure-cause.js';
-import { notificationFrame, questionFrame } from '../frame.js';
+import { McpError } from '../errors.js';
+import { TAGS, type TaggedCaller, type TagVisibility } from '../access-caller.js';
+import type { Client } from '../client.js';
+import type { Asker, Conversation, Memory, Tickets } from '../peer.js';
+import { notificationFrame } from '../frame.js';
 import type { JsonRpcNotification, JsonRpcResponse } from '../jsonrpc.js';
-import { MAX_KEPT_CHARS, type ReachedLimit, type ServerLimits } from '../limits.js';
+import { MAX_KEPT_CHARS } from '../limits.js';
 import type { LogLevel, Root } from '../model.js';
 import type { Asking } from '../observed.js';
 import { newestOf, revisionOf } from '../revisions/index.js';
 import type { Question, Revision } from '../revisions/revision.js';
 import type { Principal, TransportInfo } from '../wire.js';
-import { clientError } from './client-error.js';
 import { agreedRevision } from './negotiation.js';
 import type { SessionLink, SessionRecord } from './session-record.js';
+import { PendingQuestions, type QuestionMeans } from './pending-questions.js';
 import { Subscriptions } from './subscriptions.js';
+import { Visits } from './visits.js';
 
 /** Settings that all sessions of a server share. */
-export interface SessionMeans {
+export interface SessionMeans extends QuestionMeans {
   /** Log level before the client sets one. */
   readonly logLevel: LogLevel;
-  /** Milliseconds to wait for the client's answer to a question. */
-  readonly questionTimeoutMs: number;
   readonly tickets: Tickets;
-  readonly limits: Required<ServerLimits>;
-  /** Reports a limit that the client has reached. */
-  readonly hit: (hit: ReachedLimit) => void;
   /** Tells the session what an extension has published. */
   readonly extended: (session: Session, id: string, published: JsonObject) => void;
   /** Starts notifying the session of changes. */
@@ -35,13 +32,15 @@ export interface SessionMeans {
   readonly asking?: Asking | undefined;
 }
 
+/** A client that reads notifications. */
+interface Reading {
+  readonly principal: Principal | undefined;
+  readonly transport: TransportInfo;
+  readonly caller: TaggedCaller;
+}
+
 /** Access functions may trust the other kinds of transports more. */
 const UNKNOWN_TRANSPORT: TransportInfo = { kind: 'http' };
-
-/** Cap on pending URL visits; the oldest is evicted first. */
-const MAX_VISITS = 100;
-
-type Waiting = (answer: { readonly result: JsonObject } | { readonly error: Error }) => void;
 
 /** A session over any transport, with a record, and with state that lives only in this process. */
 export class Session implements Conversation, Memory {
@@ -54,9 +53,8 @@ export class Session implements Conversation, Memory {
   /** Tells it what an extension has published. */
   readonly extended: (id: string, published: JsonObject) => void;
   private readonly subscriptions: Subscriptions;
-  /** Ids of pending URL visits. */
-  private visits: Set<string> | undefined;
-  private waiting: Map<string, Waiting> | undefined;
+  private readonly visits = new Visits();
+  private readonly pending: PendingQuestions;
   private asked = 0;
 
   constructor(
@@ -66,6 +64,7 @@ export class Session implements Conversation, Memory {
   ) {
     this.revision = revisionOf(record.revision) ?? newestOf('stateful');
     this.subscriptions = new Subscriptions(record, link);
+    this.pending = new PendingQuestions(means);
     this.extended = (id, published) => means.extended(this, id, published);
     this.initialized = record.revision !== undefined;
     // another process may have asked this client too, and an id must not occur twice in a session
@@ -180,21 +179,24 @@ export class Session implements Conversation, Memory {
   }
 
   expect(elicitationId: string): void {
-    const visits = (this.visits ??= new Set());
-    const [oldest] = visits;
-    if (oldest !== undefined && visits.size >= MAX_VISITS) visits.delete(oldest);
-    visits.add(elicitationId);
+    this.visits.add(elicitationId);
   }
 
   /** Announces, at most once, that a URL visit is complete. Ignores visits that weren't requested in this session. */
   completed(elicitationId: string): void {
-    if (!this.visits?.delete(elicitationId)) return;
+    if (!this.visits.delete(elicitationId)) return;
     this.link.push(notificationFrame('notifications/elicitation/complete', { elicitationId }), true);
   }
 
   /** The client, as access functions see it. */
-  get reader(): { readonly principal: Principal | undefined; readonly transport: TransportInfo } {
-    return { principal: this.record.principal, transport: this.link.transport ?? UNKNOWN_TRANSPORT };
+  get reader(): Reading {
+    const { client, revision, sessionId, visibility } = this;
+    const caller = { client, revision: revision.id, sessionId, meta: undefined, [TAGS]: visibility };
+    return { principal: this.record.principal, transport: this.link.transport ?? UNKNOWN_TRANSPORT, caller };
+  }
+
+  get visibility(): TagVisibility | undefined {
+    return this.record.visibility;
   }
 
   wantsList(): boolean {
@@ -215,11 +217,7 @@ export class Session implements Conversation, Memory {
   }
 
   settle(response: JsonRpcResponse): boolean | Promise<boolean> {
-    const { id, result, error } = response;
-    const waiting = typeof id === 'string' ? this.waiting?.get(id) : undefined;
-    if (waiting === undefined) return this.link.forward?.(response) ?? true;
-    waiting(isObject(result) ? { result } : { error: clientError(error) });
-    return true;
+    return this.pending.settle(response) || (this.link.forward?.(response) ?? true);
   }
 
   forward(message: JsonRpcNotification): void {
@@ -228,7 +226,7 @@ export class Session implements Conversation, Memory {
 
   /** Rejects all pending questions: the client is gone. */
   close(): void {
-    for (const settle of this.waiting?.values() ?? []) settle({ error: new QuestionError('The session has ended.') });
+    this.pending.close();
   }
 
   /**
@@ -255,46 +253,9 @@ export class Session implements Conversation, Memory {
     const { node } = this.link;
     const id = `s${node === undefined ? '' : `${node}.`}${++this.asked}`;
     const { method, params } = question;
-    if (asking === undefined) return this.send(id, question, exchange);
+    if (asking === undefined) return this.pending.send(id, question, exchange);
     return asking({ method, id, exchange }, async (_meta) =>
-      this.send(id, { ...question, params: _meta ? { ...params, _meta } : params }, exchange),
+      this.pending.send(id, { ...question, params: _meta ? { ...params, _meta } : params }, exchange),
     );
-  }
-
-  /** Sends a request on the stream of the exchange that it belongs to, and waits for the response. */
-  private send(id: string, question: Question, exchange: Asker): Promise<JsonObject> {
-    const { wire } = exchange;
-    if (exchange.cancelled !== undefined) throw exchange.signal.reason as Error;
-    exchange.release();
-    const waiting = (this.waiting ??= new Map<string, Waiting>());
-    const { limits, hit } = this.means;
-    if (waiting.size >= limits.maxQuestions) {
-      hit({ limit: 'maxQuestions', principal: wire.principal, remoteAddress: wire.transport.remoteAddress });
-      throw new QuestionError(`The client has not answered ${limits.maxQuestions} other questions.`);
-    }
-    return new Promise<JsonObject>((resolve, reject) => {
-      const stop = (error: Error, reason: string) => {
-        wire.send(notificationFrame('notifications/cancelled', { requestId: id, reason }));
-        settle({ error });
-      };
-      const forget = exchange.onCancel((reason) => stop(reason, 'The request that it belongs to was cancelled.'));
-      const ms = question.timeoutMs ?? this.means.questionTimeoutMs;
-      const giveUp = () => {
-        const late = new QuestionError(`The client did not answer within ${ms} ms.`);
-        stop(withFailureCause(late, 'timeout'), 'Timed out.');
-      };
-      const timer = setTimeout(giveUp, ms);
-      const withdraw = () => waiting.has(id) && stop(new QuestionError('The question was withdrawn.'), 'Not needed.');
-      question.until?.addEventListener('abort', withdraw, { once: true });
-      const settle: Waiting = (answer) => {
-        clearTimeout(timer);
-        forget();
-        waiting.delete(id);
-        if ('error' in answer) reject(answer.error);
-        else resolve(answer.result);
-      };
-      waiting.set(id, settle);
-      wire.send(questionFrame(id, question.method, question.params));
-    });
   }
 }
