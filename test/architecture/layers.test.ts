@@ -33,7 +33,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'metadata',
     'protocol',
   ],
-  'added-tool.ts': ['registry', 'protocol'],
+  'added-tool.ts': ['added-members.ts', 'registry', 'protocol'],
   'server.ts': [
     'added-tool.ts',
     'options.ts',

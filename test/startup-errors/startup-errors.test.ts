@@ -26,6 +26,7 @@ import { INPUTS } from './inputs.js';
 import { REDIS } from './redis.js';
 import { SCHEMAS } from './schemas.js';
 import { PROVIDERS, SERVERS } from './servers.js';
+import { SOURCES } from './sources.js';
 import { expectMistake, type Mistake, type Mistakes, serverOf, untyped } from './table.js';
 import { TRANSPORTS } from './transports.js';
 
@@ -36,6 +37,7 @@ describe.each<readonly [string, Mistakes]>([
   ['a wrong schema', SCHEMAS],
   ['a wrong option of a server', SERVERS],
   ['a wrong provider', PROVIDERS],
+  ['a wrong source of members', SOURCES],
   ['a transport that cannot be opened', TRANSPORTS],
   ['an authorization server with a wrong option', AUTHORIZATION],
   ['an engine over Redis with a wrong option', REDIS],

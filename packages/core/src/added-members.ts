@@ -2,7 +2,7 @@ import { type Class, invalidOption, type OptionTypes, requireOptions } from '@de
 
 import type { MemberRecord, RelayedRecord } from './metadata/records.js';
 import type { Access } from './protocol/wire.js';
-import { type Provider, requireScopes } from './registry/plan.js';
+import { type Offered, type Provider, requireScopes } from './registry/plan.js';
 import { requireTags } from './registry/tags.js';
 
 /** A member that is added from outside: what a decorator writes down, or the list entry of another server. */
@@ -19,7 +19,10 @@ export interface AddMembersOptions {
   readonly prefix?: string;
   /** Between the prefix and the name. Defaults to `_`. */
   readonly separator?: string;
-  /** Inserted after the scheme of URIs: `billing` makes `notes://billing/7` of `notes://7`. Defaults to `prefix`. */
+  /**
+   * Inserted after the scheme of URIs: `billing` makes `notes://billing/7` of `notes://7`. Defaults to `prefix`. Letters,
+   * digits, `-`, `.`, `_` and `~`.
+   */
   readonly uriPrefix?: string;
   /** Decides who may see and use the members, besides each member's own `access`. */
   readonly access?: Access;
@@ -27,6 +30,13 @@ export interface AddMembersOptions {
   readonly scopes?: readonly string[];
   /** Tags of each of the members, in addition to the member's own. */
   readonly tags?: readonly string[];
+  /** What to declare to clients even while there is no such member, because members may come later. */
+  readonly offers?: readonly Offered[];
+  /**
+   * Told of each entry of another server that is invalid or whose name is taken, which is left out then. By default, one
+   * such entry is an error, and nothing is added.
+   */
+  onInvalid?(error: Error): void;
 }
 
 const OPTIONS: OptionTypes<AddMembersOptions> = {
@@ -37,11 +47,13 @@ const OPTIONS: OptionTypes<AddMembersOptions> = {
   access: 'function',
   scopes: 'array',
   tags: true,
+  offers: 'array',
+  onInvalid: 'function',
 };
 
 /**
  * The provider of members that are added from outside.
- * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION` for a wrong option, or a record without a handler
  */
 export function addedMembers(
   records: readonly AddedMember[],
@@ -49,18 +61,17 @@ export function addedMembers(
   options: AddMembersOptions = {},
 ): Provider {
   requireOptions('addMembers', options, OPTIONS);
-  const {
-    source = 'addMembers',
-    prefix = '',
-    separator = '_',
-    uriPrefix = prefix,
-    scopes = [],
-    access,
-    tags = [],
-  } = options;
+  const { source = 'addMembers', prefix = '', separator = '_', uriPrefix = prefix, scopes = [], tags = [] } = options;
   requireScopes(scopes, source);
   requireTags(tags, source);
-  const unhandled = records.find(({ key }) => typeof handlers[key] !== 'function');
+  if (!/^[\w.~-]*$/.test(uriPrefix)) {
+    const problem = `is "${uriPrefix}", but must be letters, digits, "-", ".", "_" and "~". Correct it`;
+    throw invalidOption(source, 'uriPrefix', problem);
+  }
+  if (!Array.isArray(records))
+    throw invalidOption(source, 'records', 'is not an array. Pass `[{ kind, key, options }]`');
+  // not inherited, because somebody else may choose the keys
+  const unhandled = records.find(({ key }) => !Object.hasOwn(handlers, key) || typeof handlers[key] !== 'function');
   if (unhandled) throw invalidOption(source, 'handlers', `has no function for "${unhandled.key}". Add it`);
   // errors name the class of a provider
   const cls = Object.defineProperty(class {}, 'name', { value: source }) as unknown as Class;
@@ -70,9 +81,11 @@ export function addedMembers(
     prefix: prefix === '' ? '' : prefix + separator,
     uriPrefix: '',
     uriSegment: uriPrefix === '' ? undefined : uriPrefix,
-    access,
+    access: options.access,
     scopes,
     tags,
+    offers: options.offers,
+    onInvalid: options.onInvalid,
     records: records.flatMap((record) => ('entry' in record ? [] : [record])),
     relayed: records.flatMap((record) => ('entry' in record ? [record] : [])),
   };

@@ -1,5 +1,6 @@
 import { invalidOption, NoInput } from '@decorum/schema/internal';
 
+import { type AddedMember, addedMembers } from './added-members.js';
 import { startupError } from './protocol/errors.js';
 import type { Provider } from './registry/plan.js';
 
@@ -8,9 +9,6 @@ export type Named<T> = T & { readonly name: string };
 
 /** A function that is added as a tool. */
 export type Handler = (...args: never[]) => unknown;
-
-/** Stands in for the class in error messages. */
-const ADDED = class addTool {};
 
 /**
  * The provider of a function that is added as a tool.
@@ -31,6 +29,6 @@ export function addedTool(options: Named<{ readonly input?: unknown }>, handler:
       'functions have no emitted types. Name the schema: `input: MyDto`. Without arguments, write `() => …` or `(_, ctx) => …`';
     throw startupError('DECORUM_MISSING_INPUT', `addTool.${name}`, problem);
   }
-  const record = { kind: 'tool', key: name, options: { input: NoInput, ...options } } as const;
-  return { cls: ADDED, instance: { [name]: handler }, prefix: '', uriPrefix: '', records: [record] };
+  const record: AddedMember = { kind: 'tool', key: name, options: { input: NoInput, ...options } };
+  return addedMembers([record], { [name]: handler }, { source: 'addTool' });
 }

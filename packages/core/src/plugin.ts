@@ -36,6 +36,7 @@ export { startupError } from './protocol/errors.js';
 export { ATTACH } from './source.js';
 export type { AddedMember, AddMembersOptions, Handlers } from './added-members.js';
 export type { RelayedRecord } from './metadata/records.js';
+export type { Offered } from './registry/plan.js';
 export { originalUri, placedUri, type UriPlace } from './registry/placed-uri.js';
 export type { QuestionOutcome } from './kernel/observed-questions.js';
 export type { ObservedQuestion, ObservedRequest } from './protocol/observed.js';

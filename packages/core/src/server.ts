@@ -169,7 +169,7 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
    * @param records what decorators would write down; the key of each names its handler
    * @param handlers functions that get the input and the context, as methods of providers do
    * @returns a registration that removes all of them
-   * @throws {DecorumError} for a mistake in the records or options; nothing is added in this case
+   * @throws {DecorumError} for a mistake in the records or options, or a name that is taken; nothing is added then
    * @example
    * ```ts
    * const registration = server.addMembers(
@@ -269,16 +269,18 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
   }
 
   #addProvider(provider: Provider): Registration {
-    requireHooks(provider.instance);
+    // handlers have no hooks: somebody else may have chosen their names
+    const hooked = provider.relayed === undefined ? provider.instance : {};
+    requireHooks(hooked);
     const remove = this.#registry.add(hostedProvider(provider, this.#host));
-    this.#hooks.add(provider.instance);
+    this.#hooks.add(hooked);
     let isServed = true;
     return {
       remove: () => {
         if (!isServed) return;
         isServed = false;
         remove();
-        this.#hooks.remove(provider.instance);
+        this.#hooks.remove(hooked);
       },
     };
   }

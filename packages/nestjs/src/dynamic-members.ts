@@ -34,13 +34,13 @@ export class DynamicMembers implements ServerHost {
 
   /** @throws {DecorumError} `DECORUM_UNBOUND_ENHANCER`, `DECORUM_INVALID_OPTION` */
   provider(provider: Provider): Hosted {
-    const { cls, instance, records, host } = provider;
+    const { cls, instance, records, relayed = [], host } = provider;
     if (host instanceof HostedProvider) return { instance, host };
     if (host !== undefined) {
       const problem = 'would run the members without the guards of the application. Remove it';
       throw startupError('DECORUM_INVALID_OPTION', cls.name, 'host', problem);
     }
-    const members = membersOf(records ?? scanMembers(cls), provider);
+    const members = membersOf([...(records ?? scanMembers(cls)), ...relayed], provider);
     const target = records === undefined ? this.targetOf(provider) : this.targetOfFunctions(cls, instance);
     return this.add({ target, members });
   }

@@ -1,5 +1,6 @@
 import type { Access, CompletionContext, Context, MemberHost, UncheckedInput } from '@decorum/core';
 import type { Provider, scanMembers } from '@decorum/core/internal';
+import { placedUri, type RelayedRecord } from '@decorum/core/plugin';
 import type { ApplicationConfig, ExternalContextCreator } from '@nestjs/core';
 
 import { startupError } from './errors.js';
@@ -12,7 +13,8 @@ import { createHandler, type Handler } from './pipeline.js';
 import { INERT_RESPONSE, requestFor } from './request.js';
 import { createScoped, isScoped } from './scope.js';
 
-type MemberRecord = ReturnType<typeof scanMembers>[number];
+/** What a decorator writes down, or a member of another server. */
+type AnyRecord = ReturnType<typeof scanMembers>[number] | RelayedRecord;
 type AnyContext = Context | CompletionContext;
 type Methods = Readonly<Record<PropertyKey, unknown>>;
 
@@ -35,7 +37,7 @@ export interface HostedInput extends Omit<UncheckedInput, 'kind'> {
 }
 
 /** Prefixes for the names and URIs of members. */
-type Prefixes = Pick<Provider, 'prefix' | 'uriPrefix'>;
+type Prefixes = Pick<Provider, 'prefix' | 'uriPrefix' | 'uriSegment'>;
 
 /** The members of a provider, and the application that runs them. */
 export interface HostedParts {
@@ -52,12 +54,22 @@ const noop = () => {};
 const HOOKS: ReadonlySet<string | symbol> = new Set(['onStart', 'onClose']);
 
 /** The members for decorators' records. */
-export const membersOf = (records: readonly MemberRecord[], prefixes?: Prefixes): readonly HostedMember[] =>
+export const membersOf = (records: readonly AnyRecord[], prefixes?: Prefixes): readonly HostedMember[] =>
   records.map((record) => memberOf(record, prefixes));
 
-function memberOf({ kind, key, options }: MemberRecord, { prefix, uriPrefix }: Prefixes = NO_PREFIXES): HostedMember {
-  const { name = key, uri, argument, input, list } = options as Readonly<Record<string, unknown>>;
-  const called = uri === undefined ? (argument ?? `${prefix}${String(name)}`) : `${uriPrefix}${String(uri)}`;
+function memberOf(record: AnyRecord, prefixes: Prefixes = NO_PREFIXES): HostedMember {
+  const { kind, key } = record;
+  const options = 'entry' in record ? record.entry : record.options;
+  const {
+    name = key,
+    argument,
+    input,
+    list,
+    uriTemplate,
+    uri = uriTemplate,
+  } = options as Readonly<Record<string, unknown>>;
+  const called =
+    uri === undefined ? (argument ?? `${prefixes.prefix}${String(name)}`) : placedUri(String(uri), prefixes);
   return { kind: kind as McpMember['kind'], key, name: String(called), input, list };
 }
 

@@ -244,6 +244,36 @@ describe('a tool that is added as a function', () => {
     expect(await answers(['guarded', 'hasOwnProperty', 'secret'])).toEqual(Array(3).fill('Forbidden resource'));
   });
 
+  it('may come from another server', async () => {
+    const seen: string[] = [];
+    class OnlyTools implements CanActivate {
+      canActivate(context: ExecutionContext) {
+        const { kind, name } = McpExecutionContext.from(context).member;
+        seen.push(name);
+        return kind === 'tool';
+      }
+    }
+    const { server, client } = await serve([Shop, { provide: APP_GUARD, useClass: OnlyTools }]);
+    const inputSchema = { type: 'object' };
+    server.addMembers(
+      [
+        { kind: 'tool', key: 'locate', entry: { name: 'locate', inputSchema } },
+        { kind: 'prompt', key: 'ask', entry: { name: 'ask' } },
+        { kind: 'resource', key: 'map', entry: { name: 'map', uri: 'geo://map' } },
+      ],
+      {
+        locate: (args: object) => ({ content: [{ type: 'text', text: JSON.stringify(args) }] }),
+        ask: () => ({ messages: [] }),
+        map: (uri: string) => ({ contents: [{ uri, text: 'map' }] }),
+      },
+      { prefix: 'geo' },
+    );
+    expect(textIn(await client.callTool('geo_locate', { at: 1 }))).toBe('{"at":1}');
+    await expect(client.getPrompt('geo_ask')).rejects.toThrow('Forbidden resource');
+    await expect(client.readResource('geo://geo/map')).rejects.toThrow('Forbidden resource');
+    expect(seen).toEqual(['geo_locate', 'geo_ask', 'geo://geo/map']);
+  });
+
   it('gets the request of its call in request-scoped guards (#22)', async () => {
     const seen: unknown[] = [];
     const guard = {

@@ -22,5 +22,7 @@ export function originalUri(placed: string, { uriPrefix, uriSegment }: UriPlace)
   if (uriSegment === undefined) return uri;
   const [scheme] = SCHEME.exec(uri) ?? [];
   const rest = scheme === undefined ? undefined : uri.slice(scheme.length);
-  return rest?.startsWith(`${uriSegment}/`) ? `${scheme}${rest.slice(uriSegment.length + 1)}` : undefined;
+  // after "//" it is a host, whose case doesn't matter (RFC 3986, section 3.2.2)
+  const isWithin = rest?.slice(0, uriSegment.length + 1).toLowerCase() === `${uriSegment.toLowerCase()}/`;
+  return isWithin ? `${scheme}${rest.slice(uriSegment.length + 1)}` : undefined;
 }

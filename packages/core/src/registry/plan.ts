@@ -30,6 +30,9 @@ import { placedUri } from './placed-uri.js';
 import { requireTags } from './tags.js';
 import { isTraceKey, isTraceValue } from './trace-meta.js';
 
+/** What a server may offer to clients. */
+export type Offered = 'tools' | 'prompts' | 'resources' | 'completions';
+
 /** A class whose members are served, and the instance to call them on. */
 export interface Provider {
   readonly cls: Class;
@@ -48,8 +51,12 @@ export interface Provider {
   readonly scopes?: readonly string[];
   /** The members to serve. Defaults to the decorated members of the class. */
   readonly records?: readonly MemberRecord[];
-  /** Members of another server. */
-  readonly relayed?: readonly RelayedRecord[];
+  /** Members of another server. Set if the provider is a source of members, even if it has none of another server. */
+  readonly relayed?: readonly RelayedRecord[] | undefined;
+  /** What to declare even while there is no such member. */
+  readonly offers?: readonly Offered[] | undefined;
+  /** Told of each member of another server that is invalid, and left out. Without it, one makes all of them fail. */
+  readonly onInvalid?: ((error: Error) => void) | undefined;
   /** Set if a framework runs the members. */
   readonly host?: MemberHost;
 }
@@ -187,6 +194,11 @@ export function given<T extends object, K extends keyof T & string>(from: T, nam
 
 const NAME = /^[A-Za-z0-9_.-]{1,128}$/;
 
+/** @throws {DecorumError} `DECORUM_INVALID_NAME` for a name of a tool or prompt that clients may reject */
+export function requireName(name: string, where: string): void {
+  if (!NAME.test(name)) throw startupError('DECORUM_INVALID_NAME', where, name);
+}
+
 /**
  * The fields that all list entries share.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-names
@@ -199,12 +211,12 @@ export function listedFields({ kind, key, options, prefix, where }: ListedMember
   checkMeta(_meta, where);
   const name = prefix + called;
   // a resource is identified by its URI, so its name may be anything
-  if (kind !== 'resource' && !NAME.test(name)) throw startupError('DECORUM_INVALID_NAME', where, name);
+  if (kind !== 'resource') requireName(name, where);
   return { name, ...given(options, ['title', 'description', 'icons', '_meta']) };
 }
 
 /**
- * The member's access function; undefined if everybody may see and use the member.
+ * The member's own access function; undefined if everybody may see and use the member.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION` for anything but a function: a mistake must not make the member
  *   public
  */
@@ -237,7 +249,7 @@ export function needOf({ options, scopes: shared = [], where }: ListedMember): N
   const scopes = [...new Set([...shared, ...own])];
   if (scopes.length === 0) return isPublic ? OPEN : undefined;
   if (!isPublic) return { scopes, isPublic };
-  const remedy = shared.length > 0 ? 'List the provider without `scopes`' : 'Remove one of them';
+  const remedy = shared.length > 0 ? 'Remove it, or the `scopes` of its provider' : 'Remove one of them';
   throw invalidOption(where, 'public', `is true, but the member also has \`scopes\`. ${remedy}`);
 }
 

@@ -5,7 +5,7 @@ import type { AddedOptions } from './check-options.js';
 import { addCompletion, type Completable } from './completion-plan.js';
 import { type Admits, type Condition, conditionsOf, isHidden, Listing } from './listing.js';
 import type { Listed } from './page.js';
-import { type Caller, type Member, memberOf, type Plan, type Provider } from './plan.js';
+import { type Caller, type Member, memberOf, type Offered, type Plan, type Provider } from './plan.js';
 import { compilePrompt, type PromptPlan } from './prompt-plan.js';
 import type { RelayedRecord } from '../metadata/records.js';
 import { relayedPrompt, relayedResource, relayedTool } from './relayed.js';
@@ -48,6 +48,8 @@ interface Added {
   readonly plans: { readonly list: ListName; readonly plan: Plan<unknown> }[];
   /** By member name, for the provider's completions. */
   readonly completable: Map<string, Completable>;
+  /** Whether no class declares the members. */
+  readonly isSource: boolean;
 }
 
 /** The plans of one server, by name or URI. */
@@ -57,7 +59,7 @@ export class Registry {
   readonly resources = new Map<string, ResourcePlan>();
   readonly templates = new Map<string, TemplatePlan>();
   /** Everything that the server has offered so far. A list stays offered when its last entry is removed. */
-  readonly offered = new Set<ListName | 'completions'>();
+  readonly offered = new Set<Offered>();
   /** A member that needs scopes, if there is one. */
   scoped: Plan<unknown> | undefined;
   /** Whether there is a public member. */
@@ -85,17 +87,17 @@ export class Registry {
    * @throws {DecorumError} `DECORUM_NO_MEMBERS`, or the error for the first mistake in the decorators
    */
   add(provider: Provider): () => void {
-    const { records = scanMembers(provider.cls), relayed = [] } = provider;
-    if (records.length + relayed.length === 0)
+    const { records = scanMembers(provider.cls), relayed } = provider;
+    if (records.length === 0 && relayed === undefined)
       throw startupError('DECORUM_NO_MEMBERS', provider.cls.name || 'A class without a name');
     const { options } = this.defaults.extended ?? {};
     const members = records.map((record) => memberOf(provider, record, options));
-    const added: Added = { undo: [], plans: [], completable: new Map() };
+    const added: Added = { undo: [], plans: [], completable: new Map(), isSource: relayed !== undefined };
     const rollBack = () => {
       for (const step of added.undo) step();
     };
     try {
-      for (const record of relayed) this.addRelayed(provider, record, added);
+      for (const record of relayed ?? []) this.addRelayed(provider, record, added);
       // extensions of tools may look for resources
       for (const member of members) if (member.kind !== 'tool') this.addMember(member, added);
       for (const member of members) if (member.kind === 'tool') this.addMember(member, added);
@@ -105,7 +107,7 @@ export class Registry {
       rollBack();
       throw error;
     }
-    for (const { list } of added.plans) this.offered.add(list);
+    for (const each of [...added.plans.map(({ list }) => list), ...(provider.offers ?? [])]) this.offered.add(each);
     if (members.some(({ kind }) => kind === 'completion')) this.offered.add('completions');
     this.publish(added.plans);
     return () => {
@@ -172,33 +174,40 @@ export class Registry {
 
   private addRelayed(provider: Provider, record: RelayedRecord, added: Added): void {
     const { key } = record;
-    if (record.kind === 'tool') this.putTool(relayedTool(provider, record, this.defaults.extended), added);
-    else if (record.kind === 'prompt') this.putPrompt(key, relayedPrompt(provider, record), added);
-    else this.putResource(key, relayedResource(provider, record), added);
+    try {
+      if (record.kind === 'tool') this.putTool(relayedTool(provider, record, this.defaults.extended), added);
+      else if (record.kind === 'prompt') this.putPrompt(key, relayedPrompt(provider, record), added);
+      else this.putResource(key, relayedResource(provider, record), added);
+    } catch (error) {
+      if (provider.onInvalid === undefined) throw error;
+      provider.onInvalid(error as Error);
+    }
   }
 
-  private putTool(compiled: ToolPlan, { undo, plans }: Added): void {
+  private putTool(compiled: ToolPlan, added: Added): void {
     const plan = this.tags.guarded(compiled);
-    undo.push(put('tool', this.tools, plan));
-    plans.push({ list: 'tools', plan });
+    put('tool', this.tools, { plan, added });
+    added.plans.push({ list: 'tools', plan });
   }
 
-  private putPrompt(key: string, compiled: PromptPlan, { undo, plans, completable }: Added): void {
+  private putPrompt(key: string, compiled: PromptPlan, added: Added): void {
     const plan = this.tags.guarded(compiled);
-    undo.push(put('prompt', this.prompts, plan));
-    plans.push({ list: 'prompts', plan });
-    completable.set(key, plan);
+    put('prompt', this.prompts, { plan, added });
+    added.plans.push({ list: 'prompts', plan });
+    added.completable.set(key, plan);
   }
 
   private putResource(key: string, compiled: ResourcePlan | TemplatePlan, added: Added): void {
-    const { undo, plans, completable } = added;
     const plan = this.tags.guarded(compiled);
-    plans.push({ list: 'resources', plan });
-    if (!('template' in plan)) return void undo.push(put('resource', this.resources, plan));
-    const twin = [...this.templates.values()].find((other) => shapeOf(other.key) === shapeOf(plan.key));
-    if (twin) throw duplicate('resource template', plan, twin);
-    undo.push(put('resource template', this.templates, plan));
-    completable.set(key, plan);
+    if ('template' in plan) {
+      const twin = [...this.templates.values()].find((other) => shapeOf(other.key) === shapeOf(plan.key));
+      if (twin) throw duplicate('resource template', plan, { other: twin, added });
+      put('resource template', this.templates, { plan, added });
+      added.completable.set(key, plan);
+    } else {
+      put('resource', this.resources, { plan, added });
+    }
+    added.plans.push({ list: 'resources', plan });
   }
 
   private publish(changes: Added['plans']): void {
@@ -229,17 +238,26 @@ function listsOf(plans: Pick<Registry, 'tools' | 'prompts' | 'resources' | 'temp
   };
 }
 
-const duplicate = (kind: string, { key, where }: Plan<unknown>, other: Plan<unknown>) =>
+const duplicate = (
+  kind: string,
+  { key, where }: Plan<unknown>,
+  { other, added }: { readonly other: Plan<unknown>; readonly added: Added },
+) =>
   startupError('DECORUM_DUPLICATE_NAME', kind, key, {
     one: other.where,
     other: where,
-    remedy: duplicateRemedy(kind, where, other.where),
+    remedy: duplicateRemedy(kind, { where, other: other.where, isSource: added.isSource }),
   });
 
-function duplicateRemedy(kind: string, where: string, other: string): string {
+function duplicateRemedy(
+  kind: string,
+  { where, other, isSource }: { readonly where: string; readonly other: string; readonly isSource: boolean },
+): string {
   if (where === other && where.startsWith('addTool.')) {
     return 'Give one of them another `name`, or first `remove()` the registration that `addTool` returned';
   }
+  if (isSource)
+    return `Give ${where.slice(0, where.lastIndexOf('.'))} a \`prefix\`, or rename the member in its \`transform\``;
   const again = where === other ? 'List the provider once. To serve it twice, g' : 'G';
   if (!kind.startsWith('resource')) return `${again}ive one of them another \`name\`, or its provider a \`prefix\``;
   return `${again}ive one of them another URI, or its provider a \`uriPrefix\`: \`{ provider, prefix: 'eu_', uriPrefix: 'eu+' }\``;
@@ -252,14 +270,15 @@ function duplicateRemedy(kind: string, where: string, other: string): string {
 const shapeOf = (template: string): string =>
   template.replaceAll(/\{[^;?&{}][^{}]*\}/g, (expression) => expression.replaceAll(/[A-Za-z0-9_%][\w.%]*/g, 'x'));
 
-/**
- * Adds a plan under its key.
- * @returns a function that removes the plan
- */
-function put<P extends Plan<unknown>>(kind: string, plans: Map<string, P>, plan: P): () => void {
+/** Adds a plan under its key, and notes how to remove it. */
+function put<P extends Plan<unknown>>(
+  kind: string,
+  plans: Map<string, P>,
+  { plan, added }: { readonly plan: P; readonly added: Added },
+): void {
   const { key } = plan;
   const other = plans.get(key);
-  if (other) throw duplicate(kind, plan, other);
+  if (other) throw duplicate(kind, plan, { other, added });
   plans.set(key, plan);
-  return () => plans.delete(key);
+  added.undo.push(() => plans.delete(key));
 }

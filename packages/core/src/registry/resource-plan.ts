@@ -151,11 +151,15 @@ function templateOf(uri: string, where: string): UriTemplate | undefined {
   if (!/^[A-Za-z][A-Za-z0-9+.-]*:./.test(uri)) throw startupError('DECORUM_BAD_URI', where, uri);
   const right = corrected(uri);
   if (right !== undefined) throw startupError('DECORUM_BAD_URI', where, uri, `Write "${right}"`);
-  if (!UriTemplate.isTemplate(uri)) return undefined;
+  return UriTemplate.isTemplate(uri) ? parsedTemplate(uri, where) : undefined;
+}
+
+/** @throws {DecorumError} `DECORUM_BAD_TEMPLATE` */
+export function parsedTemplate(text: string, where: string): UriTemplate {
   try {
-    return new UriTemplate(uri);
+    return new UriTemplate(text);
   } catch (error) {
-    throw startupError('DECORUM_BAD_TEMPLATE', where, uri, (error as Error).message);
+    throw startupError('DECORUM_BAD_TEMPLATE', where, text, (error as Error).message);
   }
 }
 

@@ -71,7 +71,7 @@ describe('scopes', () => {
 
   it('of a provider contradict its public members', () => {
     for (const provider of classesWith({ public: true })) {
-      const problem = '`public` is true, but the member also has `scopes`. List the provider without `scopes`.';
+      const problem = '`public` is true, but the member also has `scopes`. Remove it, or the `scopes` of its provider.';
       expectMistake(() => serverOf({ provider, scopes: ['a'] }), problem);
       expect(() => serverOf({ provider, scopes: [] })).not.toThrow();
     }

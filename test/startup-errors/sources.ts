@@ -1,0 +1,94 @@
+import { type Mistakes, serverOf, untyped } from './table.js';
+
+const SOURCE = 'proxy(https://mcp.example.com)';
+
+/** Adds members from outside, each with a handler. */
+const adding =
+  (records: unknown, options: object = {}) =>
+  () => {
+    const server = serverOf([]);
+    server.addTool({ name: 'pay' }, () => 'ours');
+    const add = untyped<unknown>(server.addMembers.bind(server));
+    return add(records, { pay: () => '', constructor: () => '' }, { source: SOURCE, ...options });
+  };
+
+/** Adds an entry of another server, of the kind that its fields tell. */
+const relaying = (entry: unknown, options: object = {}, kind = 'tool') =>
+  adding([{ kind, key: 'pay', entry }], options);
+
+const inputSchema = { type: 'object' };
+const publicTool = { kind: 'tool', key: 'pay', options: { name: 'a', public: true } };
+
+/** Members from outside. */
+export const SOURCES: Mistakes = {
+  DECORUM_DUPLICATE_NAME: [
+    [
+      'a tool of another server whose name is taken',
+      relaying({ name: 'pay', inputSchema }),
+      `addTool.pay and ${SOURCE}.pay. Give ${SOURCE} a \`prefix\`, or rename the member in its \`transform\``,
+    ],
+  ],
+  DECORUM_INVALID_NAME: [
+    [
+      'names of another server with blanks, or too long with the prefix',
+      [relaying({ name: 'p a y', inputSchema }), relaying({ name: 'p'.repeat(128), inputSchema }, { prefix: 'x' })],
+      `${SOURCE}.pay: ... from A–Z, a–z, 0–9, "_", "-" and "."`,
+    ],
+  ],
+  DECORUM_BAD_URI: [
+    [
+      'URIs of another server without a scheme',
+      [relaying({ name: 'a', uri: '/a' }, {}, 'resource'), relaying({ name: 'a', uriTemplate: '{a}' }, {}, 'resource')],
+      `${SOURCE}.pay: ... Correct the entry, or leave it out`,
+    ],
+  ],
+  DECORUM_BAD_TEMPLATE: [
+    [
+      'a template of another server that is none',
+      relaying({ name: 'a', uriTemplate: 'a://{b' }, {}, 'resource'),
+      `${SOURCE}.pay: "a://{b" ... Write variables as in "docs://{id}" or "docs://{+path}"`,
+    ],
+  ],
+  DECORUM_INVALID_HEADER: [
+    [
+      'a mirrored header of another server that is none',
+      relaying({ name: 'a', inputSchema: { ...inputSchema, properties: { a: { 'x-mcp-header': 'a b' } } } }),
+      `${SOURCE}.pay: ... put it on a string, integer or boolean property`,
+    ],
+  ],
+  DECORUM_INVALID_OPTION: [
+    [
+      'tools of another server that clients reject',
+      [relaying({ name: 'a' }), relaying({ name: 'a', inputSchema: { type: 'array' } })],
+      `${SOURCE}.pay: \`entry.inputSchema\` is not a schema with \`type: "object"\`. Correct the entry, or leave it out`,
+    ],
+    [
+      'an output schema of another server that is none',
+      relaying({ name: 'a', inputSchema, outputSchema: [] }),
+      '`entry.outputSchema` is not a schema. Correct the entry, or leave it out',
+    ],
+    [
+      'text of another server that is none',
+      [relaying({ inputSchema }), relaying({ name: 'a', description: 5 }, {}, 'prompt')],
+      'is not a string. Correct the entry, or leave it out',
+    ],
+    ['an entry that is no object', relaying('pay'), '`entry` is not an object. Pass the entry of the tool'],
+    [
+      'arguments of a prompt without names',
+      relaying({ name: 'a', arguments: [{}] }, {}, 'prompt'),
+      '`entry.arguments` is not a list of arguments with names. Correct the entry, or leave it out',
+    ],
+    [
+      'members without handlers, or with what every object inherits',
+      [adding([{ kind: 'tool', key: 'b', options: {} }]), adding([{ kind: 'tool', key: 'toString', options: {} }])],
+      '`handlers` has no function for ... Add it',
+    ],
+    ['one record instead of a list', adding(publicTool), '`records` is not an array. Pass `[{ kind, key, options }]`'],
+    [
+      'a public member of a source with scopes',
+      adding([publicTool], { scopes: ['read'] }),
+      `${SOURCE}.pay: \`public\` is true, but ... Remove it, or the \`scopes\` of its provider`,
+    ],
+    ['a segment with a slash', adding([], { uriPrefix: 'a/b' }), '`uriPrefix` is "a/b", but must be ... Correct it'],
+  ],
+};
