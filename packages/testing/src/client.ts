@@ -10,12 +10,14 @@ import type {
   ToolEntry,
 } from '@decorum/core';
 
-import type { Connection, InitializeResult, RequestOptions } from './connection.js';
+import type { InitializeResult } from '@decorum/client/internal';
+import type { Connection } from './connection.js';
+import type { RequestOptions } from './request-options.js';
 import { converse } from './conversation.js';
 import { scriptOf } from './elicits.js';
 import type { Frame } from './frames.js';
 import type { Notification } from './inbox.js';
-import type { Question } from './questions.js';
+import type { Question } from '@decorum/client';
 import { callTool } from './task-calls.js';
 import type { CallOptions } from './task-types.js';
 import { TestTasks } from './tasks.js';

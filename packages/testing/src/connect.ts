@@ -5,7 +5,8 @@ import { type OptionTypes, requireOptions } from '@decorum/core/plugin';
 import { TestClient } from './client.js';
 import { Connection } from './connection.js';
 import { restarted } from './elicits.js';
-import { capabilitiesOf, type ServerRequestHandlers } from './questions.js';
+import { capabilitiesOf } from '@decorum/client/internal';
+import type { ServerRequestHandlers } from './questions.js';
 import { type ConnectTarget, type Via, wayTo } from './target.js';
 
 /** Options of `connect`. */

@@ -1,12 +1,10 @@
-import { type JsonObject, McpError } from '@decorum/core';
-import { FAILURES } from '@decorum/core/internal';
+import { inRounds } from '@decorum/client/internal';
+import type { JsonObject } from '@decorum/core';
 
-import type { Connection, RequestOptions } from './connection.js';
+import type { Connection } from './connection.js';
 import { scriptOf } from './elicits.js';
 import { noteOrigin } from './origin.js';
-
-/** Cap on the rounds of questions before a result. */
-const MAX_ROUNDS = 10;
+import type { RequestOptions } from './request-options.js';
 
 /** A request that the server may answer with questions. */
 export interface Request {
@@ -42,28 +40,5 @@ export async function recorded(
     requireAnswers();
     if (error instanceof Error) note(error);
     throw error;
-  }
-}
-
-/** Sends a request. In the stateless era, also answers the server's questions and retries with the answers. */
-export async function inRounds(connection: Connection, { method, params, options }: Request): Promise<JsonObject> {
-  let given: JsonObject = {};
-  for (let round = 0; round < MAX_ROUNDS; round++) {
-    const result = await mirrored(connection, { method, params: { ...params, ...given }, options });
-    if (result['resultType'] !== 'input_required') return result;
-    given = await connection.respond(result);
-  }
-  throw new Error(`"${method}" asked ${MAX_ROUNDS} times without returning a result.`);
-}
-
-/** Sends a request. If mirrored arguments are missing, lists the tools to learn which ones to mirror, and retries. */
-async function mirrored(connection: Connection, { method, params, options }: Request): Promise<JsonObject> {
-  try {
-    return await connection.request(method, params, options);
-  } catch (error) {
-    const isMissing = error instanceof McpError && error.code === FAILURES['header-mismatch'].code;
-    if (!isMissing || method !== 'tools/call' || !connection.mirrors) throw error;
-    await connection.list('tools/list', 'tools');
-    return await connection.request(method, params, options);
   }
 }

@@ -1,7 +1,8 @@
 import type { JsonObject } from '@decorum/core';
 import { isObject, revisionOf } from '@decorum/core/internal';
 
-import type { ElicitAnswer, ElicitQuestion, ServerRequestHandlers } from './questions.js';
+import type { ElicitAnswer, ElicitQuestion } from '@decorum/client';
+import type { ServerRequestHandlers } from './questions.js';
 
 const ACTIONS: readonly unknown[] = ['accept', 'decline', 'cancel'];
 

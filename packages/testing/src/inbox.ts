@@ -1,10 +1,6 @@
-import type { JsonObject } from '@decorum/core';
+import type { Notification } from '@decorum/client';
 
-/** A notification from the server. */
-export interface Notification {
-  readonly method: string;
-  readonly params: JsonObject;
-}
+export type { Notification } from '@decorum/client';
 
 interface Waiter {
   readonly resolve: (notification: Notification) => void;

@@ -1,19 +1,20 @@
-export type { Program } from '@decorum/client';
-export { type CompletionReference, TestClient } from './client.js';
-export { connect, type ConnectOptions, revisions } from './connect.js';
-export type { InitializeResult, RequestOptions } from './connection.js';
-export { contract, type Contract } from './contract.js';
-export { elicits, type Script, type ScriptedAnswer } from './elicits.js';
-export type { Frame } from './frames.js';
-export type { Notification } from './inbox.js';
 export type {
   ElicitAnswer,
   ElicitQuestion,
+  InitializeResult,
+  Notification,
+  Program,
   Question,
   SampleAnswer,
   SampleQuestion,
-  ServerRequestHandlers,
-} from './questions.js';
+} from '@decorum/client';
+export { type CompletionReference, TestClient } from './client.js';
+export { connect, type ConnectOptions, revisions } from './connect.js';
+export type { RequestOptions } from './request-options.js';
+export { contract, type Contract } from './contract.js';
+export { elicits, type Script, type ScriptedAnswer } from './elicits.js';
+export type { Frame } from './frames.js';
+export type { ServerRequestHandlers } from './questions.js';
 export { rehearse } from './rehearse.js';
 export type { Crash, Performance, Rehearsal, Rehearsed, RehearseOptions } from './rehearsed.js';
 export type { RehearsalStore, RehearsedTask } from './rehearsal-store.js';

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@decorum/core';
 
 import type { Connection } from './connection.js';
-import type { Question } from './questions.js';
+import type { Question } from '@decorum/client';
 
 /** Where a result or an error came from. */
 export interface Origin {

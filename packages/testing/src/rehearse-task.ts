@@ -3,9 +3,10 @@ import { newestOf } from '@decorum/core/internal';
 
 import { overMemory } from '@decorum/client/internal';
 import { Connection } from './connection.js';
-import { inRounds } from './conversation.js';
+import { inRounds } from '@decorum/client/internal';
 import { restarted, scriptOf } from './elicits.js';
-import { capabilitiesOf, type ServerRequestHandlers } from './questions.js';
+import { capabilitiesOf } from '@decorum/client/internal';
+import type { ServerRequestHandlers } from './questions.js';
 import { Disk, RehearsalStore } from './rehearsal-store.js';
 import type { Crash, Performance, Rehearsal, RehearseOptions } from './rehearsed.js';
 import { asTask, createdIn, ended } from './task-calls.js';

@@ -5,7 +5,9 @@ import { overMemory } from '@decorum/client/internal';
 import { connect } from './connect.js';
 import { Connection } from './connection.js';
 import { restarted, scriptOf } from './elicits.js';
-import { answer, capabilitiesOf, type ElicitAnswer, type ServerRequestHandlers } from './questions.js';
+import { capabilitiesOf } from '@decorum/client/internal';
+import type { ElicitAnswer } from '@decorum/client';
+import { answer, type ServerRequestHandlers } from './questions.js';
 import { Disk, RehearsalStore } from './rehearsal-store.js';
 import { asTasks, supportOf } from './rehearse-task.js';
 import { type Performance, problemsOf, type Rehearsal, type Rehearsed, type RehearseOptions } from './rehearsed.js';
@@ -100,7 +102,7 @@ async function visited(error: Error, handlers: ServerRequestHandlers): Promise<u
   if (!(error instanceof McpError) || error.code !== URL_REQUIRED) throw error;
   const { elicitations } = error.data as { readonly elicitations: readonly JsonObject[] };
   for (const params of elicitations) {
-    const { action } = (await answer(handlers, 'elicitation/create', params)) as ElicitAnswer;
+    const { action } = (await answer(handlers, { method: 'elicitation/create', params })) as ElicitAnswer;
     if (action !== 'accept') throw error;
   }
 }

@@ -5,7 +5,7 @@ import { type OptionTypes, requireOptions, startupError } from '@decorum/core/pl
 import { hostOf } from '@decorum/core/transport';
 
 import type { OpenCarrier } from '@decorum/client/internal';
-import { overHttp } from '@decorum/client/internal';
+import { fixedHeaders, overHttp } from '@decorum/client/internal';
 import { overOwnHttp } from './carriers/in-process-http.js';
 import { overMemory } from '@decorum/client/internal';
 import { overProgram, type Program } from '@decorum/client/internal';
@@ -36,12 +36,14 @@ const invalid = (option: string, problem: string) => startupError('DECORUM_INVAL
 export function wayTo(target: ConnectTarget, way: Way): { readonly open: OpenCarrier; readonly server?: Host } {
   if (typeof target === 'string' || target instanceof URL) {
     requireUnset(way, ['via', 'principal'], 'a URL');
-    return { open: overHttp({ url: urlOf(target), headers: way.headers ?? {} }) };
+    return {
+      open: overHttp({ url: urlOf(target), credentials: fixedHeaders(way.headers ?? {}), maxMessageBytes: Infinity }),
+    };
   }
   if (isProgram(target)) {
     requireOptions('connect', target, PROGRAM);
     requireUnset(way, ['via', 'principal', 'headers'], 'a program');
-    return { open: overProgram(target) };
+    return { open: overProgram(target, { maxMessageBytes: Infinity }) };
   }
   // one line per error is for log collectors
   hostOf(target, 'connect').showStacks?.();

@@ -3,9 +3,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type JsonObject, McpError } from '@decorum/core';
 import { isObject, newestOf } from '@decorum/core/internal';
 
-import type { Connection, RequestOptions } from './connection.js';
-import { inRounds, recorded, type Request } from './conversation.js';
-import type { Question } from './questions.js';
+import type { Connection } from './connection.js';
+import type { RequestOptions } from './request-options.js';
+import { inRounds } from '@decorum/client/internal';
+import { recorded, type Request } from './conversation.js';
+import type { Question } from '@decorum/client';
 import type { CallOptions, TaskState } from './task-types.js';
 
 const EXTENSION = 'io.modelcontextprotocol/tasks';

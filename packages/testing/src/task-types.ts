@@ -1,7 +1,7 @@
 import type { CallToolResult } from '@decorum/core';
 
-import type { RequestOptions } from './connection.js';
-import type { Question } from './questions.js';
+import type { RequestOptions } from './request-options.js';
+import type { Question } from '@decorum/client';
 
 /** Options of `callTool`. */
 export interface CallOptions extends RequestOptions {

@@ -1,7 +1,9 @@
 import type { CallToolResult, JsonObject } from '@decorum/core';
 
-import type { Connection, RequestOptions } from './connection.js';
-import { inRounds, recorded } from './conversation.js';
+import type { Connection } from './connection.js';
+import type { RequestOptions } from './request-options.js';
+import { inRounds } from '@decorum/client/internal';
+import { recorded } from './conversation.js';
 import { asTask, createdIn, ended, taskRequest } from './task-calls.js';
 import type { StartOptions, TaskState } from './task-types.js';
 

@@ -1,14 +1,21 @@
 import type { JsonObject, RequestId } from '@decorum/core';
 import type { JsonRpcMessage } from '@decorum/core/transport';
 
+import { ConnectionError } from '../connection-error.js';
+
 /** Receives messages and events from a carrier. */
 export interface Receiver {
-  /** Takes JSON text: one message, or an array of messages. */
-  receive(text: string): void;
+  /**
+   * Takes JSON text: one message, or an array of messages.
+   * @param cause the request on whose stream it arrived, if that is known
+   */
+  receive(text: string, cause?: RequestId): void;
   /** Called when no more notifications can arrive. Responses may still arrive. */
   deafen(reason: Error): void;
   /** Called when the connection ends. Only the first reason counts. */
   lose(reason: Error): void;
+  /** Called when the server has forgotten all requests under way. The connection goes on. */
+  forget(reason: Error): void;
 }
 
 /** Carries messages to one server. */
@@ -21,6 +28,11 @@ export interface Carrier {
   send(text: string, message: JsonRpcMessage): Promise<'finished' | 'sent'>;
   /** Cancels a request by closing its stream. Missing if only a notification can cancel requests. */
   abort?(id: RequestId): void;
+  /**
+   * Forgets a session that the server no longer knows.
+   * @returns whether it was still the current one
+   */
+  forgetSession?(session: string): boolean;
   /** Whether the carrier mirrors arguments in headers. The list of tools tells it which ones. */
   readonly mirrors?: boolean;
   /** Keeps the process alive while a caller is waiting. An idle client doesn't, even if it was never closed. */
@@ -33,3 +45,10 @@ export type OpenCarrier = (receiver: Receiver) => Promise<Carrier>;
 
 /** A tool in a list. */
 export type ListedTool = JsonObject & { readonly name: string };
+
+/** A request that the server has refused unread, because it no longer knows the session. It may be sent in another. */
+export class SessionRefused extends ConnectionError {
+  constructor(readonly session: string) {
+    super('session-lost', 'The server no longer knows the session.', { status: 404 });
+  }
+}

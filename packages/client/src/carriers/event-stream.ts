@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
+import { tooLarge } from './http-request.js';
+
 /** One server-sent event (https://html.spec.whatwg.org/#server-sent-events). */
 export interface StreamEvent {
   readonly id?: string;
@@ -19,8 +21,12 @@ function parse(block: string): StreamEvent {
   return event;
 }
 
-/** Yields the events of a stream until it ends. Throws if the connection breaks. */
-export async function* eventsOf(response: IncomingMessage): AsyncGenerator<StreamEvent, void, void> {
+/**
+ * Yields the events of a stream until it ends. Throws if the connection breaks.
+ * @param maxLength cap on the characters of an event
+ * @throws {ConnectionError} `too-large`
+ */
+export async function* eventsOf(response: IncomingMessage, maxLength: number): AsyncGenerator<StreamEvent, void, void> {
   let rest = '';
   for await (const chunk of response.setEncoding('utf8')) {
     const text = rest + (chunk as string);
@@ -28,6 +34,7 @@ export async function* eventsOf(response: IncomingMessage): AsyncGenerator<Strea
     const whole = text.endsWith('\r') ? text.length - 1 : text.length;
     const blocks = text.slice(0, whole).replaceAll(/\r\n?/g, '\n').split('\n\n');
     rest = (blocks.pop() as string) + text.slice(whole);
+    if (rest.length > maxLength || blocks.some((block) => block.length > maxLength)) throw tooLarge(maxLength);
     for (const block of blocks) yield parse(block);
   }
 }

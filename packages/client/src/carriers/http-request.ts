@@ -1,6 +1,8 @@
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 
+import { ConnectionError } from '../connection-error.js';
+
 /** Headers of a request, with lower-case names. */
 export type RequestHeaders = Readonly<Record<string, string>>;
 
@@ -23,26 +25,42 @@ const REASONS: Readonly<Record<string, string>> = {
  * Sends a request and waits for the response headers.
  * @throws {Error} if the URL can't be reached; the message says why
  */
-export function call({ url, body, ...options }: HttpCall): Promise<IncomingMessage> {
+export async function call({ url, body, ...options }: HttpCall): Promise<IncomingMessage> {
   const send = url.protocol === 'https:' ? requestHttps : requestHttp;
-  return new Promise((resolve, reject) => {
+  return await new Promise((resolve, reject) => {
     // no keep-alive: the server could close an idle connection just as it is reused
     const request = send(url, { ...options, agent: false }, resolve);
     request.on('error', (error: NodeJS.ErrnoException) => {
       if (options.signal.aborted) return reject(error);
       const { code = '', message } = error;
-      reject(new Error(`Cannot reach ${url.href}: ${REASONS[code] ?? message}.`, { cause: error }));
+      reject(
+        new ConnectionError('unreachable', `Cannot reach ${url.href}: ${REASONS[code] ?? message}.`, { cause: error }),
+      );
     });
     request.end(body);
   });
 }
 
-/** The whole body of a response as text. */
-export async function bodyOf(response: IncomingMessage): Promise<string> {
+/**
+ * The whole body of a response as text.
+ * @param maxLength cap on its characters
+ * @throws {ConnectionError} `too-large`
+ */
+export async function bodyOf(response: IncomingMessage, maxLength: number): Promise<string> {
   let text = '';
-  for await (const chunk of response.setEncoding('utf8')) text += chunk as string;
+  for await (const chunk of response.setEncoding('utf8')) {
+    text += chunk as string;
+    if (text.length > maxLength) throw tooLarge(maxLength);
+  }
   return text;
 }
+
+/** The error for a message over the cap. */
+export const tooLarge = (maxLength: number): ConnectionError =>
+  new ConnectionError(
+    'too-large',
+    `The server sent a message of more than ${maxLength} bytes. If that is right, set \`maxMessageBytes\` higher.`,
+  );
 
 /** The media type of a response, without parameters. Empty if it has none. */
 export function mediaTypeOf({ headers }: IncomingMessage): string {
@@ -57,7 +75,7 @@ const REMEDIES: Readonly<Record<number, string>> = {
 };
 
 /** Creates the error for a response that doesn't answer the message. */
-export function unexpected(response: IncomingMessage, { method, url }: HttpCall, body: string): Error {
+export function unexpected(response: IncomingMessage, { method, url }: HttpCall, body: string): ConnectionError {
   const { statusCode = 0, statusMessage, headers } = response;
   const challenge = headers['www-authenticate'];
   const facts = [
@@ -68,7 +86,9 @@ export function unexpected(response: IncomingMessage, { method, url }: HttpCall,
   const type = mediaTypeOf(response) || 'no content type';
   const shown = body === '' ? 'and no body' : `and ${type}: ${excerptOf(body)}`;
   const remedy = REMEDIES[statusCode];
-  return new Error(`${facts.join(', ')} ${shown}${remedy === undefined ? '' : `\n${remedy}.`}`);
+  const message = `${facts.join(', ')} ${shown}${remedy === undefined ? '' : `\n${remedy}.`}`;
+  const isDenied = statusCode === 401 || statusCode === 403;
+  return new ConnectionError(isDenied ? 'unauthorized' : 'protocol', message, { status: statusCode });
 }
 
 /** Quotes the beginning of a text. */

@@ -1,36 +1,25 @@
 import type { IncomingMessage } from 'node:http';
-import { setTimeout } from 'node:timers';
 
 import type { RequestId } from '@decorum/core';
 import { INITIALIZE, isObject, LISTEN } from '@decorum/core/internal';
 import type { JsonRpcMessage } from '@decorum/core/transport';
 
-import type { Carrier, ListedTool, OpenCarrier, Receiver } from './carrier.js';
-import { eventsOf } from './event-stream.js';
+import { ConnectionError } from '../connection-error.js';
+import { type Carrier, type ListedTool, type OpenCarrier, type Receiver, SessionRefused } from './carrier.js';
+import type { HeaderSource } from './credentials.js';
 import { RoutingHeaders, statelessVersion } from './http-headers.js';
-import {
-  bodyOf,
-  call,
-  excerptOf,
-  type HttpCall,
-  mediaTypeOf,
-  type RequestHeaders,
-  unexpected,
-} from './http-request.js';
+import { bodyOf, excerptOf, type HttpCall, mediaTypeOf, type RequestHeaders, unexpected } from './http-request.js';
+import { HttpSender } from './http-sender.js';
+import { type Position, readStream, resumed, StandingStream } from './http-streams.js';
 
 /** An endpoint of Streamable HTTP. */
 export interface HttpTarget {
   readonly url: URL;
-  /** Added to each request. */
-  readonly headers: RequestHeaders;
+  readonly credentials: HeaderSource;
+  /** Cap on the characters of a message. */
+  readonly maxMessageBytes: number;
   readonly afterClose?: () => Promise<void>;
 }
-
-/** Milliseconds to wait before resuming a lost stream, unless the server sends `retry`. */
-const RETRY_MS = 100;
-
-/** After this many notification streams in a row that end without a new event, the client opens no more. */
-const MAX_SILENT_STREAMS = 5;
 
 /** Milliseconds to wait for the server to end the session. */
 const GOODBYE_MS = 1000;
@@ -40,48 +29,54 @@ export function overHttp(target: HttpTarget): OpenCarrier {
   return async (receiver) => new HttpCarrier(target, receiver);
 }
 
-/** Where a stream can be resumed, and after how many milliseconds. */
-interface Position {
-  lastEventId?: string;
-  retryMs: number;
-}
-
 class HttpCarrier implements Carrier {
   readonly mirrors = true;
   /** Abort controllers of the requests in flight, by id. */
   private readonly calls = new Map<RequestId, AbortController>();
   private readonly closing = new AbortController();
   private readonly routing = new RoutingHeaders();
+  private readonly sender: HttpSender;
   /** The headers that identify the session. */
   private session: RequestHeaders = {};
   /** The GET stream, for messages that belong to no request. */
-  private standing: IncomingMessage | undefined;
-  private isAwaited = false;
+  private readonly standing: StandingStream;
 
   constructor(
     private readonly target: HttpTarget,
     private readonly receiver: Receiver,
-  ) {}
+  ) {
+    this.sender = new HttpSender(target.credentials);
+    this.standing = new StandingStream({
+      open: async (position) => await this.sender.send(this.resumption(position, this.closing.signal)),
+      read: async (stream, position) => await this.read(stream, position),
+      deafen: (reason) => receiver.deafen(reason),
+      signal: this.closing.signal,
+    });
+  }
 
   async send(text: string, message: JsonRpcMessage): Promise<'finished'> {
     const id = 'method' in message && 'id' in message ? message.id : undefined;
     const own = new AbortController();
+    const stop = () => own.abort();
     if (id !== undefined) this.calls.set(id, own);
-    const post: HttpCall = {
+    this.closing.signal.addEventListener('abort', stop);
+    const more = { 'content-type': 'application/json', ...statelessHeaders(message, this.routing) };
+    const post = {
       method: 'POST',
       url: this.target.url,
-      headers: { 'content-type': 'application/json', ...this.headers(statelessHeaders(message, this.routing)) },
+      headers: this.headers(more),
       body: text,
-      signal: AbortSignal.any([own.signal, this.closing.signal]),
-    };
+      signal: own.signal,
+    } as const;
     try {
-      await this.take(await call(post), post, message);
+      await this.take(await this.sender.send(post), post, message);
     } catch (error) {
-      if (!post.signal.aborted) throw error;
+      if (!own.signal.aborted) throw error;
     } finally {
+      this.closing.signal.removeEventListener('abort', stop);
       if (id !== undefined) this.calls.delete(id);
     }
-    if ('method' in message && message.method === 'notifications/initialized') await this.stand();
+    if ('method' in message && message.method === 'notifications/initialized') await this.standing.start();
     return 'finished';
   }
 
@@ -89,9 +84,15 @@ class HttpCarrier implements Carrier {
     this.calls.get(id)?.abort();
   }
 
+  forgetSession(session: string): boolean {
+    if (this.session['mcp-session-id'] !== session) return false;
+    this.session = {};
+    this.standing.stop();
+    return true;
+  }
+
   hold(isAwaited: boolean): void {
-    this.isAwaited = isAwaited;
-    this.holdStanding();
+    this.standing.hold(isAwaited);
   }
 
   async close(): Promise<void> {
@@ -100,28 +101,32 @@ class HttpCarrier implements Carrier {
     if (this.session['mcp-session-id'] !== undefined) {
       // the server may already be gone, or never respond
       const signal = AbortSignal.timeout(GOODBYE_MS);
-      const ended = await call({ method: 'DELETE', url, headers: this.headers({}), signal }).catch(() => undefined);
+      const request = { method: 'DELETE', url, headers: this.headers({}), signal } as const;
+      const ended = await this.sender.send(request).catch(() => undefined);
       ended?.resume();
     }
     await afterClose?.();
   }
 
   private headers(more: RequestHeaders): RequestHeaders {
-    const given = Object.entries(this.target.headers).map(([name, value]) => [name.toLowerCase(), value] as const);
-    return { accept: 'application/json, text/event-stream', ...this.session, ...more, ...Object.fromEntries(given) };
+    return { accept: 'application/json, text/event-stream', ...this.session, ...more };
   }
 
   /** Takes the response to a message. */
   private async take(response: IncomingMessage, post: HttpCall, message: JsonRpcMessage): Promise<void> {
     const { statusCode = 0, headers } = response;
     const { 'mcp-session-id': session } = headers;
-    if (typeof session === 'string') this.session = { 'mcp-session-id': session };
+    if (statusCode === 404 && post.headers['mcp-session-id'] !== undefined) {
+      response.resume();
+      throw new SessionRefused(post.headers['mcp-session-id']);
+    }
+    if (typeof session === 'string' && isMethod(message, INITIALIZE)) this.session = { 'mcp-session-id': session };
     if (statusCode < 300 && mediaTypeOf(response) === 'text/event-stream') {
       // a listen stream stays open as long as the client, and must not keep the process alive
-      if ('method' in message && message.method === LISTEN) response.socket.unref();
+      if (isMethod(message, LISTEN)) response.socket.unref();
       return await this.follow(response, post, message);
     }
-    const body = await bodyOf(response);
+    const body = await bodyOf(response, this.target.maxMessageBytes);
     if (body === '' && statusCode < 300) return;
     const answers = answersIn(body, message);
     if (answers === undefined) throw unexpected(response, post, body);
@@ -130,16 +135,18 @@ class HttpCarrier implements Carrier {
 
   /** Reads a request's stream up to the response. Resumes the stream if the server closes it too early. */
   private async follow(response: IncomingMessage, post: HttpCall, message: JsonRpcMessage): Promise<void> {
-    const position: Position = { retryMs: RETRY_MS };
-    let stream = response;
-    for (;;) {
-      if (await this.read(stream, position, message).catch(lost)) return;
-      if (position.lastEventId === undefined || post.signal.aborted) return;
-      await pause(position.retryMs);
-      const get = this.resumption(position, post.signal);
-      stream = await call(get);
-      if (mediaTypeOf(stream) !== 'text/event-stream') throw unexpected(stream, get, await bodyOf(stream));
-    }
+    await resumed(response, {
+      read: async (stream, position) => await this.read(stream, position, message),
+      reopen: async (position) => {
+        const get = this.resumption(position, post.signal);
+        const stream = await this.sender.send(get);
+        if (mediaTypeOf(stream) === 'text/event-stream') return stream;
+        const isLost = stream.statusCode === 404 && get.headers['mcp-session-id'] !== undefined;
+        if (isLost) throw sessionLost();
+        throw unexpected(stream, get, await bodyOf(stream, this.target.maxMessageBytes));
+      },
+      signal: post.signal,
+    });
   }
 
   /**
@@ -149,49 +156,13 @@ class HttpCarrier implements Carrier {
   private async read(stream: IncomingMessage, position: Position, message?: JsonRpcMessage): Promise<boolean> {
     const id = message !== undefined && 'id' in message ? message.id : undefined;
     let isAnswered = false;
-    for await (const { id: eventId, data, retry } of eventsOf(stream)) {
-      if (eventId !== undefined) position.lastEventId = eventId;
-      if (retry !== undefined) position.retryMs = retry;
-      if (data === undefined || data === '') continue;
+    await readStream(stream, { position, maxLength: this.target.maxMessageBytes }, (data) => {
       const parsed = parse(data);
       isAnswered ||= id !== undefined && [parsed].flat().some((each) => isObject(each) && isAnswerTo(id, each));
-      if (parsed === undefined)
-        this.receiver.lose(new Error(`A stream had an event that is not JSON: ${excerptOf(data)}`));
+      if (parsed === undefined) this.receiver.lose(notJson(data));
       else this.deliver(parsed, message);
-    }
-    return isAnswered;
-  }
-
-  /** Opens the GET stream, which a server doesn't have to support. */
-  private async stand(): Promise<void> {
-    const position: Position = { retryMs: RETRY_MS };
-    const stream = await this.openStanding(position).catch(() => undefined);
-    if (stream === undefined) return;
-    void this.keepStanding(stream, position).catch((error: Error) => {
-      if (!this.closing.signal.aborted) this.receiver.deafen(error);
     });
-  }
-
-  private async keepStanding(opened: IncomingMessage, position: Position): Promise<void> {
-    let stream = opened;
-    for (let silent = 0; silent < MAX_SILENT_STREAMS && !this.closing.signal.aborted; silent += 1) {
-      const { lastEventId } = position;
-      await this.read(stream, position).catch(lost);
-      if (position.lastEventId !== lastEventId) silent = 0;
-      await pause(position.retryMs, 'idle');
-      const next = this.closing.signal.aborted ? undefined : await this.openStanding(position);
-      if (next === undefined) break;
-      stream = next;
-    }
-    throw new Error('The server has closed its stream of notifications.');
-  }
-
-  private async openStanding(position: Position): Promise<IncomingMessage | undefined> {
-    const stream = await call(this.resumption(position, this.closing.signal));
-    if (mediaTypeOf(stream) !== 'text/event-stream') return void stream.resume();
-    this.standing = stream;
-    this.holdStanding();
-    return stream;
+    return isAnswered;
   }
 
   private resumption({ lastEventId }: Position, signal: AbortSignal): HttpCall {
@@ -199,22 +170,29 @@ class HttpCarrier implements Carrier {
     return { method: 'GET', url: this.target.url, headers: this.headers(more), signal };
   }
 
-  private holdStanding(): void {
-    const socket = this.standing?.socket;
-    if (this.isAwaited) socket?.ref();
-    else socket?.unref();
-  }
-
   private deliver(received: unknown, cause: JsonRpcMessage | undefined): void {
-    const method = cause !== undefined && 'method' in cause ? cause.method : undefined;
     const { protocolVersion, tools } = resultOf(received);
-    if (method === INITIALIZE && typeof protocolVersion === 'string') {
+    if (isMethod(cause, INITIALIZE) && typeof protocolVersion === 'string') {
       this.session = { ...this.session, 'mcp-protocol-version': protocolVersion };
     }
-    if (method === 'tools/list' && Array.isArray(tools)) this.routing.learn(tools as ListedTool[]);
-    this.receiver.receive(JSON.stringify(received));
+    if (isMethod(cause, 'tools/list') && Array.isArray(tools)) this.routing.learn(tools.filter(isTool));
+    const id = cause !== undefined && 'method' in cause && 'id' in cause ? cause.id : undefined;
+    this.receiver.receive(JSON.stringify(received), id);
   }
 }
+
+const isMethod = (message: JsonRpcMessage | undefined, method: string): boolean =>
+  message !== undefined && 'method' in message && message.method === method;
+
+const isTool = (tool: unknown): tool is ListedTool => isObject(tool) && typeof tool['name'] === 'string';
+
+const notJson = (data: string) =>
+  new ConnectionError('protocol', `A stream had an event that is not JSON: ${excerptOf(data)}`);
+
+const sessionLost = () =>
+  new ConnectionError('session-lost', 'The server has forgotten the session. What became of the call is unknown.', {
+    status: 404,
+  });
 
 function statelessHeaders(message: JsonRpcMessage, routing: RoutingHeaders): RequestHeaders {
   const version = statelessVersion(message);
@@ -249,14 +227,3 @@ function answersIn(body: string, sent: JsonRpcMessage): readonly unknown[] | und
 
 const dropNull = ({ id, ...rest }: { readonly id?: unknown }) =>
   (id ?? undefined) === undefined ? rest : { id, ...rest };
-
-/** Treats a broken connection like a stream that the server closed: both can be resumed. */
-const lost = () => false;
-
-/** @param idle if set, the timer doesn't keep the process alive */
-async function pause(milliseconds: number, idle?: 'idle'): Promise<void> {
-  await new Promise((resolve) => {
-    const timer = setTimeout(resolve, milliseconds);
-    if (idle) timer.unref();
-  });
-}

@@ -5,7 +5,9 @@ import type { Socket } from 'node:net';
 // a test may have replaced the global timers
 import { clearTimeout, setTimeout } from 'node:timers';
 
+import { ConnectionError } from '../connection-error.js';
 import type { Carrier, OpenCarrier, Receiver } from './carrier.js';
+import { tooLarge } from './http-request.js';
 import { readLines } from './lines.js';
 import { endWithThisProcess, HAS_GROUPS, signalGroup } from './process-group.js';
 import { Tail } from './tail.js';
@@ -15,9 +17,9 @@ export interface Program {
   /** The command, as for `spawn`, without a shell. */
   readonly command: string;
   readonly args?: readonly string[];
-  /** Added to the test's environment. */
+  /** Added to the environment of this process. */
   readonly env?: Readonly<Record<string, string>>;
-  /** The working directory. Defaults to the test's. */
+  /** The working directory. Defaults to that of this process. */
   readonly cwd?: string;
 }
 
@@ -27,8 +29,16 @@ const PATIENCE = { SIGTERM: 1000, SIGKILL: 1000 } as const;
 /** Milliseconds to wait for the last output of a program that has exited. Another process may hold the pipe open. */
 const LAST_WORDS_MS = 500;
 
+/** What a client does with the output of a program. */
+export interface ProgramOutput {
+  /** Cap on the characters of a line. */
+  readonly maxMessageBytes: number;
+  /** Receives what the program writes to stderr. */
+  readonly onStderr?: ((chunk: string) => void) | undefined;
+}
+
 /** Starts a program and connects to it over stdio. */
-export function overProgram(program: Program): OpenCarrier {
+export function overProgram(program: Program, output: ProgramOutput): OpenCarrier {
   return async (receiver) => {
     const { command, args = [], env, cwd } = program;
     const child = spawn(command, [...args], {
@@ -42,7 +52,7 @@ export function overProgram(program: Program): OpenCarrier {
     } catch (error) {
       throw cannotStart(program, error as NodeJS.ErrnoException);
     }
-    return new ProgramCarrier(child, program, receiver);
+    return new ProgramCarrier(child, { ...program, ...output }, receiver);
   };
 }
 
@@ -53,7 +63,7 @@ function cannotStart({ command, cwd }: Program, error: NodeJS.ErrnoException): E
     if (/\s/.test(command)) return 'there is no such command. Pass its arguments as `args`';
     return 'there is no such command. Install it, or pass its path';
   };
-  return new Error(`Cannot start "${command}": ${why()}.`, { cause: error });
+  return new ConnectionError('unreachable', `Cannot start "${command}": ${why()}.`, { cause: error });
 }
 
 class ProgramCarrier implements Carrier {
@@ -64,15 +74,20 @@ class ProgramCarrier implements Carrier {
 
   constructor(
     private readonly child: ChildProcessWithoutNullStreams,
-    private readonly program: Program,
+    private readonly program: Program & ProgramOutput,
     receiver: Receiver,
   ) {
     const release = endWithThisProcess(child);
-    readLines(child.stdout, (line) => {
+    const { maxMessageBytes: maxLength, onStderr } = program;
+    const take = (line: string) => {
       this.hasSpoken = true;
       receiver.receive(line);
+    };
+    readLines(child.stdout, { take, maxLength, tooLong: () => receiver.lose(tooLarge(maxLength)) });
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      this.errors.add(chunk);
+      onStderr?.(chunk);
     });
-    child.stderr.setEncoding('utf8').on('data', (chunk: string) => this.errors.add(chunk));
     this.ended = this.end(receiver).finally(release);
     child.stdin.on('error', () => this.fallSilent(receiver, 'stdin'));
     child.stdout.once('end', () => this.fallSilent(receiver, 'stdout'));
@@ -108,12 +123,15 @@ class ProgramCarrier implements Carrier {
     const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
     signalGroup(child, 'SIGKILL');
     await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, LAST_WORDS_MS).unref())]);
-    lose(new Error(this.epitaph(signal === null ? `with exit code ${code}` : `by ${signal}`)));
+    lose(new ConnectionError('closed', this.epitaph(signal === null ? `with exit code ${code}` : `by ${signal}`)));
   }
 
   /** Gives up on a program that has closed a pipe, unless it exits soon: then its exit is reported instead. */
   private fallSilent({ lose }: Receiver, pipe: string): void {
-    const reason = new Error(`The program ${this.commandLine} has closed its ${pipe}, and goes on running.`);
+    const reason = new ConnectionError(
+      'closed',
+      `The program ${this.commandLine} has closed its ${pipe}, and goes on running.`,
+    );
     setTimeout(() => lose(reason), LAST_WORDS_MS).unref();
   }
 

@@ -6,7 +6,7 @@ import type { Host } from '@decorum/core/transport';
 import { startupError } from '@decorum/core/plugin';
 
 import type { Carrier, OpenCarrier } from '@decorum/client/internal';
-import { overHttp } from '@decorum/client/internal';
+import { fixedHeaders, overHttp } from '@decorum/client/internal';
 
 const REMEDY = "Run `npm install -D @decorum/http`, or connect with `via: 'memory'` or `via: 'stdio'`";
 
@@ -40,6 +40,8 @@ export function overOwnHttp(server: Host, principal: Principal | undefined): Ope
       listener.closeAllConnections();
       await new Promise((resolve) => listener.close(resolve));
     };
-    return await overHttp({ url: new URL(`http://127.0.0.1:${port}/mcp`), headers: {}, afterClose })(receiver);
+    const url = new URL(`http://127.0.0.1:${port}/mcp`);
+    const target = { url, credentials: fixedHeaders({}), maxMessageBytes: Infinity, afterClose };
+    return await overHttp(target)(receiver);
   };
 }

@@ -10,7 +10,7 @@ import { readLines } from '@decorum/client/internal';
 export function overStdio(server: ClosableHost, principal: Principal | undefined): OpenCarrier {
   return async ({ receive, lose }): Promise<Carrier> => {
     const [input, output] = [new PassThrough(), new PassThrough()];
-    readLines(output, receive);
+    readLines(output, { take: receive, maxLength: Infinity, tooLong: () => {} });
     // as over memory, closing the client doesn't wait for its calls
     const { closed } = await serveStdio(server, { input, output, drainMs: 0, principal });
     void closed.then(() => lose(new Error('The server has closed the connection.')));

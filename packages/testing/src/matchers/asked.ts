@@ -2,7 +2,7 @@ import { isObject } from '@decorum/core/internal';
 
 import { TestClient } from '../client.js';
 import { originOf } from '../origin.js';
-import type { Question } from '../questions.js';
+import type { Question } from '@decorum/client';
 import { failure, type Judge, type MatcherContext, verdict } from './matcher.js';
 import { differences, indented, isText, show } from './show.js';
 

@@ -1,0 +1,58 @@
+import type { IncomingMessage } from 'node:http';
+
+import { ConnectionError } from '../connection-error.js';
+import { challengeIn, type HeaderSource } from './credentials.js';
+import { call, type HttpCall } from './http-request.js';
+
+/** Cap on the redirects of a request. */
+const MAX_REDIRECTS = 3;
+
+/** Cap on the times that a request is sent with other credentials. */
+const MAX_REFUSALS = 2;
+
+/** Redirects that keep the method and the body (RFC 9110, 15.4). */
+const REDIRECTS: readonly (number | undefined)[] = [307, 308];
+
+/** Sends requests with credentials. Follows redirects, but never to another origin, which must not get them. */
+export class HttpSender {
+  constructor(private readonly credentials: HeaderSource) {}
+
+  /**
+   * Sends a request, and once more with other credentials if it is refused.
+   * @throws {ConnectionError} `unreachable`, or `protocol` for a redirect that the client doesn't follow
+   */
+  async send(request: HttpCall): Promise<IncomingMessage> {
+    for (let refusals = 0; ; refusals += 1) {
+      const response = await this.redirected(request);
+      const { statusCode = 0, headers } = response;
+      if ((statusCode !== 401 && statusCode !== 403) || refusals >= MAX_REFUSALS) return response;
+      const challenge = challengeIn(statusCode, headers['www-authenticate']);
+      // a refusal without a challenge is final, unless it says that credentials are missing
+      if (statusCode === 403 && challenge.params['error'] !== 'insufficient_scope') return response;
+      if (!(await this.credentials.refused(challenge))) return response;
+      response.resume();
+    }
+  }
+
+  private async redirected(request: HttpCall): Promise<IncomingMessage> {
+    const given = Object.entries(await this.credentials.headers()).map(([name, value]) => [name.toLowerCase(), value]);
+    const headers = { ...request.headers, ...(Object.fromEntries(given) as Record<string, string>) };
+    let { url } = request;
+    for (let redirects = 0; ; redirects += 1) {
+      const response = await call({ ...request, url, headers });
+      const { location } = response.headers;
+      if (!REDIRECTS.includes(response.statusCode) || location === undefined || redirects >= MAX_REDIRECTS)
+        return response;
+      const next = URL.canParse(location, url.href) ? new URL(location, url.href) : undefined;
+      if (next?.origin !== url.origin) {
+        response.resume();
+        throw new ConnectionError('protocol', elsewhere(url, location), { status: response.statusCode });
+      }
+      response.resume();
+      url = next;
+    }
+  }
+}
+
+const elsewhere = (url: URL, location: string) =>
+  `${url.href} redirects to ${location}, which is another origin. Credentials are not sent there. Connect to that URL if you trust it.`;

@@ -1,0 +1,139 @@
+import type { IncomingMessage } from 'node:http';
+import { setTimeout } from 'node:timers';
+
+import { ConnectionError } from '../connection-error.js';
+import { eventsOf } from './event-stream.js';
+import { mediaTypeOf } from './http-request.js';
+
+/** Where a stream can be resumed, and after how many milliseconds. */
+export interface Position {
+  lastEventId?: string;
+  retryMs: number;
+}
+
+/** Milliseconds to wait before resuming a lost stream, unless the server sends `retry`, and at most. */
+const RETRY_MS = 100;
+const MAX_RETRY_MS = 30_000;
+
+/** After this many streams in a row that end without a new event, the client opens no more. */
+const MAX_SILENT_STREAMS = 5;
+
+/** Passes on the data of a stream's events, and remembers where to resume it. */
+export async function readStream(
+  stream: IncomingMessage,
+  { position, maxLength }: { readonly position: Position; readonly maxLength: number },
+  take: (data: string) => void,
+): Promise<void> {
+  for await (const { id, data, retry } of eventsOf(stream, maxLength)) {
+    if (id !== undefined) position.lastEventId = id;
+    if (retry !== undefined) position.retryMs = Math.min(retry, MAX_RETRY_MS);
+    if (data !== undefined && data !== '') take(data);
+  }
+}
+
+/** How to read the stream of a request. */
+export interface StreamReading {
+  /** @returns whether the stream had the response */
+  read(stream: IncomingMessage, position: Position): Promise<boolean>;
+  reopen(position: Position): Promise<IncomingMessage>;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Reads a request's stream up to the response. Resumes it if it ends too early and has told where. Gives up if the
+ * streams bring nothing new.
+ */
+export async function resumed(response: IncomingMessage, { read, reopen, signal }: StreamReading): Promise<void> {
+  const position: Position = { retryMs: RETRY_MS };
+  let stream = response;
+  for (let silent = 0; silent < MAX_SILENT_STREAMS; silent += 1) {
+    const { lastEventId } = position;
+    if (await read(stream, position).catch(lost)) return;
+    if (position.lastEventId === undefined || signal.aborted) return;
+    if (position.lastEventId !== lastEventId) silent = 0;
+    await pause(position.retryMs);
+    stream = await reopen(position);
+  }
+}
+
+/** What the stream of a session needs. */
+export interface StandingOptions {
+  open(position: Position): Promise<IncomingMessage>;
+  read(stream: IncomingMessage, position: Position): Promise<unknown>;
+  deafen(reason: Error): void;
+  readonly signal: AbortSignal;
+}
+
+/** The GET stream of a session, which a server doesn't have to support. */
+export class StandingStream {
+  private stream: IncomingMessage | undefined;
+  private isAwaited = false;
+  /** Changes with each session. */
+  private turn = {};
+
+  constructor(private readonly options: StandingOptions) {}
+
+  async start(): Promise<void> {
+    const position: Position = { retryMs: RETRY_MS };
+    const turn = (this.turn = {});
+    const stream = await this.open(position).catch(() => undefined);
+    if (stream === undefined) return;
+    void this.keep(stream, position, turn).catch((error: Error) => {
+      if (this.isCurrent(turn)) this.options.deafen(error);
+    });
+  }
+
+  /** Reads no longer, because the session is over. */
+  stop(): void {
+    this.turn = {};
+    this.stream?.destroy();
+    this.stream = undefined;
+  }
+
+  hold(isAwaited: boolean): void {
+    this.isAwaited = isAwaited;
+    const socket = this.stream?.socket;
+    if (isAwaited) socket?.ref();
+    else socket?.unref();
+  }
+
+  private isCurrent(turn: object): boolean {
+    return this.turn === turn && !this.options.signal.aborted;
+  }
+
+  private async keep(opened: IncomingMessage, position: Position, turn: object): Promise<void> {
+    let stream = opened;
+    for (let silent = 0; silent < MAX_SILENT_STREAMS && this.isCurrent(turn); silent += 1) {
+      const { lastEventId } = position;
+      await this.options.read(stream, position).catch(lost);
+      if (position.lastEventId !== lastEventId) silent = 0;
+      await pause(position.retryMs, 'idle');
+      const next = this.isCurrent(turn) ? await this.open(position) : undefined;
+      if (next === undefined) break;
+      stream = next;
+    }
+    throw new ConnectionError('closed', 'The server has closed its stream of notifications.');
+  }
+
+  private async open(position: Position): Promise<IncomingMessage | undefined> {
+    const stream = await this.options.open(position);
+    if (mediaTypeOf(stream) !== 'text/event-stream') return void stream.resume();
+    this.stream = stream;
+    this.hold(this.isAwaited);
+    return stream;
+  }
+}
+
+/** Treats a broken connection like a stream that the server closed: both can be resumed. */
+function lost(error: unknown): false {
+  if (error instanceof ConnectionError) throw error;
+  return false;
+}
+
+/** @param idle if set, the timer doesn't keep the process alive */
+async function pause(milliseconds: number, idle?: 'idle'): Promise<void> {
+  await new Promise((resolve) => {
+    const timer = setTimeout(resolve, milliseconds);
+    if (idle) timer.unref();
+  });
+}

@@ -1,0 +1,101 @@
+import { type Implementation, McpError } from '@decorum/core';
+
+import { Client } from './client.js';
+import { headersOf } from './client-headers.js';
+import type { Listener } from './listener.js';
+import { Subscriptions } from './listening.js';
+import { negotiate } from './negotiate.js';
+import { type ClientOptions, requireClientOptions } from './options.js';
+import { answer, capabilitiesOf } from './questions.js';
+import { type ConnectTarget, wayTo } from './target.js';
+
+const CLIENT_INFO: Implementation = { name: '@decorum/client', version: '0.0.0' };
+
+const TIMEOUT_MS = 60_000;
+const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
+
+/**
+ * Connects to a server, and agrees with it on a revision.
+ * @param target a server in this process, the URL of an endpoint, or `{ command, args, env, cwd }` to start a program
+ * @throws {ConnectionError} if the server can't be reached, denies access, or speaks no revision that the client may speak
+ * @throws {McpError} if the server answers `initialize` with an error
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`, `DECORUM_SERVER_CLOSED`
+ * @example
+ * ```ts
+ * import { connectClient } from '@decorum/client';
+ *
+ * const client = await connectClient('https://mcp.example.com/mcp', { headers: { 'x-api-key': 'secret' } });
+ * const { content } = await client.callTool('forecast', { city: 'Oslo' }, { timeoutMs: 5000 });
+ * await client.close();
+ * ```
+ */
+export async function connectClient(target: ConnectTarget, options: ClientOptions = {}): Promise<Client> {
+  const where = 'connectClient';
+  requireClientOptions(where, options);
+  const { maxMessageBytes = MAX_MESSAGE_BYTES, clientInfo = CLIENT_INFO, principal, onStderr } = options;
+  const credentials = headersOf(options);
+  const way = wayTo(target, { principal, credentials, maxMessageBytes, onStderr }, { where, given: options });
+  const subscriptions = new Subscriptions();
+  const ending = new Ending(subscriptions, options.onClose);
+  const listener = listenerOf(options, subscriptions, ending);
+  const client = { clientInfo, capabilities: capabilitiesOf(options, options.capabilities) };
+  const negotiated = await negotiate({ way, revision: options.revision, client, listener });
+  subscriptions.attach(negotiated.connection);
+  ending.matters();
+  return new Client({ ...negotiated, subscriptions, closed: ending.closed });
+}
+
+/** Tells of the end of a connection. While the revision is negotiated, connections may come and go. */
+class Ending {
+  readonly closed: Promise<Error | undefined>;
+  private resolve!: (reason: Error | undefined) => void;
+  private isOver = false;
+  private reason: Error | undefined;
+  private isConnected = false;
+
+  constructor(
+    private readonly subscriptions: Subscriptions,
+    private readonly onClose: ClientOptions['onClose'],
+  ) {
+    this.closed = new Promise((resolve) => {
+      this.resolve = resolve;
+    });
+  }
+
+  /** From now on, an end matters. */
+  matters(): void {
+    this.isConnected = true;
+    if (this.isOver) this.ended(this.reason);
+  }
+
+  ended(reason: Error | undefined): void {
+    this.isOver = true;
+    this.reason = reason;
+    if (!this.isConnected) return;
+    this.subscriptions.end(reason);
+    this.resolve(reason);
+    this.onClose?.(reason);
+  }
+}
+
+function listenerOf(options: ClientOptions, subscriptions: Subscriptions, ending: Ending): Listener {
+  const { timeoutMs = TIMEOUT_MS, onNotification, onError } = options;
+  return {
+    timeoutMs,
+    async ask(question, call, signal) {
+      const answered = await answer(options, question, { call, signal });
+      if (answered !== undefined) return answered;
+      throw new McpError('method-not-found', `This client has no handler for "${question.method}".`);
+    },
+    puzzled: (error) => onError?.(error),
+    notified(notification, call) {
+      subscriptions.heard(notification);
+      onNotification?.(notification, call);
+    },
+    renewed: async () => await subscriptions.renew(),
+    ended: (reason) => ending.ended(reason),
+    get isAwaited() {
+      return subscriptions.isAwaited;
+    },
+  };
+}

@@ -1,0 +1,272 @@
+import { type JsonObject, type LogLevel, McpError, type RequestId } from '@decorum/core';
+import { checkMessage, INITIALIZE } from '@decorum/core/internal';
+import type { JsonRpcMessage, JsonRpcRequest, JsonRpcResponse } from '@decorum/core/transport';
+
+import { type Carrier, type OpenCarrier, SessionRefused } from './carriers/carrier.js';
+import { excerptOf } from './carriers/http-request.js';
+import { alike, ConnectionError } from './connection-error.js';
+import type { Identity, InitializeResult, Listener } from './listener.js';
+import { PendingCall } from './pending-call.js';
+import type { Question } from './questions.js';
+import type { AskingCall, RequestOptions } from './request.js';
+import { ServerQuestions } from './server-questions.js';
+
+const PREFIX = 'io.modelcontextprotocol/';
+
+const closed = () => new ConnectionError('closed', 'The client is closed.');
+
+/** One connection. It matches responses to requests, and passes on what the server asks and reports. It keeps nothing. */
+export class Connection {
+  /** Sent with each request in the stateless era, which has no session to remember it. */
+  logLevel: LogLevel | undefined;
+  /** The server's response to `initialize`; undefined in the stateless era, which doesn't have `initialize`. */
+  initialized: InitializeResult | undefined;
+  private readonly pending = new Map<RequestId, PendingCall>();
+  private readonly asked: ServerQuestions;
+  private carrier: Carrier | undefined;
+  /** Why the connection has ended. */
+  private over: Error | undefined;
+  private sent = 0;
+  /** The start of the session that replaced the last one. */
+  private renewal: Promise<void> | undefined;
+
+  /** @param identity may change until the first request that matters */
+  constructor(
+    public identity: Identity,
+    private readonly listener: Listener,
+  ) {
+    this.asked = new ServerQuestions(listener);
+  }
+
+  /** Opens the carrier. */
+  async start(open: OpenCarrier): Promise<this> {
+    this.carrier = await open({
+      receive: (text, cause) => this.receive(text, cause),
+      deafen: (reason) => this.listener.deafened?.(reason),
+      lose: (reason) => this.lose(reason),
+      forget: (reason) => this.forget(reason),
+    });
+    return this;
+  }
+
+  /** Whether messages can still be sent. */
+  get isOpen(): boolean {
+    return this.over === undefined;
+  }
+
+  /** Whether the client mirrors arguments in headers. */
+  get mirrors(): boolean {
+    return this.carrier?.mirrors === true;
+  }
+
+  /** The negotiated revision. */
+  get revision(): string {
+    return this.initialized?.protocolVersion ?? this.identity.revision;
+  }
+
+  /** Starts the session. */
+  async initialize(options: RequestOptions = {}): Promise<InitializeResult> {
+    const { revision, capabilities, clientInfo } = this.identity;
+    const hello = { protocolVersion: revision, capabilities, clientInfo };
+    this.initialized = (await this.request(INITIALIZE, hello, options)) as unknown as InitializeResult;
+    await this.notify('notifications/initialized');
+    return this.initialized;
+  }
+
+  /** Sends a request and waits for its result. If its session is lost before it is read, starts another one. */
+  async request(method: string, params: JsonObject, options: RequestOptions = {}): Promise<JsonObject> {
+    try {
+      return await this.once(method, params, options);
+    } catch (error) {
+      if (!(error instanceof SessionRefused) || !this.listener.renewed || method === INITIALIZE) throw error;
+      await this.renew(error.session);
+      return await this.once(method, params, options);
+    }
+  }
+
+  /** Starts another session, unless somebody else has. */
+  private async renew(session: string): Promise<void> {
+    if (this.carrier?.forgetSession?.(session) === true) {
+      this.forget(
+        new ConnectionError(
+          'session-lost',
+          'The server has forgotten the session. What became of the call is unknown.',
+        ),
+      );
+      this.renewal = this.initialize().then(async () => await this.listener.renewed?.());
+    }
+    await this.renewal;
+  }
+
+  private async once(method: string, params: JsonObject, options: RequestOptions): Promise<JsonObject> {
+    const { signal, timeoutMs = this.listener.timeoutMs } = options;
+    signal?.throwIfAborted();
+    const id = ++this.sent;
+    const give = (reason: Error) => {
+      if (this.drop(id, reason)) void this.cancel(id, reason);
+    };
+    const cancel = () => give(signal?.reason as Error);
+    signal?.addEventListener('abort', cancel);
+    try {
+      return await new Promise<JsonObject>((resolve, reject) => {
+        const expire = () => give(late(method, timeoutMs));
+        const outcome = { resolve, reject, give, expire, timeoutMs };
+        this.pending.set(id, new PendingCall({ method, params, options }, outcome));
+        this.hold();
+        this.send({ id, method, params: this.complete(params, id, options) }).then(
+          (state) => state === 'finished' && this.drop(id, unanswered(method)),
+          (error: Error) => this.drop(id, error),
+        );
+      });
+    } finally {
+      signal?.removeEventListener('abort', cancel);
+      this.hold();
+    }
+  }
+
+  /** Asks the client itself, for a question in a result. */
+  async ask(question: Question, call: AskingCall): Promise<object> {
+    return await this.asked.inRound(question, call);
+  }
+
+  async notify(method: string, params?: JsonObject): Promise<void> {
+    await this.send({ method, ...(params && { params }) });
+  }
+
+  async close(): Promise<void> {
+    this.lose(closed(), 'by itself');
+    const { carrier } = this;
+    this.carrier = undefined;
+    await carrier?.close();
+  }
+
+  /** Keeps the process alive while somebody waits. */
+  hold(): void {
+    this.carrier?.hold(this.pending.size > 0 || this.listener.isAwaited === true);
+  }
+
+  private async cancel(id: RequestId, reason: Error): Promise<void> {
+    const { carrier } = this;
+    if (this.identity.era === 'stateless' && carrier?.abort) return carrier.abort(id);
+    // the connection may have ended
+    await this.notify('notifications/cancelled', { requestId: id, reason: String(reason) }).catch(() => {});
+  }
+
+  private async send(message: object): Promise<'finished' | 'sent'> {
+    if (this.over !== undefined || this.carrier === undefined) throw this.over ?? closed();
+    const text = JSON.stringify({ jsonrpc: '2.0', ...message });
+    const parsed = JSON.parse(text) as JsonRpcMessage;
+    this.listener.framed?.('sent', parsed);
+    return await this.carrier.send(text, parsed);
+  }
+
+  private complete(params: JsonObject, id: RequestId, { onProgress, meta }: RequestOptions): JsonObject {
+    const { era, revision, capabilities, clientInfo } = this.identity;
+    const envelope = era === 'stateless' && {
+      [`${PREFIX}protocolVersion`]: revision,
+      [`${PREFIX}clientCapabilities`]: capabilities,
+      [`${PREFIX}clientInfo`]: clientInfo,
+      ...(this.logLevel && { [`${PREFIX}logLevel`]: this.logLevel }),
+    };
+    const own = params['_meta'] as JsonObject | undefined;
+    const complete = { ...envelope, ...(onProgress && { progressToken: id }), ...own, ...meta };
+    return Object.keys(complete).length > 0 ? { ...params, _meta: complete } : params;
+  }
+
+  private receive(text: string, cause: RequestId | undefined): void {
+    if (this.over !== undefined) return;
+    try {
+      for (const message of [JSON.parse(text) as unknown].flat()) {
+        checkMessage(message);
+        this.listener.framed?.('received', message);
+        this.take(message, cause);
+      }
+    } catch (error) {
+      this.puzzle(`The server sent what is not an MCP message: ${excerptOf(text)}`, error);
+    }
+  }
+
+  private take(message: JsonRpcMessage, cause: RequestId | undefined): void {
+    if (!('method' in message)) this.settle(message);
+    else if ('id' in message) void this.answer(message, cause);
+    else this.notice(message.method, message.params ?? {}, cause);
+  }
+
+  private notice(method: string, params: JsonObject, cause: RequestId | undefined): void {
+    const { progressToken, progress, total, message, requestId } = params;
+    if (method === 'notifications/cancelled') this.asked.withdraw(requestId as RequestId);
+    const call = this.pending.get((progressToken ?? cause) as RequestId);
+    if (method === 'notifications/progress' && call !== undefined) {
+      call.restart();
+      const { onProgress } = call.options;
+      call.tell(() => onProgress?.(progress as number, total as number | undefined, message as string | undefined));
+    }
+    const notification = { method, params };
+    call?.tell(() => call.options.onNotification?.(notification));
+    this.listener.notified?.(notification, call);
+  }
+
+  private settle({ id, result, error }: JsonRpcResponse): void {
+    const failure = error && new McpError(error.code, error.message, error.data);
+    // the server couldn't read the id, so any request may have failed
+    if (failure && (id ?? undefined) === undefined) return this.rejectAll(() => failure);
+    const pending = this.pending.get(id as RequestId);
+    this.pending.delete(id as RequestId);
+    if (failure) pending?.reject(failure);
+    else pending?.resolve(result ?? {});
+    const isKnown = typeof id === 'number' && id <= this.sent;
+    if (!isKnown) this.puzzle(`The server answered ${JSON.stringify(id)}, which the client did not ask.`);
+  }
+
+  private async answer({ id, method, params = {} }: JsonRpcRequest, cause: RequestId | undefined): Promise<void> {
+    const asking = this.askingCalls(cause);
+    const outcome = await this.asked.answer({ id, method, params }, asking);
+    // the connection may have ended meanwhile
+    if (outcome !== undefined) await this.send({ id, ...outcome }).catch(() => {});
+  }
+
+  /** The calls that may ask: the one on whose stream the question arrived, or all that are under way. */
+  private askingCalls(cause: RequestId | undefined): readonly PendingCall[] {
+    const known = cause === undefined ? undefined : this.pending.get(cause);
+    return known === undefined ? [...this.pending.values()] : [known];
+  }
+
+  /** Ends the connection, or reports what the server did if the listener can live with it. */
+  private puzzle(problem: string, cause?: unknown): void {
+    const error = new ConnectionError('protocol', problem, { cause });
+    if (this.listener.puzzled) this.listener.puzzled(error);
+    else this.lose(error);
+  }
+
+  /** Ends the connection: rejects all pending and future requests. */
+  private lose(reason: Error, how?: 'by itself'): void {
+    if (this.over !== undefined) return;
+    this.over = alike(reason);
+    this.forget(reason);
+    this.listener.ended?.(how ? undefined : this.over);
+  }
+
+  /** Rejects all pending requests, because the server has forgotten them. */
+  private forget(reason: Error): void {
+    this.rejectAll(() => alike(reason));
+    this.asked.end();
+  }
+
+  private rejectAll(errorFor: () => Error): void {
+    for (const id of this.pending.keys()) this.drop(id, errorFor());
+  }
+
+  /** @returns whether the request was still waiting */
+  private drop(id: RequestId, error: Error): boolean {
+    const pending = this.pending.get(id);
+    this.pending.delete(id);
+    pending?.reject(error);
+    return pending !== undefined;
+  }
+}
+
+const late = (method: string, timeoutMs: number) =>
+  new ConnectionError('timeout', `The server did not answer "${method}" within ${timeoutMs} ms.`);
+
+const unanswered = (method: string) =>
+  new ConnectionError('protocol', `The server ended "${method}" without a response.`);

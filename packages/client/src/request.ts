@@ -1,0 +1,34 @@
+import type { JsonObject } from '@decorum/core';
+
+/** A notification from the server. */
+export interface Notification {
+  readonly method: string;
+  readonly params: JsonObject;
+}
+
+/** Options of every request. */
+export interface RequestOptions {
+  /** Cancels the request. The server is told, and the promise rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * Milliseconds to wait for the server. The time starts again with each progress notification, and stands still while
+   * the client answers a question. 0 waits without an end. Defaults to `timeoutMs` of the client.
+   */
+  readonly timeoutMs?: number | undefined;
+  /** Asks for progress notifications, and receives them. */
+  readonly onProgress?:
+    | ((progress: number, total: number | undefined, message: string | undefined) => void)
+    | undefined;
+  /** Receives notifications that arrive on the stream of this request, or with its progress token. */
+  readonly onNotification?: ((notification: Notification) => void) | undefined;
+  /** Fields to add to the request's `_meta`. */
+  readonly meta?: JsonObject | undefined;
+}
+
+/** A request under way, for those who are told of questions and notifications. */
+export interface AskingCall {
+  readonly method: string;
+  readonly params: JsonObject;
+  /** The options as they were passed. */
+  readonly options: RequestOptions;
+}

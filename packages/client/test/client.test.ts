@@ -1,0 +1,90 @@
+import { createServer as createHttpServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { type Client, type ClientOptions, connectClient, type ConnectTarget } from '@decorum/client';
+import { Context, McpServer, NoInput, Tool } from '@decorum/core';
+import { nodeHandler } from '@decorum/http/node';
+import { revisions } from '@decorum/testing';
+
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const each of open.splice(0).reverse()) await each.close();
+});
+
+async function clientOf(target: ConnectTarget, options: ClientOptions = {}): Promise<Client> {
+  const client = await connectClient(target, options);
+  open.push(client);
+  return client;
+}
+
+class Desk {
+  @Tool({ description: 'Asks for a name' })
+  async greet(_input: NoInput, ctx: Context) {
+    return `Hello ${(await ctx.confirm('Formally?')) ? 'Sir' : 'you'}`;
+  }
+
+  @Tool({ description: 'Counts to three' })
+  count(_input: NoInput, ctx: Context) {
+    for (const step of [1, 2, 3]) ctx.progress(step, 3);
+    return 'three';
+  }
+}
+
+const createServer = () => new McpServer({ name: 'desk', version: '1.0.0', providers: [Desk] });
+
+async function urlOf(server: McpServer): Promise<URL> {
+  const listener = createHttpServer(nodeHandler(server));
+  await new Promise<void>((resolve) => {
+    listener.listen(0, '127.0.0.1', resolve);
+  });
+  open.push({
+    async close() {
+      listener.closeAllConnections();
+      await new Promise((resolve) => listener.close(resolve));
+    },
+  });
+  return new URL(`http://127.0.0.1:${(listener.address() as AddressInfo).port}/mcp`);
+}
+
+const TARGETS: Readonly<Record<string, () => Promise<ConnectTarget>>> = {
+  memory: async () => createServer(),
+  http: async () => await urlOf(createServer()),
+};
+
+describe.each(Object.keys(TARGETS))('a client over %s', (via) => {
+  const target = async () => await (TARGETS[via] as () => Promise<ConnectTarget>)();
+
+  it('negotiates the newest revision', async () => {
+    const client = await clientOf(await target());
+    expect(client.revision).toBe(revisions.at(-1));
+    expect(client.isStateless).toBe(true);
+    expect(client.serverInfo).toMatchObject({ name: 'desk', version: '1.0.0' });
+    expect(client.capabilities.tools).toEqual({ listChanged: true });
+  });
+
+  it.each(revisions)('speaks %s if told to', async (revision) => {
+    const client = await clientOf(await target(), { revision });
+    expect(client.revision).toBe(revision);
+    await client.ping();
+    const tools = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(['greet', 'count']);
+    const progress: number[] = [];
+    await client.callTool('count', {}, { onProgress: (done) => void progress.push(done) });
+    expect(progress).toEqual([1, 2, 3]);
+  });
+
+  it.each(revisions.slice(-2))('tells handlers which call asks, in %s', async (revision) => {
+    const options = { meta: { 'example/trace': 'a' } };
+    const asked: unknown[] = [];
+    const client = await clientOf(await target(), {
+      revision,
+      onElicit(question, call) {
+        asked.push([question.message, call?.method, call?.params['name'], call?.options === options]);
+        return { action: 'accept', content: { confirm: true } };
+      },
+    });
+    await client.callTool('greet', {}, options);
+    expect(asked).toEqual([['Formally?', 'tools/call', 'greet', true]]);
+  });
+});
