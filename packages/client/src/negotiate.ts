@@ -1,5 +1,5 @@
 import { type Implementation, type JsonObject, McpError, type ServerCapabilities } from '@decorum/core';
-import { FAILURES, isObject, newestOf, revisionOf } from '@decorum/core/internal';
+import { isObject, newestOf, revisionOf } from '@decorum/core/internal';
 
 import type { OpenCarrier } from './carriers/carrier.js';
 import { Connection } from './connection.js';
@@ -41,8 +41,8 @@ const SERVER_INFO = 'io.modelcontextprotocol/serverInfo';
  */
 export async function negotiate(plan: Plan): Promise<Negotiated> {
   const { revision } = plan;
-  if (revisionOf(revision)?.era === 'stateful') return await inSession(plan, await openWith(plan));
-  const connection = await openWith(plan);
+  if (revisionOf(revision)?.era === 'stateful') return await inSession(plan, await openWith(plan, plan.way.open));
+  const connection = await openWith(plan, plan.way.open);
   try {
     const discovered = await discover(connection, plan);
     if (discovered !== undefined) return { connection, introduction: discovered };
@@ -54,13 +54,13 @@ export async function negotiate(plan: Plan): Promise<Negotiated> {
   }
   // some programs exit at the first message that is not `initialize`
   await connection.close();
-  return await inSession(plan, await openWith(plan));
+  return await inSession(plan, await openWith(plan, plan.way.open));
 }
 
-const openWith = async ({ way, client, listener, revision }: Plan): Promise<Connection> => {
+const openWith = async ({ client, listener, revision }: Plan, open: OpenCarrier): Promise<Connection> => {
   const spoken = revision ?? newestOf('stateless').id;
   const era = revisionOf(spoken)?.era ?? 'stateless';
-  return await new Connection({ era, revision: spoken, ...client }, listener).start(way.open as OpenCarrier);
+  return await new Connection({ era, revision: spoken, ...client }, listener).start(open);
 };
 
 /** @returns undefined if the server speaks no stateless revision */
@@ -86,7 +86,24 @@ async function discover(connection: Connection, { way, revision, listener }: Pla
 
 const shorter = (one: number, other: number) => (other === 0 ? one : Math.min(one, other));
 
-async function inSession({ revision }: Plan, connection: Connection): Promise<Negotiated> {
+async function inSession(plan: Plan, connection: Connection): Promise<Negotiated> {
+  const { openLegacy } = plan.way;
+  try {
+    return await started(plan, connection);
+  } catch (error) {
+    if (openLegacy === undefined || !isUnknownHere(error)) throw error;
+    const legacy = await openWith(plan, openLegacy).catch(() => undefined);
+    if (legacy === undefined) throw error;
+    return await started(plan, legacy);
+  }
+}
+
+/** Whether an endpoint doesn't take `initialize`, as those of the oldest revision (MCP, "Transports"). */
+const isUnknownHere = (error: unknown): boolean =>
+  error instanceof ConnectionError && [400, 404, 405].includes(error.status ?? 0);
+
+/** Starts a session. Closes the connection if that fails. */
+async function started({ revision }: Plan, connection: Connection): Promise<Negotiated> {
   const asked = revision ?? newestOf('stateful').id;
   connection.identity = { ...connection.identity, era: 'stateful', revision: asked };
   try {
@@ -131,6 +148,3 @@ function introductionOf({ capabilities, serverInfo, instructions }: JsonObject):
   };
 }
 
-/** Whether an error says that the server doesn't know a method. */
-export const isUnknownMethod = (error: unknown): boolean =>
-  error instanceof McpError && error.code === FAILURES['method-not-found'].code;

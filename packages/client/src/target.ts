@@ -6,6 +6,7 @@ import { type Host, hostOf } from '@decorum/core/transport';
 import type { OpenCarrier } from './carriers/carrier.js';
 import type { HeaderSource } from './carriers/credentials.js';
 import { overHttp } from './carriers/http.js';
+import { overLegacySse } from './carriers/legacy-sse.js';
 import { overMemory } from './carriers/memory.js';
 import { overProgram, type Program } from './carriers/program.js';
 
@@ -17,6 +18,8 @@ export interface Way {
   /** What the target is. */
   readonly kind: 'memory' | 'http' | 'program';
   readonly open: OpenCarrier;
+  /** How to reach a server that has only the transport of the oldest revision. */
+  readonly openLegacy?: OpenCarrier;
 }
 
 /** The options that say how to reach a target. */
@@ -71,7 +74,8 @@ export function wayTo(
 function chosen(target: ConnectTarget, options: WayOptions, where: string): Way {
   const { credentials, maxMessageBytes } = options;
   if (typeof target === 'string' || target instanceof URL) {
-    return { kind: 'http', open: overHttp({ url: urlOf(target, where), credentials, maxMessageBytes }) };
+    const endpoint = { url: urlOf(target, where), credentials, maxMessageBytes };
+    return { kind: 'http', open: overHttp(endpoint), openLegacy: overLegacySse(endpoint) };
   }
   if (isProgram(target)) {
     requireOptions(where, target, PROGRAM);

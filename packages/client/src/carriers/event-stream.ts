@@ -4,6 +4,8 @@ import { tooLarge } from './http-request.js';
 
 /** One server-sent event (https://html.spec.whatwg.org/#server-sent-events). */
 export interface StreamEvent {
+  /** The `event` field. */
+  readonly name?: string;
   readonly id?: string;
   readonly data?: string;
   /** Milliseconds to wait before reconnecting. */
@@ -11,9 +13,10 @@ export interface StreamEvent {
 }
 
 function parse(block: string): StreamEvent {
-  const event: { id?: string; data?: string; retry?: number } = {};
+  const event: { name?: string; id?: string; data?: string; retry?: number } = {};
   for (const line of block.split('\n')) {
     const [, name = '', value = ''] = /^([^:]*)(?:: ?(.*))?$/.exec(line) ?? [];
+    if (name === 'event') event.name = value;
     if (name === 'id') event.id = value;
     if (name === 'data') event.data = event.data === undefined ? value : `${event.data}\n${value}`;
     if (name === 'retry' && /^\d+$/.test(value)) event.retry = Number(value);

@@ -129,7 +129,9 @@ class HttpCarrier implements Carrier {
     const body = await bodyOf(response, this.target.maxMessageBytes);
     if (body === '' && statusCode < 300) return;
     const answers = answersIn(body, message);
-    if (answers === undefined) throw unexpected(response, post, body);
+    // what answers there is no endpoint for `initialize`, even if it explains that in JSON-RPC
+    const isElsewhere = isMethod(message, INITIALIZE) && (statusCode === 404 || statusCode === 405);
+    if (answers === undefined || isElsewhere) throw unexpected(response, post, body);
     for (const answer of answers) this.deliver(answer, message);
   }
 
