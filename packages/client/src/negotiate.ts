@@ -147,4 +147,3 @@ function introductionOf({ capabilities, serverInfo, instructions }: JsonObject):
     instructions: typeof instructions === 'string' ? instructions : undefined,
   };
 }
-

@@ -104,7 +104,10 @@ class LegacyCarrier implements Carrier {
     const { href, origin } = this.target.url;
     const url = URL.canParse(data, href) ? new URL(data, href) : undefined;
     if (url?.origin === origin) return url;
-    throw new ConnectionError('protocol', `${href} wants messages at ${JSON.stringify(data)}, which is another origin.`);
+    throw new ConnectionError(
+      'protocol',
+      `${href} wants messages at ${JSON.stringify(data)}, which is another origin.`,
+    );
   }
 }
 
