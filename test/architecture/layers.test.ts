@@ -21,7 +21,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'hosting.ts': ['kernel', 'registry'],
   'secrets.ts': ['kernel'],
   'notifier.ts': ['kernel'],
-  'providers.ts': ['transports', 'kernel', 'registry', 'metadata', 'protocol'],
+  'providers.ts': ['transform.ts', 'transports', 'kernel', 'registry', 'metadata', 'protocol'],
   'plugins.ts': ['providers.ts', 'transports', 'kernel', 'protocol'],
   'options.ts': [
     'hosting.ts',
@@ -53,7 +53,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'protocol',
     'decorators (types)',
   ],
-  'added-members.ts': ['registry', 'metadata', 'protocol'],
+  'added-members.ts': ['transform.ts', 'registry', 'metadata', 'protocol'],
+  'transform.ts': ['kernel', 'registry', 'protocol'],
   'open-transports.ts': ['providers.ts', 'hooks.ts', 'transports', 'kernel', 'registry', 'protocol'],
   'source.ts': [],
   'plugin.ts': [
@@ -76,6 +77,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'notifier.ts',
     'options.ts',
     'providers.ts',
+    'transform.ts',
     'decorators',
     'interceptors',
     'transports',

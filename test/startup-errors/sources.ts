@@ -1,4 +1,6 @@
-import { type Mistakes, serverOf, untyped } from './table.js';
+import { Prompt, Tool } from '@decorum/core';
+
+import { type Mistakes, serverOf, start, untyped } from './table.js';
 
 const SOURCE = 'proxy(https://mcp.example.com)';
 
@@ -16,8 +18,27 @@ const adding =
 const relaying = (entry: unknown, options: object = {}, kind = 'tool') =>
   adding([{ kind, key: 'pay', entry }], options);
 
+const AMOUNT = {
+  type: 'object',
+  properties: { amount: { type: 'integer' }, note: { type: 'string' } },
+  anyOf: [{ required: ['note'] }, {}],
+};
+
 const inputSchema = { type: 'object' };
 const publicTool = { kind: 'tool', key: 'pay', options: { name: 'a', public: true } };
+
+class Billing {
+  @Tool({ input: AMOUNT }) pay() {}
+
+  @Prompt() remind() {
+    return '';
+  }
+
+  @Tool({ public: true }) list() {}
+}
+
+/** Serves a provider with this transform. */
+const transforming = (transform: unknown) => start({ provider: Billing, transform });
 
 /** Members from outside. */
 export const SOURCES: Mistakes = {
@@ -29,6 +50,7 @@ export const SOURCES: Mistakes = {
     ],
   ],
   DECORUM_INVALID_NAME: [
+    ['a new name with a blank', transforming({ pay: { name: 'p ay' } }), 'from A–Z, a–z, 0–9, "_", "-" and "."'],
     [
       'names of another server with blanks, or too long with the prefix',
       [relaying({ name: 'p a y', inputSchema }), relaying({ name: 'p'.repeat(128), inputSchema }, { prefix: 'x' })],
@@ -88,6 +110,52 @@ export const SOURCES: Mistakes = {
       'a public member of a source with scopes',
       adding([publicTool], { scopes: ['read'] }),
       `${SOURCE}.pay: \`public\` is true, but ... Remove it, or the \`scopes\` of its provider`,
+    ],
+    [
+      'a transform that is none',
+      [transforming([]), transforming('pay'), transforming(null), adding([], { transform: 1 })],
+      "`transform` is not an object. Write `transform: { pay: { name: 'pay_invoice' }, refund: false }`, or a function",
+    ],
+    [
+      'transforms of one provider, twice',
+      start({ provider: { provider: Billing, transform: {} }, transform: {} }),
+      '`transform` is given twice. Write one function that makes both changes',
+    ],
+    [
+      'a change of a member that is not there',
+      transforming({ pays: false }),
+      'Billing: `transform` has "pays", which is no member. Use the known ones: "remind", "pay", "list"',
+    ],
+    [
+      'a fixed argument that is not there',
+      transforming({ pay: { fix: { currency: 'EUR' } } }),
+      'Billing.pay (transform): `fix` has "currency", which is no argument. Use the known ones: "amount", "note"',
+    ],
+    [
+      'a fixed argument that does not fit its schema',
+      transforming({ pay: { fix: { amount: 'EUR' } } }),
+      '`fix` does not fit the schema: amount must be an integer. Correct the value',
+    ],
+    [
+      'a fixed argument that other keywords name',
+      transforming({ pay: { fix: { note: 'x' } } }),
+      '`fix` has "note", which `anyOf` of the schema may name too. Leave it to the client',
+    ],
+    [
+      'an argument of a prompt, fixed without one',
+      transforming({ remind: { fix: { tone: 'kind' } } }),
+      '`fix` has "tone", which is no argument. Use the known ones: none',
+    ],
+    [
+      'changes that prompts cannot have',
+      [transforming({ remind: { annotations: {} } }), transforming({ remind: { outputSchema: false } })],
+      'is not for a prompt. Remove it',
+    ],
+    ['a change with a misspelled option', transforming({ pay: { nam: 'x' } }), '`nam` is not an option. Write `name`'],
+    [
+      'scopes for a public member',
+      transforming({ list: { scopes: ['a'] } }),
+      'Billing.list (transform): `scopes` are given, but the member is `public`. Remove one of them',
     ],
     ['a segment with a slash', adding([], { uriPrefix: 'a/b' }), '`uriPrefix` is "a/b", but must be ... Correct it'],
   ],

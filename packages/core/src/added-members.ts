@@ -4,6 +4,8 @@ import type { MemberRecord, RelayedRecord } from './metadata/records.js';
 import type { Access } from './protocol/wire.js';
 import { type Offered, type Provider, requireScopes } from './registry/plan.js';
 import { requireTags } from './registry/tags.js';
+import { requireTransform } from './registry/transforms.js';
+import type { Transform } from './transform.js';
 
 /** A member that is added from outside: what a decorator writes down, or the list entry of another server. */
 export type AddedMember = MemberRecord<'tool' | 'prompt' | 'resource' | 'completion'> | RelayedRecord;
@@ -30,6 +32,8 @@ export interface AddMembersOptions {
   readonly scopes?: readonly string[];
   /** Tags of each of the members, in addition to the member's own. */
   readonly tags?: readonly string[];
+  /** What to change of the members. */
+  readonly transform?: Transform;
   /** What to declare to clients even while there is no such member, because members may come later. */
   readonly offers?: readonly Offered[];
   /**
@@ -47,6 +51,7 @@ const OPTIONS: OptionTypes<AddMembersOptions> = {
   access: 'function',
   scopes: 'array',
   tags: true,
+  transform: true,
   offers: 'array',
   onInvalid: 'function',
 };
@@ -61,9 +66,18 @@ export function addedMembers(
   options: AddMembersOptions = {},
 ): Provider {
   requireOptions('addMembers', options, OPTIONS);
-  const { source = 'addMembers', prefix = '', separator = '_', uriPrefix = prefix, scopes = [], tags = [] } = options;
+  const {
+    source = 'addMembers',
+    prefix = '',
+    separator = '_',
+    uriPrefix = prefix,
+    scopes = [],
+    tags = [],
+    transform,
+  } = options;
   requireScopes(scopes, source);
   requireTags(tags, source);
+  requireTransform(transform, source);
   if (!/^[\w.~-]*$/.test(uriPrefix)) {
     const problem = `is "${uriPrefix}", but must be letters, digits, "-", ".", "_" and "~". Correct it`;
     throw invalidOption(source, 'uriPrefix', problem);
@@ -84,6 +98,7 @@ export function addedMembers(
     access: options.access,
     scopes,
     tags,
+    transform,
     offers: options.offers,
     onInvalid: options.onInvalid,
     records: records.flatMap((record) => ('entry' in record ? [] : [record])),

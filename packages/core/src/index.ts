@@ -111,6 +111,8 @@ export type { ProviderClass, ProviderEntry, ProviderSource, Resolve } from './pr
 export type { MemberHost, UncheckedInput } from './registry/member-host.js';
 export type { ListingMode, ListName } from './registry/registry.js';
 export type { Notifier } from './notifier.js';
+export type { MemberChange, Transform } from './transform.js';
+export type { TransformedMember } from './registry/change.js';
 export { type Lifecycle, McpServer, type Registration } from './server.js';
 export { connectMemory, type MemoryConnection, type MemoryOptions } from './transports/memory.js';
 export { serveStdio, type StdioConnection } from './transports/stdio.js';

@@ -7,6 +7,8 @@ import { startupError } from './protocol/errors.js';
 import { type Provider, requireScopes } from './registry/plan.js';
 import type { MemberHost } from './registry/member-host.js';
 import { requireTags } from './registry/tags.js';
+import { requireTransform } from './registry/transforms.js';
+import type { Transform } from './transform.js';
 import { HOST } from './transports/transport.js';
 
 /** A provider class with any constructor, as containers expect it. */
@@ -34,6 +36,8 @@ export interface ProviderEntry {
    * provider cannot have `onStart` or `onClose`. By default, all calls share one instance.
    */
   readonly scope?: 'request';
+  /** What to change of its members: their names, descriptions, arguments or results. `false` hides one. */
+  readonly transform?: Transform;
   /** For frameworks that run the members of an instance themselves. */
   readonly host?: MemberHost;
 }
@@ -48,6 +52,7 @@ const ENTRY_OPTIONS: Readonly<Record<keyof ProviderEntry, true>> = {
   scopes: true,
   tags: true,
   scope: true,
+  transform: true,
   host: true,
 };
 
@@ -120,13 +125,19 @@ export class Providers {
     const { scopes = [], tags = [], host } = entry as Pick<ProviderEntry, 'scopes' | 'tags' | 'host'>;
     if ('scopes' in entry) requireScopes(entry.scopes, name);
     if ('tags' in entry) requireTags(entry.tags, name);
+    const transform = 'transform' in entry ? entry.transform : undefined;
+    requireTransform(transform, name);
     const inner = this.read(provider, isScoped || scope !== undefined);
+    if (transform !== undefined && inner.transform !== undefined) {
+      throw invalidOption(name, 'transform', 'is given twice. Write one function that makes both changes');
+    }
     return {
       ...inner,
       prefix: prefix + inner.prefix,
       uriPrefix: uriPrefix + inner.uriPrefix,
       scopes: [...scopes, ...(inner.scopes ?? [])],
       tags: [...tags, ...(inner.tags ?? [])],
+      transform: transform ?? inner.transform,
       ...(host && { host }),
     };
   }

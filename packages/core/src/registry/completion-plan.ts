@@ -20,6 +20,8 @@ export interface Completable {
   readonly where: string;
   /** Argument names. */
   readonly variables: readonly string[];
+  /** Arguments that clients neither see nor set. */
+  readonly fixed?: JsonObject;
   /** Completions by argument name. */
   readonly completions: Map<string, Complete>;
 }

@@ -21,6 +21,7 @@ import { pick } from '../protocol/revisions/fields.js';
 import { isScope, type Need, OPEN } from '../protocol/scopes.js';
 import type { CacheHint } from '../protocol/revisions/revision.js';
 import type { Access } from '../protocol/wire.js';
+import type { Changes } from './change.js';
 import { type AddedOptions, checkOptions } from './check-options.js';
 import { everyAccess } from './every-access.js';
 import { checkParameters, inferredInput } from './inferred-input.js';
@@ -53,6 +54,8 @@ export interface Provider {
   readonly records?: readonly MemberRecord[];
   /** Members of another server. Set if the provider is a source of members, even if it has none of another server. */
   readonly relayed?: readonly RelayedRecord[] | undefined;
+  /** What to change of the members. */
+  readonly transform?: Changes | undefined;
   /** What to declare even while there is no such member. */
   readonly offers?: readonly Offered[] | undefined;
   /** Told of each member of another server that is invalid, and left out. Without it, one makes all of them fail. */

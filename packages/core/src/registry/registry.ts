@@ -3,6 +3,7 @@ import { startupError } from '../protocol/errors.js';
 import type { Resource } from '../protocol/model.js';
 import type { AddedOptions } from './check-options.js';
 import { addCompletion, type Completable } from './completion-plan.js';
+import { duplicate } from './duplicate.js';
 import { type Admits, type Condition, conditionsOf, isHidden, Listing } from './listing.js';
 import type { Listed } from './page.js';
 import { type Caller, type Member, memberOf, type Offered, type Plan, type Provider } from './plan.js';
@@ -18,6 +19,8 @@ import {
   type Variables,
 } from './resource-plan.js';
 import { Tags } from './tags.js';
+import type { AnyPlan } from './transformed.js';
+import { Transforms } from './transforms.js';
 import { compileTool, type ToolDefaults, type ToolPlan } from './tool-plan.js';
 
 /** The lists that have change notifications. */
@@ -50,6 +53,7 @@ interface Added {
   readonly completable: Map<string, Completable>;
   /** Whether no class declares the members. */
   readonly isSource: boolean;
+  readonly transforms: Transforms;
 }
 
 /** The plans of one server, by name or URI. */
@@ -92,7 +96,8 @@ export class Registry {
       throw startupError('DECORUM_NO_MEMBERS', provider.cls.name || 'A class without a name');
     const { options } = this.defaults.extended ?? {};
     const members = records.map((record) => memberOf(provider, record, options));
-    const added: Added = { undo: [], plans: [], completable: new Map(), isSource: relayed !== undefined };
+    const transforms = new Transforms(provider, this.defaults.extended);
+    const added: Added = { undo: [], plans: [], completable: new Map(), isSource: relayed !== undefined, transforms };
     const rollBack = () => {
       for (const step of added.undo) step();
     };
@@ -103,6 +108,7 @@ export class Registry {
       for (const member of members) if (member.kind === 'tool') this.addMember(member, added);
       // completions come last, because they refer to other members
       for (const member of members) if (member.kind === 'completion') addCompletion(member, added.completable);
+      transforms.requireAllKnown();
     } catch (error) {
       rollBack();
       throw error;
@@ -184,26 +190,35 @@ export class Registry {
     }
   }
 
+  /** A compiled member as it is served; undefined if the provider's transform hides it. */
+  private servedOf<P extends AnyPlan>(compiled: P, { transforms }: Added): P | undefined {
+    const plan = transforms.apply(compiled);
+    return plan && this.tags.guarded(plan);
+  }
+
   private putTool(compiled: ToolPlan, added: Added): void {
-    const plan = this.tags.guarded(compiled);
+    const plan = this.servedOf(compiled, added);
+    if (plan === undefined) return;
     put('tool', this.tools, { plan, added });
     added.plans.push({ list: 'tools', plan });
   }
 
   private putPrompt(key: string, compiled: PromptPlan, added: Added): void {
-    const plan = this.tags.guarded(compiled);
+    added.completable.set(key, compiled);
+    const plan = this.servedOf(compiled, added);
+    if (plan === undefined) return;
     put('prompt', this.prompts, { plan, added });
     added.plans.push({ list: 'prompts', plan });
-    added.completable.set(key, plan);
   }
 
   private putResource(key: string, compiled: ResourcePlan | TemplatePlan, added: Added): void {
-    const plan = this.tags.guarded(compiled);
+    if ('template' in compiled) added.completable.set(key, compiled);
+    const plan = this.servedOf(compiled, added);
+    if (plan === undefined) return;
     if ('template' in plan) {
       const twin = [...this.templates.values()].find((other) => shapeOf(other.key) === shapeOf(plan.key));
-      if (twin) throw duplicate('resource template', plan, { other: twin, added });
+      if (twin) throw duplicate('resource template', plan, { other: twin, isSource: added.isSource });
       put('resource template', this.templates, { plan, added });
-      added.completable.set(key, plan);
     } else {
       put('resource', this.resources, { plan, added });
     }
@@ -238,31 +253,6 @@ function listsOf(plans: Pick<Registry, 'tools' | 'prompts' | 'resources' | 'temp
   };
 }
 
-const duplicate = (
-  kind: string,
-  { key, where }: Plan<unknown>,
-  { other, added }: { readonly other: Plan<unknown>; readonly added: Added },
-) =>
-  startupError('DECORUM_DUPLICATE_NAME', kind, key, {
-    one: other.where,
-    other: where,
-    remedy: duplicateRemedy(kind, { where, other: other.where, isSource: added.isSource }),
-  });
-
-function duplicateRemedy(
-  kind: string,
-  { where, other, isSource }: { readonly where: string; readonly other: string; readonly isSource: boolean },
-): string {
-  if (where === other && where.startsWith('addTool.')) {
-    return 'Give one of them another `name`, or first `remove()` the registration that `addTool` returned';
-  }
-  if (isSource)
-    return `Give ${where.slice(0, where.lastIndexOf('.'))} a \`prefix\`, or rename the member in its \`transform\``;
-  const again = where === other ? 'List the provider once. To serve it twice, g' : 'G';
-  if (!kind.startsWith('resource')) return `${again}ive one of them another \`name\`, or its provider a \`prefix\``;
-  return `${again}ive one of them another URI, or its provider a \`uriPrefix\`: \`{ provider, prefix: 'eu_', uriPrefix: 'eu+' }\``;
-}
-
 /**
  * A template with all variables renamed to `x`, except query parameters, whose names appear in URIs. Templates of equal
  * shape match the same URIs.
@@ -278,7 +268,7 @@ function put<P extends Plan<unknown>>(
 ): void {
   const { key } = plan;
   const other = plans.get(key);
-  if (other) throw duplicate(kind, plan, { other, added });
+  if (other) throw duplicate(kind, plan, { other, isSource: added.isSource });
   plans.set(key, plan);
   added.undo.push(() => plans.delete(key));
 }

@@ -3,12 +3,19 @@ import { excerpt, isObject, type JsonObject } from '@decorum/schema/internal';
 import { optionalObject, requireOneOf, requireString, requireUri } from '../../protocol/checks.js';
 import { McpError } from '../../protocol/errors.js';
 import { withFailureCause } from '../../protocol/failure-cause.js';
-import type { CompleteResult } from '../../registry/completion-plan.js';
+import type { Completable, CompleteResult } from '../../registry/completion-plan.js';
 import type { PromptPlan } from '../../registry/prompt-plan.js';
 import type { Registry, ResourceMatch } from '../../registry/registry.js';
 import { isVisible } from '../admission.js';
 import { CompletionContext } from '../completion-context.js';
 import type { Method, MethodParts } from './method.js';
+
+type Strings = Readonly<Record<string, string>>;
+
+const NO_COMPLETIONS: Pick<Completable, 'completions' | 'variables' | 'fixed'> = {
+  completions: new Map(),
+  variables: [],
+};
 
 const NO_VALUES: CompleteResult = { completion: { values: [] } };
 
@@ -24,8 +31,9 @@ export function completionMethods({ registry, members, results, reporter }: Meth
       const type = requireOneOf(ref['type'], 'ref.type', ['ref/prompt', 'ref/resource']);
       const named = type === 'ref/prompt' ? requireString(ref, 'name') : requireUri(ref);
       const target = findTarget(registry, type, named) ?? unknownTarget(type, named);
-      const complete = 'completions' in target ? target.completions.get(name) : undefined;
-      const context = new CompletionContext(exchange, filledIn(params));
+      const { completions, variables, fixed } = 'completions' in target ? target : NO_COMPLETIONS;
+      const complete = variables.includes(name) ? completions.get(name) : undefined;
+      const context = new CompletionContext(exchange, { ...filledIn(params), ...(fixed as Strings) });
       const outcome = members.run<CompleteResult>(exchange, {
         kind: 'completion',
         name: named,
@@ -57,8 +65,8 @@ function unknownTarget(type: string, name: string): never {
     : withFailureCause(new McpError('invalid-params', `Unknown resource template: ${excerpt(name)}`), 'not-found');
 }
 
-function filledIn(params: JsonObject): Readonly<Record<string, string>> {
+function filledIn(params: JsonObject): Strings {
   const args = optionalObject(optionalObject(params, 'context') ?? {}, 'arguments') ?? {};
   for (const name of Object.keys(args)) requireString(args, name);
-  return args as Readonly<Record<string, string>>;
+  return args as Strings;
 }
