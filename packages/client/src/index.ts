@@ -22,3 +22,5 @@ export type {
 } from './questions.js';
 export type { AskingCall, Notification, RequestOptions } from './request.js';
 export type { ConnectTarget } from './target.js';
+export { proxy } from './proxy/proxy.js';
+export type { ProxyFilter, ProxyLimits, ProxyOptions } from './proxy/proxy-options.js';

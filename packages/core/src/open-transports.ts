@@ -33,13 +33,15 @@ export class OpenTransports {
 
   /** What transports use of the server. */
   port(fixed: Pick<HostPort, 'routes' | 'hit' | 'sharing'>): HostPort {
-    const { reporter } = this.parts;
+    const { reporter, events } = this.parts;
     return {
       ...fixed,
       open: (create) => this.#open(create),
       detach: (transport) => void this.#transports.delete(transport),
       report: (error, message) => void reporter.report(error, undefined, message),
       showStacks: () => reporter.showStacks(),
+      follow: (follower) => events.sources.join(follower),
+      instruct: (text) => events.sources.instruct(text),
       warn: (message) => reporter.warn({}, message),
     };
   }

@@ -4,6 +4,7 @@ import type { Condition } from '../registry/listing.js';
 import type { HiddenChanges, ListName } from '../registry/registry.js';
 import { meetsAll, type Reader } from './admission.js';
 import type { Change, ChangeBus } from './change-bus.js';
+import { SourceLinks } from './source-links.js';
 
 /** The lists whose changes clients are notified of. */
 export const LISTS: readonly ListName[] = ['tools', 'prompts', 'resources'];
@@ -45,16 +46,24 @@ export class Events {
   private timer: NodeJS.Timeout | undefined;
   private subscription: ReturnType<ChangeBus['subscribe']> | undefined;
 
-  constructor(private readonly options: EventsOptions) {}
+  /** What sources of members do besides adding members. */
+  readonly sources: SourceLinks;
+
+  constructor(private readonly options: EventsOptions) {
+    this.sources = new SourceLinks(() => this.followed(), options.report);
+  }
 
   join(listener: Listener): void {
     this.listeners.add(listener);
+    // a session of another process may follow resources already
+    void this.sources.follow(listener.followed);
     // subscribe to the bus with the first listener: before that, there is nobody to notify
     if (this.subscription === undefined) void this.subscribe();
   }
 
   leave(listener: Listener): void {
     this.listeners.delete(listener);
+    this.sources.review();
   }
 
   /** Publishes a change on the bus. */
@@ -89,6 +98,10 @@ export class Events {
   close(): void {
     const { subscription } = this;
     if (subscription !== undefined) attempt(async () => (await subscription)(), this.options.report);
+  }
+
+  private *followed(): Generator<string, void, void> {
+    for (const { followed } of this.listeners) yield* followed;
   }
 
   private async subscribe(): Promise<void> {

@@ -264,3 +264,13 @@ export function requireScopes(scopes: unknown, where: string): asserts scopes is
   const problem = `has ${excerpt(String(JSON.stringify(scopes[index])))}, which is not a scope. Use ASCII characters without spaces, '"' and "\\", one scope per string`;
   throw invalidOption(where, 'scopes', problem);
 }
+
+/** Leaves out what is invalid, if its provider wants to be told of it. */
+export function tolerating({ onInvalid }: Provider, add: () => void): void {
+  try {
+    add();
+  } catch (error) {
+    if (onInvalid === undefined) throw error;
+    onInvalid(error as Error);
+  }
+}

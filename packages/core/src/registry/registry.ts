@@ -107,7 +107,9 @@ export class Registry {
       for (const member of members) if (member.kind !== 'tool') this.addMember(member, added);
       for (const member of members) if (member.kind === 'tool') this.addMember(member, added);
       // completions come last, because they refer to other members
-      for (const member of members) if (member.kind === 'completion') addCompletion(member, added.completable);
+      for (const member of members) {
+        if (member.kind === 'completion') tolerating(provider, () => addCompletion(member, added.completable));
+      }
       transforms.requireAllKnown();
     } catch (error) {
       rollBack();
@@ -180,14 +182,11 @@ export class Registry {
 
   private addRelayed(provider: Provider, record: RelayedRecord, added: Added): void {
     const { key } = record;
-    try {
+    tolerating(provider, () => {
       if (record.kind === 'tool') this.putTool(relayedTool(provider, record, this.defaults.extended), added);
       else if (record.kind === 'prompt') this.putPrompt(key, relayedPrompt(provider, record), added);
       else this.putResource(key, relayedResource(provider, record), added);
-    } catch (error) {
-      if (provider.onInvalid === undefined) throw error;
-      provider.onInvalid(error as Error);
-    }
+    });
   }
 
   /** A compiled member as it is served; undefined if the provider's transform hides it. */

@@ -2,6 +2,7 @@ import { invalidOption } from '@decorum/schema/internal';
 
 import type { Sharing } from '../kernel/cluster.js';
 import type { Kernel } from '../kernel/kernel.js';
+import type { Follower } from '../kernel/source-links.js';
 import { startupError } from '../protocol/errors.js';
 import type { ReachedLimit } from '../protocol/limits.js';
 import { isScope } from '../protocol/scopes.js';
@@ -46,6 +47,10 @@ export interface HostPort {
   hit(hit: ReachedLimit): void;
   /** Makes the default logger write errors with their stacks, as it does on a terminal. For tests. */
   showStacks?(): void;
+  /** Adds a source of members that wants to know which resources clients follow. */
+  follow(follower: Follower): void;
+  /** Adds a text to the server's instructions. It is asked for each time; undefined adds nothing. */
+  instruct(text: () => string | undefined): void;
   /** Logs a warning for the operator. */
   warn(message: string): void;
   /** What the server shares with other processes. */

@@ -12,7 +12,8 @@ import type { Method, MethodParts } from './method.js';
 
 /** `initialize`, `ping`, `logging/setLevel` and `server/discover`. */
 export function lifecycleMethods({ registry, server, results, ...parts }: MethodParts): Record<string, Method> {
-  const { instructions, extensions, experimental, cache } = parts;
+  const { extensions, experimental, cache, events } = parts;
+  const instructions = () => events.sources.instructions(parts.instructions);
   const declared = experimental && { experimental };
   // what an extension declares may depend on the caller
   const isPersonal = extensions.some((extension) => extension.capabilities !== undefined);
@@ -26,7 +27,7 @@ export function lifecycleMethods({ registry, server, results, ...parts }: Method
         protocolVersion: revision.id,
         capabilities: extendedBy(extensions, exchange, revision.capabilities({ ...offered, ...declared })),
         serverInfo: revision.implementation(server),
-        instructions,
+        instructions: instructions(),
       });
     },
 
@@ -39,7 +40,11 @@ export function lifecycleMethods({ registry, server, results, ...parts }: Method
       const { revision } = exchange;
       const offered = revision.capabilities({ ...capabilitiesOf(registry, true), ...declared });
       const capabilities = extendedBy(extensions, exchange, offered);
-      return results.write(revision, { supportedVersions: REVISION_IDS, capabilities, instructions }, hint);
+      return results.write(
+        revision,
+        { supportedVersions: REVISION_IDS, capabilities, instructions: instructions() },
+        hint,
+      );
     },
   };
 }

@@ -31,7 +31,7 @@ interface Honored {
 }
 
 async function honored(asked: JsonObject, parts: MethodParts, exchange: Exchange): Promise<Honored> {
-  const { registry, limits } = parts;
+  const { registry, limits, events } = parts;
   const { offered } = registry;
   const lists = LISTS.filter((list) => asked[fieldOf(list)] === true && offered.has(list));
   const uris = asked['resourceSubscriptions'] ?? [];
@@ -41,6 +41,7 @@ async function honored(asked: JsonObject, parts: MethodParts, exchange: Exchange
   requireFew(uris, limits.maxSubscriptions);
   const isFollowing = uris.length > 0 && offered.has('resources');
   const followed = isFollowing ? await visible(uris, parts, exchange) : [];
+  await events.sources.follow(followed);
   // last, because what is published before the acknowledgement is lost
   const extended = await followedOf(asked, parts, exchange);
   return {

@@ -65,7 +65,7 @@ export function resourceMethods({
 }
 
 /** `resources/subscribe` and `resources/unsubscribe`, for peers with memory. */
-export function subscriptionMethods({ registry, reporter }: MethodParts): Record<string, Method> {
+export function subscriptionMethods({ registry, reporter, events }: MethodParts): Record<string, Method> {
   return {
     async 'resources/subscribe'(exchange) {
       const uri = requireUri(exchange.params);
@@ -75,11 +75,15 @@ export function subscriptionMethods({ registry, reporter }: MethodParts): Record
         unknownResource(uri);
       }
       await memoryOf(exchange)?.subscribe(uri);
+      await events.sources.follow([uri]);
       return EMPTY;
     },
 
     'resources/unsubscribe': (exchange) =>
-      andThen(memoryOf(exchange)?.unsubscribe(requireUri(exchange.params)), () => EMPTY),
+      andThen(memoryOf(exchange)?.unsubscribe(requireUri(exchange.params)), () => {
+        events.sources.review();
+        return EMPTY;
+      }),
   };
 }
 

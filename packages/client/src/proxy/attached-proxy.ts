@@ -1,0 +1,124 @@
+// a test may have replaced the global timers
+import { clearTimeout, setTimeout } from 'node:timers';
+
+import type { McpServer } from '@decorum/core';
+import { type Host, hostOf } from '@decorum/core/transport';
+
+import type { ConnectTarget } from '../target.js';
+import { FollowedResources } from './followed-resources.js';
+import { addingOptions, nameOf, type ProxyOptions, type Taken, upstreamOptions } from './proxy-options.js';
+import { Relay } from './relay.js';
+import { SharedLists } from './shared-lists.js';
+import { Uris } from './uris.js';
+import { type UpstreamEvent, Upstreams } from './upstream/upstreams.js';
+
+/** Milliseconds that a server waits for the lists of its upstream before it starts without them. */
+const START_MS = 5000;
+
+/** What a proxy is made of. */
+export interface ProxyParts {
+  readonly server: McpServer;
+  /** What errors and logs call the proxy. */
+  readonly where: string;
+  readonly target: ConnectTarget;
+  readonly options: ProxyOptions;
+  readonly taken: Taken;
+}
+
+/** A proxy that has been added to a server. */
+export class AttachedProxy {
+  private readonly upstreams: Upstreams;
+  private readonly lists: SharedLists;
+  private readonly followed: FollowedResources;
+  private isDown = false;
+  /** Called once the lists have been read for the first time. */
+  private ready = () => {};
+
+  constructor(private readonly parts: ProxyParts) {
+    const { server, where, target, options, taken } = parts;
+    this.upstreams = new Upstreams(upstreamOptions(target, options));
+    const { prefix = '', uriPrefix = prefix } = options;
+    const place = { uriPrefix: '', uriSegment: uriPrefix === '' ? undefined : uriPrefix };
+    const uris = new Uris(place, (uri) => this.lists.hasResource(uri));
+    const relay = new Relay(this.upstreams, uris, nameOf(options));
+    const adding = addingOptions(where, options);
+    const warn = (problem: string) => this.warn(problem);
+    this.lists = new SharedLists({ server, relay, taken, adding, pin: options.pin, warn });
+    this.followed = new FollowedResources({
+      uris,
+      updated: (uri) => server.notify.resourceUpdated(uri),
+      listsChanged: () => this.lists.changed(),
+    });
+    server.addMembers([], {}, { ...adding, offers: offersOf(options) });
+    this.host.follow({
+      follow: async (uri) => await this.followed.follow(uri),
+      review: (isFollowed) => this.followed.review(isFollowed),
+    });
+    if (options.instructions === true) this.host.instruct(() => this.instructions);
+    this.upstreams.onEvent((event) => this.happened(event));
+  }
+
+  /** Connects. The server starts without the upstream if that takes too long, or fails. */
+  async start(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, START_MS).unref();
+      this.ready = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      this.upstreams.own().catch((error: unknown) => {
+        this.down(`is not available: ${error instanceof Error ? error.message : String(error)}`);
+        this.ready();
+      });
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.upstreams.close();
+  }
+
+  private instructions: string | undefined;
+
+  private get host() {
+    return hostOf(this.parts.server as Host);
+  }
+
+  private happened(event: UpstreamEvent): void {
+    const { server, options } = this.parts;
+    if (event.kind === 'elicitation-complete') server.notify.elicitationCompleted(event.elicitationId);
+    else if (event.kind === 'down') {
+      this.down('is not available any more');
+      this.lists.closed({ isEmptied: options.whenDown === 'empty' });
+      this.followed.closed();
+    } else if (event.kind === 'up') {
+      const { client } = event;
+      if (this.isDown) this.warn('is available again');
+      this.isDown = false;
+      this.instructions = client.instructions;
+      void Promise.all([this.lists.opened(client), this.followed.opened(client)]).then(() => this.ready());
+    }
+  }
+
+  private down(problem: string): void {
+    if (!this.isDown) this.warn(problem);
+    this.isDown = true;
+  }
+
+  private warn(problem: string): void {
+    this.host.warn(`${this.parts.where} ${problem}.`);
+  }
+}
+
+/** What to declare to clients before the upstream has been asked: all that the filter leaves. */
+function offersOf({ filter = {} }: ProxyOptions) {
+  const isNothing = (names: unknown) => Array.isArray(names) && names.length === 0;
+  const { tools, prompts, resources, templates } = filter;
+  const hasResources = !isNothing(resources) || !isNothing(templates);
+  const isCompleted = !isNothing(prompts) || !isNothing(templates);
+  return [
+    ...(isNothing(tools) ? [] : (['tools'] as const)),
+    ...(isNothing(prompts) ? [] : (['prompts'] as const)),
+    ...(hasResources ? (['resources'] as const) : []),
+    ...(isCompleted ? (['completions'] as const) : []),
+  ];
+}
