@@ -48,6 +48,8 @@ async function openTarget() {
         }),
       routes: [],
       detach: (transport) => server[HOST].detach(transport),
+      follow() {},
+      instruct() {},
       report: (error) => server[HOST].report(error),
       hit: (hit) => server[HOST].hit(hit),
       warn: (message) => server[HOST].warn(message),

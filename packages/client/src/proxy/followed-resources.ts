@@ -85,7 +85,7 @@ export class FollowedResources {
 
   private async hearLists(listening: Listening): Promise<void> {
     try {
-      for await (const _change of listening) this.parts.listsChanged();
+      for await (const { method } of listening) if (method !== undefined) this.parts.listsChanged();
     } catch {
       // the connection has ended, which the proxy is told of
     }

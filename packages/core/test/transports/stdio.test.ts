@@ -287,7 +287,17 @@ const listeners = () => EVENTS.map((event) => process.listenerCount(event));
 function hostOf(report: (error: unknown) => void): Host {
   const open = () => Promise.reject(new Error('not served'));
   return {
-    [HOST]: { open, routes: [], detach() {}, hit() {}, report, warn() {}, sharing: new Sharing(undefined, []) },
+    [HOST]: {
+      open,
+      routes: [],
+      detach() {},
+      hit() {},
+      report,
+      warn() {},
+      follow() {},
+      instruct() {},
+      sharing: new Sharing(undefined, []),
+    },
   };
 }
 
