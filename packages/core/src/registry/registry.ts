@@ -6,7 +6,7 @@ import { addCompletion, type Completable } from './completion-plan.js';
 import { duplicate } from './duplicate.js';
 import { type Admits, type Condition, conditionsOf, isHidden, Listing } from './listing.js';
 import type { Listed } from './page.js';
-import { type Caller, type Member, memberOf, type Offered, type Plan, type Provider } from './plan.js';
+import { type Caller, type Member, memberOf, type Offered, type Plan, type Provider, tolerating } from './plan.js';
 import { compilePrompt, type PromptPlan } from './prompt-plan.js';
 import type { RelayedRecord } from '../metadata/records.js';
 import { relayedPrompt, relayedResource, relayedTool } from './relayed.js';
