@@ -145,7 +145,7 @@ const DIRECTION: Readonly<Record<string, readonly string[]>> = {
   tasks: ['@decorum/core', '@decorum/core/plugin', '@decorum/files'],
   // what speaks to servers
   client: [...CORE_ENTRIES, INTERNAL],
-  openapi: ['@decorum/core', '@decorum/core/plugin'],
+  openapi: ['@decorum/core', '@decorum/core/plugin', '@decorum/schema'],
   testing: [
     ...CORE_ENTRIES,
     INTERNAL,

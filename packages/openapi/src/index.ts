@@ -1,1 +1,8 @@
-export type { OpenApiOptions } from './openapi-options.js';
+export { openapi } from './openapi.js';
+export type {
+  OpenApiOptions,
+  OperationChanges,
+  OperationFilter,
+  OperationInfo,
+  RequestHeadersSource,
+} from './openapi-options.js';

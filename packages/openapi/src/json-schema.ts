@@ -1,0 +1,141 @@
+import type { JsonObject } from '@decorum/core';
+
+import { entriesOf, isObject, own } from './json.js';
+import type { OpenDocument } from './open-document.js';
+import { isUsablePattern, keywordsOf, orNull } from './schema-keywords.js';
+
+/** Whether a schema is for what is sent to the API, or for what it answers. */
+export type Direction = 'input' | 'output';
+
+/**
+ * Caps on the parts of a schema. What goes beyond is left open: models read each schema, and the whole of some documents
+ * hangs together.
+ */
+const MAX_PARTS = { input: 2000, output: 600 };
+/** What is nested deeper within one definition is left open. */
+const MAX_DEPTH = 20;
+const MAX_VALUES = 1000;
+
+const ONE = ['items', 'contains', 'not', 'if', 'then', 'else', 'propertyNames', 'unevaluatedItems'] as const;
+const LISTS = ['allOf', 'anyOf', 'oneOf', 'prefixItems'] as const;
+
+/** Converts schemas of a document to one JSON Schema 2020-12, with its definitions. */
+export class SchemaConverter {
+  readonly #names = new Map<unknown, string>();
+  readonly #taken = new Set<string>();
+  readonly #pending: (readonly [name: string, target: unknown])[] = [];
+  #left: number;
+
+  constructor(
+    private readonly document: OpenDocument,
+    private readonly direction: Direction,
+  ) {
+    this.#left = MAX_PARTS[direction];
+  }
+
+  /** Converts a schema. References lead to `definitions()`. */
+  convert(schema: unknown, depth = 0): JsonObject {
+    if (!isObject(schema)) return schema === false ? { not: {} } : {};
+    this.#left -= 1;
+    if (this.#left < 0 || depth > MAX_DEPTH) return {};
+    const ref = own(schema, '$ref') ?? own(schema, '$dynamicRef');
+    const converted = typeof ref === 'string' ? this.#reference(ref, schema) : this.#inline(schema, depth);
+    return schema['nullable'] === true ? orNull(converted) : converted;
+  }
+
+  /** The same, without a reference at the root. */
+  convertRoot(schema: unknown): JsonObject {
+    return this.convert(this.resolved(schema));
+  }
+
+  /** The schema that a schema is, or refers to. */
+  resolved(schema: unknown): JsonObject {
+    let target = schema;
+    for (let hops = 0; hops < 32 && typeof own(target, '$ref') === 'string'; hops += 1) {
+      target = this.document.references.find(own(target, '$ref') as string);
+    }
+    return isObject(target) ? target : {};
+  }
+
+  /** The definitions that the schemas converted so far refer to, directly or not. Those beyond the cap are open. */
+  definitions(): JsonObject {
+    const definitions: Record<string, JsonObject> = {};
+    for (let next = this.#pending.shift(); next !== undefined; next = this.#pending.shift()) {
+      const [name, target] = next;
+      definitions[name] = this.convert(target);
+    }
+    return definitions;
+  }
+
+  #reference(ref: string, { description, summary }: JsonObject): JsonObject {
+    const target = this.document.references.find(ref);
+    if (!isObject(target)) return {};
+    const known = this.#names.get(target);
+    const name = known ?? this.#nameOf(ref);
+    if (known === undefined) {
+      this.#names.set(target, name);
+      this.#pending.push([name, target]);
+    }
+    return { $ref: `#/$defs/${name}`, ...keywordsOf({ description: description ?? summary }, this.direction) };
+  }
+
+  #nameOf(ref: string): string {
+    const last =
+      ref
+        .slice(ref.lastIndexOf('/') + 1)
+        .replaceAll(/[^A-Za-z0-9_.-]+/g, '_')
+        .slice(0, 64) || 'schema';
+    // a member of this name would be no definition
+    const base = last === '__proto__' ? 'proto' : last;
+    let name = base;
+    for (let count = 2; this.#taken.has(name); count += 1) name = `${base}_${count}`;
+    this.#taken.add(name);
+    return name;
+  }
+
+  #inline(schema: JsonObject, depth: number): JsonObject {
+    const into = keywordsOf(schema, this.direction);
+    const part = (value: unknown) => this.convert(value, depth + 1);
+    for (const name of ONE) if (isObject(schema[name])) into[name] = part(schema[name]);
+    // a list of schemas, as older drafts have it
+    const { items } = schema;
+    for (const name of LISTS) {
+      const list = name === 'prefixItems' && Array.isArray(items) ? items : schema[name];
+      if (Array.isArray(list) && list.length > 0) into[name] = list.slice(0, MAX_VALUES).map(part);
+    }
+    this.#properties(schema, into, depth);
+    const { enum: values } = into;
+    // models read each value
+    if (Array.isArray(values) && values.length > MAX_VALUES) delete into['enum'];
+    return into;
+  }
+
+  #properties(schema: JsonObject, into: Record<string, unknown>, depth: number): void {
+    // `readOnly` fields are not sent, and `writeOnly` fields don't come back
+    const hidden = this.direction === 'input' ? 'readOnly' : 'writeOnly';
+    const entries = entriesOf(schema['properties']).filter(([name]) => name !== '__proto__');
+    const left = entries.filter(([, value]) => this.resolved(value)[hidden] !== true);
+    if (entries.length > 0) {
+      into['properties'] = Object.fromEntries(left.map(([name, value]) => [name, this.convert(value, depth + 1)]));
+    }
+    const gone = new Set(entries.filter((entry) => !left.includes(entry)).map(([name]) => name));
+    const { required } = into;
+    if (Array.isArray(required)) into['required'] = required.filter((name) => !gone.has(String(name)));
+    const { additionalProperties: more } = schema;
+    if (isObject(more)) into['additionalProperties'] = this.convert(more, depth + 1);
+    // a field that an API adds later is no mistake of its answer
+    if (typeof more === 'boolean' && this.direction === 'input') into['additionalProperties'] = more;
+    const patterns = entriesOf(schema['patternProperties']).filter(([pattern]) => isUsablePattern(pattern));
+    if (patterns.length > 0) {
+      into['patternProperties'] = Object.fromEntries(
+        patterns.map(([name, value]) => [name, this.convert(value, depth + 1)]),
+      );
+    }
+  }
+}
+
+/** A schema with the definitions that it refers to. */
+export function withDefinitions(schema: JsonObject, converter: SchemaConverter): JsonObject {
+  const definitions = converter.definitions();
+  return Object.keys(definitions).length === 0 ? schema : { ...schema, $defs: definitions };
+}
