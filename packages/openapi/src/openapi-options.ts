@@ -71,8 +71,10 @@ interface OwnOptions {
   readonly timeoutMs?: number;
 }
 
+type SharedOptions = Omit<AddMembersOptions, 'source' | 'offers' | 'onInvalid'>;
+
 /** Options of `openapi`. Those of `server.addMembers`, such as `prefix` and `access`, apply to all members. */
-export interface OpenApiOptions extends Omit<AddMembersOptions, 'source'>, OwnOptions {}
+export interface OpenApiOptions extends SharedOptions, OwnOptions {}
 
 const OWN: OptionTypes<OwnOptions> = {
   baseUrl: true,
@@ -90,7 +92,7 @@ const OWN: OptionTypes<OwnOptions> = {
 };
 
 /** The options of `server.addMembers`, which checks them. */
-const SHARED: OptionTypes<Record<'tags' | 'transform' | Exclude<keyof AddMembersOptions, 'source'>, unknown>> = {
+const SHARED: OptionTypes<SharedOptions> = {
   prefix: true,
   separator: true,
   uriPrefix: true,
