@@ -90,6 +90,14 @@ export const SERVERS: Mistakes = {
       [{ provider: [] }, 'McpServer: `provider` is not an option. Write `providers`'],
       [{ onerror: [] }, 'McpServer: `onerror` is not an option. Write `onError`'],
       [{ tools: [] }, 'McpServer: `tools` ... Remove it, or use one of name, version ... providers ... '],
+      [
+        ['admin', null, undefined].map((hiddenTags) => ({ hiddenTags })),
+        "McpServer: `hiddenTags` is not an array. Write `hiddenTags: ['admin']`",
+      ],
+      [
+        ['', 1].map((tag) => ({ hiddenTags: ['admin', tag] })),
+        'McpServer: `hiddenTags` has ... , which is not a tag. ... ',
+      ],
       [['none', true, null, ''].map((listing) => ({ listing })), "`listing` must be 'all' or 'usable'"],
       [{ coerce: 'yes' }, 'McpServer: `coerce` ... must be true or false'],
       [{ resolve: new Map() }, 'Write `resolve: (cls) => container.resolve(cls)`'],
@@ -266,6 +274,8 @@ export const PROVIDERS: Mistakes = {
         ['eu/', 'x://', '{a}', 5].map((uriPrefix) => ({ uriPrefix })),
         "Books: `uriPrefix` ... Write `uriPrefix: 'eu+'`, for example",
       ],
+      [[{ tags: 'admin' }, { tags: undefined }], 'Books: `tags` is not an array. ... '],
+      [{ tags: [''] }, 'Books: `tags` has "", which is not a tag. ... '],
       [{ scope: 'session' }, "Books: `scope` must be 'request'. Remove it to share one instance"],
     ]),
     [

@@ -36,6 +36,7 @@ export { ClientLog } from './kernel/client-log.js';
 export { CompletionContext } from './kernel/completion-context.js';
 export { Context } from './kernel/context.js';
 export { MemorySingleUse, type SingleUse } from './kernel/request-states.js';
+export type { SessionVisibility } from './kernel/session-visibility.js';
 export type { ErrorRule, ErrorRules, PublicError } from './kernel/expected.js';
 export type { ErrorOrigin } from './kernel/error-reporter.js';
 export type { Logger } from './kernel/logger.js';

@@ -37,6 +37,7 @@ import { pick } from './protocol/revisions/fields.js';
 import type { CacheHint } from './protocol/revisions/revision.js';
 import { checkCache, checkIcons } from './registry/plan.js';
 import type { ListingMode } from './registry/registry.js';
+import { requireTags } from './registry/tags.js';
 import { checkSecrets, derive, hasSecret, secretsOfEnvironment } from './secrets.js';
 
 /** Options of `McpServer`. */
@@ -60,6 +61,11 @@ export interface McpServerOptions<E extends readonly object[] = readonly Error[]
    * scopes only if they see the members that need them.
    */
   readonly listing?: ListingMode;
+  /**
+   * Members with one of these tags are hidden from everybody, until a session shows the tag with `ctx.visibility`.
+   * Defaults to none. Members may come later, so a tag may be one that no member has yet.
+   */
+  readonly hiddenTags?: readonly string[];
   /** Entries per page of a list. Defaults to 1000, because many clients never ask for a second page. */
   readonly pageSize?: number;
   /**
@@ -149,6 +155,7 @@ const OPTIONS: OptionTypes<McpServerOptions> = {
   coerce: 'boolean',
   resolve: true,
   listing: true,
+  hiddenTags: true,
   pageSize: [1, 1_000_000],
   logLevel: true,
   questionTimeoutMs: [1, DAY_MS],
@@ -188,6 +195,7 @@ export function kernelOptions(
   const { singleUse: given } = options;
   const singleUse = given === true ? (cluster?.singleUse ?? new MemorySingleUse()) : given;
   demand(['all', 'usable'].includes(listing), 'listing', "must be 'all' or 'usable'");
+  if ('hiddenTags' in options) requireTags(options.hiddenTags, 'McpServer', 'hiddenTags');
   demand(LOG_LEVELS.includes(logLevel), 'logLevel', `must be one of ${LOG_LEVELS.join(', ')}`);
   const interceptors = options.interceptors ?? [];
   demand(isListOfFunctions(interceptors), 'interceptors', 'must be an array of functions');

@@ -27,6 +27,7 @@ import type { Account } from './protocol/owner.js';
 import { OpenTransports } from './open-transports.js';
 import { checkPlugins, hooksOf, observingOf, withPlugins } from './plugins.js';
 import { Providers, type ProviderSource, requireHooks } from './providers.js';
+import { misspeltTags } from './registry/misspelt-tags.js';
 import type { Provider } from './registry/plan.js';
 import { type HiddenChanges, type ListName, Registry } from './registry/registry.js';
 import { checkTextOption } from './registry/results.js';
@@ -131,6 +132,7 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
       const port = clusterServer(options, this[HOST].report);
       this.#hooks.add({ onStart: () => cluster.open?.(port), onClose: () => cluster.close?.() });
     }
+    this.#hooks.add({ onStart: () => this.#warnOfTags(options.hiddenTags) });
     this.#openExtensions(parts.extensions, options, kernel);
     for (const plugin of plugins) this.#hooks.add(hooksOf(plugin));
     const cls = new.target;
@@ -243,6 +245,10 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
    */
   async close({ deadlineMs = 5000 }: { readonly deadlineMs?: number } = {}): Promise<void> {
     await this.#transports.close(deadlineMs);
+  }
+
+  #warnOfTags(hidden: readonly string[] = []): void {
+    for (const warning of misspeltTags(hidden, this.#registry)) this.#reporter.warn({}, warning);
   }
 
   /** Serves an entry of `providers`. */

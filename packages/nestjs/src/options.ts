@@ -106,6 +106,7 @@ const SERVER_OPTIONS: Readonly<Record<Exclude<keyof McpServerOptions, 'resolve' 
   providers: true,
   coerce: true,
   listing: true,
+  hiddenTags: true,
   pageSize: true,
   logLevel: true,
   questionTimeoutMs: true,

@@ -17,6 +17,7 @@ export { hasDefault, hasParameters } from './metadata/parameters.js';
 export { declaredRecords, lineage, parameterTypes, recordWriter } from './metadata/store.js';
 export {
   invalidOption,
+  nearest,
   type OptionType,
   type OptionTypes,
   requireExtensible,

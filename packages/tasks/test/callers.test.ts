@@ -125,6 +125,20 @@ describe('the tasks of a caller', () => {
     }
   });
 
+  it('can be read in a session only while it shows their tool', async () => {
+    const server = new McpServer({ name: 'test', version: '1.0.0', plugins: [tasks()] });
+    server.addTool({ name: 'job', task: 'required', tags: ['jobs'] }, () => 'done');
+    server.addTool({ name: 'hide' }, (_input, { visibility }) => visibility.hide('jobs'));
+    const client = await connect(server, { revision: '2025-11-25', principal: { subject: 'ann' } });
+    const { task } = await client.request<{ task: { taskId: string } }>('tools/call', { name: 'job', task: {} });
+    const { taskId } = task;
+    expect(await client.request('tasks/get', { taskId })).toMatchObject({ taskId });
+    await client.callTool('hide');
+    const missing = 'There is no such task, or it has expired.';
+    await expect(client.request('tasks/get', { taskId })).rejects.toThrow(missing);
+    await server.close();
+  });
+
   it('can be read without credentials if they were started without', async () => {
     const { start, until, send } = await served(() => 'done', { public: true });
     const taskId = await start();

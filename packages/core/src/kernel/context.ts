@@ -27,6 +27,7 @@ import { collect } from './collect.js';
 import { Handled } from './handled.js';
 import * as questions from './questions.js';
 import type { ElicitResult, ElicitUrlResult, SampleResult } from './questions.js';
+import { SessionVisibility } from './session-visibility.js';
 import { effectKey, sleep } from './effect-steps.js';
 
 /** The key of the request behind a context. A symbol, so that it isn't offered to handlers. */
@@ -118,6 +119,14 @@ export class Context {
   /** The authenticated caller. */
   get principal(): Principal | undefined {
     return this.#exchange.wire.principal;
+  }
+
+  /**
+   * Shows and hides members in this session by their tags. Without a session, its methods reject: let `access` decide
+   * then.
+   */
+  get visibility(): SessionVisibility {
+    return new SessionVisibility(this.#exchange);
   }
 
   /**

@@ -81,6 +81,11 @@ export class Events {
     this.flushSoon();
   }
 
+  /** Tells a session of lists in which only members have changed that it may not see. */
+  announceHidden(listener: Listener, changes: HiddenChanges, announce: (list: ListName) => void): void {
+    for (const [list, members] of changes) this.notifyIfSeen(listener, members, () => announce(list));
+  }
+
   /** Tells a listener to read all lists again. */
   announceLists(listener: Listener): void {
     const offered = this.options.offered();

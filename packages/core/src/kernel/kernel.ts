@@ -24,6 +24,7 @@ import { ExtensionMethods } from './methods/extensions.js';
 import type { KernelParts, Method } from './methods/method.js';
 import { protocolMethods } from './methods/protocol.js';
 import { Results } from './results.js';
+import { tagsOfSessions } from './tags-of-sessions.js';
 import type { Unopened } from './unopened.js';
 
 /** The steps of a kernel that plugins wrap. */
@@ -79,7 +80,8 @@ export class Kernel implements Steps {
       subjectOf: (method, revision) => this.extensions.find(method, revision)?.subject,
     };
     const extended = tellingSessions(parts);
-    this.sessionMeans = { ...parts, extended, join: (session) => events.join(session) };
+    const join = (session: Session) => events.join(session);
+    this.sessionMeans = { ...parts, ...tagsOfSessions(parts), extended, join };
     this.steps = wrap?.(this) ?? this;
     const open = this.open.bind(this);
     this.batches = new Batches({ ...parts, open, kernel: this, judge: this.judge, steps: this.steps });

@@ -48,6 +48,9 @@ export const MAX_KEPT_CHARS = 8192;
 /** Cap on the characters of a tag. */
 export const MAX_TAG_CHARS = 64;
 
+/** Cap on the tags that a session shows and hides. */
+export const MAX_SESSION_TAGS = 100;
+
 /** Whether a value can be a tag of members. */
 export const isTag = (value: unknown): value is string =>
   typeof value === 'string' && value !== '' && value.length <= MAX_TAG_CHARS;

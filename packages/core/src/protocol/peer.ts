@@ -26,6 +26,9 @@ export interface Tickets {
   issue(visit: UrlElicitation): string;
 }
 
+/** What a session shows and hides from now on; undefined for nothing out of the ordinary. */
+export type VisibilityChange = (now: TagVisibility | undefined) => TagVisibility | undefined;
+
 /** State that a session keeps for its client. Methods resolve once the change is saved. */
 export interface Memory {
   /** The only principal that may use it; undefined while its session is anonymous. */
@@ -34,6 +37,11 @@ export interface Memory {
   /** @throws {McpError} `invalid-params` if the client has too many subscriptions */
   subscribe(uri: string): void | Promise<void>;
   unsubscribe(uri: string): void | Promise<void>;
+  /**
+   * Changes which tags are shown and hidden, and tells the client of the lists that this changes.
+   * @param change returns what holds from now on. It is called again if another process has changed it, too
+   */
+  changeVisibility(change: VisibilityChange): Promise<void>;
 }
 
 /** A request whose handler asks the client: an exchange, as its peer sees it. */

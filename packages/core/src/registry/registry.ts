@@ -1,4 +1,5 @@
 import { scanMembers } from '../metadata/scan.js';
+import type { TaggedCaller } from '../protocol/access-caller.js';
 import { startupError } from '../protocol/errors.js';
 import type { Resource } from '../protocol/model.js';
 import type { AddedOptions } from './check-options.js';
@@ -18,7 +19,8 @@ import {
   type TemplatePlan,
   type Variables,
 } from './resource-plan.js';
-import { Tags } from './tags.js';
+import { shapeOf } from './template-shape.js';
+import { beyondTags, Tags } from './tags.js';
 import type { AnyPlan } from './transformed.js';
 import { Transforms } from './transforms.js';
 import { compileTool, type ToolDefaults, type ToolPlan } from './tool-plan.js';
@@ -129,6 +131,29 @@ export class Registry {
     return isHidden(plan, this.onlyUsable);
   }
 
+  /** Makes tags a condition from now on, because a session hides some. Members with tags are replaced by guarded ones. */
+  useTags(): void {
+    if (this.tags.isUsed) return;
+    this.tags.isUsed = true;
+    this.tags.guardAll(this.tools);
+    this.tags.guardAll(this.prompts);
+    this.tags.guardAll(this.resources);
+    this.tags.guardAll(this.templates);
+    this.relist();
+  }
+
+  /** The lists that differ between two callers because of tags, with the other conditions for seeing what differs. */
+  differences(...callers: readonly [TaggedCaller, TaggedCaller]): HiddenChanges {
+    const { tools, prompts, resources, templates } = this;
+    const lists = { tools: [tools], prompts: [prompts], resources: [resources, templates] };
+    const differing = Object.entries(lists).map(([list, maps]) => {
+      const plans = maps.flatMap((each): Plan<unknown>[] => [...each.values()]);
+      const others = plans.map((plan) => beyondTags(conditionsOf(plan, this.onlyUsable), callers));
+      return [list as ListName, others.filter((each) => each !== undefined)] as const;
+    });
+    return new Map(differing);
+  }
+
   /** The conditions for seeing the resource with a URI: none if everybody may, or if nothing serves the URI. */
   conditionsOf(uri: string): readonly Condition[] {
     const guard = this.guardOf(uri);
@@ -224,9 +249,15 @@ export class Registry {
     added.plans.push({ list: 'resources', plan });
   }
 
-  private publish(changes: Added['plans']): void {
+  private relist(): void {
     this.ranked = [...this.templates.values()].sort((a, b) => b.template.specificity - a.template.specificity);
     this.listed = listsOf(this, this.onlyUsable);
+  }
+
+  private publish(added: Added['plans']): void {
+    // tags may be used only since they were added
+    const changes = added.map(({ list, plan }) => ({ list, plan: this.tags.guarded(plan) }));
+    this.relist();
     const plans: readonly Plan<unknown>[] = Object.values(this.listed).flatMap(({ all }) => [...all]);
     this.scoped = plans.find(({ need }) => need?.isPublic === false);
     this.hasPublic = plans.some(({ need }) => need?.isPublic);
@@ -251,13 +282,6 @@ function listsOf(plans: Pick<Registry, 'tools' | 'prompts' | 'resources' | 'temp
     dynamic: new Listing(enumerating, true),
   };
 }
-
-/**
- * A template with all variables renamed to `x`, except query parameters, whose names appear in URIs. Templates of equal
- * shape match the same URIs.
- */
-const shapeOf = (template: string): string =>
-  template.replaceAll(/\{[^;?&{}][^{}]*\}/g, (expression) => expression.replaceAll(/[A-Za-z0-9_%][\w.%]*/g, 'x'));
 
 /** Adds a plan under its key, and notes how to remove it. */
 function put<P extends Plan<unknown>>(

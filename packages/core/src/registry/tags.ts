@@ -2,11 +2,32 @@ import { excerpt, invalidOption } from '@decorum/schema/internal';
 
 import { TAGS, type TaggedCaller, type TagVisibility } from '../protocol/access-caller.js';
 import { isTag, MAX_TAG_CHARS } from '../protocol/limits.js';
-import type { Access } from '../protocol/wire.js';
+import type { Access, TransportInfo } from '../protocol/wire.js';
 import { everyAccess } from './every-access.js';
+import type { Condition } from './listing.js';
 import type { Listed } from './page.js';
 
 const NONE: TagVisibility = { shown: [], hidden: [] };
+
+/** Conditions for tags, of this server or of one that it mounts. */
+const CONDITIONS = new WeakSet<Condition>();
+
+/**
+ * Whether tags make a difference between two callers with the same principal and transport.
+ * @returns the other conditions, which decide whether they see the member at all; undefined if there is no difference
+ */
+export function beyondTags(
+  conditions: readonly Condition[],
+  [before, now]: readonly [TaggedCaller, TaggedCaller],
+): readonly Condition[] | undefined {
+  const sees = (caller: TaggedCaller) =>
+    conditions.every((each) => !CONDITIONS.has(each) || (each as TagCondition)(undefined, ANY, caller));
+  return sees(before) === sees(now) ? undefined : conditions.filter((each) => !CONDITIONS.has(each));
+}
+
+type TagCondition = (...asked: Parameters<Access>) => boolean;
+
+const ANY: TransportInfo = { kind: 'memory' };
 
 /** Hides members by their tags. Until some caller may not see a tag, tags are no condition, and cost nothing. */
 export class Tags {
@@ -28,15 +49,21 @@ export class Tags {
     return { ...member, access: everyAccess([this.conditionOf(tags), access]) };
   }
 
+  /** Replaces the members whose tags are conditions. */
+  guardAll<M extends Pick<Listed<unknown>, 'access' | 'tags'>>(members: Map<string, M>): void {
+    for (const [key, member] of members) members.set(key, this.guarded(member));
+  }
+
   private conditionOf(tags: readonly string[]): Access {
     const id = JSON.stringify(tags);
     const known = this.conditions.get(id);
     if (known) return known;
-    const condition: Access = (_principal, _transport, caller: TaggedCaller) => {
+    const condition: TagCondition = (_principal, _transport, caller: TaggedCaller) => {
       const { shown, hidden } = caller[TAGS] ?? NONE;
       return tags.every((tag) => shown.includes(tag) || !(hidden.includes(tag) || this.hidden.has(tag)));
     };
     this.conditions.set(id, condition);
+    CONDITIONS.add(condition);
     return condition;
   }
 }

@@ -109,6 +109,21 @@ describe('a handler that runs apart from its request', () => {
       expect(await run({}, { tool, principal }).result).toEqual({ content: said('ran') });
   });
 
+  it('is checked with the tags that its session showed and hid, and can show and hide none', async () => {
+    const { run, server, errors } = await hosted(async (ctx) => await ctx.visibility.show('admin'), {
+      hiddenTags: ['admin'],
+    });
+    for (const tag of ['admin', 'user']) server.addTool({ name: tag, tags: [tag] }, () => 'ran');
+    const visibility = { shown: ['admin'], hidden: ['user'] };
+    const unknown = expect.objectContaining({ code: -32602 });
+    expect(await run({}, { tool: 'admin', visibility }).result).toEqual({ content: said('ran') });
+    expect(await run({}, { tool: 'user' }).result).toEqual({ content: said('ran') });
+    await expect(run({}, { tool: 'admin' }).result).rejects.toEqual(unknown);
+    await expect(run({}, { tool: 'user', visibility }).result).rejects.toEqual(unknown);
+    expect((await run({}, { visibility }).result).isError).toBe(true);
+    expect(errors.map(({ message }) => message)).toEqual([expect.stringContaining('runs apart from its request')]);
+  });
+
   it('neither asks nor runs effects once it is cancelled, and stops waiting for an answer', async () => {
     const ran: unknown[] = [];
     const { run } = await hosted(async (ctx) => {

@@ -1,5 +1,6 @@
 import { excerpt, type JsonObject, requireFinite } from '@decorum/schema/internal';
 
+import type { TagVisibility } from '../../protocol/access-caller.js';
 import { Effects } from '../../protocol/effects.js';
 import { McpError, QuestionError } from '../../protocol/errors.js';
 import { Exchange } from '../../protocol/exchange.js';
@@ -37,6 +38,7 @@ class HostPeer implements Peer {
   readonly revision: Revision;
   readonly client: Client;
   readonly sessionId: string | undefined;
+  readonly visibility: TagVisibility | undefined;
   readonly logLevel: LogLevel = 'debug';
   readonly effects: Effects;
   readonly sleep: Peer['sleep'];
@@ -52,6 +54,7 @@ class HostPeer implements Peer {
     this.revision = revisionOf(call.revision) as Revision;
     this.client = call.client;
     this.sessionId = call.sessionId;
+    this.visibility = call.visibility;
     this.sleep = host.sleep?.bind(host);
     this.effects = origin?.effects ?? new Effects(host.effects);
     this.effects.log = host.log;

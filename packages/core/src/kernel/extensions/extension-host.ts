@@ -42,7 +42,8 @@ const guardsOf = ({ access, need }: ToolPlan): readonly Condition[] => [
   ...(need === undefined ? [] : [need]),
 ];
 
-function mayCall(plan: ToolPlan, ctx: Context, server: ClusterServer): boolean | Promise<boolean> {
+function mayCall(plan: ToolPlan | undefined, ctx: Context, server: ClusterServer): boolean | Promise<boolean> {
+  if (plan === undefined) return true;
   // what the transport requires of every request, the request has met
   const reader: Reader = { ...readerOf(ctx[EXCHANGE]), authorization: undefined };
   return meetsAll(guardsOf(plan), reader, (error) => server.report(error));
@@ -55,12 +56,10 @@ export function hostOfExtension({ id }: Extension, parts: HostParts): ExtensionH
     server: server.name,
     isClustered,
     optionsOf: (tool) => registry.tools.get(tool)?.extras?.options,
-    admits(tool, ctx) {
-      const plan = registry.tools.get(tool);
-      return plan === undefined || mayCall(plan, ctx, server);
-    },
+    admits: (tool, ctx) => mayCall(registry.tools.get(tool), ctx, server),
     resource: (uri) => registry.resources.get(uri)?.entry,
     run(call, host) {
+      if (call.visibility !== undefined) registry.useTags();
       const plan = registry.tools.get(call.tool);
       if (plan === undefined) throw unknownTool(call.tool);
       const denial = denialOf({ principal: call.principal, authorization: undefined }, [plan.need ?? BASE]);

@@ -2,6 +2,7 @@ import type { JsonObject, OptionTypes } from '@decorum/schema/internal';
 
 import type { Effect, EffectLog } from '../../protocol/effects.js';
 import type { CallToolResult, Resource, Tool } from '../../protocol/model.js';
+import type { TagVisibility } from '../../protocol/access-caller.js';
 import type { Client } from '../../protocol/client.js';
 import type { Cancellation } from '../../protocol/reply.js';
 import type { Question } from '../../protocol/revisions/revision.js';
@@ -52,6 +53,8 @@ export interface ToolCall {
   readonly client: Client;
   readonly principal?: Principal | undefined;
   readonly sessionId?: string | undefined;
+  /** The tags that the session showed and hid. */
+  readonly visibility?: TagVisibility | undefined;
   readonly transport: TransportInfo;
 }
 

@@ -54,9 +54,9 @@ function startingOf(
   { args, parts }: { readonly args: JsonObject; readonly parts: RunParts },
 ): Starting {
   const { peer, wire, revision, params } = exchange;
-  const { client, sessionId } = peer;
+  const { client, sessionId, visibility } = peer;
   const { principal, transport } = wire;
-  const sender = { client, principal, sessionId, transport };
+  const sender = { client, principal, sessionId, transport, ...(visibility && { visibility }) };
   const call: ToolCall = { tool: plan.key, args, meta: exchange.meta, revision: revision.id, ...sender };
   return {
     call,

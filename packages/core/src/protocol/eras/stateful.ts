@@ -4,7 +4,7 @@ import { clientOf, UNKNOWN_CLIENT } from '../checks.js';
 import { McpError } from '../errors.js';
 import { TAGS, type TaggedCaller, type TagVisibility } from '../access-caller.js';
 import type { Client } from '../client.js';
-import type { Asker, Conversation, Memory, Tickets } from '../peer.js';
+import type { Asker, Conversation, Memory, Tickets, VisibilityChange } from '../peer.js';
 import { notificationFrame } from '../frame.js';
 import type { JsonRpcNotification, JsonRpcResponse } from '../jsonrpc.js';
 import { MAX_KEPT_CHARS } from '../limits.js';
@@ -26,6 +26,10 @@ export interface SessionMeans extends QuestionMeans {
   readonly tickets: Tickets;
   /** Tells the session what an extension has published. */
   readonly extended: (session: Session, id: string, published: JsonObject) => void;
+  /** Called when some tags are hidden in the session, before anything else is asked about it. */
+  readonly hides: () => void;
+  /** Tells the session of the lists that differ between what it saw and what it sees. */
+  readonly tellDifference: (session: Session, before: TaggedCaller, now: TaggedCaller) => void;
   /** Starts notifying the session of changes. */
   readonly join: (session: Session) => void;
   /** Runs plugins around questions; undefined without such plugins. */
@@ -69,6 +73,7 @@ export class Session implements Conversation, Memory {
     this.initialized = record.revision !== undefined;
     // another process may have asked this client too, and an id must not occur twice in a session
     if (this.initialized) this.asked = Math.floor(Math.random() * 2 ** 48);
+    this.noteHidden();
     if (record.joined) means.join(this);
   }
 
@@ -103,10 +108,12 @@ export class Session implements Conversation, Memory {
 
   /**
    * Binds an anonymous session to its first principal. What an anonymous caller has told about the client's files is
-   * forgotten, and its subscriptions are held back until `recheck`.
+   * forgotten, and so is what was shown to it. Its subscriptions are held back until `recheck`.
    */
   adopt(principal: Principal): void {
-    Object.assign(this.record, { principal, adopted: true });
+    const { visibility } = this.record;
+    // what was hidden stays hidden
+    Object.assign(this.record, { principal, adopted: true, visibility: visibility && { ...visibility, shown: [] } });
     this.subscriptions.hold();
     this.forgetRoots();
   }
@@ -130,8 +137,9 @@ export class Session implements Conversation, Memory {
   }
 
   /** Applies changes that another process has made to the record. */
-  refresh({ logLevel, subscriptions, joined, version }: SessionRecord): void {
-    Object.assign(this.record, { logLevel, subscriptions, version });
+  refresh({ logLevel, subscriptions, visibility, joined, version }: SessionRecord): void {
+    Object.assign(this.record, { logLevel, subscriptions, visibility, version });
+    this.noteHidden();
     this.subscriptions.refresh();
     if (!joined || this.record.joined) return;
     this.record.joined = true;
@@ -155,6 +163,28 @@ export class Session implements Conversation, Memory {
 
   unsubscribe(uri: string): void | Promise<void> {
     return this.subscriptions.delete(uri);
+  }
+
+  async changeVisibility(change: VisibilityChange): Promise<void> {
+    const { caller: before } = this.reader;
+    const saved = this.change((record) => {
+      record.visibility = change(record.visibility);
+      this.noteHidden();
+    });
+    const { caller: now } = this.reader;
+    try {
+      await saved;
+    } catch (error) {
+      // nothing may be shown that a handler could not show
+      if (this.record.visibility === now[TAGS]) this.record.visibility = before[TAGS];
+      throw error;
+    }
+    if (this.record.joined) this.means.tellDifference(this, before, now);
+  }
+
+  /** Tells the client that a list has changed for this session alone. */
+  announce(list: string): void {
+    this.link.push(notificationFrame(`notifications/${list}/list_changed`, {}), true);
   }
 
   async ask(question: Question, exchange: Asker): Promise<JsonObject> {
@@ -240,6 +270,11 @@ export class Session implements Conversation, Memory {
   private forgetRoots(): void {
     this.roots = undefined;
     this.rootsChanges += 1;
+  }
+
+  private noteHidden(): void {
+    const { hidden = [] } = this.record.visibility ?? {};
+    if (hidden.length > 0) this.means.hides();
   }
 
   private change(apply: (record: SessionRecord) => void): void | Promise<void> {
