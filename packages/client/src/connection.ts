@@ -269,4 +269,4 @@ const late = (method: string, timeoutMs: number) =>
   new ConnectionError('timeout', `The server did not answer "${method}" within ${timeoutMs} ms.`);
 
 const unanswered = (method: string) =>
-  new ConnectionError('protocol', `The server ended "${method}" without a response.`);
+  new ConnectionError('closed', `The server ended "${method}" without a response.`);

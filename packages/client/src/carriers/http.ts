@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 
 import type { RequestId } from '@decorum/core';
@@ -45,6 +46,8 @@ class HttpCarrier implements Carrier {
     private readonly target: HttpTarget,
     private readonly receiver: Receiver,
   ) {
+    // each request under way listens
+    setMaxListeners(0, this.closing.signal);
     this.sender = new HttpSender(target.credentials);
     this.standing = new StandingStream({
       open: async (position) => await this.sender.send(this.resumption(position, this.closing.signal)),

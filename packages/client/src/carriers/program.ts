@@ -68,6 +68,7 @@ function cannotStart({ command, cwd }: Program, error: NodeJS.ErrnoException): E
 
 class ProgramCarrier implements Carrier {
   private readonly errors = new Tail();
+  private isHeld = false;
   /** Resolves when the program and all processes that it has started have ended. */
   private readonly ended: Promise<void>;
   private hasSpoken = false;
@@ -101,6 +102,9 @@ class ProgramCarrier implements Carrier {
   }
 
   hold(isAwaited: boolean): void {
+    // a pipe that is still connecting notes each change
+    if (isAwaited === this.isHeld) return;
+    this.isHeld = isAwaited;
     const stdout = this.child.stdout as unknown as Socket;
     if (isAwaited) stdout.ref();
     else stdout.unref();

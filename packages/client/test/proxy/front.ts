@@ -125,3 +125,15 @@ export const textOf = ({ content }: CallToolResult): string =>
 
 /** The JSON in a result. */
 export const jsonOf = (result: CallToolResult): JsonObject => JSON.parse(textOf(result)) as JsonObject;
+
+/** Tries until an expectation holds. */
+export async function eventually(check: () => Promise<void>): Promise<void> {
+  for (let left = 200; ; left -= 1) {
+    try {
+      return await check();
+    } catch (error) {
+      if (left === 0) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+}

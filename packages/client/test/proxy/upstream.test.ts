@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { ElicitQuestion, Notification } from '@decorum/client';
 
-import { closeAll, Front, jsonOf, Listener, program, STATEFUL, STATELESS, textOf } from './front.js';
+import { closeAll, eventually, Front, jsonOf, Listener, program, STATEFUL, STATELESS, textOf } from './front.js';
 
 afterEach(closeAll);
 
@@ -47,15 +47,3 @@ describe.each(PAIRS)('a client of %s, and an upstream of %s', (revision, behind)
     });
   });
 });
-
-/** Tries until an expectation holds. */
-async function eventually(check: () => Promise<void>): Promise<void> {
-  for (let left = 100; ; left -= 1) {
-    try {
-      return await check();
-    } catch (error) {
-      if (left === 0) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-  }
-}
