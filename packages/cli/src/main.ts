@@ -7,6 +7,7 @@ import { addCommand } from './commands/add.js';
 import { buildCommand } from './commands/build.js';
 import { devCommand } from './commands/dev.js';
 import { hashPasswordCommand } from './commands/hash-password.js';
+import { inspectCommand } from './commands/inspect.js';
 import { startCommand } from './commands/start.js';
 import { tasksCommand } from './commands/tasks.js';
 
@@ -24,6 +25,7 @@ const commands = [
   buildCommand(),
   addCommand(),
   tasksCommand(),
+  inspectCommand(),
   hashPasswordCommand(),
 ];
 // `addCommand` doesn't copy the settings of the program

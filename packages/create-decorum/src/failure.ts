@@ -4,8 +4,12 @@ export const EXIT_CODES = [
   { name: 'failed', code: 1, meaning: 'what you asked for failed' },
   { name: 'usage', code: 2, meaning: 'wrong usage: an unknown option or command, or a file that does not exist' },
   { name: 'environment', code: 3, meaning: 'something outside the project is missing or taken, such as the port' },
-  { name: 'connection', code: 4, meaning: 'reserved: no connection to a server' },
-  { name: 'toolError', code: 5, meaning: 'reserved: the tool answered with `isError`' },
+  { name: 'connection', code: 4, meaning: 'no connection to a server' },
+  { name: 'toolError', code: 5, meaning: 'the tool answered with `isError`' },
+  { name: 'serverError', code: 6, meaning: 'the server answered with an error of the protocol' },
+  { name: 'unauthorized', code: 7, meaning: 'the server denies access' },
+  { name: 'timeout', code: 8, meaning: 'the server has not answered in time' },
+  { name: 'interrupted', code: 130, meaning: 'you interrupted the command' },
 ] as const;
 
 type ExitName = (typeof EXIT_CODES)[number]['name'];

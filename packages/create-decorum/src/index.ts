@@ -1,3 +1,4 @@
 export { CommandFailure, EXIT, EXIT_CODES } from './failure.js';
 export { createCommand } from './command.js';
 export { printFailure, runProgram } from './program.js';
+export { plainLine, plainText } from './plain-text.js';

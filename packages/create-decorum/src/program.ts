@@ -3,6 +3,7 @@ import { inspect } from 'node:util';
 import { type Command, CommanderError } from 'commander';
 
 import { CommandFailure, EXIT } from './failure.js';
+import { plainText } from './plain-text.js';
 
 /** Whether to print the stack of an error. `--debug` may be anywhere before the arguments of another program. */
 const isDebugging = (): boolean => OPTIONS.includes('--debug');
@@ -22,7 +23,7 @@ function exitCodeOf(error: unknown): number {
  * @param error a `CommandFailure`, or an unexpected error
  */
 export function printFailure(error: unknown): void {
-  process.stderr.write(`${isDebugging() ? inspect(error) : messageOf(error)}\n`);
+  process.stderr.write(`${plainText(isDebugging() ? inspect(error) : messageOf(error))}\n`);
 }
 
 function messageOf(error: unknown): string {

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import { parseEnv } from 'node:util';
 
 import { allowedHostsIn, findEntry } from '../entry.js';
+import { programEnv } from '../program-env.js';
 import { ActiveProgram } from './active-program.js';
 import type { Frontend } from './frontend.js';
 import { HttpFrontend } from './http/frontend.js';
@@ -43,17 +43,6 @@ function standInOf(root: string): StandIn {
   };
 }
 
-/** The environment of the program: `.env` doesn't override variables that are already set. */
-function environment(root: string, secret: string): NodeJS.ProcessEnv {
-  let file: NodeJS.Dict<string> = {};
-  try {
-    file = parseEnv(readFileSync(resolve(root, '.env'), 'utf8'));
-  } catch {
-    // no .env file
-  }
-  return { DECORUM_SECRET: secret, ...file, ...process.env, DECORUM_DEV: String(process.pid) };
-}
-
 /** Serves a program and starts it again after edits. Resolves when the process is told to end. */
 export async function dev(options: DevOptions): Promise<void> {
   const { stdio, port, args, inspect, drainMs } = options;
@@ -62,7 +51,7 @@ export async function dev(options: DevOptions): Promise<void> {
   const report = new Report((text) => process.stderr.write(text));
   // cursors and question state must outlive the program that sealed them
   const secret = randomBytes(32).toString('base64url');
-  const env = () => environment(root, secret);
+  const env = (): NodeJS.ProcessEnv => ({ ...programEnv(root, secret), DECORUM_DEV: String(process.pid) });
   const defaultPort = port ?? (Number(env()['PORT']) || DEFAULT_PORT);
   const active = new ActiveProgram();
   const frontend = stdio

@@ -11,7 +11,7 @@ import { loadFailure, type Program } from '../failures.js';
 export type Transport = 'stdio' | 'http';
 
 /** The program's copy of a package, because the CLI's may have another version. Falls back to the CLI's copy. */
-async function packageFor<T>(file: string, name: string): Promise<T> {
+export async function packageFor<T>(file: string, name: string): Promise<T> {
   try {
     return (await import(pathToFileURL(createRequire(file).resolve(name)).href)) as T;
   } catch {

@@ -2,10 +2,11 @@ import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 import type { JsonObject } from '@decorum/core';
-import { CommandFailure } from 'create-decorum';
+import { CommandFailure, plainLine } from 'create-decorum';
 
 import { ENTRIES, findEntry, shown } from '../entry.js';
 import { loadFailure } from '../failures.js';
+import { tableOf } from '../table.js';
 import type { Reply, Request } from './messages.js';
 
 /**
@@ -28,7 +29,7 @@ export async function tasksOf(
   if (reply.type === 'nothing') {
     throw new CommandFailure(`${shown(file)} has no server with the plugin \`tasks()\`.`);
   }
-  if (reply.type === 'tasks') return json ? JSON.stringify(reply.tasks, null, 2) : tableOf(reply.tasks);
+  if (reply.type === 'tasks') return json ? JSON.stringify(reply.tasks, null, 2) : listOf(reply.tasks);
   if (reply.type === 'task') {
     if (reply.task === undefined) throw new CommandFailure('There is no such task, or it has expired.');
     return json ? JSON.stringify(reply.task, null, 2) : fieldsOf(reply.task);
@@ -54,31 +55,21 @@ async function ask(file: string, request: Request): Promise<Reply | number> {
 
 const COLUMNS = ['taskId', 'status', 'tool', 'subject', 'lastUpdatedAt', 'statusMessage'] as const;
 
-/** Text that a terminal shows as it is. */
-const plain = (value: unknown): string => String(value ?? '').replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' ');
+const TITLES = ['ID', 'STATUS', 'TOOL', 'CALLER', 'CHANGED', 'MESSAGE'];
 
-function tableOf(tasks: readonly JsonObject[]): string {
+function listOf(tasks: readonly JsonObject[]): string {
   if (tasks.length === 0) return 'There are no tasks.';
-  const rows = [
-    ['ID', 'STATUS', 'TOOL', 'CALLER', 'CHANGED', 'MESSAGE'],
-    ...tasks.map((task) => COLUMNS.map((column) => plain(task[column]))),
-  ];
-  const widths = COLUMNS.map((_column, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
-  return rows
-    .map((row) =>
-      row
-        .map((cell, at) => cell.padEnd(widths[at] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  return tableOf(
+    TITLES,
+    tasks.map((task) => COLUMNS.map((column) => task[column])),
+  );
 }
 
 function fieldsOf(task: JsonObject): string {
   const width = Math.max(...Object.keys(task).map((key) => key.length));
   const lines = Object.entries(task).map(([key, value]) => {
     const text = typeof value === 'object' ? JSON.stringify(value) : value;
-    return `${key.padEnd(width)}  ${plain(text)}`;
+    return `${key.padEnd(width)}  ${plainLine(text)}`;
   });
   return lines.join('\n');
 }

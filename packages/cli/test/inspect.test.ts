@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+
+import { createProject, type Project, type Running } from './project.js';
+
+const SERVER = `
+import { ArrayOf, McpError, McpServer, NoInput, Prompt, Completion, Resource, Tool, ToolError } from '@decorum/core';
+import { IsBoolean, IsIn, IsInt, IsOptional, IsString, ValidateNested } from 'class-validator';
+import { Type } from 'class-transformer';
+
+class Place {
+  @IsString() city!: string;
+}
+class Order {
+  @IsInt() count!: number;
+  @IsString() code!: string;
+  @IsOptional() @IsBoolean() gift?: boolean;
+  @IsOptional() @IsIn(['s', 'm', 'l']) size?: 's' | 'm' | 'l';
+  @IsOptional() @ArrayOf(Number) days?: number[];
+  @IsOptional() @ValidateNested() @Type(() => Place) place?: Place;
+}
+class Topic {
+  @IsString() topic!: string;
+}
+
+export class Shop extends McpServer {
+  constructor() {
+    super({ name: 'shop', version: '1.0.0', instructions: 'Buy\\u001b]0;owned\\u0007 here.' });
+  }
+
+  @Tool({ description: 'Orders\\u001b[2J something' })
+  async order(order: Order, ctx: any) {
+    await ctx.progress(1, 2, 'packing');
+    return JSON.stringify(order);
+  }
+
+  @Tool({ description: 'Fails', input: NoInput })
+  fail() {
+    throw new ToolError('Sold\\u001b[31m out.');
+  }
+
+  @Tool({ description: 'Waits', input: NoInput })
+  async wait(_input: unknown, ctx: any) {
+    await ctx.progress(0, 1, 'waiting');
+    await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve));
+    process.stderr.write('cancelled on the server\\n');
+    return '';
+  }
+
+  @Prompt({ description: 'Asks about a topic' })
+  ask({ topic }: Topic) {
+    return 'Tell me about ' + topic + '.';
+  }
+
+  @Completion({ for: 'ask', argument: 'topic' })
+  topics(prefix: string) {
+    return ['price', 'prize', 'stock'].filter((each) => each.startsWith(prefix));
+  }
+
+  @Resource('shop://hours', { description: 'When it is open' })
+  hours() {
+    return 'nine to five';
+  }
+}
+`;
+
+let project: Project;
+beforeAll(() => {
+  project = createProject({
+    'package.json': { name: 'shop', type: 'module' },
+    'src/main.ts': `${SERVER}\nexport const server = new Shop();\n`,
+    // what it logs is not a message
+    'src/http.ts': `${SERVER}\nimport { listen } from '@decorum/http';\nconsole.log('hello');\nawait listen(new Shop(), { port: Number(process.env.PORT) });\n`,
+    'src/mute.js': 'setInterval(() => {}, 1000);',
+  });
+});
+afterAll(() => project.remove());
+
+const inspect = async (...args: string[]) => await project.decorum(['inspect', ...args]);
+
+describe('decorum inspect', () => {
+  it('shows what a server has, without the control characters in its texts', async () => {
+    const { code, stdout, stderr } = await inspect();
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^shop 1\.0\.0 {3}\d{4}-\d\d-\d\d {3}tools, prompts, resources, completions/);
+    expect(stdout).toContain('\n\nBuy]0;owned here.\n\nTOOL');
+    expect(stdout).toContain(
+      'order  count:integer code:string gift?:boolean size?:s|m|l days?:number[] place?:object  Orders [2J something\n',
+    );
+    expect(stdout).toMatch(/RESOURCE +TYPE +NAME\nshop:\/\/hours/);
+    const { stdout: json } = await inspect('src/http.ts', '--json');
+    expect(JSON.parse(json)).toMatchObject({
+      server: { name: 'shop' },
+      tools: [{ name: 'order' }, { name: 'fail' }, { name: 'wait' }],
+      prompts: [{ name: 'ask' }],
+      resources: [{ uri: 'shop://hours' }],
+      resourceTemplates: [],
+    });
+  });
+
+  it('reads arguments by the schema of the tool, and prints progress on stderr', async () => {
+    const args = ['count=2', 'code=007', 'gift=true', 'size=m', 'days=1', 'days=2', 'place.city=Oslo'];
+    const { code, stdout, stderr } = await inspect('call', 'order', ...args);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '1/2 packing\n' });
+    const expected = { count: 2, code: '007', gift: true, size: 'm', days: [1, 2], place: { city: 'Oslo' } };
+    expect(JSON.parse(stdout)).toEqual(expected);
+    const input = JSON.stringify({ count: 1, code: 'x' });
+    const piped = await project.decorum(['inspect', 'call', 'order', 'code:="y"', '--args', '-'], { input });
+    expect(JSON.parse(piped.stdout)).toEqual({ count: 1, code: 'y' });
+  });
+
+  it.each([
+    [['call', 'order', 'gift=true'], 'Missing: count (integer), code (string). Write count=… code=….\n'],
+    [['call', 'order', 'count=two', 'code=x'], 'count is of type integer, so it can\'t be "two".\n'],
+    [['call', 'order', 'cuont=1'], 'There is no argument cuont. Known: count, code, gift, size, days, place.\n'],
+    [['call', 'odrer'], 'The server has no tool odrer. It has: order, fail, wait.\n'],
+  ])('%j is wrong usage', async (args, stderr) => {
+    expect(await inspect(...args)).toEqual({ code: 2, stdout: '', stderr });
+  });
+
+  it('reads resources, gets prompts, and completes', async () => {
+    const asked = [
+      ['read', 'shop://hours'],
+      ['get', 'ask', 'topic=price'],
+      ['complete', 'ask', 'topic=pri'],
+    ];
+    const ended = await Promise.all(asked.map(async (args) => await inspect(...args)));
+    expect(ended.map(({ code, stdout }) => [code, stdout])).toEqual([
+      [0, 'nine to five\n'],
+      [0, 'user: Tell me about price.\n'],
+      [0, 'price\nprize\n'],
+    ]);
+  });
+
+  it('has an exit code for each failure', async () => {
+    expect(await inspect('call', 'fail')).toEqual({ code: 5, stdout: '', stderr: 'Sold[31m out.\n' });
+    const { code, stdout } = await inspect('call', 'fail', '--json');
+    expect([code, JSON.parse(stdout)]).toMatchObject([5, { isError: true }]);
+    expect(stdout).not.toContain('\u001b');
+    expect(await inspect('read', 'shop://nothing')).toMatchObject({ code: 6, stdout: '' });
+    expect(await inspect('http://127.0.0.1:9/mcp')).toMatchObject({ code: 4, stdout: '' });
+    expect(await inspect('--timeout', '0.5', '--', process.execPath, 'src/mute.js')).toMatchObject({ code: 8 });
+  });
+
+  it('cancels the call on the server when it is interrupted', async () => {
+    const running: Running = project.start(['inspect', 'call', 'wait']);
+    await running.printed(/waiting/);
+    running.child.kill('SIGINT');
+    const { code, stderr } = await running.ended;
+    expect(code).toBe(130);
+    expect(stderr).toContain('cancelled on the server\n');
+  });
+});
