@@ -1,4 +1,4 @@
-import { health, McpError, McpServer, Resource, Tool, ToolError } from '@decorum/core';
+import { health, McpError, McpServer, mount, Resource, Tool, ToolError } from '@decorum/core';
 import { definePlugin } from '@decorum/core/plugin';
 
 import { MemoryCluster } from '../support/memory-cluster.js';
@@ -57,6 +57,17 @@ const inEnvironment = (secret: string) => {
 
 const A = 'com.example/a';
 const answer = () => ({});
+const FOLD = { id: 'com.example/fold', toolOptions: { fold: 'boolean' } } as const;
+
+const named = (name: string, providers: readonly unknown[], options: object = {}) =>
+  serverOf(providers, { name, ...options });
+
+/** A server with a tool that has the option of an extension. */
+function folding() {
+  const server = named('b', [], { extensions: [FOLD] });
+  untyped(server.addTool.bind(server))({ name: 'fold', fold: true }, answer);
+  return server;
+}
 
 const server = (given: object) => serverOf([Books], given);
 const extended = (...extensions: readonly unknown[]) => ({ extensions });
@@ -307,6 +318,31 @@ export const PROVIDERS: Mistakes = {
       'Books: `scope` ... Pass the class, not an instance',
     ],
   ],
+  DECORUM_MOUNT_CIRCLE: [
+    [
+      'a server that mounts itself',
+      () => {
+        const a = named('a', []);
+        a.addProvider(mount(a));
+      },
+      'a → a. Remove one of these mounts',
+    ],
+    [
+      'servers that mount each other',
+      () => {
+        const a = named('a', []);
+        a.addProvider(mount(named('b', [mount(named('c', [mount(a)]))])));
+      },
+      'a → b → c → a. Remove one of these mounts',
+    ],
+  ],
+  DECORUM_BAD_MOUNT: [
+    [
+      'a server with a tool whose extension the other server lacks',
+      () => named('a', [mount(folding())]),
+      'The server "b" has the tool "fold" with options of the extension "com.example/fold", which "a" lacks. Add the extension there',
+    ],
+  ],
   DECORUM_BAD_PROVIDER: [
     ['a list in the list', start([Books]), 'an array ... Spread it: `providers: [...shops]`'],
     [
@@ -318,12 +354,12 @@ export const PROVIDERS: Mistakes = {
     [
       'a server as provider',
       [start(serverOf([Books])), start({ provider: serverOf([Books]), prefix: 'a_' })],
-      'the server McpServer ... List what it serves ... `providers: [Calendar, Mail]`, or `{ provider: Calendar, prefix }`',
+      "the server McpServer ... Mount it: `providers: [mount(billing, { prefix: 'billing' })]`",
     ],
     [
       'a subclass of the server, or its instance',
       [start(Office), () => serverOf([new Office()])],
-      'the server Office ... `{ provider: Calendar, prefix }`',
+      'the server Office ... Mount it: ... })]`',
     ],
     ...wrong('the provider …', (given) => start(given)(), [
       [

@@ -21,7 +21,7 @@ export interface Notifier {
 }
 
 /** Creates the notifier of a server. */
-export function notifierOf(events: Events): Notifier {
+export function notifierOf(events: Pick<Events, 'publish'>): Notifier {
   return {
     resourceUpdated: (uri, within) => {
       if (typeof uri !== 'string') throw new TypeError('`notify.resourceUpdated` needs the URI of the resource.');

@@ -31,6 +31,11 @@ export class OpenTransports {
 
   constructor(private readonly parts: OpenParts) {}
 
+  /** Whether nothing is open on the server. */
+  get isIdle(): boolean {
+    return this.#transports.size === 0;
+  }
+
   /** What transports use of the server. */
   port(fixed: Pick<HostPort, 'routes' | 'hit' | 'sharing'>): HostPort {
     const { reporter, events } = this.parts;

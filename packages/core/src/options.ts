@@ -37,6 +37,7 @@ import { pick } from './protocol/revisions/fields.js';
 import type { CacheHint } from './protocol/revisions/revision.js';
 import { checkCache, checkIcons } from './registry/plan.js';
 import type { ListingMode } from './registry/registry.js';
+import { checkTextOption } from './registry/results.js';
 import { requireTags } from './registry/tags.js';
 import { checkSecrets, derive, hasSecret, secretsOfEnvironment } from './secrets.js';
 
@@ -246,6 +247,7 @@ export function checkServerOptions(options: McpServerOptions<readonly object[]>)
   const remedy = "Write `new McpServer({ name: 'shop', version: '1.0.0', providers: [Shop] })`";
   demand(isObject(options), 'options', `are missing. ${remedy}`);
   requireOptions('McpServer', options, OPTIONS);
+  checkTextOption(options.text, 'McpServer');
   const { providers = [] } = options;
   for (const option of ['name', 'version'] as const) {
     demand(typeof options[option] === 'string' && options[option] !== '', option, `is missing. ${remedy}`);

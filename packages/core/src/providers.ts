@@ -235,7 +235,7 @@ function requireInstance(cls: Class, instance: unknown): object {
 /** Rejects a server as a provider: otherwise its options and interceptors would be lost silently. */
 function rejectServer(instance: object): void {
   if (!(HOST in instance)) return;
-  const remedy = 'List what it serves: `providers: [Calendar, Mail]`, or `{ provider: Calendar, prefix }`';
+  const remedy = "Mount it: `providers: [mount(billing, { prefix: 'billing' })]`";
   throw startupError('DECORUM_BAD_PROVIDER', `the server ${instance.constructor.name}`, remedy);
 }
 

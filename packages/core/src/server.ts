@@ -16,6 +16,7 @@ import { targetOf } from './kernel/judge.js';
 import type { Kernel } from './kernel/kernel.js';
 import { createKernel } from './kernel/observed-kernel.js';
 import type { SealedTickets } from './kernel/tickets.js';
+import { announce, MOUNTABLE, type Mountable, mountableOf } from './mountable.js';
 import { scanMembers } from './metadata/scan.js';
 import { type Notifier, notifierOf } from './notifier.js';
 import { checkServerOptions, kernelOptions, sharingOf, type McpServerOptions } from './options.js';
@@ -29,8 +30,9 @@ import { checkPlugins, hooksOf, observingOf, withPlugins } from './plugins.js';
 import { Providers, type ProviderSource, requireHooks } from './providers.js';
 import { misspeltTags } from './registry/misspelt-tags.js';
 import type { Provider } from './registry/plan.js';
-import { type HiddenChanges, type ListName, Registry } from './registry/registry.js';
-import { checkTextOption } from './registry/results.js';
+import type { ListName } from './registry/added.js';
+import { type HiddenChanges, Registry } from './registry/registry.js';
+import { type Registration, removedOnce } from './registration.js';
 import { clusterServer, hasSecret } from './secrets.js';
 import { ATTACH, isMemberSource, type SourceDefinition } from './source.js';
 import { routesOf } from './transports/route.js';
@@ -52,12 +54,6 @@ const CREATED = Symbol.for('decorum:created');
 
 /** Adds to the options of servers that have no `cluster`, in a worker that `decorum start` has forked. */
 const CLUSTER = Symbol.for('decorum:cluster');
-
-/** A provider or tool that was added to a server. */
-export interface Registration {
-  /** Removes it. Clients are notified that their lists changed. */
-  remove(): void;
-}
 
 /**
  * An MCP server. It serves the decorated methods of its providers, and its own if you subclass it. It starts to serve
@@ -83,6 +79,8 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
   readonly notify: Notifier;
   /** Used by transports. */
   readonly [HOST]: HostPort;
+  /** Used by `mount`. */
+  readonly [MOUNTABLE]: Mountable;
   readonly #registry: Registry;
   readonly #reporter: ErrorReporter;
   readonly #tickets: SealedTickets;
@@ -101,7 +99,6 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
     const { logger, onError, errors, cluster } = options;
     const memberOf = (exchange: Exchange) => targetOf(exchange, this.#registry)?.key;
     this.#reporter = new ErrorReporter({ logger, onError, rules: checkErrorRules(errors), memberOf });
-    checkTextOption(options.text, 'McpServer');
     const parts = kernelOptions(options, this.#reporter);
     this.info = parts.server;
     this.#tickets = parts.tickets;
@@ -122,11 +119,13 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
     };
     this.#registry = new Registry(changed, { ...options, extended: parts.extended });
     this.#hooks = new Hooks(this, report);
-    this.notify = notifierOf(this.#events);
-    const all = { ...parts, registry: this.#registry, reporter: this.#reporter, events: this.#events };
-    const kernel = createKernel(all, observingOf(plugins));
-    this.#transports = new OpenTransports({ ...all, kernel, hooks: this.#hooks, providers: this.#providers });
+    this.notify = notifierOf({ publish: (change) => announce(this[MOUNTABLE], change) });
+    const own = { registry: this.#registry, reporter: this.#reporter, events: this.#events, hooks: this.#hooks };
+    const all = { ...parts, ...own, observing: observingOf(plugins) };
+    const kernel = createKernel(all);
+    this.#transports = new OpenTransports({ ...all, kernel, providers: this.#providers });
     this[HOST] = this.#transports.port({ routes: routesOf(plugins), hit: parts.hit, sharing: sharingOf(options) });
+    this[MOUNTABLE] = mountableOf({ ...all, transports: this.#transports, port: this[HOST] }, options);
     // first, because other hooks may notify clients
     if (cluster !== undefined) {
       const port = clusterServer(options, this[HOST].report);
@@ -137,12 +136,11 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
     for (const plugin of plugins) this.#hooks.add(hooksOf(plugin));
     const cls = new.target;
     const members = scanMembers(cls);
-    for (const { key } of members) {
-      if (key in McpServer.prototype) throw startupError('DECORUM_RESERVED_MEMBER', `${cls.name}.${key}`);
-    }
+    const hiding = members.find(({ key }) => key in McpServer.prototype);
+    if (hiding !== undefined) throw startupError('DECORUM_RESERVED_MEMBER', `${cls.name}.${hiding.key}`);
     if (members.length > 0) this.#addProvider({ cls, instance: this, prefix: '', uriPrefix: '' });
     else this.#hooks.add(this as Lifecycle);
-    for (const provider of options.providers ?? []) this.#list(provider);
+    for (const provider of options.providers ?? []) this.addProvider(provider);
     (globalThis as { [CREATED]?: (server: unknown) => void })[CREATED]?.(this);
   }
 
@@ -163,7 +161,7 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
    * ```
    */
   addProvider(source: ProviderSource): Registration {
-    return this.#addProvider(this.#providers.read(source));
+    return isMemberSource(source) ? this.#attach(source) : this.#addProvider(this.#providers.read(source));
   }
 
   /**
@@ -251,12 +249,14 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
     for (const warning of misspeltTags(hidden, this.#registry)) this.#reporter.warn({}, warning);
   }
 
-  /** Serves an entry of `providers`. */
-  #list(provider: ProviderSource | SourceDefinition<McpServer>): void {
-    if (!isMemberSource(provider)) return void this.addProvider(provider);
-    requireHooks(provider);
-    (provider as SourceDefinition<McpServer>)[ATTACH](this as unknown as McpServer);
-    this.#hooks.add(provider as Lifecycle);
+  #attach(source: SourceDefinition<object>): Registration {
+    requireHooks(source);
+    const attached = source[ATTACH](this);
+    this.#hooks.add(source as Lifecycle);
+    return removedOnce(() => {
+      attached?.remove();
+      this.#hooks.remove(source as Lifecycle);
+    });
   }
 
   /** Adds the hooks of extensions. */
@@ -280,14 +280,9 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
     requireHooks(hooked);
     const remove = this.#registry.add(hostedProvider(provider, this.#host));
     this.#hooks.add(hooked);
-    let isServed = true;
-    return {
-      remove: () => {
-        if (!isServed) return;
-        isServed = false;
-        remove();
-        this.#hooks.remove(hooked);
-      },
-    };
+    return removedOnce(() => {
+      remove();
+      this.#hooks.remove(hooked);
+    });
   }
 }

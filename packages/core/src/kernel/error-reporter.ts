@@ -81,7 +81,9 @@ export class ErrorReporter {
     const expected = this.expected(error, exchange);
     const reference = expected === undefined ? this.report(error, exchange) : undefined;
     const shown = expected ?? new ToolError(`Internal error (reference ${reference})`);
-    if (exchange.observation !== undefined) exchange.observation.shown = { error: shown, reference };
+    // the server of a mounted member may have masked it, and given it a reference
+    if (exchange.observation !== undefined && exchange.observation.shown?.error !== shown)
+      exchange.observation.shown = { error: shown, reference };
     return shown;
   }
 
@@ -96,7 +98,7 @@ export class ErrorReporter {
   }
 
   /** The error that the client sees; undefined for unexpected errors. */
-  private expected(error: unknown, exchange: Exchange): McpError | ToolError | undefined {
+  expected(error: unknown, exchange: Exchange): McpError | ToolError | undefined {
     if (error instanceof McpError || error instanceof ToolError) return error;
     try {
       const expected = expectedError(error, this.parts.rules);

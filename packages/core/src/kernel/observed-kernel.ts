@@ -163,7 +163,8 @@ class ObservedMembers implements MemberRunner {
 }
 
 /** Creates the kernel of a server. Without plugins that observe, calls do no extra work. */
-export function createKernel(parts: KernelParts, observing: Observing | undefined): Kernel {
+export function createKernel(parts: KernelParts & { readonly observing: Observing | undefined }): Kernel {
+  const { observing } = parts;
   if (observing === undefined) return new Kernel(parts);
   const asking = askingOf(observing.questions, (error) => void parts.reporter.report(error));
   const members = new ObservedMembers(new Members(parts.reporter, parts.intercept));

@@ -80,7 +80,7 @@ class Result {
   readonly error: unknown;
   /** How long the server took, without the plugins. */
   readonly milliseconds: number;
-  readonly #text: string | undefined;
+  readonly #reply: Reply | undefined;
 
   constructor(reply: Reply, milliseconds: number, observation: Observation | undefined) {
     const { cancelled, failure = reply.denied } = reply;
@@ -92,14 +92,15 @@ class Result {
     this.error = failure ? (reply.thrown ?? failure) : ended?.kind === 'failed' ? ended.error : undefined;
     const hasFailed = status !== 'ok' && status !== 'input-required';
     this.cause = hasFailed ? failureCauseOf({ reply, error: this.error, observation }) : undefined;
-    this.reference = hasFailed ? (observation?.shown?.reference ?? reply.reference) : undefined;
+    this.reference = (hasFailed && (observation?.shown?.reference ?? reply.reference)) || undefined;
     this.milliseconds = milliseconds;
-    this.#text = failure || cancelled !== undefined ? undefined : reply.text;
+    this.#reply = failure || cancelled !== undefined ? undefined : reply;
   }
 
   /** The result, as sent. Each read parses it again, so reading isn't free, and changing the result has no effect. */
   get result(): JsonObject | undefined {
-    return this.#text === undefined ? undefined : (JSON.parse(this.#text) as { result: JsonObject }).result;
+    const text = this.#reply?.text;
+    return text === undefined ? undefined : (JSON.parse(text) as { result: JsonObject }).result;
   }
 }
 

@@ -69,6 +69,9 @@ const MESSAGES = {
     `The plugin "${name}" could not start: ${error instanceof Error ? error.message : String(error)}. See \`cause\` of this error.`,
   DECORUM_NO_AUTHORIZATION: (where: string, member: string, remedy: string) =>
     `${where}: ${member} needs scopes, but nothing tells the server who calls. ${remedy}.`,
+  DECORUM_MOUNT_CIRCLE: (path: readonly string[]) =>
+    `A server can't mount itself, directly or through others: ${path.join(' → ')}. Remove one of these mounts.`,
+  DECORUM_BAD_MOUNT: (server: string, problem: string) => `The server "${server}" ${problem}.`,
   DECORUM_SERVER_CLOSED: () => 'The server is closed. Create a new one to serve again.',
 } satisfies MessageTable;
 

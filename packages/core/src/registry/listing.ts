@@ -3,6 +3,9 @@ import type { Access } from '../protocol/wire.js';
 import { partsOf } from './every-access.js';
 import type { Listed } from './page.js';
 
+/** What decides who sees an entry. */
+export type Guards = Pick<Listed<unknown>, 'access' | 'shown' | 'need' | 'onlyUsable'>;
+
 /** Decides whether a caller sees an entry. */
 export type Condition = Access | Need;
 
@@ -54,15 +57,15 @@ export class Listing<L extends Listed<unknown>> {
 
 /** The conditions that a caller must meet to see an entry. */
 export function conditionsOf(
-  { access, shown, need = BASE }: Pick<Listed<unknown>, 'access' | 'shown' | 'need'>,
+  { access, shown, need = BASE, onlyUsable: own }: Guards,
   onlyUsable: boolean,
 ): readonly Condition[] {
   const seen = [access, shown].flatMap((condition) => (condition === undefined ? [] : partsOf(condition)));
-  return onlyUsable ? [...seen, need] : seen;
+  return onlyUsable || own ? [...seen, need] : seen;
 }
 
 /** Whether an entry is hidden from some callers. The scopes that the transport requires of everybody don't count. */
 export const isHidden = (
-  { access, shown, need }: Pick<Listed<unknown>, 'access' | 'shown' | 'need'>,
+  { access, shown, need = BASE, onlyUsable: own = false }: Guards,
   onlyUsable: boolean,
-): boolean => access !== undefined || shown !== undefined || (onlyUsable && (need ?? BASE).scopes.length > 0);
+): boolean => access !== undefined || shown !== undefined || ((onlyUsable || own) && need.scopes.length > 0);

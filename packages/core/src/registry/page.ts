@@ -18,6 +18,8 @@ export interface Listed<T> {
   /** Undefined if the member declares neither `scopes` nor `public`. */
   readonly need?: Need | undefined;
   readonly tags?: readonly string[] | undefined;
+  /** Whether lists have the entry only for callers with the scopes to use it, whatever the server lists. */
+  readonly onlyUsable?: boolean | undefined;
 }
 
 /** A request for one page. */

@@ -3,9 +3,12 @@ import type { TaggedCaller } from '../protocol/access-caller.js';
 import { startupError } from '../protocol/errors.js';
 import type { Resource } from '../protocol/model.js';
 import type { AddedOptions } from './check-options.js';
-import { addCompletion, type Completable } from './completion-plan.js';
+import { addCompletion } from './completion-plan.js';
+import type { CompiledMembers, Follower } from './compiled-members.js';
 import { duplicate } from './duplicate.js';
-import { type Admits, type Condition, conditionsOf, isHidden, Listing } from './listing.js';
+import { type Admits, type Condition, conditionsOf, type Guards, isHidden, Listing } from './listing.js';
+import { type Added, type ListName, put } from './added.js';
+import { listsOf } from './lists.js';
 import type { Listed } from './page.js';
 import { type Caller, type Member, memberOf, type Offered, type Plan, type Provider, tolerating } from './plan.js';
 import { compilePrompt, type PromptPlan } from './prompt-plan.js';
@@ -25,8 +28,7 @@ import type { AnyPlan } from './transformed.js';
 import { Transforms } from './transforms.js';
 import { compileTool, type ToolDefaults, type ToolPlan } from './tool-plan.js';
 
-/** The lists that have change notifications. */
-export type ListName = 'tools' | 'prompts' | 'resources';
+export type { ListName };
 
 /** Whether lists contain all members that a caller may know of, or only those that the caller has the scopes for. */
 export type ListingMode = 'all' | 'usable';
@@ -47,17 +49,6 @@ export interface ResourceMatch {
 /** The conditions for seeing each member that was added to a list or removed from it. Only some callers see them. */
 export type HiddenChanges = ReadonlyMap<ListName, readonly (readonly Condition[])[]>;
 
-/** Everything that one provider added, so that it can be removed. */
-interface Added {
-  readonly undo: (() => void)[];
-  readonly plans: { readonly list: ListName; readonly plan: Plan<unknown> }[];
-  /** By member name, for the provider's completions. */
-  readonly completable: Map<string, Completable>;
-  /** Whether no class declares the members. */
-  readonly isSource: boolean;
-  readonly transforms: Transforms;
-}
-
 /** The plans of one server, by name or URI. */
 export class Registry {
   readonly tools = new Map<string, ToolPlan>();
@@ -74,6 +65,8 @@ export class Registry {
   listed = listsOf(this, false);
   private ranked: readonly TemplatePlan[] = [];
   private readonly tags: Tags;
+  /** Get the members that are added from now on. If one throws, they are not added. */
+  readonly followers = new Set<Follower>();
 
   /**
    * @param changed called with the lists that an addition or removal changed: those that changed for everybody, and
@@ -99,11 +92,8 @@ export class Registry {
     const { options } = this.defaults.extended ?? {};
     const members = records.map((record) => memberOf(provider, record, options));
     const transforms = new Transforms(provider, this.defaults.extended);
-    const added: Added = { undo: [], plans: [], completable: new Map(), isSource: relayed !== undefined, transforms };
-    const rollBack = () => {
-      for (const step of added.undo) step();
-    };
-    try {
+    const isSource = relayed !== undefined;
+    return this.commit({ isSource, offers: provider.offers ?? [], transforms }, (added) => {
       for (const record of relayed ?? []) this.addRelayed(provider, record, added);
       // extensions of tools may look for resources
       for (const member of members) if (member.kind !== 'tool') this.addMember(member, added);
@@ -113,12 +103,50 @@ export class Registry {
         if (member.kind === 'completion') tolerating(provider, () => addCompletion(member, added.completable));
       }
       transforms.requireAllKnown();
+    });
+  }
+
+  /**
+   * Adds members that are compiled already. All or nothing.
+   * @param transforms what to change of them
+   * @returns a function that removes them. Call it once
+   * @throws {DecorumError} `DECORUM_DUPLICATE_NAME`
+   */
+  addCompiled({ tools, prompts, resources, offers }: CompiledMembers, transforms: Transforms): () => void {
+    return this.commit({ isSource: true, offers, transforms }, (added) => {
+      for (const plan of prompts) this.putPrompt(plan.key, plan, added);
+      for (const plan of resources) this.putResource(plan.key, plan, added);
+      for (const plan of tools) this.putTool(plan, added);
+    });
+  }
+
+  /** All members. */
+  get members(): CompiledMembers {
+    const resources = [...this.resources.values(), ...this.templates.values()];
+    const [tools, prompts, offers] = [[...this.tools.values()], [...this.prompts.values()], [...this.offered]];
+    return { tools, prompts, resources, offers };
+  }
+
+  private commit(
+    { offers, ...given }: Pick<Added, 'isSource' | 'transforms'> & Pick<CompiledMembers, 'offers'>,
+    fill: (added: Added) => void,
+  ): () => void {
+    const added: Added = { ...given, undo: [], plans: [], completable: new Map() };
+    const rollBack = () => {
+      for (const step of added.undo) step();
+    };
+    try {
+      fill(added);
+      const of = (list: ListName) => added.plans.filter((each) => each.list === list).map(({ plan }) => plan as never);
+      const members = { tools: of('tools'), prompts: of('prompts'), resources: of('resources'), offers };
+      for (const follow of this.followers) added.undo.push(follow(members));
     } catch (error) {
       rollBack();
       throw error;
     }
-    for (const each of [...added.plans.map(({ list }) => list), ...(provider.offers ?? [])]) this.offered.add(each);
-    if (members.some(({ kind }) => kind === 'completion')) this.offered.add('completions');
+    for (const each of [...added.plans.map(({ list }) => list), ...offers]) this.offered.add(each);
+    if ([...added.completable.values()].some(({ completions }) => completions.size > 0))
+      this.offered.add('completions');
     this.publish(added.plans);
     return () => {
       rollBack();
@@ -127,7 +155,7 @@ export class Registry {
   }
 
   /** Whether a member is hidden from some callers. */
-  hides(plan: Pick<Plan<unknown>, 'access' | 'shown' | 'need'>): boolean {
+  hides(plan: Guards): boolean {
     return isHidden(plan, this.onlyUsable);
   }
 
@@ -191,11 +219,11 @@ export class Registry {
   }
 
   /** The conditions for reading a URI: none if everybody may read it, or if nothing serves it. */
-  private guardOf(uri: string): Pick<Listed<unknown>, 'access' | 'need' | 'shown'> | undefined {
+  private guardOf(uri: string): Guards | undefined {
     const { resources, templates } = this.listed;
     if (!resources.restricted && !templates.restricted) return undefined;
-    const { access, need, shown } = this.match(uri)?.plan ?? {};
-    return { access, need, shown };
+    const { access, need, shown, onlyUsable } = this.match(uri)?.plan ?? {};
+    return { access, need, shown, onlyUsable };
   }
 
   private addMember(member: Member, added: Added): void {
@@ -268,30 +296,4 @@ export class Registry {
     }
     this.changed([...lists], hidden);
   }
-}
-
-function listsOf(plans: Pick<Registry, 'tools' | 'prompts' | 'resources' | 'templates'>, onlyUsable: boolean) {
-  const templates = [...plans.templates.values()];
-  const enumerating = templates.filter(({ list }) => list !== undefined);
-  return {
-    tools: new Listing([...plans.tools.values()], onlyUsable),
-    prompts: new Listing([...plans.prompts.values()], onlyUsable),
-    resources: new Listing([...plans.resources.values()], onlyUsable),
-    templates: new Listing(templates, onlyUsable),
-    /** Templates with a `list` method. The method reveals what exists, so it runs only for callers who may read it. */
-    dynamic: new Listing(enumerating, true),
-  };
-}
-
-/** Adds a plan under its key, and notes how to remove it. */
-function put<P extends Plan<unknown>>(
-  kind: string,
-  plans: Map<string, P>,
-  { plan, added }: { readonly plan: P; readonly added: Added },
-): void {
-  const { key } = plan;
-  const other = plans.get(key);
-  if (other) throw duplicate(kind, plan, { other, isSource: added.isSource });
-  plans.set(key, plan);
-  added.undo.push(() => plans.delete(key));
 }

@@ -69,6 +69,7 @@ export function relayedTool(
     key: entry.name,
     entry,
     ...place,
+    options: {},
     extras: extended?.extrasOf(entry, {}),
     mirrored: mirroredArguments(entry.inputSchema, place.where),
     sendsObjects: REVISIONS.map((revision) => revision.sendsObjects(entry)),

@@ -37,6 +37,8 @@ export interface ToolExtras {
 
 /** A compiled tool. */
 export interface ToolPlan extends Plan<Tool> {
+  /** The tool's options, with those of extensions. */
+  readonly options: JsonObject;
   /** What extensions make of it; undefined if nothing. */
   readonly extras: ToolExtras | undefined;
   /** Arguments that clients mirror in headers. */
@@ -82,6 +84,7 @@ export function compileTool(member: Member<'tool'>, { text = true, coerce = fals
     where,
     entry,
     ...guardsOf(member),
+    options: options as JsonObject,
     extras: extended?.extrasOf(entry, options as JsonObject),
     mirrored: mirroredArguments(input.published, where),
     sendsObjects: REVISIONS.map((revision) => revision.sendsObjects(entry)),

@@ -1,0 +1,69 @@
+import { type HostPort } from './transports/transport.js';
+import { serverHostOf } from './hosting.js';
+import type { Hooks } from './hooks.js';
+import type { ErrorReporter } from './kernel/error-reporter.js';
+import type { Change } from './kernel/change-bus.js';
+import type { Events } from './kernel/events.js';
+import type { ExtendedTools } from './kernel/extensions/extended-tools.js';
+import type { Extension } from './kernel/extensions/extension.js';
+import { innerCalls } from './kernel/inner-calls.js';
+import type { Observing } from './kernel/observed-kernel.js';
+import type { McpServerOptions } from './options.js';
+import type { ListingMode, Registry } from './registry/registry.js';
+import type { InnerCalls } from './registry/mounted-members.js';
+import type { OpenTransports } from './open-transports.js';
+
+/** The key of what a server needs to mount another one, and to be mounted. Registered, so that copies of the package agree. */
+export const MOUNTABLE: unique symbol = Symbol.for('decorum:mountable') as never;
+
+/** A server that mounts another one, as the mounted one sees it. */
+export interface Outer {
+  /** Publishes a change of the mounted server. */
+  publish(change: Change): void;
+  readonly server: MountableServer;
+}
+
+/** What a server needs to mount another one, and to be mounted. */
+export interface Mountable {
+  readonly registry: Registry;
+  readonly reporter: ErrorReporter;
+  readonly hooks: Hooks;
+  readonly events: Events;
+  readonly transports: OpenTransports;
+  readonly port: HostPort;
+  readonly extensions: readonly Extension[];
+  readonly extended: ExtendedTools;
+  readonly listing: ListingMode | undefined;
+  /** Whether a framework runs the members of the server. */
+  readonly isHosted: boolean;
+  /** What the server does around calls; undefined if nothing. */
+  readonly calls: InnerCalls | undefined;
+  /** The servers that mount this one. */
+  readonly outers: Set<Outer>;
+}
+
+/** A server that can be mounted. `McpServer` is one. */
+export interface MountableServer {
+  readonly info: { readonly name: string };
+  readonly [MOUNTABLE]: Mountable;
+  close(): Promise<void>;
+}
+
+type Options = Pick<McpServerOptions<readonly object[]>, 'listing' | 'interceptors' | 'errors' | 'logger' | 'onError'>;
+
+/** What a server needs to mount another one, and to be mounted. */
+export function mountableOf(
+  parts: Omit<Mountable, 'listing' | 'isHosted' | 'calls' | 'outers'> & { readonly observing: Observing | undefined },
+  options: Options,
+): Mountable {
+  const { listing, interceptors = [], errors = [], logger, onError } = options;
+  const masks = logger !== undefined || onError !== undefined;
+  const calls = innerCalls({ ...parts, interceptors, hasRules: errors.length > 0, masks });
+  return { ...parts, listing, isHosted: serverHostOf(options) !== undefined, calls, outers: new Set() };
+}
+
+/** Publishes a change to the clients of a server, and to those of the servers that mount it. */
+export function announce({ events, outers }: Mountable, change: Change): void {
+  events.publish(change);
+  for (const outer of outers) outer.publish(change);
+}

@@ -1,0 +1,31 @@
+import type { Completable } from './completion-plan.js';
+import { duplicate } from './duplicate.js';
+import type { Plan } from './plan.js';
+import type { Transforms } from './transforms.js';
+
+/** The lists that have change notifications. */
+export type ListName = 'tools' | 'prompts' | 'resources';
+
+/** Everything that one provider added, so that it can be removed. */
+export interface Added {
+  readonly undo: (() => void)[];
+  readonly plans: { readonly list: ListName; readonly plan: Plan<unknown> }[];
+  /** By member name, for the provider's completions. */
+  readonly completable: Map<string, Completable>;
+  /** Whether no class declares the members. */
+  readonly isSource: boolean;
+  readonly transforms: Transforms;
+}
+
+/** Adds a plan under its key, and notes how to remove it. */
+export function put<P extends Plan<unknown>>(
+  kind: string,
+  plans: Map<string, P>,
+  { plan, added }: { readonly plan: P; readonly added: Added },
+): void {
+  const { key } = plan;
+  const other = plans.get(key);
+  if (other) throw duplicate(kind, plan, { other, isSource: added.isSource });
+  plans.set(key, plan);
+  added.undo.push(() => plans.delete(key));
+}
