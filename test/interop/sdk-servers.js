@@ -38,7 +38,9 @@ async function oldServer() {
         const { progressToken } = _meta;
         const method = 'notifications/progress';
         await server.notification({ method, params: { progressToken, progress: 1, total: 1 } }, related);
-        return text('one');
+        // old SDKs send both on the stream of the session, so the answer to the call could be faster
+      await server.ping();
+      return text('one');
       }
       const messages = [{ role: 'user', content: { type: 'text', text: 'Who?' } }];
       const request = { method: 'sampling/createMessage', params: { messages, maxTokens: 10 } };

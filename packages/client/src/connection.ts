@@ -41,7 +41,7 @@ export class Connection {
   /** Opens the carrier. */
   async start(open: OpenCarrier): Promise<this> {
     this.carrier = await open({
-      receive: (text, cause) => this.receive(text, cause),
+      receive: (received, cause) => this.receive(received, cause),
       deafen: (reason) => this.listener.deafened?.(reason),
       lose: (reason) => this.lose(reason),
       forget: (reason) => this.forget(reason),
@@ -154,10 +154,10 @@ export class Connection {
 
   private async send(message: object): Promise<'finished' | 'sent'> {
     if (this.over !== undefined || this.carrier === undefined) throw this.over ?? closed();
-    const text = JSON.stringify({ jsonrpc: '2.0', ...message });
-    const parsed = JSON.parse(text) as JsonRpcMessage;
-    this.listener.framed?.('sent', parsed);
-    return await this.carrier.send(text, parsed);
+    const complete = { jsonrpc: '2.0', ...message } as JsonRpcMessage;
+    const text = JSON.stringify(complete);
+    this.listener.framed?.('sent', JSON.parse(text) as JsonRpcMessage);
+    return await this.carrier.send(text, complete);
   }
 
   private complete(params: JsonObject, id: RequestId, { onProgress, meta }: RequestOptions): JsonObject {
@@ -173,16 +173,18 @@ export class Connection {
     return Object.keys(complete).length > 0 ? { ...params, _meta: complete } : params;
   }
 
-  private receive(text: string, cause: RequestId | undefined): void {
+  private receive(received: unknown, cause: RequestId | undefined): void {
     if (this.over !== undefined) return;
     try {
-      for (const message of [JSON.parse(text) as unknown].flat()) {
+      const messages: unknown = typeof received === 'string' ? JSON.parse(received) : received;
+      for (const message of [messages].flat()) {
         checkMessage(message);
         this.listener.framed?.('received', message);
         this.take(message, cause);
       }
     } catch (error) {
-      this.puzzle(`The server sent what is not an MCP message: ${excerptOf(text)}`, error);
+      const shown = typeof received === 'string' ? received : JSON.stringify(received);
+      this.puzzle(`The server sent what is not an MCP message: ${excerptOf(shown)}`, error);
     }
   }
 

@@ -74,7 +74,7 @@ export function wayTo(
 function chosen(target: ConnectTarget, options: WayOptions, where: string): Way {
   const { credentials, maxMessageBytes } = options;
   if (typeof target === 'string' || target instanceof URL) {
-    const endpoint = { url: urlOf(target, where), credentials, maxMessageBytes };
+    const endpoint = { url: urlOf(target, where), credentials, maxMessageBytes, keepsConnections: true };
     return { kind: 'http', open: overHttp(endpoint), openLegacy: overLegacySse(endpoint) };
   }
   if (isProgram(target)) {

@@ -6,10 +6,10 @@ import { ConnectionError } from '../connection-error.js';
 /** Receives messages and events from a carrier. */
 export interface Receiver {
   /**
-   * Takes JSON text: one message, or an array of messages.
+   * Takes one message, or an array of messages, as text or parsed.
    * @param cause the request on whose stream it arrived, if that is known
    */
-  receive(text: string, cause?: RequestId): void;
+  receive(received: unknown, cause?: RequestId): void;
   /** Called when no more notifications can arrive. Responses may still arrive. */
   deafen(reason: Error): void;
   /** Called when the connection ends. Only the first reason counts. */
@@ -23,6 +23,7 @@ export interface Carrier {
   /**
    * Sends a message.
    * @param text the message as JSON
+   * @param message the message, which may have fields that JSON omits
    * @returns `finished` if no response can follow any more; `sent` if the response may follow later
    */
   send(text: string, message: JsonRpcMessage): Promise<'finished' | 'sent'>;

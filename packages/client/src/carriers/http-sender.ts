@@ -2,7 +2,18 @@ import type { IncomingMessage } from 'node:http';
 
 import { ConnectionError } from '../connection-error.js';
 import { challengeIn, type HeaderSource } from './credentials.js';
-import { call, type HttpCall } from './http-request.js';
+import { type Agents, call, createAgents, type HttpCall } from './http-request.js';
+
+/** An endpoint, and how to reach it. */
+export interface HttpTarget {
+  readonly url: URL;
+  readonly credentials: HeaderSource;
+  /** Cap on the characters of a message. */
+  readonly maxMessageBytes: number;
+  /** Whether to use connections again. */
+  readonly keepsConnections?: boolean;
+  readonly afterClose?: () => Promise<void>;
+}
 
 /** Cap on the redirects of a request. */
 const MAX_REDIRECTS = 3;
@@ -15,7 +26,19 @@ const REDIRECTS: readonly (number | undefined)[] = [307, 308];
 
 /** Sends requests with credentials. Follows redirects, but never to another origin, which must not get them. */
 export class HttpSender {
-  constructor(private readonly credentials: HeaderSource) {}
+  private readonly agents: Agents | undefined;
+  private readonly credentials: HeaderSource;
+
+  constructor({ credentials, keepsConnections = false }: HttpTarget) {
+    this.credentials = credentials;
+    this.agents = keepsConnections ? createAgents() : undefined;
+  }
+
+  /** Closes idle connections. */
+  close(): void {
+    this.agents?.['http:'].destroy();
+    this.agents?.['https:'].destroy();
+  }
 
   /**
    * Sends a request, and once more with other credentials if it is refused.
@@ -39,7 +62,7 @@ export class HttpSender {
     const headers = { ...request.headers, ...(Object.fromEntries(given) as Record<string, string>) };
     let { url } = request;
     for (let redirects = 0; ; redirects += 1) {
-      const response = await call({ ...request, url, headers });
+      const response = await call({ ...request, url, headers, agents: this.agents });
       const { location } = response.headers;
       if (!REDIRECTS.includes(response.statusCode) || location === undefined || redirects >= MAX_REDIRECTS)
         return response;

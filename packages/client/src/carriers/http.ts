@@ -7,20 +7,10 @@ import type { JsonRpcMessage } from '@decorum/core/transport';
 
 import { ConnectionError } from '../connection-error.js';
 import { type Carrier, type ListedTool, type OpenCarrier, type Receiver, SessionRefused } from './carrier.js';
-import type { HeaderSource } from './credentials.js';
 import { RoutingHeaders, statelessVersion } from './http-headers.js';
 import { bodyOf, excerptOf, type HttpCall, mediaTypeOf, type RequestHeaders, unexpected } from './http-request.js';
-import { HttpSender } from './http-sender.js';
+import { HttpSender, type HttpTarget } from './http-sender.js';
 import { type Position, readStream, resumed, StandingStream } from './http-streams.js';
-
-/** An endpoint of Streamable HTTP. */
-export interface HttpTarget {
-  readonly url: URL;
-  readonly credentials: HeaderSource;
-  /** Cap on the characters of a message. */
-  readonly maxMessageBytes: number;
-  readonly afterClose?: () => Promise<void>;
-}
 
 /** Milliseconds to wait for the server to end the session. */
 const GOODBYE_MS = 1000;
@@ -46,9 +36,7 @@ class HttpCarrier implements Carrier {
     private readonly target: HttpTarget,
     private readonly receiver: Receiver,
   ) {
-    // each request under way listens
-    setMaxListeners(0, this.closing.signal);
-    this.sender = new HttpSender(target.credentials);
+    this.sender = new HttpSender(target);
     this.standing = new StandingStream({
       open: async (position) => await this.sender.send(this.resumption(position, this.closing.signal)),
       read: async (stream, position) => await this.read(stream, position),
@@ -108,6 +96,7 @@ class HttpCarrier implements Carrier {
       const ended = await this.sender.send(request).catch(() => undefined);
       ended?.resume();
     }
+    this.sender.close();
     await afterClose?.();
   }
 
@@ -182,7 +171,7 @@ class HttpCarrier implements Carrier {
     }
     if (isMethod(cause, 'tools/list') && Array.isArray(tools)) this.routing.learn(tools.filter(isTool));
     const id = cause !== undefined && 'method' in cause && 'id' in cause ? cause.id : undefined;
-    this.receiver.receive(JSON.stringify(received), id);
+    this.receiver.receive(received, id);
   }
 }
 

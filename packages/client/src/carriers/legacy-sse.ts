@@ -4,9 +4,8 @@ import { clearTimeout, setTimeout } from 'node:timers';
 import { ConnectionError } from '../connection-error.js';
 import type { Carrier, OpenCarrier, Receiver } from './carrier.js';
 import { eventsOf, type StreamEvent } from './event-stream.js';
-import type { HttpTarget } from './http.js';
 import { bodyOf, type HttpCall, mediaTypeOf, unexpected } from './http-request.js';
-import { HttpSender } from './http-sender.js';
+import { HttpSender, type HttpTarget } from './http-sender.js';
 
 /** Milliseconds to wait for the event that names the endpoint for messages. */
 const ENDPOINT_MS = 10_000;
@@ -33,7 +32,7 @@ class LegacyCarrier implements Carrier {
     private readonly target: HttpTarget,
     private readonly receiver: Receiver,
   ) {
-    this.sender = new HttpSender(target.credentials);
+    this.sender = new HttpSender(target);
   }
 
   /** Resolves once the server has said where to post. */
@@ -79,6 +78,7 @@ class LegacyCarrier implements Carrier {
 
   async close(): Promise<void> {
     this.closing.abort();
+    this.sender.close();
     await this.target.afterClose?.();
   }
 

@@ -7,7 +7,7 @@ import type { Carrier, OpenCarrier } from './carrier.js';
 export function overMemory(server: Host, principal: Principal | undefined): OpenCarrier {
   return async ({ receive }): Promise<Carrier> => {
     const memory = await connectMemory(server, {
-      receive: (message) => receive(JSON.stringify(message)),
+      receive,
       ...(principal && { principal }),
     });
     return {
