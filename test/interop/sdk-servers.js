@@ -39,8 +39,8 @@ async function oldServer() {
         const method = 'notifications/progress';
         await server.notification({ method, params: { progressToken, progress: 1, total: 1 } }, related);
         // old SDKs send both on the stream of the session, so the answer to the call could be faster
-      await server.ping();
-      return text('one');
+        await server.ping();
+        return text('one');
       }
       const messages = [{ role: 'user', content: { type: 'text', text: 'Who?' } }];
       const request = { method: 'sampling/createMessage', params: { messages, maxTokens: 10 } };

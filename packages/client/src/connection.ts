@@ -6,6 +6,7 @@ import { type Carrier, type OpenCarrier, SessionRefused } from './carriers/carri
 import { excerptOf } from './carriers/http-request.js';
 import { alike, ConnectionError } from './connection-error.js';
 import type { Identity, InitializeResult, Listener } from './listener.js';
+import { onAbort } from './on-abort.js';
 import { PendingCall } from './pending-call.js';
 import type { Question } from './questions.js';
 import type { AskingCall, RequestOptions } from './request.js';
@@ -105,8 +106,7 @@ export class Connection {
     const give = (reason: Error) => {
       if (this.drop(id, reason)) void this.cancel(id, reason);
     };
-    const cancel = () => give(signal?.reason as Error);
-    signal?.addEventListener('abort', cancel);
+    const off = onAbort(signal, () => give(signal?.reason as Error));
     try {
       return await new Promise<JsonObject>((resolve, reject) => {
         const expire = () => give(late(method, timeoutMs));
@@ -119,7 +119,7 @@ export class Connection {
         );
       });
     } finally {
-      signal?.removeEventListener('abort', cancel);
+      off();
       this.hold();
     }
   }

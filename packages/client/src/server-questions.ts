@@ -1,5 +1,6 @@
 import { McpError, type RequestId } from '@decorum/core';
 
+import { onAbort } from './on-abort.js';
 import type { PendingCall } from './pending-call.js';
 import type { Question } from './questions.js';
 import type { AskingCall } from './request.js';
@@ -48,13 +49,12 @@ export class ServerQuestions {
   async inRound(question: Question, call: AskingCall): Promise<object> {
     const control = new AbortController();
     const { signal } = call.options;
-    const cancel = () => control.abort(signal?.reason);
     signal?.throwIfAborted();
-    signal?.addEventListener('abort', cancel);
+    const off = onAbort(signal, () => control.abort(signal?.reason));
     try {
       return await Promise.race([this.ask(question, call, control), aborted(control.signal)]);
     } finally {
-      signal?.removeEventListener('abort', cancel);
+      off();
     }
   }
 

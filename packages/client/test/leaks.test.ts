@@ -29,7 +29,7 @@ class Shop {
 const createServer = () => new McpServer({ name: 'shop', version: '1.0.0', providers: [Shop] });
 
 async function urlOf(): Promise<URL> {
-  const listener = createHttpServer(nodeHandler(createServer()));
+  const listener = createHttpServer(nodeHandler(createServer(), { events: false }));
   await new Promise<void>((resolve) => {
     listener.listen(0, '127.0.0.1', resolve);
   });

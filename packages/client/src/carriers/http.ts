@@ -6,6 +6,7 @@ import { INITIALIZE, isObject, LISTEN } from '@decorum/core/internal';
 import type { JsonRpcMessage } from '@decorum/core/transport';
 
 import { ConnectionError } from '../connection-error.js';
+import { onAbort } from '../on-abort.js';
 import { type Carrier, type ListedTool, type OpenCarrier, type Receiver, SessionRefused } from './carrier.js';
 import { RoutingHeaders, statelessVersion } from './http-headers.js';
 import { bodyOf, excerptOf, type HttpCall, mediaTypeOf, type RequestHeaders, unexpected } from './http-request.js';
@@ -48,9 +49,8 @@ class HttpCarrier implements Carrier {
   async send(text: string, message: JsonRpcMessage): Promise<'finished'> {
     const id = 'method' in message && 'id' in message ? message.id : undefined;
     const own = new AbortController();
-    const stop = () => own.abort();
     if (id !== undefined) this.calls.set(id, own);
-    this.closing.signal.addEventListener('abort', stop);
+    const off = onAbort(this.closing.signal, () => own.abort());
     const more = { 'content-type': 'application/json', ...statelessHeaders(message, this.routing) };
     const post = {
       method: 'POST',
@@ -64,7 +64,7 @@ class HttpCarrier implements Carrier {
     } catch (error) {
       if (!own.signal.aborted) throw error;
     } finally {
-      this.closing.signal.removeEventListener('abort', stop);
+      off();
       if (id !== undefined) this.calls.delete(id);
     }
     if ('method' in message && message.method === 'notifications/initialized') await this.standing.start();
