@@ -1,14 +1,17 @@
 import { type Challenge, fixedHeaders, type HeaderSource } from './carriers/credentials.js';
 import type { RequestHeaders } from './carriers/http-request.js';
+import { ProviderTokens } from './oauth/provider-tokens.js';
 import type { ClientOptions } from './options.js';
 
 /** Where the headers of a client's requests come from. */
-export function headersOf({ headers = {}, authorization }: ClientOptions): HeaderSource {
+export function headersOf({ headers = {}, authorization, authProvider }: ClientOptions, target: unknown): HeaderSource {
   const given: HeaderSource =
     typeof headers === 'function'
       ? { headers: async () => await headers(), refused: async () => false }
       : fixedHeaders(headers);
-  return authorization === undefined ? given : new Tokens(given, authorization);
+  if (authorization !== undefined) return new Tokens(given, authorization);
+  const server = URL.canParse(String(target)) ? new URL(String(target)) : undefined;
+  return authProvider === undefined || server === undefined ? given : new ProviderTokens(given, server, authProvider);
 }
 
 /** Adds access tokens. */

@@ -33,7 +33,7 @@ export async function connectClient(target: ConnectTarget, options: ClientOption
   const where = 'connectClient';
   requireClientOptions(where, options);
   const { maxMessageBytes = MAX_MESSAGE_BYTES, clientInfo = CLIENT_INFO, principal, onStderr } = options;
-  const credentials = headersOf(options);
+  const credentials = headersOf(options, target);
   const way = wayTo(target, { principal, credentials, maxMessageBytes, onStderr }, { where, given: options });
   const subscriptions = new Subscriptions();
   const ending = new Ending(subscriptions, options.onClose);

@@ -11,6 +11,14 @@ export { connectClient } from './connect-client.js';
 export type { InitializeResult } from './listener.js';
 export { ConnectionError, type ConnectionErrorCode, type ConnectionErrorOptions } from './connection-error.js';
 export type { ListenFilter, Listening } from './listening.js';
+export { finishAuthorization } from './oauth/provider-tokens.js';
+export type {
+  OAuthClientInformation,
+  OAuthClientMetadata,
+  OAuthContext,
+  OAuthProvider,
+  OAuthTokens,
+} from './oauth/provider.js';
 export type { ClientOptions } from './options.js';
 export type {
   ElicitAnswer,

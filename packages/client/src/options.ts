@@ -3,6 +3,7 @@ import { revisionOf, REVISIONS } from '@decorum/core/internal';
 import { type OptionTypes, requireOptions, startupError } from '@decorum/core/plugin';
 
 import type { Challenge } from './carriers/credentials.js';
+import type { OAuthProvider } from './oauth/provider.js';
 import type { QuestionHandlers } from './questions.js';
 import type { AskingCall, Notification } from './request.js';
 
@@ -22,6 +23,8 @@ export interface ClientOptions extends QuestionHandlers {
   readonly authorization?:
     | ((challenge: Challenge | undefined) => string | undefined | Promise<string | undefined>)
     | undefined;
+  /** Signs in to a protected URL. It has the shape of the official SDK's `OAuthClientProvider`. */
+  readonly authProvider?: OAuthProvider | undefined;
   /** Capabilities to declare in addition to those that the handlers imply. */
   readonly capabilities?: ClientCapabilities | undefined;
   /** The client's name and version. */
@@ -46,6 +49,7 @@ const OPTIONS: OptionTypes<ClientOptions> = {
   revision: 'string',
   headers: true,
   authorization: 'function',
+  authProvider: 'object',
   capabilities: 'object',
   clientInfo: 'object',
   principal: 'object',
@@ -66,7 +70,11 @@ const OPTIONS: OptionTypes<ClientOptions> = {
  */
 export function requireClientOptions(where: string, options: ClientOptions): void {
   requireOptions(where, options, OPTIONS);
-  const { revision } = options;
+  const { revision, authorization, authProvider } = options;
+  if (authorization !== undefined && authProvider !== undefined) {
+    const problem = 'is set together with `authorization`. Set one of them';
+    throw startupError('DECORUM_INVALID_OPTION', where, 'authProvider', problem);
+  }
   if (revision === undefined || revisionOf(revision) !== undefined) return;
   const known = REVISIONS.map(({ id }) => `'${id}'`).join(', ');
   throw startupError('DECORUM_INVALID_OPTION', where, 'revision', `is '${revision}'. Pass one of ${known}`);

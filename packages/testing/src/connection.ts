@@ -6,7 +6,7 @@ import {
 } from '@decorum/client/internal';
 import { ConnectionError } from '@decorum/client';
 import type { OpenCarrier } from '@decorum/client/internal';
-import type { JsonObject, Principal } from '@decorum/core';
+import { type JsonObject, McpError, type Principal } from '@decorum/core';
 import type { Host } from '@decorum/core/transport';
 
 import { callSite, thrownAt } from './call-site.js';
@@ -74,6 +74,8 @@ export class Connection extends ClientConnection {
   }
 }
 
-/** Tests see only what MCP says of errors: those without a response of the server are plain. */
-const plain = (error: unknown): unknown =>
-  error instanceof ConnectionError ? new Error(error.message, { cause: error.cause }) : error;
+/** Tests see what MCP says of errors: an error that the server answered, or else a plain one. */
+function plain(error: unknown): unknown {
+  if (!(error instanceof ConnectionError)) return error;
+  return error.cause instanceof McpError ? error.cause : new Error(error.message, { cause: error.cause });
+}

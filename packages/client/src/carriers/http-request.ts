@@ -101,7 +101,11 @@ const REMEDIES: Readonly<Record<number, string>> = {
 };
 
 /** Creates the error for a response that doesn't answer the message. */
-export function unexpected(response: IncomingMessage, { method, url }: HttpCall, body: string): ConnectionError {
+export function unexpected(
+  response: IncomingMessage,
+  { method, url }: HttpCall,
+  { body, cause }: { readonly body: string; readonly cause?: Error | undefined },
+): ConnectionError {
   const { statusCode = 0, statusMessage, headers } = response;
   const challenge = headers['www-authenticate'];
   const facts = [
@@ -114,7 +118,7 @@ export function unexpected(response: IncomingMessage, { method, url }: HttpCall,
   const remedy = REMEDIES[statusCode];
   const message = `${facts.join(', ')} ${shown}${remedy === undefined ? '' : `\n${remedy}.`}`;
   const isDenied = statusCode === 401 || statusCode === 403;
-  return new ConnectionError(isDenied ? 'unauthorized' : 'protocol', message, { status: statusCode });
+  return new ConnectionError(isDenied ? 'unauthorized' : 'protocol', message, { status: statusCode, cause });
 }
 
 /** Quotes the beginning of a text. */

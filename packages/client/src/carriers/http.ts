@@ -1,7 +1,6 @@
-import { setMaxListeners } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 
-import type { RequestId } from '@decorum/core';
+import { McpError, type RequestId } from '@decorum/core';
 import { INITIALIZE, isObject, LISTEN } from '@decorum/core/internal';
 import type { JsonRpcMessage } from '@decorum/core/transport';
 
@@ -123,7 +122,10 @@ class HttpCarrier implements Carrier {
     const answers = answersIn(body, message);
     // what answers there is no endpoint for `initialize`, even if it explains that in JSON-RPC
     const isElsewhere = isMethod(message, INITIALIZE) && (statusCode === 404 || statusCode === 405);
-    if (answers === undefined || isElsewhere) throw unexpected(response, post, body);
+    const isDenied = statusCode === 401 || statusCode === 403;
+    if (answers === undefined || isElsewhere || isDenied) {
+      throw unexpected(response, post, { body, cause: errorIn(answers?.[0]) });
+    }
     for (const answer of answers) this.deliver(answer, message);
   }
 
@@ -137,7 +139,7 @@ class HttpCarrier implements Carrier {
         if (mediaTypeOf(stream) === 'text/event-stream') return stream;
         const isLost = stream.statusCode === 404 && get.headers['mcp-session-id'] !== undefined;
         if (isLost) throw sessionLost();
-        throw unexpected(stream, get, await bodyOf(stream, this.target.maxMessageBytes));
+        throw unexpected(stream, get, { body: await bodyOf(stream, this.target.maxMessageBytes) });
       },
       signal: post.signal,
     });
@@ -203,6 +205,13 @@ function parse(text: string): unknown {
 
 const isAnswerTo = (id: RequestId, message: object): boolean =>
   'id' in message && message.id === id && !('method' in message);
+
+/** The error in a response, if it is one. */
+function errorIn(response: unknown): McpError | undefined {
+  const error = isObject(response) ? response['error'] : undefined;
+  if (!isObject(error)) return undefined;
+  return new McpError(Number(error['code']), String(error['message']), error['data']);
+}
 
 const resultOf = (message: unknown): Record<string, unknown> =>
   isObject(message) && isObject(message['result']) ? message['result'] : {};

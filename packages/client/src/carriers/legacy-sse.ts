@@ -41,7 +41,7 @@ class LegacyCarrier implements Carrier {
     const get: HttpCall = { method: 'GET', url: this.target.url, headers: { accept: 'text/event-stream' }, signal };
     const stream = await this.sender.send(get);
     if (mediaTypeOf(stream) !== 'text/event-stream') {
-      throw unexpected(stream, get, await bodyOf(stream, this.target.maxMessageBytes));
+      throw unexpected(stream, get, { body: await bodyOf(stream, this.target.maxMessageBytes) });
     }
     this.stream = stream;
     await new Promise<void>((resolve, reject) => {
@@ -66,7 +66,7 @@ class LegacyCarrier implements Carrier {
     const post: HttpCall = { method: 'POST', url, headers, body: text, signal: closing.signal };
     const response = await this.sender.send(post);
     const body = await bodyOf(response, target.maxMessageBytes);
-    if ((response.statusCode ?? 500) >= 300) throw unexpected(response, post, body);
+    if ((response.statusCode ?? 500) >= 300) throw unexpected(response, post, { body });
     return 'sent';
   }
 
