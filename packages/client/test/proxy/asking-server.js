@@ -35,6 +35,8 @@ const tools = {
   sample: async (_args, ctx) => text((await ctx.sample({ messages: 'Hi', maxTokens: 5 })).text),
   visit: async (_args, ctx) => text(await ctx.elicitUrl({ message: 'Pay', url: 'https://pay.example.com/1' })),
   required: async (_args, ctx) => {
+    if (begun.includes('sign-in')) return text('signed in');
+    begun.push('sign-in');
     await ctx.requireUrl({ message: 'Sign in', url: 'https://login.example.com/1' });
     return text('signed in');
   },
@@ -42,8 +44,9 @@ const tools = {
     const params = { mode: 'url', message: 'Open', url: 'javascript:alert(1)', elicitationId: '1' };
     return text(await askClient(ctx, { method: 'elicitation/create', params }));
   },
-  wait: async ({ name }, ctx) => {
+  wait: async ({ name, asks }, ctx) => {
     begun.push(name);
+    if (asks) ask(ctx, 'Really?').catch(() => {});
     ctx.progress(1, 2, 'half');
     ctx.log.warning(`waiting for ${name}`);
     await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve));

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 import { type Client, type ClientOptions, connectClient, type ConnectTarget } from '@decorum/client';
-import { type CallToolResult, type Context, type JsonObject, McpServer } from '@decorum/core';
+import { type CallToolResult, type Context, type JsonObject, McpServer, type McpServerOptions } from '@decorum/core';
 import { listen } from '@decorum/http';
 import { revisions } from '@decorum/testing';
 
@@ -64,11 +64,12 @@ export class Listener {
 
 /** A server whose tools are those of an upstream, with their names. */
 export class Front {
-  readonly server = new McpServer({ name: 'front', version: '1.0.0' });
+  readonly server: McpServer;
   readonly upstreams: Upstreams;
   readonly events: UpstreamEvent[] = [];
 
-  constructor(target: ConnectTarget, options: Partial<UpstreamOptions> = {}) {
+  constructor(target: ConnectTarget, options: Partial<UpstreamOptions> = {}, more: Partial<McpServerOptions> = {}) {
+    this.server = new McpServer({ name: 'front', version: '1.0.0', ...more });
     this.upstreams = new Upstreams({ target, name: 'geo', ...options });
     this.upstreams.onEvent((event) => this.events.push(event));
     open.push(async () => await this.upstreams.close());
