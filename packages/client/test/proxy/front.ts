@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 import { type Client, type ClientOptions, connectClient, type ConnectTarget } from '@decorum/client';
 import { type CallToolResult, type Context, type JsonObject, McpServer, type McpServerOptions } from '@decorum/core';
-import { listen } from '@decorum/http';
+import { listen, type ListenOptions } from '@decorum/http';
 import { revisions } from '@decorum/testing';
 
 import { type UpstreamEvent, Upstreams } from '../../src/proxy/upstream/upstreams.js';
@@ -62,10 +62,20 @@ export class Listener {
   }
 }
 
+/** Trusts whoever says who calls. */
+const auth: NonNullable<ListenOptions['auth']> = {
+  authenticate({ headers }) {
+    const user = headers['x-user'];
+    return typeof user === 'string' ? { subject: user } : undefined;
+  },
+};
+
 /** A server whose tools are those of an upstream, with their names. */
 export class Front {
   readonly server: McpServer;
   readonly upstreams: Upstreams;
+  /** Whether anonymous callers are let in over HTTP. */
+  isOpen = false;
   readonly events: UpstreamEvent[] = [];
 
   constructor(target: ConnectTarget, options: Partial<UpstreamOptions> = {}, more: Partial<McpServerOptions> = {}) {
@@ -96,16 +106,7 @@ export class Front {
 
   /** A client over HTTP. The subject of its principal is its `x-user` header. */
   async overHttp(options: ClientOptions = {}): Promise<Client> {
-    this.listening ??= listen(this.server, {
-      port: 0,
-      signals: false,
-      auth: {
-        authenticate({ headers }) {
-          const user = headers['x-user'];
-          return typeof user === 'string' ? { subject: user } : undefined;
-        },
-      },
-    });
+    this.listening ??= listen(this.server, { port: 0, signals: false, ...(this.isOpen ? {} : { auth }) });
     const { url, close } = await this.listening;
     open.push(close);
     return await this.opened(url, options);
