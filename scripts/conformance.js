@@ -2,8 +2,8 @@
  * `npm run conformance`: runs the official conformance suite against `examples/everything`, or against `--url URL`: each
  * requirement set, and all its scenarios. Runs its authorization-server scenarios against `examples/secured`.
  * `--revision DATE` runs only one requirement set, `--revision skills` only the scenarios about skills, `--revision suite`
- * only all scenarios, and `--revision authorization` only those about authorization servers. `--verbose` also prints the
- * known gaps.
+ * only all scenarios, and `--revision authorization` only those about authorization servers. `--mounted` runs them against a
+ * server that mounts `examples/everything`. `--verbose` also prints the known gaps.
  *
  * Fails on issues that are not in `test/conformance/known-gaps.json`, and on known gaps that no longer exist.
  */
@@ -44,12 +44,17 @@ const print = (label, { revision, scenario, check = '' }, text) =>
   console.log(`  ${label} ${revision} ${scenario} ${check}: ${text.slice(0, 240)}`);
 
 const { values: options } = parseArgs({
-  options: { url: { type: 'string' }, revision: { type: 'string' }, verbose: { type: 'boolean', default: false } },
+  options: {
+    url: { type: 'string' },
+    revision: { type: 'string' },
+    mounted: { type: 'boolean', default: false },
+    verbose: { type: 'boolean', default: false },
+  },
 });
 const sets = readdirSync(join(SUITE, 'requirements')).map((name) => name.replace(/\.yaml$/, ''));
 sets.push(SKILLS, WHOLE);
 // a server that somebody else has started has no issuer that this script could sign in at
-if (options.url === undefined) sets.push(AUTHORIZATION);
+if (options.url === undefined && !options.mounted) sets.push(AUTHORIZATION);
 const revisions = sets.filter((set) => options.revision === undefined || options.revision === set).sort();
 if (revisions.length === 0) throw new Error(`The suite has no requirements for ${options.revision}.`);
 
@@ -60,7 +65,10 @@ for (const revision of revisions) {
     issues.push(...(await examineAuthorization()));
     continue;
   }
-  url ??= await startFixture('examples/everything/dist/main.js', { PORT: '0' });
+  url ??= await startFixture('examples/everything/dist/main.js', {
+    PORT: '0',
+    ...(options.mounted && { MOUNTED: '1' }),
+  });
   const examineSet = { [SKILLS]: examineSkills, [WHOLE]: examineAll }[revision];
   issues.push(...(await (examineSet?.(url) ?? examine(url, revision))));
 }

@@ -1,9 +1,10 @@
 import { serveStdio } from '@decorum/core';
 import { listen } from '@decorum/http';
 
+import { createMounted } from './mounted.js';
 import { createServer } from './server.js';
 
-const server = createServer();
+const server = process.env['MOUNTED'] === undefined ? createServer() : createMounted();
 
 if (process.argv.includes('--stdio')) await serveStdio(server);
 else
