@@ -1,10 +1,14 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
-import { createProject, type Project, type Running } from './project.js';
+import { createProject, DECORUM, type Project, type Running } from './project.js';
 
 const SERVER = `
-import { ArrayOf, McpError, McpServer, NoInput, Prompt, Completion, Resource, Tool, ToolError } from '@decorum/core';
-import { IsBoolean, IsIn, IsInt, IsOptional, IsString, ValidateNested } from 'class-validator';
+import { ArrayOf, Completion, Describe, embedded, image, McpServer, NoInput, Prompt, Resource, Tool, ToolError, user } from '@decorum/core';
+import { IsBoolean, IsIn, IsInt, IsOptional, IsString, Max, Min, ValidateNested } from 'class-validator';
 import { Type } from 'class-transformer';
 
 class Place {
@@ -17,6 +21,11 @@ class Order {
   @IsOptional() @IsIn(['s', 'm', 'l']) size?: 's' | 'm' | 'l';
   @IsOptional() @ArrayOf(Number) days?: number[];
   @IsOptional() @ValidateNested() @Type(() => Place) place?: Place;
+}
+class Survey {
+  @Describe('Grade') @IsInt() @Min(1) @Max(5) grade!: number;
+  @IsIn(['yes', 'no']) again!: string;
+  @IsOptional() @IsString() remark?: string;
 }
 class Topic {
   @IsString() topic!: string;
@@ -46,6 +55,30 @@ export class Shop extends McpServer {
     return '';
   }
 
+  @Tool({ description: 'Asks', input: NoInput })
+  async survey(_input: unknown, ctx: any) {
+    const { content } = await ctx.elicit(Survey, { message: 'How\\u001b[2J was it?' });
+    const [root] = await ctx.roots().catch(() => []);
+    return JSON.stringify([content, root?.uri]);
+  }
+
+  @Tool({ description: 'Asks the model', input: NoInput })
+  async think(_input: unknown, ctx: any) {
+    return (await ctx.sample({ messages: [user('What is it?')], maxTokens: 5 })).text;
+  }
+
+  @Tool({ description: 'Paints', input: NoInput })
+  paint() {
+    const data = Buffer.from('picture');
+    return [image(data, 'image/png'), embedded({ uri: 'file:///../../.ssh/..%2fkey\\\\..\\\\id', data })];
+  }
+
+  @Tool({ description: 'Restocks', input: NoInput })
+  async restock() {
+    await this.notify.resourceUpdated('shop://hours');
+    return 'done';
+  }
+
   @Prompt({ description: 'Asks about a topic' })
   ask({ topic }: Topic) {
     return 'Tell me about ' + topic + '.';
@@ -69,7 +102,7 @@ beforeAll(() => {
     'package.json': { name: 'shop', type: 'module' },
     'src/main.ts': `${SERVER}\nexport const server = new Shop();\n`,
     // what it logs is not a message
-    'src/http.ts': `${SERVER}\nimport { listen } from '@decorum/http';\nconsole.log('hello');\nawait listen(new Shop(), { port: Number(process.env.PORT) });\n`,
+    'src/http.ts': `${SERVER}\nimport { listen } from '@decorum/http';\nconsole.log('hello');\nconsole.log('listens on ' + (await listen(new Shop(), { port: Number(process.env.PORT) })).url);\n`,
     'src/mute.js': 'setInterval(() => {}, 1000);',
   });
 });
@@ -83,14 +116,19 @@ describe('decorum inspect', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^shop 1\.0\.0 {3}\d{4}-\d\d-\d\d {3}tools, prompts, resources, completions/);
     expect(stdout).toContain('\n\nBuy]0;owned here.\n\nTOOL');
-    expect(stdout).toContain(
-      'order  count:integer code:string gift?:boolean size?:s|m|l days?:number[] place?:object  Orders [2J something\n',
-    );
+    const row =
+      'count:integer code:string gift?:boolean size?:s|m|l days?:number[] place?:object  Orders [2J something\n';
+    expect(stdout).toContain(`order    ${row}`);
     expect(stdout).toMatch(/RESOURCE +TYPE +NAME\nshop:\/\/hours/);
     const { stdout: json } = await inspect('src/http.ts', '--json');
     expect(JSON.parse(json)).toMatchObject({
       server: { name: 'shop' },
-      tools: [{ name: 'order' }, { name: 'fail' }, { name: 'wait' }],
+      tools: [
+        { name: 'order' },
+        { name: 'fail' },
+        { name: 'wait' },
+        ...Array.from({ length: 4 }, () => expect.anything()),
+      ],
       prompts: [{ name: 'ask' }],
       resources: [{ uri: 'shop://hours' }],
       resourceTemplates: [],
@@ -112,7 +150,7 @@ describe('decorum inspect', () => {
     [['call', 'order', 'gift=true'], 'Missing: count (integer), code (string). Write count=… code=….\n'],
     [['call', 'order', 'count=two', 'code=x'], 'count is of type integer, so it can\'t be "two".\n'],
     [['call', 'order', 'cuont=1'], 'There is no argument cuont. Known: count, code, gift, size, days, place.\n'],
-    [['call', 'odrer'], 'The server has no tool odrer. It has: order, fail, wait.\n'],
+    [['call', 'odrer'], 'The server has no tool odrer. It has: order, fail, wait, survey, think, paint, restock.\n'],
   ])('%j is wrong usage', async (args, stderr) => {
     expect(await inspect(...args)).toEqual({ code: 2, stdout: '', stderr });
   });
@@ -148,5 +186,47 @@ describe('decorum inspect', () => {
     const { code, stderr } = await running.ended;
     expect(code).toBe(130);
     expect(stderr).toContain('cancelled on the server\n');
+  });
+
+  it('answers questions by --answer, in order, and fails without', async () => {
+    const answers = ['--answer', '{"grade":4,"again":"yes"}', '--root', '.'];
+    const { code, stdout } = await inspect('call', 'survey', ...answers);
+    expect([code, JSON.parse(stdout)]).toEqual([0, [{ grade: 4, again: 'yes' }, pathToFileURL(project.folder).href]]);
+    expect(await inspect('call', 'think', '--answer', 'A shop')).toMatchObject({ code: 0, stdout: 'A shop\n' });
+    expect(await inspect('call', 'survey')).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'The server asks: How[2J was it?\nPass --answer \'{"field":"value"}\', or --answer decline.\n',
+    });
+  });
+
+  it('asks on the terminal until the answers fit the form', async () => {
+    const isTerminal = 'data:text/javascript,process.stdin.isTTY=process.stderr.isTTY=true';
+    const args = ['--import', isTerminal, DECORUM, 'inspect', 'call', 'survey'];
+    const { code, stdout, stderr } = await project.node(args, { input: '6\n5\nmaybe\nno\n\n' });
+    expect([code, stdout]).toEqual([0, '[{"grade":5,"again":"no"},null]\n']);
+    expect(stderr).toContain('The server asks: How[2J was it?\n');
+    expect(stderr).toContain('grade must be at most 5.\n');
+    expect(stderr).toContain('again is one of yes, no, so it can\'t be "maybe".\n');
+  });
+
+  it('saves images and bytes, overwrites nothing, and leaves the folder to the user', async () => {
+    const first = await inspect('call', 'paint', '--save', 'media/');
+    expect(first).toMatchObject({ code: 0, stderr: 'Saved media/image.png, media/id.bin\n' });
+    expect(await inspect('call', 'paint', '--save', 'media')).toMatchObject({
+      stderr: 'Saved media/image-2.png, media/id-2.bin\n',
+    });
+    expect(readFileSync(join(project.folder, 'media/image-2.png'), 'utf8')).toBe('picture');
+  });
+
+  it('prints changes until it is interrupted', async () => {
+    const server = project.start(['start', 'src/http.ts']);
+    const [, url = ''] = await server.printed(/listens on (.*)/);
+    const running = project.start(['inspect', url, 'listen', '--uri', 'shop://hours']);
+    await running.printed(/Listening/);
+    await inspect(url, 'call', 'restock');
+    await running.printed(/resources\/updated shop:\/\/hours\n/);
+    running.child.kill('SIGINT');
+    expect(await running.ended).toMatchObject({ code: 0 });
   });
 });

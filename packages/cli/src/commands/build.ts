@@ -3,6 +3,7 @@ import { Command } from 'commander';
 /** `decorum build` */
 export function buildCommand(): Command {
   return new Command('build')
+    .summary('Compiles the project and checks its server')
     .description('Compiles the project, and checks that its server can be created')
     .argument('[entry]', 'file to check (default: first of src/{main,server,index}.ts)')
     .option('--mcpb', 'write a bundle that desktop clients install: NAME.mcpb')

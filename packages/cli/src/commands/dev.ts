@@ -31,6 +31,7 @@ function inspectAddress(given: string | true | undefined): string | undefined {
 /** `decorum dev` */
 export function devCommand(): Command {
   const command = new Command('dev')
+    .summary('Serves a program and follows your edits')
     .description('Serves a program and follows your edits: its clients stay connected')
     .argument('[entry]', 'file that exports a server, or serves (default: first of src/{main,server,index}.ts)')
     .argument('[args...]', 'after --: arguments of the program')

@@ -1,11 +1,18 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { CommandFailure, EXIT } from 'create-decorum';
 
+import type { InspectOptions } from '../inspect/inspect.js';
+
 interface Given {
   readonly json?: true;
   readonly args?: string;
   readonly revision?: string;
   readonly header?: readonly string[];
+  readonly answer?: readonly string[];
+  readonly root?: readonly string[];
+  readonly uri?: readonly string[];
+  readonly save?: string;
+  readonly browser: boolean;
   readonly timeout: number;
 }
 
@@ -39,20 +46,37 @@ export function inspectCommand(): Command {
     .argument('[operands...]')
     .option('--json', 'print the result as JSON')
     .option('--args <file>', 'read arguments as JSON from a file, - for stdin')
+    .option('--answer <json>', 'answer a question: an object, accept or decline (repeatable)', collect)
+    .option('--root <folder>', 'offer a folder as a root (repeatable)', collect)
+    .option('--uri <uri>', 'listen to a resource, too (repeatable)', collect)
+    .option('--save <path>', 'save images, audio and bytes in a file or folder')
     .option('--revision <date>', 'speak only this revision of MCP')
     .option('--header <line>', "send 'name: value' to a URL (repeatable)", collect)
     .option('--timeout <seconds>', 'time to wait for an answer', seconds, 60)
+    .option('--no-browser', 'print the URLs of pages, and open none')
     .addHelpText('after', OPERANDS);
   return command.action(async () => {
-    const { json = false, args, revision, header = [], timeout } = command.opts<Given>();
+    const given = command.opts<Given>();
     const dashes = process.argv.indexOf('--', 2);
     const program = dashes === -1 ? [] : process.argv.slice(dashes + 1);
     const operands = command.args.slice(0, command.args.length - program.length);
     const { requestOf } = await import('../inspect/request.js');
     const request = requestOf(operands, program);
-    const headers = headersOf(header);
     // imported here, because other commands don't need it
     const { inspect } = await import('../inspect/inspect.js');
-    await inspect(request, { json, args, revision, headers, timeoutMs: timeout * 1000 });
+    await inspect(request, optionsOf(given));
   });
 }
+
+const optionsOf = ({ header = [], answer = [], root = [], uri = [], ...given }: Given): InspectOptions => ({
+  json: given.json === true,
+  args: given.args,
+  save: given.save,
+  revision: given.revision,
+  headers: headersOf(header),
+  timeoutMs: given.timeout * 1000,
+  answers: answer,
+  roots: root,
+  uris: uri,
+  usesBrowser: given.browser,
+});

@@ -23,6 +23,7 @@ itself reads its own):
 /** `decorum start` */
 export function startCommand(): Command {
   const command = new Command('start')
+    .summary('Serves a built program in production')
     .description('Serves a built program in production, or a TypeScript file as it is')
     .argument('[entry]', 'file to run (default: the built src/{main,server,index}.ts)')
     .argument('[args...]', 'after --: arguments of the program')
