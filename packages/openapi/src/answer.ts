@@ -91,10 +91,11 @@ export async function resultOf(
   if (answer.status < 200 || answer.status > 299) return failure(answer, maxErrorChars);
   if (method === 'HEAD') return headResult(answer);
   if (schema === undefined) return { content: [blockOf(answer)] };
+  if (answer.bytes.byteLength === 0) return unexpected(answer, 'is empty');
   const value = parsed(answer);
   if (value === undefined) {
-    const type = mediaTypeOf(answer.headers);
-    return unexpected(answer, JSON_TYPE.test(type) ? 'is not valid JSON' : 'is not the JSON that the API promises');
+    const isJson = JSON_TYPE.test(mediaTypeOf(answer.headers));
+    return unexpected(answer, isJson ? 'is not valid JSON' : 'is not the JSON that the API promises');
   }
   const structuredContent = isWrapped ? { result: value } : value;
   const problems = await explain(schema, structuredContent);

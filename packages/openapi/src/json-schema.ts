@@ -8,16 +8,25 @@ import { isUsablePattern, keywordsOf, orNull } from './schema-keywords.js';
 export type Direction = 'input' | 'output';
 
 /**
- * Caps on the parts of a schema. What goes beyond is left open: models read each schema, and the whole of some documents
- * hangs together.
+ * Caps on the characters of a schema, roughly. What goes beyond is left open: models read each schema, and the whole of
+ * some documents hangs together.
  */
-const MAX_PARTS = { input: 2000, output: 600 };
+const MAX_CHARACTERS = { input: 40_000, output: 12_000 };
+/** The characters of a part without its texts. */
+const PER_PART = 40;
 /** What is nested deeper within one definition is left open. */
 const MAX_DEPTH = 20;
 const MAX_VALUES = 1000;
 
 const ONE = ['items', 'contains', 'not', 'if', 'then', 'else', 'propertyNames', 'unevaluatedItems'] as const;
 const LISTS = ['allOf', 'anyOf', 'oneOf', 'prefixItems'] as const;
+
+/** The characters of the texts and values of a schema. */
+const lengthOf = (keywords: JsonObject): number =>
+  ['description', 'title', 'enum', 'examples', 'default', 'const'].reduce(
+    (sum, name) => sum + (keywords[name] === undefined ? 0 : JSON.stringify(keywords[name]).length),
+    0,
+  );
 
 /** Converts schemas of a document to one JSON Schema 2020-12, with its definitions. */
 export class SchemaConverter {
@@ -30,13 +39,13 @@ export class SchemaConverter {
     private readonly document: OpenDocument,
     private readonly direction: Direction,
   ) {
-    this.#left = MAX_PARTS[direction];
+    this.#left = MAX_CHARACTERS[direction];
   }
 
   /** Converts a schema. References lead to `definitions()`. */
   convert(schema: unknown, depth = 0): JsonObject {
     if (!isObject(schema)) return schema === false ? { not: {} } : {};
-    this.#left -= 1;
+    this.#left -= PER_PART;
     if (this.#left < 0 || depth > MAX_DEPTH) return {};
     const ref = own(schema, '$ref') ?? own(schema, '$dynamicRef');
     const converted = typeof ref === 'string' ? this.#reference(ref, schema) : this.#inline(schema, depth);
@@ -95,6 +104,7 @@ export class SchemaConverter {
 
   #inline(schema: JsonObject, depth: number): JsonObject {
     const into = keywordsOf(schema, this.direction);
+    this.#left -= lengthOf(into);
     const part = (value: unknown) => this.convert(value, depth + 1);
     for (const name of ONE) if (isObject(schema[name])) into[name] = part(schema[name]);
     // a list of schemas, as older drafts have it

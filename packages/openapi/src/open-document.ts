@@ -40,25 +40,35 @@ function checkVersion({ openapi, swagger }: JsonObject): boolean {
 /** Cap on the parts of a document once each reference is replaced by its target. The parser looks at all of them. */
 const MAX_EXPANDED = 10_000_000;
 
-/** @throws {Unreadable} for references that multiply */
-function requireSmall(root: JsonObject, references: References): void {
-  let left = MAX_EXPANDED;
-  const path = new Set<unknown>();
-  const visit = (value: unknown): void => {
-    if (typeof value !== 'object' || value === null || path.has(value)) return;
-    left -= 1;
-    if (left < 0) throw new Unreadable('has references that multiply to millions of parts. Pass validate: false');
-    path.add(value);
+/** The parts of a value, with each reference replaced by its target. */
+interface Extent {
+  readonly parts: number;
+  /** Whether it leads to itself. The parser leaves references to such values alone. */
+  readonly isCircular: boolean;
+}
+
+/** Whether the parser can look at a document in reasonable time: references may multiply. */
+function isSmall(root: JsonObject, references: References): boolean {
+  const known = new Map<unknown, Extent>();
+  const extentOf = (value: unknown): Extent => {
+    if (typeof value !== 'object' || value === null) return { parts: 1, isCircular: false };
+    const found = known.get(value);
+    if (found !== undefined) return found;
+    // until it is known, whoever finds it is within it
+    known.set(value, { parts: 1, isCircular: true });
     const ref = own(value, '$ref');
-    if (typeof ref === 'string') visit(references.find(ref));
-    else for (const part of Object.values(value)) visit(part);
-    path.delete(value);
+    const inner = (typeof ref === 'string' ? [references.find(ref)] : Object.values(value)).map(extentOf);
+    const isCircular = inner.some((each) => each.isCircular);
+    const isLeft = isCircular && typeof ref === 'string';
+    const extent = { parts: isLeft ? 1 : inner.reduce((sum, { parts }) => sum + parts, 1), isCircular };
+    known.set(value, extent);
+    return extent;
   };
-  visit(root);
+  return extentOf(root).parts <= MAX_EXPANDED;
 }
 
 async function validateDocument(root: JsonObject, references: References): Promise<void> {
-  requireSmall(root, references);
+  if (!isSmall(root, references)) return;
   const rule = 'warning';
   const rules = {
     'array-without-items': rule,

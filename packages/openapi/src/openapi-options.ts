@@ -56,7 +56,10 @@ interface OwnOptions {
   readonly resource?: boolean;
   /** Whether tools publish the schema of their results. Defaults to true. */
   readonly output?: boolean;
-  /** Whether the parser validates the whole document. Defaults to true. */
+  /**
+   * Whether the parser validates the whole document, unless its references multiply to more than ten million parts.
+   * Defaults to true.
+   */
   readonly validate?: boolean;
   /**
    * Folders, files and URLs that `$ref`s may lead to, such as `['./schemas/', 'https://specs.example.com/']`. Defaults

@@ -102,7 +102,9 @@ function parametersOf(lists: readonly unknown[], document: OpenDocument, where: 
   return [...found.values()].filter((each) => !isDropped(each)).toSorted((a, b) => rank(a) - rank(b));
 }
 
-const pathVariables = (path: string): string[] => [...path.matchAll(/\{([^{}]+)\}/g)].map(([, name]) => name as string);
+/** The variables of a path. In a query, braces are text. */
+const pathVariables = (path: string): string[] =>
+  [...path.replace(/\?.*/s, '').matchAll(/\{([^{}]+)\}/g)].map(([, name]) => name as string);
 
 /** Parameters for the variables of a path that the document does not describe. */
 function undescribed(path: string, known: readonly Parameter[]): Parameter[] {

@@ -1,4 +1,4 @@
-import { type Context, type JsonObject, McpError, ToolError } from '@decorum/core';
+import { type Context, type JsonObject, McpError, NoInput, ToolError } from '@decorum/core';
 import type { AddedMember, Handlers } from '@decorum/core/plugin';
 
 import { apiCaller } from './api-caller.js';
@@ -97,7 +97,6 @@ export function resourceOf(
   const { accept } = outputOf(operation, document, false);
   const template = templateOf(operation, input, hostOf(document));
   const call = apiCaller(operation, { input, accept, where: document.where }, settings);
-  const hasVariables = template.variables.size > 0;
   const record: AddedMember = {
     kind: 'resource',
     key,
@@ -105,15 +104,14 @@ export function resourceOf(
       uri: template.uri,
       name: changes.name ?? key,
       description: changes.description ?? descriptionOf(operation),
-      ...(hasVariables && { input: variablesSchema(template, input) }),
+      input: template.variables.size > 0 ? variablesSchema(template, input) : NoInput,
     },
   };
-  return { record, handler: reader(call, template, hasVariables) };
+  return { record, handler: reader(call, template) };
 }
 
-function reader(call: ReturnType<typeof apiCaller>, { variables }: Template, hasVariables: boolean) {
-  return async (...given: readonly unknown[]) => {
-    const [values, ctx] = (hasVariables ? given : [{}, given[0]]) as [JsonObject, Context];
+function reader(call: ReturnType<typeof apiCaller>, { variables }: Template) {
+  return async (values: JsonObject, ctx: Context): Promise<Response> => {
     const args = Object.fromEntries(
       [...variables].flatMap(([variable, argument]) =>
         values[variable] === undefined ? [] : [[argument, values[variable]]],
