@@ -8,16 +8,14 @@ import { hostedProvider, type ServerHost, serverHostOf } from './hosting.js';
 import type { Context } from './kernel/context.js';
 import { MemoryChangeBus } from './kernel/change-bus.js';
 import { Events } from './kernel/events.js';
-import type { Extension } from './kernel/extensions/extension.js';
-import { hostOfExtension } from './kernel/extensions/extension-host.js';
 import { ErrorReporter } from './kernel/error-reporter.js';
 import { checkErrorRules } from './kernel/expected.js';
 import { targetOf } from './kernel/judge.js';
-import type { Kernel } from './kernel/kernel.js';
 import { createKernel } from './kernel/observed-kernel.js';
 import type { SealedTickets } from './kernel/tickets.js';
 import { announce, MOUNTABLE, type Mountable, mountableOf } from './mountable.js';
 import { scanMembers } from './metadata/scan.js';
+import { type LiveSource, serveLive } from './live-source.js';
 import { type Notifier, notifierOf } from './notifier.js';
 import { checkServerOptions, kernelOptions, sharingOf, type McpServerOptions } from './options.js';
 import { startupError } from './protocol/errors.js';
@@ -25,6 +23,7 @@ import type { Exchange } from './protocol/exchange.js';
 import type { UrlElicitation } from './protocol/peer.js';
 import type { Implementation } from './protocol/model.js';
 import type { Account } from './protocol/owner.js';
+import { openExtensions } from './open-extensions.js';
 import { OpenTransports } from './open-transports.js';
 import { checkPlugins, hooksOf, observingOf, withPlugins } from './plugins.js';
 import { Providers, type ProviderSource, requireHooks } from './providers.js';
@@ -33,7 +32,7 @@ import type { Provider } from './registry/plan.js';
 import type { ListName } from './registry/added.js';
 import { type HiddenChanges, Registry } from './registry/registry.js';
 import { type Registration, removedOnce } from './registration.js';
-import { clusterServer, hasSecret } from './secrets.js';
+import { clusterServer } from './secrets.js';
 import { ATTACH, isMemberSource, type SourceDefinition } from './source.js';
 import { routesOf } from './transports/route.js';
 import { type ClosableHost, HOST, type HostPort } from './transports/transport.js';
@@ -132,7 +131,7 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
       this.#hooks.add({ onStart: () => cluster.open?.(port), onClose: () => cluster.close?.() });
     }
     this.#hooks.add({ onStart: () => this.#warnOfTags(options.hiddenTags) });
-    this.#openExtensions(parts.extensions, options, kernel);
+    openExtensions({ ...all, ...kernel.runs }, options, this[HOST].report);
     for (const plugin of plugins) this.#hooks.add(hooksOf(plugin));
     const cls = new.target;
     const members = scanMembers(cls);
@@ -182,6 +181,25 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
    */
   addMembers(records: readonly AddedMember[], handlers: Handlers, options?: AddMembersOptions): Registration {
     return this.#addProvider(addedMembers(records, handlers, options));
+  }
+
+  /**
+   * Adds a source of members that depend on the caller, and of resources that are on no list. It is asked in each
+   * request, after the members that providers have.
+   * @param options as of `addMembers`. Names in a `transform` are not checked
+   * @throws {DecorumError} for a mistake in the source or options
+   * @example
+   * ```ts
+   * const now = (uri: string) => ({ entry: { uri, name: uri }, run: () => ({ contents: [{ uri, text: 'noon' }] }) });
+   * const find = (kind: string, key: string) => (kind === 'resource' && key.startsWith('clock://') ? now(key) : undefined);
+   * server.addLive({ kinds: [], list: () => [], find });
+   * ```
+   */
+  addLive(source: LiveSource, options?: AddMembersOptions): Registration {
+    const provider = addedMembers([], {}, options);
+    const report = provider.onInvalid ?? (({ message }: Error) => this.#reporter.warn({}, message));
+    const host = (each: Provider) => hostedProvider(each, this.#host);
+    return { remove: serveLive(this.#registry, source, { provider, host, report }) };
   }
 
   /** Adds a function as a tool, with a schema for its input and one for its output. */
@@ -257,21 +275,6 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
       attached?.remove();
       this.#hooks.remove(source as Lifecycle);
     });
-  }
-
-  /** Adds the hooks of extensions. */
-  #openExtensions(
-    extensions: readonly Extension[],
-    options: McpServerOptions<readonly object[]>,
-    { runs }: Kernel,
-  ): void {
-    const { registry, events } = { registry: this.#registry, events: this.#events };
-    const server = clusterServer(options, this[HOST].report);
-    const isClustered = options.cluster !== undefined;
-    const parts = { ...runs, registry, events, server, hasSecret: hasSecret(options), isClustered };
-    for (const extension of extensions) {
-      if (extension.open) this.#hooks.add({ onStart: () => extension.open?.(hostOfExtension(extension, parts)) });
-    }
   }
 
   #addProvider(provider: Provider): Registration {

@@ -62,7 +62,7 @@ export class Batches {
 
   /** Opens a request of a batch if it has to be judged. */
   private preview(message: unknown, wire: Wire, conversation: Conversation): Exchange | undefined {
-    const isJudged = this.means.registry.scoped || wire.authorization;
+    const isJudged = this.means.registry.scoped || wire.authorization || this.means.registry.live.length > 0;
     if (!isJudged || !isObject(message) || !('method' in message && 'id' in message)) return undefined;
     try {
       checkMessage(message, this.means.limits);

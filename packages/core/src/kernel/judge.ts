@@ -5,10 +5,12 @@ import type { Exchange } from '../protocol/exchange.js';
 import { MAX_KEPT_CHARS } from '../protocol/limits.js';
 import { BASE, denialOf, type Need, OPEN } from '../protocol/scopes.js';
 import type { Wire } from '../protocol/wire.js';
+import type { Sought } from '../registry/live-provider.js';
 import type { Listed } from '../registry/page.js';
 import type { Registry } from '../registry/registry.js';
 import { isAdmitted } from './admission.js';
 import type { ExtensionMethod } from './extensions/extension.js';
+import { findLive } from './live-members.js';
 import type { KernelParts } from './methods/method.js';
 
 type Guarded = Pick<Listed<unknown>, 'key' | 'access' | 'shown' | 'need'>;
@@ -29,6 +31,16 @@ const FIND = {
     return registry.templates.get(ref['uri'] as string) ?? ofUri(ref, registry);
   },
 } satisfies Record<string, Find>;
+
+/** What a request names, for live sources. Undefined for names that the method itself rejects. */
+function soughtIn({ name, uri, ref }: JsonObject, names: keyof typeof FIND): { kind: Sought; key: string } | undefined {
+  if (names === 'target') {
+    if (!isObject(ref)) return undefined;
+    return ref['type'] === 'ref/prompt' ? soughtIn(ref, 'prompt') : soughtIn(ref, 'resource');
+  }
+  const key = names === 'resource' ? uri : name;
+  return typeof key === 'string' && key.length <= MAX_KEPT_CHARS ? { kind: names, key } : undefined;
+}
 
 /** The registered member that a request names; undefined if there is none. */
 export function targetOf({ method, params, revision }: Exchange, registry: Registry): Guarded | undefined {
@@ -83,7 +95,8 @@ export class Judge {
     const names = extended === 'read' ? 'resource' : traits?.names;
     if (names === 'resources') return this.needsOfListening(exchange, own);
     if (names === undefined) return [own];
-    return andThen(this.needOf(FIND[names](params, registry), exchange), (need = BASE) => [need]);
+    const needed = this.membersNeed(FIND[names](params, registry), soughtIn(params, names), exchange);
+    return andThen(needed, (need = BASE) => [need]);
   }
 
   /** URIs that the caller can't know about are ignored, so they need nothing. */
@@ -92,8 +105,20 @@ export class Judge {
     const { notifications } = exchange.params;
     const uris: unknown = isObject(notifications) ? notifications['resourceSubscriptions'] : undefined;
     if (!Array.isArray(uris) || uris.length > limits.maxSubscriptions) return [own];
-    const needs = uris.map((uri: unknown) => this.needOf(ofUri({ uri }, registry), exchange));
+    const needs = uris.map((uri: unknown) =>
+      this.membersNeed(ofUri({ uri }, registry), soughtIn({ uri }, 'resource'), exchange),
+    );
     return Promise.all(needs).then((found) => [own, ...found.filter((need) => need !== undefined)]);
+  }
+
+  /** The need of a member, of a provider or else of a live source. */
+  private membersNeed(
+    member: Guarded | undefined,
+    sought: ReturnType<typeof soughtIn>,
+    exchange: Exchange,
+  ): Need | undefined | Promise<Need | undefined> {
+    const found = member ?? (sought && findLive(exchange, sought, this.parts));
+    return andThen(found, (each) => this.needOf(each, exchange));
   }
 
   /** The need of a member; undefined if there is no member, or if `access` denies it. */

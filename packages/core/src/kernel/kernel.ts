@@ -167,7 +167,8 @@ export class Kernel implements Steps {
   start(exchange: Exchange, conversation: Conversation | undefined, denial?: Verdict): Reply | Promise<Reply> {
     const { inFlight, failures } = this;
     const { id, wire, peer } = exchange;
-    const isJudged = denial === undefined && (this.parts.registry.scoped || wire.authorization);
+    const { scoped, live } = this.parts.registry;
+    const isJudged = denial === undefined && (scoped || wire.authorization || live.length > 0);
     const verdict = isJudged ? this.judge.verdict(exchange) : denial;
     try {
       if (verdict !== undefined && !(verdict instanceof Promise)) throw verdict;

@@ -17,9 +17,12 @@ export interface Added {
   readonly transforms: Transforms;
 }
 
+/** The lists of the kinds of members. */
+const LISTS = { tool: 'tools', prompt: 'prompts', resource: 'resources', 'resource template': 'resources' } as const;
+
 /** Adds a plan under its key, and notes how to remove it. */
 export function put<P extends Plan<unknown>>(
-  kind: string,
+  kind: keyof typeof LISTS,
   plans: Map<string, P>,
   { plan, added }: { readonly plan: P; readonly added: Added },
 ): void {
@@ -28,4 +31,5 @@ export function put<P extends Plan<unknown>>(
   if (other) throw duplicate(kind, plan, { other, isSource: added.isSource });
   plans.set(key, plan);
   added.undo.push(() => plans.delete(key));
+  added.plans.push({ list: LISTS[kind], plan });
 }

@@ -10,6 +10,7 @@ import { type Admits, type Condition, conditionsOf, type Guards, isHidden, Listi
 import { type Added, type ListName, put } from './added.js';
 import { listsOf } from './lists.js';
 import type { Listed } from './page.js';
+import type { LiveProvider } from './live-provider.js';
 import { type Caller, type Member, memberOf, type Offered, type Plan, type Provider, tolerating } from './plan.js';
 import { compilePrompt, type PromptPlan } from './prompt-plan.js';
 import type { RelayedRecord } from '../metadata/records.js';
@@ -61,10 +62,12 @@ export class Registry {
   scoped: Plan<unknown> | undefined;
   /** Whether there is a public member. */
   hasPublic = false;
+  /** Sources of members that depend on the caller. */
+  live: readonly LiveProvider[] = [];
   /** The current lists. They are replaced on every change. */
   listed = listsOf(this, false);
   private ranked: readonly TemplatePlan[] = [];
-  private readonly tags: Tags;
+  readonly tags: Tags;
   /** Get the members that are added from now on. If one throws, they are not added. */
   readonly followers = new Set<Follower>();
 
@@ -74,7 +77,7 @@ export class Registry {
    * @param defaults server-wide defaults for tools, and the listing mode
    */
   constructor(
-    private readonly changed: (lists: readonly ListName[], hidden: HiddenChanges) => void,
+    readonly changed: (lists: readonly ListName[], hidden: HiddenChanges) => void,
     private readonly defaults: Defaults = {},
   ) {
     this.tags = new Tags(defaults.hiddenTags);
@@ -184,11 +187,16 @@ export class Registry {
 
   /** The conditions for seeing the resource with a URI: none if everybody may, or if nothing serves the URI. */
   conditionsOf(uri: string): readonly Condition[] {
+    if (this.live.length > 0 && this.match(uri) === undefined) {
+      const source = this.live.find((each) => each.ownKey('resource', uri) !== undefined);
+      return source?.conditions(this.onlyUsable) ?? [];
+    }
     const guard = this.guardOf(uri);
     return guard === undefined ? [] : conditionsOf(guard, this.onlyUsable);
   }
 
-  private get onlyUsable(): boolean {
+  /** Whether lists have only what the caller has the scopes for. */
+  get onlyUsable(): boolean {
     return this.defaults.listing === 'usable';
   }
 
@@ -250,31 +258,23 @@ export class Registry {
 
   private putTool(compiled: ToolPlan, added: Added): void {
     const plan = this.servedOf(compiled, added);
-    if (plan === undefined) return;
-    put('tool', this.tools, { plan, added });
-    added.plans.push({ list: 'tools', plan });
+    if (plan) put('tool', this.tools, { plan, added });
   }
 
   private putPrompt(key: string, compiled: PromptPlan, added: Added): void {
     added.completable.set(key, compiled);
     const plan = this.servedOf(compiled, added);
-    if (plan === undefined) return;
-    put('prompt', this.prompts, { plan, added });
-    added.plans.push({ list: 'prompts', plan });
+    if (plan) put('prompt', this.prompts, { plan, added });
   }
 
   private putResource(key: string, compiled: ResourcePlan | TemplatePlan, added: Added): void {
     if ('template' in compiled) added.completable.set(key, compiled);
     const plan = this.servedOf(compiled, added);
     if (plan === undefined) return;
-    if ('template' in plan) {
-      const twin = [...this.templates.values()].find((other) => shapeOf(other.key) === shapeOf(plan.key));
-      if (twin) throw duplicate('resource template', plan, { other: twin, isSource: added.isSource });
-      put('resource template', this.templates, { plan, added });
-    } else {
-      put('resource', this.resources, { plan, added });
-    }
-    added.plans.push({ list: 'resources', plan });
+    if (!('template' in plan)) return put('resource', this.resources, { plan, added });
+    const twin = [...this.templates.values()].find((other) => shapeOf(other.key) === shapeOf(plan.key));
+    if (twin) throw duplicate('resource template', plan, { other: twin, isSource: added.isSource });
+    put('resource template', this.templates, { plan, added });
   }
 
   private relist(): void {

@@ -3,6 +3,7 @@ import { Exchange } from '../../protocol/exchange.js';
 import { BASE, denialOf } from '../../protocol/scopes.js';
 import type { Wire } from '../../protocol/wire.js';
 import { isVisible } from '../admission.js';
+import { resourceAt } from '../live-members.js';
 import type { KernelParts } from './method.js';
 
 /** Brings sessions up to date that were anonymous until a principal adopted them. */
@@ -19,7 +20,7 @@ export class Adoptions {
     // one exchange for all of them, so that each access function runs once
     const exchange = new Exchange(request, session, { ...caller, send() {} });
     await session.recheck(async (uri) => {
-      const plan = registry.match(uri)?.plan;
+      const plan = (await resourceAt(exchange, uri, { registry, reporter }))?.plan;
       if (plan === undefined || denialOf(exchange.wire, [plan.need ?? BASE]) !== undefined) return false;
       return await isVisible(plan, exchange, reporter);
     });

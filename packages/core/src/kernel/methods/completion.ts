@@ -1,14 +1,18 @@
-import { excerpt, isObject, type JsonObject } from '@decorum/schema/internal';
+import { andThen, excerpt, isObject, type JsonObject } from '@decorum/schema/internal';
 
 import { optionalObject, requireOneOf, requireString, requireUri } from '../../protocol/checks.js';
 import { McpError } from '../../protocol/errors.js';
+import type { Exchange } from '../../protocol/exchange.js';
 import { withFailureCause } from '../../protocol/failure-cause.js';
 import type { Completable, CompleteResult } from '../../registry/completion-plan.js';
 import type { PromptPlan } from '../../registry/prompt-plan.js';
 import type { Registry, ResourceMatch } from '../../registry/registry.js';
 import { isVisible } from '../admission.js';
 import { CompletionContext } from '../completion-context.js';
+import { findLive } from '../live-members.js';
 import type { Method, MethodParts } from './method.js';
+
+type Target = PromptPlan | ResourceMatch['plan'];
 
 type Strings = Readonly<Record<string, string>>;
 
@@ -21,30 +25,44 @@ const NO_VALUES: CompleteResult = { completion: { values: [] } };
 
 /** `completion/complete`. */
 export function completionMethods({ registry, members, results, reporter }: MethodParts): Record<string, Method> {
+  const complete = (
+    exchange: Exchange,
+    target: Target,
+    { name, value }: { readonly name: string; readonly value: string },
+  ): string | Promise<string> => {
+    const { params, revision } = exchange;
+    const { type = '', ...ref } = params['ref'] as Strings;
+    const named = String(ref[type === 'ref/prompt' ? 'name' : 'uri']);
+    const { completions, variables, fixed } = 'completions' in target ? target : NO_COMPLETIONS;
+    const own = variables.includes(name) ? completions.get(name) : undefined;
+    const context = new CompletionContext(exchange, { ...filledIn(params), ...(fixed as Strings) });
+    const outcome = members.run<CompleteResult>(exchange, {
+      kind: 'completion',
+      name: named,
+      args: { ...context.args, [name]: value },
+      access: target.shown === undefined ? target.access : () => isVisible(target, exchange, reporter),
+      deny: () => unknownTarget(type, named),
+      isIntercepted: own !== undefined,
+      context,
+      run: () => own?.(value, context) ?? NO_VALUES,
+    });
+    return results.writeOutcome(revision, outcome, (result) => results.write(revision, result));
+  };
+
   return {
     'completion/complete'(exchange) {
-      const { params, revision } = exchange;
+      const { params } = exchange;
       const argument = requireObject(params, 'argument');
       const name = requireString(argument, 'name');
       const value = requireString(argument, 'value');
       const ref = requireObject(params, 'ref');
       const type = requireOneOf(ref['type'], 'ref.type', ['ref/prompt', 'ref/resource']);
       const named = type === 'ref/prompt' ? requireString(ref, 'name') : requireUri(ref);
-      const target = findTarget(registry, type, named) ?? unknownTarget(type, named);
-      const { completions, variables, fixed } = 'completions' in target ? target : NO_COMPLETIONS;
-      const complete = variables.includes(name) ? completions.get(name) : undefined;
-      const context = new CompletionContext(exchange, { ...filledIn(params), ...(fixed as Strings) });
-      const outcome = members.run<CompleteResult>(exchange, {
-        kind: 'completion',
-        name: named,
-        args: { ...context.args, [name]: value },
-        access: target.shown === undefined ? target.access : () => isVisible(target, exchange, reporter),
-        deny: () => unknownTarget(type, named),
-        isIntercepted: complete !== undefined,
-        context,
-        run: () => complete?.(value, context) ?? NO_VALUES,
-      });
-      return results.writeOutcome(revision, outcome, (result) => results.write(revision, result));
+      const key = { kind: type === 'ref/prompt' ? 'prompt' : 'resource', key: named } as const;
+      const found = findTarget(registry, type, named) ?? findLive(exchange, key, { registry, reporter });
+      return andThen(found, (target = unknownTarget(type, named)) =>
+        complete(exchange, target as Target, { name, value }),
+      );
     },
   };
 }
@@ -56,7 +74,7 @@ function requireObject(params: JsonObject, name: string): JsonObject {
 }
 
 /** The prompt or template for a reference. A template is referenced by its text, or by a URI that it matches. */
-const findTarget = (registry: Registry, type: string, name: string): PromptPlan | ResourceMatch['plan'] | undefined =>
+const findTarget = (registry: Registry, type: string, name: string): Target | undefined =>
   type === 'ref/prompt' ? registry.prompts.get(name) : (registry.templates.get(name) ?? registry.match(name)?.plan);
 
 function unknownTarget(type: string, name: string): never {

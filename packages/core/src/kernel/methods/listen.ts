@@ -8,6 +8,7 @@ import type { ListName } from '../../registry/registry.js';
 import { type Listener, LISTS } from '../events.js';
 import { isVisible, readerOf } from '../admission.js';
 import { Context } from '../context.js';
+import { resourceAt } from '../live-members.js';
 import type { Followed } from '../extensions/extension.js';
 import { inOrder } from '../extensions/published.js';
 import { requireDeclared } from './extensions.js';
@@ -63,7 +64,7 @@ async function visible(
 ): Promise<readonly string[]> {
   const answers = await Promise.all(
     uris.map(async (uri) => {
-      const found = registry.match(uri);
+      const found = await resourceAt(exchange, uri, { registry, reporter });
       return found !== undefined && (await isVisible(found.plan, exchange, reporter));
     }),
   );

@@ -1,9 +1,10 @@
 import type { Exchange } from '../../protocol/exchange.js';
 import { ownerOf } from '../../protocol/owner.js';
 import type { Listing } from '../../registry/listing.js';
+import type { LiveKind } from '../../registry/live-provider.js';
 import type { Listed, ListPages, PageRequest } from '../../registry/page.js';
 import { admission } from '../admission.js';
-import type { ErrorReporter } from '../error-reporter.js';
+import { isLiveList, type LiveParts, withLive } from '../live-members.js';
 
 /**
  * The page that a request asks for.
@@ -14,16 +15,24 @@ export function pageRequest({ peer, wire, revision, params }: Exchange, personal
   return { revision, cursor: params['cursor'], scope, personal };
 }
 
+interface PageParts extends LiveParts {
+  readonly kind: LiveKind;
+  readonly exchange: Exchange;
+  /** Whether the list depends on the caller anyway. */
+  readonly personal?: boolean;
+}
+
 /** One page of the entries that the caller may see, as JSON. */
 export function pageOf<T>(
   listing: Listing<Listed<T>>,
   pages: ListPages<T>,
-  {
-    exchange,
-    reporter,
-    personal = false,
-  }: { readonly exchange: Exchange; readonly reporter: ErrorReporter; readonly personal?: boolean },
+  { personal = false, kind, ...parts }: PageParts,
 ): string | Promise<string> {
+  const { exchange, registry, reporter } = parts;
+  if (isLiveList(kind, registry)) {
+    const visible = listing.visible(admission(exchange, reporter));
+    return withLive(visible, kind, parts).then((listed) => pages.page(listed, pageRequest(exchange, true)));
+  }
   if (!listing.restricted) return pages.page(listing.all, pageRequest(exchange, personal));
   const visible = listing.visible(admission(exchange, reporter));
   return visible.then((listed) => pages.page(listed, pageRequest(exchange, true)));

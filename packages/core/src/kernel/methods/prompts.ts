@@ -1,9 +1,12 @@
-import { excerpt } from '@decorum/schema/internal';
+import { andThen, excerpt } from '@decorum/schema/internal';
 
 import { requireString } from '../../protocol/checks.js';
 import { McpError } from '../../protocol/errors.js';
+import type { Exchange } from '../../protocol/exchange.js';
 import type { Prompt } from '../../protocol/model.js';
 import { ListPages } from '../../registry/page.js';
+import type { PromptPlan } from '../../registry/prompt-plan.js';
+import { findLive } from '../live-members.js';
 import type { Method, MethodParts } from './method.js';
 import { pageOf } from './page-of.js';
 
@@ -15,25 +18,32 @@ export function promptMethods({ registry, reporter, members, results, ...parts }
     encode: (revision, prompt) => revision.prompt(prompt),
   });
 
+  const get = (exchange: Exchange, plan: PromptPlan): string | Promise<string> => {
+    const { params, revision } = exchange;
+    const name = plan.key;
+    const outcome = members.run(exchange, {
+      kind: 'prompt',
+      name,
+      args: params['arguments'],
+      access: plan.access,
+      deny: () => ({ kind: 'failed', error: unknownPrompt(name) }),
+      run: plan.run,
+    });
+    return results.writeOutcome(revision, outcome, (result) => results.write(revision, revision.promptResult(result)));
+  };
+
   return {
-    'prompts/list': (exchange) => pageOf(registry.listed.prompts, pages, { exchange, reporter }),
+    'prompts/list': (exchange) =>
+      pageOf(registry.listed.prompts, pages, { kind: 'prompt', exchange, registry, reporter }),
 
     'prompts/get'(exchange) {
-      const { params, revision } = exchange;
-      const name = requireString(params, 'name');
-      const plan = registry.prompts.get(name);
-      if (plan === undefined) throw unknownPrompt(name);
-      const outcome = members.run(exchange, {
-        kind: 'prompt',
-        name,
-        args: params['arguments'],
-        access: plan.access,
-        deny: () => ({ kind: 'failed', error: unknownPrompt(name) }),
-        run: plan.run,
+      const name = requireString(exchange.params, 'name');
+      const live = { registry, reporter };
+      const found = registry.prompts.get(name) ?? findLive(exchange, { kind: 'prompt', key: name }, live);
+      return andThen(found, (plan) => {
+        if (plan === undefined) throw unknownPrompt(name);
+        return get(exchange, plan as PromptPlan);
       });
-      return results.writeOutcome(revision, outcome, (result) =>
-        results.write(revision, revision.promptResult(result)),
-      );
     },
   };
 }

@@ -6,21 +6,22 @@ import type { Exchange } from '../../protocol/exchange.js';
 import type { ReadResourceResult, Resource, ResourceTemplate } from '../../protocol/model.js';
 import { pick } from '../../protocol/revisions/fields.js';
 import { ListPages } from '../../registry/page.js';
+import type { ResourceMatch } from '../../registry/registry.js';
 import { NO_CACHE } from '../../registry/resource-plan.js';
 import { admission, isVisible } from '../admission.js';
 import { Context } from '../context.js';
+import { isLiveList, resourceAt, withLive } from '../live-members.js';
 import { memoryOf } from './memory-of.js';
 import type { Method, MethodParts } from './method.js';
 import { pageOf, pageRequest } from './page-of.js';
 
 /** `resources/list`, `resources/templates/list` and `resources/read`. */
-export function resourceMethods({
-  registry,
-  reporter,
-  members,
-  results,
-  ...parts
-}: MethodParts): Record<string, Method> {
+export const resourceMethods = (parts: MethodParts): Record<string, Method> => ({
+  ...listMethods(parts),
+  ...readMethods(parts),
+});
+
+function listMethods({ registry, reporter, ...parts }: MethodParts): Record<string, Method> {
   const pages = new ListPages<Resource>({
     ...parts,
     member: 'resources',
@@ -33,33 +34,46 @@ export function resourceMethods({
     encode: (revision, entry) => revision.resourceTemplate(entry),
   });
 
+  const live = { registry, reporter };
+
   return {
-    'resources/list': (exchange) =>
-      registry.isEnumerated
-        ? registry
-            .enumerate(new Context(exchange), admission(exchange, reporter), (problem) => reporter.warn({}, problem))
-            .then((listed) => pages.page(listed, pageRequest(exchange, true)))
-        : pageOf(registry.listed.resources, pages, { exchange, reporter }),
+    'resources/list'(exchange) {
+      if (!registry.isEnumerated)
+        return pageOf(registry.listed.resources, pages, { ...live, kind: 'resource', exchange });
+      const report = (problem: string) => reporter.warn({}, problem);
+      const listed = registry.enumerate(new Context(exchange), admission(exchange, reporter), report);
+      const all = isLiveList('resource', registry) ? withLive(listed, 'resource', { ...live, exchange }) : listed;
+      return all.then((entries) => pages.page(entries, pageRequest(exchange, true)));
+    },
 
-    'resources/templates/list': (exchange) => pageOf(registry.listed.templates, templates, { exchange, reporter }),
+    'resources/templates/list': (exchange) =>
+      pageOf(registry.listed.templates, templates, { ...live, kind: 'template', exchange }),
+  };
+}
 
+function readMethods({ registry, reporter, members, results }: MethodParts): Record<string, Method> {
+  const read = (exchange: Exchange, uri: string, { plan, variables }: ResourceMatch): string | Promise<string> => {
+    const { params, revision } = exchange;
+    const outcome = members.run<ReadResourceResult>(exchange, {
+      kind: 'resource',
+      name: uri,
+      args: variables,
+      access: plan.access,
+      deny: () => unknownResource(uri),
+      run: (_args, ctx) => plan.read(uri, variables, ctx),
+    });
+    // a result that depends on answers is specific to this request: the URI alone cannot reproduce it
+    const cache = 'inputResponses' in params || 'requestState' in params ? NO_CACHE : plan.cache;
+    return results.writeOutcome(revision, outcome, (result) =>
+      results.write(revision, plan.extra ? readResult(result, exchange) : revision.readResult(result), cache),
+    );
+  };
+
+  return {
     'resources/read'(exchange) {
-      const { params, revision } = exchange;
-      const uri = requireUri(params);
-      const { plan, variables } = registry.match(uri) ?? unknownResource(uri);
-      const outcome = members.run<ReadResourceResult>(exchange, {
-        kind: 'resource',
-        name: uri,
-        args: variables,
-        access: plan.access,
-        deny: () => unknownResource(uri),
-        run: (_args, ctx) => plan.read(uri, variables, ctx),
-      });
-      // a result that depends on answers is specific to this request: the URI alone cannot reproduce it
-      const cache = 'inputResponses' in params || 'requestState' in params ? NO_CACHE : plan.cache;
-      return results.writeOutcome(revision, outcome, (result) =>
-        results.write(revision, plan.extra ? readResult(result, exchange) : revision.readResult(result), cache),
-      );
+      const uri = requireUri(exchange.params);
+      const found = resourceAt(exchange, uri, { registry, reporter });
+      return andThen(found, (match) => read(exchange, uri, match ?? unknownResource(uri)));
     },
   };
 }
@@ -69,7 +83,7 @@ export function subscriptionMethods({ registry, reporter, events }: MethodParts)
   return {
     async 'resources/subscribe'(exchange) {
       const uri = requireUri(exchange.params);
-      const { plan } = registry.match(uri) ?? unknownResource(uri);
+      const { plan } = (await resourceAt(exchange, uri, { registry, reporter })) ?? unknownResource(uri);
       if (!(await isVisible(plan, exchange, reporter))) {
         if (exchange.observation !== undefined) exchange.observation.isDenied = true;
         unknownResource(uri);

@@ -7,6 +7,7 @@ import type { CallToolResult } from '../../protocol/model.js';
 import type { ToolPlan } from '../../registry/tool-plan.js';
 import { shown, unknownTool } from '../extensions/detached-run.js';
 import { startCall } from '../extensions/starting.js';
+import { findLive } from '../live-members.js';
 import type { Outcome } from '../members.js';
 import type { Method, MethodParts } from './method.js';
 import { pageOf } from './page-of.js';
@@ -39,11 +40,12 @@ export function toolMethods(parts: MethodParts): Record<string, Method> {
   const { registry, reporter, members, results, runs, extended } = parts;
   const pagesFor = toolPages(parts);
   const write = writerOf(parts);
+  const live = { registry, reporter };
 
-  const call = (exchange: Exchange, isStarted = false): string | Promise<string> => {
+  const call = (exchange: Exchange, isStarted = false, found?: ToolPlan): string | Promise<string> => {
     const { name, arguments: args } = exchange.params;
-    const plan = registry.tools.get(name as string);
-    if (plan === undefined) throw unknownTool(requireString(exchange.params, 'name'));
+    const plan = found ?? registry.tools.get(name as string);
+    if (plan === undefined) return callLive(exchange);
     if (plan.extras !== undefined && !isStarted) return start(exchange, plan);
     const outcome = members.run(exchange, {
       kind: 'tool',
@@ -57,6 +59,15 @@ export function toolMethods(parts: MethodParts): Record<string, Method> {
     return outcome instanceof Promise
       ? outcome.then((settled) => write(settled, exchange, plan))
       : write(outcome, exchange, plan);
+  };
+
+  /** Calls a tool that no provider has. */
+  const callLive = (exchange: Exchange): string | Promise<string> => {
+    const key = requireString(exchange.params, 'name');
+    return andThen(findLive(exchange, { kind: 'tool', key }, live), (plan) => {
+      if (plan === undefined) throw unknownTool(key);
+      return call(exchange, true, plan as ToolPlan);
+    });
   };
 
   /** Lets extensions start a call in place of the handler. */
@@ -75,7 +86,7 @@ export function toolMethods(parts: MethodParts): Record<string, Method> {
     'tools/list'(exchange) {
       const variant = extended.variantOf(exchange);
       const pages = pagesFor(exchange.wire.authorization)(variant ?? 0);
-      return pageOf(registry.listed.tools, pages, { exchange, reporter, personal: variant !== undefined });
+      return pageOf(registry.listed.tools, pages, { ...live, kind: 'tool', exchange, personal: variant !== undefined });
     },
 
     'tools/call': call as Method,

@@ -1,0 +1,22 @@
+import type { Hooks } from './hooks.js';
+import type { Extension } from './kernel/extensions/extension.js';
+import { hostOfExtension, type HostParts } from './kernel/extensions/extension-host.js';
+import { clusterServer, hasSecret } from './secrets.js';
+
+interface ExtensionParts extends Omit<HostParts, 'server' | 'hasSecret' | 'isClustered'> {
+  readonly extensions: readonly Extension[];
+  readonly hooks: Hooks;
+}
+
+/** Opens extensions when the server starts. */
+export function openExtensions(
+  { extensions, hooks, ...own }: ExtensionParts,
+  options: Parameters<typeof clusterServer>[0] & { readonly cluster?: unknown },
+  report: (error: unknown) => void,
+): void {
+  const server = clusterServer(options, report);
+  const parts = { ...own, server, hasSecret: hasSecret(options), isClustered: options.cluster !== undefined };
+  for (const extension of extensions) {
+    if (extension.open) hooks.add({ onStart: () => extension.open?.(hostOfExtension(extension, parts)) });
+  }
+}
