@@ -1,5 +1,6 @@
 import type {
   CallToolResult,
+  Class,
   GetPromptResult,
   Implementation,
   JsonObject,
@@ -16,6 +17,7 @@ import type { Connection } from './connection.js';
 import { type ListenFilter, type Listening, Subscriptions } from './listening.js';
 import type { Introduction } from './negotiate.js';
 import { listAll, pagesOf } from './pages.js';
+import { type Remote, remoteOf, type RemoteOptions } from './remote.js';
 import type { RequestOptions } from './request.js';
 import { inRounds } from './rounds.js';
 
@@ -203,6 +205,21 @@ export class Client {
     options: RequestOptions = {},
   ): Promise<T> {
     return (await this.#connection.request(method, params, options)) as T;
+  }
+
+  /**
+   * The tools of a provider class as methods, with the types of its DTOs. Results with `isError` reject with a
+   * `ToolError`.
+   * @param cls the class that the server provides; its code does not run here
+   * @throws {DecorumError} `DECORUM_INVALID_OPTION` if it has no tools
+   * @example
+   * ```ts
+   * const orders = client.as(Orders);
+   * const order = await orders.place({ item: 'tea' }, { timeoutMs: 5000 });
+   * ```
+   */
+  as<T>(cls: Class<T>, options: RemoteOptions = {}): Remote<T> {
+    return remoteOf(async (name, args, request) => await this.callTool(name, args, request), cls, options);
   }
 
   /** Sends any notification. */

@@ -28,6 +28,7 @@ export type {
   SampleAnswer,
   SampleQuestion,
 } from './questions.js';
+export type { Remote, RemoteOptions } from './remote.js';
 export type { AskingCall, Notification, RequestOptions } from './request.js';
 export type { ConnectTarget } from './target.js';
 export { proxy } from './proxy/proxy.js';

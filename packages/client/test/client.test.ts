@@ -88,3 +88,30 @@ describe.each(Object.keys(TARGETS))('a client over %s', (via) => {
     expect(asked).toEqual([['Formally?', 'tools/call', 'greet', true]]);
   });
 });
+
+describe('a provider as a client sees it', () => {
+  it('has its tools as methods, under the prefix of its mount', async () => {
+    const client = await clientOf(createServer(), {});
+    expect(await client.as(Desk).count()).toBe('three');
+    await expect(client.as(Desk, { prefix: 'front' }).count()).rejects.toThrow('front_count');
+    expect(() => client.as(Date)).toThrow('has no method with @Tool');
+  });
+});
+
+describe('a client that listens', () => {
+  it.each(revisions.slice(-2))('hears of changes in %s, until it is closed', async (revision) => {
+    const server = createServer();
+    const client = await clientOf(await urlOf(server), { revision });
+    const listening = await client.listen({ tools: true });
+    const heard: string[] = [];
+    const loop = (async () => {
+      for await (const { method } of listening) {
+        heard.push(method);
+        await listening.close();
+      }
+    })();
+    server.addTool({ name: 'late', description: 'Comes late' }, () => 'x');
+    await loop;
+    expect(heard).toEqual(['notifications/tools/list_changed']);
+  });
+});
