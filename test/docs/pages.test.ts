@@ -139,7 +139,7 @@ const isKnown = (name: string, page: string): boolean =>
 const SUBJECTS = {
   ctx: "import('@decorum/core').CompletionContext",
   server: "import('@decorum/core').McpServer",
-  client: "import('@decorum/testing').TestClient",
+  client: "import('@decorum/testing').TestClient & Omit<import('@decorum/client').Client, never>",
   handler: "ReturnType<typeof import('@decorum/http/node').nodeHandler>",
   registration: "import('@decorum/core').Registration",
 } as const;
@@ -231,11 +231,18 @@ describe('in the prose of the documentation', () => {
 
 const TEXTS = filesUnder('docs', '.md').map((page) => ({ page, text: textOf(page) }));
 
-/** The exported types of all packages, by name. */
+function isOfClient(statement: ts.Statement): boolean {
+  return moduleIn(statement).text === '@decorum/client';
+}
+
+const moduleIn = (statement: ts.Statement) => (statement as ts.ExportDeclaration).moduleSpecifier as ts.StringLiteral;
+
+/** The exported types of all packages, by name. Some types of the client have namesakes, which are meant. */
 const types = new Map(
-  (PROGRAM.getSourceFile(ENTRIES_FILE.file)?.statements ?? [])
+  [...(PROGRAM.getSourceFile(ENTRIES_FILE.file)?.statements ?? [])]
+    .toSorted((a, b) => Number(isOfClient(b)) - Number(isOfClient(a)))
     .flatMap((statement) => {
-      const module = CHECKER.getSymbolAtLocation((statement as ts.ExportDeclaration).moduleSpecifier as ts.Expression);
+      const module = CHECKER.getSymbolAtLocation(moduleIn(statement));
       return module ? CHECKER.getExportsOfModule(module) : [];
     })
     .map((symbol) => {

@@ -214,8 +214,17 @@ export class Client {
    * @throws {DecorumError} `DECORUM_INVALID_OPTION` if it has no tools
    * @example
    * ```ts
-   * const orders = client.as(Orders);
-   * const order = await orders.place({ item: 'tea' }, { timeoutMs: 5000 });
+   * import { connectClient } from '@decorum/client';
+   *
+   * class Clock {
+   *   @Tool({ description: 'Tells the time' })
+   *   now() {
+   *     return { now: new Date() };
+   *   }
+   * }
+   *
+   * const client = await connectClient('https://mcp.example.com/mcp');
+   * const { now } = await client.as(Clock, { prefix: 'office' }).now();
    * ```
    */
   as<T>(cls: Class<T>, options: RemoteOptions = {}): Remote<T> {

@@ -18,7 +18,7 @@ export type ConnectionErrorCode =
   | 'unsupported-revision';
 
 /** Facts about a `ConnectionError`. */
-export interface ConnectionErrorOptions extends ErrorOptions {
+export interface ConnectionErrorFacts extends ErrorOptions {
   /** The HTTP status, if that is what went wrong. */
   readonly status?: number | undefined;
 }
@@ -46,7 +46,7 @@ export class ConnectionError extends Error {
   readonly status: number | undefined;
 
   /** @param message says what went wrong, and what to do */
-  constructor(code: ConnectionErrorCode, message: string, { status, ...options }: ConnectionErrorOptions = {}) {
+  constructor(code: ConnectionErrorCode, message: string, { status, ...options }: ConnectionErrorFacts = {}) {
     super(message, options);
     this.name = 'ConnectionError';
     this.code = code;

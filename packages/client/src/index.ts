@@ -9,7 +9,7 @@ export {
 } from './client.js';
 export { connectClient } from './connect-client.js';
 export type { InitializeResult } from './listener.js';
-export { ConnectionError, type ConnectionErrorCode, type ConnectionErrorOptions } from './connection-error.js';
+export { ConnectionError, type ConnectionErrorCode, type ConnectionErrorFacts } from './connection-error.js';
 export type { ListenFilter, Listening } from './listening.js';
 export { finishAuthorization } from './oauth/provider-tokens.js';
 export type {
