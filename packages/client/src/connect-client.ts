@@ -2,6 +2,7 @@ import { type Implementation, McpError } from '@decorum/core';
 
 import { Client } from './client.js';
 import { headersOf } from './client-headers.js';
+import type { Connection } from './connection.js';
 import type { Listener } from './listener.js';
 import { Subscriptions } from './listening.js';
 import { negotiate } from './negotiate.js';
@@ -41,7 +42,7 @@ export async function connectClient(target: ConnectTarget, options: ClientOption
   const client = { clientInfo, capabilities: capabilitiesOf(options, options.capabilities) };
   const negotiated = await negotiate({ way, revision: options.revision, client, listener });
   subscriptions.attach(negotiated.connection);
-  ending.matters();
+  ending.matters(negotiated.connection);
   return new Client({ ...negotiated, subscriptions, closed: ending.closed });
 }
 
@@ -49,7 +50,6 @@ export async function connectClient(target: ConnectTarget, options: ClientOption
 class Ending {
   readonly closed: Promise<Error | undefined>;
   private resolve!: (reason: Error | undefined) => void;
-  private isOver = false;
   private reason: Error | undefined;
   private isConnected = false;
 
@@ -62,14 +62,13 @@ class Ending {
     });
   }
 
-  /** From now on, an end matters. */
-  matters(): void {
+  /** From now on, an end matters. Those of connections that others have replaced don't. */
+  matters({ isOpen }: Connection): void {
     this.isConnected = true;
-    if (this.isOver) this.ended(this.reason);
+    if (!isOpen) this.ended(this.reason);
   }
 
   ended(reason: Error | undefined): void {
-    this.isOver = true;
     this.reason = reason;
     if (!this.isConnected) return;
     this.subscriptions.end(reason);

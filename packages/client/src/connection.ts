@@ -1,5 +1,5 @@
 import { type JsonObject, type LogLevel, McpError, type RequestId } from '@decorum/core';
-import { checkMessage, INITIALIZE } from '@decorum/core/internal';
+import { checkMessage, INITIALIZE, isObject } from '@decorum/core/internal';
 import type { JsonRpcMessage, JsonRpcRequest, JsonRpcResponse } from '@decorum/core/transport';
 
 import { type Carrier, type OpenCarrier, SessionRefused } from './carriers/carrier.js';
@@ -195,9 +195,9 @@ export class Connection {
   }
 
   private notice(method: string, params: JsonObject, cause: RequestId | undefined): void {
-    const { progressToken, progress, total, message, requestId } = params;
+    const { progressToken, progress, total, message, requestId, _meta: meta } = params;
     if (method === 'notifications/cancelled') this.asked.withdraw(requestId as RequestId);
-    const call = this.pending.get((progressToken ?? cause) as RequestId);
+    const call = this.pending.get((progressToken ?? subscriptionOf(meta) ?? cause) as RequestId);
     if (method === 'notifications/progress' && call !== undefined) {
       call.restart();
       const { onProgress } = call.options;
@@ -266,6 +266,9 @@ export class Connection {
     return pending !== undefined;
   }
 }
+
+/** The request that a subscription's notification belongs to. A pipe doesn't tell. */
+const subscriptionOf = (meta: unknown): unknown => (isObject(meta) ? meta[`${PREFIX}subscriptionId`] : undefined);
 
 const late = (method: string, timeoutMs: number) =>
   new ConnectionError('timeout', `The server did not answer "${method}" within ${timeoutMs} ms.`);
