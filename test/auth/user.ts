@@ -22,6 +22,7 @@ function formOf(page: string, { name, password }: Credentials): Record<string, s
 /** Follows an issuer's redirects like a browser, with cookies and its forms, up to the client's callback. */
 export async function consent(url: URL, credentials: Credentials = { name: 'alice', password: 'any' }): Promise<URL> {
   const cookies = new Map<string, string>();
+  const callback = url.searchParams.get('redirect_uri') ?? CALLBACK;
   let next = url;
   let form: URLSearchParams | undefined;
   for (let hop = 0; hop < 20; hop++) {
@@ -49,7 +50,7 @@ export async function consent(url: URL, credentials: Credentials = { name: 'alic
       continue;
     }
     next = new URL(location, next);
-    if (next.href.startsWith(CALLBACK)) return next;
+    if (next.href.startsWith(callback)) return next;
   }
   throw new Error('The issuer redirects endlessly.');
 }

@@ -62,6 +62,7 @@ export function inspectCommand(): Command {
     const operands = command.args.slice(0, command.args.length - program.length);
     const { requestOf } = await import('../inspect/request.js');
     const request = requestOf(operands, program);
+    if (request.verb === 'sign-out') return (await import('../inspect/sign-out.js')).signOut(request.target);
     // imported here, because other commands don't need it
     const { inspect } = await import('../inspect/inspect.js');
     await inspect(request, optionsOf(given));

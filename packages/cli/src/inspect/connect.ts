@@ -1,4 +1,10 @@
-import { type Client, connectClient, ConnectionError, type QuestionHandlers } from '@decorum/client';
+import {
+  type Client,
+  connectClient,
+  ConnectionError,
+  type OAuthProvider,
+  type QuestionHandlers,
+} from '@decorum/client';
 import { CommandFailure, EXIT, plainLine, plainText } from 'create-decorum';
 
 import { say } from './print.js';
@@ -12,6 +18,11 @@ export interface ConnectOptions {
   readonly timeoutMs: number;
 }
 
+/** What answers the server: its questions, and its demand for a token. */
+export interface Answering extends QuestionHandlers {
+  readonly authProvider: OAuthProvider | undefined;
+}
+
 /** Cap on what is remembered of the output of a program. */
 const MAX_CHUNKS = 20;
 
@@ -19,7 +30,7 @@ const MAX_CHUNKS = 20;
  * Connects to the server, and shows what it logs.
  * @throws {CommandFailure | ConnectionError | McpError | DecorumError}
  */
-export async function connectTo(target: Target, options: ConnectOptions, handlers: QuestionHandlers): Promise<Client> {
+export async function connectTo(target: Target, options: ConnectOptions, answering: Answering): Promise<Client> {
   const { revision, headers, timeoutMs } = options;
   const isUrl = 'url' in target;
   if (!isUrl && Object.keys(headers).length > 0) throw new CommandFailure('--header is for URLs.', EXIT.usage);
@@ -29,14 +40,14 @@ export async function connectTo(target: Target, options: ConnectOptions, handler
       revision,
       timeoutMs,
       capabilities: { elicitation: { form: {}, url: {} } },
-      onElicit: handlers.onElicit,
-      onSample: handlers.onSample,
-      onRoots: handlers.onRoots,
+      onElicit: answering.onElicit,
+      onSample: answering.onSample,
+      onRoots: answering.onRoots,
       onError: (error) => say(error.message),
       onNotification({ method, params }) {
         if (method === 'notifications/message') say(`${plainLine(params['level'])}: ${logText(params['data'])}`);
       },
-      ...(isUrl ? { headers } : { onStderr: showOnce() }),
+      ...(isUrl ? { headers, authProvider: answering.authProvider } : { onStderr: showOnce() }),
     });
   } catch (error) {
     if (!('entry' in target) || !(error instanceof ConnectionError && error.code === 'closed')) throw error;

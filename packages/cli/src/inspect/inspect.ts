@@ -1,4 +1,4 @@
-import type { CommandFailure } from 'create-decorum';
+import { type CommandFailure, plainLine } from 'create-decorum';
 
 import { connectTo, type ConnectOptions } from './connect.js';
 import { failureOf } from './failure.js';
@@ -7,6 +7,7 @@ import { printChanges } from './listen.js';
 import { printAnswer, type PrintOptions, say } from './print.js';
 import { type AnswerOptions, Answers } from './questions.js';
 import type { Request } from './request.js';
+import { BrowserSignIn } from './sign-in/browser-sign-in.js';
 import { answerOf } from './verbs.js';
 
 /** Options of `decorum inspect`. */
@@ -20,31 +21,57 @@ export interface InspectOptions extends ConnectOptions, PrintOptions, Omit<Answe
  * Connects to a server, does what was asked, and prints the result.
  * @throws {CommandFailure}
  */
-export async function inspect({ target, verb, operands }: Request, options: InspectOptions): Promise<void> {
+export async function inspect(request: Request, options: InspectOptions): Promise<void> {
   const interruption = new Interruption();
-  const { signal, fail } = interruption;
-  const answers = new Answers({ ...options, fail });
+  const answers = new Answers({ ...options, fail: interruption.fail });
+  const signIn = signInTo(request, options);
+  const run = async () => await converse(request, options, { interruption, answers, signIn });
   try {
-    const client = await connectTo(target, options, answers);
-    interruption.matters();
-    try {
-      if (verb === 'listen') return await printChanges({ ...options, client, signal });
-      const request = { signal, onProgress };
-      printAnswer(await answerOf(verb, { client, operands, args: options.args, request }), options);
-    } finally {
-      await client.close();
-    }
+    await run().catch(async (error: unknown) => {
+      if (!(await signIn?.outlived(error))) throw error;
+      await run();
+    });
   } catch (error) {
-    throw failureOf(reasonOf(signal) ?? error);
+    // what the server says of a cancelled call matters less
+    throw failureOf((interruption.signal.reason as CommandFailure | undefined) ?? error);
   } finally {
+    signIn?.close();
     answers.close();
     interruption.end();
   }
 }
 
-/** Why the command gives up. What the server says of the cancelled call matters less. */
-const reasonOf = (signal: AbortSignal) => signal.reason as CommandFailure | undefined;
+/** How to sign in; undefined for servers that have no URL, and if the user passes credentials. */
+function signInTo({ target }: Request, { headers, usesBrowser }: InspectOptions): BrowserSignIn | undefined {
+  const hasCredentials = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
+  if (!('url' in target) || hasCredentials || !URL.canParse(target.url)) return undefined;
+  return new BrowserSignIn(new URL(target.url), usesBrowser);
+}
+
+interface Parts {
+  readonly interruption: Interruption;
+  readonly answers: Answers;
+  readonly signIn: BrowserSignIn | undefined;
+}
+
+async function converse(
+  { target, verb, operands }: Request,
+  options: InspectOptions,
+  { interruption, answers, signIn }: Parts,
+): Promise<void> {
+  const { onElicit, onSample, onRoots } = answers;
+  const client = await connectTo(target, options, { onElicit, onSample, onRoots, authProvider: signIn });
+  interruption.matters();
+  const { signal } = interruption;
+  try {
+    if (verb === 'listen') return await printChanges({ ...options, client, signal });
+    const request = { signal, onProgress };
+    printAnswer(await answerOf(verb, { client, operands, args: options.args, request }), options);
+  } finally {
+    await client.close();
+  }
+}
 
 function onProgress(progress: number, total: number | undefined, message = ''): void {
-  say(`${progress}${total === undefined ? '' : `/${total}`} ${message}`.trimEnd());
+  say(`${progress}${total === undefined ? '' : `/${total}`} ${plainLine(message)}`.trimEnd());
 }
