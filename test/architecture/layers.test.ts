@@ -64,7 +64,16 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'open-transports.ts': ['providers.ts', 'hooks.ts', 'transports', 'kernel', 'registry', 'protocol'],
   'registration.ts': [],
   'source.ts': ['registration.ts'],
-  'mountable.ts': ['open-transports.ts', 'options.ts', 'hosting.ts', 'hooks.ts', 'transports', 'kernel', 'registry'],
+  'mountable.ts': [
+    'open-transports.ts',
+    'options.ts',
+    'hosting.ts',
+    'hooks.ts',
+    'transports',
+    'kernel',
+    'registry',
+    'protocol',
+  ],
   'mount.ts': [
     'server.ts',
     'mountable.ts',

@@ -35,6 +35,11 @@ function appsExtension(): { readonly extension: Extension; hasPage(tool: string)
       return withUi(entry, { ...(isServed && { resourceUri }), ...(visibility && { visibility }) });
     },
 
+    moved(options, move) {
+      const ui = uiOf(options);
+      return ui?.resourceUri === undefined ? options : { ...options, ui: { ...ui, resourceUri: move(ui.resourceUri) } };
+    },
+
     resource: servedApp,
 
     open(opened) {

@@ -117,7 +117,7 @@ export async function exportedServer(exports: Exports): Promise<McpServer | unde
 const isServerClass = ({ prototype }: { prototype: object }): boolean =>
   ['addProvider', 'addTool', 'close'].every((name) => name in prototype);
 
-/** The servers of this process. */
+/** The servers of this process, except those that others mount. */
 export interface Servers {
   readonly created: ReadonlySet<ClosableHost>;
   /** Servers with an open transport: the program serves them itself. */
@@ -133,6 +133,7 @@ export function watchServers(opening: () => Promise<void> | void = () => {}): Se
   const opened = new Set<ClosableHost>();
   const shared = globalThis as { [CREATED]?: (server: ClosableHost) => void };
   shared[CREATED] = (server) => {
+    for (const each of created) if (isMounted(each)) created.delete(each);
     created.add(server);
     const port = server[HOST];
     const { open } = port;
@@ -144,6 +145,13 @@ export function watchServers(opening: () => Promise<void> | void = () => {}): Se
   };
   return { created, opened };
 }
+
+/** Whether another server mounts a server, and so opens and closes it. */
+const isMounted = (server: object): boolean =>
+  ((server as { readonly [MOUNTABLE]?: { readonly outers: ReadonlySet<unknown> } })[MOUNTABLE]?.outers.size ?? 0) > 0;
+
+/** What a server has for those that mount it. */
+const MOUNTABLE = Symbol.for('decorum:mountable');
 
 /** The global function that each McpServer calls at the end of its constructor. */
 const CREATED = Symbol.for('decorum:created');

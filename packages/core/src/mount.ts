@@ -101,16 +101,7 @@ function attach(server: MountableServer, outer: MountableServer, options: Place)
   requireMountable(server, outer);
   const [inner, own] = [server[MOUNTABLE], outer[MOUNTABLE]];
   const place = placeOf(server, options);
-  const mounted = new MountedMembers({
-    ...place,
-    onlyUsable: inner.listing === 'usable',
-    calls: inner.calls,
-    extrasOf(tool, given) {
-      requireExtensions(server, outer, { tool: tool.name, options: given });
-      return own.extended.extrasOf(tool, given);
-    },
-    serves: (uri) => inner.registry.match(uri) !== undefined,
-  });
+  const mounted = membersOf(server, outer, place);
   warnOfExtensions(server, outer);
   const removals = new Set<() => void>();
   const add = (members: CompiledMembers, transforms = new Transforms(place, own.extended)) => {
@@ -145,6 +136,23 @@ function attach(server: MountableServer, outer: MountableServer, options: Place)
       own.hooks.remove(opening);
     },
   };
+}
+
+/** Makes the members that a server serves of those of another one. */
+function membersOf(server: MountableServer, outer: MountableServer, place: ReturnType<typeof placeOf>) {
+  const [inner, own] = [server[MOUNTABLE], outer[MOUNTABLE]];
+  return new MountedMembers({
+    ...place,
+    onlyUsable: inner.listing === 'usable',
+    calls: inner.calls,
+    movedOptions: (given, move) => own.extended.moved(given, move),
+    extrasOf(tool, given) {
+      requireExtensions(server, outer, { tool: tool.name, options: given });
+      return own.extended.extrasOf(tool, given);
+    },
+    hasResources: () => inner.registry.resources.size + inner.registry.templates.size > 0,
+    serves: (uri) => inner.registry.match(uri) !== undefined,
+  });
 }
 
 /** Where the members go, and what changes of them. */

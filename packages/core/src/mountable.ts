@@ -8,6 +8,9 @@ import type { ExtendedTools } from './kernel/extensions/extended-tools.js';
 import type { Extension } from './kernel/extensions/extension.js';
 import { innerCalls } from './kernel/inner-calls.js';
 import type { Observing } from './kernel/observed-kernel.js';
+import type { SealedTickets } from './kernel/tickets.js';
+import type { Account } from './protocol/owner.js';
+import type { UrlElicitation } from './protocol/peer.js';
 import type { McpServerOptions } from './options.js';
 import type { ListingMode, Registry } from './registry/registry.js';
 import type { InnerCalls } from './registry/mounted-members.js';
@@ -26,6 +29,7 @@ export interface Outer {
 /** What a server needs to mount another one, and to be mounted. */
 export interface Mountable {
   readonly registry: Registry;
+  readonly tickets: SealedTickets;
   readonly reporter: ErrorReporter;
   readonly hooks: Hooks;
   readonly events: Events;
@@ -66,4 +70,28 @@ export function mountableOf(
 export function announce({ events, outers }: Mountable, change: Change): void {
   events.publish(change);
   for (const outer of outers) outer.publish(change);
+}
+
+/**
+ * Opens a ticket of a server, or of one that mounts it and has sent the user to its pages.
+ * @throws {TicketError}
+ */
+export function openTicket({ tickets, outers }: Mountable, ticket: string, user: Account | undefined): UrlElicitation {
+  try {
+    return tickets.open(ticket, user);
+  } catch (error) {
+    for (const { server } of outers) {
+      const visit = attempted(() => openTicket(server[MOUNTABLE], ticket, user));
+      if (visit !== undefined) return visit;
+    }
+    throw error;
+  }
+}
+
+function attempted<T>(step: () => T): T | undefined {
+  try {
+    return step();
+  } catch {
+    return undefined;
+  }
 }

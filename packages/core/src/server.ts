@@ -12,8 +12,7 @@ import { ErrorReporter } from './kernel/error-reporter.js';
 import { checkErrorRules } from './kernel/expected.js';
 import { targetOf } from './kernel/judge.js';
 import { createKernel } from './kernel/observed-kernel.js';
-import type { SealedTickets } from './kernel/tickets.js';
-import { announce, MOUNTABLE, type Mountable, mountableOf } from './mountable.js';
+import { announce, MOUNTABLE, type Mountable, mountableOf, openTicket } from './mountable.js';
 import { scanMembers } from './metadata/scan.js';
 import { type LiveSource, serveLive } from './live-source.js';
 import { type Notifier, notifierOf } from './notifier.js';
@@ -82,7 +81,6 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
   readonly [MOUNTABLE]: Mountable;
   readonly #registry: Registry;
   readonly #reporter: ErrorReporter;
-  readonly #tickets: SealedTickets;
   readonly #providers: Providers;
   readonly #host: ServerHost | undefined;
   readonly #hooks: Hooks;
@@ -100,7 +98,6 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
     this.#reporter = new ErrorReporter({ logger, onError, rules: checkErrorRules(errors), memberOf });
     const parts = kernelOptions(options, this.#reporter);
     this.info = parts.server;
-    this.#tickets = parts.tickets;
     const report = (error: unknown) => void this.#reporter.report(error);
     this.#providers = new Providers(options.resolve, report);
     this.#host = serverHostOf(given);
@@ -252,7 +249,7 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
    * @throws {TicketError} if the ticket was tampered with, has expired, or was issued to another principal
    */
   openTicket(ticket: string, user: Account | undefined): UrlElicitation {
-    return this.#tickets.open(ticket, user);
+    return openTicket(this[MOUNTABLE], ticket, user);
   }
 
   /**

@@ -41,8 +41,12 @@ export interface MountPlace extends UriPlace {
   readonly onlyUsable: boolean;
   /** Undefined if calls run as they do on a server without interceptors, error rules and plugins. */
   readonly calls: InnerCalls | undefined;
+  /** The options of a tool, with the URIs that clients know. */
+  movedOptions(options: JsonObject, move: (uri: string) => string): JsonObject;
   /** What extensions of the server that mounts make of a tool. */
   extrasOf(tool: Tool, options: JsonObject): ToolExtras | undefined;
+  /** Whether the mounted server serves any resource. */
+  hasResources(): boolean;
   /** Whether the mounted server serves a URI. */
   serves(uri: string): boolean;
 }
@@ -77,13 +81,24 @@ export class MountedMembers {
     const entry = { ...plan.entry, name: this.nameOf(plan, plan.key) };
     const run = this.around('tool', plan.key, plan.run);
     const isMoved = this.place.uriSegment !== undefined;
+    const options = isMoved ? this.place.movedOptions(plan.options, (uri) => placedUri(uri, this.place)) : plan.options;
     return {
       ...plan,
       ...this.guards(plan),
       key: entry.name,
       entry,
-      extras: this.place.extrasOf(entry, plan.options),
-      run: isMoved ? (args, caller) => andThen(run(args, caller), (result) => this.toolResult(result)) : run,
+      options,
+      extras: this.place.extrasOf(entry, options),
+      run: isMoved ? this.moving(run) : run,
+    };
+  }
+
+  private moving(run: ToolPlan['run']): ToolPlan['run'] {
+    const { place } = this;
+    // a promise isn't touched without need
+    return (args, caller) => {
+      const result = run(args, caller);
+      return place.hasResources() ? andThen(result, (settled) => this.toolResult(settled)) : result;
     };
   }
 

@@ -4,6 +4,7 @@ import {
   type Context,
   embedded,
   type Interceptor,
+  type JsonObject,
   link,
   McpServer,
   mount,
@@ -11,6 +12,7 @@ import {
   type Principal,
   Prompt,
   Resource,
+  TicketError,
   Tool,
 } from '@decorum/core';
 import { definePlugin, type ObservedQuestion, type ObservedRequest, type RequestOutcome } from '@decorum/core/plugin';
@@ -357,4 +359,48 @@ describe('Changes of a mounted server', () => {
     expect(shop.info.name).toBe('shop');
     inner.addTool({ name: 'other', input: NoInput }, () => '').remove();
   });
+});
+
+it('opens the tickets of calls of its members', async () => {
+  const tickets: string[] = [];
+  const inner = billingOf();
+  inner.addTool({ name: 'visit', input: NoInput }, async (_input, ctx) => {
+    const url = ({ ticket }: { readonly ticket: string }) => (tickets.push(ticket), 'https://example.com');
+    return await ctx.elicitUrl({ message: 'Sign in', url });
+  });
+  const shop = shopOf(mount(inner));
+  const capabilities = { elicitation: { form: {}, url: {} } };
+  await using client = await connect(shop, { capabilities, onElicit: () => ({ action: 'accept' }) });
+  await client.callTool('visit');
+  const [ticket = ''] = tickets;
+  expect(inner.openTicket(ticket, undefined)).toEqual(shop.openTicket(ticket, undefined));
+  expect(() => inner.openTicket('forged', undefined)).toThrow(TicketError);
+});
+
+it('gives extensions of the server that mounts the options of mounted tools, with the URIs that clients know', () => {
+  const seen: unknown[] = [];
+  const card = {
+    id: 'com.example/card',
+    toolOptions: { card: 'string' },
+    moved: (options: JsonObject, move: (uri: string) => string) => ({
+      ...options,
+      card: move(String(options['card'])),
+    }),
+    start: (tool: { readonly name: string }, { card: uri }: JsonObject) => void seen.push([tool.name, uri]),
+  } as const;
+  const inner = new McpServer({ name: 'inner', version: '1', extensions: [card] });
+  inner.addTool({ name: 'show', ...({ card: 'ui://card' } as object) }, () => '');
+  new McpServer({ name: 'outer', version: '1', extensions: [card], providers: [mount(inner, { prefix: 'in' })] });
+  expect(seen).toEqual([
+    ['show', 'ui://card'],
+    ['in_show', 'ui://in/card'],
+  ]);
+});
+
+it('warns of extensions that the server that mounts lacks', () => {
+  const inner = new McpServer({ name: 'inner', version: '1', extensions: [{ id: 'com.example/more' }] });
+  const { warnings } = reporting({ providers: [mount(inner)] });
+  expect(warnings).toEqual([
+    'the extension "com.example/more" of the mounted server "inner" has no effect on "test". Add it there',
+  ]);
 });

@@ -15,6 +15,7 @@ const OPTIONS: OptionTypes<Extension> = {
   capabilities: 'function',
   toolOptions: 'object',
   tool: 'function',
+  moved: 'function',
   start: 'function',
   resourceOptions: 'object',
   resource: 'function',

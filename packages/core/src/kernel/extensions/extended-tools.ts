@@ -48,6 +48,11 @@ export class ExtendedTools {
     return extras.write({ ...entry }, exchange.revision.id, this.variantOf(exchange) ?? 0) === undefined;
   }
 
+  /** The options of a tool whose server is mounted with other URIs. */
+  moved(options: JsonObject, move: (uri: string) => string): JsonObject {
+    return this.extensions.reduce((changed, each) => each.moved?.(changed, move) ?? changed, options);
+  }
+
   /** What an extension makes of one resource; undefined if nothing. */
   resource(uri: string, options: JsonObject): ExtendedResource | undefined {
     const owner = this.extensions.find(({ resourceOptions }) => hasSome(resourceOptions, options));

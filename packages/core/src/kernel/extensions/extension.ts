@@ -199,6 +199,11 @@ export interface Extension {
   /** Changes the entry of a tool with such options in `tools/list`. Undefined hides the tool, also from calls. */
   tool?(entry: JsonObject, options: JsonObject, variant: ToolVariant): JsonObject | undefined;
   /**
+   * Called for the options of a tool whose server is mounted with other URIs. Change the URIs that the options name.
+   * @param move the URI that clients know
+   */
+  moved?(options: JsonObject, move: (uri: string) => string): JsonObject;
+  /**
    * Called for each tool when it is added. Throw for options that are wrong. Calls are started only in revisions with
    * extensions.
    * @returns a function that may start calls in place of the handler, and returns the result; undefined leaves a call
