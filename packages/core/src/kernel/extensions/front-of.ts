@@ -19,10 +19,6 @@ export interface Front {
 
 /**
  * The client that sent the request of a context.
- * @example
- * ```ts
- * const level = frontOf(ctx).logLevel;
- * ```
  */
 export function frontOf(ctx: Context): Front {
   const exchange = ctx[EXCHANGE];
