@@ -34,6 +34,12 @@ const tools = {
   both: async (_args, ctx) => text(await Promise.all([ask(ctx, 'Left?', 'left'), ask(ctx, 'Right?', 'right')])),
   sample: async (_args, ctx) => text((await ctx.sample({ messages: 'Hi', maxTokens: 5 })).text),
   visit: async (_args, ctx) => text(await ctx.elicitUrl({ message: 'Pay', url: 'https://pay.example.com/1' })),
+  paid: async (_args, ctx) => {
+    let visit = '';
+    await ctx.elicitUrl({ message: 'Pay', url: ({ id }) => `https://pay.example.com/${(visit = id)}` });
+    server.notify.elicitationCompleted(visit);
+    return text(visit);
+  },
   required: async (_args, ctx) => {
     if (begun.includes('sign-in')) return text('signed in');
     begun.push('sign-in');

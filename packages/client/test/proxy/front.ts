@@ -21,7 +21,7 @@ const PROGRAM = fileURLToPath(new URL('asking-server.js', import.meta.url));
 /** The upstream as a program over stdio. */
 export const program = { command: process.execPath, args: [PROGRAM, '--stdio'] };
 
-const TOOLS = 'add ask twice both sample visit required script wait steps state seen refuse large die'.split(' ');
+const TOOLS = 'add ask twice both sample visit paid required script wait steps state seen refuse large die'.split(' ');
 
 const open: (() => Promise<unknown>)[] = [];
 

@@ -175,6 +175,19 @@ describe.each([STATELESS, STATEFUL])('questions of an upstream of %s', (revision
   });
 });
 
+it('tells that a user has finished at a URL, by the id in the question', async () => {
+  const front = new Front((await Listener.start()).url, { revision: STATEFUL });
+  const ids: unknown[] = [];
+  const onElicit: ClientOptions['onElicit'] = ({ elicitationId }) => {
+    ids.push(elicitationId);
+    return { action: 'accept' };
+  };
+  const more = { revision: STATEFUL, onElicit, capabilities: { elicitation: { url: {} } } };
+  const client = await front.overHttp(as('ann', more));
+  expect(textOf(await client.callTool('paid'))).toBe(ids[0]);
+  await eventually(async () => expect(front.events).toEqual([{ kind: 'elicitation-complete', elicitationId: ids[0] }]));
+});
+
 it('gives each principal a process of its own if told to', async () => {
   const front = new Front(program, { process: 'session' });
   const pids = await Promise.all(

@@ -1,3 +1,4 @@
+import { ConnectionError } from '../../connection-error.js';
 import { Backoff } from './backoff.js';
 import type { UpstreamClock } from './clock.js';
 import type { Link } from './link.js';
@@ -34,6 +35,7 @@ export class OwnConnection {
    * @throws {unknown} why it can't be opened, at once if the last try was less than a second ago
    */
   async link(): Promise<Link> {
+    if (this.isClosed) throw new ConnectionError('closed', 'The proxy is closed.');
     if (this.opening === undefined && !this.backoff.mayTry) throw this.failure;
     this.opening ??= this.try();
     return await this.opening;

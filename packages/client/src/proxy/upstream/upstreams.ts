@@ -1,4 +1,4 @@
-import type { ClientCapabilities, Context, JsonObject } from '@decorum/core';
+import { type ClientCapabilities, type Context, type JsonObject, McpError } from '@decorum/core';
 import { frontOf } from '@decorum/core/internal';
 
 import type { Client } from '../../client.js';
@@ -51,6 +51,7 @@ export class Upstreams {
   private readonly listeners = new Set<(event: UpstreamEvent) => void>();
   /** Whether the upstream has no sessions, once that is known. */
   private isStateless: boolean | undefined;
+  private isClosed = false;
 
   constructor(private readonly options: UpstreamOptions) {
     const { name, target, clock = SYSTEM_CLOCK, idleMs = IDLE_MS, holdMs = HOLD_MS, maxHeld = MAX_HELD } = options;
@@ -77,7 +78,11 @@ export class Upstreams {
    */
   async request(ctx: Context, request: UpstreamRequest): Promise<JsonObject> {
     try {
-      return resultOf(await this.converse(ctx, request));
+      const result = await this.converse(ctx, request);
+      // such as a task, or a question where none can be asked
+      const { resultType = 'complete' } = result;
+      if (resultType !== 'complete') throw new UpstreamFailure('invalid', this.options.name);
+      return resultOf(result);
     } catch (error) {
       if (isDown(error) && isUrl(this.options.target)) this.ownConnection.suspect();
       throw shownTo(request.method, this.options.name, error);
@@ -104,6 +109,7 @@ export class Upstreams {
 
   /** Ends all connections, and the programs at the other end. */
   async close(): Promise<void> {
+    this.isClosed = true;
     this.held.close();
     await Promise.all([this.ownConnection.close(), this.pool.close()]);
   }
@@ -126,7 +132,10 @@ export class Upstreams {
   }
 
   private async start(ctx: Context, request: UpstreamRequest, declared: ClientCapabilities): Promise<Started> {
-    const { link, release } = await this.lease(ctx, declared);
+    const { link, release } = await this.lease(ctx, declared).catch((error: unknown) => {
+      // that a session is refused doesn't answer the call
+      throw error instanceof McpError ? new UpstreamFailure('down', this.options.name, error) : error;
+    });
     try {
       const level = frontOf(ctx).logLevel;
       const asks = ASKING.has(request.method);
@@ -158,7 +167,7 @@ export class Upstreams {
   private async leaseAt(place: Place, how: Pick<LinkOptions, 'headers' | 'declared'>): Promise<Lease> {
     const { key, isShared, isOnce } = place;
     const open = async () => {
-      if (!this.backoff.mayTry) throw new UpstreamFailure('down', this.options.name);
+      if (this.isClosed || !this.backoff.mayTry) throw new UpstreamFailure('down', this.options.name);
       return await this.open({ ...how, isShared });
     };
     return await this.pool.lease(key, open, { isOnce });
