@@ -23,6 +23,7 @@ import { APPS } from './apps.js';
 import { AUTHORIZATION } from './auth-server.js';
 import { ARGUMENTS, PLACES } from './decorators.js';
 import { INPUTS } from './inputs.js';
+import { DOCUMENTS } from './openapi.js';
 import { REDIS } from './redis.js';
 import { SCHEMAS } from './schemas.js';
 import { PROVIDERS, SERVERS } from './servers.js';
@@ -42,6 +43,7 @@ describe.each<readonly [string, Mistakes]>([
   ['an authorization server with a wrong option', AUTHORIZATION],
   ['an engine over Redis with a wrong option', REDIS],
   ['a page with a wrong option', APPS],
+  ['a document of OpenAPI that cannot be served', DOCUMENTS],
 ])('%s fails at startup, and the error says where it is and what to write:', (_kind, table) => {
   describe.each(Object.entries(table) as [core.StartupErrorCode, Mistake[]][])('%s', (code, rows) => {
     it.each(rows)('%s', async (_wrote, run, message) => {

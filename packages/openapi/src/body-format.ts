@@ -97,6 +97,8 @@ function fieldsOf(schema: unknown, converter: SchemaConverter, depth = 0): Field
     }
     for (const name of more.required) required.add(name);
   }
+  // a field may be required without a schema
+  if (depth === 0) for (const name of required) if (!properties.has(String(name))) properties.set(String(name), {});
   return properties.size > 0 ? { properties, required } : undefined;
 }
 

@@ -52,7 +52,8 @@ export function inputOf(operation: Operation, document: OpenDocument): Input {
   const converter = new SchemaConverter(document, 'input');
   const found = new Arguments();
   for (const parameter of operation.parameters) {
-    const schema = described(converter.convert(parameter.schema), parameter.description);
+    const converted = converter.convert(parameter.schema);
+    const schema = described(parameter.in === 'path' ? notEmpty(converted) : converted, parameter.description);
     const argument = found.add(parameter.in, parameter.name, { schema, required: parameter.required });
     found.bindings.push({ argument, in: 'parameter', parameter });
   }
@@ -72,9 +73,25 @@ export function inputOf(operation: Operation, document: OpenDocument): Input {
     type: 'object',
     properties,
     ...(required.length > 0 && { required }),
+    ...dependentFields(body, bindings),
     additionalProperties: false,
   };
   return { schema: withDefinitions(schema, converter), bindings, body };
+}
+
+/** An empty text in a path would name another resource. */
+const notEmpty = (schema: JsonObject): JsonObject =>
+  schema['type'] === 'string' && schema['enum'] === undefined ? { minLength: 1, ...schema } : schema;
+
+/** An optional body is either left out, or has its required fields. */
+function dependentFields(body: BodyFormat | undefined, bindings: readonly Binding[]): JsonObject {
+  if (body?.fields === undefined || body.required) return {};
+  const needed = new Set(body.fields.filter(({ required }) => required).map(({ name }) => name));
+  const fields = bindings.filter((each) => each.in === 'body');
+  const names = fields.filter(({ field }) => needed.has(String(field))).map(({ argument }) => argument);
+  if (names.length === 0 || fields.length < 2) return {};
+  const others = fields.map(({ argument }) => [argument, names.filter((name) => name !== argument)] as const);
+  return { dependentRequired: Object.fromEntries(others.filter(([, list]) => list.length > 0)) };
 }
 
 /** Adds a description to a schema that has none of its own. */

@@ -27,7 +27,7 @@ export const NAMED: ReadonlySet<string> = new Set([
 ]);
 
 /** Keywords whose values are data, not schemas. */
-export const VALUES: ReadonlySet<string> = new Set(['default', 'const', 'enum', 'examples']);
+export const VALUES: ReadonlySet<string> = new Set(['default', 'const', 'enum', 'examples', 'dependentRequired']);
 
 /** Keywords that may define further properties. */
 const COMPOSED = (

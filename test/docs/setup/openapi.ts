@@ -1,0 +1,3 @@
+import type { Principal } from '@decorum/core';
+
+export declare function tokenOf(principal: Principal | undefined): string;
