@@ -8,7 +8,7 @@ import type { ConnectTarget } from '../target.js';
 import { FollowedResources } from './followed-resources.js';
 import { addingOptions, nameOf, type ProxyOptions, type Taken, upstreamOptions } from './proxy-options.js';
 import { Relay } from './relay.js';
-import { SharedLists } from './shared-lists.js';
+import { completes, sentence, SharedLists } from './shared-lists.js';
 import { Uris } from './uris.js';
 import { type UpstreamEvent, Upstreams } from './upstream/upstreams.js';
 
@@ -49,7 +49,8 @@ export class AttachedProxy {
       updated: (uri) => server.notify.resourceUpdated(uri),
       listsChanged: () => this.lists.changed(),
     });
-    server.addMembers([], {}, { ...adding, offers: offersOf(options) });
+    // finds mistakes in the options, before there are members
+    server.addMembers([], {}, adding);
     this.host.follow({
       follow: async (uri) => await this.followed.follow(uri),
       review: (isFollowed) => this.followed.review(isFollowed),
@@ -67,17 +68,24 @@ export class AttachedProxy {
         resolve();
       };
       this.upstreams.own().catch((error: unknown) => {
-        this.down(`is not available: ${error instanceof Error ? error.message : String(error)}`);
+        this.down(`is not available: ${sentence(error)}`);
         this.ready();
       });
     });
+    const { server, where, options } = this.parts;
+    const offers = offersOf(options).filter((offered) => this.offered?.has(offered) ?? true);
+    server.addMembers([], {}, { source: where, offers });
   }
 
   async close(): Promise<void> {
+    this.lists.closed({ isEmptied: false });
+    this.followed.closed();
     await this.upstreams.close();
   }
 
   private instructions: string | undefined;
+  /** What the upstream has declared; undefined until it has. */
+  private offered: ReadonlySet<string> | undefined;
 
   private get host() {
     return hostOf(this.parts.server as Host);
@@ -95,6 +103,8 @@ export class AttachedProxy {
       if (this.isDown) this.warn('is available again');
       this.isDown = false;
       this.instructions = client.instructions;
+      const declared = Object.keys(client.capabilities);
+      this.offered = new Set(completes(client) ? [...declared, 'completions'] : declared);
       void Promise.all([this.lists.opened(client), this.followed.opened(client)]).then(() => this.ready());
     }
   }
@@ -109,7 +119,7 @@ export class AttachedProxy {
   }
 }
 
-/** What to declare to clients before the upstream has been asked: all that the filter leaves. */
+/** What may be declared to clients: all that the filter leaves. */
 function offersOf({ filter = {} }: ProxyOptions) {
   const isNothing = (names: unknown) => Array.isArray(names) && names.length === 0;
   const { tools, prompts, resources, templates } = filter;

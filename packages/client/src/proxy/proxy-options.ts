@@ -1,4 +1,4 @@
-import type { Access, McpServer, PromptEntry, ResourceEntry, ResourceTemplateEntry, ToolEntry } from '@decorum/core';
+import type { Access, PromptEntry, ResourceEntry, ResourceTemplateEntry, ToolEntry, Transform } from '@decorum/core';
 import { revisionOf, REVISIONS } from '@decorum/core/internal';
 import { type AddMembersOptions, type OptionTypes, requireOptions, startupError } from '@decorum/core/plugin';
 
@@ -70,6 +70,8 @@ export interface ProxyOptions extends Pick<
   readonly scopes?: readonly string[];
   /** Tags of each of the members. */
   readonly tags?: readonly string[];
+  /** Changes members, or hides them. Keys that the upstream does not list have no effect: its lists may change. */
+  readonly transform?: Transform;
 }
 
 const OPTIONS: OptionTypes<ProxyOptions> = {
@@ -98,6 +100,7 @@ const OPTIONS: OptionTypes<ProxyOptions> = {
   access: 'function',
   scopes: 'array',
   tags: true,
+  transform: true,
 };
 
 const CHOICES = {
@@ -172,9 +175,14 @@ export function takenBy(where: string, { filter = {}, limits = {} }: ProxyOption
 /** How callers know the upstream. */
 export const nameOf = ({ name, prefix }: ProxyOptions): string => name ?? (prefix || 'upstream');
 
+/** The record form as a function: a name that the upstream does not list now may be on its list later. */
+function byName(changes: Exclude<Transform, (...args: never[]) => unknown>): Transform {
+  return ({ name }) => (Object.hasOwn(changes, name) ? changes[name] : undefined);
+}
+
 /** The options that `server.addMembers` takes. */
 export function addingOptions(where: string, options: ProxyOptions): AddMembersOptions {
-  const { prefix, separator, uriPrefix, access, scopes, tags } = options;
+  const { prefix, separator, uriPrefix, access, scopes, tags, transform } = options;
   return {
     source: where,
     ...(prefix !== undefined && { prefix }),
@@ -183,6 +191,7 @@ export function addingOptions(where: string, options: ProxyOptions): AddMembersO
     ...(access && { access }),
     ...(scopes && { scopes }),
     ...(tags && { tags }),
+    ...(transform !== undefined && { transform: typeof transform === 'object' ? byName(transform) : transform }),
   };
 }
 
@@ -203,6 +212,3 @@ export function upstreamOptions(target: ConnectTarget, options: ProxyOptions): U
     ...(limits.calls !== undefined && { maxCalls: limits.calls }),
   };
 }
-
-/** A server that proxies can be attached to. */
-export type ProxyServer = McpServer;

@@ -31,7 +31,7 @@ export class Relay {
   /** Calls a tool. Its arguments and its structured content are not checked here: the upstream does. */
   async callTool(name: string, args: unknown, ctx: Context): Promise<CallToolResult> {
     const params = { name, ...(args !== undefined && { arguments: args }) };
-    const result = await this.upstreams.request(ctx, { method: 'tools/call', params });
+    const result = await this.request(ctx, { method: 'tools/call', params });
     const { content = [] } = result;
     if (!isList(content)) throw new ToolError(this.invalid);
     return this.uris.inResult({ ...result, content }) as unknown as CallToolResult;
@@ -40,7 +40,7 @@ export class Relay {
   /** Gets a prompt. */
   async getPrompt(name: string, args: unknown, ctx: Context): Promise<GetPromptResult> {
     const params = { name, ...(args !== undefined && { arguments: args }) };
-    const result = await this.upstreams.request(ctx, { method: 'prompts/get', params });
+    const result = await this.request(ctx, { method: 'prompts/get', params });
     if (!isList(result['messages'])) throw new McpError('internal-error', this.invalid);
     return this.uris.inMessages(result) as unknown as GetPromptResult;
   }
@@ -48,7 +48,7 @@ export class Relay {
   /** Reads a resource. */
   async read(uri: string, ctx: Context): Promise<ReadResourceResult> {
     try {
-      const result = await this.upstreams.request(ctx, { method: 'resources/read', params: { uri } });
+      const result = await this.request(ctx, { method: 'resources/read', params: { uri } });
       if (!isList(result['contents'])) throw new McpError('internal-error', this.invalid);
       return this.uris.inContents(result, uri) as unknown as ReadResourceResult;
     } catch (error) {
@@ -64,11 +64,19 @@ export class Relay {
   ): Promise<CompletionValues> {
     const filledIn = Object.keys(ctx.args).length > 0 && { context: { arguments: ctx.args } };
     const params: JsonObject = { ref: target, argument, ...filledIn };
-    const { completion } = await this.upstreams.request(ctx, { method: 'completion/complete', params });
+    const { completion } = await this.request(ctx, { method: 'completion/complete', params });
     if (!isObject(completion) || !Array.isArray(completion['values'])) {
       throw new McpError('internal-error', this.invalid);
     }
     return completion as unknown as CompletionValues;
+  }
+
+  private async request(ctx: Context, request: { readonly method: string; readonly params: JsonObject }) {
+    try {
+      return await this.upstreams.request(ctx, request);
+    } catch (error) {
+      throw error instanceof McpError ? named(error) : error;
+    }
   }
 
   private get invalid(): string {
@@ -83,6 +91,16 @@ export class Relay {
     const isUnknown = error.code === FAILURES['unknown-resource'].code;
     return new McpError(isUnknown ? 'unknown-resource' : error.code, message, placed);
   }
+}
+
+/** The same error by name, if the client's revision may have another code for it, or none. */
+function named(error: McpError): McpError {
+  const { code, message, data } = error;
+  if (!isObject(data)) return error;
+  if (code === FAILURES['missing-capability'].code && isObject(data['requiredCapabilities'])) {
+    return new McpError('missing-capability', message, data);
+  }
+  return error;
 }
 
 /** Whether a field of a result is a list of objects. */

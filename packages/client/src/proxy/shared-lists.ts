@@ -2,6 +2,7 @@
 import { clearTimeout, setTimeout } from 'node:timers';
 
 import type { McpServer, Registration } from '@decorum/core';
+import { REVISIONS } from '@decorum/core/internal';
 import type { AddMembersOptions } from '@decorum/core/plugin';
 
 import type { Client } from '../client.js';
@@ -94,9 +95,10 @@ export class SharedLists {
       const { catalog, problem } = this.pin?.check(listed) ?? { catalog: listed, problem: undefined };
       if (problem !== undefined) warn(problem);
       // it may have closed meanwhile
-      if (this.client === client) this.serve(catalog, capabilities['completions'] !== undefined, warn);
+      if (this.client === client) this.serve(catalog, completes(client), warn);
     } catch (error) {
-      warn(`could not be asked for its lists, which stay as they are: ${(error as Error).message}`);
+      if (this.client !== client) return;
+      warn(`could not be asked for its lists, which stay as they are: ${sentence(error)}`);
     }
     this.say(problems);
   }
@@ -134,3 +136,11 @@ export class SharedLists {
     this.said = said;
   }
 }
+
+/** Whether an upstream completes arguments. Servers of the oldest revision can't declare it. */
+export const completes = ({ capabilities, revision }: Client): boolean =>
+  capabilities.completions !== undefined || revision === REVISIONS[0]?.id;
+
+/** The message of an error, for use before a full stop. */
+export const sentence = (error: unknown): string =>
+  String((error as Partial<Error> | undefined)?.message).replace(/\.$/, '');

@@ -2,8 +2,8 @@ import type { ContentBlock, JsonObject, PromptMessage } from '@decorum/core';
 import { isObject } from '@decorum/core/internal';
 import { originalUri, placedUri, type UriPlace } from '@decorum/core/plugin';
 
-/** URIs that clients fetch themselves, or that contain what they stand for. */
-const ELSEWHERE = /^(?:https?|data):/i;
+/** URIs that clients fetch themselves, that contain what they stand for, or that stand for a part of the message. */
+const ELSEWHERE = /^(?:https?|data|cid):/i;
 
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 
