@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type Client, connectClient, proxy, type ProxyOptions } from '@decorum/client';
@@ -10,11 +11,7 @@ import { type Revision, revisionOf } from '@decorum/core/internal';
 import { listen } from '@decorum/http';
 import { revisions } from '@decorum/testing';
 
-import { createServer } from '../../examples/everything/src/server.js';
-import { FileSystem } from '../../examples/filesystem/src/file-system.js';
-import { AccessDenied, Sandbox } from '../../examples/filesystem/src/sandbox.js';
-import { GraphFile } from '../../examples/memory/src/graph-file.js';
-import { MemoryServer } from '../../examples/memory/src/memory-server.js';
+import { ExampleProcess } from './example-process.js';
 import { type Calls, comparable, explore, sdkClient } from './proxied.js';
 
 const opened: (() => unknown)[] = [];
@@ -25,8 +22,6 @@ afterEach(async () => {
 const ENTITY = { name: 'Ada', entityType: 'person', observations: ['counts'] };
 
 interface Example {
-  /** @param folder an empty folder for its files */
-  create(folder: string): Promise<McpServer>;
   readonly calls: Calls;
   /** Tools to leave out: they take seconds, or need an extension, which lists without sessions have all the same. */
   readonly without?: readonly string[];
@@ -34,7 +29,6 @@ interface Example {
 
 const EXAMPLES: Readonly<Record<string, Example>> = {
   everything: {
-    create: async () => createServer(),
     without: ['failing_job', 'protocol_error_job', 'test_tool_with_task', 'slow_compute'],
     calls: [
       ['json_schema_2020_12_tool', { name: 'Ada', address: { street: 'Main', city: 'Oslo' } }],
@@ -43,7 +37,6 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
     ],
   },
   memory: {
-    create: async (folder) => new MemoryServer(new GraphFile(join(folder, 'graph.json'))),
     calls: [
       ['create_entities', { entities: [ENTITY] }],
       ['create_entities', { entities: [ENTITY] }],
@@ -57,21 +50,6 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
     ],
   },
   filesystem: {
-    async create(folder) {
-      mkdirSync(join(folder, 'sub'));
-      writeFileSync(join(folder, 'a.txt'), 'one\ntwo\n');
-      const sandbox = await Sandbox.of([folder]);
-      return new McpServer({
-        name: 'secure-filesystem-server',
-        version: '1.0.0',
-        providers: [{ provider: FileSystem, scope: 'request' }],
-        resolve: () => new FileSystem(sandbox),
-        errors: [
-          [AccessDenied, (error) => error.message],
-          [Error, (error) => ('code' in error ? error.message : undefined)],
-        ],
-      });
-    },
     calls: [
       ['list_directory', { path: '.' }],
       ['read_text_file', { path: 'a.txt' }],
@@ -87,42 +65,46 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   },
 };
 
-/** What a client finds at an example: directly, or through a proxy that speaks a revision to it. */
-async function found(example: Example, revision: string, upstream?: ProxyOptions): Promise<unknown> {
+const SERVER = fileURLToPath(new URL('example-server.js', import.meta.url));
+
+/** The URL of an example with a new folder. */
+async function started(name: string): Promise<{ readonly url: string; readonly folder: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'decorum-proxy-'));
   opened.push(() => rmSync(folder, { recursive: true }));
-  const direct = await example.create(folder);
-  const { url } = await listen(direct, { port: 0 });
-  opened.push(() => direct.close());
-  const names = upstream === undefined ? { prefix: '', segment: '' } : { prefix: 'px_', segment: 'px/' };
-  let target = url;
-  if (upstream !== undefined) {
-    const front = new McpServer({
-      name: 'front',
-      version: '1.0.0',
-      providers: [proxy(url, { prefix: 'px', forward: { roots: true, sampling: true }, ...upstream })],
-    });
-    target = (await listen(front, { port: 0 })).url;
-    opened.push(() => front.close());
-  }
+  mkdirSync(join(folder, 'sub'));
+  writeFileSync(join(folder, 'a.txt'), 'one\ntwo\n');
+  const server = await ExampleProcess.start(SERVER, name, folder);
+  opened.push(() => server.stop());
+  return { url: server.url, folder };
+}
+
+/** The URL of a proxy. */
+async function proxied(url: string, options: ProxyOptions): Promise<URL> {
+  const front = new McpServer({ name: 'front', version: '1.0.0', providers: [proxy(url, options)] });
+  opened.push(() => front.close());
+  return new URL((await listen(front, { port: 0 })).url);
+}
+
+/** What a client finds at an example: directly, or through a proxy. */
+async function found(name: string, revision: string, options?: ProxyOptions): Promise<unknown> {
+  const { url, folder } = await started(name);
+  const forward = { roots: true, sampling: true };
+  const target = options === undefined ? url : await proxied(url, { prefix: 'px', forward, ...options });
+  const names = options === undefined ? { prefix: '', segment: '' } : { prefix: 'px_', segment: 'px/' };
+  const { calls, without = [] } = EXAMPLES[name] as Example;
   const client = await sdkClient(String(target), revision);
   opened.push(() => client.close());
-  const everything = comparable(
-    await explore(client, { calls: example.calls, without: example.without ?? [], ...names }),
-    names,
-  );
-  return JSON.parse(JSON.stringify(everything).replaceAll(folder, '/folder'));
+  const all = comparable(await explore(client, { calls, without, ...names }), names);
+  return JSON.parse(JSON.stringify(all).replaceAll(folder, '/folder'));
 }
 
 describe.each(Object.keys(EXAMPLES))('behind a proxy, %s', (name) => {
-  const example = EXAMPLES[name] as Example;
-
   it.each(revisions)(
     'answers clients of %s as it does without a proxy',
     async (revision) => {
-      const direct = await found(example, revision);
-      expect(await found(example, revision, { revision })).toEqual(direct);
-      expect(await found(example, revision, {})).toEqual(direct);
+      const direct = await found(name, revision);
+      expect(await found(name, revision, { revision })).toEqual(direct);
+      expect(await found(name, revision, {})).toEqual(direct);
     },
     60_000,
   );
@@ -134,15 +116,8 @@ const PAIRS = revisions.flatMap((front, index) =>
 
 /** The client of an example in a revision, directly or through a proxy that speaks another one to it. */
 async function clientsOf(front: string, upstream: string): Promise<readonly [direct: Client, proxied: Client]> {
-  const server = createServer();
-  const { url } = await listen(server, { port: 0 });
-  const source = proxy(url, { revision: upstream });
-  const proxying = new McpServer({ name: 'front', version: '1.0.0', providers: [source] });
-  const at = (await listen(proxying, { port: 0 })).url;
-  opened.push(
-    () => server.close(),
-    () => proxying.close(),
-  );
+  const { url } = await started('everything');
+  const at = await proxied(url, { revision: upstream });
   const clients = [
     await connectClient(url, { revision: upstream }),
     await connectClient(at, { revision: front }),
@@ -171,25 +146,25 @@ async function outcome(promise: Promise<object>): Promise<unknown> {
 
 it.each(PAIRS)('clients of %s get what %s has, as their revision words it', async (front, upstream) => {
   const revision = revisionOf(front) as Revision;
-  const [direct, proxied] = await clientsOf(front, upstream);
+  const [direct, behind] = await clientsOf(front, upstream);
   for (const entry of await direct.listTools()) {
     if (!KINDS_OF_RESULTS.includes(entry.name)) continue;
     for (const args of [{}, { name: 7 }]) {
       const own = direct.callTool(entry.name, args).then((result) => revision.toolResult(result, entry));
-      expect([entry.name, await outcome(proxied.callTool(entry.name, args))]).toEqual([entry.name, await outcome(own)]);
+      expect([entry.name, await outcome(behind.callTool(entry.name, args))]).toEqual([entry.name, await outcome(own)]);
     }
   }
   for (const uri of ['test://static-text', 'test://static-binary', 'test://template/7/data']) {
     const own = direct.readResource(uri).then((result) => revision.readResult(result));
-    expect(await outcome(proxied.readResource(uri))).toEqual(await outcome(own));
+    expect(await outcome(behind.readResource(uri))).toEqual(await outcome(own));
   }
   for (const { name } of await direct.listPrompts()) {
     const own = direct.getPrompt(name, { arg1: 'a', arg2: 'b', resourceUri: 'test://static-text' });
-    const gotten = proxied.getPrompt(name, { arg1: 'a', arg2: 'b', resourceUri: 'test://static-text' });
+    const gotten = behind.getPrompt(name, { arg1: 'a', arg2: 'b', resourceUri: 'test://static-text' });
     if (name === 'test_input_required_result_prompt') await Promise.allSettled([own, gotten]);
     else expect(await outcome(gotten)).toEqual(await outcome(own.then((result) => revision.promptResult(result))));
   }
-  await expect(proxied.readResource('test://nothing')).rejects.toMatchObject({
+  await expect(behind.readResource('test://nothing')).rejects.toMatchObject({
     code: revision.sessions ? -32002 : -32602,
   });
 });
