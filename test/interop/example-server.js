@@ -10,8 +10,9 @@ import { AccessDenied, Sandbox } from '../../examples/filesystem/dist/sandbox.js
 import { GraphFile } from '../../examples/memory/dist/graph-file.js';
 import { MemoryServer } from '../../examples/memory/dist/memory-server.js';
 
-const [name, folder] = process.argv.slice(2);
+const [name = '', folder = ''] = process.argv.slice(2);
 
+/** @type {Readonly<Record<string, () => McpServer | Promise<McpServer>>>} */
 const EXAMPLES = {
   everything: () => createServer({ secret: 'a secret of at least 32 characters' }),
   memory: () => new MemoryServer(new GraphFile(join(folder, 'graph.json'))),
@@ -30,5 +31,7 @@ const EXAMPLES = {
   },
 };
 
-const { url } = await listen(await EXAMPLES[name](), { port: 0 });
+const create = EXAMPLES[name];
+if (create === undefined) throw new Error(`There is no example ${name}.`);
+const { url } = await listen(await create(), { port: 0 });
 console.log(`Listening on ${url}`);
