@@ -31,5 +31,6 @@ export type {
 export type { Remote, RemoteOptions } from './remote.js';
 export type { AskingCall, Notification, RequestOptions } from './request.js';
 export type { ConnectTarget } from './target.js';
+export { contractDigest } from './proxy/contract-digest.js';
 export { proxy } from './proxy/proxy.js';
 export type { ProxyFilter, ProxyLimits, ProxyOptions } from './proxy/proxy-options.js';

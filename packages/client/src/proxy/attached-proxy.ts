@@ -1,14 +1,17 @@
 // a test may have replaced the global timers
 import { clearTimeout, setTimeout } from 'node:timers';
 
-import type { McpServer } from '@decorum/core';
+import type { McpServer, ResourceTemplateEntry } from '@decorum/core';
+import type { AddMembersOptions } from '@decorum/core/plugin';
 import { type Host, hostOf } from '@decorum/core/transport';
 
 import type { ConnectTarget } from '../target.js';
 import { FollowedResources } from './followed-resources.js';
 import { addingOptions, nameOf, type ProxyOptions, type Taken, upstreamOptions } from './proxy-options.js';
+import { CallerLists } from './caller-lists.js';
 import { Relay } from './relay.js';
 import { completes, sentence, SharedLists } from './shared-lists.js';
+import { UnlistedResources } from './unlisted-resources.js';
 import { Uris } from './uris.js';
 import { type UpstreamEvent, Upstreams } from './upstream/upstreams.js';
 
@@ -30,6 +33,8 @@ export class AttachedProxy {
   private readonly upstreams: Upstreams;
   private readonly lists: SharedLists;
   private readonly followed: FollowedResources;
+  /** Whether each caller has lists of its own. */
+  private readonly isPersonal: boolean;
   private isDown = false;
   /** Called once the lists have been read for the first time. */
   private ready = () => {};
@@ -37,7 +42,7 @@ export class AttachedProxy {
   constructor(private readonly parts: ProxyParts) {
     const { server, where, target, options, taken } = parts;
     this.upstreams = new Upstreams(upstreamOptions(target, options));
-    const { prefix = '', uriPrefix = prefix } = options;
+    const { prefix = '', uriPrefix = prefix, filter = {} } = options;
     const place = { uriPrefix: '', uriSegment: uriPrefix === '' ? undefined : uriPrefix };
     const uris = new Uris(place, (uri) => this.lists.hasResource(uri));
     const relay = new Relay(this.upstreams, uris, nameOf(options));
@@ -51,6 +56,14 @@ export class AttachedProxy {
     });
     // finds mistakes in the options, before there are members
     server.addMembers([], {}, adding);
+    const readsUnlisted = filter.resources === undefined && filter.templates === undefined;
+    this.isPersonal = options.lists === 'caller';
+    if (this.isPersonal) {
+      const { upstreams } = this;
+      server.addLive(new CallerLists({ upstreams, relay, taken, readsUnlisted, warn }), adding);
+    } else if (readsUnlisted) {
+      server.addLive(new UnlistedResources(relay, () => this.lists.catalog, hiding(adding.transform)), adding);
+    }
     this.host.follow({
       follow: async (uri) => await this.followed.follow(uri),
       review: (isFollowed) => this.followed.review(isFollowed),
@@ -105,7 +118,8 @@ export class AttachedProxy {
       this.instructions = client.instructions;
       const declared = Object.keys(client.capabilities);
       this.offered = new Set(completes(client) ? [...declared, 'completions'] : declared);
-      void Promise.all([this.lists.opened(client), this.followed.opened(client)]).then(() => this.ready());
+      const opening = [this.followed.opened(client), ...(this.isPersonal ? [] : [this.lists.opened(client)])];
+      void Promise.all(opening).then(() => this.ready());
     }
   }
 
@@ -118,6 +132,12 @@ export class AttachedProxy {
     this.host.warn(`${this.parts.where} ${problem}.`);
   }
 }
+
+/** Whether a transform hides a template. */
+const hiding =
+  (transform: AddMembersOptions['transform']) =>
+  (entry: ResourceTemplateEntry): boolean =>
+    typeof transform === 'function' && transform({ kind: 'template', name: entry.uriTemplate, entry }) === false;
 
 /** What may be declared to clients: all that the filter leaves. */
 function offersOf({ filter = {} }: ProxyOptions) {

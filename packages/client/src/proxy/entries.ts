@@ -21,7 +21,7 @@ export const KINDS = ['tool', 'prompt', 'resource', 'template'] as const satisfi
 const KEY = { tool: 'name', prompt: 'name', resource: 'uri', template: 'uriTemplate' } as const;
 
 /** What identifies an entry: its name, URI or template. */
-export const keyOf = <K extends Kind>(kind: K, entry: EntryOf[K]): string =>
+export const keyOf = (kind: Kind, entry: EntryOf[Kind]): string =>
   (entry as unknown as Readonly<Record<string, string>>)[KEY[kind]] as string;
 
 /** Cap on the depth of an entry: schemas of people have a few levels. */

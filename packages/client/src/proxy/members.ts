@@ -37,8 +37,8 @@ export function membersOf(
   };
   for (const kind of GROUPS[group]) {
     for (const entry of catalog[kind]) {
-      const key = `${kind}:${keyOf(kind, entry as EntryOf[typeof kind])}`;
-      add(recordOf(kind, key, entry), handlerOf(kind, entry, relay));
+      const key = `${kind}:${keyOf(kind, entry)}`;
+      add(recordOf(kind, key, entry), runnerOf(kind, entry, relay));
       if (!completes) continue;
       for (const argument of argumentsOf(kind, entry)) {
         const options = { for: key, argument };
@@ -60,7 +60,8 @@ function recordOf(kind: Kind, key: string, entry: Entry): AddedMember {
   return { kind: 'resource', key, entry: entry as ResourceTemplateEntry };
 }
 
-function handlerOf(kind: Kind, entry: Entry, relay: Relay): (input: never, ctx: never) => unknown {
+/** What runs a member: with arguments, or the URI of a resource. */
+export function runnerOf(kind: Kind, entry: Entry, relay: Relay): (input: never, ctx: never) => unknown {
   const { name } = entry;
   if (kind === 'tool') return (args: unknown, ctx: Context) => relay.callTool(name, args, ctx);
   if (kind === 'prompt') return (args: unknown, ctx: Context) => relay.getPrompt(name, args, ctx);

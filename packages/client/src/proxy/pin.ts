@@ -10,7 +10,7 @@ const digestsOf = (catalog: Catalog): ReadonlyMap<string, string> =>
     ),
   );
 
-const idOf = <K extends Kind>(kind: K, entry: EntryOf[Kind]): string => `${kind}:${keyOf(kind, entry as EntryOf[K])}`;
+const idOf = (kind: Kind, entry: EntryOf[Kind]): string => `${kind}:${keyOf(kind, entry)}`;
 
 /** The digest of a contract: of all entries, in any order. */
 export const digestOfCatalog = (catalog: Catalog): string =>

@@ -23,11 +23,6 @@ export class Uris {
     private readonly isListed: (uri: string) => boolean,
   ) {}
 
-  /** Whether URIs of other servers can't be confused with those of the upstream. */
-  get isApart(): boolean {
-    return this.place.uriSegment !== undefined;
-  }
-
   /** The URI for clients. Links to web pages stay, unless the upstream lists them. */
   placed(uri: unknown): unknown {
     if (typeof uri !== 'string' || !SCHEME.test(uri)) return uri;
@@ -46,9 +41,9 @@ export class Uris {
     if (this.schemes.size < MAX_SCHEMES) this.schemes.add(schemeOf(uri));
   }
 
-  /** Whether the upstream has shown a URI with this one's scheme. */
-  knowsScheme(uri: string): boolean {
-    return this.schemes.has(schemeOf(uri));
+  /** Whether the upstream may have a URI: a prefix says so, or else the schemes of the URIs that it has shown. */
+  mayServe(uri: string): boolean {
+    return this.place.uriSegment !== undefined || this.schemes.has(schemeOf(uri));
   }
 
   /** A result of a tool. */

@@ -107,6 +107,20 @@ export class Upstreams {
     return () => void this.listeners.delete(listener);
   }
 
+  /**
+   * What stands for the session upstream that a call uses. It is another object once that session has ended.
+   * @throws {McpError} `internal-error` if the upstream can't be reached
+   */
+  async sessionOf(ctx: Context): Promise<object> {
+    try {
+      const { link, release } = await this.lease(ctx, this.declaredBy(ctx));
+      release();
+      return link.client;
+    } catch (error) {
+      throw shownTo('', this.options.name, error);
+    }
+  }
+
   /** Ends all connections, and the programs at the other end. */
   async close(): Promise<void> {
     this.isClosed = true;
@@ -119,10 +133,16 @@ export class Upstreams {
     return isProgram(target) && process === 'shared';
   }
 
+  /** What the client in front could answer. */
+  private declaredBy(ctx: Context): ClientCapabilities {
+    const { forward = {} } = this.options;
+    return this.isSharedProgram ? {} : declaredFor(frontOf(ctx), ctx.client.capabilities, forward);
+  }
+
   private async converse(ctx: Context, request: UpstreamRequest): Promise<JsonObject> {
-    const { name, forward = {} } = this.options;
+    const { name } = this.options;
     const { held } = this;
-    const declared = this.isSharedProgram ? {} : declaredFor(frontOf(ctx), ctx.client.capabilities, forward);
+    const declared = this.declaredBy(ctx);
     const start = async (sent: UpstreamRequest) => await this.start(ctx, sent, declared);
     if (ASKING.has(request.method) && Object.keys(declared).length > 0) {
       return await new Conversation(ctx, request, { name, declared, held, start }).run();
