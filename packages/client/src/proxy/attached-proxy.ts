@@ -118,8 +118,10 @@ export class AttachedProxy {
       this.instructions = client.instructions;
       const declared = Object.keys(client.capabilities);
       this.offered = new Set(completes(client) ? [...declared, 'completions'] : declared);
-      const opening = [this.followed.opened(client), ...(this.isPersonal ? [] : [this.lists.opened(client)])];
-      void Promise.all(opening).then(() => this.ready());
+      // an upstream may take its time to acknowledge that it will tell of changes
+      void this.followed.opened(client);
+      const reading = this.isPersonal ? Promise.resolve() : this.lists.opened(client);
+      void reading.then(() => this.ready());
     }
   }
 
