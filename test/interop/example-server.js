@@ -34,4 +34,4 @@ const EXAMPLES = {
 const create = EXAMPLES[name];
 if (create === undefined) throw new Error(`There is no example ${name}.`);
 const { url } = await listen(await create(), { port: 0 });
-console.log(`Listening on ${url}`);
+process.stdout.write(`Listening on ${url}\n`);
