@@ -11,4 +11,6 @@ export function tableOf(titles: readonly string[], cells: readonly (readonly unk
   return lines.join('\n');
 }
 
-const cut = (line: string, width: number): string => (line.length > width ? `${line.slice(0, width - 1)}…` : line);
+/** Cuts a text to a number of characters. */
+export const cut = (line: string, width: number): string =>
+  line.length > width ? `${line.slice(0, width - 1)}…` : line;

@@ -110,6 +110,11 @@ afterAll(() => project.remove());
 
 const inspect = async (...args: string[]) => await project.decorum(['inspect', ...args]);
 
+const olderNode = [
+  '--import',
+  `data:text/javascript,Object.defineProperty(process,'versions',{value:{node:'22.18.0'}})`,
+];
+
 describe('decorum inspect', () => {
   it('shows what a server has, without the control characters in its texts', async () => {
     const { code, stdout, stderr } = await inspect();
@@ -176,6 +181,11 @@ describe('decorum inspect', () => {
     expect(stdout).not.toContain('\u001b');
     expect(await inspect('read', 'shop://nothing')).toMatchObject({ code: 6, stdout: '' });
     expect(await inspect('http://127.0.0.1:9/mcp')).toMatchObject({ code: 4, stdout: '' });
+    expect(await project.node([...olderNode, DECORUM, 'inspect', '--ui'])).toEqual({
+      code: 3,
+      stdout: '',
+      stderr: expect.stringContaining('The inspector needs Node.js 22.19 or later, and this is 22.18.0.'),
+    });
     expect(await inspect('--timeout', '0.5', '--', process.execPath, 'src/mute.js')).toMatchObject({ code: 8 });
   });
 

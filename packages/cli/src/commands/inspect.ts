@@ -13,6 +13,7 @@ interface Given {
   readonly uri?: readonly string[];
   readonly save?: string;
   readonly browser: boolean;
+  readonly ui?: true;
   readonly timeout: number;
 }
 
@@ -54,6 +55,7 @@ export function inspectCommand(): Command {
     .option('--header <line>', "send 'name: value' to a URL (repeatable)", collect)
     .option('--timeout <seconds>', 'time to wait for an answer', seconds, 60)
     .option('--no-browser', 'print the URLs of pages, and open none')
+    .option('--ui', 'open the official inspector (needs Node.js 22.19)')
     .addHelpText('after', OPERANDS);
   return command.action(async () => {
     const given = command.opts<Given>();
@@ -62,6 +64,7 @@ export function inspectCommand(): Command {
     const operands = command.args.slice(0, command.args.length - program.length);
     const { requestOf } = await import('../inspect/request.js');
     const request = requestOf(operands, program);
+    if (given.ui) return await (await import('../inspect/ui.js')).openInspector(request);
     if (request.verb === 'sign-out') return (await import('../inspect/sign-out.js')).signOut(request.target);
     // imported here, because other commands don't need it
     const { inspect } = await import('../inspect/inspect.js');

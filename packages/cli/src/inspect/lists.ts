@@ -3,7 +3,7 @@ import type { JsonObject } from '@decorum/core';
 import { isObject } from '@decorum/core/internal';
 import { CommandFailure, EXIT, plainLine, plainText } from 'create-decorum';
 
-import { tableOf } from '../table.js';
+import { cut, tableOf } from '../table.js';
 import type { Answer } from './answer.js';
 import { type Field, namesOf, propertyOf, requiredOf, typeNameOf } from './fields.js';
 
@@ -79,7 +79,15 @@ const fetched = async (list: List, client: Client): Promise<Entries> =>
 
 const width = (): number => (process.stdout.isTTY ? process.stdout.columns : Infinity);
 
-const shown = ({ titles, row }: List, entries: Entries): string => tableOf(titles, entries.map(row), width());
+/** On a terminal, long arguments must leave room for the description. */
+const MAX_ARGUMENTS = 40;
+
+function rendered({ titles, row }: List, entries: Entries): string {
+  const cells = entries.map((entry) => row(entry).map(plainLine));
+  const isNarrow = titles[1] === 'ARGUMENTS' && width() < Infinity;
+  const rows = isNarrow ? cells.map(([name, args = '', ...rest]) => [name, cut(args, MAX_ARGUMENTS), ...rest]) : cells;
+  return tableOf(titles, rows, width());
+}
 
 /**
  * One list of the server, or all of them.
@@ -93,7 +101,7 @@ export async function listAnswer(client: Client, name: string | undefined): Prom
     throw new CommandFailure(`There is no list ${name}. Use one of ${Object.keys(LISTS).join(', ')}.`, EXIT.usage);
   }
   const entries = await fetched(list, client);
-  return { json: entries, text: entries.length === 0 ? `There are no ${name}.` : shown(list, entries) };
+  return { json: entries, text: entries.length === 0 ? `There are no ${name}.` : rendered(list, entries) };
 }
 
 async function allLists(client: Client): Promise<Answer> {
@@ -102,7 +110,7 @@ async function allLists(client: Client): Promise<Answer> {
   for (const list of Object.values(LISTS)) {
     const entries = await fetched(list, client);
     json[list.key] = entries;
-    if (entries.length > 0) tables.push(shown(list, entries));
+    if (entries.length > 0) tables.push(rendered(list, entries));
   }
   return { json, text: tables.join('\n\n') };
 }
