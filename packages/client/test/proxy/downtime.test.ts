@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 
+import { SYSTEM_CLOCK } from '../../src/proxy/upstream/clock.js';
 import { closeAll, eventually, Front, jsonOf, Listener, program, STATEFUL, STATELESS, textOf } from './front.js';
 
 afterEach(closeAll);
@@ -69,4 +70,23 @@ it('an answer that is too large, or too late, is told by name', async () => {
   expect(textOf(large)).toBe('The server "geo" sent an answer that is too large.');
   expect(textOf(await client.callTool('wait', { name: 'x' }))).toBe('The server "geo" did not answer in time.');
   expect(textOf(await client.callTool('steps', { count: 10, ms: 50 }))).toBe('done');
+});
+
+it('an upstream that stays away is tried within a second, and then less and less often', async () => {
+  const listener = await Listener.start();
+  await listener.kill();
+  const delays: number[] = [];
+  let retry = () => {};
+  const after = (ms: number, run: () => void) => {
+    delays.push(ms);
+    retry = run;
+    return () => {};
+  };
+  const front = new Front(listener.url, { clock: { ...SYSTEM_CLOCK, random: () => 1, after } });
+  await expect(front.upstreams.own()).rejects.toMatchObject({ code: 'unreachable' });
+  for (let tries = 1; tries < 7; tries += 1) {
+    retry();
+    await eventually(async () => expect(delays.length).toBe(tries + 1));
+  }
+  expect(delays).toEqual([1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
 });
