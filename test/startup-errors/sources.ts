@@ -1,3 +1,4 @@
+import { proxy } from '@decorum/client';
 import { Prompt, Tool } from '@decorum/core';
 
 import { type Mistakes, serverOf, start, untyped } from './table.js';
@@ -23,6 +24,9 @@ const AMOUNT = {
   properties: { amount: { type: 'integer' }, note: { type: 'string' } },
   anyOf: [{ required: ['note'] }, {}],
 };
+
+/** Creates a proxy. */
+const proxying = (options: object) => () => proxy('https://mcp.example.com', options);
 
 const inputSchema = { type: 'object' };
 const publicTool = { kind: 'tool', key: 'pay', options: { name: 'a', public: true } };
@@ -157,6 +161,14 @@ export const SOURCES: Mistakes = {
       transforming({ list: { scopes: ['a'] } }),
       'Billing.list (transform): `scopes` are given, but the member is `public`. Remove one of them',
     ],
+    ['an unknown option of a proxy', proxying({ prefx: 'geo' }), '`prefx` is not an option. Write `prefix`'],
+    ['a choice that a proxy lacks', proxying({ whenDown: 'hide' }), "is 'hide', but must be 'keep' or 'empty'"],
+    ['a prefix that names cannot have', proxying({ prefix: 'a b' }), 'must be up to 64 characters from A–Z, a–z, 0–9, "_", "-" and "."'],
+    ['a filter that is one name', proxying({ filter: { tools: 'locate' } }), 'must be a list of names, or a function. Write ... for example'],
+    ['a pin that is no digest', proxying({ pin: 'sha256-1' }), "must be 'digest', or what `contractDigest` returns"],
+    ['a pin of lists of callers', proxying({ pin: 'digest', lists: 'caller' }), "Remove it, or `lists: 'caller'`"],
+    ['a process of a URL', proxying({ process: 'session' }), '`process` is for programs. Remove it'],
+    ['a revision that does not exist', proxying({ revision: '1.0' }), "is '1.0'. Pass one of ..."],
     ['a segment with a slash', adding([], { uriPrefix: 'a/b' }), '`uriPrefix` is "a/b", but must be ... Correct it'],
   ],
 };
