@@ -3,7 +3,8 @@
  * requirement set, and all its scenarios. Runs its authorization-server scenarios against `examples/secured`.
  * `--revision DATE` runs only one requirement set, `--revision skills` only the scenarios about skills, `--revision suite`
  * only all scenarios, and `--revision authorization` only those about authorization servers. `--mounted` runs them against a
- * server that mounts `examples/everything`. `--verbose` also prints the known gaps.
+ * server that mounts `examples/everything`, and `--proxied` against a proxy of it, which has gaps of its own in
+ * `proxied-gaps.json`. `--verbose` also prints the known gaps.
  *
  * Fails on issues that are not in `test/conformance/known-gaps.json`, and on known gaps that no longer exist.
  */
@@ -60,6 +61,7 @@ const revisions = sets.filter((set) => options.revision === undefined || options
 if (revisions.length === 0) throw new Error(`The suite has no requirements for ${options.revision}.`);
 
 let { url } = options;
+let isProxied = false;
 const issues = [];
 for (const revision of revisions) {
   if (revision === AUTHORIZATION) {
@@ -69,9 +71,9 @@ for (const revision of revisions) {
   url ??= await startFixture('examples/everything/dist/main.js', {
     PORT: '0',
     ...(options.mounted && { MOUNTED: '1' }),
-  }).then((upstream) =>
-    options.proxied ? startFixture('test/conformance/proxied.js', { UPSTREAM: upstream }) : upstream,
-  );
+  });
+  if (options.proxied && !isProxied) url = await startFixture('test/conformance/proxied.js', { UPSTREAM: url });
+  isProxied = true;
   const examineSet = { [SKILLS]: examineSkills, [WHOLE]: examineAll }[revision];
   issues.push(...(await (examineSet?.(url) ?? examine(url, revision))));
 }

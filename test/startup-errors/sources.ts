@@ -163,8 +163,16 @@ export const SOURCES: Mistakes = {
     ],
     ['an unknown option of a proxy', proxying({ prefx: 'geo' }), '`prefx` is not an option. Write `prefix`'],
     ['a choice that a proxy lacks', proxying({ whenDown: 'hide' }), "is 'hide', but must be 'keep' or 'empty'"],
-    ['a prefix that names cannot have', proxying({ prefix: 'a b' }), 'must be up to 64 characters from A–Z, a–z, 0–9, "_", "-" and "."'],
-    ['a filter that is one name', proxying({ filter: { tools: 'locate' } }), 'must be a list of names, or a function. Write ... for example'],
+    [
+      'a prefix that names cannot have',
+      proxying({ prefix: 'a b' }),
+      'must be up to 64 characters from A–Z, a–z, 0–9, "_", "-" and "."',
+    ],
+    [
+      'a filter that is one name',
+      proxying({ filter: { tools: 'locate' } }),
+      'must be a list of names, or a function. Write ... for example',
+    ],
     ['a pin that is no digest', proxying({ pin: 'sha256-1' }), "must be 'digest', or what `contractDigest` returns"],
     ['a pin of lists of callers', proxying({ pin: 'digest', lists: 'caller' }), "Remove it, or `lists: 'caller'`"],
     ['a process of a URL', proxying({ process: 'session' }), '`process` is for programs. Remove it'],
