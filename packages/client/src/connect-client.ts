@@ -91,6 +91,7 @@ function listenerOf(options: ClientOptions, subscriptions: Subscriptions, ending
       subscriptions.heard(notification);
       onNotification?.(notification, call);
     },
+    missed: () => subscriptions.missed(),
     renewed: async () => await subscriptions.renew(),
     ended: (reason) => ending.ended(reason),
     get isAwaited() {

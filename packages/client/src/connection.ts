@@ -45,7 +45,9 @@ export class Connection {
       receive: (received, cause) => this.receive(received, cause),
       deafen: (reason) => this.listener.deafened?.(reason),
       lose: (reason) => this.lose(reason),
-      forget: (reason) => this.forget(reason),
+      missed: () => this.listener.missed?.(),
+      // a request that fails later tells why
+      expire: (session) => void (this.listener.renewed && this.renew(session).catch(() => {})),
     });
     return this;
   }

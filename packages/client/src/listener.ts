@@ -25,6 +25,8 @@ export interface Listener {
   framed?(direction: 'sent' | 'received', message: JsonRpcMessage): void;
   /** Called when no more notifications can arrive. */
   deafened?(reason: Error): void;
+  /** Called when notifications may have been missed. */
+  missed?(): void;
   /** Called when the connection has ended: with the reason, or with undefined if `close` has ended it. */
   ended?(reason: Error | undefined): void;
   /** Called for what is not a message, or answers no request. Without it, that ends the connection. */

@@ -112,7 +112,7 @@ export class Subscriptions {
     const { level, connection } = this;
     if (level !== undefined) await connection.request('logging/setLevel', { level }).catch(() => {});
     for (const uri of this.uris.keys()) await connection.request('resources/subscribe', { uri }).catch(() => {});
-    for (const ear of this.ears) ear.assumeChanges();
+    this.missed();
   }
 
   /** Something may have been missed. */

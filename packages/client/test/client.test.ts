@@ -33,11 +33,15 @@ class Desk {
 
 const createServer = () => new McpServer({ name: 'desk', version: '1.0.0', providers: [Desk] });
 
+/** Breaks all connections of the last server. */
+let breakConnections = () => {};
+
 async function urlOf(server: McpServer): Promise<URL> {
   const listener = createHttpServer(nodeHandler(server));
   await new Promise<void>((resolve) => {
     listener.listen(0, '127.0.0.1', resolve);
   });
+  breakConnections = () => listener.closeAllConnections();
   open.push({
     async close() {
       listener.closeAllConnections();
@@ -114,4 +118,20 @@ describe('a client that listens', () => {
     await loop;
     expect(heard).toEqual(['notifications/tools/list_changed']);
   });
+
+  it.each(revisions.slice(-2))(
+    'hears of changes in %s that happen while its connection is broken',
+    async (revision) => {
+      const server = createServer();
+      const client = await clientOf(await urlOf(server), { revision });
+      const listening = await client.listen({ tools: true });
+      breakConnections();
+      server.addTool({ name: 'late', description: 'Comes late' }, () => 'x');
+      for await (const { method } of listening) {
+        expect(method).toBe('notifications/tools/list_changed');
+        break;
+      }
+      expect(await client.listTools()).toHaveLength(3);
+    },
+  );
 });

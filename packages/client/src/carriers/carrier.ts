@@ -14,8 +14,10 @@ export interface Receiver {
   deafen(reason: Error): void;
   /** Called when the connection ends. Only the first reason counts. */
   lose(reason: Error): void;
-  /** Called when the server has forgotten all requests under way. The connection goes on. */
-  forget(reason: Error): void;
+  /** Called when notifications may have been missed. */
+  missed(): void;
+  /** Called when the server no longer knows a session. */
+  expire(session: string): void;
 }
 
 /** Carries messages to one server. */

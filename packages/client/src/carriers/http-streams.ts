@@ -15,6 +15,9 @@ export interface Position {
 const RETRY_MS = 100;
 const MAX_RETRY_MS = 30_000;
 
+/** A stream that was open for so many milliseconds has not failed, even if it brought nothing. */
+const LONG_MS = 5000;
+
 /** After this many streams in a row that end without a new event, the client opens no more. */
 const MAX_SILENT_STREAMS = 5;
 
@@ -61,6 +64,10 @@ export interface StandingOptions {
   open(position: Position): Promise<IncomingMessage>;
   read(stream: IncomingMessage, position: Position): Promise<unknown>;
   deafen(reason: Error): void;
+  /** Called when the stream is open again after something may have been missed. */
+  missed(): void;
+  /** Whether to try again for as long as the session lasts. */
+  readonly isPersistent: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -102,15 +109,20 @@ export class StandingStream {
   }
 
   private async keep(opened: IncomingMessage, position: Position, turn: object): Promise<void> {
-    let stream = opened;
-    for (let silent = 0; silent < MAX_SILENT_STREAMS && this.isCurrent(turn); silent += 1) {
+    const { isPersistent, missed } = this.options;
+    let stream: IncomingMessage | undefined = opened;
+    for (let silent = 0; this.isCurrent(turn) && (isPersistent || silent < MAX_SILENT_STREAMS); silent += 1) {
       const { lastEventId } = position;
-      await this.options.read(stream, position).catch(lost);
-      if (position.lastEventId !== lastEventId) silent = 0;
-      await pause(position.retryMs, 'idle');
-      const next = this.isCurrent(turn) ? await this.open(position) : undefined;
-      if (next === undefined) break;
-      stream = next;
+      const began = performance.now();
+      if (stream !== undefined) await this.options.read(stream, position).catch(lost);
+      const wasOpen = isPersistent && performance.now() - began > LONG_MS;
+      if (position.lastEventId !== lastEventId || wasOpen) silent = 0;
+      await pause(isPersistent ? Math.min(position.retryMs * 2 ** silent, MAX_RETRY_MS) : position.retryMs, 'idle');
+      if (!this.isCurrent(turn)) return;
+      stream = await this.open(position).catch(isPersistent ? nothing : undefined);
+      if (stream === undefined && !isPersistent) break;
+      // a stream that can be resumed brings what was missed
+      if (stream !== undefined && position.lastEventId === undefined) missed();
     }
     throw new ConnectionError('closed', 'The server has closed its stream of notifications.');
   }
@@ -123,6 +135,8 @@ export class StandingStream {
     return stream;
   }
 }
+
+const nothing = () => undefined;
 
 /** Treats a broken connection like a stream that the server closed: both can be resumed. */
 function lost(error: unknown): false {

@@ -38,9 +38,11 @@ class HttpCarrier implements Carrier {
   ) {
     this.sender = new HttpSender(target);
     this.standing = new StandingStream({
-      open: async (position) => await this.sender.send(this.resumption(position, this.closing.signal)),
+      open: async (position) => await this.openStanding(position),
       read: async (stream, position) => await this.read(stream, position),
       deafen: (reason) => receiver.deafen(reason),
+      missed: () => receiver.missed(),
+      isPersistent: target.keepsConnections === true,
       signal: this.closing.signal,
     });
   }
@@ -159,6 +161,14 @@ class HttpCarrier implements Carrier {
       else this.deliver(parsed, message);
     });
     return isAnswered;
+  }
+
+  private async openStanding(position: Position): Promise<IncomingMessage> {
+    const get = this.resumption(position, this.closing.signal);
+    const stream = await this.sender.send(get);
+    const session = get.headers['mcp-session-id'];
+    if (stream.statusCode === 404 && session !== undefined) this.receiver.expire(session);
+    return stream;
   }
 
   private resumption({ lastEventId }: Position, signal: AbortSignal): HttpCall {
