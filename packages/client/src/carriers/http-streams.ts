@@ -110,8 +110,9 @@ export class StandingStream {
 
   private async keep(opened: IncomingMessage, position: Position, turn: object): Promise<void> {
     const { isPersistent, missed } = this.options;
+    const limit = isPersistent ? Infinity : MAX_SILENT_STREAMS;
     let stream: IncomingMessage | undefined = opened;
-    for (let silent = 0; this.isCurrent(turn) && (isPersistent || silent < MAX_SILENT_STREAMS); silent += 1) {
+    for (let silent = 0; this.isCurrent(turn) && silent < limit; silent += 1) {
       const { lastEventId } = position;
       const began = performance.now();
       if (stream !== undefined) await this.options.read(stream, position).catch(lost);
