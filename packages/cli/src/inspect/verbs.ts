@@ -75,7 +75,7 @@ async function complete({ client, operands, request }: VerbInput): Promise<Answe
   const pairs = Object.entries(readPairs(rest));
   const [argument, value] = pairs.pop() ?? [];
   if (argument === undefined || value === undefined) throw usage('Name what to complete: argument=prefix.');
-  const reference = /[{:]/.test(name) ? { resource: name } : { prompt: name };
+  const reference = /\{|:\/\//.test(name) ? { resource: name } : { prompt: name };
   const context = pairs.length > 0 ? Object.fromEntries(pairs) : undefined;
   const found = await client.complete(reference, { name: argument, value }, { ...request, context });
   return { json: found, text: Array.isArray(found.values) ? found.values.join('\n') : '' };
