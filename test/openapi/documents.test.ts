@@ -34,7 +34,9 @@ describe('A document of a real API', () => {
     async (_name, path, count) => {
       expect(operationsIn(path)).toBe(count);
       const source = await openapi(path, { baseUrl: 'https://api.example.com', headers: {} });
-      const client = await connect(new McpServer({ name: 'test', version: '1.0.0', providers: [source] }));
+      const client = await connect(
+        new McpServer({ name: 'test', version: '1.0.0', pageSize: 50, providers: [source] }),
+      );
       const tools = await client.listTools();
       await client.close();
       expect(new Set(tools.map(({ name }) => name)).size).toBe(count);

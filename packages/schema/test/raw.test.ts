@@ -213,6 +213,13 @@ describe('a JSON Schema', () => {
     expect(problemsOf(union, {})).toEqual(['a is required']);
     expect(problemsOf(union, 5)).toEqual(['must have exactly one of the allowed forms']);
   });
+
+  it('may have fields whose names look like keywords in `dependentRequired`', () => {
+    const properties = { comment: {}, schema: {} };
+    const schema = { type: 'object', properties, dependentRequired: { comment: ['schema'] } };
+    expect(problemsOf(schema, { comment: 1, schema: 2 })).toEqual([]);
+    expect(problemsOf(schema, { comment: 1 })).not.toEqual([]);
+  });
 });
 
 describe('a schema source', () => {

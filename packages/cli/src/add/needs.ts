@@ -6,7 +6,7 @@ import type { Style } from './style.js';
 
 /** An export that the new code uses. */
 export interface Need {
-  readonly module: '@decorum/core' | 'class-validator' | 'zod';
+  readonly module: '@decorum/core' | '@decorum/openapi' | 'class-validator' | 'zod';
   readonly name: string;
 }
 
@@ -44,7 +44,7 @@ export function spell(source: Source, needs: readonly Need[]): Spelled {
   for (const need of needs) {
     const known = existing(source, need);
     let local = need.name;
-    while (taken.has(local)) local = `${need.module === '@decorum/core' ? 'Mcp' : 'Valid'}${local}`;
+    while (taken.has(local)) local = `${need.module.startsWith('@decorum/') ? 'Mcp' : 'Valid'}${local}`;
     if (known === undefined) missing.push({ ...need, local });
     spelled.set(need.name, known ?? local);
   }
