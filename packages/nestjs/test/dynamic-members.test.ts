@@ -274,6 +274,26 @@ describe('a tool that is added as a function', () => {
     expect(seen).toEqual(['geo_locate', 'geo_ask', 'geo://geo/map']);
   });
 
+  it('may depend on the caller', async () => {
+    class OnlyTools implements CanActivate {
+      canActivate(context: ExecutionContext) {
+        return McpExecutionContext.from(context).member.kind === 'tool';
+      }
+    }
+    const { server, client } = await serve([Shop, { provide: APP_GUARD, useClass: OnlyTools }]);
+    const tool = {
+      entry: { name: 'mine', inputSchema: { type: 'object' } },
+      run: () => ({ content: [{ type: 'text' as const, text: 'ran' }] }),
+    };
+    const resource = { entry: { uri: 'my://a', name: 'a' }, run: () => ({ contents: [] }) };
+    server.addLive(
+      { kinds: ['tool'], list: () => [tool], find: (kind) => (kind === 'tool' ? tool : resource) },
+      { offers: ['resources'] },
+    );
+    expect(textIn(await client.callTool('mine'))).toBe('ran');
+    await expect(client.readResource('my://a')).rejects.toThrow('Forbidden resource');
+  });
+
   it('gets the request of its call in request-scoped guards (#22)', async () => {
     const seen: unknown[] = [];
     const guard = {
