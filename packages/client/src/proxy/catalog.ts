@@ -54,7 +54,7 @@ export async function readList<K extends Kind>(kind: K, source: CatalogSource): 
     }
     count += 1;
     const read = readEntry(kind, given, limits.memberBytes);
-    if ('problem' in read) warn(`has a ${kind} ${nameOf(given)} that ${read.problem}. It is left out`);
+    if ('problem' in read) warn(`has a ${kind}${nameOf(given)} that ${read.problem}. It is left out`);
     else if (filters[kind](read.entry)) entries.push(read.entry);
   }
   return entries;
@@ -92,4 +92,5 @@ function unlessMissing(error: unknown): undefined {
   throw error;
 }
 
-const nameOf = ({ name }: JsonObject): string => (typeof name === 'string' ? JSON.stringify(name.slice(0, 80)) : '');
+const nameOf = ({ name }: JsonObject): string =>
+  typeof name === 'string' ? ` ${JSON.stringify(name.slice(0, 80))}` : '';

@@ -25,7 +25,7 @@ export const keyOf = (kind: Kind, entry: EntryOf[Kind]): string =>
   (entry as unknown as Readonly<Record<string, string>>)[KEY[kind]] as string;
 
 /** Cap on the depth of an entry: schemas of people have a few levels. */
-const MAX_DEPTH = 64;
+const MAX_DEPTH = 32;
 
 /** An entry as it may be listed, or what is wrong with it. */
 export type Read<K extends Kind> = { readonly entry: EntryOf[K] } | { readonly problem: string };

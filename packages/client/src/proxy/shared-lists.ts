@@ -122,7 +122,8 @@ export class SharedLists {
         ...adding,
         // a completion without its prompt says no more than the prompt did
         onInvalid: (error) => {
-          if ((error as { readonly code?: string }).code !== 'DECORUM_DANGLING_COMPLETION') warn(error.message);
+          if ((error as { readonly code?: string }).code === 'DECORUM_DANGLING_COMPLETION') return;
+          warn(`has an entry that is left out: ${sentence(error)}`);
         },
       });
       this.added.set(group, { digest, registration });
