@@ -93,7 +93,7 @@ const FOREIGN = new Set(
     compilers: 'baseUrl emitDecoratorMetadata experimentalDecorators keepNames moduleResolution serverExternalPackages',
     javascript: 'File Map setImmediate super toJSON',
     node: 'AsyncLocalStorage createServer maxConnections writeSync',
-    http: 'Accept Authorization Forwarded',
+    http: 'Accept Authorization Cookie Forwarded',
     protocol: 'promptsListChanged resourcesListChanged toolsListChanged',
     // MCP SDK, both versions
     sdk: `StdioServerTransport authProvider createLinkedPair createMcpHandler createMessage disable eventStore getClientCapabilities

@@ -176,7 +176,7 @@ export const SOURCES: Mistakes = {
     ['a pin that is no digest', proxying({ pin: 'sha256-1' }), "must be 'digest', or what `contractDigest` returns"],
     ['a pin of lists of callers', proxying({ pin: 'digest', lists: 'caller' }), "Remove it, or `lists: 'caller'`"],
     ['a process of a URL', proxying({ process: 'session' }), '`process` is for programs. Remove it'],
-    ['a revision that does not exist', proxying({ revision: '1.0' }), "is '1.0'. Pass one of ..."],
+    ['a revision that does not exist', proxying({ revision: '1.0' }), "is '1.0'. Pass one of ... '2026-07-28'"],
     ['a segment with a slash', adding([], { uriPrefix: 'a/b' }), '`uriPrefix` is "a/b", but must be ... Correct it'],
   ],
 };
