@@ -48,8 +48,11 @@ const KINDS: readonly (readonly [BodyKind, RegExp])[] = [
   ['binary', /^/],
 ];
 
+/** What a header can carry. */
+const MEDIA_TYPE = /^[\t\u0020-\u007E]+$/;
+
 function chosenMedia(content: unknown): { kind: BodyKind; mediaType: string; media: unknown } | undefined {
-  const entries = entriesOf(content);
+  const entries = entriesOf(content).filter(([mediaType]) => MEDIA_TYPE.test(mediaType));
   for (const [kind, pattern] of KINDS) {
     const found = entries.find(([mediaType]) => pattern.test(mediaType));
     if (found !== undefined) return { kind, mediaType: found[0], media: found[1] };
@@ -64,6 +67,8 @@ interface Fields {
 }
 
 const MAX_NESTED = 8;
+/** A body with more fields is one argument, whose schema is cut. */
+const MAX_FIELDS = 500;
 const isOnlyRequired = (branch: unknown): boolean => Object.keys(Object(branch) as object).join() === 'required';
 
 /** Whether the fields of an object say all about it. Alternatives that only require fields are left to the API. */
@@ -99,7 +104,7 @@ function fieldsOf(schema: unknown, converter: SchemaConverter, depth = 0): Field
   }
   // a field may be required without a schema
   if (depth === 0) for (const name of required) if (!properties.has(String(name))) properties.set(String(name), {});
-  return properties.size > 0 ? { properties, required } : undefined;
+  return properties.size > 0 && properties.size <= MAX_FIELDS ? { properties, required } : undefined;
 }
 
 const TEXTUAL = /^text\/|[/+]json/i;

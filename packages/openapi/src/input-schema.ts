@@ -4,7 +4,6 @@ import { SchemaConverter, withDefinitions } from './json-schema.js';
 import type { OpenDocument } from './open-document.js';
 import type { Operation, Parameter } from './operation.js';
 import { type BodyFormat, bodyOf } from './body-format.js';
-import { keywordsOf } from './schema-keywords.js';
 
 /** An argument of a tool, and where its value goes. */
 export type Binding =
@@ -53,7 +52,7 @@ export function inputOf(operation: Operation, document: OpenDocument): Input {
   const found = new Arguments();
   for (const parameter of operation.parameters) {
     const converted = converter.convert(parameter.schema);
-    const schema = described(parameter.in === 'path' ? notEmpty(converted) : converted, parameter.description);
+    const schema = described(parameter.in === 'path' ? notEmpty(converted) : converted, parameter, converter);
     const argument = found.add(parameter.in, parameter.name, { schema, required: parameter.required });
     found.bindings.push({ argument, in: 'parameter', parameter });
   }
@@ -64,7 +63,7 @@ export function inputOf(operation: Operation, document: OpenDocument): Input {
       found.bindings.push({ argument, in: 'body', field: name });
     }
   } else if (body !== undefined) {
-    const schema = described(body.schema, body.description);
+    const schema = described(body.schema, body, converter);
     const argument = found.add('body', 'body', { schema, required: body.required });
     found.bindings.push({ argument, in: 'body', field: undefined });
   }
@@ -83,19 +82,26 @@ export function inputOf(operation: Operation, document: OpenDocument): Input {
 const notEmpty = (schema: JsonObject): JsonObject =>
   schema['type'] === 'string' && schema['enum'] === undefined ? { minLength: 1, ...schema } : schema;
 
+const MAX_DEPENDENT = 1000;
+
 /** An optional body is either left out, or has its required fields. */
 function dependentFields(body: BodyFormat | undefined, bindings: readonly Binding[]): JsonObject {
   if (body?.fields === undefined || body.required) return {};
   const needed = new Set(body.fields.filter(({ required }) => required).map(({ name }) => name));
   const fields = bindings.filter((each) => each.in === 'body');
   const names = fields.filter(({ field }) => needed.has(String(field))).map(({ argument }) => argument);
-  if (names.length === 0 || fields.length < 2) return {};
+  // each field names all the others: of many, the API says what is missing
+  if (names.length === 0 || fields.length < 2 || names.length * fields.length > MAX_DEPENDENT) return {};
   const others = fields.map(({ argument }) => [argument, names.filter((name) => name !== argument)] as const);
   return { dependentRequired: Object.fromEntries(others.filter(([, list]) => list.length > 0)) };
 }
 
 /** Adds a description to a schema that has none of its own. */
-function described(schema: JsonObject, description: unknown): JsonObject {
+function described(
+  schema: JsonObject,
+  { description }: { readonly description: unknown },
+  converter: SchemaConverter,
+): JsonObject {
   if (schema['description'] !== undefined && !('$ref' in schema)) return schema;
-  return { ...schema, ...keywordsOf({ description }, 'input') };
+  return { ...schema, ...converter.text(description) };
 }

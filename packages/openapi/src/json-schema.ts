@@ -21,12 +21,11 @@ const MAX_VALUES = 1000;
 const ONE = ['items', 'contains', 'not', 'if', 'then', 'else', 'propertyNames', 'unevaluatedItems'] as const;
 const LISTS = ['allOf', 'anyOf', 'oneOf', 'prefixItems'] as const;
 
+const TEXTS = ['description', 'title', 'enum', 'examples', 'default', 'const'];
+
 /** The characters of the texts and values of a schema. */
 const lengthOf = (keywords: JsonObject): number =>
-  ['description', 'title', 'enum', 'examples', 'default', 'const'].reduce(
-    (sum, name) => sum + (keywords[name] === undefined ? 0 : JSON.stringify(keywords[name]).length),
-    0,
-  );
+  TEXTS.reduce((sum, name) => sum + (keywords[name] === undefined ? 0 : JSON.stringify(keywords[name]).length), 0);
 
 /** Converts schemas of a document to one JSON Schema 2020-12, with its definitions. */
 export class SchemaConverter {
@@ -78,14 +77,28 @@ export class SchemaConverter {
 
   #reference(ref: string, { description, summary }: JsonObject): JsonObject {
     const target = this.document.references.find(ref);
-    if (!isObject(target)) return {};
+    // references in a circle describe nothing
+    if (!isObject(target) || typeof this.resolved(target)['$ref'] === 'string') return {};
     const known = this.#names.get(target);
     const name = known ?? this.#nameOf(ref);
     if (known === undefined) {
       this.#names.set(target, name);
       this.#pending.push([name, target]);
     }
-    return { $ref: `#/$defs/${name}`, ...keywordsOf({ description: description ?? summary }, this.direction) };
+    return { $ref: `#/$defs/${name}`, ...this.text(description ?? summary) };
+  }
+
+  /** A description, if there is room for it. */
+  text(description: unknown): JsonObject {
+    const into = keywordsOf({ description }, this.direction);
+    this.#charge(lengthOf(into), () => delete into['description']);
+    return into;
+  }
+
+  /** Takes characters from what is left. If they are too many, nothing is taken. */
+  #charge(characters: number, leaveOut: () => void): void {
+    if (characters > this.#left) leaveOut();
+    else this.#left -= characters;
   }
 
   #nameOf(ref: string): string {
@@ -104,7 +117,7 @@ export class SchemaConverter {
 
   #inline(schema: JsonObject, depth: number): JsonObject {
     const into = keywordsOf(schema, this.direction);
-    this.#left -= lengthOf(into);
+    this.#charge(lengthOf(into), () => TEXTS.forEach((name) => delete into[name]));
     const part = (value: unknown) => this.convert(value, depth + 1);
     for (const name of ONE) if (isObject(schema[name])) into[name] = part(schema[name]);
     // a list of schemas, as older drafts have it
@@ -124,18 +137,24 @@ export class SchemaConverter {
     // `readOnly` fields are not sent, and `writeOnly` fields don't come back
     const hidden = this.direction === 'input' ? 'readOnly' : 'writeOnly';
     const entries = entriesOf(schema['properties']).filter(([name]) => name !== '__proto__');
+    const length = entries.reduce((sum, [name]) => sum + name.length, 0);
+    if (entries.length > MAX_VALUES || length > this.#left) return void delete into['required'];
+    this.#left -= length;
     const left = entries.filter(([, value]) => this.resolved(value)[hidden] !== true);
     if (entries.length > 0) {
       into['properties'] = Object.fromEntries(left.map(([name, value]) => [name, this.convert(value, depth + 1)]));
     }
-    const gone = new Set(entries.filter((entry) => !left.includes(entry)).map(([name]) => name));
+    const kept = new Set(left.map(([name]) => name));
+    const gone = new Set(entries.map(([name]) => name).filter((name) => !kept.has(name)));
     const { required } = into;
     if (Array.isArray(required)) into['required'] = required.filter((name) => !gone.has(String(name)));
     const { additionalProperties: more } = schema;
     if (isObject(more)) into['additionalProperties'] = this.convert(more, depth + 1);
     // a field that an API adds later is no mistake of its answer
     if (typeof more === 'boolean' && this.direction === 'input') into['additionalProperties'] = more;
-    const patterns = entriesOf(schema['patternProperties']).filter(([pattern]) => isUsablePattern(pattern));
+    const patterns = entriesOf(schema['patternProperties'])
+      .slice(0, MAX_VALUES)
+      .filter(([pattern]) => isUsablePattern(pattern));
     if (patterns.length > 0) {
       into['patternProperties'] = Object.fromEntries(
         patterns.map(([name, value]) => [name, this.convert(value, depth + 1)]),

@@ -20,3 +20,6 @@ export function cleanText(value: unknown): string | undefined {
   const text = typeof value === 'string' ? value.replaceAll(UNSEEN, '').trim() : '';
   return text === '' ? undefined : text;
 }
+
+/** A text that can be encoded: half a character becomes U+FFFD. */
+export const wellFormed = (text: string): string => text.replaceAll(/[\uD800-\uDFFF]/gu, '\uFFFD');

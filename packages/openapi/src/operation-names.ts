@@ -20,11 +20,14 @@ export function namesOf(operations: readonly Operation[], prefix: string): Reado
   const length = MAX_NAME - prefix.length;
   const names = new Map<Operation, string>();
   const taken = new Set<string>();
+  // where to go on counting, or a thousand equal names would take a million steps
+  const counts = new Map<string, number>();
   for (const operation of operations) {
     const { operationId = '', method, path } = operation;
     const base = cleaned(operationId, length) || cleaned(method.toLowerCase() + path, length);
     let name = base;
-    for (let count = 2; taken.has(name); count += 1) {
+    for (let count = counts.get(base) ?? 2; taken.has(name); count += 1) {
+      counts.set(base, count);
       const suffix = `_${count}`;
       name = base.slice(0, length - suffix.length) + suffix;
     }

@@ -50,8 +50,11 @@ const DROPPED = new Set(
   ).split(' '),
 );
 
-/** Whether a parameter is a header that models can't set. */
-const isDropped = ({ in: place, name }: Parameter): boolean => place === 'header' && DROPPED.has(name.toLowerCase());
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+
+/** Whether a parameter is a header that models can't set, or that no request can have. */
+const isDropped = ({ in: place, name }: Parameter): boolean =>
+  place === 'header' && (DROPPED.has(name.toLowerCase()) || !HEADER_NAME.test(name));
 
 const HINTS: OptionTypes<Hints> = {
   name: 'string',
@@ -82,7 +85,8 @@ function parameterOf(given: unknown, document: OpenDocument, where: string): Par
     schema: media === undefined ? schema : own(media[1], 'schema'),
     style: chosen,
     explode: typeof explode === 'boolean' ? explode : chosen === 'form' || chosen === 'deepObject',
-    allowReserved: allowReserved === true,
+    // elsewhere, a reserved character could begin a second value
+    allowReserved: allowReserved === true && place === 'query',
     mediaType: media?.[0],
   };
 }

@@ -37,12 +37,16 @@ function commonSchema(contents: readonly JsonObject[]): unknown {
   return schemas.every((each) => each !== undefined && JSON.stringify(each) === text) ? first : undefined;
 }
 
-function isObjectSchema(schema: JsonObject, converter: SchemaConverter): boolean {
+const MAX_LOOKED_AT = 100;
+
+function isObjectSchema(schema: JsonObject, converter: SchemaConverter, seen = new Set<JsonObject>()): boolean {
+  if (seen.has(schema) || seen.size > MAX_LOOKED_AT) return false;
+  seen.add(schema);
   const { type, nullable, properties, allOf } = schema;
   if (nullable === true) return false;
   if (type !== undefined) return [type].flat().join() === 'object';
   if (isObject(properties)) return true;
-  return Array.isArray(allOf) && allOf.some((each) => isObjectSchema(converter.resolved(each), converter));
+  return Array.isArray(allOf) && allOf.some((each) => isObjectSchema(converter.resolved(each), converter, seen));
 }
 
 /** The schema of an operation's results. */

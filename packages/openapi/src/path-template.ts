@@ -1,6 +1,8 @@
 import { ToolError } from '@decorum/core';
 import { startupError } from '@decorum/core/plugin';
 
+import { wellFormed } from './json.js';
+
 /** A path of the document: literals, and names of variables. */
 export interface PathTemplate {
   /** Literals and variables in turn, beginning and ending with a literal. */
@@ -12,7 +14,7 @@ export interface PathTemplate {
 
 /** Encodes what a path can't have. Escapes stay. */
 const encodeLiteral = (text: string): string =>
-  encodeURI(text.replaceAll('\\', '%5C'))
+  encodeURI(wellFormed(text).replaceAll('\\', '%5C'))
     .replaceAll(/%25([0-9a-f]{2})/gi, '%$1')
     .replaceAll('#', '%23');
 
@@ -35,11 +37,18 @@ export function pathTemplateOf(path: string, where: string, place: string): Path
       'has a path with "." or "..", which leads elsewhere. Correct it',
     );
   }
-  return { literals, variables: parts.filter((_, at) => at % 2 === 1), query: queries.map(encodeURI).join('?') };
+  return {
+    literals,
+    variables: parts.filter((_, at) => at % 2 === 1),
+    query: encodeURI(wellFormed(queries.join('?'))),
+  };
 }
 
+/** The name in a pair of a query, as a server reads it. */
+const nameOf = (pair: string): string => [...new URLSearchParams(pair).keys()][0] ?? '';
+
 /**
- * The URL of a request.
+ * The URL of a request. What the base URL has in its query wins.
  * @param values the written values of the variables, in their order
  * @param query `name=value` pairs
  * @throws {ToolError} for values that would lead out of the base URL
@@ -51,7 +60,9 @@ export function urlOf(
 ): URL {
   const root = base.pathname.replace(/\/+$/, '');
   const path = root + literals.map((literal, at) => literal + (values[at] ?? '')).join('');
-  const search = [base.search.slice(1), own, ...query].filter((part) => part !== '').join('&');
+  const fixed = base.searchParams;
+  const others = [...own.split('&'), ...query].filter((pair) => !fixed.has(nameOf(pair)));
+  const search = [base.search.slice(1), ...others].filter((part) => part !== '').join('&');
   const url = new URL(base.origin + path + (search === '' ? '' : `?${search}`));
   // the URL parser must have changed nothing
   if (url.origin === base.origin && url.pathname === path && url.hash === '') return url;

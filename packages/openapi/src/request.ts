@@ -1,6 +1,7 @@
 import type { JsonObject } from '@decorum/core';
 
 import type { Input } from './input-schema.js';
+import { own } from './json.js';
 import type { Operation, Parameter } from './operation.js';
 import { type PathTemplate, urlOf } from './path-template.js';
 import { writeBody, type WrittenBody } from './request-body.js';
@@ -70,15 +71,20 @@ function headersOf(given: Given, fixed: Readonly<Record<string, string>>, accept
     if (parameter.in === 'cookie') cookies.push(...inQuery(parameter.name, contentOf(parameter, value), parameter));
   }
   for (const [name, value] of Object.entries(fixed)) headers.set(name, value);
-  const own = headers.get('cookie');
-  const names = new Set((own ?? '').split(/;\s*/).map(valueOfCookie));
-  const all = [...(own === null ? [] : [own]), ...cookies.filter((each) => !names.has(valueOfCookie(each)))];
+  const fixedCookies = headers.get('cookie');
+  const names = new Set((fixedCookies ?? '').split(/;\s*/).map(valueOfCookie));
+  const all = [
+    ...(fixedCookies === null ? [] : [fixedCookies]),
+    ...cookies.filter((each) => !names.has(valueOfCookie(each))),
+  ];
   if (all.length > 0) headers.set('cookie', all.join('; '));
   return headers;
 }
 
 function bodyValue({ bindings, body }: Input, args: JsonObject): unknown {
-  const bound = bindings.filter((each) => each.in === 'body').filter(({ argument }) => args[argument] !== undefined);
+  const bound = bindings
+    .filter((each) => each.in === 'body')
+    .filter(({ argument }) => own(args, argument) !== undefined);
   const whole = bound.find(({ field }) => field === undefined);
   if (whole !== undefined) return args[whole.argument];
   if (bound.length === 0 && body?.required !== true) return undefined;
@@ -98,12 +104,14 @@ export function requestOf(
 ): ApiRequest {
   const { baseUrl, template, accept } = target;
   const given = input.bindings.flatMap((each) =>
-    each.in === 'parameter' ? [{ parameter: each.parameter, argument: each.argument, value: args[each.argument] }] : [],
+    each.in === 'parameter'
+      ? [{ parameter: each.parameter, argument: each.argument, value: own(args, each.argument) }]
+      : [],
   );
   const url = urlOf(baseUrl, template, { values: pathValues(template, given), query: queryPairs(given) });
   const headers = headersOf(given, fixed, accept);
   const value = bodyValue(input, args);
   const body = input.body && value !== undefined ? writeBody(value, input.body) : undefined;
-  if (body?.contentType !== undefined) headers.set('content-type', body.contentType);
+  if (body?.contentType !== undefined && !headers.has('content-type')) headers.set('content-type', body.contentType);
   return { method, url, headers, body };
 }

@@ -3,7 +3,7 @@ import type { AddedMember, Handlers } from '@decorum/core/plugin';
 
 import { apiCaller } from './api-caller.js';
 import { type Input, inputOf } from './input-schema.js';
-import { cleanText } from './json.js';
+import { cleanText, wellFormed } from './json.js';
 import type { OpenDocument } from './open-document.js';
 import { type OperationChanges, type Settings, wrong } from './openapi-options.js';
 import type { Operation, Parameter } from './operation.js';
@@ -43,7 +43,7 @@ function templateOf({ path }: Operation, { bindings }: Input, host: string): Tem
     byPlace[place as 'path' | 'query'].set(name, variable);
   }
   const route = (path.split('?')[0] as string).split(/\{([^{}]+)\}/);
-  const written = route.map((part, at) => (at % 2 === 1 ? `{${byPlace.path.get(part)}}` : encodeURI(part)));
+  const written = route.map((part, at) => (at % 2 === 1 ? `{${byPlace.path.get(part)}}` : encodeURI(wellFormed(part))));
   const query = [...byPlace.query.values()].join(',');
   return { uri: `openapi://${host}${written.join('')}${query === '' ? '' : `{?${query}}`}`, variables };
 }

@@ -6,18 +6,14 @@ const CONTROL = /[\u0000-\u001F\u007F]/;
 const BREAKS = /[\u0000\r\n]/;
 const MAX_DECODINGS = 5;
 
+/** Decodes each escape of ASCII by itself: some servers leave those that they can't decode, and decode the others. */
+const decoded = (text: string): string =>
+  text.replaceAll(/%([0-7][0-9a-f])/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+
 /** All readings of a text by servers that decode it again. */
 function readings(text: string): string[] {
   const found = [text];
-  for (let count = 0; count < MAX_DECODINGS; count += 1) {
-    try {
-      const next = decodeURIComponent(found.at(-1) as string);
-      if (next === found.at(-1)) break;
-      found.push(next);
-    } catch {
-      break;
-    }
-  }
+  for (let count = 0; count < MAX_DECODINGS; count += 1) found.push(decoded(found.at(-1) as string));
   return found;
 }
 

@@ -11,8 +11,11 @@ const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (val
 const count: Read = (value) => (isCount(value) ? value : undefined);
 const number: Read = (value) => (Number.isFinite(value) ? value : undefined);
 const flag: Read = (value) => (typeof value === 'boolean' ? value : undefined);
+const MAX_NAMES = 1000;
 const names: Read = (value) =>
-  Array.isArray(value) ? [...new Set(value.filter((each) => typeof each === 'string'))] : undefined;
+  Array.isArray(value) && value.length <= MAX_NAMES
+    ? [...new Set(value.filter((each) => typeof each === 'string'))]
+    : undefined;
 const data: Read = (value) => value;
 
 function type(value: unknown): unknown {
@@ -23,18 +26,23 @@ function type(value: unknown): unknown {
 
 const judged = new Map<string, boolean>();
 const MAX_JUDGED = 10_000;
-const MAX_PATTERN = 2000;
+const MAX_PATTERN = 1000;
+/** Judging a hostile pattern takes up to a second. After this time in all, patterns are left to the API. */
+const MAX_SPENT_MS = 3000;
+let spentMs = 0;
 
 /** Whether a pattern can be checked: it is a regular expression, and takes no exponential time. */
 export function isUsablePattern(pattern: string): boolean {
   const known = judged.get(pattern);
   if (known !== undefined) return known;
-  let isUsable = pattern.length <= MAX_PATTERN;
+  let isUsable = pattern.length <= MAX_PATTERN && spentMs < MAX_SPENT_MS;
+  const start = performance.now();
   try {
     if (isUsable) schemaOf({ type: 'string', pattern });
   } catch {
     isUsable = false;
   }
+  spentMs += performance.now() - start;
   if (judged.size >= MAX_JUDGED) judged.clear();
   judged.set(pattern, isUsable);
   return isUsable;

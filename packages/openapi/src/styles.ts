@@ -1,5 +1,5 @@
 // How OpenAPI writes parameters: "Style Examples" of OpenAPI 3.1.1, which agrees with RFC 6570.
-import { isObject } from './json.js';
+import { isObject, wellFormed } from './json.js';
 
 /** How a value is written. */
 export interface Style {
@@ -12,7 +12,7 @@ type Encode = (text: string) => string;
 
 /** Percent-encodes all but the unreserved characters (RFC 3986, section 2.3). */
 export const encode: Encode = (text) =>
-  encodeURIComponent(text.replaceAll(/[\uD800-\uDFFF]/gu, '\uFFFD')).replaceAll(
+  encodeURIComponent(wellFormed(text)).replaceAll(
     /[!'()*]/g,
     (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
   );

@@ -22,11 +22,15 @@ const ANNOTATIONS: Readonly<Record<string, ToolEntry['annotations']>> = {
   POST: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
 };
 
+/** Thousands of paths can share one description. */
+const MAX_DESCRIPTION = 20_000;
+
 /** The description of an operation: its summary, then its description. */
 export function descriptionOf({ definition, method, path }: Operation): string {
   const parts = [cleanText(definition['summary']), cleanText(definition['description'])];
   const distinct = [...new Set(parts.filter((part) => part !== undefined))];
-  const description = distinct.length > 0 ? distinct.join('\n\n') : `${method} ${path}`;
+  const full = distinct.length > 0 ? distinct.join('\n\n') : `${method} ${path}`;
+  const description = full.length > MAX_DESCRIPTION ? `${full.slice(0, MAX_DESCRIPTION)}…` : full;
   return definition['deprecated'] === true ? `Deprecated. ${description}` : description;
 }
 
