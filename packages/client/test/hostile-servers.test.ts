@@ -33,9 +33,9 @@ type Answer = (asked: Asked, response: ServerResponse, path: string) => void;
 const json = (response: ServerResponse, body: unknown, headers: Record<string, string> = {}) =>
   response.writeHead(200, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
 
-async function serve(answer: Answer): Promise<string> {
+async function serve(answer: Answer, withoutStream = 405): Promise<string> {
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
-    if (request.method !== 'POST') return void response.writeHead(405).end();
+    if (request.method !== 'POST') return void response.writeHead(withoutStream).end();
     const asked = { ...(JSON.parse(await text(request)) as Asked), headers: request.headers };
     if (asked.id === undefined) return void response.writeHead(202).end();
     answer(asked, response, String(request.url));
@@ -171,7 +171,16 @@ describe('a client of a server that misbehaves', () => {
 });
 
 describe('a client whose server forgets the session', () => {
-  it('starts another, sends the refused call again, and tells the others', async () => {
+  const denial = {
+    jsonrpc: '2.0',
+    error: { code: -32000, message: 'Bad Request: No valid session ID provided' },
+    id: null,
+  };
+
+  it.each([
+    ['HTTP 404', 404, ''],
+    ['HTTP 400, as older examples of the official SDK do', 400, JSON.stringify(denial)],
+  ])('with %s starts another, sends the refused call again, and tells the others', async (_, status, body) => {
     let session = 1;
     const hanging: ServerResponse[] = [];
     const methods: string[] = [];
@@ -180,7 +189,7 @@ describe('a client whose server forgets the session', () => {
       const result = { protocolVersion: SESSION, capabilities: {}, serverInfo: { name: 's', version: '1' } };
       if (method === 'initialize')
         return json(response, { jsonrpc: '2.0', id, result }, { 'mcp-session-id': String(session) });
-      if (headers['mcp-session-id'] !== String(session)) return response.writeHead(404).end();
+      if (headers['mcp-session-id'] !== String(session)) return response.writeHead(status).end(body);
       if (params['name'] === 'hang') return void hanging.push(response);
       json(response, { jsonrpc: '2.0', id, result: { content: [] } });
     });
@@ -192,5 +201,17 @@ describe('a client whose server forgets the session', () => {
     expect(await client.callTool('add')).toEqual({ content: [] });
     expect(await hung).toMatchObject({ name: 'ConnectionError', code: 'session-lost' });
     expect(methods).toEqual(['tools/call', 'initialize', 'tools/call']);
+  });
+
+  it('is not taken for one if it answers GET with 404, as it has no stream', async () => {
+    const methods: string[] = [];
+    const url = await serve(({ id, method }, response) => {
+      methods.push(method);
+      const result = { protocolVersion: SESSION, capabilities: {}, serverInfo: { name: 's', version: '1' } };
+      json(response, { jsonrpc: '2.0', id, result }, method === 'initialize' ? { 'mcp-session-id': '1' } : {});
+    }, 404);
+    const client = await clientOf(url, { revision: SESSION });
+    for (let left = 5; left > 0; left -= 1) await client.ping();
+    expect(methods).toEqual(['initialize', 'ping', 'ping', 'ping', 'ping', 'ping']);
   });
 });

@@ -51,7 +51,10 @@ export type ListedTool = JsonObject & { readonly name: string };
 
 /** A request that the server has refused unread, because it no longer knows the session. It may be sent in another. */
 export class SessionRefused extends ConnectionError {
-  constructor(readonly session: string) {
-    super('session-lost', 'The server no longer knows the session.', { status: 404 });
+  constructor(
+    readonly session: string,
+    status: number,
+  ) {
+    super('session-lost', 'The server no longer knows the session.', { status });
   }
 }

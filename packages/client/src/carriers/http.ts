@@ -7,6 +7,7 @@ import type { JsonRpcMessage } from '@decorum/core/transport';
 import { ConnectionError } from '../connection-error.js';
 import { onAbort } from '../on-abort.js';
 import { type Carrier, type ListedTool, type OpenCarrier, type Receiver, SessionRefused } from './carrier.js';
+import { deniesSession, forgottenSession } from './forgotten-session.js';
 import { RoutingHeaders, statelessVersion } from './http-headers.js';
 import { bodyOf, excerptOf, type HttpCall, mediaTypeOf, type RequestHeaders, unexpected } from './http-request.js';
 import { HttpSender, type HttpTarget } from './http-sender.js';
@@ -29,6 +30,8 @@ class HttpCarrier implements Carrier {
   private readonly sender: HttpSender;
   /** The headers that identify the session. */
   private session: RequestHeaders = {};
+  /** The session whose GET stream was open last. */
+  private streamed: string | undefined;
   /** The GET stream, for messages that belong to no request. */
   private readonly standing: StandingStream;
 
@@ -109,9 +112,10 @@ class HttpCarrier implements Carrier {
   private async take(response: IncomingMessage, post: HttpCall, message: JsonRpcMessage): Promise<void> {
     const { statusCode = 0, headers } = response;
     const { 'mcp-session-id': session } = headers;
-    if (statusCode === 404 && post.headers['mcp-session-id'] !== undefined) {
+    const { 'mcp-session-id': known } = post.headers;
+    if (statusCode === 404 && known !== undefined) {
       response.resume();
-      throw new SessionRefused(post.headers['mcp-session-id']);
+      throw new SessionRefused(known, statusCode);
     }
     if (typeof session === 'string' && isMethod(message, INITIALIZE)) this.session = { 'mcp-session-id': session };
     if (statusCode < 300 && mediaTypeOf(response) === 'text/event-stream') {
@@ -121,6 +125,7 @@ class HttpCarrier implements Carrier {
     }
     const body = await bodyOf(response, this.target.maxMessageBytes);
     if (body === '' && statusCode < 300) return;
+    if (statusCode === 400 && known !== undefined && deniesSession(body)) throw new SessionRefused(known, statusCode);
     const answers = answersIn(body, message);
     // what answers there is no endpoint for `initialize`, even if it explains that in JSON-RPC
     const isElsewhere = isMethod(message, INITIALIZE) && (statusCode === 404 || statusCode === 405);
@@ -166,8 +171,10 @@ class HttpCarrier implements Carrier {
   private async openStanding(position: Position): Promise<IncomingMessage> {
     const get = this.resumption(position, this.closing.signal);
     const stream = await this.sender.send(get);
-    const session = get.headers['mcp-session-id'];
-    if (stream.statusCode === 404 && session !== undefined) this.receiver.expire(session);
+    const session = await forgottenSession(get, stream, this.target.maxMessageBytes);
+    // a server that has no such stream may answer 404, too, from the beginning
+    if (session !== undefined && session === this.streamed) this.receiver.expire(session);
+    if (mediaTypeOf(stream) === 'text/event-stream') this.streamed = get.headers['mcp-session-id'];
     return stream;
   }
 
