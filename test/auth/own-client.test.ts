@@ -55,6 +55,7 @@ describe('a client with an OAuth provider', () => {
     expect(await whoami(client)).toMatchObject({ subject: 'alice', scopes: ['mcp'] });
     const { content } = await client.callTool('notes_write');
     expect(content).toMatchObject([{ text: 'alice may write notes.' }]);
+    expect(user.asked).toEqual(['mcp', 'mcp notes:write']);
     const visits = user.asked.length;
     user.saveTokens({ ...user.tokens(), access_token: 'stale' });
     const callers = await Promise.all(Array.from({ length: 5 }, async () => await whoami(client)));

@@ -1,3 +1,5 @@
+import { isObject } from '@decorum/core/internal';
+
 import { type Challenge, fixedHeaders, type HeaderSource } from './carriers/credentials.js';
 import type { RequestHeaders } from './carriers/http-request.js';
 import { ProviderTokens } from './oauth/provider-tokens.js';
@@ -7,33 +9,53 @@ import type { ClientOptions } from './options.js';
 export function headersOf({ headers = {}, authorization, authProvider }: ClientOptions, target: unknown): HeaderSource {
   const given: HeaderSource =
     typeof headers === 'function'
-      ? { headers: async () => await headers(), refused: async () => false }
+      ? { headers: async () => checked(await headers()), refused: async () => false }
       : fixedHeaders(headers);
   if (authorization !== undefined) return new Tokens(given, authorization);
   const server = URL.canParse(String(target)) ? new URL(String(target)) : undefined;
   return authProvider === undefined || server === undefined ? given : new ProviderTokens(given, server, authProvider);
 }
 
+function checked(headers: RequestHeaders): RequestHeaders {
+  if (isObject(headers)) return headers;
+  throw new TypeError('`headers` of the client returned no object. Return `{}` if there are none.');
+}
+
 /** Adds access tokens. */
 class Tokens implements HeaderSource {
   private token: Promise<string | undefined> | undefined;
+  private renewal: Promise<void> | undefined;
 
   constructor(
     private readonly others: HeaderSource,
     private readonly authorization: NonNullable<ClientOptions['authorization']>,
   ) {}
 
-  async headers(): Promise<RequestHeaders> {
+  async prepare(): Promise<unknown> {
     this.token ??= this.fetch(undefined);
-    const token = await this.token;
-    return { ...(await this.others.headers()), ...(token !== undefined && { authorization: `Bearer ${token}` }) };
+    return await this.token;
   }
 
-  async refused(challenge: Challenge): Promise<boolean> {
-    const refused = await this.token;
-    this.token = this.fetch(challenge);
-    const token = await this.token;
-    return token !== undefined && token !== refused;
+  async headers(): Promise<RequestHeaders> {
+    const token = bearer(await this.token);
+    return { ...(await this.others.headers()), ...(token !== undefined && { authorization: token }) };
+  }
+
+  async refused(challenge: Challenge, sent: string | undefined): Promise<boolean> {
+    const current = bearer(await this.token);
+    // however many requests are refused at once, one asks for another token
+    if (current === undefined || current === sent) {
+      this.renewal ??= this.renew(challenge).finally(() => (this.renewal = undefined));
+      await this.renewal;
+    }
+    const token = bearer(await this.token);
+    return token !== undefined && token !== sent;
+  }
+
+  private async renew(challenge: Challenge): Promise<void> {
+    const token = this.fetch(challenge);
+    await token;
+    this.token = token;
   }
 
   private fetch(challenge: Challenge | undefined): Promise<string | undefined> {
@@ -43,3 +65,5 @@ class Tokens implements HeaderSource {
     return token;
   }
 }
+
+const bearer = (token: string | undefined) => (token === undefined ? undefined : `Bearer ${token}`);

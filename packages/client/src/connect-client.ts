@@ -1,6 +1,7 @@
 import { type Implementation, McpError } from '@decorum/core';
 
 import { Client } from './client.js';
+import { type Callbacks, callbacksOf } from './callbacks.js';
 import { headersOf } from './client-headers.js';
 import type { Connection } from './connection.js';
 import type { Listener } from './listener.js';
@@ -33,12 +34,14 @@ const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 export async function connectClient(target: ConnectTarget, options: ClientOptions = {}): Promise<Client> {
   const where = 'connectClient';
   requireClientOptions(where, options);
-  const { maxMessageBytes = MAX_MESSAGE_BYTES, clientInfo = CLIENT_INFO, principal, onStderr } = options;
+  const { maxMessageBytes = MAX_MESSAGE_BYTES, clientInfo = CLIENT_INFO, principal } = options;
+  const callbacks = callbacksOf(options);
+  const { onStderr, onClose } = callbacks;
   const credentials = headersOf(options, target);
   const way = wayTo(target, { principal, credentials, maxMessageBytes, onStderr }, { where, given: options });
   const subscriptions = new Subscriptions();
-  const ending = new Ending(subscriptions, options.onClose);
-  const listener = listenerOf(options, subscriptions, ending);
+  const ending = new Ending(subscriptions, onClose);
+  const listener = listenerOf(options, callbacks, { subscriptions, ending });
   const client = { clientInfo, capabilities: capabilitiesOf(options, options.capabilities) };
   const negotiated = await negotiate({ way, revision: options.revision, client, listener });
   subscriptions.attach(negotiated.connection);
@@ -77,8 +80,12 @@ class Ending {
   }
 }
 
-function listenerOf(options: ClientOptions, subscriptions: Subscriptions, ending: Ending): Listener {
-  const { timeoutMs = TIMEOUT_MS, onNotification, onError } = options;
+function listenerOf(
+  options: ClientOptions,
+  { puzzled, failed, onNotification }: Callbacks,
+  { subscriptions, ending }: { readonly subscriptions: Subscriptions; readonly ending: Ending },
+): Listener {
+  const { timeoutMs = TIMEOUT_MS } = options;
   return {
     timeoutMs,
     async ask(question, call, signal) {
@@ -86,7 +93,8 @@ function listenerOf(options: ClientOptions, subscriptions: Subscriptions, ending
       if (answered !== undefined) return answered;
       throw new McpError('method-not-found', `This client has no handler for "${question.method}".`);
     },
-    puzzled: (error) => onError?.(error),
+    puzzled,
+    failed,
     notified(notification, call) {
       subscriptions.heard(notification);
       onNotification?.(notification, call);
@@ -94,8 +102,5 @@ function listenerOf(options: ClientOptions, subscriptions: Subscriptions, ending
     missed: () => subscriptions.missed(),
     renewed: async () => await subscriptions.renew(),
     ended: (reason) => ending.ended(reason),
-    get isAwaited() {
-      return subscriptions.isAwaited;
-    },
   };
 }

@@ -1,5 +1,5 @@
 import { type JsonObject, type LogLevel, McpError, type RequestId } from '@decorum/core';
-import { checkMessage, INITIALIZE, isObject } from '@decorum/core/internal';
+import { checkMessage, INITIALIZE, isObject, LISTEN } from '@decorum/core/internal';
 import type { JsonRpcMessage, JsonRpcRequest, JsonRpcResponse } from '@decorum/core/transport';
 
 import { type Carrier, type OpenCarrier, SessionRefused } from './carriers/carrier.js';
@@ -28,6 +28,8 @@ export class Connection {
   /** Why the connection has ended. */
   private over: Error | undefined;
   private sent = 0;
+  /** How many requests somebody waits for. Streams of changes last as long as the connection. */
+  private awaited = 0;
   /** The start of the session that replaced the last one. */
   private renewal: Promise<void> | undefined;
 
@@ -46,6 +48,7 @@ export class Connection {
       deafen: (reason) => this.listener.deafened?.(reason),
       lose: (reason) => this.lose(reason),
       missed: () => this.listener.missed?.(),
+      signIn: async (id, credentials) => await this.signIn(id, credentials),
       // a request that fails later tells why
       expire: (session) => void (this.listener.renewed && this.renew(session).catch(() => {})),
     });
@@ -109,6 +112,8 @@ export class Connection {
       if (this.drop(id, reason)) void this.cancel(id, reason);
     };
     const off = onAbort(signal, () => give(signal?.reason as Error));
+    const weight = method === LISTEN ? 0 : 1;
+    this.awaited += weight;
     try {
       return await new Promise<JsonObject>((resolve, reject) => {
         const expire = () => give(late(method, timeoutMs));
@@ -122,6 +127,7 @@ export class Connection {
       });
     } finally {
       off();
+      this.awaited -= weight;
       this.hold();
     }
   }
@@ -144,7 +150,19 @@ export class Connection {
 
   /** Keeps the process alive while somebody waits. */
   hold(): void {
-    this.carrier?.hold(this.pending.size > 0 || this.listener.isAwaited === true);
+    this.carrier?.hold(this.awaited > 0 || this.listener.isAwaited === true);
+  }
+
+  private async signIn(id: RequestId | undefined, credentials: Promise<unknown>): Promise<void> {
+    const call = id === undefined ? undefined : this.pending.get(id);
+    call?.pause();
+    try {
+      await credentials;
+    } finally {
+      call?.goOn();
+    }
+    // a request that was cancelled meanwhile must not be sent
+    if (id !== undefined && !this.pending.has(id)) throw closed();
   }
 
   private async cancel(id: RequestId, reason: Error): Promise<void> {

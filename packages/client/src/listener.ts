@@ -31,6 +31,10 @@ export interface Listener {
   ended?(reason: Error | undefined): void;
   /** Called for what is not a message, or answers no request. Without it, that ends the connection. */
   puzzled?(error: ConnectionError): void;
+  /**
+   * Called when a handler could not answer a question. The server is then not told why. Without it, the server is told.
+   */
+  failed?(error: Error): void;
   /** Called when a new session has replaced one that the server has forgotten. Without it, sessions are not replaced. */
   renewed?(): Promise<void>;
   /** Whether somebody waits for notifications. */

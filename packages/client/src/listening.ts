@@ -5,6 +5,7 @@ import { LISTEN } from '@decorum/core/internal';
 
 import type { Connection } from './connection.js';
 import { ConnectionError } from './connection-error.js';
+import { keepAlive } from './keep-alive.js';
 import { NoticeQueue } from './notice-queue.js';
 import type { Notification, RequestOptions } from './request.js';
 
@@ -17,7 +18,10 @@ export interface ListenFilter {
   readonly uris?: readonly string[];
 }
 
-/** Changes of a server, in a loop: `for await (const { method, params } of listening)`. */
+/**
+ * Changes of a server, in a loop: `for await (const { method, params } of listening)`. A loop that waits keeps the
+ * process alive. Leaving it ends the listening.
+ */
 export interface Listening extends AsyncIterable<Notification> {
   /** Ends the loop, and tells the server. */
   close(): Promise<void>;
@@ -93,18 +97,22 @@ export class Subscriptions {
       this.ears.delete(ear);
       throw error;
     }
-    return { [Symbol.asyncIterator]: () => ear.queue.read(), close: async () => await this.close(ear) };
+    return { [Symbol.asyncIterator]: () => this.read(ear), close: async () => await this.close(ear) };
+  }
+
+  private async *read(ear: Ear): AsyncGenerator<Notification, void, void> {
+    try {
+      yield* ear.queue.read();
+    } finally {
+      // the loop was left
+      await this.close(ear);
+    }
   }
 
   /** Passes on a notification of a session. */
   heard(notification: Notification): void {
     if (this.isStateless) return;
     for (const ear of this.ears) if (ear.hears(notification)) ear.queue.add(notification);
-  }
-
-  /** Whether somebody listens. */
-  get isAwaited(): boolean {
-    return this.ears.size > 0;
   }
 
   /** Asks a new session for what the lost one had. */
@@ -134,19 +142,19 @@ export class Subscriptions {
     if (!this.ears.delete(ear)) return;
     ear.queue.end(undefined);
     ear.end.abort(new ConnectionError('closed', 'Nobody listens any more.'));
-    this.connection.hold();
     if (this.isStateless) return;
     await Promise.all((ear.filter.uris ?? []).map(async (uri) => await this.unsubscribe(uri).catch(() => {})));
   }
 
   /** Opens a stream of changes. Resolves once the server has acknowledged it. */
   private async openStream(ear: Ear): Promise<void> {
+    const release = keepAlive();
     await new Promise<void>((resolve, reject) => {
       void this.keepStream(ear, resolve).catch((error: Error) => {
         reject(error);
         if (this.ears.delete(ear)) ear.queue.end(error);
       });
-    });
+    }).finally(release);
   }
 
   /** Opens the stream again whenever it breaks. Fails if the server refuses the first one. */

@@ -1,3 +1,4 @@
+import { keepAlive } from './keep-alive.js';
 import type { Notification } from './request.js';
 
 /** Cap on changes that nobody has read yet. Reading a list once covers all of its changes, so equal ones count once. */
@@ -34,9 +35,10 @@ export class NoticeQueue {
       if (this.unread.size > 0) continue;
       if (this.isOver && this.reason !== undefined) throw this.reason;
       if (this.isOver) return;
+      const release = keepAlive();
       await new Promise<void>((resolve) => {
         this.wake = resolve;
-      });
+      }).finally(release);
     }
   }
 }

@@ -3,6 +3,7 @@ import { clearTimeout, setTimeout } from 'node:timers';
 
 import type { JsonObject } from '@decorum/core';
 
+import { guard } from './guard.js';
 import type { AskingCall, RequestOptions } from './request.js';
 
 /** The longest time that a timer of Node can wait, in milliseconds. */
@@ -24,8 +25,8 @@ export class PendingCall implements AskingCall {
   readonly params: JsonObject;
   readonly options: RequestOptions;
   private timer: NodeJS.Timeout | undefined;
-  /** Questions of the call that are being answered. */
-  private questions = 0;
+  /** What the call waits for that isn't the server: questions that are being answered, and the user who signs in. */
+  private pauses = 0;
 
   /** @param timeoutMs milliseconds to wait for the server; 0 waits without an end */
   constructor(
@@ -42,27 +43,23 @@ export class PendingCall implements AskingCall {
   restart(): void {
     clearTimeout(this.timer);
     const { timeoutMs, expire } = this.outcome;
-    if (timeoutMs > 0 && this.questions === 0) this.timer = setTimeout(expire, Math.min(timeoutMs, LONGEST_MS));
+    if (timeoutMs > 0 && this.pauses === 0) this.timer = setTimeout(expire, Math.min(timeoutMs, LONGEST_MS));
   }
 
-  /** Stops the time while a question is answered. */
-  asked(): void {
-    this.questions += 1;
+  /** Stops the time while the client has to do something. */
+  pause(): void {
+    this.pauses += 1;
     clearTimeout(this.timer);
   }
 
-  answered(): void {
-    this.questions -= 1;
+  goOn(): void {
+    this.pauses -= 1;
     this.restart();
   }
 
-  /** Calls a function of the caller. If it throws, the caller has no use for the call. */
-  tell(callback: () => void): void {
-    try {
-      callback();
-    } catch (error) {
-      this.outcome.give(error instanceof Error ? error : new Error(String(error)));
-    }
+  /** Calls a function of the caller. If it fails, the caller has no use for the call. */
+  tell(callback: () => unknown): void {
+    guard(callback, this.outcome.give);
   }
 
   resolve(result: JsonObject): void {
@@ -76,7 +73,7 @@ export class PendingCall implements AskingCall {
   }
 
   private end(): void {
-    this.questions = Infinity;
+    this.pauses = Infinity;
     clearTimeout(this.timer);
   }
 }

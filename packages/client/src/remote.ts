@@ -47,8 +47,36 @@ export function remoteOf<T>(call: CallTool, cls: Class<T>, { prefix, separator =
     const method = async (input?: object, options?: RequestOptions) => valueOf(await call(there, input, options));
     return [key, method] as const;
   });
-  return Object.fromEntries(methods) as unknown as Remote<T>;
+  const others = methodsOf(cls as Class).map(
+    (key) =>
+      [
+        key,
+        refusing(
+          cls.name,
+          key,
+          tools.map((tool) => tool.key),
+        ),
+      ] as const,
+  );
+  return Object.fromEntries([...others, ...methods]) as unknown as Remote<T>;
 }
+
+/** The names of all methods of a class. */
+function methodsOf({ prototype }: Class): string[] {
+  const found: string[] = [];
+  for (let at: object = prototype as object; at !== Object.prototype; at = Object.getPrototypeOf(at) as object) {
+    const own = Object.entries(Object.getOwnPropertyDescriptors(at));
+    found.push(
+      ...own.filter(([key, { value }]) => key !== 'constructor' && typeof value === 'function').map(([key]) => key),
+    );
+  }
+  return found;
+}
+
+/** Stands for a method that clients can't call. The types of decorators don't tell which those are. */
+const refusing = (owner: string, key: string, tools: readonly string[]) => async () => {
+  throw new TypeError(`${owner}.${key} is not a tool, so clients can't call it. The tools are ${tools.join(', ')}.`);
+};
 
 /** What a tool has returned: its structured content, else its text, else its content. */
 function valueOf({ content, structuredContent, isError }: CallToolResult): unknown {

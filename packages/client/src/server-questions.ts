@@ -10,6 +10,7 @@ const MAX_QUESTIONS = 100;
 
 interface Asked {
   ask(question: Question, call: AskingCall | undefined, signal: AbortSignal): Promise<object>;
+  failed?(error: Error): void;
 }
 
 /** The questions of a server that are being answered. */
@@ -31,18 +32,26 @@ export class ServerQuestions {
   ): Promise<object | undefined> {
     const control = new AbortController();
     this.sent.set(id, control);
-    for (const call of calls) call.asked();
+    for (const call of calls) call.pause();
     try {
       const call = calls.length === 1 ? calls[0] : undefined;
       return { result: await this.ask(question, call, control) };
     } catch (error) {
       if (control.signal.aborted) return undefined;
-      const { code, message, data } = error instanceof McpError ? error : new McpError('internal-error', String(error));
+      const { code, message, data } = error instanceof McpError ? error : this.failure(error);
       return { error: { code, message, data } };
     } finally {
-      for (const call of calls) call.answered();
+      for (const call of calls) call.goOn();
       if (this.sent.get(id) === control) this.sent.delete(id);
     }
+  }
+
+  /** Servers may be anybody's, so they don't learn what went wrong in the client. */
+  private failure(error: unknown): McpError {
+    const { asked } = this;
+    if (!asked.failed) return new McpError('internal-error', String(error));
+    asked.failed(error instanceof Error ? error : new Error(String(error)));
+    return new McpError('internal-error', 'The client could not answer.');
   }
 
   /** Answers a question in a result. */

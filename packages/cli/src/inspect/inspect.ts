@@ -25,12 +25,8 @@ export async function inspect(request: Request, options: InspectOptions): Promis
   const interruption = new Interruption();
   const answers = new Answers({ ...options, fail: interruption.fail });
   const signIn = signInTo(request, options);
-  const run = async () => await converse(request, options, { interruption, answers, signIn });
   try {
-    await run().catch(async (error: unknown) => {
-      if (!(await signIn?.outlived(error))) throw error;
-      await run();
-    });
+    await converse(request, options, { interruption, answers, signIn });
   } catch (error) {
     // what the server says of a cancelled call matters less
     throw failureOf((interruption.signal.reason as CommandFailure | undefined) ?? error);

@@ -3,9 +3,6 @@ import { CommandFailure, EXIT, plainLine } from 'create-decorum';
 
 import { jsonText, say } from './print.js';
 
-/** The longest time of a timer, in milliseconds. */
-const ALIVE_MS = 2 ** 31 - 1;
-
 /** What to hear of. */
 export interface ListenInput {
   readonly client: Client;
@@ -23,8 +20,6 @@ export async function printChanges({ client, uris, json, signal }: ListenInput):
   const close = () => void listening.close();
   signal.addEventListener('abort', close);
   if (signal.aborted) close();
-  // the connection alone doesn't keep the process alive while a stream is opened again
-  const alive = setInterval(() => {}, ALIVE_MS);
   say('Listening. Press Ctrl+C to end.');
   for await (const { method, params } of listening) {
     const { uri } = params;
@@ -33,6 +28,5 @@ export async function printChanges({ client, uris, json, signal }: ListenInput):
       json ? `${jsonText({ method, params })}\n` : `${plainLine(`${kind} ${String(uri ?? '')}`.trim())}\n`,
     );
   }
-  clearInterval(alive);
   if (!signal.aborted) throw new CommandFailure('The connection has ended.', EXIT.connection);
 }

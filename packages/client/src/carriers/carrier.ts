@@ -16,6 +16,12 @@ export interface Receiver {
   lose(reason: Error): void;
   /** Called when notifications may have been missed. */
   missed(): void;
+  /**
+   * Waits for the user on behalf of a request, whose time stands still meanwhile.
+   * @param id the request; undefined if nobody waits for a response
+   * @throws if nobody waits for the request any more
+   */
+  signIn(id: RequestId | undefined, credentials: Promise<unknown>): Promise<void>;
   /** Called when the server no longer knows a session. */
   expire(session: string): void;
 }

@@ -12,13 +12,16 @@ export interface Challenge {
 
 /** Where the headers of requests come from. */
 export interface HeaderSource {
+  /** Gets the first credentials, which may wait for the user. Missing if there is nothing to wait for. */
+  prepare?(): Promise<unknown>;
   /** The headers of the next request. */
   headers(): Promise<RequestHeaders>;
   /**
-   * Gets other credentials after a refusal.
+   * Gets other credentials after a refusal, which may wait for the user.
+   * @param sent the `authorization` header that was refused
    * @returns whether there are any, so that the request is worth sending again
    */
-  refused(challenge: Challenge): Promise<boolean>;
+  refused(challenge: Challenge, sent: string | undefined): Promise<boolean>;
 }
 
 /** Headers that never change. */

@@ -13,6 +13,8 @@ export interface HttpCall {
   readonly headers: RequestHeaders;
   readonly body?: string;
   readonly signal: AbortSignal;
+  /** Waits for the user if credentials need that. */
+  readonly signIn?: ((credentials: Promise<unknown>) => Promise<void>) | undefined;
   /** Keeps connections for later requests. Without it, each request has its own. */
   readonly agents?: Agents | undefined;
 }
@@ -48,16 +50,16 @@ const ignore = () => {};
  * Sends a request and waits for the response headers.
  * @throws {Error} if the URL can't be reached; the message says why
  */
-export async function call({ url, body, agents, ...options }: HttpCall): Promise<IncomingMessage> {
+export async function call({ url, body, agents, method, headers, signal }: HttpCall): Promise<IncomingMessage> {
   const send = url.protocol === 'https:' ? requestHttps : requestHttp;
   return await new Promise((resolve, reject) => {
     const agent = agents?.[url.protocol as keyof Agents] ?? false;
-    const request = send(url, { ...options, agent }, (response) => resolve(response.on('error', ignore)));
+    const request = send(url, { method, headers, signal, agent }, (response) => resolve(response.on('error', ignore)));
     request.on('socket', (socket) => {
       if (!socket.listeners('error').includes(ignore)) socket.on('error', ignore);
     });
     request.on('error', (error: NodeJS.ErrnoException) => {
-      if (options.signal.aborted) return reject(error);
+      if (signal.aborted) return reject(error);
       const { code = '', message } = error;
       reject(
         new ConnectionError('unreachable', `Cannot reach ${url.href}: ${REASONS[code] ?? message}.`, { cause: error }),

@@ -45,24 +45,29 @@ export class HttpSender {
    * @throws {ConnectionError} `unreachable`, or `protocol` for a redirect that the client doesn't follow
    */
   async send(request: HttpCall): Promise<IncomingMessage> {
+    const { credentials } = this;
+    const { signIn = settled } = request;
+    if (credentials.prepare) await signIn(credentials.prepare());
     for (let refusals = 0; ; refusals += 1) {
-      const response = await this.redirected(request);
+      const given = Object.entries(await credentials.headers()).map(([name, value]) => [name.toLowerCase(), value]);
+      const own = Object.fromEntries(given) as Record<string, string>;
+      const response = await this.redirected({ ...request, headers: { ...request.headers, ...own } });
       const { statusCode = 0, headers } = response;
       if ((statusCode !== 401 && statusCode !== 403) || refusals >= MAX_REFUSALS) return response;
       const challenge = challengeIn(statusCode, headers['www-authenticate']);
       // a refusal without a challenge is final, unless it says that credentials are missing
       if (statusCode === 403 && challenge.params['error'] !== 'insufficient_scope') return response;
-      if (!(await this.credentials.refused(challenge))) return response;
+      const refused = credentials.refused(challenge, own['authorization']);
+      await signIn(refused);
+      if (!(await refused)) return response;
       response.resume();
     }
   }
 
   private async redirected(request: HttpCall): Promise<IncomingMessage> {
-    const given = Object.entries(await this.credentials.headers()).map(([name, value]) => [name.toLowerCase(), value]);
-    const headers = { ...request.headers, ...(Object.fromEntries(given) as Record<string, string>) };
     let { url } = request;
     for (let redirects = 0; ; redirects += 1) {
-      const response = await call({ ...request, url, headers, agents: this.agents });
+      const response = await call({ ...request, url, agents: this.agents });
       const { location } = response.headers;
       if (!REDIRECTS.includes(response.statusCode) || location === undefined || redirects >= MAX_REDIRECTS)
         return response;
@@ -76,6 +81,8 @@ export class HttpSender {
     }
   }
 }
+
+const settled = async (credentials: Promise<unknown>): Promise<void> => void (await credentials);
 
 const elsewhere = (url: URL, location: string) =>
   `${url.href} redirects to ${location}, which is another origin. Credentials are not sent there. Connect to that URL if you trust it.`;

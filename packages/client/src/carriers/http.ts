@@ -62,6 +62,7 @@ class HttpCarrier implements Carrier {
       headers: this.headers(more),
       body: text,
       signal: own.signal,
+      signIn: async (credentials: Promise<unknown>) => await this.receiver.signIn(id, credentials),
     } as const;
     try {
       await this.take(await this.sender.send(post), post, message);

@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { clearTimeout, setTimeout } from 'node:timers';
 
+import type { JsonRpcMessage } from '@decorum/core/transport';
+
 import { ConnectionError } from '../connection-error.js';
 import type { Carrier, OpenCarrier, Receiver } from './carrier.js';
 import { eventsOf, type StreamEvent } from './event-stream.js';
@@ -55,15 +57,20 @@ class LegacyCarrier implements Carrier {
         clearTimeout(timer);
         this.fail(reason, reject);
       };
-      this.read(stream, opened).then(() => over(ended()), over);
+      this.read(stream, opened).then(
+        () => over(ended()),
+        (error: Error) => over(error instanceof ConnectionError ? error : ended(error)),
+      );
     });
   }
 
-  async send(text: string): Promise<'sent'> {
+  async send(text: string, message: JsonRpcMessage): Promise<'sent'> {
     const { closing, target } = this;
+    const id = 'method' in message && 'id' in message ? message.id : undefined;
+    const signIn = async (credentials: Promise<unknown>) => await this.receiver.signIn(id, credentials);
     const headers = { 'content-type': 'application/json' };
     const url = this.endpoint as URL;
-    const post: HttpCall = { method: 'POST', url, headers, body: text, signal: closing.signal };
+    const post: HttpCall = { method: 'POST', url, headers, body: text, signal: closing.signal, signIn };
     const response = await this.sender.send(post);
     const body = await bodyOf(response, target.maxMessageBytes);
     if ((response.statusCode ?? 500) >= 300) throw unexpected(response, post, { body });
@@ -111,4 +118,5 @@ class LegacyCarrier implements Carrier {
   }
 }
 
-const ended = () => new ConnectionError('closed', 'The server has closed its stream, which brings all answers.');
+const ended = (cause?: Error) =>
+  new ConnectionError('closed', 'The stream that brings all answers has ended. Connect again.', { cause });

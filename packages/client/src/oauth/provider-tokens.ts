@@ -2,12 +2,14 @@ import type { Challenge, HeaderSource } from '../carriers/credentials.js';
 import type { RequestHeaders } from '../carriers/http-request.js';
 import { ConnectionError } from '../connection-error.js';
 import type { OAuthProvider } from './provider.js';
-import { exchangeCode, refresh, register, sendUser } from './sign-in.js';
+import { exchangeCode, refresh, register, scopeToAsk, sendUser } from './sign-in.js';
 
 /** Adds the access tokens of a provider to requests, and gets new ones when they are refused. */
 export class ProviderTokens implements HeaderSource {
   /** However many requests are refused at once, one gets new tokens. */
   private renewal: Promise<void> | undefined;
+  /** The scopes of the last sign-in, which are those of its token if the issuer doesn't name them (RFC 6749, 5.1). */
+  private asked: string | undefined;
 
   constructor(
     private readonly others: HeaderSource,
@@ -20,7 +22,10 @@ export class ProviderTokens implements HeaderSource {
     return { ...headers, ...(tokens && { authorization: `Bearer ${tokens.access_token}` }) };
   }
 
-  async refused(challenge: Challenge): Promise<boolean> {
+  async refused(challenge: Challenge, sent: string | undefined): Promise<boolean> {
+    const current = await this.provider.tokens();
+    const isRenewed = current !== undefined && `Bearer ${current.access_token}` !== sent;
+    if (isRenewed && this.renewal === undefined) return true;
     this.renewal ??= this.renew(challenge).finally(() => (this.renewal = undefined));
     await this.renewal;
     return true;
@@ -30,9 +35,12 @@ export class ProviderTokens implements HeaderSource {
     const { provider, server } = this;
     const registered = await register(server, provider, challenge);
     const tokens = await provider.tokens({ issuer: registered.issuer.issuer });
-    const canRefresh = tokens?.refresh_token !== undefined && challenge.params['error'] !== 'insufficient_scope';
+    const isStepUp = challenge.params['error'] === 'insufficient_scope';
+    const canRefresh = tokens?.refresh_token !== undefined && !isStepUp;
     if (canRefresh && (await refresh(registered, tokens))) return;
-    const returned = await sendUser(registered, challenge);
+    const asked = scopeToAsk(registered, challenge, isStepUp ? (tokens?.scope ?? this.asked) : undefined);
+    const returned = await sendUser(registered, asked);
+    this.asked = asked;
     if (returned === undefined) {
       const next = 'Pass the URL at which the browser comes back to `finishAuthorization`, and connect again';
       throw new ConnectionError('unauthorized', `The user has to sign in. ${next}.`, { status: challenge.status });

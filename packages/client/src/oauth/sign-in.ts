@@ -51,18 +51,32 @@ export async function register(
 }
 
 /**
+ * The scopes to ask for (MCP, "Authorization", scope selection): those of the challenge, else those that the resource
+ * names, and with them those that the client has already, or else other calls would lose their permission.
+ * @param held the scopes of the token that does not suffice
+ */
+export function scopeToAsk(
+  { issuer, provider }: Registered,
+  challenge: Challenge | undefined,
+  held: string | undefined,
+): string | undefined {
+  const scope = challenge?.params['scope'] ?? (issuer.scopes.join(' ') || provider.clientMetadata.scope);
+  if (scope === undefined) return held;
+  return [...new Set(`${held ?? ''} ${scope}`.split(' '))].filter((each) => each !== '').join(' ');
+}
+
+/**
  * Sends the user to the issuer (RFC 6749, 4.1; RFC 7636; RFC 8707).
  * @returns the URL at which the browser came back; undefined if the provider doesn't wait for it
  */
 export async function sendUser(
   { issuer, provider, client }: Registered,
-  challenge: Challenge | undefined,
+  scope: string | undefined,
 ): Promise<{ readonly back: URL; readonly state: string | undefined } | undefined> {
   if (provider.redirectUrl === undefined) throw denied('The provider has no `redirectUrl` to come back to.');
   const verifier = randomBytes(32).toString('base64url');
   await provider.saveCodeVerifier(verifier);
   const state = await provider.state?.();
-  const scope = challenge?.params['scope'] ?? (issuer.scopes.join(' ') || provider.clientMetadata.scope);
   const url = new URL(issuer.authorizationEndpoint);
   const params = {
     response_type: 'code',

@@ -27,10 +27,7 @@ export class BrowserSignIn implements OAuthProvider {
   private port = 0;
   private verifier = '';
   private expected = '';
-  /** Resolves when a sign-in that has begun has brought tokens. It outlives the request that needs it. */
-  private pending: Promise<void> | undefined;
   private readonly ended = new AbortController();
-  private saved: () => void = () => {};
 
   constructor(
     server: URL,
@@ -88,7 +85,6 @@ export class BrowserSignIn implements OAuthProvider {
     const { client } = this;
     if (client === undefined) return;
     this.file.write({ issuer, client, port: this.port, tokens });
-    this.saved();
   }
 
   saveCodeVerifier(verifier: string): void {
@@ -110,24 +106,10 @@ export class BrowserSignIn implements OAuthProvider {
   async redirectToAuthorization(url: URL): Promise<URL> {
     const { loopback } = this;
     if (loopback === undefined) throw new ConnectionError('unauthorized', 'Nothing waits for the browser.');
-    this.pending = new Promise((resolve) => {
-      this.saved = resolve;
-    });
     say(`Sign in to go on:\n\n  ${url.href}\n`);
     if (this.usesBrowser && process.stderr.isTTY) openInBrowser(url.href);
     const back = loopback.back(this.expected);
     return await Promise.race([back, this.givenUp()]);
-  }
-
-  /**
-   * Waits for a sign-in that has taken longer than its request waited.
-   * @returns whether there was one, so that it is worth to begin again
-   */
-  async outlived(reason: unknown): Promise<boolean> {
-    if (this.pending === undefined || !(reason instanceof ConnectionError && reason.code === 'timeout')) return false;
-    say('Waiting for you to sign in.');
-    await Promise.race([this.pending, this.givenUp()]);
-    return true;
   }
 
   /** Stops waiting. */
