@@ -41,6 +41,8 @@ export function readEntry<K extends Kind>(kind: K, given: JsonObject, maxBytes: 
   if (typeof given[KEY[kind]] !== 'string') return { problem: `has no ${KEY[kind]}` };
   if (kind === 'tool' && !hasReadableSchema(given['inputSchema']))
     return { problem: 'has an input schema that clients can’t read' };
+  if (kind === 'tool' && isObject(given['execution']) && given['execution']['taskSupport'] === 'required')
+    return { problem: 'only runs as a task, which does not pass a proxy' };
   const checked = Object.entries(given).flatMap(([field, value]) => {
     const check = Object.hasOwn(OPTIONAL, field) ? OPTIONAL[field] : undefined;
     const kept = check === undefined ? value : check(value);

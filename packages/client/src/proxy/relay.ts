@@ -75,8 +75,21 @@ export class Relay {
     try {
       return await this.upstreams.request(ctx, request);
     } catch (error) {
-      throw error instanceof McpError ? named(error) : error;
+      throw error instanceof McpError ? this.passable(error, request.method) : error;
     }
+  }
+
+  /** The error for the client. An extension that it lacks would not pass, so it must not be told to declare one. */
+  private passable(error: McpError, method: string): Error {
+    const { code, data } = error;
+    const isMissing = code === FAILURES['missing-capability'].code && isObject(data);
+    if (!isMissing || !isObject(data['requiredCapabilities'])) return error;
+    // by name: the client's revision may have another code for it, or none
+    if (data['requiredCapabilities']['extensions'] === undefined) {
+      return new McpError('missing-capability', error.message, data);
+    }
+    const problem = `The server "${this.name}" wants an extension for this, such as tasks, and extensions do not pass a proxy.`;
+    return method === 'tools/call' ? new ToolError(problem) : new McpError('internal-error', problem);
   }
 
   private get invalid(): string {
@@ -91,16 +104,6 @@ export class Relay {
     const isUnknown = error.code === FAILURES['unknown-resource'].code;
     return new McpError(isUnknown ? 'unknown-resource' : error.code, message, placed);
   }
-}
-
-/** The same error by name, if the client's revision may have another code for it, or none. */
-function named(error: McpError): McpError {
-  const { code, message, data } = error;
-  if (!isObject(data)) return error;
-  if (code === FAILURES['missing-capability'].code && isObject(data['requiredCapabilities'])) {
-    return new McpError('missing-capability', message, data);
-  }
-  return error;
 }
 
 /** Whether a field of a result is a list of objects. */

@@ -81,6 +81,8 @@ type ListedMember = Member<'tool' | 'prompt' | 'resource'>;
 /** A compiled member. Its key is its name, URI or URI template. */
 export interface Plan<Entry> extends Listed<Entry> {
   readonly where: string;
+  /** Whether another server has written the entry. */
+  readonly isRelayed?: true;
 }
 
 /** The key of the method that sends the requests of `needInput`. A symbol, so that it isn't offered to handlers. */

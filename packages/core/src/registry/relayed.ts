@@ -18,6 +18,7 @@ type Relay<R> = (input: unknown, caller: Caller, args?: JsonObject) => R | Promi
 
 const placeOf = ({ cls, scopes = [], access, tags = [], host }: Provider, { kind, key }: RelayedRecord) => ({
   where: `${cls.name}.${key}`,
+  isRelayed: true as const,
   access,
   shown: host?.shown?.(key, kind),
   ...(tags.length > 0 && { tags }),

@@ -7,13 +7,16 @@ const isTodo = ({ entry: { description = '' } }: Described): boolean => /^\s*TOD
 
 /**
  * The warning for a server whose members lack descriptions, or still have those of a template; undefined if there is
- * nothing to warn of. Only tools need one: prompts and resources are chosen by people.
+ * nothing to warn of. Only tools need one: prompts and resources are chosen by people. Entries of other servers are
+ * theirs to describe.
  */
 export function undescribedWarning({ tools, prompts, resources, templates }: Registry): string | undefined {
-  const silent = [...tools.values()].filter(({ entry }) => (entry.description ?? '').trim() === '');
+  const silent = [...tools.values()].filter(
+    ({ entry, isRelayed }) => isRelayed !== true && (entry.description ?? '').trim() === '',
+  );
   const todo = [tools, prompts, resources, templates]
     .flatMap((plans: ReadonlyMap<string, Described>) => [...plans.values()])
-    .filter(isTodo);
+    .filter((plan) => plan.isRelayed !== true && isTodo(plan));
   const parts = [
     silent.length > 0 ? `no description: ${named(silent)}` : '',
     todo.length > 0 ? `a description that begins with TODO: ${named(todo)}` : '',

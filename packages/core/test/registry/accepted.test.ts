@@ -453,6 +453,16 @@ it('names a few of many members without a description (#23)', async () => {
   expect(warning).toMatch(/no description: addTool\.a, addTool\.b, .*addTool\.e and 2 more\./);
 });
 
+it('does not ask for descriptions of members of other servers', async () => {
+  process.env['NODE_ENV'] = 'development';
+  const { server, warnings: warned } = reporting({});
+  server.addMembers([{ kind: 'tool', key: 'a', entry: { name: 'a', inputSchema: { type: 'object' } } }], {
+    a: () => ({}),
+  });
+  await connect(server);
+  expect(warned).toEqual([]);
+});
+
 it('is silent about descriptions in production and in tests, and if all is described (#23)', async () => {
   for (const environment of ['production', 'test']) expect(await warnings(environment)).toEqual([]);
   class Described {

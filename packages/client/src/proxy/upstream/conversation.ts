@@ -39,6 +39,9 @@ const MAX_ROUNDS = 10;
 
 const MAX_QUESTIONS = 100;
 
+/** Keys that are none of those that servers give to questions without one. */
+const PLAIN = /^[\w-]+$/;
+
 /** The code of the error that asks the client to visit URLs and then to call again (MCP, "Elicitation"). */
 const URL_REQUIRED = -32042;
 
@@ -48,6 +51,8 @@ const URL_REQUIRED = -32042;
  */
 export class Conversation {
   private readonly owner: string | undefined;
+  /** The keys of questions so far: no two questions of a call may share one. */
+  private readonly keys = new Set<string>();
 
   constructor(
     private readonly ctx: Context,
@@ -145,7 +150,7 @@ export class Conversation {
     if (!isValid) throw new UpstreamFailure('invalid', name);
     const answers = asked.map(async ([key, { method, params = {} }]: [string, Question]) => {
       const question = forwarded({ method, params }, { source: name, declared });
-      return [key, await askClient(this.ctx, { ...question, key: `${name}.${round}.${key}` })] as const;
+      return [key, await askClient(this.ctx, { ...question, key: this.keyFor(key, round) })] as const;
     });
     const ended = await Promise.allSettled(answers);
     const failures = ended.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
@@ -153,6 +158,13 @@ export class Conversation {
     if (failure !== undefined) throw failure;
     const inputResponses = Object.fromEntries(await Promise.all(answers)) as JsonObject;
     return { inputResponses, ...(requestState !== undefined && { requestState }) };
+  }
+
+  /** The upstream's key of a question, if nothing else of the call has it, or may have it. */
+  private keyFor(key: string, round: number): string {
+    const isFree = PLAIN.test(key) && key !== '__proto__' && !this.keys.has(key);
+    this.keys.add(key);
+    return isFree ? key : `${this.parts.name}.${round}.${key}`;
   }
 }
 

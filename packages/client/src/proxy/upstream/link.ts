@@ -37,6 +37,7 @@ export interface LinkOptions {
 const LEVELS: readonly LogLevel[] = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
 
 const MAX_CALLS = 100;
+const TIMEOUT_MS = 60_000;
 
 /** One connection to the upstream, and the calls under way over it. */
 export class Link {
@@ -87,7 +88,7 @@ export class Link {
   async start(ctx: Context, { method, params }: UpstreamRequest, meta?: JsonObject): Promise<UpstreamCall> {
     const { name } = this.options.upstream;
     if (this.turns.isFull) throw new UpstreamFailure('busy', name);
-    const leave = await this.turns.take(ctx.signal);
+    const leave = await this.turn(ctx.signal);
     try {
       await this.raiseLevel(frontOf(ctx).logLevel);
       const parts = { source: name, declared: this.options.declared, clock: this.clock, visits: this.visits };
@@ -100,6 +101,23 @@ export class Link {
     } catch (error) {
       leave();
       throw error;
+    }
+  }
+
+  /** Waits for a turn. A call that waits for its user lets others wait for a while only. */
+  private async turn(signal: AbortSignal): Promise<() => void> {
+    if (!this.turns.isTaken) return await this.turns.take(signal);
+    const { timeoutMs = TIMEOUT_MS, name } = this.options.upstream;
+    let stop = () => {};
+    const hurry = () => {
+      for (const call of this.calls.values()) if (call.isAsking) call.cancel(new UpstreamFailure('lost', name));
+      stop = this.clock.after(timeoutMs, hurry);
+    };
+    stop = this.clock.after(timeoutMs, hurry);
+    try {
+      return await this.turns.take(signal);
+    } finally {
+      stop();
     }
   }
 

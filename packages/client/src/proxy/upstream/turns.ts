@@ -12,6 +12,11 @@ export class Turns {
     public isSerial: boolean,
   ) {}
 
+  /** Whether a call has to wait now. */
+  get isTaken(): boolean {
+    return this.isSerial && this.inside > 0;
+  }
+
   /** Whether no further call may even wait. */
   get isFull(): boolean {
     return this.inside + this.waiting.size >= this.max;
@@ -24,7 +29,7 @@ export class Turns {
    */
   async take(signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
-    if (this.isSerial && this.inside > 0) await this.wait(signal);
+    if (this.isTaken) await this.wait(signal);
     else this.inside += 1;
     let isOver = false;
     return () => {

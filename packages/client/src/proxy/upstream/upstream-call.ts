@@ -76,6 +76,11 @@ export class UpstreamCall {
     return Promise.allSettled([this.outcome]).then(() => undefined);
   }
 
+  /** Whether it waits for an answer of its user. */
+  get isAsking(): boolean {
+    return this.asked.size > 0;
+  }
+
   /** Shows a log message to the client in front. */
   hear({ method, params }: Notification): void {
     if (method !== 'notifications/message') return;
