@@ -68,10 +68,17 @@ function parsed(answer: ApiAnswer): unknown {
 /** Clients refuse messages that are nested deeper, and the result itself takes some levels. */
 const MAX_DEPTH = 56;
 
-const isDeep = (value: unknown, depth = 0): boolean =>
-  typeof value === 'object' &&
-  value !== null &&
-  (depth > MAX_DEPTH || Object.values(value).some((each) => isDeep(each, depth + 1)));
+/** Why a value can't be structured content, although it is JSON. */
+function flawOf(value: unknown, depth = 0): string | undefined {
+  if (typeof value === 'number' && !Number.isFinite(value)) return 'has a number that is too large';
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (depth > MAX_DEPTH) return `is nested deeper than ${MAX_DEPTH} levels`;
+  for (const part of Object.values(value)) {
+    const flaw = flawOf(part, depth + 1);
+    if (flaw !== undefined) return flaw;
+  }
+  return undefined;
+}
 
 const UNCHECKED = { path: '', expected: "can't be checked" };
 
@@ -103,7 +110,8 @@ export async function resultOf(
   if (schema === undefined) return { content: [blockOf(answer)] };
   if (answer.bytes.byteLength === 0) return unexpected(answer, 'is empty');
   const value = parsed(answer);
-  if (isDeep(value)) return unexpected(answer, `is nested deeper than ${MAX_DEPTH} levels`);
+  const flaw = flawOf(value);
+  if (flaw !== undefined) return unexpected(answer, flaw);
   if (value === undefined) {
     const isJson = JSON_TYPE.test(mediaTypeOf(answer.headers));
     return unexpected(answer, isJson ? 'is not valid JSON' : 'is not the JSON that the API promises');

@@ -133,10 +133,15 @@ export class SchemaConverter {
     return into;
   }
 
+  /** Some clients take what each object inherits for fields of a result. */
+  #isUsable(name: string): boolean {
+    return name !== '__proto__' && (this.direction === 'input' || !(name in Object.prototype));
+  }
+
   #properties(schema: JsonObject, into: Record<string, unknown>, depth: number): void {
     // `readOnly` fields are not sent, and `writeOnly` fields don't come back
     const hidden = this.direction === 'input' ? 'readOnly' : 'writeOnly';
-    const entries = entriesOf(schema['properties']).filter(([name]) => name !== '__proto__');
+    const entries = entriesOf(schema['properties']).filter(([name]) => this.#isUsable(name));
     const length = entries.reduce((sum, [name]) => sum + name.length, 0);
     if (entries.length > MAX_VALUES || length > this.#left) return void delete into['required'];
     this.#left -= length;
@@ -147,14 +152,15 @@ export class SchemaConverter {
     const kept = new Set(left.map(([name]) => name));
     const gone = new Set(entries.map(([name]) => name).filter((name) => !kept.has(name)));
     const { required } = into;
-    if (Array.isArray(required)) into['required'] = required.filter((name) => !gone.has(String(name)));
+    if (Array.isArray(required))
+      into['required'] = required.filter((name) => !gone.has(String(name)) && this.#isUsable(String(name)));
     const { additionalProperties: more } = schema;
     if (isObject(more)) into['additionalProperties'] = this.convert(more, depth + 1);
     // a field that an API adds later is no mistake of its answer
     if (typeof more === 'boolean' && this.direction === 'input') into['additionalProperties'] = more;
     const patterns = entriesOf(schema['patternProperties'])
       .slice(0, MAX_VALUES)
-      .filter(([pattern]) => isUsablePattern(pattern));
+      .filter(([pattern]) => isUsablePattern(pattern, this.direction));
     if (patterns.length > 0) {
       into['patternProperties'] = Object.fromEntries(
         patterns.map(([name, value]) => [name, this.convert(value, depth + 1)]),

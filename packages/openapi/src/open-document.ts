@@ -20,8 +20,10 @@ export interface OpenDocument {
 
 function whereOf(given: string | URL | object): string {
   if (typeof given !== 'string' && !(given instanceof URL)) return 'openapi(document)';
-  // a query may hold a key
-  return `openapi(${String(given).replace(/[?#].*$/, '')})`;
+  // a query may hold a key, and what is before the host a password
+  return `openapi(${String(given)
+    .replace(/[?#].*$/s, '')
+    .replace(/^(https?:\/\/)[^/]*@/i, '$1')})`;
 }
 
 /** @throws {Unreadable} for a version that isn't supported */

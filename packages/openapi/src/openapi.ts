@@ -14,6 +14,7 @@ import {
 import { type Operation, operationsOf } from './operation.js';
 import { namesOf } from './operation-names.js';
 import { canBeResource, resourceOf } from './resource-of.js';
+import { beginPatterns } from './schema-keywords.js';
 import { toolOf } from './tool-of.js';
 
 /** The ways to name an operation. */
@@ -75,6 +76,7 @@ function warnOfSecurity({ root, where, references }: OpenDocument, { headers, ba
 
 /** The members for the operations of a document. */
 function membersOf(document: OpenDocument, settings: Settings): { records: AddedMember[]; handlers: Handlers } {
+  beginPatterns();
   const { prefix = '', separator = '_' } = settings;
   const operations = selected(operationsOf(document), settings);
   const names = namesOf(operations, prefix === '' ? '' : prefix + separator);

@@ -64,6 +64,15 @@ const HINTS: OptionTypes<Hints> = {
   hidden: 'boolean',
 };
 
+/** Clients refuse a whole list for an annotation of another type. */
+const ANNOTATIONS: OptionTypes<NonNullable<OperationChanges['annotations']>> = {
+  title: 'string',
+  readOnlyHint: 'boolean',
+  destructiveHint: 'boolean',
+  idempotentHint: 'boolean',
+  openWorldHint: 'boolean',
+};
+
 const MAX_PARAMETERS = 500;
 
 function parameterOf(given: unknown, document: OpenDocument, where: string): Parameter {
@@ -132,6 +141,8 @@ function hintsOf(definition: JsonObject, where: string): Hints {
   const hints = definition['x-mcp'];
   if (hints === undefined) return {};
   requireOptions(`${where} (x-mcp)`, isObject(hints) ? hints : { hidden: hints }, HINTS);
+  const annotations = own(hints, 'annotations');
+  if (annotations !== undefined) requireOptions(`${where} (x-mcp.annotations)`, annotations, ANNOTATIONS);
   return hints as Hints;
 }
 

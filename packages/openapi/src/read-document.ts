@@ -40,6 +40,8 @@ async function readBounded(body: AsyncIterable<Uint8Array> | null): Promise<stri
 }
 
 async function download(url: URL, redirect: Redirect): Promise<string> {
+  if (url.username !== '' || url.password !== '')
+    throw new Unreadable('has a user and password in its URL. Remove them');
   try {
     const accept = 'application/json, application/yaml, */*;q=0.5';
     const response = await fetch(url, { redirect, headers: { accept }, signal: AbortSignal.timeout(DOWNLOAD_MS) });

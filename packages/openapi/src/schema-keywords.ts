@@ -27,12 +27,31 @@ function type(value: unknown): unknown {
 const judged = new Map<string, boolean>();
 const MAX_JUDGED = 10_000;
 const MAX_PATTERN = 1000;
-/** Judging a hostile pattern takes up to a second. After this time in all, patterns are left to the API. */
+/** Judging a hostile pattern takes up to a second. After this time, those of the document are left to the API. */
 const MAX_SPENT_MS = 3000;
 let spentMs = 0;
 
-/** Whether a pattern can be checked: it is a regular expression, and takes no exponential time. */
-export function isUsablePattern(pattern: string): boolean {
+/** Begins a document: the time for the patterns of the last one does not count. */
+export function beginPatterns(): void {
+  spentMs = 0;
+}
+
+/**
+ * Whether a pattern can be checked: it is a regular expression, and takes no exponential time. Clients compile those of
+ * outputs, and many refuse a whole list for one that is not strict.
+ */
+export const isUsablePattern = (pattern: string, direction: 'input' | 'output'): boolean =>
+  (direction === 'input' || isStrict(pattern)) && isSafePattern(pattern);
+
+function isStrict(pattern: string): boolean {
+  try {
+    return new RegExp(pattern, 'u').source !== '';
+  } catch {
+    return false;
+  }
+}
+
+function isSafePattern(pattern: string): boolean {
   const known = judged.get(pattern);
   if (known !== undefined) return known;
   let isUsable = pattern.length <= MAX_PATTERN && spentMs < MAX_SPENT_MS;
@@ -48,7 +67,7 @@ export function isUsablePattern(pattern: string): boolean {
   return isUsable;
 }
 
-const pattern: Read = (value) => (typeof value === 'string' && isUsablePattern(value) ? value : undefined);
+const pattern: Read = (value) => (typeof value === 'string' && isSafePattern(value) ? value : undefined);
 
 /** Formats that the check of inputs knows, and some that tell models more than it. Others may mean anything. */
 const FORMATS = new Set(

@@ -121,6 +121,32 @@ describe('a hostile document', () => {
   });
 });
 
+describe('a hostile list', () => {
+  it('is one that the official client reads', async () => {
+    const schemas = {
+      Loose: { type: 'object', patternProperties: { '[\\w-a]': {}, '^b$': {} } },
+      Inherited: { type: 'object', properties: { constructor: { type: 'string' } }, required: ['toString'] },
+    };
+    const paths = Object.fromEntries(
+      Object.entries(schemas).map(([name, schema]) => [
+        `/${name}`,
+        { get: { operationId: name, ...answering(schema) } },
+      ]),
+    );
+    const client = await serve(documentOf(paths), { baseUrl: 'http://127.0.0.1:1', validate: false });
+    const [loose, inherited] = (await client.listTools()).map(({ outputSchema }) => outputSchema);
+    expect(loose?.['patternProperties']).toEqual({ '^b$': {} });
+    expect(inherited).toEqual({ type: 'object', properties: {} });
+  });
+
+  it('has no annotation of another type', async () => {
+    const document = operationOf({ 'x-mcp': { annotations: { readOnlyHint: 'yes' } } });
+    await expect(serve(document, { baseUrl: 'http://127.0.0.1:1', validate: false })).rejects.toThrow(
+      /GET \/things \(x-mcp\.annotations\): `readOnlyHint`/,
+    );
+  });
+});
+
 describe('a hostile argument', () => {
   it('leads nowhere else by escapes that only some servers decode', async () => {
     const document = operationOf({ parameters: [parameter('id', 'path')] }, '/things/{id}');
@@ -131,6 +157,12 @@ describe('a hostile argument', () => {
 });
 
 describe('a hostile answer', () => {
+  it('that has a number without a value is an error that says so', async () => {
+    const api = await startApi(() => ({ headers: { 'content-type': 'application/json' }, body: '{"a":1e999}' }));
+    const client = await serve(operationOf(answering({ type: 'object' })), { baseUrl: api.url, validate: false });
+    expect(textOf(await client.callTool('op'))).toContain('But the answer has a number that is too large');
+  });
+
   it('that is nested too deep is an error that says so', async () => {
     const api = await startApi(() => ({
       headers: { 'content-type': 'application/json' },
@@ -141,4 +173,11 @@ describe('a hostile answer', () => {
     expect(result.isError).toBe(true);
     expect(textOf(result)).toContain("so don't repeat it. But the answer is nested deeper than 56 levels");
   });
+});
+
+it('The URL of a document shows no password in an error', async () => {
+  const options = { baseUrl: 'http://127.0.0.1:1' };
+  const error = await serve('http://me:secret@127.0.0.1:1/api.yaml?key=secret', options).catch(String);
+  expect(error).toContain('openapi(http://127.0.0.1:1/api.yaml): `document` has a user and password in its URL');
+  expect(error).not.toContain('secret');
 });
