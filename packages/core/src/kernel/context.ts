@@ -30,7 +30,7 @@ import type { ElicitResult, ElicitUrlResult, SampleResult } from './questions.js
 import { SessionVisibility } from './session-visibility.js';
 import { effectKey, sleep } from './effect-steps.js';
 
-/** The key of the request behind a context. A symbol, so that it isn't offered to handlers. */
+/** The key of the method that returns the request behind a context. A symbol, so that it isn't offered to handlers. */
 export const EXCHANGE: unique symbol = Symbol('exchange');
 
 /** The key of the method that asks a question as it is. A symbol, so that it isn't offered to handlers. */
@@ -71,7 +71,8 @@ export class Context {
     this.#state = first ?? undefined;
   }
 
-  get [EXCHANGE](): Exchange {
+  // a method: loggers that read getters would log the credentials of the caller
+  [EXCHANGE](): Exchange {
     return this.#exchange;
   }
 

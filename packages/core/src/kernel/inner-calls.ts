@@ -142,7 +142,7 @@ class ServerCalls implements InnerCalls {
   }
 
   run<R extends object>(call: InnerCall, run: (caller: Caller) => R | Promise<R>): R | Promise<R> {
-    const outer = (call.caller as Context)[EXCHANGE];
+    const outer = (call.caller as Context)[EXCHANGE]();
     const { observers } = this;
     if (observers !== undefined) {
       const work = new InnerWork(this, { call, outer }, (exchange) => this.pass(this.within(call, exchange), run));

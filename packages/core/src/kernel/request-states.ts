@@ -67,7 +67,7 @@ export class MemorySingleUse implements SingleUse {
  * interceptor doesn't use up its state, so the client can retry.
  */
 export const claimState: Interceptor = async ({ ctx }, next) => {
-  const { peer, signal } = ctx[EXCHANGE];
+  const { peer, signal } = ctx[EXCHANGE]();
   await peer.claim?.();
   signal.throwIfAborted();
   return await next();

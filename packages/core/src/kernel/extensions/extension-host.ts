@@ -45,7 +45,7 @@ const guardsOf = ({ access, need }: ToolPlan): readonly Condition[] => [
 function mayCall(plan: ToolPlan | undefined, ctx: Context, server: ClusterServer): boolean | Promise<boolean> {
   if (plan === undefined) return true;
   // what the transport requires of every request, the request has met
-  const reader: Reader = { ...readerOf(ctx[EXCHANGE]), authorization: undefined };
+  const reader: Reader = { ...readerOf(ctx[EXCHANGE]()), authorization: undefined };
   return meetsAll(guardsOf(plan), reader, (error) => server.report(error));
 }
 

@@ -21,7 +21,7 @@ export interface Front {
  * The client that sent the request of a context.
  */
 export function frontOf(ctx: Context): Front {
-  const exchange = ctx[EXCHANGE];
+  const exchange = ctx[EXCHANGE]();
   const { peer } = exchange;
   return {
     asksInRounds: peer.endRound !== undefined,
