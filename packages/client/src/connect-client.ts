@@ -8,6 +8,7 @@ import type { Listener } from './listener.js';
 import { Subscriptions } from './listening.js';
 import { negotiate } from './negotiate.js';
 import { type ClientOptions, requireClientOptions } from './options.js';
+import { onAbort } from './on-abort.js';
 import { answer, capabilitiesOf } from './questions.js';
 import { type ConnectTarget, wayTo } from './target.js';
 
@@ -32,6 +33,19 @@ const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
  * ```
  */
 export async function connectClient(target: ConnectTarget, options: ClientOptions = {}): Promise<Client> {
+  return await connectUntil(undefined, target, options);
+}
+
+/**
+ * Connects, unless a signal aborts before the server has answered.
+ * @throws {unknown} as `connectClient`, or the reason of the signal
+ */
+export async function connectUntil(
+  signal: AbortSignal | undefined,
+  target: ConnectTarget,
+  options: ClientOptions,
+): Promise<Client> {
+  signal?.throwIfAborted();
   const where = 'connectClient';
   requireClientOptions(where, options);
   const { maxMessageBytes = MAX_MESSAGE_BYTES, clientInfo = CLIENT_INFO, principal } = options;
@@ -43,7 +57,11 @@ export async function connectClient(target: ConnectTarget, options: ClientOption
   const ending = new Ending(subscriptions, onClose);
   const listener = listenerOf(options, callbacks, { subscriptions, ending });
   const client = { clientInfo, capabilities: capabilitiesOf(options, options.capabilities) };
-  const negotiated = await negotiate({ way, revision: options.revision, client, listener });
+  // ends with the negotiation: the signal may outlive many connections
+  const attempt = new AbortController();
+  const off = onAbort(signal, () => attempt.abort(signal?.reason));
+  const plan = { way, revision: options.revision, client, listener, signal: attempt.signal };
+  const negotiated = await negotiate(plan).finally(off);
   subscriptions.attach(negotiated.connection);
   ending.matters(negotiated.connection);
   return new Client({ ...negotiated, subscriptions, closed: ending.closed });

@@ -21,6 +21,8 @@ export interface Plan {
   readonly revision: string | undefined;
   readonly client: Pick<Identity, 'capabilities' | 'clientInfo'>;
   readonly listener: Listener;
+  /** Gives up when it aborts. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** An open connection, and what the server has said of itself. */
@@ -57,11 +59,16 @@ export async function negotiate(plan: Plan): Promise<Negotiated> {
   return await inSession(plan, await openWith(plan, plan.way.open));
 }
 
-const openWith = async ({ client, listener, revision }: Plan, open: OpenCarrier): Promise<Connection> => {
+async function openWith({ client, listener, revision, signal }: Plan, open: OpenCarrier): Promise<Connection> {
+  signal?.throwIfAborted();
   const spoken = revision ?? newestOf('stateless').id;
   const era = revisionOf(spoken)?.era ?? 'stateless';
-  return await new Connection({ era, revision: spoken, ...client }, listener).start(open);
-};
+  const connection = await new Connection({ era, revision: spoken, ...client }, listener).start(open);
+  // a server that never answers must not delay whoever gives up
+  if (signal?.aborted) await connection.close();
+  else signal?.addEventListener('abort', () => void connection.close(), { once: true });
+  return connection;
+}
 
 /** @returns undefined if the server speaks no stateless revision */
 async function discover(connection: Connection, { way, revision, listener }: Plan): Promise<Introduction | undefined> {

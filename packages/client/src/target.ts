@@ -85,6 +85,13 @@ function chosen(target: ConnectTarget, options: WayOptions, where: string): Way 
   return { kind: 'memory', open: overMemory(target, options.principal) };
 }
 
+/** @throws {DecorumError} `DECORUM_INVALID_OPTION` if it is no target */
+export function requireTarget(where: string, target: ConnectTarget): void {
+  if (typeof target === 'string' || target instanceof URL) urlOf(target, where);
+  else if (isProgram(target)) requireOptions(where, target, PROGRAM);
+  else hostOf(target, where);
+}
+
 const isProgram = (target: object): target is Program =>
   isObject(target) && 'command' in target && typeof target['command'] === 'string';
 

@@ -36,6 +36,7 @@ export class AttachedProxy {
   /** Whether each caller has lists of its own. */
   private readonly isPersonal: boolean;
   private isDown = false;
+  private isClosed = false;
   /** Called once the lists have been read for the first time. */
   private ready = () => {};
 
@@ -75,7 +76,10 @@ export class AttachedProxy {
   /** Connects. The server starts without the upstream if that takes too long, or fails. */
   async start(): Promise<void> {
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, START_MS).unref();
+      const timer = setTimeout(() => {
+        this.warn(`has not answered within ${START_MS} ms, and the server starts without it`);
+        resolve();
+      }, START_MS).unref();
       this.ready = () => {
         clearTimeout(timer);
         resolve();
@@ -91,6 +95,7 @@ export class AttachedProxy {
   }
 
   async close(): Promise<void> {
+    this.isClosed = true;
     this.lists.closed({ isEmptied: false });
     this.followed.closed();
     await this.upstreams.close();
@@ -126,7 +131,7 @@ export class AttachedProxy {
   }
 
   private down(problem: string): void {
-    if (!this.isDown) this.warn(problem);
+    if (!this.isDown && !this.isClosed) this.warn(problem);
     this.isDown = true;
   }
 

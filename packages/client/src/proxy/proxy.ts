@@ -1,7 +1,7 @@
 import type { McpServer } from '@decorum/core';
 import { ATTACH, type MemberSource } from '@decorum/core/plugin';
 
-import type { ConnectTarget } from '../target.js';
+import { type ConnectTarget, requireTarget } from '../target.js';
 import { AttachedProxy } from './attached-proxy.js';
 import { type ProxyOptions, requireProxyOptions, takenBy } from './proxy-options.js';
 import { proxyName } from './target-name.js';
@@ -26,6 +26,7 @@ import { proxyName } from './target-name.js';
  */
 export function proxy(target: ConnectTarget, options: ProxyOptions = {}): MemberSource {
   const where = proxyName(target);
+  requireTarget(where, target);
   requireProxyOptions(where, target, options);
   const taken = takenBy(where, options);
   let attached: AttachedProxy | undefined;

@@ -63,6 +63,17 @@ it('a program that can not be started, and one that ends at once, are not availa
   }
 });
 
+it('a program that never answers does not delay the end of the server', async () => {
+  const silent = { command: process.execPath, args: ['-e', 'console.error(1); process.stdin.resume()'] };
+  let begin = () => {};
+  const begun = new Promise<void>((resolve) => (begin = resolve));
+  const opening = new Front(silent, { onStderr: () => begin() });
+  const own = opening.upstreams.own().catch((error: unknown) => error);
+  await begun;
+  await opening.upstreams.close();
+  expect(await own).toMatchObject({ code: 'closed' });
+});
+
 it('an answer that is too large, or too late, is told by name', async () => {
   const front = new Front((await Listener.start()).url, { maxMessageBytes: 10_000, timeoutMs: 100 });
   const client = await front.client();

@@ -109,6 +109,10 @@ describe.each(revisions)('behind a proxy, a client of %s', (revision) => {
   });
 });
 
+it.each(['127.0.0.1:3000/mcp', 'server.js', 'ftp://example.com/mcp'])('refuses %s, which is no URL', (target) => {
+  expect(() => proxy(target)).toThrow('which is not a URL');
+});
+
 it('leaves names and URIs as they are without a prefix', async () => {
   const behind = await behindProxy({ options: {} });
   expect((await behind.listTools()).map(({ name }) => name)).toEqual(['locate']);

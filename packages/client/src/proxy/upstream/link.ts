@@ -2,7 +2,7 @@ import { type ClientCapabilities, type Context, type JsonObject, type LogLevel, 
 import { FAILURES, frontOf } from '@decorum/core/internal';
 
 import type { Client } from '../../client.js';
-import { connectClient } from '../../connect-client.js';
+import { connectUntil } from '../../connect-client.js';
 import type { Question, QuestionHandlers } from '../../questions.js';
 import type { AskingCall, Notification, RequestOptions } from '../../request.js';
 import { type UpstreamClock, SYSTEM_CLOCK } from './clock.js';
@@ -32,6 +32,8 @@ export interface LinkOptions {
   readonly notified?: (notification: Notification) => void;
   /** Told of the end of a visit, by the id that the client in front knows. */
   readonly completed: (elicitationId: string) => void;
+  /** Gives up while it is being opened. */
+  readonly signal: AbortSignal;
 }
 
 const LEVELS: readonly LogLevel[] = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
@@ -59,7 +61,7 @@ export class Link {
   static async open(options: LinkOptions): Promise<Link> {
     const link = new Link(options);
     const { target, revision, timeoutMs, maxMessageBytes, onStderr } = options.upstream;
-    link.client = await connectClient(target, {
+    link.client = await connectUntil(options.signal, target, {
       ...(options.headers && { headers: options.headers }),
       ...(onStderr && { onStderr }),
       ...link.handlers(),

@@ -2,6 +2,7 @@ import { type ClientCapabilities, type Context, type JsonObject, McpError } from
 import { frontOf } from '@decorum/core/internal';
 
 import type { Client } from '../../client.js';
+import { ConnectionError } from '../../connection-error.js';
 import type { Notification } from '../../request.js';
 import { Backoff } from './backoff.js';
 import { Callers, type Place, statelessPlace } from './callers.js';
@@ -51,7 +52,7 @@ export class Upstreams {
   private readonly listeners = new Set<(event: UpstreamEvent) => void>();
   /** Whether the upstream has no sessions, once that is known. */
   private isStateless: boolean | undefined;
-  private isClosed = false;
+  private readonly closing = new AbortController();
 
   constructor(private readonly options: UpstreamOptions) {
     const { name, target, clock = SYSTEM_CLOCK, idleMs = IDLE_MS, holdMs = HOLD_MS, maxHeld = MAX_HELD } = options;
@@ -123,7 +124,7 @@ export class Upstreams {
 
   /** Ends all connections, and the programs at the other end. */
   async close(): Promise<void> {
-    this.isClosed = true;
+    this.closing.abort(new ConnectionError('closed', 'The proxy is closed.'));
     this.held.close();
     await Promise.all([this.ownConnection.close(), this.pool.close()]);
   }
@@ -187,7 +188,7 @@ export class Upstreams {
   private async leaseAt(place: Place, how: Pick<LinkOptions, 'headers' | 'declared'>): Promise<Lease> {
     const { key, isShared, isOnce } = place;
     const open = async () => {
-      if (this.isClosed || !this.backoff.mayTry) throw new UpstreamFailure('down', this.options.name);
+      if (this.closing.signal.aborted || !this.backoff.mayTry) throw new UpstreamFailure('down', this.options.name);
       return await this.open({ ...how, isShared });
     };
     return await this.pool.lease(key, open, { isOnce });
@@ -203,7 +204,8 @@ export class Upstreams {
   private async open(how: Pick<LinkOptions, 'headers' | 'declared' | 'isShared' | 'notified'>): Promise<Link> {
     const completed = (elicitationId: string) => this.emit({ kind: 'elicitation-complete', elicitationId });
     try {
-      const link = await Link.open({ ...how, upstream: this.options, completed });
+      const { signal } = this.closing;
+      const link = await Link.open({ ...how, upstream: this.options, completed, signal });
       this.isStateless ??= link.isStateless;
       this.backoff.succeeded();
       this.ownConnection.wake();
