@@ -12,7 +12,8 @@ import type {
   ResourceTemplate,
   Tool,
 } from './protocol/model.js';
-import { type LiveKind, type LiveParts, LiveProvider, type Lives, type Sought } from './registry/live-provider.js';
+import type { LiveKind, Sought } from './registry/live-members.js';
+import { type LiveParts, LiveProvider, type Lives } from './registry/live-provider.js';
 import type { Registry } from './registry/registry.js';
 
 type LiveResult = CallToolResult | GetPromptResult | ReadResourceResult;
@@ -47,9 +48,6 @@ export interface LiveSource {
 
 const KINDS: readonly unknown[] = ['tool', 'prompt', 'resource', 'template'] satisfies readonly LiveKind[];
 
-/** The lists of the kinds of members. */
-const LISTS = { tool: 'tools', prompt: 'prompts', resource: 'resources', template: 'resources' } as const;
-
 /** @throws {DecorumError} `DECORUM_INVALID_OPTION` for anything but a live source */
 function requireLive(source: unknown, where: string): asserts source is Lives {
   const { kinds, list, find } = (source ?? {}) as Readonly<Record<string, unknown>>;
@@ -61,7 +59,7 @@ function requireLive(source: unknown, where: string): asserts source is Lives {
 
 /**
  * Adds a live source.
- * @returns a function that removes it
+ * @returns a function that removes it. Call it once
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
 export function serveLive(
@@ -71,13 +69,5 @@ export function serveLive(
 ): () => void {
   requireLive(source, parts.provider.cls.name);
   const live = new LiveProvider({ ...parts, source });
-  const lists = [...new Set(live.kinds.map((kind) => LISTS[kind]))];
-  for (const each of [...lists, ...(parts.provider.offers ?? [])]) registry.offered.add(each);
-  registry.live = [...registry.live, live];
-  registry.changed(lists, new Map());
-  return () => {
-    if (!registry.live.includes(live)) return;
-    registry.live = registry.live.filter((each) => each !== live);
-    registry.changed(lists, new Map());
-  };
+  return registry.addLive(live, parts.provider.offers);
 }

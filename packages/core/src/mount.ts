@@ -13,11 +13,12 @@ import { announce, MOUNTABLE, type MountableServer, type Outer } from './mountab
 import { startupError } from './protocol/errors.js';
 import type { Access } from './protocol/wire.js';
 import { MountedMembers } from './registry/mounted-members.js';
-import { placedUri } from './registry/placed-uri.js';
+import { isTaken } from './registry/lists.js';
+import { originalUri, placedUri } from './registry/placed-uri.js';
+import type { Registry } from './registry/registry.js';
 import { requireScopes } from './registry/plan.js';
 import type { Registration } from './registration.js';
 import type { Changes } from './registry/change.js';
-import type { CompiledMembers } from './registry/compiled-members.js';
 import { requireTags } from './registry/tags.js';
 import { requireTransform, Transforms } from './registry/transforms.js';
 import type { Transform } from './transform.js';
@@ -103,36 +104,30 @@ function attach(server: MountableServer, outer: MountableServer, options: Place)
   const place = placeOf(server, options);
   const mounted = membersOf(server, outer, place);
   warnOfExtensions(server, outer);
-  const removals = new Set<() => void>();
-  const add = (members: CompiledMembers, transforms = new Transforms(place, own.extended)) => {
-    const remove = own.registry.addCompiled(mounted.of(members), transforms);
-    const removeOnce = () => {
-      if (removals.delete(removeOnce)) remove();
-    };
-    removals.add(removeOnce);
-    return removeOnce;
-  };
   const transforms = new Transforms(place, own.extended);
-  const remove = add(inner.registry.members, transforms);
-  requireKnown(transforms, remove);
-  const follow = (members: CompiledMembers) => add(members);
-  inner.registry.followers.add(follow);
+  const follow = () =>
+    inner.registry.following.join((members) => own.registry.addCompiled(mounted.of(members), transforms));
+  let unfollow = follow();
+  // callers may have members of that name
+  if (inner.registry.live.length === 0) requireKnown(transforms, unfollow);
   const link: Outer = { server: outer, publish: (change) => announce(own, moved(change, place)) };
   inner.outers.add(link);
-  const removeAll = () => {
-    for (const each of removals) each();
-  };
-  const opening = openingOf(server, () => {
+  const unserve = inner.events.sources.serve(own.events.sources, (uri) => originalUri(uri, place));
+  const stopped = () => {
     mounted.isClosed = true;
-    removeAll();
-    add(inner.registry.members);
-  });
+    unfollow();
+    unfollow = follow();
+  };
+  const end = (isKept: boolean) => {
+    unfollow(isKept);
+    inner.outers.delete(link);
+    unserve();
+  };
+  const opening = openingOf(server, { stopped, closed: () => end(true) });
   own.hooks.add(opening);
   return {
     remove() {
-      inner.registry.followers.delete(follow);
-      inner.outers.delete(link);
-      removeAll();
+      end(false);
       own.hooks.remove(opening);
     },
   };
@@ -150,10 +145,22 @@ function membersOf(server: MountableServer, outer: MountableServer, place: Retur
       requireExtensions(server, outer, { tool: tool.name, options: given });
       return own.extended.extrasOf(tool, given);
     },
-    hasResources: () => inner.registry.resources.size + inner.registry.templates.size > 0,
-    serves: (uri) => inner.registry.match(uri) !== undefined,
+    live: {
+      transforms: place.transform && new Transforms(place, undefined),
+      isTaken: (kind, key) => isTaken(inner.registry, kind, key),
+      serves: (uri) => inner.registry.match(uri) !== undefined,
+      report: ({ message }) => own.reporter.warn({}, message),
+    },
+    guarded: (member) => inner.registry.tags.guarded(member),
+    hasResources: () => inner.registry.resources.size + inner.registry.templates.size + inner.registry.live.length > 0,
+    serves: (uri) => servesLink(inner.registry, uri),
   });
 }
+
+/** Whether a server serves a URI of a result. A link to a web page is none of a live source. */
+const servesLink = (registry: Registry, uri: string): boolean =>
+  registry.match(uri) !== undefined ||
+  (!/^(?:https?|data|cid):/i.test(uri) && registry.live.some((source) => source.owns(uri)));
 
 /** Where the members go, and what changes of them. */
 function placeOf({ info }: MountableServer, { prefix = '', separator = '_', uriPrefix, ...options }: Place) {
@@ -191,11 +198,12 @@ function moved(change: Change, place: Parameters<typeof placedUri>[1]): Change {
 
 /**
  * Opens a server for as long as another one serves its members, and closes it unless something else is open on it.
- * @param stop called if the server closes before
+ * @param on.stopped called if the server closes before
+ * @param on.closed called once the other one has closed
  */
-function openingOf(server: MountableServer, stop: () => void) {
+function openingOf(server: MountableServer, on: { readonly stopped: () => void; readonly closed: () => void }) {
   const { port, transports } = server[MOUNTABLE];
-  const transport = { stop, close() {} };
+  const transport = { stop: on.stopped, close() {} };
   let opening: Promise<unknown> | undefined;
   return {
     // errors name it
@@ -205,6 +213,7 @@ function openingOf(server: MountableServer, stop: () => void) {
       await opening;
     },
     async onClose() {
+      on.closed();
       await Promise.allSettled([opening]);
       port.detach(transport);
       if (transports.isIdle) await server.close();

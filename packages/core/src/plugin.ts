@@ -36,7 +36,7 @@ export { startupError } from './protocol/errors.js';
 export { ATTACH } from './source.js';
 export type { AddedMember, AddMembersOptions, Handlers } from './added-members.js';
 export type { LiveMember, LiveSource } from './live-source.js';
-export type { LiveKind, Sought } from './registry/live-provider.js';
+export type { LiveKind, Sought } from './registry/live-members.js';
 export type { RelayedRecord } from './metadata/records.js';
 export type { Offered } from './registry/plan.js';
 export { originalUri, placedUri, type UriPlace } from './registry/placed-uri.js';

@@ -136,7 +136,7 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
     if (hiding !== undefined) throw startupError('DECORUM_RESERVED_MEMBER', `${cls.name}.${hiding.key}`);
     if (members.length > 0) this.#addProvider({ cls, instance: this, prefix: '', uriPrefix: '' });
     else this.#hooks.add(this as Lifecycle);
-    for (const provider of options.providers ?? []) this.addProvider(provider);
+    this.#addAll(options.providers ?? []);
     (globalThis as { [CREATED]?: (server: unknown) => void })[CREATED]?.(this);
   }
 
@@ -196,7 +196,7 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
     const provider = addedMembers([], {}, options);
     const report = provider.onInvalid ?? (({ message }: Error) => this.#reporter.warn({}, message));
     const host = (each: Provider) => hostedProvider(each, this.#host);
-    return { remove: serveLive(this.#registry, source, { provider, host, report }) };
+    return removedOnce(serveLive(this.#registry, source, { provider, host, report }));
   }
 
   /** Adds a function as a tool, with a schema for its input and one for its output. */
@@ -262,6 +262,17 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
 
   #warnOfTags(hidden: readonly string[] = []): void {
     for (const warning of misspeltTags(hidden, this.#registry)) this.#reporter.warn({}, warning);
+  }
+
+  /** Adds providers, or none: a mounted server must not follow a server that was never created. */
+  #addAll(providers: readonly ProviderSource[]): void {
+    const added: Registration[] = [];
+    try {
+      for (const provider of providers) added.push(this.addProvider(provider));
+    } catch (error) {
+      for (const { remove } of added) remove();
+      throw error;
+    }
   }
 
   #attach(source: SourceDefinition<object>): Registration {

@@ -5,7 +5,7 @@ import type { Exchange } from '../protocol/exchange.js';
 import { MAX_KEPT_CHARS } from '../protocol/limits.js';
 import { BASE, denialOf, type Need, OPEN } from '../protocol/scopes.js';
 import type { Wire } from '../protocol/wire.js';
-import type { Sought } from '../registry/live-provider.js';
+import type { Sought } from '../registry/live-members.js';
 import type { Listed } from '../registry/page.js';
 import type { Registry } from '../registry/registry.js';
 import { isAdmitted } from './admission.js';

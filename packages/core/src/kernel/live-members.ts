@@ -3,7 +3,8 @@ import { andThen } from '@decorum/schema/internal';
 import type { Exchange } from '../protocol/exchange.js';
 import { Listing } from '../registry/listing.js';
 import type { Listed } from '../registry/page.js';
-import type { LiveKind, Sought } from '../registry/live-provider.js';
+import type { LiveKind, Sought } from '../registry/live-members.js';
+import { isTaken } from '../registry/lists.js';
 import type { Registry, ResourceMatch } from '../registry/registry.js';
 import type { AnyPlan } from '../registry/transformed.js';
 import { admission } from './admission.js';
@@ -72,10 +73,6 @@ export function resourceAt(
 /** Whether a list has members of live sources. */
 export const isLiveList = (kind: LiveKind, { live }: Registry): boolean =>
   live.some(({ kinds }) => kinds.includes(kind));
-
-/** Whether a provider has a name, URI or template. */
-const isTaken = ({ tools, prompts, resources, templates }: Registry, kind: LiveKind, key: string): boolean =>
-  ({ tool: tools, prompt: prompts, resource: resources, template: templates })[kind].has(key);
 
 /** Appends what live sources have for a caller to what the caller sees of a list. Names that are taken are left out. */
 export async function withLive<T>(

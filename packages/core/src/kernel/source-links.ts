@@ -15,6 +15,7 @@ const REVIEW_MS = 1000;
 export class SourceLinks {
   private readonly followers = new Set<Follower>();
   private readonly texts: (() => string | undefined)[] = [];
+  private readonly outer = new Set<() => Iterable<string>>();
   private timer: NodeJS.Timeout | undefined;
 
   /**
@@ -29,6 +30,32 @@ export class SourceLinks {
   /** Adds a source that wants to know which resources clients follow. */
   join(follower: Follower): void {
     this.followers.add(follower);
+  }
+
+  /**
+   * Serves the clients of a server that mounts this one, too.
+   * @param own this server's URI for one of that server; undefined for URIs of other members
+   * @returns a function that ends that
+   */
+  serve(outer: SourceLinks, own: (uri: string) => string | undefined): () => void {
+    const ownOf = (uri: string) => own(uri) ?? [];
+    const followed = () => [...outer.allFollowed()].flatMap(ownOf);
+    const follower = {
+      follow: async (uri: string) => await this.follow([uri].flatMap(ownOf)),
+      review: () => this.review(),
+    };
+    this.outer.add(followed);
+    outer.join(follower);
+    return () => {
+      this.outer.delete(followed);
+      outer.followers.delete(follower);
+      this.review();
+    };
+  }
+
+  private *allFollowed(): Generator<string, void, void> {
+    yield* this.followed();
+    for (const followed of this.outer) yield* followed();
   }
 
   /** Adds a text to the server's instructions. It is asked for each time. */
@@ -63,7 +90,7 @@ export class SourceLinks {
     if (this.followers.size === 0) return;
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
-      const followed = new Set(this.followed());
+      const followed = new Set(this.allFollowed());
       for (const follower of this.followers) attempt(() => follower.review((uri) => followed.has(uri)), this.report);
     }, REVIEW_MS).unref();
   }

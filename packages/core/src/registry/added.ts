@@ -1,5 +1,6 @@
 import type { Completable } from './completion-plan.js';
 import { duplicate } from './duplicate.js';
+import type { LiveMembers } from './live-members.js';
 import type { Plan } from './plan.js';
 import type { Transforms } from './transforms.js';
 
@@ -10,6 +11,7 @@ export type ListName = 'tools' | 'prompts' | 'resources';
 export interface Added {
   readonly undo: (() => void)[];
   readonly plans: { readonly list: ListName; readonly plan: Plan<unknown> }[];
+  readonly live: LiveMembers[];
   /** By member name, for the provider's completions. */
   readonly completable: Map<string, Completable>;
   /** Whether no class declares the members. */

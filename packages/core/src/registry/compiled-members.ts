@@ -1,3 +1,4 @@
+import type { LiveMembers } from './live-members.js';
 import type { Offered } from './plan.js';
 import type { PromptPlan } from './prompt-plan.js';
 import type { ResourcePlan, TemplatePlan } from './resource-plan.js';
@@ -8,6 +9,8 @@ export interface CompiledMembers {
   readonly tools: readonly ToolPlan[];
   readonly prompts: readonly PromptPlan[];
   readonly resources: readonly (ResourcePlan | TemplatePlan)[];
+  /** Sources of members that depend on the caller. */
+  readonly live: readonly LiveMembers[];
   /** What to declare even while there is no such member. */
   readonly offers: readonly Offered[];
 }

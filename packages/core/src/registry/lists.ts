@@ -1,4 +1,5 @@
 import { Listing } from './listing.js';
+import type { LiveKind } from './live-members.js';
 import type { PromptPlan } from './prompt-plan.js';
 import type { ResourcePlan, TemplatePlan } from './resource-plan.js';
 import type { ToolPlan } from './tool-plan.js';
@@ -24,3 +25,7 @@ export function listsOf(plans: Plans, onlyUsable: boolean) {
     dynamic: new Listing(enumerating, true),
   };
 }
+
+/** Whether a provider has a name, URI or template. */
+export const isTaken = ({ tools, prompts, resources, templates }: Plans, kind: LiveKind, key: string): boolean =>
+  ({ tool: tools, prompt: prompts, resource: resources, template: templates })[kind].has(key);

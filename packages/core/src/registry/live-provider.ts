@@ -2,21 +2,14 @@ import { isObject } from '@decorum/schema/internal';
 
 import type { MemberRecord, RelayedRecord } from '../metadata/records.js';
 import type { Prompt, Resource, ResourceTemplate, Tool } from '../protocol/model.js';
-import type { TransformedMember } from './change.js';
 import { addCompletion } from './completion-plan.js';
-import { type Condition, conditionsOf } from './listing.js';
+import { isServedBy, type LiveKind, type LiveMembers, listedAs, type Sought } from './live-members.js';
 import { memberOf, type Provider } from './plan.js';
 import { originalUri } from './placed-uri.js';
 import { relayedPrompt, relayedResource, relayedTool } from './relayed.js';
 import { parsedTemplate } from './resource-plan.js';
 import { type AnyPlan } from './transformed.js';
 import { Transforms } from './transforms.js';
-
-/** The kinds of members that a live source has. */
-export type LiveKind = TransformedMember['kind'];
-
-/** What a live source may be asked for. A resource may also be one that a template has, or that is on no list. */
-export type Sought = Exclude<LiveKind, 'template'>;
 
 /** A member of a live source. */
 export interface Live {
@@ -45,11 +38,8 @@ export interface LiveParts {
 /** The key of the handlers of members. */
 const RUN = 'run';
 
-/** Which lists have what is sought. */
-const LISTS = { tool: ['tool'], prompt: ['prompt'], resource: ['resource', 'template'] } as const;
-
 /** A live source at its place in a server. */
-export class LiveProvider {
+export class LiveProvider implements LiveMembers {
   /** The members that were compiled, or undefined for those that are invalid or hidden. */
   private readonly plans = new WeakMap<Live, AnyPlan | undefined>();
   private readonly transforms: Transforms;
@@ -58,47 +48,42 @@ export class LiveProvider {
     this.transforms = new Transforms(parts.provider, undefined);
   }
 
-  /** What it adds to lists. */
   get kinds(): readonly LiveKind[] {
     return this.parts.source.kinds;
   }
 
   /** Its own name or URI for one that clients use; undefined for those that can't be of this source. */
-  ownKey(kind: LiveKind, key: string): string | undefined {
+  private ownKey(kind: LiveKind, key: string): string | undefined {
     const { provider } = this.parts;
     if (kind === 'resource' || kind === 'template') return originalUri(key, provider);
     return key.startsWith(provider.prefix) ? key.slice(provider.prefix.length) : undefined;
   }
 
-  /** The conditions for seeing any of its members. */
-  conditions(onlyUsable: boolean): readonly Condition[] {
-    const { access, scopes = [] } = this.parts.provider;
-    return conditionsOf({ access, need: { scopes, isPublic: false } }, onlyUsable);
+  owns(uri: string): boolean {
+    return this.ownKey('resource', uri) !== undefined;
   }
 
-  /** Its members that the caller may know of. */
-  async list(kind: LiveKind, context: object): Promise<readonly AnyPlan[]> {
+  guards(): ReturnType<LiveMembers['guards']> {
+    const { access, scopes = [], tags } = this.parts.provider;
+    return { access, need: { scopes, isPublic: false }, tags };
+  }
+
+  readonly list = async (kind: LiveKind, context: object): Promise<readonly AnyPlan[]> => {
     const { source, provider } = this.parts;
     const members = await source.list(kind, context);
     if (!Array.isArray(members)) throw new Error(`${provider.cls.name}: \`list\` did not return an array of members.`);
     return members.flatMap((member: Live) => this.planOf(kind, member) ?? []);
-  }
+  };
 
-  /** The member with a name or URI. */
   async find(kind: Sought, key: string, context: object): Promise<AnyPlan | undefined> {
     const { source, provider } = this.parts;
     const own = this.ownKey(kind, key);
     if (own === undefined) return undefined;
     const member = await source.find(kind, own, context);
     const plan = member && this.planOf(kind, member);
-    if (plan && serves(plan, key)) return plan;
-    if (provider.transform === undefined) return undefined;
+    if (plan && isServedBy(plan, key)) return plan;
     // it may have another name there
-    for (const list of LISTS[kind].filter((each) => this.kinds.includes(each))) {
-      const renamed = (await this.list(list, context)).find((each) => serves(each, key));
-      if (renamed) return renamed;
-    }
-    return undefined;
+    return provider.transform && (await listedAs(this, { kind, key }, context));
   }
 
   private planOf(kind: LiveKind, member: Live): AnyPlan | undefined {
@@ -150,6 +135,3 @@ function argumentsOf({ entry }: RelayedRecord, where: string): readonly string[]
   const { arguments: args } = entry as Partial<Prompt>;
   return [...new Set(args?.map(({ name }) => name))];
 }
-
-const serves = (plan: AnyPlan, key: string): boolean =>
-  plan.key === key || ('template' in plan && plan.template.match(key) !== undefined);

@@ -7,12 +7,15 @@ import type { Need } from '../protocol/scopes.js';
 import type { Access } from '../protocol/wire.js';
 import type { Completable } from './completion-plan.js';
 import { everyAccess } from './every-access.js';
+import type { LiveMembers } from './live-members.js';
+import { MountedLive, type MountedLiveParts } from './mounted-live.js';
 import type { Listed } from './page.js';
 import { type Caller, type Plan, requireName } from './plan.js';
 import { originalUri, placedUri, type UriPlace } from './placed-uri.js';
 import type { PromptPlan } from './prompt-plan.js';
 import type { CompiledMembers } from './compiled-members.js';
 import { NO_CACHE, type ResourcePlan, type TemplatePlan } from './resource-plan.js';
+import type { AnyPlan } from './transformed.js';
 import type { ToolExtras, ToolPlan } from './tool-plan.js';
 
 /** A call of a mounted member, with the names that its own server gives it. */
@@ -45,6 +48,10 @@ export interface MountPlace extends UriPlace {
   movedOptions(options: JsonObject, move: (uri: string) => string): JsonObject;
   /** What extensions of the server that mounts make of a tool. */
   extrasOf(tool: Tool, options: JsonObject): ToolExtras | undefined;
+  /** What live sources of the mounted server need. */
+  readonly live: Pick<MountedLiveParts, 'transforms' | 'isTaken' | 'serves' | 'report'>;
+  /** A member with the tags that the mounted server hides as a condition. */
+  guarded<M extends Pick<Listed<unknown>, 'access' | 'tags'>>(member: M): M;
   /** Whether the mounted server serves any resource. */
   hasResources(): boolean;
   /** Whether the mounted server serves a URI. */
@@ -68,16 +75,33 @@ export class MountedMembers {
    * The same members under other names. They share what runs.
    * @throws {DecorumError} `DECORUM_INVALID_NAME`, or what an extension throws for the options of a tool
    */
-  of({ tools, prompts, resources, offers }: CompiledMembers): CompiledMembers {
+  of({ tools, prompts, resources, live, offers }: CompiledMembers): CompiledMembers {
     return {
       tools: tools.map((plan) => this.tool(plan)),
       prompts: prompts.map((plan) => this.prompt(plan)),
       resources: resources.map((plan) => this.resource(plan)),
+      live: this.isClosed ? [] : live.map((source) => this.live(source)),
       offers,
     };
   }
 
-  private tool(plan: ToolPlan): ToolPlan {
+  private live(source: LiveMembers): LiveMembers {
+    const { guarded, live } = this.place;
+    return new MountedLive(source, {
+      ...live,
+      place: this.place,
+      mounted: (plan) => this.liveMember(guarded(plan)),
+      guarded: (guards) => ({ ...guards, ...this.guards(guarded(guards)) }),
+    });
+  }
+
+  private liveMember(plan: AnyPlan): AnyPlan {
+    // extensions don't apply to members of live sources
+    if ('mirrored' in plan) return this.tool(plan, () => undefined);
+    return 'run' in plan ? this.prompt(plan) : this.resource(plan);
+  }
+
+  private tool(plan: ToolPlan, extrasOf = this.place.extrasOf): ToolPlan {
     const entry = { ...plan.entry, name: this.nameOf(plan, plan.key) };
     const run = this.around('tool', plan.key, plan.run);
     const isMoved = this.place.uriSegment !== undefined;
@@ -88,7 +112,7 @@ export class MountedMembers {
       key: entry.name,
       entry,
       options,
-      extras: this.place.extrasOf(entry, options),
+      extras: extrasOf(entry, options),
       run: isMoved ? this.moving(run) : run,
     };
   }
@@ -151,14 +175,14 @@ export class MountedMembers {
         : (name, args, caller) =>
             calls.run({ kind: 'resource', name, args, caller }, (inner) => plan.read(name, args, inner));
     if (uriSegment === undefined) return inside;
-    const moved = (result: ReadResourceResult) => ({
+    const moved = (result: ReadResourceResult, uri: string, asked: string) => ({
       ...result,
-      contents: result.contents.map((each) => ({ ...each, uri: this.moved(each.uri) })),
+      contents: result.contents.map((each) => ({ ...each, uri: each.uri === uri ? asked : this.moved(each.uri) })),
     });
     return async (asked, variables, caller) => {
       const uri = originalUri(asked, this.place) ?? asked;
       try {
-        return moved(await inside(uri, variables, caller));
+        return moved(await inside(uri, variables, caller), uri, asked);
       } catch (error) {
         throw error instanceof McpError ? withUri(error, uri, asked) : error;
       }
@@ -202,7 +226,9 @@ export class MountedMembers {
     need,
     where,
     tags: given = [],
-  }: Plan<unknown>): Partial<Listed<unknown>> & { readonly where: string } {
+  }: ReturnType<LiveMembers['guards']> & Partial<Plan<unknown>>): ReturnType<LiveMembers['guards']> & {
+    readonly where: string;
+  } {
     const { source, scopes, onlyUsable, access: outer } = this.place;
     const tags = [...new Set([...this.place.tags, ...given])];
     return {

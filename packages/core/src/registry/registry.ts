@@ -1,16 +1,17 @@
 import { scanMembers } from '../metadata/scan.js';
-import type { TaggedCaller } from '../protocol/access-caller.js';
 import { startupError } from '../protocol/errors.js';
 import type { Resource } from '../protocol/model.js';
 import type { AddedOptions } from './check-options.js';
 import { addCompletion } from './completion-plan.js';
-import type { CompiledMembers, Follower } from './compiled-members.js';
+import type { CompiledMembers } from './compiled-members.js';
 import { duplicate } from './duplicate.js';
+import { Following } from './following.js';
 import { type Admits, type Condition, conditionsOf, type Guards, isHidden, Listing } from './listing.js';
 import { type Added, type ListName, put } from './added.js';
 import { listsOf } from './lists.js';
 import type { Listed } from './page.js';
-import type { LiveProvider } from './live-provider.js';
+import { type HiddenChanges, listChanges, listsWith } from './list-changes.js';
+import type { LiveMembers } from './live-members.js';
 import { type Caller, type Member, memberOf, type Offered, type Plan, type Provider, tolerating } from './plan.js';
 import { compilePrompt, type PromptPlan } from './prompt-plan.js';
 import type { RelayedRecord } from '../metadata/records.js';
@@ -24,12 +25,12 @@ import {
   type Variables,
 } from './resource-plan.js';
 import { shapeOf } from './template-shape.js';
-import { beyondTags, Tags } from './tags.js';
+import { Tags } from './tags.js';
 import type { AnyPlan } from './transformed.js';
 import { Transforms } from './transforms.js';
 import { compileTool, type ToolDefaults, type ToolPlan } from './tool-plan.js';
 
-export type { ListName };
+export type { HiddenChanges, ListName };
 
 /** Whether lists contain all members that a caller may know of, or only those that the caller has the scopes for. */
 export type ListingMode = 'all' | 'usable';
@@ -47,9 +48,6 @@ export interface ResourceMatch {
   readonly variables: Variables;
 }
 
-/** The conditions for seeing each member that was added to a list or removed from it. Only some callers see them. */
-export type HiddenChanges = ReadonlyMap<ListName, readonly (readonly Condition[])[]>;
-
 /** The plans of one server, by name or URI. */
 export class Registry {
   readonly tools = new Map<string, ToolPlan>();
@@ -63,13 +61,13 @@ export class Registry {
   /** Whether there is a public member. */
   hasPublic = false;
   /** Sources of members that depend on the caller. */
-  live: readonly LiveProvider[] = [];
+  live: readonly LiveMembers[] = [];
   /** The current lists. They are replaced on every change. */
   listed = listsOf(this, false);
   private ranked: readonly TemplatePlan[] = [];
   readonly tags: Tags;
-  /** Get the members that are added from now on. If one throws, they are not added. */
-  readonly followers = new Set<Follower>();
+  /** Serve the members elsewhere, too. If one of them throws, members are not added. */
+  readonly following = new Following();
 
   /**
    * @param changed called with the lists that an addition or removal changed: those that changed for everybody, and
@@ -115,45 +113,55 @@ export class Registry {
    * @returns a function that removes them. Call it once
    * @throws {DecorumError} `DECORUM_DUPLICATE_NAME`
    */
-  addCompiled({ tools, prompts, resources, offers }: CompiledMembers, transforms: Transforms): () => void {
+  addCompiled({ tools, prompts, resources, live, offers }: CompiledMembers, transforms: Transforms): () => void {
     return this.commit({ isSource: true, offers, transforms }, (added) => {
       for (const plan of prompts) this.putPrompt(plan.key, plan, added);
       for (const plan of resources) this.putResource(plan.key, plan, added);
       for (const plan of tools) this.putTool(plan, added);
+      for (const source of live) this.putLive(source, added);
     });
   }
 
-  /** All members. */
-  get members(): CompiledMembers {
-    const resources = [...this.resources.values(), ...this.templates.values()];
-    const [tools, prompts, offers] = [[...this.tools.values()], [...this.prompts.values()], [...this.offered]];
-    return { tools, prompts, resources, offers };
+  /**
+   * Adds a source of members that depend on the caller.
+   * @returns a function that removes it. Call it once
+   */
+  addLive(source: LiveMembers, offers: CompiledMembers['offers'] = []): () => void {
+    const transforms = new Transforms({ cls: Object, prefix: '', uriPrefix: '' }, undefined);
+    return this.commit({ isSource: true, offers, transforms }, (added) => this.putLive(source, added));
   }
 
   private commit(
     { offers, ...given }: Pick<Added, 'isSource' | 'transforms'> & Pick<CompiledMembers, 'offers'>,
     fill: (added: Added) => void,
   ): () => void {
-    const added: Added = { ...given, undo: [], plans: [], completable: new Map() };
+    const added: Added = { ...given, undo: [], plans: [], live: [], completable: new Map() };
     const rollBack = () => {
       for (const step of added.undo) step();
     };
     try {
       fill(added);
       const of = (list: ListName) => added.plans.filter((each) => each.list === list).map(({ plan }) => plan as never);
-      const members = { tools: of('tools'), prompts: of('prompts'), resources: of('resources'), offers };
-      for (const follow of this.followers) added.undo.push(follow(members));
+      const members = {
+        tools: of('tools'),
+        prompts: of('prompts'),
+        resources: of('resources'),
+        live: added.live,
+        offers,
+      };
+      added.undo.push(this.following.add(members));
     } catch (error) {
       rollBack();
       throw error;
     }
-    for (const each of [...added.plans.map(({ list }) => list), ...offers]) this.offered.add(each);
+    const lists = listsWith(added.live.flatMap(({ kinds }) => kinds));
+    for (const each of [...added.plans.map(({ list }) => list), ...lists, ...offers]) this.offered.add(each);
     if ([...added.completable.values()].some(({ completions }) => completions.size > 0))
       this.offered.add('completions');
-    this.publish(added.plans);
+    this.publish(added.plans, lists);
     return () => {
       rollBack();
-      this.publish(added.plans);
+      this.publish(added.plans, lists);
     };
   }
 
@@ -173,26 +181,11 @@ export class Registry {
     this.relist();
   }
 
-  /** The lists that differ between two callers because of tags, with the other conditions for seeing what differs. */
-  differences(...callers: readonly [TaggedCaller, TaggedCaller]): HiddenChanges {
-    const { tools, prompts, resources, templates } = this;
-    const lists = { tools: [tools], prompts: [prompts], resources: [resources, templates] };
-    const differing = Object.entries(lists).map(([list, maps]) => {
-      const plans = maps.flatMap((each): Plan<unknown>[] => [...each.values()]);
-      const others = plans.map((plan) => beyondTags(conditionsOf(plan, this.onlyUsable), callers));
-      return [list as ListName, others.filter((each) => each !== undefined)] as const;
-    });
-    return new Map(differing);
-  }
-
   /** The conditions for seeing the resource with a URI: none if everybody may, or if nothing serves the URI. */
   conditionsOf(uri: string): readonly Condition[] {
-    if (this.live.length > 0 && this.match(uri) === undefined) {
-      const source = this.live.find((each) => each.ownKey('resource', uri) !== undefined);
-      return source?.conditions(this.onlyUsable) ?? [];
-    }
-    const guard = this.guardOf(uri);
-    return guard === undefined ? [] : conditionsOf(guard, this.onlyUsable);
+    const isLive = this.live.length > 0 && this.match(uri) === undefined;
+    const guards = isLive ? this.live.find((each) => each.owns(uri))?.guards(uri) : this.guardOf(uri);
+    return guards === undefined ? [] : conditionsOf(this.tags.guarded(guards), this.onlyUsable);
   }
 
   /** Whether lists have only what the caller has the scopes for. */
@@ -277,23 +270,24 @@ export class Registry {
     put('resource template', this.templates, { plan, added });
   }
 
+  private putLive(source: LiveMembers, { live, undo }: Added): void {
+    live.push(source);
+    this.live = [...this.live, source];
+    undo.push(() => (this.live = this.live.filter((each) => each !== source)));
+  }
+
   private relist(): void {
     this.ranked = [...this.templates.values()].sort((a, b) => b.template.specificity - a.template.specificity);
     this.listed = listsOf(this, this.onlyUsable);
   }
 
-  private publish(added: Added['plans']): void {
+  private publish(added: Added['plans'], entire: readonly ListName[]): void {
     // tags may be used only since they were added
     const changes = added.map(({ list, plan }) => ({ list, plan: this.tags.guarded(plan) }));
     this.relist();
     const plans: readonly Plan<unknown>[] = Object.values(this.listed).flatMap(({ all }) => [...all]);
     this.scoped = plans.find(({ need }) => need?.isPublic === false);
     this.hasPublic = plans.some(({ need }) => need?.isPublic);
-    const lists = new Set(changes.filter(({ plan }) => !this.hides(plan)).map(({ list }) => list));
-    const hidden = new Map<ListName, (readonly Condition[])[]>();
-    for (const { list, plan } of changes) {
-      if (!lists.has(list)) hidden.set(list, [...(hidden.get(list) ?? []), conditionsOf(plan, this.onlyUsable)]);
-    }
-    this.changed([...lists], hidden);
+    this.changed(...listChanges(changes, entire, this.onlyUsable));
   }
 }

@@ -404,3 +404,30 @@ it('warns of extensions that the server that mounts lacks', () => {
     'the extension "com.example/more" of the mounted server "inner" has no effect on "test". Add it there',
   ]);
 });
+
+describe('A server that is not mounted any more, or not at all,', () => {
+  it('does not follow a server whose constructor threw, or that has closed', async () => {
+    const inner = billingOf();
+    expect(() => shopOf(Failing2, mount(inner), { wrong: true })).toThrow('wrong');
+    const closed = shopOf(Failing2, mount(inner));
+    await using home = await connect(inner);
+    await connect(closed);
+    await closed.close();
+    inner.addTool({ name: 'crash' }, () => 'ours');
+    expect(textOf(await home.callTool('crash'))).toBe('ours');
+    await inner.close();
+  });
+
+  it('takes back what it had before it was mounted', async () => {
+    const inner = billingOf();
+    const added = inner.addTool({ name: 'early' }, () => 'early');
+    const middle = shopOf(mount(inner, { prefix: 'b' }));
+    await using client = await connect(shopOf(mount(middle, { prefix: 'a' })));
+    expect(textOf(await client.callTool('a_b_early'))).toBe('early');
+    added.remove();
+    await client.nextNotification('notifications/tools/list_changed');
+    await expect(client.callTool('a_b_early')).rejects.toThrow('Unknown tool');
+    inner.addTool({ name: 'early' }, () => 'later');
+    expect(textOf(await client.callTool('a_b_early'))).toBe('later');
+  });
+});

@@ -1,7 +1,7 @@
 import type { Exchange } from '../../protocol/exchange.js';
 import { ownerOf } from '../../protocol/owner.js';
 import type { Listing } from '../../registry/listing.js';
-import type { LiveKind } from '../../registry/live-provider.js';
+import type { LiveKind } from '../../registry/live-members.js';
 import type { Listed, ListPages, PageRequest } from '../../registry/page.js';
 import { admission } from '../admission.js';
 import { isLiveList, type LiveParts, withLive } from '../live-members.js';
