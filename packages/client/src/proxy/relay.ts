@@ -75,19 +75,20 @@ export class Relay {
     try {
       return await this.upstreams.request(ctx, request);
     } catch (error) {
-      throw error instanceof McpError ? this.passable(error, request.method) : error;
+      throw error instanceof McpError ? this.passable(error, request.method, ctx) : error;
     }
   }
 
-  /** The error for the client. An extension that it lacks would not pass, so it must not be told to declare one. */
-  private passable(error: McpError, method: string): Error {
+  /** The error for the client. Extensions don't pass, so a client that has declared one must not be told to. */
+  private passable(error: McpError, method: string, ctx: Context): Error {
     const { code, data } = error;
     const isMissing = code === FAILURES['missing-capability'].code && isObject(data);
     if (!isMissing || !isObject(data['requiredCapabilities'])) return error;
+    const { extensions } = data['requiredCapabilities'];
+    const declared: JsonObject = { ...ctx.client.capabilities.extensions };
+    const isDeclared = isObject(extensions) && Object.keys(extensions).every((id) => declared[id] !== undefined);
     // by name: the client's revision may have another code for it, or none
-    if (data['requiredCapabilities']['extensions'] === undefined) {
-      return new McpError('missing-capability', error.message, data);
-    }
+    if (!isDeclared) return new McpError('missing-capability', error.message, data);
     const problem = `The server "${this.name}" wants an extension for this, such as tasks, and extensions do not pass a proxy.`;
     return method === 'tools/call' ? new ToolError(problem) : new McpError('internal-error', problem);
   }
