@@ -21,6 +21,7 @@ import * as validator from 'class-validator';
 
 import { APPS } from './apps.js';
 import { AUTHORIZATION } from './auth-server.js';
+import { CLIENTS } from './clients.js';
 import { ARGUMENTS, PLACES } from './decorators.js';
 import { INPUTS } from './inputs.js';
 import { DOCUMENTS } from './openapi.js';
@@ -39,6 +40,7 @@ describe.each<readonly [string, Mistakes]>([
   ['a wrong option of a server', SERVERS],
   ['a wrong provider', PROVIDERS],
   ['a wrong source of members', SOURCES],
+  ['a client with a wrong option', CLIENTS],
   ['a transport that cannot be opened', TRANSPORTS],
   ['an authorization server with a wrong option', AUTHORIZATION],
   ['an engine over Redis with a wrong option', REDIS],

@@ -1,5 +1,5 @@
 import type { ClientCapabilities, Implementation, Principal } from '@decorum/core';
-import { revisionOf, REVISIONS } from '@decorum/core/internal';
+import { isObject, revisionOf, REVISIONS } from '@decorum/core/internal';
 import { type OptionTypes, requireOptions, startupError } from '@decorum/core/plugin';
 
 import type { Challenge } from './carriers/credentials.js';
@@ -70,7 +70,11 @@ const OPTIONS: OptionTypes<ClientOptions> = {
  */
 export function requireClientOptions(where: string, options: ClientOptions): void {
   requireOptions(where, options, OPTIONS);
-  const { revision, authorization, authProvider } = options;
+  const { revision, authorization, authProvider, headers } = options;
+  if (headers !== undefined && typeof headers !== 'function' && !isObject(headers)) {
+    const problem = 'is neither an object nor a function. Write `headers: { name: value }`';
+    throw startupError('DECORUM_INVALID_OPTION', where, 'headers', problem);
+  }
   if (authorization !== undefined && authProvider !== undefined) {
     const problem = 'is set together with `authorization`. Set one of them';
     throw startupError('DECORUM_INVALID_OPTION', where, 'authProvider', problem);

@@ -81,7 +81,7 @@ function chosen(target: ConnectTarget, options: WayOptions, where: string): Way 
     requireOptions(where, target, PROGRAM);
     return { kind: 'program', open: overProgram(target, options) };
   }
-  hostOf(target, where);
+  requireHost(target, where);
   return { kind: 'memory', open: overMemory(target, options.principal) };
 }
 
@@ -89,7 +89,18 @@ function chosen(target: ConnectTarget, options: WayOptions, where: string): Way 
 export function requireTarget(where: string, target: ConnectTarget): void {
   if (typeof target === 'string' || target instanceof URL) urlOf(target, where);
   else if (isProgram(target)) requireOptions(where, target, PROGRAM);
-  else hostOf(target, where);
+  else requireHost(target, where);
+}
+
+const EXAMPLES = "'http://127.0.0.1:3000/mcp', or { command: 'node', args: ['server.js'] }";
+
+function requireHost(target: Host, where: string): void {
+  try {
+    hostOf(target, where);
+  } catch {
+    const problem = 'is neither a URL, nor a program with a `command`, nor an McpServer';
+    throw invalid(where, 'target', `${problem}. Write ${EXAMPLES}`);
+  }
 }
 
 const isProgram = (target: object): target is Program =>
@@ -99,9 +110,5 @@ function urlOf(target: string | URL, where: string): URL {
   const url = URL.canParse(String(target)) ? new URL(String(target)) : undefined;
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
   const problem = `is ${JSON.stringify(String(target))}, which is not a URL`;
-  throw invalid(
-    where,
-    'target',
-    `${problem}. Write 'http://127.0.0.1:3000/mcp', or { command: 'node', args: ['server.js'] }`,
-  );
+  throw invalid(where, 'target', `${problem}. Write ${EXAMPLES}`);
 }

@@ -4,8 +4,15 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { type Client, type ClientOptions, connectClient, type ConnectTarget } from '@decorum/client';
-import { type Context, McpServer, NoInput, Prompt, Tool } from '@decorum/core';
+import {
+  type Client,
+  type ClientOptions,
+  connectClient,
+  type ConnectTarget,
+  type OAuthProvider,
+  type OAuthTokens,
+} from '@decorum/client';
+import { type Context, McpServer, NoInput, Tool } from '@decorum/core';
 import { nodeHandler } from '@decorum/http/node';
 import { revisions } from '@decorum/testing';
 
@@ -46,15 +53,6 @@ class Desk {
   count(_input: NoInput, ctx: Context) {
     ctx.progress(1);
     return 'one';
-  }
-
-  @Prompt({ description: 'Reminds' })
-  remind() {
-    return 'Remember!';
-  }
-
-  plain() {
-    return 'not for clients';
   }
 }
 
@@ -195,5 +193,63 @@ describe.each(revisions.slice(-2))('a sign-in in %s', (revision) => {
     await client.callTool('wanted');
     expect(server.called).toContain('wanted');
     expect(server.called).not.toContain('unwanted');
+  });
+});
+
+/** An MCP server that is its own issuer. Calls need the scope of the same name. */
+class Scoped {
+  scope = 'base';
+
+  readonly handle: Handler = (request, response) => {
+    void text(request).then((body) => {
+      const origin = `http://${request.headers.host}`;
+      const json = (status: number, sent: object, headers = {}) =>
+        response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(sent));
+      const { url = '' } = request;
+      if (url.includes('oauth-protected'))
+        return json(200, { resource: `${origin}/mcp`, authorization_servers: [origin] });
+      if (url.startsWith('/.well-known')) {
+        const endpoints = { authorization_endpoint: `${origin}/authorize`, token_endpoint: `${origin}/token` };
+        return json(200, { issuer: origin, ...endpoints, code_challenge_methods_supported: ['S256'] });
+      }
+      // without `scope`, which means: what was asked for
+      if (url === '/token') return json(200, { access_token: this.scope, token_type: 'Bearer' });
+      const { id, params } = JSON.parse(body) as { id: number; params: { name?: string } };
+      const { name = 'base' } = params;
+      if (request.headers.authorization === undefined) {
+        return json(401, {}, { 'www-authenticate': `Bearer scope="base"` });
+      }
+      if (!this.scope.split(' ').includes(name)) {
+        return json(403, {}, { 'www-authenticate': `Bearer error="insufficient_scope", scope="${name}"` });
+      }
+      return json(200, { jsonrpc: '2.0', id, result: { supportedVersions: [STATELESS], capabilities: {} } });
+    });
+  };
+}
+
+describe('a client that needs more scopes', () => {
+  it('asks for them and for those that it has', async () => {
+    const server = new Scoped();
+    const url = await urlOf(server.handle);
+    let kept: OAuthTokens | undefined;
+    const authProvider: OAuthProvider = {
+      redirectUrl: 'http://127.0.0.1:1/callback',
+      clientMetadata: { redirect_uris: [] },
+      clientInformation: () => ({ client_id: 'me' }),
+      tokens: () => kept,
+      saveTokens: (tokens) => void (kept = tokens),
+      saveCodeVerifier() {},
+      codeVerifier: () => 'verifier',
+      redirectToAuthorization(to) {
+        server.scope = String(to.searchParams.get('scope'));
+        return 'http://127.0.0.1:1/callback?code=c';
+      },
+    };
+    const client = await clientOf(url, { authProvider });
+    expect(server.scope).toBe('base');
+    await client.callTool('write');
+    expect(server.scope).toBe('base write');
+    await client.callTool('erase');
+    expect(server.scope).toBe('base write erase');
   });
 });

@@ -29,6 +29,10 @@ class Desk {
     for (const step of [1, 2, 3]) ctx.progress(step, 3);
     return 'three';
   }
+
+  tidy() {
+    return 'not for clients';
+  }
 }
 
 const createServer = () => new McpServer({ name: 'desk', version: '1.0.0', providers: [Desk] });
@@ -99,6 +103,8 @@ describe('a provider as a client sees it', () => {
     expect(await client.as(Desk).count()).toBe('three');
     await expect(client.as(Desk, { prefix: 'front' }).count()).rejects.toThrow('front_count');
     expect(() => client.as(Date)).toThrow('has no method with @Tool');
+    await expect(client.as(Desk).tidy()).rejects.toThrow("Desk.tidy is not a tool, so clients can't call it");
+    await expect(client.as(Desk).tidy()).rejects.toThrow('The tools are greet, count.');
   });
 });
 
@@ -117,6 +123,19 @@ describe('a client that listens', () => {
     server.addTool({ name: 'late', description: 'Comes late' }, () => 'x');
     await loop;
     expect(heard).toEqual(['notifications/tools/list_changed']);
+  });
+
+  it.each(revisions.slice(-2))('no longer listens in %s when its loop is left', async (revision) => {
+    const server = createServer();
+    const client = await clientOf(await urlOf(server), { revision });
+    const listening = await client.listen({ tools: true });
+    server.addTool({ name: 'late', description: 'Comes late' }, () => 'x');
+    for await (const { method } of listening) {
+      expect(method).toBe('notifications/tools/list_changed');
+      break;
+    }
+    for await (const { method } of listening) expect(method).toBe('nothing');
+    await client.ping();
   });
 
   it.each(revisions.slice(-2))(
