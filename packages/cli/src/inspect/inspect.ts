@@ -1,3 +1,6 @@
+import { setTimeout as wait } from 'node:timers/promises';
+
+import type { Client } from '@decorum/client';
 import { type CommandFailure, plainLine } from 'create-decorum';
 
 import { connectTo, type ConnectOptions } from './connect.js';
@@ -60,12 +63,23 @@ async function converse(
   interruption.matters();
   const { signal } = interruption;
   try {
+    if (onRoots !== undefined && !client.isStateless) await rootsRead(client, answers);
     if (verb === 'listen') return await printChanges({ ...options, client, signal });
     const request = { signal, onProgress };
     printAnswer(await answerOf(verb, { client, operands, args: options.args, request }), options);
   } finally {
     await client.close();
   }
+}
+
+/** Milliseconds in which a server that reads the roots of a session at its start asks for them. */
+const ROOTS_MS = 500;
+
+/** Waits until the server has read the roots: some servers only do at the start, and allow nothing before. */
+async function rootsRead(client: Client, { rootsAsked }: Answers): Promise<void> {
+  const isAsked = await Promise.race([rootsAsked.then(() => true), wait(ROOTS_MS, false)]);
+  // its answer comes after it has received the roots
+  if (isAsked) await client.ping().catch(() => {});
 }
 
 function onProgress(progress: number, total: number | undefined, message = ''): void {

@@ -22,12 +22,21 @@ export interface AnswerOptions {
   readonly fail: (failure: CommandFailure) => void;
 }
 
+/** Answers to the kinds of questions. */
+const EXAMPLES: Readonly<Record<string, string>> = {
+  form: '\'{"field":"value"}\'',
+  url: 'accept',
+  sampling: "'the text'",
+};
+
 /** MCP, "Sampling": the user has rejected the request. */
 const REJECTED = -1;
 
 /** Answers the questions of a server: by `--answer`, or on the terminal. */
 export class Answers implements QuestionHandlers {
   readonly onRoots: QuestionHandlers['onRoots'];
+  /** Resolves when the server has asked for the roots. */
+  readonly rootsAsked: Promise<void>;
   private readonly given: string[];
   private readonly terminal = new Terminal();
   /** One question at a time is on the terminal. */
@@ -36,15 +45,22 @@ export class Answers implements QuestionHandlers {
   constructor(private readonly options: AnswerOptions) {
     const { answers, roots } = options;
     this.given = [...answers];
-    this.onRoots =
-      roots.length === 0 ? undefined : () => roots.map((root) => ({ uri: pathToFileURL(resolve(root)).href }));
+    let asked = () => {};
+    this.rootsAsked = new Promise((done) => {
+      asked = done;
+    });
+    const list = () => {
+      asked();
+      return roots.map((root) => ({ uri: pathToFileURL(resolve(root)).href }));
+    };
+    this.onRoots = roots.length === 0 ? undefined : list;
   }
 
   readonly onElicit = async (question: ElicitQuestion, _call: unknown, signal: AbortSignal): Promise<ElicitAnswer> =>
     await this.inTurn(async () => {
       const given = this.given.shift();
       if (given !== undefined) return elicitAnswer(given);
-      if (!this.terminal.isInteractive) throw this.unanswered(question.message);
+      if (!this.terminal.isInteractive) throw this.unanswered(question.message, question.mode);
       return question.mode === 'url'
         ? await this.visit(question, signal)
         : await fillIn(question, { terminal: this.terminal, signal });
@@ -59,7 +75,7 @@ export class Answers implements QuestionHandlers {
       const text = textOf(question);
       const given = this.given.shift();
       if (given !== undefined && given !== 'decline' && given !== 'cancel') return sampleAnswer(given);
-      if (given === undefined && !this.terminal.isInteractive) throw this.unanswered(text);
+      if (given === undefined && !this.terminal.isInteractive) throw this.unanswered(text, 'sampling');
       if (given === undefined) say(`The server asks for the answer of a model: ${text}`);
       const typed = given === undefined ? await this.terminal.ask('Answer (empty to refuse):', signal) : '';
       if (typed === undefined || typed === '') throw new McpError(REJECTED, 'The user refuses to let a model answer.');
@@ -80,9 +96,12 @@ export class Answers implements QuestionHandlers {
     return await turn;
   }
 
-  private unanswered(message: unknown): CommandFailure {
-    const remedy = 'Pass --answer \'{"field":"value"}\', or --answer decline';
-    return new CommandFailure(`The server asks: ${plainText(message)}\n${remedy}.`, EXIT.usage);
+  private unanswered(message: unknown, mode: string | undefined): CommandFailure {
+    const { length } = this.options.answers;
+    // servers ask again for what doesn't fit their form
+    const used = length === 0 ? '' : ` ${length === 1 ? 'The --answer is used' : `All ${length} --answer are used`}.`;
+    const remedy = `Pass${length === 0 ? '' : ' another'} --answer ${EXAMPLES[mode ?? ''] ?? EXAMPLES['form']}, or --answer decline`;
+    return new CommandFailure(`The server asks: ${plainText(message)}\n${remedy}.${used}`, EXIT.usage);
   }
 
   private async visit({ message, url = '' }: ElicitQuestion, signal: AbortSignal): Promise<ElicitAnswer> {

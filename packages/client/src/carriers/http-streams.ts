@@ -100,8 +100,10 @@ export class StandingStream {
   hold(isAwaited: boolean): void {
     this.isAwaited = isAwaited;
     const socket = this.stream?.socket;
-    if (isAwaited) socket?.ref();
-    else socket?.unref();
+    // a destroyed socket waits for a connection that never comes
+    if (socket === undefined || socket.destroyed) return;
+    if (isAwaited) socket.ref();
+    else socket.unref();
   }
 
   private isCurrent(turn: object): boolean {
