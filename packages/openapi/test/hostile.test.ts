@@ -136,7 +136,7 @@ describe('a hostile list', () => {
     const client = await serve(documentOf(paths), { baseUrl: 'http://127.0.0.1:1', validate: false });
     const [loose, inherited] = (await client.listTools()).map(({ outputSchema }) => outputSchema);
     expect(loose?.['patternProperties']).toEqual({ '^b$': {} });
-    expect(inherited).toEqual({ type: 'object', properties: {} });
+    expect(inherited).toEqual({ type: 'object' });
   });
 
   it('has no annotation of another type', async () => {
