@@ -170,6 +170,8 @@ export class Connection {
     if (this.identity.era === 'stateless' && carrier?.abort) return carrier.abort(id);
     // the connection may have ended
     await this.notify('notifications/cancelled', { requestId: id, reason: String(reason) }).catch(() => {});
+    // a server may leave the stream of the request open for ever
+    carrier?.abort?.(id);
   }
 
   private async send(message: object): Promise<'finished' | 'sent'> {
@@ -244,7 +246,7 @@ export class Connection {
     const asking = this.askingCalls(cause);
     const outcome = await this.asked.answer({ id, method, params }, asking);
     // the connection may have ended meanwhile
-    if (outcome !== undefined) await this.send({ id, ...outcome }).catch(() => {});
+    if (outcome !== undefined) await this.asked.reply(async () => await this.send({ id, ...outcome }));
   }
 
   /** The calls that may ask: the one on whose stream the question arrived, or all that are under way. */

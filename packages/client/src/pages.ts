@@ -8,6 +8,7 @@ import type { RequestOptions } from './request.js';
 /** Caps on a list, because a server may go on forever. */
 const MAX_PAGES = 1000;
 const MAX_ENTRIES = 100_000;
+const MAX_CURSOR = 65_536;
 
 /** A list of the server. */
 export interface Listed {
@@ -39,6 +40,9 @@ export async function* pagesOf(
     yield found as JsonObject[];
     cursor = page['nextCursor'] ?? undefined;
     if (seen.has(cursor)) throw new ConnectionError('protocol', `The pages of "${method}" go round in circles.`);
+    if (typeof cursor === 'string' && cursor.length > MAX_CURSOR) {
+      throw new ConnectionError('too-large', `"${method}" has a cursor of more than ${MAX_CURSOR} characters.`);
+    }
     seen.add(cursor);
     if (cursor !== undefined && (seen.size >= MAX_PAGES || entries > MAX_ENTRIES)) {
       const caps = `${MAX_PAGES} pages or ${MAX_ENTRIES} entries`;

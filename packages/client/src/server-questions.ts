@@ -8,6 +8,9 @@ import type { AskingCall } from './request.js';
 /** Cap on the questions that are answered at a time. A server that asks more gets an error. */
 const MAX_QUESTIONS = 100;
 
+/** Cap on the answers that are being sent at a time. A server that takes none gets no more. */
+const MAX_REPLIES = 100;
+
 interface Asked {
   ask(question: Question, call: AskingCall | undefined, signal: AbortSignal): Promise<object>;
   failed?(error: Error): void;
@@ -18,6 +21,8 @@ export class ServerQuestions {
   private readonly open = new Set<AbortController>();
   /** Those that were sent as requests, which the server may withdraw. */
   private readonly sent = new Map<RequestId, AbortController>();
+
+  private replies = 0;
 
   constructor(private readonly asked: Asked) {}
 
@@ -52,6 +57,14 @@ export class ServerQuestions {
     if (!asked.failed) return new McpError('internal-error', String(error));
     asked.failed(error instanceof Error ? error : new Error(String(error)));
     return new McpError('internal-error', 'The client could not answer.');
+  }
+
+  /** Sends an answer, unless too many are being sent. Never rejects, because the connection may have ended. */
+  async reply(send: () => Promise<unknown>): Promise<void> {
+    if (this.replies >= MAX_REPLIES) return;
+    this.replies += 1;
+    await send().catch(() => {});
+    this.replies -= 1;
   }
 
   /** Answers a question in a result. */

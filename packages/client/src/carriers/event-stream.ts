@@ -30,14 +30,27 @@ function parse(block: string): StreamEvent {
  * @throws {ConnectionError} `too-large`
  */
 export async function* eventsOf(response: IncomingMessage, maxLength: number): AsyncGenerator<StreamEvent, void, void> {
-  let rest = '';
+  // each chunk is looked at once: a server may send an event in very many
+  let block = '';
+  let isLineStart = true;
+  let endsInReturn = false;
   for await (const chunk of response.setEncoding('utf8')) {
-    const text = rest + (chunk as string);
-    // a carriage return at the end may be half of a line break
-    const whole = text.endsWith('\r') ? text.length - 1 : text.length;
-    const blocks = text.slice(0, whole).replaceAll(/\r\n?/g, '\n').split('\n\n');
-    rest = (blocks.pop() as string) + text.slice(whole);
-    if (rest.length > maxLength || blocks.some((block) => block.length > maxLength)) throw tooLarge(maxLength);
-    for (const block of blocks) yield parse(block);
+    const text = chunk as string;
+    // a carriage return at the end of the last chunk was half of a line break
+    const own = endsInReturn && text.startsWith('\n') ? text.slice(1) : text;
+    endsInReturn = text.endsWith('\r') || (endsInReturn && text === '');
+    const [first = '', ...lines] = own.replaceAll(/\r\n?/g, '\n').split('\n');
+    block += first;
+    isLineStart &&= first === '';
+    for (const line of lines) {
+      if (block.length > maxLength) throw tooLarge(maxLength);
+      if (isLineStart) {
+        yield parse(block);
+        block = '';
+      } else block += '\n';
+      block += line;
+      isLineStart = line === '';
+    }
+    if (block.length > maxLength) throw tooLarge(maxLength);
   }
 }

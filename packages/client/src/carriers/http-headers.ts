@@ -22,6 +22,9 @@ function encode(value: unknown): string {
   return isPlain ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;
 }
 
+/** Cap on the tools whose mirrored arguments are known; the oldest are forgotten first. */
+const MAX_MIRRORED = 10_000;
+
 /** An argument of a tool that clients mirror in a header. */
 interface Mirrored {
   readonly header: string;
@@ -45,7 +48,16 @@ export class RoutingHeaders {
 
   /** Learns which arguments to mirror. */
   learn(tools: readonly ListedTool[]): void {
-    for (const { name, inputSchema } of tools) this.mirrored.set(name, mirroredIn(inputSchema));
+    for (const { name, inputSchema } of tools) {
+      this.mirrored.delete(name);
+      const found = mirroredIn(inputSchema);
+      if (found.length > 0) this.mirrored.set(name, found);
+    }
+    // a server may have other tools each time
+    for (const name of this.mirrored.keys()) {
+      if (this.mirrored.size <= MAX_MIRRORED) break;
+      this.mirrored.delete(name);
+    }
   }
 
   /** The headers of one message. */

@@ -11,8 +11,9 @@ export interface Position {
   retryMs: number;
 }
 
-/** Milliseconds to wait before resuming a lost stream, unless the server sends `retry`, and at most. */
+/** Milliseconds to wait before resuming a lost stream, unless the server sends `retry`, and at least and at most. */
 const RETRY_MS = 100;
+const MIN_RETRY_MS = 50;
 const MAX_RETRY_MS = 30_000;
 
 /** A stream that was open for so many milliseconds has not failed, even if it brought nothing. */
@@ -29,7 +30,7 @@ export async function readStream(
 ): Promise<void> {
   for await (const { id, data, retry } of eventsOf(stream, maxLength)) {
     if (id !== undefined) position.lastEventId = id;
-    if (retry !== undefined) position.retryMs = Math.min(retry, MAX_RETRY_MS);
+    if (retry !== undefined) position.retryMs = Math.min(Math.max(retry, MIN_RETRY_MS), MAX_RETRY_MS);
     if (data !== undefined && data !== '') take(data);
   }
 }

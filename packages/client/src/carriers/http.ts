@@ -1,4 +1,6 @@
 import type { IncomingMessage } from 'node:http';
+// a test may have replaced the global timers
+import { clearTimeout, setTimeout } from 'node:timers';
 
 import { McpError, type RequestId } from '@decorum/core';
 import { INITIALIZE, isObject, LISTEN } from '@decorum/core/internal';
@@ -15,6 +17,12 @@ import { type Position, readStream, resumed, StandingStream } from './http-strea
 
 /** Milliseconds to wait for the server to end the session. */
 const GOODBYE_MS = 1000;
+
+/** Milliseconds to wait until the server has taken a message that has no response. */
+const TAKEN_MS = 30_000;
+
+/** Milliseconds that a stream may stay open after the response. */
+const LINGER_MS = 1000;
 
 /** Connects to a Streamable HTTP endpoint. */
 export function overHttp(target: HttpTarget): OpenCarrier {
@@ -54,6 +62,7 @@ class HttpCarrier implements Carrier {
     const id = 'method' in message && 'id' in message ? message.id : undefined;
     const own = new AbortController();
     if (id !== undefined) this.calls.set(id, own);
+    const timer = id === undefined ? setTimeout(() => own.abort(), TAKEN_MS).unref() : undefined;
     const off = onAbort(this.closing.signal, () => own.abort());
     const more = { 'content-type': 'application/json', ...statelessHeaders(message, this.routing) };
     const post = {
@@ -70,6 +79,7 @@ class HttpCarrier implements Carrier {
       if (!own.signal.aborted) throw error;
     } finally {
       off();
+      clearTimeout(timer);
       if (id !== undefined) this.calls.delete(id);
     }
     if ('method' in message && message.method === 'notifications/initialized') await this.standing.start();
@@ -160,12 +170,21 @@ class HttpCarrier implements Carrier {
   private async read(stream: IncomingMessage, position: Position, message?: JsonRpcMessage): Promise<boolean> {
     const id = message !== undefined && 'id' in message ? message.id : undefined;
     let isAnswered = false;
-    await readStream(stream, { position, maxLength: this.target.maxMessageBytes }, (data) => {
+    let timer: NodeJS.Timeout | undefined;
+    const reading = readStream(stream, { position, maxLength: this.target.maxMessageBytes }, (data) => {
       const parsed = parse(data);
       isAnswered ||= id !== undefined && [parsed].flat().some((each) => isObject(each) && isAnswerTo(id, each));
+      if (isAnswered) timer ??= setTimeout(() => stream.destroy(), LINGER_MS).unref();
       if (parsed === undefined) this.receiver.lose(notJson(data));
       else this.deliver(parsed, message);
     });
+    try {
+      await reading;
+    } catch (error) {
+      if (!isAnswered) throw error;
+    } finally {
+      clearTimeout(timer);
+    }
     return isAnswered;
   }
 

@@ -1,10 +1,13 @@
 import { type JsonObject, McpError } from '@decorum/core';
 import { FAILURES, isObject } from '@decorum/core/internal';
 
-import { type EntryOf, type Kind, KINDS, readEntry } from './entries.js';
+import { type EntryOf, type Kind, keyOf, KINDS, readEntry } from './entries.js';
 
 /** Cap on the pages of a list. */
 const MAX_PAGES = 1000;
+
+/** Cap on the characters of a cursor: it is kept, to find lists without an end. */
+const MAX_CURSOR = 65_536;
 
 /** What an upstream lists, by kind. */
 export type Catalog = { readonly [K in Kind]: readonly EntryOf[K][] };
@@ -46,6 +49,7 @@ export const EMPTY_CATALOG: Catalog = { tool: [], prompt: [], resource: [], temp
 export async function readList<K extends Kind>(kind: K, source: CatalogSource): Promise<readonly EntryOf[K][]> {
   const { limits, filters, warn } = source;
   const entries: EntryOf[K][] = [];
+  const keys = new Set<string>();
   let count = 0;
   for await (const given of rawEntries(kind, source)) {
     if (count >= limits.members) {
@@ -55,7 +59,11 @@ export async function readList<K extends Kind>(kind: K, source: CatalogSource): 
     count += 1;
     const read = readEntry(kind, given, limits.memberBytes);
     if ('problem' in read) warn(`has a ${kind}${nameOf(given)} that ${read.problem}. It is left out`);
-    else if (filters[kind](read.entry)) entries.push(read.entry);
+    else if (!keys.has(keyOf(kind, read.entry)) && filters[kind](read.entry)) {
+      // the first of a name counts, for the digest of the contract too
+      keys.add(keyOf(kind, read.entry));
+      entries.push(read.entry);
+    }
   }
   return entries;
 }
@@ -81,7 +89,7 @@ async function* rawEntries(kind: Kind, { request }: CatalogSource): AsyncGenerat
     if (!Array.isArray(found)) return;
     for (const entry of found) yield isObject(entry) ? entry : {};
     cursor = page?.['nextCursor'] ?? undefined;
-    if (seen.has(cursor)) return;
+    if (seen.has(cursor) || (typeof cursor === 'string' && cursor.length > MAX_CURSOR)) return;
     seen.add(cursor);
   } while (cursor !== undefined && seen.size < MAX_PAGES);
 }

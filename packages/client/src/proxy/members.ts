@@ -1,4 +1,5 @@
 import type { CompletionContext, Context, PromptEntry, ResourceTemplateEntry, ToolEntry } from '@decorum/core';
+import { isObject } from '@decorum/core/internal';
 import type { AddedMember, Handlers } from '@decorum/core/plugin';
 
 import type { Catalog } from './catalog.js';
@@ -72,7 +73,9 @@ export function runnerOf(kind: Kind, entry: Entry, relay: Relay): (input: never,
 function argumentsOf(kind: Kind, entry: Entry): readonly string[] {
   if (kind === 'prompt') {
     const { arguments: args } = entry as PromptEntry;
-    return Array.isArray(args) ? args.map(({ name }: { readonly name: string }) => name) : [];
+    return Array.isArray(args)
+      ? args.flatMap((each: unknown) => (isObject(each) && typeof each['name'] === 'string' ? [each['name']] : []))
+      : [];
   }
   return kind === 'template' ? variablesOf((entry as ResourceTemplateEntry).uriTemplate) : [];
 }

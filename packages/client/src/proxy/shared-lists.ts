@@ -38,6 +38,8 @@ export class SharedLists {
   private readonly pin: Pin | undefined;
   private client: Client | undefined;
   private reading: Promise<void> | undefined;
+  /** Whether a change was announced while the lists were read. */
+  private isStale = false;
   private readAt = Number.NEGATIVE_INFINITY;
   private timer: NodeJS.Timeout | undefined;
   private said = '';
@@ -65,7 +67,9 @@ export class SharedLists {
     const next = Math.max(DEBOUNCE_MS, this.readAt + SPACING_MS - performance.now());
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
-      void this.read();
+      // an upstream may announce changes, and never answer
+      if (this.reading === undefined) void this.read();
+      else this.isStale = true;
     }, next).unref();
   }
 
@@ -76,12 +80,15 @@ export class SharedLists {
 
   private async read(): Promise<void> {
     // one at a time: the later one must win
-    await this.reading;
+    while (this.reading !== undefined) await this.reading;
     const { client } = this;
     if (client === undefined) return;
     this.readAt = performance.now();
+    this.isStale = false;
     this.reading = this.readFrom(client);
     await this.reading;
+    this.reading = undefined;
+    if (this.isStale) this.changed();
   }
 
   private async readFrom(client: Client): Promise<void> {

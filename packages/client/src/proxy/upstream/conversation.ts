@@ -5,7 +5,7 @@ import { frontOf, isObject, ownerOf } from '@decorum/core/internal';
 import { askClient } from '@decorum/core/plugin';
 
 import type { Question } from '../../questions.js';
-import { UpstreamFailure } from './failures.js';
+import { UpstreamFailure, URL_REQUIRED } from './failures.js';
 import { forwarded, urlFor } from './forwarding.js';
 import type { HeldCalls } from './held-calls.js';
 import type { UpstreamRequest } from './link.js';
@@ -41,9 +41,6 @@ const MAX_QUESTIONS = 100;
 
 /** Keys that are none of those that servers give to questions without one. */
 const PLAIN = /^[\w-]+$/;
-
-/** The code of the error that asks the client to visit URLs and then to call again (MCP, "Elicitation"). */
-const URL_REQUIRED = -32042;
 
 /**
  * A call whose upstream may ask the client in front. Its handler may run several times, and each step is recorded, so

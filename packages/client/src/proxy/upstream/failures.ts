@@ -14,6 +14,9 @@ const SENTENCES = {
     `The call of the server "${name}" was lost while it waited for an answer. It may have run. Find out before you start it again.`,
 } as const;
 
+/** The code of the error that asks the client to visit URLs and then to call again (MCP, "Elicitation"). */
+export const URL_REQUIRED = -32042;
+
 /** Why an upstream can't do what a caller asks. */
 export type FailureReason = keyof typeof SENTENCES;
 
@@ -48,6 +51,9 @@ export const isDown = (error: unknown): boolean => error instanceof ConnectionEr
  * that the upstream has answered stay as they are.
  */
 export function shownTo(method: string, name: string, error: unknown): unknown {
+  // it would send users to URLs that nobody has looked at
+  const isVisit = error instanceof McpError && error.kind === undefined && error.code === URL_REQUIRED;
+  if (isVisit) return shownTo(method, name, new UpstreamFailure('invalid', name, error));
   if (error instanceof InputSignal || error instanceof McpError || error instanceof ToolError) return error;
   const failure = error instanceof ConnectionError ? new UpstreamFailure(BY_CODE[error.code], name, error) : error;
   if (!(failure instanceof UpstreamFailure)) return error;

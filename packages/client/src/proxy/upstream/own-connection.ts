@@ -12,6 +12,9 @@ export interface OwnEvents {
 /** Milliseconds that a connection has to show that it works, once a caller could not reach the upstream. */
 const PING_MS = 5000;
 
+/** A connection that lasted for so many milliseconds worked. */
+const LASTING_MS = 10_000;
+
 /** The server's own connection. From its first use on, it is opened again whenever it is lost. */
 export class OwnConnection {
   private readonly backoff: Backoff;
@@ -70,8 +73,8 @@ export class OwnConnection {
     this.stopWaiting = undefined;
     try {
       const link = await this.open();
-      this.backoff.succeeded();
-      void link.client.closed.then((reason) => this.lost(reason));
+      const since = this.clock.now();
+      void link.client.closed.then((reason) => this.lost(reason, this.clock.now() - since));
       this.events.up(link);
       return link;
     } catch (error) {
@@ -80,8 +83,10 @@ export class OwnConnection {
     }
   }
 
-  private lost(reason: Error | undefined): void {
+  private lost(reason: Error | undefined, lastedMs: number): void {
     if (this.isClosed) return;
+    // an upstream that ends as soon as it is up is tried less and less often, too
+    if (lastedMs > LASTING_MS) this.backoff.succeeded();
     this.events.down();
     this.retry(reason ?? new Error('The connection was closed.'));
   }
