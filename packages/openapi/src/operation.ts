@@ -26,6 +26,8 @@ export interface Parameter {
 
 /** What `x-mcp` of an operation says. */
 export interface Hints extends OperationChanges {
+  /** Tags of its tool or resource. */
+  readonly tags?: readonly string[];
   /** Leaves the operation out. */
   readonly hidden?: boolean;
 }
@@ -61,6 +63,7 @@ const HINTS: OptionTypes<Hints> = {
   description: 'string',
   annotations: 'object',
   resource: 'boolean',
+  tags: 'array',
   hidden: 'boolean',
 };
 

@@ -105,6 +105,7 @@ export function resourceOf(
       name: changes.name ?? key,
       description: changes.description ?? descriptionOf(operation),
       input: template.variables.size > 0 ? variablesSchema(template, input) : NoInput,
+      ...(operation.hints.tags && { tags: operation.hints.tags }),
     },
   };
   return { record, handler: reader(call, template) };

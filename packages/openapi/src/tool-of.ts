@@ -66,7 +66,7 @@ export function toolOf(
   };
   const call = apiCaller(operation, { input, accept: output.accept, where: document.where }, settings);
   return {
-    record: { kind: 'tool', key, entry },
+    record: { kind: 'tool', key, entry, ...(operation.hints.tags && { tags: operation.hints.tags }) },
     async handler(args, ctx) {
       const problems = await explain(input.schema, args);
       if (problems.length > 0) {

@@ -1,5 +1,9 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 
+import { McpServer } from '@decorum/core';
+import { openapi } from '@decorum/openapi';
+import { connect } from '@decorum/testing';
+
 import { closeAll, documentOf, operationOf, requestFor, serve, startApi } from './api.js';
 
 afterEach(closeAll);
@@ -220,6 +224,16 @@ describe('Operations', () => {
     const tools = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(['list', 'list_2', 'fetch', 'x'.repeat(128)]);
     expect(tools[2]?.description).toBe('Fetches.');
+  });
+
+  it('have the tags of `x-mcp`, which the server may hide', async () => {
+    const tagged = { ...paths, '/y': { get: { operationId: 'secret', 'x-mcp': { tags: ['admin'] } } } };
+    const source = await openapi(documentOf(tagged), { baseUrl: 'http://127.0.0.1:1', validate: false });
+    const server = new McpServer({ name: 'shop', version: '1', providers: [source], hiddenTags: ['admin'] });
+    const names = (await (await connect(server)).listTools()).map(({ name }) => name);
+    expect(names).toContain('list');
+    expect(names).not.toContain('secret');
+    await server.close();
   });
 
   it('are chosen and changed by the options', async () => {

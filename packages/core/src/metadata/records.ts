@@ -22,10 +22,14 @@ export type MemberRecord<Kind extends MemberKind = MemberKind> = { [K in Kind]: 
  * A member of another server, with its list entry as that server sends it. Its handler gets arguments as the client
  * sends them, or the URI of a resource, and returns the protocol's result. Neither is checked or converted.
  */
-export type RelayedRecord =
+export type RelayedRecord = (
   | { readonly kind: 'tool'; readonly key: string; readonly entry: Tool }
   | { readonly kind: 'prompt'; readonly key: string; readonly entry: Prompt }
-  | { readonly kind: 'resource'; readonly key: string; readonly entry: Resource | ResourceTemplate };
+  | { readonly kind: 'resource'; readonly key: string; readonly entry: Resource | ResourceTemplate }
+) & {
+  /** Its tags, besides those of its source. */
+  readonly tags?: readonly string[];
+};
 
 /**
  * Return type of completion methods. If there are more than 100 values, only the first 100 are sent, and the client is

@@ -9,6 +9,7 @@ import { type Caller, type Provider, requireName } from './plan.js';
 import { originalUri, placedUri } from './placed-uri.js';
 import type { PromptPlan } from './prompt-plan.js';
 import { NO_CACHE, parsedTemplate, type ResourcePlan, type TemplatePlan } from './resource-plan.js';
+import { requireTags } from './tags.js';
 import type { ToolDefaults, ToolPlan } from './tool-plan.js';
 
 type RecordOf<Kind extends RelayedRecord['kind']> = Extract<RelayedRecord, { readonly kind: Kind }>;
@@ -16,14 +17,21 @@ type RecordOf<Kind extends RelayedRecord['kind']> = Extract<RelayedRecord, { rea
 /** @param args what guards see of the input of a resource, whose input is its URI */
 type Relay<R> = (input: unknown, caller: Caller, args?: JsonObject) => R | Promise<R>;
 
-const placeOf = ({ cls, scopes = [], access, tags = [], host }: Provider, { kind, key }: RelayedRecord) => ({
-  where: `${cls.name}.${key}`,
-  isRelayed: true as const,
-  access,
-  shown: host?.shown?.(key, kind),
-  ...(tags.length > 0 && { tags }),
-  ...(scopes.length > 0 && { need: { scopes, isPublic: false } }),
-});
+const placeOf = (
+  { cls, scopes = [], access, tags: shared = [], host }: Provider,
+  { kind, key, tags: own = [] }: RelayedRecord,
+) => {
+  requireTags(own, `${cls.name}.${key}`);
+  const tags = [...new Set([...shared, ...own])];
+  return {
+    where: `${cls.name}.${key}`,
+    isRelayed: true as const,
+    access,
+    shown: host?.shown?.(key, kind),
+    ...(tags.length > 0 && { tags }),
+    ...(scopes.length > 0 && { need: { scopes, isPublic: false } }),
+  };
+};
 
 function handlerOf<R>({ instance, host }: Provider, { kind, key }: RelayedRecord): Relay<R> {
   const handlers = instance as Readonly<Record<string, Relay<R>>>;
