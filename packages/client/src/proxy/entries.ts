@@ -2,6 +2,7 @@ import type { JsonObject, PromptEntry, ResourceEntry, ResourceTemplateEntry, Too
 import { isObject, isReservedKey } from '@decorum/core/internal';
 
 import { isDeeper } from './canonical.js';
+import { isCompilable } from './compilable.js';
 
 /** The entries of an upstream by kind of member. */
 export interface EntryOf {
@@ -60,26 +61,54 @@ function hasReadableSchema(schema: unknown): boolean {
   return isObject(properties) && Object.values(properties).every(isObject) && isTextList(required);
 }
 
+const isText = (value: unknown): boolean => typeof value === 'string';
+
 /** Checks of optional fields: each returns what to keep. */
 const OPTIONAL: Readonly<Record<string, (value: unknown) => unknown>> = {
   icons: iconsOf,
+  outputSchema: (value) => (hasReadableSchema(value) && isCompilable(value) ? value : undefined),
+  execution: (value) => (isObject(value) ? kept(value, EXECUTION) : undefined),
+  arguments: (value) => (Array.isArray(value) ? value.map(argumentOf) : undefined),
   annotations: annotationsOf,
   _meta: metaOf,
   size: (value) => (typeof value === 'number' ? value : undefined),
 };
 
+type Checks = Readonly<Record<string, (value: unknown) => boolean>>;
+
+/** What is left of an object without the fields that are wrong. */
+const kept = (value: JsonObject, checks: Checks): JsonObject =>
+  Object.fromEntries(
+    Object.entries(value).filter(([name, field]) => !Object.hasOwn(checks, name) || checks[name]?.(field)),
+  );
+
+const oneOf = (...names: readonly unknown[]) => names.includes.bind(names);
+
+const EXECUTION: Checks = { taskSupport: oneOf('forbidden', 'optional', 'required') };
+
+const ICON: Checks = { mimeType: isText, sizes: isTextList, theme: oneOf('light', 'dark') };
+
+const ARGUMENT: Checks = { title: isText, description: isText, required: (value) => typeof value === 'boolean' };
+
+const argumentOf = (value: unknown): unknown => (isObject(value) ? kept(value, ARGUMENT) : value);
+
 /** Icons with sources that clients may load. Others, such as `javascript:`, could run code. */
 function iconsOf(value: unknown): unknown {
   if (!Array.isArray(value)) return undefined;
-  const icons = value.filter((icon: unknown) => isObject(icon) && /^(?:https?|data):/i.test(String(icon['src'])));
+  const icons = value
+    .filter((icon: unknown) => isObject(icon) && isText(icon['src']) && /^(?:https?|data):/i.test(String(icon['src'])))
+    .map((icon: JsonObject) => kept(icon, ICON));
   return icons.length > 0 ? icons : undefined;
 }
 
-const HINTS: Readonly<Record<string, (value: unknown) => boolean>> = {
-  title: (value) => typeof value === 'string',
-  audience: isTextList,
-  priority: (value) => typeof value === 'number',
-  lastModified: (value) => typeof value === 'string',
+/** A date and time of ISO 8601, with seconds and a zone. */
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
+
+const HINTS: Checks = {
+  title: isText,
+  audience: (value) => Array.isArray(value) && value.every(oneOf('user', 'assistant')),
+  priority: (value) => typeof value === 'number' && value >= 0 && value <= 1,
+  lastModified: (value) => typeof value === 'string' && TIME.test(value),
 };
 
 function annotationsOf(value: unknown): unknown {

@@ -61,7 +61,7 @@ export class Exchange implements Asker {
   /** Whether the request is over, even if its handler still runs. Notifications are then dropped. */
   private closed = false;
   /** An error that the request fails with, whatever the handler returns. */
-  private fault: Error | undefined = undefined;
+  fault: Error | undefined = undefined;
   /** Replies before the handler has ended. Set while the reply is pending. */
   private reply: ((early: Cancellation | Error) => void) | undefined = undefined;
   private endOpenEnded: (() => void) | undefined = undefined;

@@ -174,8 +174,9 @@ interface Detached {
 
 /** Shows an error to the model as a result, unless the protocol has a code for it. */
 export function shown(failure: unknown, exchange: Exchange, reporter: ErrorReporter): CallToolResult {
-  // nobody reads the result of a cancelled call, so don't report its error either
-  if (exchange.cancelled !== undefined) return errorResult('');
+  // nobody reads the result of a call that was cancelled or has failed early, so don't report its error either
+  if (exchange.cancelled !== undefined || (exchange.fault !== undefined && exchange.fault === failure))
+    return errorResult('');
   const error = reporter.shown(failure, exchange);
   if (error instanceof McpError && exchange.revision.errorCode(error) !== undefined) throw error;
   return errorResult(error.message);
