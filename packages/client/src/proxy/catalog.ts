@@ -1,6 +1,7 @@
 import { type JsonObject, McpError } from '@decorum/core';
 import { FAILURES, isObject } from '@decorum/core/internal';
 
+import { fits, type Takes } from './name-filter.js';
 import { type EntryOf, type Kind, keyOf, KINDS, readEntry } from './entries.js';
 
 /** Cap on the pages of a list. */
@@ -24,7 +25,7 @@ export interface CatalogLimits {
 export interface CatalogSource {
   readonly limits: CatalogLimits;
   /** Which entries to take. */
-  readonly filters: { readonly [K in Kind]: (entry: EntryOf[K]) => boolean };
+  readonly filters: { readonly [K in Kind]: Takes<EntryOf[K]> };
   /** Sends a request to the upstream. */
   request(method: string, params: JsonObject): Promise<JsonObject>;
   /** Told of what is left out. */
@@ -65,6 +66,8 @@ export async function readList<K extends Kind>(kind: K, source: CatalogSource): 
       entries.push(read.entry);
     }
   }
+  const missing = filters[kind].patterns?.filter((pattern) => ![...keys].some((key) => fits(key, pattern))) ?? [];
+  for (const pattern of missing) warn(`has no ${kind} that fits ${JSON.stringify(pattern)} of \`filter\``);
   return entries;
 }
 

@@ -5,7 +5,7 @@ import { type AddMembersOptions, type OptionTypes, requireOptions, startupError 
 import type { ConnectTarget } from '../target.js';
 import type { CatalogLimits } from './catalog.js';
 import type { EntryOf, Kind } from './entries.js';
-import { filterOf, type NameFilter } from './name-filter.js';
+import { filterOf, type NameFilter, type Takes } from './name-filter.js';
 import { isProgram } from './target-name.js';
 import type { UpstreamOptions } from './upstream/upstream-options.js';
 
@@ -112,7 +112,7 @@ const CHOICES = {
 /** The part of a proxy's options that decides what is taken from the upstream. */
 export interface Taken {
   readonly limits: CatalogLimits;
-  readonly filters: { readonly [K in Kind]: (entry: EntryOf[K]) => boolean };
+  readonly filters: { readonly [K in Kind]: Takes<EntryOf[K]> };
 }
 
 /** @throws {DecorumError} `DECORUM_INVALID_OPTION` */

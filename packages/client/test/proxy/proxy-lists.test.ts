@@ -52,8 +52,9 @@ async function frontOf(target: Parameters<typeof proxy>[0], options: ProxyOption
 
 const names = async (client: Client) => (await client.listTools()).map(({ name }) => name);
 
-it('serves only what the filter names', async () => {
-  const { client } = await frontOf(serverOf(), { filter: { tools: ['st*'], resources: [] } });
+it('serves only what the filter names, and warns of names that nothing has', async () => {
+  const { client, warnings } = await frontOf(serverOf(), { filter: { tools: ['st*', 'styx'], resources: [] } });
+  expect(warnings).toEqual([expect.stringContaining('has no tool that fits "styx" of `filter`')]);
   expect(await names(client)).toEqual(['stay']);
   expect(await client.listResources()).toEqual([]);
   await expect(client.readResource('desk://open')).rejects.toMatchObject({ code: -32602 });
