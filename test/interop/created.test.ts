@@ -160,7 +160,9 @@ it('a project of the template secured signs its user in itself, also after a res
   await second.stop();
 });
 
-const PACKAGES = ['core', 'http', 'nestjs', 'schema', 'testing', 'uri-template'].map((name) => `@decorum/${name}`);
+const PACKAGES = ['client', 'core', 'http', 'nestjs', 'schema', 'testing', 'uri-template'].map(
+  (name) => `@decorum/${name}`,
+);
 
 /** `extension` is how relative imports end, `json` asks the test command for a report. */
 const STOCK = [

@@ -5,6 +5,7 @@ import {
   type JsonObject,
   type OptionTypes,
   requireOptions,
+  within as atMost,
 } from '@decorum/schema/internal';
 
 import type { Extension } from './kernel/extensions/extension.js';
@@ -123,7 +124,8 @@ function attach(server: MountableServer, outer: MountableServer, options: Place)
     inner.outers.delete(link);
     unserve();
   };
-  const opening = openingOf(server, { stopped, closed: () => end(true) });
+  const settled = async () => await mounted.settled();
+  const opening = openingOf(server, { stopped, settled, closed: () => end(true) });
   own.hooks.add(opening);
   return {
     remove() {
@@ -196,14 +198,26 @@ function moved(change: Change, place: Parameters<typeof placedUri>[1]): Change {
   return { ...change, uri: placedUri(uri, place), ...(within !== undefined && { within: placedUri(within, place) }) };
 }
 
+/** Milliseconds for which a server that is closed by itself waits for calls of its mounted members. */
+const MAX_CALLS_MS = 5000;
+
+const LATE = 'Calls of mounted members have not ended.';
+
 /**
  * Opens a server for as long as another one serves its members, and closes it unless something else is open on it.
  * @param on.stopped called if the server closes before
+ * @param on.settled waits for the calls that run
  * @param on.closed called once the other one has closed
  */
-function openingOf(server: MountableServer, on: { readonly stopped: () => void; readonly closed: () => void }) {
+function openingOf(
+  server: MountableServer,
+  on: { readonly stopped: () => void; readonly settled: () => Promise<void>; readonly closed: () => void },
+) {
   const { port, transports } = server[MOUNTABLE];
-  const transport = { stop: on.stopped, close() {} };
+  const transport = {
+    stop: on.stopped,
+    close: async () => await atMost(MAX_CALLS_MS, LATE, on.settled).catch(() => {}),
+  };
   let opening: Promise<unknown> | undefined;
   return {
     // errors name it

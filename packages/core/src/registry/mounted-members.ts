@@ -68,6 +68,8 @@ const refuse = (): never => {
 export class MountedMembers {
   /** Whether all calls fail, because the mounted server has closed. */
   isClosed = false;
+  /** Calls that have not ended. */
+  private readonly running = new Set<Promise<unknown>>();
 
   constructor(private readonly place: MountPlace) {}
 
@@ -83,6 +85,20 @@ export class MountedMembers {
       live: this.isClosed ? [] : live.map((source) => this.live(source)),
       offers,
     };
+  }
+
+  /** Resolves when the calls have ended that run now. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.running);
+  }
+
+  /** Notes a call that runs on. */
+  private noted<R>(result: R | Promise<R>): R | Promise<R> {
+    if (!(result instanceof Promise)) return result;
+    this.running.add(result);
+    const end = () => void this.running.delete(result);
+    result.then(end, end);
+    return result;
   }
 
   private live(source: LiveMembers): LiveMembers {
@@ -169,11 +185,12 @@ export class MountedMembers {
   private reader(plan: ResourcePlan | TemplatePlan): ResourcePlan['read'] {
     const { calls, uriSegment } = this.place;
     if (this.isClosed) return refuse;
-    const inside: ResourcePlan['read'] =
-      calls === undefined
-        ? plan.read
-        : (name, args, caller) =>
-            calls.run({ kind: 'resource', name, args, caller }, (inner) => plan.read(name, args, inner));
+    const inside: ResourcePlan['read'] = (name, args, caller) =>
+      this.noted(
+        calls === undefined
+          ? plan.read(name, args, caller)
+          : calls.run({ kind: 'resource', name, args, caller }, (inner) => plan.read(name, args, inner)),
+      );
     if (uriSegment === undefined) return inside;
     const moved = (result: ReadResourceResult, uri: string, asked: string) => ({
       ...result,
@@ -196,8 +213,8 @@ export class MountedMembers {
   ): (args: JsonObject, caller: Caller) => R | Promise<R> {
     const { calls } = this.place;
     if (this.isClosed) return refuse;
-    if (calls === undefined) return run;
-    return (args, caller) => calls.run({ kind, name, args, caller }, (inner) => run(args, inner));
+    if (calls === undefined) return (args, caller) => this.noted(run(args, caller));
+    return (args, caller) => this.noted(calls.run({ kind, name, args, caller }, (inner) => run(args, inner)));
   }
 
   private completions({ key, completions }: Plan<unknown> & Completable): Completable['completions'] {

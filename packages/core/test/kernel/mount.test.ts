@@ -303,6 +303,30 @@ describe('The life of a mounted server', () => {
     await shop.close();
   });
 
+  it('closes after calls of its members on another server have ended', async () => {
+    const { log, inner } = living();
+    let end = () => {};
+    const ended = new Promise<void>((resolve) => (end = resolve));
+    const begun = new Promise<void>((begin) => {
+      inner.addTool({ name: 'slow' }, async () => {
+        begin();
+        await ended;
+        log.push('ended');
+        return 'done';
+      });
+    });
+    const shop = shopOf(mount(inner), Failing2);
+    await using client = await connect(shop);
+    const called = client.callTool('slow');
+    await begun;
+    const closed = inner.close();
+    end();
+    await closed;
+    expect(textOf(await called)).toBe('done');
+    expect(log).toEqual(['start', 'ended', 'close']);
+    await shop.close();
+  });
+
   it('starts with a running server, and ends when it is removed', async () => {
     const { log, inner } = living();
     const shop = shopOf(Failing2);
