@@ -54,19 +54,23 @@ const queryPairs = (given: Given): string[] =>
 
 const valueOfCookie = (cookie: string): string => cookie.slice(0, cookie.indexOf('='));
 
+const canonical = (header: string): string => header.toLowerCase().replaceAll('_', '-');
+
 /**
  * The headers of a request. Those of the server's own options win.
  * @throws {ToolError} for values that headers can't carry
  */
 function headersOf(given: Given, fixed: Readonly<Record<string, string>>, accept: string): Headers {
   const headers = new Headers({ accept });
+  // many servers take `X_Api_Key` for `X-Api-Key`
+  const taken = new Set(Object.keys(fixed).map(canonical));
   const cookies: string[] = [];
   for (const { parameter, argument, value } of given) {
     if (value === undefined || value === null) continue;
     if (parameter.in === 'header') {
       const written = inHeader(contentOf(parameter, value), parameter.explode);
       requireHeaderValue(argument, written);
-      headers.set(parameter.name, written);
+      if (!taken.has(canonical(parameter.name))) headers.set(parameter.name, written);
     }
     if (parameter.in === 'cookie') cookies.push(...inQuery(parameter.name, contentOf(parameter, value), parameter));
   }

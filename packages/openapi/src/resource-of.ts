@@ -23,8 +23,13 @@ function hostOf({ root }: OpenDocument): string {
   return slug.slice(0, 63).replaceAll(/^-+|-+$/g, '') || 'api';
 }
 
-/** A name that URI templates allow. */
-const variableOf = (name: string): string => name.replaceAll(/[^A-Za-z0-9_]+/g, '_');
+/** A name that URI templates allow, and that no other argument has. */
+function uniqueVariable(argument: string, taken: ReadonlyMap<string, string>): string {
+  const name = argument.replaceAll(/[^A-Za-z0-9_]+/g, '_');
+  let unique = name;
+  for (let count = 2; taken.has(unique); count += 1) unique = `${name}_${count}`;
+  return unique;
+}
 
 interface Template {
   readonly uri: string;
@@ -38,7 +43,7 @@ function templateOf({ path }: Operation, { bindings }: Input, host: string): Tem
   for (const binding of bindings) {
     if (binding.in !== 'parameter' || !inUri(binding.parameter)) continue;
     const { name, in: place } = binding.parameter;
-    const variable = variableOf(binding.argument);
+    const variable = uniqueVariable(binding.argument, variables);
     variables.set(variable, binding.argument);
     byPlace[place as 'path' | 'query'].set(name, variable);
   }

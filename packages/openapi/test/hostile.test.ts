@@ -49,6 +49,23 @@ describe('a hostile document', () => {
     expect(request?.headers['content-type']).toBe('application/vnd.shop+json');
   });
 
+  it('sends no header that servers take for one of the options', async () => {
+    const parameters = [parameter('X_Api_Key', 'header')];
+    const headers = { 'x-api-key': 'mine' };
+    const { request } = await requestFor(operationOf({ parameters }), { X_Api_Key: 'other' }, { headers });
+    expect(request?.headers).toMatchObject({ 'x-api-key': 'mine' });
+    expect(request?.headers['x_api_key']).toBeUndefined();
+  });
+
+  it('makes variables of their own of names that templates don’t allow', async () => {
+    const parameters = [parameter('a b', 'query'), parameter('a-b', 'query')];
+    const api = await startApi();
+    const client = await serve(operationOf({ parameters }), { baseUrl: api.url, resource: true });
+    const [{ uriTemplate = '' } = {}] = await client.listResourceTemplates();
+    await client.readResource(uriTemplate.replace(/\{\?(\w+),(\w+)\}/, '?$1=1&$2=2'));
+    expect(api.received[0]?.url).toBe('/things?a%20b=1&a-b=2');
+  });
+
   it('has no headers and media types that no request can have, and paths that can be encoded', async () => {
     const document = operationOf(
       {
