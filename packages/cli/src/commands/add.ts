@@ -9,7 +9,7 @@ Examples:
   decorum add prompt pack --to src/weather.ts:14  to the class at line 14
   decorum add completion pack/city                for an argument of a prompt
   decorum add completion city                     for all that have the argument
-  decorum add openapi petstore.yaml               the operations of a document, to the only server
+  decorum add openapi petstore.yaml               operations of a document
 
 The test runs with vitest, or with jest if the project uses it.`;
 
@@ -18,7 +18,7 @@ const KINDS: readonly Kind[] = ['tool', 'resource', 'prompt', 'completion'];
 /** `decorum add` */
 export function addCommand(): Command {
   return new Command('add')
-    .description('Adds a working member, its DTO and a test to a class, or an OpenAPI document to a server')
+    .description('Adds a working member, its DTO and a test to a class, or an OpenAPI document')
     .addArgument(new Argument('<kind>', 'what to add').choices([...KINDS, 'openapi']))
     .argument('<name>', 'what clients call it; for a completion, what it completes; for openapi, the document')
     .option('--to <file>', 'file of the class, or file:line')

@@ -66,14 +66,14 @@ describe.each([STATELESS, STATEFUL])('an upstream of %s', (revision) => {
     },
   );
 
-  it('that is started again between two calls answers the next one, and has its new lists shown', async () => {
+  it('that is started again answers calls within a second, and has its new lists shown', async () => {
     const upstream = await upstreamAt();
     const { client } = await behind(upstream.url, { revision });
     expect(await client.callTool('d_stay')).not.toHaveProperty('isError', true);
     await upstream.close();
     await upstreamAt(upstream.port, 'added');
-    await keep(await connectClient(upstream.url)).ping();
-    expect(await client.callTool('d_stay')).not.toHaveProperty('isError', true);
+    // a proxy that has seen it down doesn't try with each call
+    await eventually(async () => expect(await client.callTool('d_stay')).not.toHaveProperty('isError', true));
     await eventually(async () => expect(await names(client)).toEqual(['d_stay', 'd_added']));
   });
 });
