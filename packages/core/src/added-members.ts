@@ -1,11 +1,10 @@
 import { type Class, invalidOption, type OptionTypes, requireOptions } from '@decorum/schema/internal';
 
 import type { MemberRecord, RelayedRecord } from './metadata/records.js';
-import type { Access } from './protocol/wire.js';
 import { type Offered, type Provider, requireScopes } from './registry/plan.js';
 import { requireTags } from './registry/tags.js';
 import { requireTransform } from './registry/transforms.js';
-import type { Transform } from './transform.js';
+import { SOURCE_OPTIONS, type SourceOptions } from './source-options.js';
 
 /** A member that is added from outside: what a decorator writes down, or the list entry of another server. */
 export type AddedMember = MemberRecord<'tool' | 'prompt' | 'resource' | 'completion'> | RelayedRecord;
@@ -14,26 +13,9 @@ export type AddedMember = MemberRecord<'tool' | 'prompt' | 'resource' | 'complet
 export type Handlers = Readonly<Record<string, (input: never, context: never) => unknown>>;
 
 /** Options of `server.addMembers`. */
-export interface AddMembersOptions {
+export interface AddMembersOptions extends SourceOptions {
   /** What errors call the source of the members, such as `openapi(petstore.yaml)`. Defaults to `addMembers`. */
   readonly source?: string;
-  /** Put before the names of tools, prompts and resources: `billing` makes `billing_pay` of `pay`. */
-  readonly prefix?: string;
-  /** Between the prefix and the name. Defaults to `_`. */
-  readonly separator?: string;
-  /**
-   * Inserted after the scheme of URIs: `billing` makes `notes://billing/7` of `notes://7`. Defaults to `prefix`. Letters,
-   * digits, `-`, `.`, `_` and `~`.
-   */
-  readonly uriPrefix?: string;
-  /** Decides who may see and use the members, besides each member's own `access`. */
-  readonly access?: Access;
-  /** Scopes that callers need for each of the members, in addition to the member's own. */
-  readonly scopes?: readonly string[];
-  /** Tags of each of the members, in addition to the member's own. */
-  readonly tags?: readonly string[];
-  /** What to change of the members. */
-  readonly transform?: Transform;
   /** What to declare to clients even while there is no such member, because members may come later. */
   readonly offers?: readonly Offered[];
   /**
@@ -44,14 +26,8 @@ export interface AddMembersOptions {
 }
 
 const OPTIONS: OptionTypes<AddMembersOptions> = {
+  ...SOURCE_OPTIONS,
   source: 'string',
-  prefix: 'string',
-  separator: 'string',
-  uriPrefix: 'string',
-  access: 'function',
-  scopes: 'array',
-  tags: true,
-  transform: true,
   offers: 'array',
   onInvalid: 'function',
 };

@@ -3,7 +3,6 @@ import {
   invalidOption,
   isObject,
   type JsonObject,
-  type OptionTypes,
   requireOptions,
   within as atMost,
 } from '@decorum/schema/internal';
@@ -12,7 +11,6 @@ import type { Extension } from './kernel/extensions/extension.js';
 import type { Change } from './kernel/change-bus.js';
 import { announce, MOUNTABLE, type MountableServer, type Outer } from './mountable.js';
 import { startupError } from './protocol/errors.js';
-import type { Access } from './protocol/wire.js';
 import { MountedMembers } from './registry/mounted-members.js';
 import { isTaken } from './registry/lists.js';
 import { originalUri, placedUri } from './registry/placed-uri.js';
@@ -22,37 +20,12 @@ import type { Registration } from './registration.js';
 import type { Changes } from './registry/change.js';
 import { requireTags } from './registry/tags.js';
 import { requireTransform, Transforms } from './registry/transforms.js';
-import type { Transform } from './transform.js';
 import { ATTACH, type SourceDefinition } from './source.js';
+import { SOURCE_OPTIONS, type SourceOptions } from './source-options.js';
 import type { McpServer } from './server.js';
 
 /** Options of `mount`. */
-export interface MountOptions {
-  /** Put before the names of tools, prompts and resources: `billing` makes `billing_pay` of `pay`. */
-  readonly prefix?: string;
-  /** Between the prefix and the name. Defaults to `_`. */
-  readonly separator?: string;
-  /** Inserted after the scheme of URIs: `billing` makes `notes://billing/7` of `notes://7`. Defaults to `prefix`. */
-  readonly uriPrefix?: string;
-  /** Decides who may see and use the members, before each member's own `access`. */
-  readonly access?: Access;
-  /** Scopes that callers need for each of the members, in addition to the member's own. */
-  readonly scopes?: readonly string[];
-  /** Tags of all members, in addition to each member's own. */
-  readonly tags?: readonly string[];
-  /** What to change of the members: their names, descriptions, arguments or results. `false` hides one. */
-  readonly transform?: Transform;
-}
-
-const OPTIONS: OptionTypes<MountOptions> = {
-  prefix: 'string',
-  separator: 'string',
-  uriPrefix: 'string',
-  access: 'function',
-  scopes: 'array',
-  tags: 'array',
-  transform: true,
-};
+export type MountOptions = SourceOptions;
 
 /** A server among the `providers` of another one. */
 export type Mount = SourceDefinition<McpServer>;
@@ -84,7 +57,7 @@ export function mount(server: McpServer<readonly object[]>, options: MountOption
   if (!isObject(inner) || !(MOUNTABLE in inner))
     throw invalidOption('mount', 'server', 'is not an McpServer. Pass what `new McpServer({ … })` returns');
   const where = `mount(${server.info.name})`;
-  requireOptions(where, options, OPTIONS);
+  requireOptions(where, options, SOURCE_OPTIONS);
   const { uriPrefix = options.prefix ?? '', scopes = [], tags = [], transform } = options;
   requireScopes(scopes, where);
   requireTags(tags, where);

@@ -35,6 +35,7 @@ export type { ClusterCounts } from './kernel/cluster.js';
 export { startupError } from './protocol/errors.js';
 export { ATTACH } from './source.js';
 export type { AddedMember, AddMembersOptions, Handlers } from './added-members.js';
+export type { SourceOptions } from './source-options.js';
 export type { LiveMember, LiveSource } from './live-source.js';
 export type { LiveKind, Sought } from './registry/live-members.js';
 export type { RelayedRecord } from './metadata/records.js';

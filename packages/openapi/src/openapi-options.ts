@@ -1,5 +1,5 @@
 import type { Context, ToolEntry } from '@decorum/core';
-import { type AddMembersOptions, type OptionTypes, requireOptions, startupError } from '@decorum/core/plugin';
+import { type OptionTypes, requireOptions, type SourceOptions, startupError } from '@decorum/core/plugin';
 
 import { isObject } from './json.js';
 
@@ -74,10 +74,8 @@ interface OwnOptions {
   readonly timeoutMs?: number;
 }
 
-type SharedOptions = Omit<AddMembersOptions, 'source' | 'offers' | 'onInvalid'>;
-
-/** Options of `openapi`. Those of `server.addMembers`, such as `prefix` and `access`, apply to all members. */
-export interface OpenApiOptions extends SharedOptions, OwnOptions {}
+/** Options of `openapi`. Those of all sources, such as `prefix` and `access`, apply to all members. */
+export interface OpenApiOptions extends SourceOptions, OwnOptions {}
 
 const OWN: OptionTypes<OwnOptions> = {
   baseUrl: true,
@@ -95,7 +93,7 @@ const OWN: OptionTypes<OwnOptions> = {
 };
 
 /** The options of `server.addMembers`, which checks them. */
-const SHARED: OptionTypes<SharedOptions> = {
+const SHARED: OptionTypes<SourceOptions> = {
   prefix: true,
   separator: true,
   uriPrefix: true,
@@ -120,7 +118,7 @@ export interface Settings extends OpenApiOptions {
   readonly maxResponseBytes: number;
   readonly timeoutMs: number;
   /** Those of `server.addMembers`. */
-  readonly shared: AddMembersOptions;
+  readonly shared: SourceOptions;
 }
 
 /** The error for a mistake in an option. */
@@ -180,7 +178,7 @@ export function settingsOf(options: OpenApiOptions): Settings {
   if (!externalRefs.every((each) => typeof each === 'string' || each instanceof URL)) {
     throw wrong('externalRefs', "must be a list of folders, files and URLs, such as ['./schemas/']");
   }
-  const shared = Object.fromEntries(Object.entries(options).filter(([name]) => name in SHARED)) as AddMembersOptions;
+  const shared = Object.fromEntries(Object.entries(options).filter(([name]) => name in SHARED)) as SourceOptions;
   return {
     maxErrorChars: 2000,
     maxResponseBytes: 1_048_576,

@@ -1,6 +1,12 @@
-import type { Access, PromptEntry, ResourceEntry, ResourceTemplateEntry, ToolEntry, Transform } from '@decorum/core';
+import type { PromptEntry, ResourceEntry, ResourceTemplateEntry, ToolEntry, Transform } from '@decorum/core';
 import { revisionOf, REVISIONS } from '@decorum/core/internal';
-import { type AddMembersOptions, type OptionTypes, requireOptions, startupError } from '@decorum/core/plugin';
+import {
+  type AddMembersOptions,
+  type OptionTypes,
+  requireOptions,
+  type SourceOptions,
+  startupError,
+} from '@decorum/core/plugin';
 
 import type { ConnectTarget } from '../target.js';
 import type { CatalogLimits } from './catalog.js';
@@ -36,16 +42,10 @@ export interface ProxyLimits {
 }
 
 /** Options of `proxy`. */
-export interface ProxyOptions extends Pick<
-  UpstreamOptions,
-  'headers' | 'process' | 'forward' | 'revision' | 'timeoutMs' | 'onStderr'
-> {
-  /** Put before names: `geo` makes `geo_locate` of `locate`. By default, names and URIs stay as they are. */
-  readonly prefix?: string;
-  /** Between the prefix and the name. Defaults to `_`. */
-  readonly separator?: string;
-  /** Inserted after the scheme of URIs. Defaults to `prefix`. */
-  readonly uriPrefix?: string;
+export interface ProxyOptions
+  extends
+    SourceOptions,
+    Pick<UpstreamOptions, 'headers' | 'process' | 'forward' | 'revision' | 'timeoutMs' | 'onStderr'> {
   /** How clients are told of the upstream, in errors and forwarded questions. Defaults to `prefix`, or else `upstream`. */
   readonly name?: string;
   readonly filter?: ProxyFilter;
@@ -64,14 +64,6 @@ export interface ProxyOptions extends Pick<
   /** Whether the upstream's instructions for models are added to the server's. Defaults to false. */
   readonly instructions?: boolean;
   readonly limits?: ProxyLimits;
-  /** Decides who may see and use the members. */
-  readonly access?: Access;
-  /** Scopes that callers need for each of the members. */
-  readonly scopes?: readonly string[];
-  /** Tags of each of the members. */
-  readonly tags?: readonly string[];
-  /** Changes members, or hides them. Keys that the upstream does not list have no effect: its lists may change. */
-  readonly transform?: Transform;
 }
 
 const OPTIONS: OptionTypes<ProxyOptions> = {

@@ -1,7 +1,15 @@
 import { andThen, compileShape, invalidOption, isObject, type JsonObject } from '@decorum/schema/internal';
 import { type TemplateValue, UriTemplate } from '@decorum/uri-template';
 
-import type { Prompt, PromptArgument, ReadResourceResult, Resource, Tool } from '../protocol/model.js';
+import type {
+  CallToolResult,
+  GetPromptResult,
+  Prompt,
+  PromptArgument,
+  ReadResourceResult,
+  Resource,
+  Tool,
+} from '../protocol/model.js';
 import { REVISIONS } from '../protocol/revisions/index.js';
 import type { Need } from '../protocol/scopes.js';
 import type { Change, TransformedMember } from './change.js';
@@ -80,7 +88,7 @@ function needOf({ need }: Plan<unknown>, { scopes: added = [] }: Change, where: 
 const RESULTS = { tool: 'content', prompt: 'messages', resource: 'contents', template: 'contents' } as const;
 
 /** Passes a result through the change's function. */
-function changedResult<R extends object>(
+function changedResult<R extends CallToolResult | GetPromptResult | ReadResourceResult>(
   result: R,
   plan: AnyPlan,
   { parts, caller }: { parts: Parts; caller: Caller },
