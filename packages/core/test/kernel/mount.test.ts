@@ -320,6 +320,8 @@ describe('The life of a mounted server', () => {
     const called = client.callTool('slow');
     await begun;
     const closed = inner.close();
+    for (let count = 0; count < 20; count += 1) await turn();
+    expect(log).toEqual(['start']);
     end();
     await closed;
     expect(textOf(await called)).toBe('done');
