@@ -81,8 +81,8 @@ const KEYWORDS: ReadonlyMap<string, Check> = new Map(
 ).set('then', isSchema);
 
 /**
- * Whether clients can compile a schema. Many compile all output schemas of a list, and lose the list by one that they
- * can't. Its depth is capped before.
+ * Whether clients can compile a schema. Many clients compile all output schemas of a list, and reject the whole list for
+ * one that they can't compile. The caller has capped the depth of the schema.
  * @param root what its references point into
  */
 export function isCompilable(schema: unknown, root?: JsonObject): schema is JsonObject {
