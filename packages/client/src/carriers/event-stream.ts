@@ -17,7 +17,8 @@ function parse(block: string): StreamEvent {
   for (const line of block.split('\n')) {
     const [, name = '', value = ''] = /^([^:]*)(?:: ?(.*))?$/.exec(line) ?? [];
     if (name === 'event') event.name = value;
-    if (name === 'id') event.id = value;
+    // the specification ignores ids with NUL; others like it could not be sent back in a header
+    if (name === 'id' && !/[^\t\x20-\x7e\x80-\xff]/.test(value)) event.id = value;
     if (name === 'data') event.data = event.data === undefined ? value : `${event.data}\n${value}`;
     if (name === 'retry' && /^\d+$/.test(value)) event.retry = Number(value);
   }

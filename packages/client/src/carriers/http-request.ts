@@ -54,7 +54,14 @@ export async function call({ url, body, agents, method, headers, signal }: HttpC
   const send = url.protocol === 'https:' ? requestHttps : requestHttp;
   return await new Promise((resolve, reject) => {
     const agent = agents?.[url.protocol as keyof Agents] ?? false;
-    const request = send(url, { method, headers, signal, agent }, (response) => resolve(response.on('error', ignore)));
+    let request;
+    try {
+      request = send(url, { method, headers, signal, agent }, (response) => resolve(response.on('error', ignore)));
+    } catch (cause) {
+      // such as a revision of the server that is no text for a header
+      const problem = `A header of the request to ${url.href} can't be sent: ${(cause as Error).message}.`;
+      return reject(new ConnectionError('protocol', problem, { cause }));
+    }
     request.on('socket', (socket) => {
       if (!socket.listeners('error').includes(ignore)) socket.on('error', ignore);
     });
