@@ -36,6 +36,15 @@ export class Notes {
     await this.until(() => this.all.some(isUpdate));
   }
 
+  /** Whether the server has acknowledged the subscription that this request asked for. */
+  acknowledges(id: string): boolean {
+    return this.all.some(
+      ({ method, params }) =>
+        method === 'notifications/subscriptions/acknowledged' &&
+        params?._meta?.['io.modelcontextprotocol/subscriptionId'] === id,
+    );
+  }
+
   /** Their methods, in order. */
   get methods(): (string | undefined)[] {
     return this.all.map(({ method }) => method);

@@ -66,8 +66,10 @@ class RawActor implements Actor {
   async follow(uri: string): Promise<void> {
     if (!this.client.stateless) return void (await this.client.result('resources/subscribe', { uri }));
     const notifications = { toolsListChanged: true, resourceSubscriptions: [uri] };
-    await this.client.send(this.client.buildMessage('listen', 'subscriptions/listen', { notifications }));
-    await this.notes.reach('notifications/subscriptions/acknowledged', 1);
+    const id = `f${(this.begun += 1)}`;
+    await this.client.send(this.client.buildMessage(id, 'subscriptions/listen', { notifications }));
+    // what changes before this acknowledgment isn't sent
+    await this.notes.until(() => this.notes.acknowledges(id));
   }
 
   async setLevel(level: 'debug' | 'error'): Promise<void> {
