@@ -23,7 +23,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'notifier.ts': ['kernel'],
   'providers.ts': ['transform.ts', 'transports', 'kernel', 'registry', 'metadata', 'protocol'],
   'plugins.ts': ['providers.ts', 'transports', 'kernel', 'protocol'],
-  'options.ts': [
+  'kernel-options.ts': [
+    'options.ts',
     'hosting.ts',
     'secrets.ts',
     'plugins.ts',
@@ -33,9 +34,11 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'metadata',
     'protocol',
   ],
+  'options.ts': ['plugins.ts', 'providers.ts', 'kernel', 'registry', 'metadata', 'protocol'],
   'added-tool.ts': ['added-members.ts', 'registry', 'protocol'],
   'server.ts': [
     'added-tool.ts',
+    'kernel-options.ts',
     'options.ts',
     'secrets.ts',
     'plugins.ts',

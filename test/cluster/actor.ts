@@ -41,7 +41,7 @@ export class Notes {
     return this.all.some(
       ({ method, params }) =>
         method === 'notifications/subscriptions/acknowledged' &&
-        params?._meta?.['io.modelcontextprotocol/subscriptionId'] === id,
+        (params?.['_meta'] as Record<string, unknown> | undefined)?.['io.modelcontextprotocol/subscriptionId'] === id,
     );
   }
 

@@ -27,8 +27,6 @@ export interface AppOptions extends Omit<ResourceOptions, 'mimeType' | 'size' | 
   readonly permissions?: readonly AppPermission[];
   /** A dedicated origin for the page, in a format that each host defines. Defaults to one that the host chooses. */
   readonly domain?: string;
-  /** Pass `false` to leave the page out of `resources/list`. Hosts can read it anyway. Defaults to `true`. */
-  readonly listed?: boolean;
   /** Whether the host should draw a border around the page. By default, the host decides. */
   readonly prefersBorder?: boolean;
 }
@@ -39,7 +37,6 @@ export const APP_OPTIONS: OptionTypes<Omit<AppOptions, keyof ResourceOptions> & 
   csp: 'object',
   permissions: 'array',
   domain: 'string',
-  listed: 'boolean',
   prefersBorder: 'boolean',
 };
 

@@ -21,6 +21,7 @@ export {
   type TitledChoices,
 } from '@decorum/schema';
 export { Completion } from './decorators/completion.js';
+export { Defaults, type DefaultsDecorator } from './decorators/defaults.js';
 export { Hidden } from './decorators/hidden.js';
 export type { MemberDecorator, Method } from './decorators/member-decorator.js';
 export { McpHeader } from './decorators/mcp-header.js';
@@ -51,7 +52,15 @@ export type {
   SampleOptions,
 } from './kernel/question-options.js';
 export type { ElicitResult, ElicitUrlResult, SampleResult } from './kernel/questions.js';
+export type { DefaultsOptions } from './metadata/class-defaults.js';
 export type { CompletionOptions, ExtensionToolOptions } from './metadata/member-options.js';
+export type {
+  BreakerOptions,
+  ConcurrencyOptions,
+  MemoizeOptions,
+  PolicyOptions,
+  RetryOptions,
+} from './metadata/policy-options.js';
 export type { CompletionValues, ResourceListing } from './metadata/records.js';
 export {
   assistant,

@@ -1,45 +1,20 @@
-import { randomBytes } from 'node:crypto';
+import { invalidOption, isObject, type JsonObject, type OptionTypes, requireOptions } from '@decorum/schema/internal';
 
-import {
-  invalidOption,
-  isObject,
-  type JsonObject,
-  type OptionTypes,
-  requireOptions,
-  withDefaults,
-} from '@decorum/schema/internal';
-
-import { serverHostOf } from './hosting.js';
 import type { ChangeBus } from './kernel/change-bus.js';
-import { type ClusterParts, Sharing } from './kernel/cluster.js';
+import { type ClusterParts } from './kernel/cluster.js';
 import type { ErrorRules } from './kernel/expected.js';
-import { checkExtensions } from './kernel/extensions/check-extensions.js';
-import { ExtendedTools } from './kernel/extensions/extended-tools.js';
 import type { Extension } from './kernel/extensions/extension.js';
-import { claimState, MemorySingleUse, SealedStates, type SingleUse } from './kernel/request-states.js';
-import { KeyRing } from './kernel/key-ring.js';
-import type { ErrorOrigin, ErrorReporter } from './kernel/error-reporter.js';
+import { type SingleUse } from './kernel/request-states.js';
+import type { ErrorOrigin } from './kernel/error-reporter.js';
 import type { Logger } from './kernel/logger.js';
-import { intercepting, type Interceptor } from './kernel/interceptors.js';
-import type { KernelParts } from './kernel/methods/method.js';
-import { SealedTickets } from './kernel/tickets.js';
+import { type Interceptor } from './kernel/interceptors.js';
 import type { PluginDefinition } from './plugins.js';
 import type { ProviderSource, Resolve } from './providers.js';
-import { type Implementation, LOG_LEVELS, type LogLevel } from './protocol/model.js';
-import {
-  DEFAULT_LIMITS,
-  LIMIT_RANGES,
-  limitReporter,
-  type ReachedLimit,
-  type ServerLimits,
-} from './protocol/limits.js';
-import { pick } from './protocol/revisions/fields.js';
+import { type Implementation, type LogLevel } from './protocol/model.js';
+import { LIMIT_RANGES, type ReachedLimit, type ServerLimits } from './protocol/limits.js';
 import type { CacheHint } from './protocol/revisions/revision.js';
-import { checkCache, checkIcons } from './registry/plan.js';
 import type { ListingMode } from './registry/registry.js';
 import { checkTextOption } from './registry/results.js';
-import { requireTags } from './registry/tags.js';
-import { checkSecrets, derive, hasSecret, secretsOfEnvironment } from './secrets.js';
 
 /** Options of `McpServer`. */
 export interface McpServerOptions<E extends readonly object[] = readonly Error[]> extends Implementation {
@@ -95,6 +70,14 @@ export interface McpServerOptions<E extends readonly object[] = readonly Error[]
    * `cluster`, or else for those of this process.
    */
   readonly singleUse?: SingleUse | true;
+  /**
+   * Milliseconds that a call of a member may take, unless the member or its class sets its own. Defaults to no limit.
+   */
+  readonly timeoutMs?: number;
+  /**
+   * Characters of text that a result may have, unless the member or its class sets its own. Defaults to no limit.
+   */
+  readonly maxResultChars?: number;
   /** Interceptors around calls to tools, prompts, resources and completions; the first is the outermost. */
   readonly interceptors?: readonly Interceptor[];
   /** Plugins, created with `definePlugin`. They wrap every message; the first is the outermost. */
@@ -163,6 +146,8 @@ const OPTIONS: OptionTypes<McpServerOptions> = {
   secret: true,
   requestStateTtlMs: [1, DAY_MS],
   singleUse: true,
+  timeoutMs: [1, DAY_MS],
+  maxResultChars: [1, 1_000_000_000],
   interceptors: true,
   plugins: 'array',
   extensions: 'array',
@@ -177,67 +162,6 @@ const OPTIONS: OptionTypes<McpServerOptions> = {
   errors: true,
   text: true,
 };
-
-/**
- * Turns the user's options into the kernel's settings.
- * @throws {DecorumError} `DECORUM_INVALID_OPTION`, `DECORUM_INVALID_EXTENSION`
- */
-export function kernelOptions(
-  options: McpServerOptions<readonly object[]>,
-  reporter: ErrorReporter,
-): Omit<KernelParts, 'registry' | 'reporter' | 'events'> {
-  const warn = (message: string) => reporter.warn({}, message);
-  const { instructions, experimental, pageSize = 1000, logLevel = 'info', listing = 'all', cluster } = options;
-  const { questionTimeoutMs = 600_000, requestStateTtlMs = 600_000, cache = { ttlMs: 0, scope: 'private' } } = options;
-  const { secret = secretsOfEnvironment() } = options;
-  const secrets = secret === undefined ? [randomBytes(32).toString('hex')] : [secret].flat();
-  checkSecrets(secrets, options.secret === undefined);
-  demand(cluster === undefined || secret !== undefined, 'secret', NO_SHARED_SECRET);
-  const { singleUse: given } = options;
-  const singleUse = given === true ? (cluster?.singleUse ?? new MemorySingleUse()) : given;
-  demand(['all', 'usable'].includes(listing), 'listing', "must be 'all' or 'usable'");
-  if ('hiddenTags' in options) requireTags(options.hiddenTags, 'McpServer', 'hiddenTags');
-  demand(LOG_LEVELS.includes(logLevel), 'logLevel', `must be one of ${LOG_LEVELS.join(', ')}`);
-  const interceptors = options.interceptors ?? [];
-  demand(isListOfFunctions(interceptors), 'interceptors', 'must be an array of functions');
-  demand(isNested(experimental), 'experimental', 'must be an object whose members are objects');
-  checkCache(cache, 'McpServer');
-  checkIcons(options.icons, 'McpServer');
-  const server = pick(options, IMPLEMENTATION_FIELDS) as unknown as Implementation;
-  let isKnown = secret !== undefined;
-  const warnOnce = () => {
-    if (!isKnown) warn(RANDOM_SECRET);
-    isKnown = true;
-  };
-  const keysFor = (purpose: string) => secrets.map((text) => derive(text, `${purpose} ${server.name}`));
-  const ringFor = (purpose: string) => new KeyRing(keysFor(purpose), requestStateTtlMs, warnOnce);
-  const extensions = checkExtensions(options.extensions ?? []);
-  const host = serverHostOf(options);
-  return {
-    server,
-    instructions,
-    extensions,
-    extended: new ExtendedTools(extensions),
-    hostMethod: host && ((name, handle) => host.method(name, handle)),
-    experimental,
-    intercept: intercepting(singleUse ? [...interceptors, claimState] : interceptors),
-    cache,
-    logLevel,
-    pageSize,
-    questionTimeoutMs,
-    limits: withDefaults(DEFAULT_LIMITS, options.limits),
-    hit: limitReporter(options.onLimit, (error) => void reporter.report(error)),
-    cursorKeys: keysFor('cursors'),
-    requestStates: new SealedStates(ringFor('flows'), singleUse, reporter),
-    tickets: new SealedTickets(ringFor('tickets')),
-  };
-}
-
-/** What a server shares with other processes. */
-export function sharingOf({ cluster, changeBus, secret }: McpServerOptions<readonly object[]>): Sharing {
-  const lacks = [...(hasSecret({ secret }) ? [] : ['secret']), ...((changeBus ?? cluster) ? [] : ['changeBus'])];
-  return new Sharing(cluster, lacks);
-}
 
 /**
  * Rejects options that are missing or unknown.
@@ -278,19 +202,7 @@ const PARTS = {
 const hasMethods = (part: unknown, methods: readonly string[]) =>
   methods.every((method) => typeof (part as Record<string, unknown> | null)?.[method] === 'function');
 
-function demand(isMet: boolean, option: string, problem: string): void {
+/** @throws {DecorumError} `DECORUM_INVALID_OPTION` unless the condition is met */
+export function demand(isMet: boolean, option: string, problem: string): void {
   if (!isMet) throw invalidOption('McpServer', option, problem);
 }
-
-const isListOfFunctions = (list: unknown) => Array.isArray(list) && list.every((each) => typeof each === 'function');
-
-const isNested = (object: unknown) =>
-  object === undefined || (isObject(object) && Object.values(object).every(isObject));
-
-const IMPLEMENTATION_FIELDS = ['name', 'version', 'title', 'description', 'icons', 'websiteUrl'] as const;
-
-const RANDOM_SECRET =
-  'requestState and tickets are sealed with a random key: they become invalid when this process ends, and no other process can open them. Set `secret` or DECORUM_SECRET.';
-
-const NO_SHARED_SECRET =
-  'is missing. The processes of a cluster need the same one: set DECORUM_SECRET to at least 32 random characters';

@@ -16,7 +16,8 @@ import { announce, MOUNTABLE, type Mountable, mountableOf, openTicket } from './
 import { scanMembers } from './metadata/scan.js';
 import { type LiveSource, serveLive } from './live-source.js';
 import { type Notifier, notifierOf } from './notifier.js';
-import { checkServerOptions, kernelOptions, sharingOf, type McpServerOptions } from './options.js';
+import { kernelOptions, sharingOf } from './kernel-options.js';
+import { checkServerOptions, type McpServerOptions } from './options.js';
 import { startupError } from './protocol/errors.js';
 import type { Exchange } from './protocol/exchange.js';
 import type { UrlElicitation } from './protocol/peer.js';
@@ -113,7 +114,7 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
       if (lists.length > 0) this.#events.publish({ kind: 'lists', lists });
       this.#events.publishHidden(hidden);
     };
-    this.#registry = new Registry(changed, { ...options, extended: parts.extended });
+    this.#registry = new Registry(changed, { ...options, extended: parts.extended, reporter: this.#reporter });
     this.#hooks = new Hooks(this, report);
     this.notify = notifierOf({ publish: (change) => announce(this[MOUNTABLE], change) });
     const own = { registry: this.#registry, reporter: this.#reporter, events: this.#events, hooks: this.#hooks };

@@ -112,6 +112,8 @@ const SERVER_OPTIONS: Readonly<Record<Exclude<keyof McpServerOptions, 'resolve' 
   questionTimeoutMs: true,
   secret: true,
   requestStateTtlMs: true,
+  timeoutMs: true,
+  maxResultChars: true,
   singleUse: true,
   interceptors: true,
   plugins: true,

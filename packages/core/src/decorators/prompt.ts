@@ -1,10 +1,10 @@
 import type { Parsed, SchemaSource } from '@decorum/schema/internal';
 
-import type { ListedOptions } from '../metadata/member-options.js';
+import type { NamedOptions } from '../metadata/member-options.js';
 import { type MemberDecorator, memberDecorator, type Method } from './member-decorator.js';
 
 /** Options of `@Prompt`. */
-export type PromptOptions<I extends SchemaSource = SchemaSource> = ListedOptions<I>;
+export type PromptOptions<I extends SchemaSource = SchemaSource> = NamedOptions<I>;
 
 /** Serves a method as a prompt, with a schema for its arguments. */
 export function Prompt<I extends SchemaSource>(

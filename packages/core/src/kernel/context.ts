@@ -1,10 +1,4 @@
-import {
-  type Jsonified,
-  type JsonObject,
-  jsonRoundTrip,
-  type Parsed,
-  type SchemaSource,
-} from '@decorum/schema/internal';
+import { type Jsonified, type JsonObject, type Parsed, type SchemaSource } from '@decorum/schema/internal';
 
 import type { Exchange } from '../protocol/exchange.js';
 import type { Client } from '../protocol/client.js';
@@ -14,7 +8,7 @@ import { denialOf, isScope } from '../protocol/scopes.js';
 import type { Question } from '../protocol/revisions/revision.js';
 import type { Principal, TransportInfo } from '../protocol/wire.js';
 import { CONTEXT } from '../registry/inferred-input.js';
-import { COLLECT } from '../registry/plan.js';
+import { COLLECT, HAS_ASKED, type RunScope, WITHIN } from '../registry/caller.js';
 import { ClientLog } from './client-log.js';
 import type {
   ConfirmOptions,
@@ -24,23 +18,22 @@ import type {
   SampleOptions,
 } from './question-options.js';
 import { collect } from './collect.js';
+import { ASK, EXCHANGE, SCOPE } from './context-keys.js';
 import { Handled } from './handled.js';
 import * as questions from './questions.js';
 import type { ElicitResult, ElicitUrlResult, SampleResult } from './questions.js';
 import { SessionVisibility } from './session-visibility.js';
-import { effectKey, sleep } from './effect-steps.js';
+import { onceAsJson, sleep } from './effect-steps.js';
 
-/** The key of the method that returns the request behind a context. A symbol, so that it isn't offered to handlers. */
-export const EXCHANGE: unique symbol = Symbol('exchange');
-
-/** The key of the method that asks a question as it is. A symbol, so that it isn't offered to handlers. */
-export const ASK: unique symbol = Symbol('ask');
+/** The whole request. */
+const WHOLE: RunScope = Object.freeze({});
 
 /** The second parameter of every handler: facts about the request, and ways to talk to the client. */
 export class Context {
   /** Used by Decorum to recognize the class. */
   static readonly [CONTEXT] = true;
   readonly #exchange: Exchange;
+  readonly #scope: RunScope;
   #log: ClientLog | undefined;
   #progress = Number.NEGATIVE_INFINITY;
   #answers: Readonly<Record<string, JsonObject>> | undefined;
@@ -48,9 +41,13 @@ export class Context {
   #collected = 0;
   #handling: Handled | undefined;
 
-  /** @param exchange the request being handled */
-  constructor(exchange: Exchange) {
+  /**
+   * @param exchange the request being handled
+   * @param scope the part of it that the context is limited to
+   */
+  constructor(exchange: Exchange, scope: RunScope = WHOLE) {
     this.#exchange = exchange;
+    this.#scope = scope;
   }
 
   /** The client's answers to `needInput` by key, not validated; undefined before the client has answered. */
@@ -65,7 +62,7 @@ export class Context {
 
   /** Sends the requests passed to `needInput` to the client. */
   async [COLLECT]({ requests, state }: NeedInput): Promise<void> {
-    const { answers, first } = await collect(this.#exchange, { requests, state }, ++this.#collected);
+    const { answers, first } = await this.#asked(collect(this.#exchange, { requests, state }, ++this.#collected));
     this.#answers = { ...this.#answers, ...answers };
     // between rounds the state is JSON, which turns undefined into null
     this.#state = first ?? undefined;
@@ -76,9 +73,21 @@ export class Context {
     return this.#exchange;
   }
 
+  get [SCOPE](): RunScope {
+    return this.#scope;
+  }
+
+  get [HAS_ASKED](): boolean {
+    return this.#exchange.hasAsked;
+  }
+
+  [WITHIN](scope: RunScope): Context {
+    return new Context(this.#exchange, { ...this.#scope, ...scope });
+  }
+
   /** Asks the client a question whose params are complete. */
   [ASK](question: Question): Promise<JsonObject> {
-    return this.#handled(questions.askDeclared(this.#exchange, question));
+    return this.#asked(questions.askDeclared(this.#exchange, question));
   }
 
   /** Log messages to the client. Deprecated by the specification in 2026-07-28: log to stderr, or use OpenTelemetry. */
@@ -92,7 +101,7 @@ export class Context {
    * except in an HTTP session, where the client can come back for the result.
    */
   get signal(): AbortSignal {
-    return this.#exchange.signal;
+    return this.#scope.signal ?? this.#exchange.signal;
   }
 
   /**
@@ -176,7 +185,7 @@ export class Context {
    * @throws {QuestionError} if the client does not answer
    */
   elicit<S extends SchemaSource>(source: S, options: ElicitOptions): Promise<ElicitResult<Parsed<S>>> {
-    return this.#handled(questions.elicit(this.#exchange, source, options));
+    return this.#asked(questions.elicit(this.#exchange, source, options));
   }
 
   /**
@@ -188,7 +197,7 @@ export class Context {
    * @throws {TypeError} for an invalid URL
    */
   elicitUrl(options: ElicitUrlOptions): Promise<ElicitUrlResult> {
-    return this.#handled(questions.elicitUrl(this.#exchange, options));
+    return this.#asked(questions.elicitUrl(this.#exchange, options));
   }
 
   /**
@@ -200,7 +209,7 @@ export class Context {
    * @throws {QuestionError} if the user does not agree
    */
   requireUrl(options: ElicitUrlOptions): Promise<void> {
-    return this.#handled(questions.requireUrl(this.#exchange, options));
+    return this.#asked(questions.requireUrl(this.#exchange, options));
   }
 
   /**
@@ -209,7 +218,7 @@ export class Context {
    * @throws {McpError} `missing-capability` if the client has no elicitation
    */
   confirm(message: string, options: ConfirmOptions = {}): Promise<boolean> {
-    return this.#handled(questions.confirm(this.#exchange, message, options));
+    return this.#asked(questions.confirm(this.#exchange, message, options));
   }
 
   /**
@@ -218,7 +227,7 @@ export class Context {
    * @throws {QuestionError} if the client does not answer
    */
   sample(options: SampleOptions): Promise<SampleResult> {
-    return this.#handled(questions.sample(this.#exchange, options));
+    return this.#asked(questions.sample(this.#exchange, options));
   }
 
   /**
@@ -228,7 +237,7 @@ export class Context {
    * @throws {QuestionError} if the client does not answer
    */
   roots(options: QuestionOptions = {}): Promise<readonly Root[]> {
-    return this.#handled(questions.roots(this.#exchange, options));
+    return this.#asked(questions.roots(this.#exchange, options));
   }
 
   /**
@@ -241,16 +250,7 @@ export class Context {
    * @throws {Error} if the result cannot be written as JSON
    */
   once<T>(key: string, effect: (idempotencyKey: string) => T | Promise<T>): Promise<Jsonified<T>> {
-    return this.#handled(
-      this.#exchange.once(
-        key,
-        async () =>
-          jsonRoundTrip(
-            await effect(effectKey(this.#exchange, key)),
-            `The result of ctx.once('${key}', …)`,
-          ) as Jsonified<T>,
-      ),
-    );
+    return this.#handled(onceAsJson(this.#exchange, key, effect));
   }
 
   /**
@@ -259,7 +259,12 @@ export class Context {
    * @param ms milliseconds to wait
    */
   sleep(key: string, ms: number): Promise<void> {
-    return this.#handled(sleep(this.#exchange, key, ms));
+    return this.#handled(sleep(this.#exchange, { key, ms, signal: this.signal }));
+  }
+
+  #asked<T>(answer: Promise<T>): Promise<T> {
+    this.#scope.asking?.(answer);
+    return this.#handled(answer);
   }
 
   #handled<T>(promise: Promise<T>): Promise<T> {
@@ -277,7 +282,7 @@ export class Context {
    * @throws {QuestionError} if it does not answer in time
    */
   async ping(options: Pick<QuestionOptions, 'timeoutMs'> = {}): Promise<void> {
-    await this.#handled(questions.ping(this.#exchange, options));
+    await this.#asked(questions.ping(this.#exchange, options));
   }
 
   /**

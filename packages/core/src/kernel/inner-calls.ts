@@ -7,10 +7,11 @@ import type { Asking, Observation, ObservedRequest } from '../protocol/observed.
 import { NOTHING, type Reply } from '../protocol/reply.js';
 import type { Question } from '../protocol/revisions/revision.js';
 import type { InnerCall, InnerCalls } from '../registry/mounted-members.js';
-import type { Caller } from '../registry/plan.js';
+import type { Caller } from '../registry/caller.js';
 import type { Registry } from '../registry/registry.js';
 import { CompletionContext } from './completion-context.js';
-import { Context, EXCHANGE } from './context.js';
+import { Context } from './context.js';
+import { EXCHANGE, SCOPE } from './context-keys.js';
 import type { ErrorReporter } from './error-reporter.js';
 import { type Interceptor, intercepting } from './interceptors.js';
 import { observedExchange, outcomeOf, type RequestOutcome } from './observed.js';
@@ -172,7 +173,11 @@ class ServerCalls implements InnerCalls {
     const { caller } = call;
     if (this.asking === undefined) return call;
     const isCompletion = caller instanceof CompletionContext;
-    return { ...call, caller: isCompletion ? new CompletionContext(exchange, caller.args) : new Context(exchange) };
+    const { [SCOPE]: scope } = caller as Context;
+    return {
+      ...call,
+      caller: isCompletion ? new CompletionContext(exchange, caller.args, scope) : new Context(exchange, scope),
+    };
   }
 
   /** Lets plugins observe the questions of a call. */

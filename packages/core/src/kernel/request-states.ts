@@ -3,7 +3,7 @@ import { requireOptions, within } from '@decorum/schema/internal';
 import type { StateSeal, Journal } from '../protocol/eras/replay.js';
 import type { StateBinding, RequestStates } from '../protocol/eras/stateless.js';
 import { McpError } from '../protocol/errors.js';
-import { EXCHANGE } from './context.js';
+import { EXCHANGE } from './context-keys.js';
 import type { ErrorReporter } from './error-reporter.js';
 import type { Interceptor } from './interceptors.js';
 import { canonical, type KeyRing, sha256 } from './key-ring.js';

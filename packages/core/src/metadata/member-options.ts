@@ -3,9 +3,10 @@ import type { JsonObject, OptionTypes } from '@decorum/schema/internal';
 import type { Annotations, Icon, ToolAnnotations } from '../protocol/model.js';
 import type { CacheHint } from '../protocol/revisions/revision.js';
 import type { Access } from '../protocol/wire.js';
+import { POLICIES, type PolicyOptions } from './policy-options.js';
 
 /** Options that tools, prompts and resources share. `I` is the type of the schema source. */
-export interface ListedOptions<I = unknown> {
+export interface ListedOptions<I = unknown> extends PolicyOptions {
   /** Defaults to the method's name. Tools and prompts allow 1 to 128 characters from `A–Z a–z 0–9 _ - .`. */
   readonly name?: string;
   /** Display name for the user. */
@@ -34,6 +35,21 @@ export interface ListedOptions<I = unknown> {
    * strings; numbers and booleans are parsed.
    */
   readonly input?: I;
+  /**
+   * Characters of text that a result may have; longer text is cut. `false` switches off the server's default, which is
+   * no limit.
+   */
+  readonly maxResultChars?: number | false;
+  /** What to use in its place. Clients read it in the description. */
+  readonly deprecated?: string;
+  /** Whether lists have the member. `false` leaves it out; clients that know it can still use it. Defaults to `true`. */
+  readonly listed?: boolean;
+}
+
+/** Options of tools and prompts, which have names. */
+export interface NamedOptions<I = unknown> extends ListedOptions<I> {
+  /** Former names, under which it can still be called, and how long: an ISO 8601 date. No list has them. */
+  readonly aliases?: readonly (string | { readonly name: string; readonly until?: string })[];
 }
 
 /** A function from a value to text. Method syntax makes it bivariant, so functions of narrower types are assignable. */
@@ -54,7 +70,7 @@ type TextOf<V> = { text(value: V): string }['text'];
 export interface ExtensionToolOptions {}
 
 /** Options of `@Tool`. `V` is the type of the handler's result. */
-export interface ToolOptions<I = unknown, O = unknown, V = unknown> extends ListedOptions<I>, ExtensionToolOptions {
+export interface ToolOptions<I = unknown, O = unknown, V = unknown> extends NamedOptions<I>, ExtensionToolOptions {
   readonly annotations?: ToolAnnotations;
   /**
    * Repairs arguments that have only one possible meaning, such as `"5"` for an integer, then validates them again.
@@ -96,7 +112,7 @@ export interface ResourceOptions<I = unknown> extends ListedOptions<I> {
 }
 
 /** Options of `@Completion`. */
-export interface CompletionOptions {
+export interface CompletionOptions extends PolicyOptions {
   /** Names of the methods of this class to complete: prompts, and resources with a template. */
   readonly for: string | readonly string[];
   /** An argument of the prompt, or a variable of the template. */
@@ -106,7 +122,7 @@ export interface CompletionOptions {
 /** The options of each method decorator. */
 export interface MemberOptions {
   readonly tool: ToolOptions;
-  readonly prompt: ListedOptions;
+  readonly prompt: NamedOptions;
   readonly resource: ResourceOptions & { readonly uri: string };
   readonly completion: CompletionOptions;
   readonly hidden: Readonly<Record<string, never>>;
@@ -123,7 +139,13 @@ const LISTED = {
   public: 'boolean',
   tags: true,
   input: true,
+  maxResultChars: true,
+  deprecated: 'string',
+  listed: 'boolean',
+  ...POLICIES,
 } satisfies OptionTypes<ListedOptions>;
+
+const NAMED = { ...LISTED, aliases: 'array' } satisfies OptionTypes<NamedOptions>;
 
 /** Members allowed in `annotations`. Other members are rejected, because they would not be sent to clients. */
 export const ANNOTATIONS = {
@@ -139,8 +161,8 @@ export const ANNOTATIONS = {
 
 /** All options with their types. A missing or unknown name is a compile error. */
 export const OPTIONS = {
-  tool: { ...LISTED, annotations: 'object', coerce: 'boolean', output: true, extraOutput: 'string', text: true },
-  prompt: LISTED,
+  tool: { ...NAMED, annotations: 'object', coerce: 'boolean', output: true, extraOutput: 'string', text: true },
+  prompt: NAMED,
   resource: {
     ...LISTED,
     uri: true,
@@ -150,6 +172,6 @@ export const OPTIONS = {
     cache: 'object',
     list: 'string',
   },
-  completion: { for: true, argument: true },
+  completion: { for: true, argument: true, ...POLICIES },
   hidden: {},
 } satisfies { readonly [Kind in keyof MemberOptions]: OptionTypes<MemberOptions[Kind]> };

@@ -2,11 +2,13 @@ import { type Class, lineage } from '@decorum/schema/internal';
 
 import { startupError } from '../protocol/errors.js';
 import type { MemberRecord } from './records.js';
+import { withDefaults } from './class-defaults.js';
 import { declaredMembers } from './store.js';
 
 /**
  * The decorated members of a class, base classes first, in order of declaration. Decorating a member again in a
- * subclass refines it: each option set in the subclass wins. `@Hidden()` removes the member.
+ * subclass refines it: each option set in the subclass wins. `@Hidden()` removes the member. What neither sets comes from
+ * the `@Defaults` of the class.
  * @throws {DecorumError} `DECORUM_DECORATED_TWICE`, `DECORUM_NOTHING_HIDDEN`
  */
 export function scanMembers(cls: Class): MemberRecord[] {
@@ -24,7 +26,7 @@ export function scanMembers(cls: Class): MemberRecord[] {
     }
     for (const key of hidden) dropMembers(merged, ancestor, key);
   }
-  return [...merged.values()];
+  return withDefaults(cls, [...merged.values()]);
 }
 
 /** Both records have the same kind, since the map's key includes it; the compiler cannot see that. */

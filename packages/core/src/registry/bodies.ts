@@ -1,6 +1,6 @@
 import { bytesOf } from '@decorum/schema/internal';
 
-import type { Caller } from './plan.js';
+import type { Caller } from './caller.js';
 
 /** The content of a value that had to be read asynchronously. */
 export class Body {

@@ -2,7 +2,10 @@ import { andThen, isObject, type JsonObject } from '@decorum/schema/internal';
 
 import { startupError } from '../protocol/errors.js';
 import { invoker } from './invoker.js';
-import { type Caller, type Member } from './plan.js';
+import type { Caller } from './caller.js';
+import type { Member } from './plan.js';
+import { policyOf } from './policies/policies.js';
+import type { Policy, PolicyDefaults } from './policies/policy.js';
 
 /** Maximum values per completion (MCP, `CompleteResult`). */
 const MAX_VALUES = 100;
@@ -30,7 +33,11 @@ export interface Completable {
  * Compiles a completion and adds it to the members that it names.
  * @throws {DecorumError} `DECORUM_DANGLING_COMPLETION`, `DECORUM_UNKNOWN_ARGUMENT`, `DECORUM_DUPLICATE_COMPLETION`
  */
-export function addCompletion(member: Member<'completion'>, completable: ReadonlyMap<string, Completable>): void {
+export function addCompletion(
+  member: Member<'completion'>,
+  completable: ReadonlyMap<string, Completable>,
+  defaults: PolicyDefaults = {},
+): void {
   const { where } = member;
   const { for: targets, argument } = member.options;
   const call = invoker(member);
@@ -43,11 +50,19 @@ export function addCompletion(member: Member<'completion'>, completable: Readonl
     if (completions.has(argument)) {
       throw startupError('DECORUM_DUPLICATE_COMPLETION', where, argument, target.where);
     }
-    completions.set(argument, (value, caller) =>
-      andThen(call(value, caller), (found) => toCompleteResult(found, where)),
-    );
+    const complete: Complete = (value, caller) =>
+      andThen(call(value, caller), (found) => toCompleteResult(found, where));
+    const policy = policyOf({ where, record: member, defaults });
+    completions.set(argument, policy ? governed(complete, { policy, argument }) : complete);
   }
 }
+
+const governed =
+  (complete: Complete, { policy, argument }: { readonly policy: Policy; readonly argument: string }): Complete =>
+  (value, caller) => {
+    const { args = {} } = caller as { readonly args?: JsonObject };
+    return policy({ args: { argument, value, args }, caller }, (inner) => complete(value, inner));
+  };
 
 const isList = (found: unknown): found is Iterable<unknown> =>
   typeof found === 'object' && found !== null && Symbol.iterator in found;

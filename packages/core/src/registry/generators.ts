@@ -4,7 +4,7 @@ import { bytesOf, isObject } from '@decorum/schema/internal';
 
 import type { ContentBlock } from '../protocol/model.js';
 import { isContentBlock, toContent } from './blocks.js';
-import type { Caller } from './plan.js';
+import type { Caller } from './caller.js';
 
 /** The part of a caller that reads a generator. */
 export type Reader = Pick<Caller, 'progress' | 'signal'>;

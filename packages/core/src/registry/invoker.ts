@@ -2,7 +2,8 @@ import { andThen, type Checked, isPromise, type Shape, takesObjectsOnly } from '
 
 import { McpError, startupError } from '../protocol/errors.js';
 import { NeedInput } from '../protocol/input.js';
-import { type Caller, COLLECT, type Member } from './plan.js';
+import { type Caller, COLLECT } from './caller.js';
+import type { Member } from './plan.js';
 
 /** Cap on how many times a handler may return `needInput` before it returns a result. */
 const MAX_ROUNDS = 10;

@@ -14,13 +14,13 @@ import {
 
 import type { MemberKind, MemberRecord, RelayedRecord } from '../metadata/records.js';
 import { startupError } from '../protocol/errors.js';
-import type { NeedInput } from '../protocol/input.js';
 import { isReservedKey } from '../protocol/meta-keys.js';
 import type { Icon, Prompt } from '../protocol/model.js';
 import { pick } from '../protocol/revisions/fields.js';
 import { isScope, type Need, OPEN } from '../protocol/scopes.js';
 import type { CacheHint } from '../protocol/revisions/revision.js';
 import type { Access } from '../protocol/wire.js';
+import type { Caller } from './caller.js';
 import type { Changes } from './change.js';
 import { type AddedOptions, checkOptions } from './check-options.js';
 import { everyAccess } from './every-access.js';
@@ -83,19 +83,6 @@ export interface Plan<Entry> extends Listed<Entry> {
   readonly where: string;
   /** Whether another server has written the entry. */
   readonly isRelayed?: true;
-}
-
-/** The key of the method that sends the requests of `needInput`. A symbol, so that it isn't offered to handlers. */
-export const COLLECT: unique symbol = Symbol('collect');
-
-/** The part of a handler's context that plans use. The kernel passes a full `Context`. */
-export interface Caller {
-  /** Reports progress. */
-  progress(progress: number, total?: number, message?: string): void;
-  /** Aborts when the result is no longer needed. */
-  readonly signal: AbortSignal;
-  /** Asks the client for the input that a handler needs before the handler runs again. */
-  [COLLECT](needed: NeedInput): Promise<void>;
 }
 
 /** Provider methods that the server itself calls. */

@@ -6,7 +6,10 @@ import { listOf, readBody } from './bodies.js';
 import type { Completable } from './completion-plan.js';
 import { isGenerator } from './generators.js';
 import { stringInvoker } from './invoker.js';
-import { type Caller, given, guardsOf, inputShape, listedFields, type Member, type Plan } from './plan.js';
+import type { Caller } from './caller.js';
+import { given, guardsOf, inputShape, listedFields, type Member, type Plan } from './plan.js';
+import { policyOf } from './policies/policies.js';
+import type { PolicyDefaults } from './policies/policy.js';
 import { toGetPromptResult } from './results.js';
 
 /** A compiled prompt. */
@@ -19,11 +22,16 @@ export interface PromptPlan extends Plan<Prompt>, Completable {
 }
 
 /** Compiles a prompt. */
-export function compilePrompt(member: Member<'prompt'>): PromptPlan {
+export function compilePrompt(member: Member<'prompt'>, defaults: PolicyDefaults = {}): PromptPlan {
   const { where } = member;
   const input = inputShape(member);
   const call = stringInvoker(member, input);
   const entry: Prompt = { ...listedFields(member), ...(input && { arguments: promptArguments(input) }) };
+  const run: PromptPlan['run'] = (args, caller) =>
+    andThen(andThen(call(input ? requireTexts(args) : {}, caller), read(caller)), (value) =>
+      toGetPromptResult(value, entry.description, where),
+    );
+  const policy = policyOf({ where, record: member, defaults });
   return {
     key: entry.name,
     where,
@@ -31,10 +39,7 @@ export function compilePrompt(member: Member<'prompt'>): PromptPlan {
     ...guardsOf(member),
     variables: input ? [...input.fields.keys()] : [],
     completions: new Map(),
-    run: (args, caller) =>
-      andThen(andThen(call(input ? requireTexts(args) : {}, caller), read(caller)), (value) =>
-        toGetPromptResult(value, entry.description, where),
-      ),
+    run: policy ? (args, caller) => policy({ args, caller }, (inner) => run(args, inner)) : run,
   };
 }
 

@@ -12,7 +12,8 @@ import { listsOf } from './lists.js';
 import type { Listed } from './page.js';
 import { type HiddenChanges, listChanges, listsWith } from './list-changes.js';
 import type { LiveMembers } from './live-members.js';
-import { type Caller, type Member, memberOf, type Offered, type Plan, type Provider, tolerating } from './plan.js';
+import type { Caller } from './caller.js';
+import { type Member, memberOf, type Offered, type Plan, type Provider, tolerating } from './plan.js';
 import { compilePrompt, type PromptPlan } from './prompt-plan.js';
 import type { RelayedRecord } from '../metadata/records.js';
 import { relayedPrompt, relayedResource, relayedTool } from './relayed.js';
@@ -101,7 +102,8 @@ export class Registry {
       for (const member of members) if (member.kind === 'tool') this.addMember(member, added);
       // completions come last, because they refer to other members
       for (const member of members) {
-        if (member.kind === 'completion') tolerating(provider, () => addCompletion(member, added.completable));
+        if (member.kind === 'completion')
+          tolerating(provider, () => addCompletion(member, added.completable, this.defaults));
       }
       transforms.requireAllKnown();
     });
@@ -230,8 +232,9 @@ export class Registry {
   private addMember(member: Member, added: Added): void {
     const { key } = member;
     if (member.kind === 'tool') this.putTool(compileTool(member, this.defaults), added);
-    else if (member.kind === 'prompt') this.putPrompt(key, compilePrompt(member), added);
-    else if (member.kind === 'resource') this.putResource(key, compileResource(member, this.defaults.extended), added);
+    else if (member.kind === 'prompt') this.putPrompt(key, compilePrompt(member, this.defaults), added);
+    else if (member.kind === 'resource')
+      this.putResource(key, compileResource(member, this.defaults.extended, this.defaults), added);
   }
 
   private addRelayed(provider: Provider, record: RelayedRecord, added: Added): void {

@@ -7,9 +7,9 @@ import type { ReadResourceResult, Resource, ResourceContents, ResourceTemplate }
 import type { CacheHint } from '../protocol/revisions/revision.js';
 import type { Completable } from './completion-plan.js';
 import { stringInvoker } from './invoker.js';
+import type { Caller } from './caller.js';
 import {
   accessOf,
-  type Caller,
   checkCache,
   given,
   guardsOf,
@@ -19,6 +19,8 @@ import {
   needOf,
   type Plan,
 } from './plan.js';
+import { policyOf } from './policies/policies.js';
+import type { Policy, PolicyDefaults } from './policies/policy.js';
 import { collect, readBody } from './bodies.js';
 import { isGenerator } from './generators.js';
 import { type ResourceEncoding, toReadResourceResult } from './results.js';
@@ -73,7 +75,11 @@ type ResourceMember = Member<'resource'>;
  * Compiles a resource, or a template if its URI has variables.
  * @throws {DecorumError} for an invalid URI, template, DTO or `list`
  */
-export function compileResource(member: ResourceMember, extended?: ResourceDefaults): ResourcePlan | TemplatePlan {
+export function compileResource(
+  member: ResourceMember,
+  extended?: ResourceDefaults,
+  defaults: PolicyDefaults = {},
+): ResourcePlan | TemplatePlan {
   const { options, where } = member;
   const { uri, mimeType, cache = NO_CACHE, _meta: own } = options;
   const template = templateOf(uri, where);
@@ -88,14 +94,16 @@ export function compileResource(member: ResourceMember, extended?: ResourceDefau
   };
   const change = (result: ReadResourceResult) =>
     extra ? { ...result, contents: result.contents.map((each) => extra.contents(each)) } : result;
+  const read: Readable['read'] = (asked, variables, caller) =>
+    andThen(call(variables, caller), (value) => andThen(finish(value, asked, { where, mimeType, caller }), change));
+  const policy = policyOf({ where, record: member, defaults });
   const shared = {
     key: uri,
     where,
     ...guardsOf(member),
     cache,
     extra,
-    read: (asked: string, variables: Variables, caller: Caller) =>
-      andThen(call(variables, caller), (value) => andThen(finish(value, asked, { where, mimeType, caller }), change)),
+    read: policy ? governed(read, policy) : read,
   };
   if (template === undefined) {
     if (input) {
@@ -115,6 +123,11 @@ export function compileResource(member: ResourceMember, extended?: ResourceDefau
     list: compileList(member, template),
   };
 }
+
+const governed =
+  (read: Readable['read'], policy: Policy): Readable['read'] =>
+  (uri, variables, caller) =>
+    policy({ args: { uri }, caller }, (inner) => read(uri, variables, inner));
 
 /** Converts the method's result to contents, after reading it if it is a body or stream. */
 function finish(

@@ -22,7 +22,10 @@ import { readBody } from './bodies.js';
 import { drain, isGenerator } from './generators.js';
 import { mirroredArguments } from './mirrored.js';
 import { callAfter, repeaterOf } from './invoker.js';
-import { type Caller, given, guardsOf, inputShape, listedFields, type Member, type Plan } from './plan.js';
+import type { Caller } from './caller.js';
+import { given, guardsOf, inputShape, listedFields, type Member, type Plan } from './plan.js';
+import { policyOf } from './policies/policies.js';
+import type { PolicyDefaults } from './policies/policy.js';
 import { checkTextOption, invalidArguments, type TextOption, toCallToolResult, type ToolEncoding } from './results.js';
 
 /** What extensions make of a tool. */
@@ -53,7 +56,7 @@ export interface ToolPlan extends Plan<Tool> {
 }
 
 /** Server-wide defaults for tools. */
-export interface ToolDefaults {
+export interface ToolDefaults extends PolicyDefaults {
   /** The text to send along with structured content. */
   readonly text?: TextOption;
   /** Whether to repair invalid arguments. */
@@ -68,7 +71,8 @@ export interface ToolDefaults {
  * Compiles a tool.
  * @param defaults server-wide defaults for options that the tool does not set
  */
-export function compileTool(member: Member<'tool'>, { text = true, coerce = false, extended }: ToolDefaults): ToolPlan {
+export function compileTool(member: Member<'tool'>, defaults: ToolDefaults): ToolPlan {
+  const { text = true, coerce = false, extended } = defaults;
   const { options, where } = member;
   const input = inputShape(member) ?? EMPTY_SHAPE;
   const output = options.output ? compileShape(options.output, `${where} (output)`, 'output') : undefined;
@@ -79,6 +83,13 @@ export function compileTool(member: Member<'tool'>, { text = true, coerce = fals
     ...(output && { outputSchema: withType(output) }),
     ...given(options, ['annotations']),
   };
+  const run = runnerOf(member, member.host ? deferring(taken) : taken, {
+    where,
+    output,
+    extra: extraOf(member, output),
+    text: textOf(member) ?? text,
+  });
+  const policy = policyOf({ where, record: member, defaults });
   return {
     key: entry.name,
     where,
@@ -88,12 +99,7 @@ export function compileTool(member: Member<'tool'>, { text = true, coerce = fals
     extras: extended?.extrasOf(entry, options as JsonObject),
     mirrored: mirroredArguments(input.published, where),
     sendsObjects: REVISIONS.map((revision) => revision.sendsObjects(entry)),
-    run: runnerOf(member, member.host ? deferring(taken) : taken, {
-      where,
-      output,
-      extra: extraOf(member, output),
-      text: textOf(member) ?? text,
-    }),
+    run: policy ? (args, caller) => policy({ args, caller }, (inner) => run(args, inner)) : run,
   };
 }
 

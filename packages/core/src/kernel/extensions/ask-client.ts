@@ -1,7 +1,8 @@
 import type { JsonObject } from '@decorum/schema/internal';
 
 import type { Question } from '../../protocol/revisions/revision.js';
-import { ASK, type Context } from '../context.js';
+import type { Context } from '../context.js';
+import { ASK } from '../context-keys.js';
 
 /**
  * Asks the client of a request a question whose params are complete. Only the capability for it is checked.

@@ -2,7 +2,8 @@ import type { LogLevel } from '../../protocol/model.js';
 import type { QuestionMethod } from '../../protocol/revisions/revision.js';
 import type { JsonObject } from '@decorum/schema/internal';
 
-import { type Context, EXCHANGE } from '../context.js';
+import type { Context } from '../context.js';
+import { EXCHANGE } from '../context-keys.js';
 import { requireDeclared } from '../questions.js';
 
 /** The client in front of a proxy, as far as handlers don't have to know it. */

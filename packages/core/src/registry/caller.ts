@@ -1,0 +1,36 @@
+import type { NeedInput } from '../protocol/input.js';
+import type { Principal, TransportInfo } from '../protocol/wire.js';
+
+/** The key of the method that sends the requests of `needInput`. A symbol, so that it isn't offered to handlers. */
+export const COLLECT: unique symbol = Symbol('collect');
+
+/** The key of what tells whether the client was asked. A symbol, so that it isn't offered to handlers. */
+export const HAS_ASKED: unique symbol = Symbol('has asked');
+
+/** The key of the method that limits a context to a part of its request. A symbol, so that it isn't offered to handlers. */
+export const WITHIN: unique symbol = Symbol('within');
+
+/** A part of a request: one run of a handler, for example. */
+export interface RunScope {
+  /** Aborts when the part is over, or the whole request. */
+  readonly signal?: AbortSignal;
+  /** Told of each question to the client, which takes as long as the client does. */
+  readonly asking?: (answer: Promise<unknown>) => void;
+}
+
+/** The part of a handler's context that plans use. The kernel passes a full `Context`. */
+export interface Caller {
+  /** Reports progress. */
+  progress(progress: number, total?: number, message?: string): void;
+  /** Aborts when the result is no longer needed. */
+  readonly signal: AbortSignal;
+  readonly principal: Principal | undefined;
+  readonly sessionId: string | undefined;
+  readonly transport: TransportInfo;
+  /** Whether the request has asked the client. */
+  readonly [HAS_ASKED]: boolean;
+  /** The same request, within a part of it that may end sooner. */
+  [WITHIN](scope: RunScope): Caller;
+  /** Asks the client for the input that a handler needs before the handler runs again. */
+  [COLLECT](needed: NeedInput): Promise<void>;
+}

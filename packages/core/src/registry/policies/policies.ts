@@ -1,0 +1,24 @@
+import type { PolicyOptions } from '../../metadata/policy-options.js';
+import { breakerPolicy } from './breaker.js';
+import { concurrencyPolicy } from './concurrency.js';
+import { memoizePolicy } from './memoize.js';
+import { combined, type Policy, type PolicyParts } from './policy.js';
+import { retryPolicy } from './retry.js';
+import { timeoutPolicy } from './timeout.js';
+
+/**
+ * What decides when and for how long a member runs; undefined if nothing does. Kept results cost neither time nor a
+ * turn. A breaker counts a call once, whatever its attempts; and all of these share one time limit.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ */
+export function policyOf(parts: PolicyParts): Policy | undefined {
+  const { options } = parts.record;
+  const { memoize, breaker, timeoutMs = parts.defaults.timeoutMs, concurrency, retry } = options as PolicyOptions;
+  return combined([
+    memoizePolicy(memoize, parts),
+    breakerPolicy(breaker, parts),
+    timeoutPolicy(timeoutMs, parts),
+    concurrencyPolicy(concurrency, parts),
+    retryPolicy(retry, parts),
+  ]);
+}

@@ -1,0 +1,42 @@
+import type { JsonObject } from '@decorum/schema/internal';
+
+import type { MemberRecord } from '../../metadata/records.js';
+import type { Caller } from '../caller.js';
+
+/** One run of a member. */
+export interface MemberRun {
+  /** What the result depends on: the arguments as sent, the URI of a resource, or what is completed. */
+  readonly args: JsonObject;
+  readonly caller: Caller;
+}
+
+/** Runs the rest, for this caller. */
+export type Next<R> = (caller: Caller) => R | Promise<R>;
+
+/** Decides when, how often and for how long one member runs. Synchronous as long as the member is. */
+export type Policy = <R extends object>(run: MemberRun, next: Next<R>) => R | Promise<R>;
+
+/** Server-wide defaults of policies. */
+export interface PolicyDefaults {
+  /** Milliseconds that a call may take. */
+  readonly timeoutMs?: number | undefined;
+  /** Warns the operator of the server. */
+  readonly reporter?: { warn(details: object, message: string): void } | undefined;
+}
+
+/** What the policies of a member need. */
+export interface PolicyParts {
+  /** `Class.method`, for errors. */
+  readonly where: string;
+  readonly record: MemberRecord;
+  readonly defaults: PolicyDefaults;
+}
+
+/** Combines policies, the first outermost. Undefined if there are none, so a member without any runs nothing for them. */
+export function combined(policies: readonly (Policy | undefined)[]): Policy | undefined {
+  const given = policies.filter((policy) => policy !== undefined);
+  return given.reduceRight<Policy | undefined>((inner, outer) => {
+    if (inner === undefined) return outer;
+    return (run, next) => outer(run, (caller) => inner({ args: run.args, caller }, next));
+  }, undefined);
+}
