@@ -103,7 +103,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ],
   'health.ts': ['plugin.ts', 'transports', 'protocol'],
   'transport.ts': ['transports', 'kernel', 'protocol'],
-  'internal.ts': ['hosting.ts', 'transports', 'kernel', 'metadata', 'protocol'],
+  'contract.ts': ['mountable.ts', 'registry', 'protocol'],
+  'internal.ts': ['contract.ts', 'hosting.ts', 'transports', 'kernel', 'metadata', 'protocol'],
   'index.ts': [
     'server.ts',
     'mount.ts',

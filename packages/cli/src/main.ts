@@ -8,6 +8,7 @@ import { buildCommand } from './commands/build.js';
 import { devCommand } from './commands/dev.js';
 import { hashPasswordCommand } from './commands/hash-password.js';
 import { inspectCommand } from './commands/inspect.js';
+import { lockCommand } from './commands/lock.js';
 import { startCommand } from './commands/start.js';
 import { tasksCommand } from './commands/tasks.js';
 
@@ -24,6 +25,7 @@ const commands = [
   startCommand(),
   buildCommand(),
   addCommand(),
+  lockCommand(),
   tasksCommand(),
   inspectCommand(),
   hashPasswordCommand(),

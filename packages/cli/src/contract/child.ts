@@ -1,0 +1,50 @@
+/**
+ * Runs a program in its own process until it serves, and reports the contract of its server. The server never opens, so
+ * no `onStart` hook runs and nothing listens.
+ */
+import { exportedServer, loadEntry, watchServers } from '../entry.js';
+import { packageFor } from '../start/serve.js';
+import type { Reply } from './messages.js';
+
+/** Time limit for a program that waits for something else before it serves. */
+const PATIENCE_MS = 5000;
+
+const [file = ''] = process.argv.slice(2);
+const tell = process.send?.bind(process);
+// hide the IPC channel from the program
+Object.defineProperty(process, 'send', { value: undefined });
+
+const { created } = watchServers(async () => {
+  await finish([...created][0]);
+  await new Promise(() => {});
+});
+
+function end(reply: Reply): void {
+  tell?.(reply, undefined, {}, () => process.exit(0));
+}
+
+let isFinished = false;
+async function finish(server: object | undefined): Promise<void> {
+  if (isFinished) return;
+  isFinished = true;
+  if (server === undefined) return end({ type: 'nothing' });
+  const core = await packageFor<typeof import('@decorum/core/internal')>(file, '@decorum/core/internal');
+  end({ type: 'contract', contract: core.contractOf(server as Parameters<typeof core.contractOf>[0]) });
+}
+
+function fail(error: unknown): void {
+  if (isFinished) return;
+  const thrown = (error instanceof Error ? error : new Error(String(error))) as NodeJS.ErrnoException;
+  const { name, message, stack, code } = thrown;
+  end({ type: 'failed', error: { name, message, stack, code } });
+}
+
+process.on('uncaughtException', fail);
+process.on('beforeExit', () => void finish([...created][0]).catch(fail));
+setTimeout(() => void finish([...created][0]).catch(fail), PATIENCE_MS).unref();
+try {
+  const server = await exportedServer(await loadEntry(file));
+  if (server !== undefined) await finish(server);
+} catch (error) {
+  fail(error);
+}
