@@ -8,6 +8,7 @@ import { buildCommand } from './commands/build.js';
 import { devCommand } from './commands/dev.js';
 import { hashPasswordCommand } from './commands/hash-password.js';
 import { inspectCommand } from './commands/inspect.js';
+import { lintCommand } from './commands/lint.js';
 import { lockCommand } from './commands/lock.js';
 import { startCommand } from './commands/start.js';
 import { tasksCommand } from './commands/tasks.js';
@@ -28,6 +29,7 @@ const commands = [
   lockCommand(),
   tasksCommand(),
   inspectCommand(),
+  lintCommand(),
   hashPasswordCommand(),
 ];
 // `addCommand` doesn't copy the settings of the program

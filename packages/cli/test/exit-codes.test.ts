@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 afterEach(() => project.remove());
 
-const COMMANDS = ['new', 'dev', 'start', 'build', 'add', 'hash-password', 'inspect', 'lock'];
+const COMMANDS = ['new', 'dev', 'start', 'build', 'add', 'hash-password', 'inspect', 'lock', 'lint'];
 
 /** The rows of the table in docs/cli.md. */
 function documented(): object[] {
@@ -56,6 +56,7 @@ describe('the exit codes', () => {
       { args: ['inspect', 'src/nothing.ts'], says: 'There is no file src/nothing.ts' },
       { args: ['inspect', 'src/main.ts', 'lst'], says: 'There is no verb lst' },
       { args: ['inspect', 'http://127.0.0.1/mcp', '--', 'node'], says: 'Pass either' },
+      { args: ['lint', 'src/nothing.ts'], says: 'There is no file src/nothing.ts' },
       // others could see it in the list of processes
       { args: ['hash-password', 'hunter2'], says: 'too many arguments' },
     ];

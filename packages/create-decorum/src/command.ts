@@ -79,6 +79,7 @@ async function create(folder: string | undefined, options: Options): Promise<voi
 export function createCommand(name: string): Command {
   const templates = Object.keys(TEMPLATES);
   return new Command(name)
+    .summary('Creates an MCP server with its test')
     .description('Creates an MCP server with its test, ready to run')
     .argument('[folder]', 'name or path of the project (asked for; else mcp-server)')
     .addOption(new Option('-t, --template <name>', 'what to start from').choices(templates))

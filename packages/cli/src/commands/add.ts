@@ -18,6 +18,7 @@ const KINDS: readonly Kind[] = ['tool', 'resource', 'prompt', 'completion'];
 /** `decorum add` */
 export function addCommand(): Command {
   return new Command('add')
+    .summary('Adds a member with a DTO and a test')
     .description('Adds a working member, its DTO and a test to a class, or an OpenAPI document')
     .addArgument(new Argument('<kind>', 'what to add').choices([...KINDS, 'openapi']))
     .argument('<name>', 'what clients call it; for a completion, what it completes; for openapi, the document')

@@ -3,6 +3,7 @@
  * no `onStart` hook runs and nothing listens.
  */
 import { exportedServer, loadEntry, watchServers } from '../entry.js';
+import { installLoader } from '../loader/install.js';
 import { packageFor } from '../start/serve.js';
 import type { Reply } from './messages.js';
 
@@ -36,7 +37,7 @@ function fail(error: unknown): void {
   if (isFinished) return;
   const thrown = (error instanceof Error ? error : new Error(String(error))) as NodeJS.ErrnoException;
   const { name, message, stack, code } = thrown;
-  end({ type: 'failed', error: { name, message, stack, code } });
+  end({ type: 'failed', error: { name, message, stack, code }, sources: [...installLoader().files()] });
 }
 
 process.on('uncaughtException', fail);

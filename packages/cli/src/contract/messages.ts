@@ -6,4 +6,4 @@ export type Reply =
   | { readonly type: 'contract'; readonly contract: Contract }
   /** The program creates no server. */
   | { readonly type: 'nothing' }
-  | { readonly type: 'failed'; readonly error: ThrownError };
+  | { readonly type: 'failed'; readonly error: ThrownError; readonly sources: readonly string[] };

@@ -23,7 +23,8 @@ export async function contractOfProgram(entry: string | undefined): Promise<Cont
   }
   if (reply.type === 'contract') return reply.contract;
   if (reply.type === 'nothing') throw new CommandFailure(`${shown(file)} creates no server. ${EXPORT_A_SERVER}`);
-  throw loadFailure({ file, sources: [] }, Object.assign(new Error(reply.error.message), reply.error));
+  const { error, sources } = reply;
+  throw loadFailure({ file, sources }, Object.assign(new Error(error.message), error));
 }
 
 /** Resolves with the exit code if the process ended without sending a message. */

@@ -1,0 +1,112 @@
+import type { JsonObject } from '@decorum/core';
+
+import type { Lists, Rule, Spot } from '../rule.js';
+import { nodesOf, type SchemaNode } from '../schema-nodes.js';
+import { firstOf, inputOf, inSchemas, inTools, nameOf } from './finders.js';
+
+const WRAP = 'wrap it in a property';
+
+/** Says that a keyword at the root of the input is refused. */
+const atRoot = (keywords: readonly string[]) =>
+  inTools((tool) => {
+    const found = firstOf(inputOf(tool), keywords);
+    return found !== undefined && `\`${found}\` at the root of the input is refused`;
+  });
+
+const withoutItems = ({ schema }: SchemaNode): string | false =>
+  schema['type'] === 'array' && firstOf(schema, ['items', 'prefixItems']) === undefined && 'an array without `items`';
+
+const OLD_DRAFT = /json-schema\.org\/draft-0\d/;
+
+function draftProblem({ schema, isRoot }: SchemaNode): string | false {
+  const { $schema, items } = schema;
+  if (isRoot && typeof $schema === 'string' && OLD_DRAFT.test($schema)) return 'declares an old draft in `$schema`';
+  return Array.isArray(items) && 'a list in `items` is refused: it is a tuple of draft-07';
+}
+
+function* oldOutputs({ tools }: Lists): Generator<Spot> {
+  for (const tool of tools) {
+    for (const node of nodesOf(tool['outputSchema'], 'output')) {
+      const why = draftProblem(node);
+      if (why !== false) yield { member: nameOf(tool), path: node.path, why };
+    }
+  }
+}
+
+const hasProperties = (input: JsonObject): boolean => typeof input['properties'] === 'object';
+
+/** What Claude, OpenAI and VS Code refuse in schemas. */
+export const SCHEMAS: readonly Rule[] = [
+  {
+    name: 'claude-root-union',
+    client: 'claude',
+    severity: 'error',
+    about: 'No `oneOf`, `allOf` or `anyOf` at the root of the input',
+    fix: WRAP,
+    source: 'https://github.com/anthropics/claude-code/issues/5319',
+    find: atRoot(['oneOf', 'allOf', 'anyOf']),
+  },
+  {
+    name: 'claude-draft',
+    client: 'claude',
+    severity: 'error',
+    about: 'Inputs are JSON Schema 2020-12: no list in `items`, no older draft in `$schema`',
+    fix: 'write the tuple with `prefixItems`, and name no draft',
+    source: 'https://github.com/AlexGladkov/claude-in-mobile/issues/57',
+    find: inSchemas(draftProblem),
+  },
+  {
+    name: 'output-draft',
+    client: 'all',
+    severity: 'error',
+    about: 'Outputs are JSON Schema 2020-12. The official SDK refuses results of tools with draft-07',
+    fix: 'write the tuple with `prefixItems`, and name no draft',
+    source: 'https://github.com/modelcontextprotocol/typescript-sdk/issues/2721',
+    find: oldOutputs,
+  },
+  {
+    name: 'openai-root-union',
+    client: 'openai',
+    severity: 'error',
+    about: 'No `oneOf`, `anyOf`, `allOf`, `enum`, `const` or `not` at the root of the input',
+    fix: WRAP,
+    source: 'https://github.com/goruck/home-generative-agent/pull/545',
+    find: atRoot(['oneOf', 'anyOf', 'allOf', 'enum', 'const', 'not']),
+  },
+  {
+    name: 'openai-properties',
+    client: 'openai',
+    severity: 'error',
+    about: 'Inputs have `properties`, even if there are none',
+    fix: 'add `properties: {}`',
+    source: 'https://github.com/openai/openai-agents-python/pull/454',
+    find: inTools((tool) => !hasProperties(inputOf(tool)) && 'an input without `properties` is refused'),
+  },
+  {
+    name: 'openai-items',
+    client: 'openai',
+    severity: 'error',
+    about: 'Arrays have `items`',
+    fix: 'add `items` with the type of the elements',
+    source: 'https://github.com/apify/apify-mcp-server/issues/36',
+    find: inSchemas((node) => withoutItems(node) && `${withoutItems(node)} is refused`),
+  },
+  {
+    name: 'vscode-items',
+    client: 'vscode',
+    severity: 'error',
+    about: 'Arrays have `items`',
+    fix: 'add `items` with the type of the elements',
+    source: 'https://github.com/microsoft/vscode/issues/246119',
+    find: inSchemas((node) => withoutItems(node) && `${withoutItems(node)} is refused`),
+  },
+  {
+    name: 'vscode-ref',
+    client: 'vscode',
+    severity: 'warning',
+    about: 'Copilot may not resolve `$ref`, and then leaves arguments out',
+    fix: 'write the schema in place of the reference',
+    source: 'https://github.com/github/copilot-cli/issues/1876',
+    find: inSchemas(({ schema }) => schema['$ref'] !== undefined && '`$ref` may not be resolved'),
+  },
+];
