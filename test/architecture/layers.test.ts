@@ -104,7 +104,17 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'health.ts': ['plugin.ts', 'transports', 'protocol'],
   'transport.ts': ['transports', 'kernel', 'protocol'],
   'contract.ts': ['mountable.ts', 'registry', 'protocol'],
-  'internal.ts': ['contract.ts', 'hosting.ts', 'transports', 'kernel', 'metadata', 'protocol'],
+  'visible-tools.ts': ['mountable.ts', 'kernel', 'registry'],
+  'internal.ts': [
+    'contract.ts',
+    'visible-tools.ts',
+    'hosting.ts',
+    'transports',
+    'kernel',
+    'registry',
+    'metadata',
+    'protocol',
+  ],
   'index.ts': [
     'server.ts',
     'mount.ts',
@@ -182,6 +192,8 @@ const DIRECTION: Readonly<Record<string, readonly string[]>> = {
   // what speaks to servers
   client: [...CORE_ENTRIES, INTERNAL],
   openapi: ['@decorum/core', '@decorum/core/plugin', '@decorum/schema'],
+  // it chooses what the kernel lists, which is no contract for others
+  search: [...CORE_ENTRIES, INTERNAL],
   testing: [
     ...CORE_ENTRIES,
     INTERNAL,

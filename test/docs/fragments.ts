@@ -111,6 +111,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
   '@decorum/files': 'packages/files/src/index.ts',
   '@decorum/client': 'packages/client/src/index.ts',
   '@decorum/openapi': 'packages/openapi/src/index.ts',
+  '@decorum/search': 'packages/search/src/index.ts',
   '@decorum/skills': 'packages/skills/src/index.ts',
   '@decorum/tasks': 'packages/tasks/src/index.ts',
   '@decorum/core/plugin': 'packages/core/src/plugin.ts',

@@ -179,6 +179,7 @@ const ENTRIES = [
   'skills',
   'client',
   'openapi',
+  'search',
   'tasks',
 ].map((entry) => `@decorum/${entry}`);
 

@@ -222,6 +222,8 @@ describe('every page with a server', () => {
     ['docs/telemetry.md', 'shows plugins only'],
     ['docs/openapi.md', 'is compiled. test/openapi serves documents'],
     ['packages/openapi/README.md', 'is compiled, like docs/openapi.md'],
+    ['docs/search.md', 'is compiled. test/search serves such a document'],
+    ['packages/search/README.md', 'shows a plugin only'],
     ['docs/skills.md', 'shows a plugin only'],
     ['packages/skills/README.md', 'shows a plugin only'],
     ['skills/decorum-server/SKILL.md', 'is compiled, like the first example of the README'],

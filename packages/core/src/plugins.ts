@@ -5,6 +5,7 @@ import type { Interceptor } from './kernel/interceptors.js';
 import type { RequestOutcome } from './kernel/observed.js';
 import type { Observing } from './kernel/observed-kernel.js';
 import type { SessionInfo } from './kernel/observed-sessions.js';
+import { TOOL_CATALOG, type ToolCatalog } from './kernel/tool-catalog.js';
 import { startupError } from './protocol/errors.js';
 import type { ObservedQuestion, ObservedRequest } from './protocol/observed.js';
 import type { QuestionOutcome } from './kernel/observed-questions.js';
@@ -152,6 +153,10 @@ export function observingOf(plugins: readonly PluginDefinition[]): Observing | u
   const all = [requests.around, requests.told, questions.around, sessions];
   return all.some(({ length }) => length > 0) ? observing : undefined;
 }
+
+/** What decides which tools a server lists: one of its plugins, or undefined. */
+export const catalogOf = (plugins: readonly PluginDefinition[]): ToolCatalog | undefined =>
+  plugins.map((plugin) => (plugin as { readonly [TOOL_CATALOG]?: ToolCatalog })[TOOL_CATALOG]).find((each) => each);
 
 interface Extensible {
   readonly plugins?: readonly PluginDefinition[];

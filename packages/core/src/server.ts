@@ -25,7 +25,7 @@ import type { Implementation } from './protocol/model.js';
 import type { Account } from './protocol/owner.js';
 import { openExtensions } from './open-extensions.js';
 import { OpenTransports } from './open-transports.js';
-import { checkPlugins, hooksOf, observingOf, withPlugins } from './plugins.js';
+import { catalogOf, checkPlugins, hooksOf, observingOf, withPlugins } from './plugins.js';
 import { Providers, type ProviderSource, requireHooks } from './providers.js';
 import { misspeltTags } from './registry/misspelt-tags.js';
 import type { Provider } from './registry/plan.js';
@@ -118,7 +118,7 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
     this.#hooks = new Hooks(this, report);
     this.notify = notifierOf({ publish: (change) => announce(this[MOUNTABLE], change) });
     const own = { registry: this.#registry, reporter: this.#reporter, events: this.#events, hooks: this.#hooks };
-    const all = { ...parts, ...own, observing: observingOf(plugins) };
+    const all = { ...parts, ...own, observing: observingOf(plugins), catalog: catalogOf(plugins) };
     const kernel = createKernel(all);
     this.#transports = new OpenTransports({ ...all, kernel, providers: this.#providers });
     this[HOST] = this.#transports.port({ routes: routesOf(plugins), hit: parts.hit, sharing: sharingOf(options) });

@@ -8,12 +8,13 @@ import type { Wire } from '../protocol/wire.js';
 import type { Sought } from '../registry/live-members.js';
 import type { Listed } from '../registry/page.js';
 import type { Registry } from '../registry/registry.js';
+import type { ToolPlan } from '../registry/tool-plan.js';
 import { isAdmitted } from './admission.js';
 import type { ExtensionMethod } from './extensions/extension.js';
 import { findLive } from './live-members.js';
 import type { KernelParts } from './methods/method.js';
 
-type Guarded = Pick<Listed<unknown>, 'key' | 'access' | 'shown' | 'need'>;
+type Guarded = Pick<Listed<unknown>, 'key' | 'access' | 'shown' | 'need'> & Pick<Partial<ToolPlan>, 'isFinder'>;
 
 /** Finds the member that a request names. Undefined for names that the method itself rejects. */
 type Find = (params: JsonObject, registry: Registry) => Guarded | undefined;
@@ -95,7 +96,9 @@ export class Judge {
     const names = extended === 'read' ? 'resource' : traits?.names;
     if (names === 'resources') return this.needsOfListening(exchange, own);
     if (names === undefined) return [own];
-    const needed = this.membersNeed(FIND[names](params, registry), soughtIn(params, names), exchange);
+    const found = FIND[names](params, registry) as Guarded | undefined;
+    if (found?.isFinder) return [own];
+    const needed = this.membersNeed(found, soughtIn(params, names), exchange);
     return andThen(needed, (need = BASE) => [need]);
   }
 
@@ -117,7 +120,8 @@ export class Judge {
     sought: ReturnType<typeof soughtIn>,
     exchange: Exchange,
   ): Need | undefined | Promise<Need | undefined> {
-    const found = member ?? (sought && findLive(exchange, sought, this.parts));
+    const found: Guarded | Promise<Guarded | undefined> | undefined =
+      member ?? (sought && findLive(exchange, sought, this.parts));
     return andThen(found, (each) => this.needOf(each, exchange));
   }
 

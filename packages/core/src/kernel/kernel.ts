@@ -25,6 +25,7 @@ import type { KernelParts, Method } from './methods/method.js';
 import { protocolMethods } from './methods/protocol.js';
 import { Results } from './results.js';
 import { tagsOfSessions } from './tags-of-sessions.js';
+import { type Meant, meantBy } from './tool-catalog.js';
 import type { Unopened } from './unopened.js';
 
 /** The steps of a kernel that plugins wrap. */
@@ -57,6 +58,7 @@ export class Kernel implements Steps {
   private readonly sessionMeans: SessionMeans;
   private readonly statelessMeans: StatelessMeans;
   private readonly batches: Batches;
+  private readonly meant: Meant | undefined;
   private readonly steps: Steps;
 
   constructor(
@@ -66,6 +68,7 @@ export class Kernel implements Steps {
     const { server, events, limits } = parts;
     this.inFlight = new InFlight(limits.maxOpenCalls);
     this.maxValues = limits.maxValues;
+    this.meant = meantBy(parts.catalog);
     this.adoptions = new Adoptions(parts);
     this.judge = new Judge(parts);
     const results = new Results(server);
@@ -77,6 +80,7 @@ export class Kernel implements Steps {
     this.methods = protocolMethods(means);
     this.statelessMeans = {
       ...parts,
+      meant: this.meant,
       subjectOf: (method, revision) => this.extensions.find(method, revision)?.subject,
     };
     const extended = tellingSessions(parts);
@@ -150,7 +154,8 @@ export class Kernel implements Steps {
     if (isBusy && inFlight.find(conversation, request.id) !== undefined) return this.failures.duplicate(conversation);
     try {
       if (inFlight.stopping) inFlight.requireOpen(wire.owner);
-      const exchange = new Exchange(request, this.peerOf(request, wire, conversation), wire);
+      const sender = this.peerOf(request, wire, conversation);
+      const exchange = new Exchange(this.meant?.(request) ?? request, sender, wire);
       const { method, revision, peer } = exchange;
       const traits = revision.methods.get(method);
       const handler = traits ? this.methods.get(method) : this.extensions.find(method, revision)?.handle;

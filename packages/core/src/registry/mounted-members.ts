@@ -80,7 +80,7 @@ export class MountedMembers {
    */
   of({ tools, prompts, resources, live, offers }: CompiledMembers): CompiledMembers {
     return {
-      tools: tools.map((plan) => this.tool(plan)),
+      tools: tools.filter(({ isFinder }) => isFinder === undefined).map((plan) => this.tool(plan)),
       prompts: prompts.map((plan) => this.prompt(plan)),
       resources: resources.map((plan) => this.resource(plan)),
       live: this.isClosed ? [] : live.map((source) => this.live(source)),

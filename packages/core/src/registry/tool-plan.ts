@@ -38,6 +38,12 @@ export interface ToolExtras {
   write?(entry: JsonObject, revision: string, variant: number): JsonObject | undefined;
 }
 
+/**
+ * The key of an option of tools that find or call others. What they find belongs to their own server, so servers that
+ * mount it don't serve them. A symbol, because only our own packages set it.
+ */
+export const FINDER: unique symbol = Symbol.for('decorum:finder') as never;
+
 /** A compiled tool. */
 export interface ToolPlan extends Plan<Tool> {
   /** The tool's options, with those of extensions. */
@@ -48,6 +54,8 @@ export interface ToolPlan extends Plan<Tool> {
   readonly mirrored: readonly MirroredArgument[];
   /** Whether structured objects are sent unchanged; indexed by the revision's rank. */
   readonly sendsObjects: readonly boolean[];
+  /** Whether it finds or calls other tools. Then whoever may list tools may call it. */
+  readonly isFinder?: true;
   /**
    * Validates the arguments, calls the method and converts its return value to content. Invalid arguments produce a
    * result with `isError` that lists the problems. Errors that the method throws are rethrown.
@@ -99,6 +107,7 @@ export function compileTool(member: Member<'tool'>, defaults: ToolDefaults): Too
     extras: extended?.extrasOf(entry, options as JsonObject),
     mirrored: mirroredArguments(input.published, where),
     sendsObjects: REVISIONS.map((revision) => revision.sendsObjects(entry)),
+    ...(FINDER in options && { isFinder: true as const }),
     run: policy ? (args, caller) => policy({ args, caller }, (inner) => run(args, inner)) : run,
   };
 }

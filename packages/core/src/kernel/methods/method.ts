@@ -13,6 +13,7 @@ import type { ExtendedTools } from '../extensions/extended-tools.js';
 import type { Extension, ExtensionHandler } from '../extensions/extension.js';
 import type { ErrorReporter } from '../error-reporter.js';
 import type { SealedTickets } from '../tickets.js';
+import type { ToolCatalog } from '../tool-catalog.js';
 import type { Intercept } from '../interceptors.js';
 import type { MemberRunner } from '../members.js';
 import type { Results } from '../results.js';
@@ -32,6 +33,8 @@ export interface KernelParts {
   readonly extensions: readonly Extension[];
   /** What extensions make of tools. */
   readonly extended: ExtendedTools;
+  /** Decides which tools are listed; undefined if all are. */
+  readonly catalog?: ToolCatalog | undefined;
   /** Lets the server's framework run a method of an extension; undefined without a framework. */
   readonly hostMethod: ((name: string, handle: ExtensionHandler) => ExtensionHandler) | undefined;
   /** Capabilities that no specification defines. */

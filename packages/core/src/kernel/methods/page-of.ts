@@ -22,18 +22,26 @@ interface PageParts extends LiveParts {
   readonly personal?: boolean;
 }
 
-/** One page of the entries that the caller may see, as JSON. */
+/** Chooses what to list of what the caller may see. */
+export type Select<T> = (visible: readonly Listed<T>[]) => readonly Listed<T>[];
+
+/**
+ * One page of the entries that the caller may see, as JSON.
+ * @param parts.select chooses some of them for the request; all without it
+ */
 export function pageOf<T>(
   listing: Listing<Listed<T>>,
   pages: ListPages<T>,
-  { personal = false, kind, ...parts }: PageParts,
+  { personal = false, kind, select, ...parts }: PageParts & { readonly select?: Select<T> | undefined },
 ): string | Promise<string> {
   const { exchange, registry, reporter } = parts;
+  const write = (visible: readonly Listed<T>[], isOwn: boolean) =>
+    pages.page(select?.(visible) ?? visible, pageRequest(exchange, isOwn || select !== undefined));
   if (isLiveList(kind, registry)) {
     const visible = listing.visible(admission(exchange, reporter));
-    return withLive(visible, kind, parts).then((listed) => pages.page(listed, pageRequest(exchange, true)));
+    return withLive(visible, kind, parts).then((listed) => write(listed, true));
   }
-  if (!listing.restricted) return pages.page(listing.all, pageRequest(exchange, personal));
+  if (!listing.restricted) return write(listing.all, personal);
   const visible = listing.visible(admission(exchange, reporter));
-  return visible.then((listed) => pages.page(listed, pageRequest(exchange, true)));
+  return visible.then((listed) => write(listed, true));
 }

@@ -3,14 +3,15 @@ import { andThen, NotFinite, requireFinite } from '@decorum/schema/internal';
 import { requireString } from '../../protocol/checks.js';
 import type { Exchange } from '../../protocol/exchange.js';
 import { plainResult, type ResultEnvelope } from '../../protocol/jsonrpc.js';
-import type { CallToolResult } from '../../protocol/model.js';
+import type { CallToolResult, Tool } from '../../protocol/model.js';
 import type { ToolPlan } from '../../registry/tool-plan.js';
 import { shown, unknownTool } from '../extensions/detached-run.js';
 import { startCall } from '../extensions/starting.js';
 import { findLive } from '../live-members.js';
 import type { Outcome } from '../members.js';
+import type { ToolCatalog } from '../tool-catalog.js';
 import type { Method, MethodParts } from './method.js';
-import { pageOf } from './page-of.js';
+import { pageOf, type Select } from './page-of.js';
 import { toolPages } from './tool-pages.js';
 
 /** Writes the outcomes of tools. */
@@ -37,7 +38,7 @@ function writerOf({ results, reporter }: Pick<MethodParts, 'results' | 'reporter
 
 /** `tools/list` and `tools/call`. */
 export function toolMethods(parts: MethodParts): Record<string, Method> {
-  const { registry, reporter, members, results, runs, extended } = parts;
+  const { registry, reporter, members, results, runs, extended, catalog } = parts;
   const pagesFor = toolPages(parts);
   const write = writerOf(parts);
   const live = { registry, reporter };
@@ -86,12 +87,17 @@ export function toolMethods(parts: MethodParts): Record<string, Method> {
     'tools/list'(exchange) {
       const variant = extended.variantOf(exchange);
       const pages = pagesFor(exchange.wire.authorization)(variant ?? 0);
-      return pageOf(registry.listed.tools, pages, { ...live, kind: 'tool', exchange, personal: variant !== undefined });
+      const own = { exchange, personal: variant !== undefined, select: selecting(catalog, exchange) };
+      return pageOf(registry.listed.tools, pages, { ...live, kind: 'tool', ...own });
     },
 
     'tools/call': call as Method,
   };
 }
+
+/** Lets the catalog choose the tools to list; undefined without one. */
+const selecting = (catalog: ToolCatalog | undefined, { meta, wire }: Exchange): Select<Tool> | undefined =>
+  catalog && ((visible) => catalog.listed(visible as readonly ToolPlan[], { meta, headers: wire.transport.headers }));
 
 /**
  * The error for a result with numbers that JSON lacks.

@@ -52,6 +52,8 @@ export interface StatelessMeans {
   readonly subjectOf: (method: string, revision: Revision) => string | undefined;
   /** Runs plugins around questions; undefined without such plugins. */
   readonly asking?: Asking | undefined;
+  /** The request that a call of a tool means that calls others; undefined for every other request. */
+  readonly meant?: ((request: JsonRpcRequest) => JsonRpcRequest | undefined) | undefined;
 }
 
 /** The peer of a request without a session: everything known about the client comes from the request. */
@@ -130,7 +132,11 @@ class Envelope implements Peer {
   }
 
   checkArguments(mirrored: readonly MirroredArgument[], args: JsonObject): void {
-    this.opened.wire.checkArguments?.(mirrored, args);
+    const { wire } = this.opened;
+    const { headers = {} } = wire.transport;
+    // clients mirror what the schema of the tool asks for that they name, which may not be the tool that they mean
+    const isMeant = mirrored.length > 0 && this.means.meant?.(this.request) !== undefined;
+    wire.checkArguments?.(isMeant ? mirrored.filter(({ header }) => headers[header] !== undefined) : mirrored, args);
   }
 
   endRound(exchange: Asker): Promise<JsonObject> | undefined {

@@ -1,0 +1,2 @@
+export { search } from './search.js';
+export type { SearchOptions } from './search-options.js';
