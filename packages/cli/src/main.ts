@@ -6,6 +6,7 @@ import { createCommand, runProgram } from 'create-decorum';
 import { addCommand } from './commands/add.js';
 import { buildCommand } from './commands/build.js';
 import { devCommand } from './commands/dev.js';
+import { doctorCommand } from './commands/doctor.js';
 import { hashPasswordCommand } from './commands/hash-password.js';
 import { inspectCommand } from './commands/inspect.js';
 import { lintCommand } from './commands/lint.js';
@@ -30,6 +31,7 @@ const commands = [
   tasksCommand(),
   inspectCommand(),
   lintCommand(),
+  doctorCommand(),
   hashPasswordCommand(),
 ];
 // `addCommand` doesn't copy the settings of the program
