@@ -215,6 +215,18 @@ export const PLACES: Mistakes = {
 const CYCLE =
   'Shop.search: `input` is ... two modules import each other ... Move the class to a module of its own, or remove `input`';
 
+/** Values of `concurrency` that a decorator can't have. */
+const CONCURRENCY: readonly (readonly [given: unknown, message: string])[] = [
+  [{}, 'Shop.search: `concurrency` limits nothing. Set `max` or `perCaller`, as in `concurrency: 4`'],
+  [
+    [0, -1, 1.5, NaN, { perCaller: 0 }].map((each) => (typeof each === 'number' ? { max: each } : each)),
+    'Shop.search (concurrency) ... must be a whole number from 1 to 100000',
+  ],
+  [{ max: 1, queue: -1 }, 'Shop.search (concurrency): `queue` is -1, but must be a whole number from 0 to 10000'],
+  [{ max: 1, perUser: 1 }, 'Shop.search (concurrency): `perUser` is not an option ... '],
+  [['4', true, null], 'Shop.search (concurrency): `options` must be an object. Pass { … }'],
+];
+
 /** Arguments and options of decorators. */
 export const ARGUMENTS: Mistakes = {
   DECORUM_MISUSED_DECORATOR: [
@@ -292,6 +304,7 @@ export const ARGUMENTS: Mistakes = {
       [{ extraOutput: 'drop' }, 'Shop.search ... is about the fields of `output`, which is missing. Add `output` ... '],
       [{ output: BookId, extraOutput: 'strip' }, `Shop.search ... is "strip". Use 'reject' or 'drop' ... `],
     ]),
+    ...wrong('@Tool({ concurrency: … })', (concurrency) => on(tool({ concurrency })), CONCURRENCY),
     ...wrong('@Prompt(…)', (given) => on(prompt(given)), [
       [{ tittle: '' }, 'Shop.search: `tittle` ... Write `title`'],
       [{ description: [] }, 'Shop.search ... must be a string'],

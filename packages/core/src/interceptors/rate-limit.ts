@@ -3,7 +3,7 @@ import { invalidOption, isObject, type OptionTypes, requireOptions, within } fro
 import { type Call, type Interceptor, requireCalled } from '../kernel/interceptors.js';
 import { ToolError } from '../protocol/errors.js';
 import { withFailureCause } from '../protocol/failure-cause.js';
-import { accountOf } from '../protocol/owner.js';
+import { callerKey } from '../protocol/owner.js';
 
 /** A limiter, such as one from `rate-limiter-flexible`. */
 export interface RateLimiter {
@@ -22,13 +22,6 @@ export interface RateLimitOptions {
    * or else one key for everybody.
    */
   readonly of?: (call: Call) => string | undefined;
-}
-
-/** The prefixes keep a subject from colliding with a session id or an address. */
-function keyOf({ ctx: { principal, sessionId, transport } }: Call): string {
-  if (principal !== undefined) return `user:${accountOf(principal)}`;
-  if (sessionId !== undefined) return `session:${sessionId}`;
-  return transport.remoteAddress === undefined ? 'everybody' : `address:${transport.remoteAddress}`;
 }
 
 /**
@@ -51,7 +44,7 @@ function keyOf({ ctx: { principal, sessionId, transport } }: Call): string {
 export function rateLimit(limiter: RateLimiter, options: RateLimitOptions = {}): Interceptor {
   requireCalled('rateLimit', limiter, 'rateLimit(limiter)');
   requireOptions('rateLimit', options, { of: 'function' } satisfies OptionTypes<RateLimitOptions>);
-  const { of = keyOf } = options;
+  const { of = ({ ctx }: Call) => callerKey(ctx) } = options;
   if (typeof (limiter as Partial<RateLimiter> | undefined)?.consume !== 'function') {
     throw invalidOption(
       'rateLimit',

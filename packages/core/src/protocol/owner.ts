@@ -1,4 +1,4 @@
-import type { Principal } from './wire.js';
+import type { Principal, TransportInfo } from './wire.js';
 
 /** The parts of a principal that identify the account of a user. */
 export type Account = Pick<Principal, 'issuer' | 'subject'>;
@@ -35,4 +35,22 @@ export function ownerOf(principal: Principal | undefined): string | undefined {
   if (principal === undefined) return undefined;
   requireSubject(principal);
   return JSON.stringify([principal.issuer ?? null, principal.subject, principal.clientId ?? null]);
+}
+
+/** The part of a request that tells callers apart. */
+export interface CallerFacts {
+  readonly principal: Principal | undefined;
+  readonly sessionId: string | undefined;
+  readonly transport: TransportInfo;
+}
+
+/**
+ * A key for limits per caller: the user, or else the session, the address, or everybody.
+ * @throws {TypeError} for a principal with an empty subject
+ */
+export function callerKey({ principal, sessionId, transport }: CallerFacts): string {
+  // the prefixes keep a subject from colliding with a session id or an address
+  if (principal !== undefined) return `user:${accountOf(principal)}`;
+  if (sessionId !== undefined) return `session:${sessionId}`;
+  return transport.remoteAddress === undefined ? 'everybody' : `address:${transport.remoteAddress}`;
 }

@@ -41,6 +41,10 @@ export function addCompletion(
   const { where } = member;
   const { for: targets, argument } = member.options;
   const call = invoker(member);
+  const complete: Complete = (value, caller) => andThen(call(value, caller), (found) => toCompleteResult(found, where));
+  // one for all targets, so they share its limits
+  const policy = policyOf({ where, record: member, defaults });
+  const run = policy ? governed(complete, { policy, argument }) : complete;
   // an empty `for` is an error too: it completes nothing
   for (const key of targets.length === 0 ? [''] : [targets].flat()) {
     const target = completable.get(key);
@@ -50,10 +54,7 @@ export function addCompletion(
     if (completions.has(argument)) {
       throw startupError('DECORUM_DUPLICATE_COMPLETION', where, argument, target.where);
     }
-    const complete: Complete = (value, caller) =>
-      andThen(call(value, caller), (found) => toCompleteResult(found, where));
-    const policy = policyOf({ where, record: member, defaults });
-    completions.set(argument, policy ? governed(complete, { policy, argument }) : complete);
+    completions.set(argument, run);
   }
 }
 
