@@ -84,18 +84,21 @@ const EXAMPLES: Readonly<Record<string, { readonly fires: readonly Lists[]; read
   'claude-code-tokens': { fires: [listsOf({ tokens: 25_001 })], quiet: [listsOf({ tokens: 25_000 })] },
   'claude-root-union': { fires: [input({ anyOf: [{}] }), input({ allOf: [{}] })], quiet: [field({ anyOf: [{}] })] },
   'claude-draft': {
-    fires: [
-      field({ type: 'array', items: [{ type: 'number' }] }),
-      input({ $schema: 'http://json-schema.org/draft-07/schema#' }),
-    ],
+    fires: [field({ type: 'array', items: [{ type: 'number' }] })],
     quiet: [
       field({ type: 'array', prefixItems: [{ type: 'number' }] }),
-      input({ $schema: 'https://json-schema.org/draft/2020-12/schema' }),
+      input({ $schema: 'http://json-schema.org/draft-07/schema#' }),
     ],
   },
   'output-draft': {
-    fires: [tool({ outputSchema: { type: 'object', $schema: 'http://json-schema.org/draft-07/schema#' } })],
-    quiet: [tool({ outputSchema: { type: 'object' } }), input({ $schema: 'http://json-schema.org/draft-07/schema#' })],
+    fires: [
+      tool({ outputSchema: { type: 'object', $schema: 'http://json-schema.org/draft-07/schema#' } }),
+      tool({ outputSchema: { type: 'object', properties: { at: { items: [{}] } } } }),
+    ],
+    quiet: [
+      tool({ outputSchema: { type: 'object', $schema: 'https://json-schema.org/draft/2020-12/schema' } }),
+      input({ $schema: 'http://json-schema.org/draft-07/schema#' }),
+    ],
   },
   'openai-root-union': { fires: [input({ anyOf: [{}] }), input({ not: {} })], quiet: [field({ not: {} })] },
   'openai-properties': { fires: [tool({ inputSchema: { type: 'object' } })], quiet: [tool({})] },
@@ -168,7 +171,9 @@ describe('the rules of lint', () => {
       expect({ name, client: CLIENTS.includes(client), source, hasFix: fix.length > 5 }).toEqual({
         name,
         client: true,
-        source: expect.stringMatching(/^https:\/\/(?:github\.com|www\.anthropic\.com|modelcontextprotocol\.io)\//),
+        source: expect.stringMatching(
+          /^https:\/\/(?:github\.com|docs\.windsurf\.com|www\.anthropic\.com|modelcontextprotocol\.io)\//,
+        ),
         hasFix: true,
       });
     }

@@ -1,3 +1,4 @@
+import type { JsonObject } from '@decorum/core';
 import { CommandFailure, EXIT, plainLine } from 'create-decorum';
 
 import type { Contract } from '../contract/contract.js';
@@ -58,15 +59,16 @@ function summaryOf(findings: readonly Finding[], { tools, tokens }: Lists): stri
 /** What the newest revision lists, as clients see it. */
 function listsIn({ server, revisions }: Contract): Lists {
   const newest = Object.keys(revisions).sort().at(-1) ?? '';
-  const { tools = [], prompts = [], resources = [], resourceTemplates = [] } = revisions[newest] ?? {};
-  const listed = tools.filter((tool) => tool['listed'] !== false);
+  const all = revisions[newest];
+  const listed = (entries: readonly JsonObject[] = []) => entries.filter((entry) => entry['listed'] !== false);
+  const tools = listed(all?.tools);
   return {
     server: server.name,
-    tools: listed,
-    prompts,
-    resources,
-    templates: resourceTemplates,
-    tokens: tokensOf(listed),
+    tools,
+    prompts: listed(all?.prompts),
+    resources: listed(all?.resources),
+    templates: listed(all?.resourceTemplates),
+    tokens: tokensOf(tools),
   };
 }
 

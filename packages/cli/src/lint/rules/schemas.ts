@@ -16,18 +16,18 @@ const atRoot = (keywords: readonly string[]) =>
 const withoutItems = ({ schema }: SchemaNode): string | false =>
   schema['type'] === 'array' && firstOf(schema, ['items', 'prefixItems']) === undefined && 'an array without `items`';
 
-const OLD_DRAFT = /json-schema\.org\/draft-0\d/;
+/** A tuple of draft-07, which no schema of 2020-12 may have. */
+const tupleProblem = ({ schema }: SchemaNode): string | false =>
+  Array.isArray(schema['items']) && 'a list in `items` is refused: it is a tuple of draft-07';
 
-function draftProblem({ schema, isRoot }: SchemaNode): string | false {
-  const { $schema, items } = schema;
-  if (isRoot && typeof $schema === 'string' && OLD_DRAFT.test($schema)) return 'declares an old draft in `$schema`';
-  return Array.isArray(items) && 'a list in `items` is refused: it is a tuple of draft-07';
-}
+const OLD_DRAFT = /json-schema\.org\/draft-0\d/;
 
 function* oldOutputs({ tools }: Lists): Generator<Spot> {
   for (const tool of tools) {
     for (const node of nodesOf(tool['outputSchema'], 'output')) {
-      const why = draftProblem(node);
+      const { $schema } = node.schema;
+      const isOld = node.isRoot && typeof $schema === 'string' && OLD_DRAFT.test($schema);
+      const why = isOld ? 'the draft in `$schema` is refused: it is older than 2020-12' : tupleProblem(node);
       if (why !== false) yield { member: nameOf(tool), path: node.path, why };
     }
   }
@@ -50,16 +50,16 @@ export const SCHEMAS: readonly Rule[] = [
     name: 'claude-draft',
     client: 'claude',
     severity: 'error',
-    about: 'Inputs are JSON Schema 2020-12: no list in `items`, no older draft in `$schema`',
-    fix: 'write the tuple with `prefixItems`, and name no draft',
+    about: 'Inputs are JSON Schema 2020-12, so `items` is no list',
+    fix: 'write the tuple with `prefixItems`',
     source: 'https://github.com/AlexGladkov/claude-in-mobile/issues/57',
-    find: inSchemas(draftProblem),
+    find: inSchemas(tupleProblem),
   },
   {
     name: 'output-draft',
     client: 'all',
     severity: 'error',
-    about: 'Outputs are JSON Schema 2020-12. The official SDK refuses results of tools with draft-07',
+    about: 'Outputs are JSON Schema 2020-12. Clients with the official SDK refuse draft-07',
     fix: 'write the tuple with `prefixItems`, and name no draft',
     source: 'https://github.com/modelcontextprotocol/typescript-sdk/issues/2721',
     find: oldOutputs,

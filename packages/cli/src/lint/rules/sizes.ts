@@ -31,9 +31,9 @@ export const SIZES: readonly Rule[] = [
     name: 'windsurf-tools',
     client: 'windsurf',
     severity: 'error',
-    about: 'At most 100 tools are enabled, from all servers',
+    about: 'Cascade has at most 100 tools, from all servers',
     fix: FEWER,
-    source: 'https://github.com/DaxianLee/cocos-mcp-server/issues/11',
+    source: 'https://docs.windsurf.com/windsurf/cascade/mcp',
     find: aboveTools(100),
   },
   {
