@@ -18,7 +18,7 @@ export class TextFile extends Path {
 }
 
 export class NewFile extends Path {
-  @IsString() content!: string;
+  @Describe('The whole text of the file') @IsString() content!: string;
 }
 
 export class Edit {
@@ -27,12 +27,12 @@ export class Edit {
 }
 
 export class FileEdits extends Path {
-  @ArrayOf(Edit) edits!: Edit[];
+  @Describe('Made in this order') @ArrayOf(Edit) edits!: Edit[];
   @Describe('Return the diff without changing the file') @IsBoolean() dryRun: boolean = false;
 }
 
 export class SortedFolder extends Path {
-  @IsIn(SORT_KEYS) sortBy: (typeof SORT_KEYS)[number] = 'name';
+  @Describe('What entries are sorted by') @IsIn(SORT_KEYS) sortBy: (typeof SORT_KEYS)[number] = 'name';
 }
 
 export class Folder extends Path {
@@ -44,8 +44,8 @@ export class Search extends Folder {
 }
 
 export class Move {
-  @IsString() source!: string;
-  @IsString() destination!: string;
+  @Describe('What to move: absolute, or relative to an allowed directory') @IsString() source!: string;
+  @Describe('Where to, with the new name. Nothing may be there') @IsString() destination!: string;
 }
 
 export class Text {

@@ -4,7 +4,7 @@ import { IsBoolean, IsString, MaxLength } from 'class-validator';
 import { Entity, Relation } from './graph.js';
 
 export class Entities {
-  @ArrayOf(Entity) entities!: Entity[];
+  @Describe('Entities of the graph, one for each name') @ArrayOf(Entity) entities!: Entity[];
 }
 
 export class EntityNames {
@@ -12,7 +12,7 @@ export class EntityNames {
 }
 
 export class Relations {
-  @ArrayOf(Relation) relations!: Relation[];
+  @Describe('Relations between entities') @ArrayOf(Relation) relations!: Relation[];
 }
 
 class NewObservations {
@@ -21,7 +21,7 @@ class NewObservations {
 }
 
 export class Observations {
-  @ArrayOf(NewObservations) observations!: NewObservations[];
+  @Describe('What to remember, by entity') @ArrayOf(NewObservations) observations!: NewObservations[];
 }
 
 class AddedObservations {
@@ -39,7 +39,7 @@ class Deletion {
 }
 
 export class Deletions {
-  @ArrayOf(Deletion) deletions!: Deletion[];
+  @Describe('What to forget, by entity') @ArrayOf(Deletion) deletions!: Deletion[];
 }
 
 export class Query {

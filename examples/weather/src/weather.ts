@@ -11,6 +11,7 @@ class Place {
 }
 
 class ForecastQuery extends Place {
+  @Describe('°C or °F')
   @IsOptional()
   @IsIn(['metric', 'imperial'])
   units?: 'metric' | 'imperial' = 'metric';

@@ -2,13 +2,16 @@
  * Runs a program in its own process until it serves, and reports the contract of its server. The server never opens, so
  * no `onStart` hook runs and nothing listens.
  */
-import { exportedServer, loadEntry, watchServers } from '../entry.js';
+import { exportedServer, loadEntry, shown, watchServers } from '../entry.js';
 import { installLoader } from '../loader/install.js';
 import { packageFor } from '../start/serve.js';
 import type { Reply } from './messages.js';
 
-/** Time limit for a program that waits for something else before it serves. */
+/** Time limit for a program that creates no server. */
 const PATIENCE_MS = 5000;
+
+/** Time limit for a program that has created one, and may still add members: frameworks take long to start. */
+const SERVES_MS = 20_000;
 
 const [file = ''] = process.argv.slice(2);
 const tell = process.send?.bind(process);
@@ -42,7 +45,14 @@ function fail(error: unknown): void {
 
 process.on('uncaughtException', fail);
 process.on('beforeExit', () => void finish([...created][0]).catch(fail));
-setTimeout(() => void finish([...created][0]).catch(fail), PATIENCE_MS).unref();
+setTimeout(() => void (created.size === 0 && finish(undefined)), PATIENCE_MS).unref();
+setTimeout(() => {
+  if (isFinished) return;
+  process.stderr.write(
+    `${shown(file)} doesn't serve after ${SERVES_MS / 1000} s: members that it adds later are missing.\n`,
+  );
+  void finish([...created][0]).catch(fail);
+}, SERVES_MS).unref();
 try {
   const server = await exportedServer(await loadEntry(file));
   if (server !== undefined) await finish(server);
