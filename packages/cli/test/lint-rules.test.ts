@@ -19,6 +19,7 @@ const listsOf = (given: Partial<Lists>): Lists => ({
   resources: [],
   templates: [],
   tokens: 0,
+  isShort: false,
   ...given,
 });
 
@@ -75,13 +76,16 @@ const EXAMPLES: Readonly<Record<string, { readonly fires: readonly Lists[]; read
     fires: [field({ type: 'string' }, 'filter[id]'), field({ type: 'string' }, 'x'.repeat(65))],
     quiet: [field({ type: 'string' }, 'filter.id'), field({ type: 'string' }, 'x'.repeat(64))],
   },
-  'openai-tools': { fires: [many(129)], quiet: [many(128)] },
+  'openai-tools': { fires: [many(129)], quiet: [many(128), { ...many(129), isShort: true }] },
   'vscode-tools': { fires: [many(129)], quiet: [many(128)] },
   'windsurf-tools': { fires: [many(101)], quiet: [many(100)] },
   'cursor-tools': { fires: [many(81)], quiet: [many(80)] },
   'openai-description': { fires: [described(1025)], quiet: [described(1024)] },
   'claude-code-description': { fires: [described(2049)], quiet: [described(2048)] },
-  'claude-code-tokens': { fires: [listsOf({ tokens: 25_001 })], quiet: [listsOf({ tokens: 25_000 })] },
+  'claude-code-tokens': {
+    fires: [listsOf({ tokens: 25_001 })],
+    quiet: [listsOf({ tokens: 25_000 }), listsOf({ tokens: 25_001, isShort: true })],
+  },
   'claude-root-union': { fires: [input({ anyOf: [{}] }), input({ allOf: [{}] })], quiet: [field({ anyOf: [{}] })] },
   'claude-draft': {
     fires: [field({ type: 'array', items: [{ type: 'number' }] })],

@@ -1,6 +1,8 @@
+import { join } from 'node:path';
+
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
-import { createProject, GREETER, type Project } from './project.js';
+import { createProject, DECORUM, GREETER, type Project, ROOT } from './project.js';
 
 const SHOP = `
 import { Describe, McpServer, Tool } from '@decorum/core';
@@ -102,6 +104,24 @@ describe('decorum lint', () => {
     });
     expect(stdout).toContain('… and 4990 more of the same. --json lists all\n');
     expect(stdout).toContain('large tools: has 5000 tools, more than 128');
+  });
+
+  it('measures no list of which search shows only a few tools', async () => {
+    const tools = `import { McpServer, NoInput } from '@decorum/core';
+      import { search } from '@decorum/search';
+      export const server = new McpServer({ name: 'large', version: '1.0.0', plugins: [search({ prefix: 'shop' })] });
+      for (let at = 0; at < 200; at += 1) server.addTool({ name: 'a' + at, description: 'Tool ' + at, input: NoInput }, () => 'done');`;
+    project.write({ 'src/main.ts': tools });
+    const { code, stdout } = await project.decorum(['lint', '--client', 'openai']);
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/ 202 tools, .* tokens, if all were listed\n$/),
+    });
+  });
+
+  it.each(['weather', 'memory', 'filesystem'])('finds nothing in the example %s', async (name) => {
+    const args = [DECORUM, 'lint', '--json', join(ROOT, 'examples', name, 'src/main.ts')];
+    expect((await project.node(args)).stdout).toBe('[]\n');
   });
 
   it('names the mistake if the program fails to load', async () => {

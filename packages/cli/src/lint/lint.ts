@@ -50,10 +50,16 @@ function linesOf(findings: readonly Finding[]): string[] {
 
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-function summaryOf(findings: readonly Finding[], { tools, tokens }: Lists): string {
+function summaryOf(findings: readonly Finding[], { tools, tokens, isShort }: Lists): string {
   const errors = findings.filter(({ severity }) => severity === 'error').length;
-  const size = `${counted(tools.length, 'tool')}, about ${counted(tokens, 'token')}`;
+  const size = `${counted(tools.length, 'tool')}, about ${counted(tokens, 'token')}${isShort ? ', if all were listed' : ''}`;
   return `${counted(errors, 'error')}, ${counted(findings.length - errors, 'warning')}   ${size}`;
+}
+
+/** Whether there are the two tools of `@decorum/search`, which finds and calls the others. */
+function areSearched(names: readonly string[]): boolean {
+  const known = new Set(names);
+  return names.some((name) => name.endsWith('search_tools') && known.has(name.replace(/search_tools$/, 'call_tool')));
 }
 
 /** What the newest revision lists, as clients see it. */
@@ -69,6 +75,7 @@ function listsIn({ server, revisions }: Contract): Lists {
     resources: listed(all?.resources),
     templates: listed(all?.resourceTemplates),
     tokens: tokensOf(tools),
+    isShort: areSearched(tools.map(({ name }) => String(name))),
   };
 }
 

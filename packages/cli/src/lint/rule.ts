@@ -10,6 +10,8 @@ export interface Lists {
   readonly templates: readonly JsonObject[];
   /** An estimate for the list of tools. */
   readonly tokens: number;
+  /** Whether `@decorum/search` lists only a few of the tools. */
+  readonly isShort: boolean;
 }
 
 /** Something that a rule has found. */

@@ -33,8 +33,9 @@ export const inSchemas = (problem: (node: SchemaNode, root: JsonObject) => strin
 
 /** A rule about the number of tools. */
 export const aboveTools = (max: number) =>
-  function* find({ server, tools }: Lists): Generator<Spot> {
-    if (tools.length > max) yield { member: server, path: 'tools', why: `has ${tools.length} tools, more than ${max}` };
+  function* find({ server, tools, isShort }: Lists): Generator<Spot> {
+    if (tools.length > max && !isShort)
+      yield { member: server, path: 'tools', why: `has ${tools.length} tools, more than ${max}` };
   };
 
 /** The first of the keywords that a schema has. */

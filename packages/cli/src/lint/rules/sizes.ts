@@ -1,7 +1,7 @@
 import type { Rule } from '../rule.js';
 import { aboveTools, inTools } from './finders.js';
 
-const FEWER = 'serve fewer tools, or split the server';
+const FEWER = 'serve fewer tools, or list a few of them with `search()` of @decorum/search';
 const lengthOf = (text: unknown): number => (typeof text === 'string' ? text.length : 0);
 
 /** Claude Code warns of lists that take more. */
@@ -74,10 +74,10 @@ export const SIZES: readonly Rule[] = [
     client: 'claude-code',
     severity: 'warning',
     about: 'Lists of tools with more than about 25,000 tokens bring a warning to users',
-    fix: 'serve fewer tools, or shorten their descriptions',
+    fix: FEWER,
     source: 'https://github.com/anthropics/claude-code/issues/12241',
-    *find({ server, tokens }) {
-      if (tokens <= MAX_TOKENS) return;
+    *find({ server, tokens, isShort }) {
+      if (tokens <= MAX_TOKENS || isShort) return;
       yield { member: server, path: 'tools', why: `the list takes about ${tokens} tokens, more than ${MAX_TOKENS}` };
     },
   },
