@@ -1,7 +1,7 @@
 import type { ToolPlan } from '@decorum/core/internal';
 
-import { type Synonyms, ToolIndex } from './tool-index.js';
-import { synonymsOf } from './synonyms.js';
+import { ToolIndex } from './tool-index.js';
+import { type Synonyms, synonymsOf } from './synonyms.js';
 
 /** Callers with different permissions see different tools. Each index of 1,000 tools takes a few megabytes. */
 const MAX_INDEXES = 16;

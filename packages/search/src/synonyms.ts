@@ -3,48 +3,69 @@ import { stem, stemsOf } from './words.js';
 /** Other stems for a stem, which count less. */
 export type Synonyms = ReadonlyMap<string, readonly string[]>;
 
-/** Words that mean about the same in the names of tools. */
-const GROUPS: readonly string[] = [
+/** What a tool may do to a thing, and the verbs for it. The first verb names it. */
+const ACTIONS: readonly string[] = [
+  'get list show fetch view read see retrieve display find search look query check download',
+  'create add make new insert open register submit publish write',
+  'update edit change modify set replace rename',
   'delete remove erase destroy',
+  'start begin run trigger launch dispatch',
+  'stop cancel abort end',
+];
+
+/** Other words that mean about the same in the names of tools. */
+const GROUPS: readonly string[] = [
   'list show get fetch view read see retrieve display',
   'find search look query',
   'create add make new insert',
-  'update edit change modify set replace',
-  'start begin run trigger launch dispatch',
-  'stop cancel abort end',
+  'open create',
+  'register create',
+  'publish create',
+  'write create',
   'check verify test',
   'enable activate allow',
   'disable deactivate',
   'send post submit',
+  'ask request',
   'repository repo',
-  'organization org',
-  'configuration config setting',
+  'organization org company',
+  'configuration config',
   'environment env',
   'authentication auth',
   'information info detail',
   'document doc',
   'picture image photo',
   'person people user member',
+  'license licence',
+  'pull pr',
 ];
 
-function grouped(): Map<string, readonly string[]> {
-  const synonyms = new Map<string, readonly string[]>();
-  for (const group of GROUPS) {
-    const stems = [...new Set(group.split(' ').map(stem))];
-    for (const each of stems) {
-      const others = stems.filter((other) => other !== each);
-      synonyms.set(each, [...new Set([...(synonyms.get(each) ?? []), ...others])]);
-    }
-  }
-  return synonyms;
-}
+/** Questions for something that is there. `How do I …` and `when` may ask for anything. */
+const ASKS = /\b(?:what|which|who|whose|where|how (?:many|much|often|long))\b/i;
+
+const stemsIn = (group: string): readonly string[] => [...new Set(group.split(' ').map(stem))];
+
+const ACTION_OF: ReadonlyMap<string, string> = new Map(
+  ACTIONS.flatMap((group) => stemsIn(group).map((each) => [each, group.split(' ')[0] as string] as const)),
+);
+
+/** What the words say that is done: `get`, `create`, `update`, `delete`, `start` or `stop`. */
+export const actionsIn = (stems: readonly string[]): ReadonlySet<string> =>
+  new Set(stems.flatMap((each) => ACTION_OF.get(each) ?? []));
+
+/** What a query wants done. */
+export const actionsOf = (query: string, stems: readonly string[]): ReadonlySet<string> =>
+  new Set([...actionsIn(stems), ...(ASKS.test(query) ? ['get'] : [])]);
 
 /** Our synonyms with those of a server. */
 export function synonymsOf(own: Readonly<Record<string, readonly string[]>>): Synonyms {
-  const synonyms = grouped();
+  const synonyms = new Map<string, readonly string[]>();
+  const add = (key: string, others: readonly string[]) =>
+    synonyms.set(key, [...new Set([...(synonyms.get(key) ?? []), ...others.filter((other) => other !== key)])]);
+  for (const stems of [...ACTIONS.slice(2), ...GROUPS].map(stemsIn)) for (const each of stems) add(each, stems);
   for (const [word, others] of Object.entries(own)) {
     const [key = ''] = stemsOf(word);
-    synonyms.set(key, [...new Set([...(synonyms.get(key) ?? []), ...others.flatMap((other) => stemsOf(other))])]);
+    add(key, others.flatMap(stemsOf));
   }
   return synonyms;
 }
