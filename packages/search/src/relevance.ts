@@ -7,11 +7,8 @@ import type { Fields } from './tool-fields.js';
 const AGREES = 1.2;
 const DIFFERS = 0.6;
 
-/** Tools that match more of the words of a query come first: the exponent of the share of the words. */
-const COVERAGE = 1;
-
 /** How much of the score depends on how much of the name or summary the query is about. Other tools do something special. */
-const FOCUS = 0.75;
+const FOCUS = 0.7;
 
 /** Fields that say what a tool is about. */
 const TELLING = ['name', 'summary'] as const;
@@ -27,7 +24,7 @@ export interface Searched {
 
 /** What a query matches of a tool. */
 export interface Matched {
-  /** The share of the words of the query. */
+  /** The share of the words of the query, by what they tell. */
   readonly share: number;
   /** The stems of the tool, each with the fields that have it. */
   readonly stems: Readonly<Record<string, readonly string[]>>;
@@ -54,7 +51,7 @@ export function relevance(
 ): number {
   const fields = Object.values(stems);
   const about = TELLING.map((field) => fields.filter((each) => each.includes(field)).length / sizes[field]);
-  return share ** COVERAGE * agreement(actions, wanted) * (1 - FOCUS + FOCUS * Math.max(...about));
+  return share * agreement(actions, wanted) * (1 - FOCUS + FOCUS * Math.max(...about));
 }
 
 function agreement(actions: ReadonlySet<string>, wanted: ReadonlySet<string>): number {

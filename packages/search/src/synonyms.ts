@@ -1,3 +1,4 @@
+import { EVERYDAY_WORDS } from './everyday-words.js';
 import { stem, stemsOf } from './words.js';
 
 /** Other stems for a stem, which count less. */
@@ -11,6 +12,8 @@ const ACTIONS: readonly string[] = [
   'delete remove erase destroy',
   'start begin run trigger launch dispatch',
   'stop cancel abort end',
+  'enable activate',
+  'disable deactivate',
 ];
 
 /** Other words that mean about the same in the names of tools. */
@@ -23,8 +26,6 @@ const GROUPS: readonly string[] = [
   'publish create',
   'write create',
   'check verify test',
-  'enable activate allow',
-  'disable deactivate',
   'send post submit',
   'ask request',
   'repository repo',
@@ -53,9 +54,11 @@ const ACTION_OF: ReadonlyMap<string, string> = new Map(
 export const actionsIn = (stems: readonly string[]): ReadonlySet<string> =>
   new Set(stems.flatMap((each) => ACTION_OF.get(each) ?? []));
 
-/** What a query wants done. */
-export const actionsOf = (query: string, stems: readonly string[]): ReadonlySet<string> =>
-  new Set([...actionsIn(stems), ...(ASKS.test(query) ? ['get'] : [])]);
+/** What a query wants done. Words that say it in no way of their own may have synonyms that do. */
+export function actionsOf(query: string, stems: readonly string[], synonyms: Synonyms): ReadonlySet<string> {
+  const said = stems.flatMap((each) => (ACTION_OF.has(each) ? [each] : (synonyms.get(each) ?? [])));
+  return new Set([...actionsIn(said), ...(ASKS.test(query) ? ['get'] : [])]);
+}
 
 /** Our synonyms with those of a server. */
 export function synonymsOf(own: Readonly<Record<string, readonly string[]>>): Synonyms {
@@ -63,6 +66,7 @@ export function synonymsOf(own: Readonly<Record<string, readonly string[]>>): Sy
   const add = (key: string, others: readonly string[]) =>
     synonyms.set(key, [...new Set([...(synonyms.get(key) ?? []), ...others.filter((other) => other !== key)])]);
   for (const stems of [...ACTIONS.slice(2), ...GROUPS].map(stemsIn)) for (const each of stems) add(each, stems);
+  for (const [said, meant] of EVERYDAY_WORDS) for (const each of stemsIn(said)) add(each, stemsIn(meant));
   for (const [word, others] of Object.entries(own)) {
     const [key = ''] = stemsOf(word);
     add(key, others.flatMap(stemsOf));

@@ -10,7 +10,7 @@ export interface Fields {
   readonly summary: string;
   /** The rest of the description. */
   readonly description: string;
-  /** The names of arguments. */
+  /** The names of arguments, and the values that they may have. */
   readonly parameters: string;
   /** The descriptions of arguments. */
   readonly details: string;
@@ -24,13 +24,13 @@ const MAX_TEXT = 4000;
 const MAX_ARGUMENTS = 100;
 const MAX_DEPTH = 3;
 
-const stems = (...texts: readonly (string | undefined)[]): string =>
-  stemsOf(
-    texts
-      .filter((text) => text !== undefined)
-      .join(' ')
-      .slice(0, MAX_TEXT),
-  ).join(' ');
+/** Addresses of links say nothing, in Markdown and elsewhere. */
+const ADDRESSES = /\]\([^()\s]*\)|https?:\/\/[^\s)]+/g;
+
+const stems = (...texts: readonly (string | undefined)[]): string => {
+  const text = texts.filter((each) => each !== undefined).join(' ');
+  return stemsOf(text.slice(0, MAX_TEXT).replaceAll(ADDRESSES, ' ')).join(' ');
+};
 
 const kept = new WeakMap<object, Fields>();
 
@@ -52,16 +52,19 @@ export function fieldsOf(entry: ToolEntry): Fields {
   return fields;
 }
 
-/** The names and descriptions of arguments, also of nested ones. */
-function argumentsOf({ properties, items }: JsonObject, depth: number): [name: string, description: string][] {
+/** The names and values of arguments, and their descriptions, also of nested ones. */
+function argumentsOf({ properties, items }: JsonObject, depth: number): [names: string, description: string][] {
   const inner = isObject(items) && depth > 0 ? argumentsOf(items, depth - 1) : [];
   if (!isObject(properties)) return inner;
   const own = Object.entries(properties).slice(0, MAX_ARGUMENTS);
   const found = own.flatMap(([name, schema]): [string, string][] => {
     if (!isObject(schema)) return [[name, '']];
-    const { description } = schema;
+    const { description, enum: values = [] } = schema;
     const nested = depth > 0 ? argumentsOf(schema, depth - 1) : [];
-    return [[name, typeof description === 'string' ? description : ''], ...nested];
+    const texts = Array.isArray(values)
+      ? values.slice(0, MAX_ARGUMENTS).filter((each) => typeof each === 'string')
+      : [];
+    return [[[name, ...texts].join(' '), typeof description === 'string' ? description : ''], ...nested];
   });
   return [...inner, ...found].slice(0, MAX_ARGUMENTS);
 }

@@ -18,30 +18,36 @@ const BOOST: Readonly<Record<keyof Fields, number>> = {
   details: 0.4,
 };
 
-/** How much a synonym counts, compared with the word itself. */
+/** How much a synonym counts, compared with the word itself, and how much if no tool has the word. */
 const SYNONYM = 0.4;
+const STAND_IN = 0.8;
+
+/** How much a word tells that no tool has. A word that every tenth tool has tells 2.4. */
+const UNKNOWN = 1;
 
 /** Tools that are indexed before other requests get their turn. */
-const CHUNK = 100;
+const CHUNK = 50;
 
 interface Numbered extends Fields {
   readonly id: number;
+}
+
+/** A word of a query, with its synonyms. */
+interface Term {
+  readonly words: readonly string[];
+  readonly weight: number;
 }
 
 /** Finds tools among those that a caller sees. */
 export class ToolIndex {
   /** The tools, by their ids in the index. */
   private readonly tools: Searched[] = [];
-  /** The stems that tools have. */
-  private readonly known = new Set<string>();
+  /** How many tools have each stem. */
+  private readonly counts = new Map<string, number>();
   private readonly index = new MiniSearch<Numbered>({
     fields: [...FIELDS],
     tokenize: (stems) => stems.split(' '),
-    processTerm: (stem) => {
-      if (stem === '') return null;
-      this.known.add(stem);
-      return stem;
-    },
+    processTerm: (stem) => stem || null,
     autoVacuum: false,
   });
 
@@ -61,42 +67,54 @@ export class ToolIndex {
     const fields = fieldsOf(tool.entry);
     this.index.add({ id: this.tools.length, ...fields });
     this.tools.push(searched(tool, fields));
+    const stems = new Set(FIELDS.flatMap((field) => fields[field].split(' ')));
+    for (const stem of stems) this.counts.set(stem, (this.counts.get(stem) ?? 0) + 1);
   }
 
   /** The tools that match a query, the best first. */
   ranked(query: string): readonly ToolPlan[] {
-    const terms = [...new Set(stemsOf(query))].slice(0, MAX_TERMS);
-    const origins = this.originsOf(terms);
-    const asked = [...origins.keys()];
-    const options: SearchOptions = {
-      boost: BOOST,
-      combineWith: 'OR',
-      prefix: (term) => term.length > 2,
-      // a word that tools have is no typo
-      fuzzy: (term) => term.length > 4 && !this.known.has(term) && 0.2,
-      weights: { fuzzy: 0.2, prefix: 0.4 },
-      boostTerm: (term) => (terms.includes(term) ? 1 : SYNONYM),
-      tokenize: () => asked,
-      processTerm: (term) => term,
-    };
-    const wanted = actionsOf(query, terms);
-    const found = this.index.search(query, options).map(({ id, score, queryTerms, match: stems }) => {
+    const asked = [...new Set(stemsOf(query))].slice(0, MAX_TERMS);
+    const terms = new Map(asked.map((word) => [word, this.termOf(word, asked)]));
+    const all = sumOf([...terms.values()]);
+    const wanted = actionsOf(query, asked, this.synonyms);
+    const name = query.trim();
+    const found = this.index.search(query, this.optionsOf(terms)).map(({ id, score, queryTerms, match: stems }) => {
       const each = this.tools[id as number] as Searched;
-      const covered = new Set(queryTerms.flatMap((term) => [...(origins.get(term) ?? [])]));
-      const share = covered.size / terms.length;
-      return { tool: each.tool, score: score * relevance(each, { share, stems }, wanted) };
+      const matched = new Set(queryTerms);
+      const share = sumOf([...terms.values()].filter(({ words }) => words.some((word) => matched.has(word)))) / all;
+      const isNamed = each.tool.key === name;
+      return { tool: each.tool, score: isNamed ? Infinity : score * relevance(each, { share, stems }, wanted) };
     });
     return found.sort((one, other) => other.score - one.score).map(({ tool }) => tool);
   }
 
-  /** The words to look for, each with the words of the query that it stands for. */
-  private originsOf(terms: readonly string[]): ReadonlyMap<string, ReadonlySet<string>> {
-    const origins = new Map<string, Set<string>>();
-    for (const term of terms) {
-      for (const word of [term, ...(this.synonyms.get(term) ?? [])]) {
-        origins.set(word, (origins.get(word) ?? new Set()).add(term));
-      }
+  private termOf(word: string, asked: readonly string[]): Term {
+    // "undo a lock" means "unlock"
+    const undone = asked.includes('undo') ? [`un${word}`] : [];
+    const words = [word, ...(this.synonyms.get(word) ?? []), ...undone];
+    const counts = words.flatMap((each) => this.counts.get(each) ?? []);
+    return { words, weight: counts.length === 0 ? UNKNOWN : Math.log(1 + this.tools.length / Math.min(...counts)) };
+  }
+
+  private optionsOf(terms: ReadonlyMap<string, Term>): SearchOptions {
+    const boosts = new Map<string, number>();
+    for (const [asked, { words }] of terms) {
+      const boost = this.counts.has(asked) ? SYNONYM : STAND_IN;
+      for (const word of words) boosts.set(word, Math.max(boosts.get(word) ?? 0, terms.has(word) ? 1 : boost));
     }
-    return origins;
+    const words = [...boosts.keys()];
+    return {
+      boost: BOOST,
+      combineWith: 'OR',
+      prefix: (word) => word.length > 2 && terms.has(word),
+      // a word that tools have is no typo
+      fuzzy: (word) => word.length > 4 && terms.has(word) && !this.counts.has(word) && 0.2,
+      weights: { fuzzy: 0.2, prefix: 0.4 },
+      boostTerm: (word) => boosts.get(word) ?? 1,
+      tokenize: () => words,
+      processTerm: (word) => word,
+    };
   }
 }
+
+const sumOf = (terms: readonly Term[]): number => terms.reduce((sum, { weight }) => sum + weight, 0);

@@ -1,9 +1,13 @@
 /** Words that say nothing about what a tool does. */
 const STOP_WORDS = new Set(
   (
-    'a about all an and any are as at be been but by can could do does every for from has have how i if in into is it its ' +
-    'let like me my need of on or our please should so some somebody someone something that the their them then there ' +
-    'these they this those to us use using want was way we were what when where which who whose will with would you your'
+    'a about again ain all already also am an and any anybody anyone anything are as at be because been being both but by ' +
+    'can could did do does doing done down each else every everybody everyone everything few for from had has have having ' +
+    'he her here him his how i if in into is it its itself just let like may me might more most must my need needs of off ' +
+    'ok on only onto or other our out over own please same several shall she should so some somebody someone something ' +
+    'such than that the their them themselves then there these they thing things this those through to too under until up ' +
+    'us use used uses using very via want wants was way we were what when where whether which while who whom whose why ' +
+    'will with within would yes yet you your'
   ).split(' '),
 );
 
@@ -29,8 +33,13 @@ const ENDINGS: readonly (readonly [ending: RegExp, stem: string, least: number])
 ];
 
 const SUFFIXES: readonly (readonly [suffix: string, least: number])[] = [
+  ['ability', 4],
+  ['ibility', 4],
+  ['able', 5],
   ['ation', 5],
+  ['ment', 5],
   ['ion', 4],
+  ['or', 6],
   ['ing', 3],
   ['ed', 3],
 ];

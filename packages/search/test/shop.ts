@@ -1,5 +1,4 @@
-import { type Context, McpServer, type McpServerOptions, type TransportInfo } from '@decorum/core';
-import type { Plugin } from '@decorum/core/plugin';
+import { type Context, McpServer, type McpServerOptions, type Principal } from '@decorum/core';
 import { search, type SearchOptions } from '@decorum/search';
 
 const text = { type: 'string' } as const;
@@ -19,12 +18,12 @@ const TOOLS: Shelf = {
 /** A server with a search that lists few tools, whose tools answer with their names and arguments. */
 export function shop(
   options: SearchOptions = {},
-  { tools = {}, plugins = [], ...given }: Partial<McpServerOptions> & { tools?: Shelf; plugins?: Plugin[] } = {},
+  { tools = {}, ...given }: Partial<McpServerOptions> & { readonly tools?: Shelf } = {},
 ): McpServer {
   const server = new McpServer({
     name: 'shop',
     version: '1.0.0',
-    plugins: [search({ above: 3, ...options }), ...plugins],
+    plugins: [search({ above: 3, ...options })],
     logger: { warn() {}, error() {} },
     ...given,
   });
@@ -42,5 +41,5 @@ export function addTools(server: McpServer, tools: Shelf) {
   });
 }
 
-/** Whether a request says that it is from the staff. */
-export const isStaff = (_principal: unknown, { headers }: TransportInfo): boolean => headers?.['x-staff'] === 'yes';
+/** Whether a caller is of the staff. */
+export const isStaff = (principal: Principal | undefined): boolean => principal?.subject === 'staff';

@@ -1,0 +1,92 @@
+// The search over a large API: GitHub's, which no tool of ours was written for.
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+
+import { type CallToolResult, McpServer } from '@decorum/core';
+import { openapi } from '@decorum/openapi';
+import { search } from '@decorum/search';
+import { connect, type TestClient } from '@decorum/testing';
+import { countTokens } from 'gpt-tokenizer';
+
+import { QUESTIONS } from './questions.js';
+
+/** The questions whose answers are not among the first five. Their words are not those of the API. */
+const MISSED = [
+  'store an API key so that the pipelines of this repo can use it',
+  'which accounts have installed our GitHub App',
+  'which checks ran on this commit and did they pass',
+  'ready-made ignore file for a Python project',
+  'for the next day let only people who contributed before comment here',
+  'who can I give this ticket to',
+  'ask Alice to look at my pull request',
+  'who is in the platform team',
+];
+
+/** The share of the tokens of the whole list that the short list may have. */
+const SHARE = 0.03;
+
+let server: McpServer;
+let client: TestClient;
+
+beforeAll(async () => {
+  const file = createRequire(import.meta.url).resolve('@octokit/openapi/generated/api.github.com.json');
+  const document = JSON.parse(readFileSync(file, 'utf8')) as object;
+  const options = { baseUrl: 'https://api.github.com', headers: {}, validate: false };
+  const providers = [await openapi(document, options)];
+  server = new McpServer({ name: 'github', version: '1.0.0', providers, plugins: [search()], pageSize: 50 });
+  client = await connect(server);
+});
+
+afterAll(async () => {
+  await client.close();
+});
+
+async function foundFor(query: string): Promise<readonly string[]> {
+  const { structuredContent } = (await client.callTool('search_tools', { query })) as CallToolResult & {
+    structuredContent: { tools: readonly { name: string }[] };
+  };
+  return structuredContent.tools.map(({ name }) => name);
+}
+
+/** The pages of the list of tools that a client gets who asks for all. */
+async function wholeList(): Promise<readonly object[]> {
+  const pages: { nextCursor?: string; tools: readonly object[] }[] = [];
+  let cursor: string | undefined;
+  do {
+    const params = { ...(cursor !== undefined && { cursor }), _meta: { 'dev.decorum/tools': 'all' } };
+    const page = await client.request<{ nextCursor?: string; tools: readonly object[] }>('tools/list', params);
+    pages.push(page);
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  return pages.flatMap(({ tools }) => tools);
+}
+
+const tokensOf = (tools: readonly object[]): number =>
+  tools.reduce((sum, tool) => sum + countTokens(JSON.stringify(tool)), 0);
+
+describe('the search over the operations of GitHub', () => {
+  it('has the right tool among the first five for at least 40 of 50 questions of somebody else', async () => {
+    const missed: string[] = [];
+    for (const { question, tools } of QUESTIONS) {
+      const names = await foundFor(question);
+      if (!tools.some((id) => names.includes(id.replace('/', '_')))) missed.push(question);
+    }
+    expect(missed).toEqual(MISSED);
+    expect(QUESTIONS.length - missed.length).toBeGreaterThanOrEqual(40);
+  });
+
+  it('finds a tool first by its name', async () => {
+    const names = ['pulls_list-files', 'repos_get', 'issues_create', 'actions_re-run-workflow-failed-jobs'];
+    for (const name of names) expect((await foundFor(name))[0]).toBe(name);
+  });
+
+  it('replaces a list with more than thirty times the tokens', async () => {
+    const all = await wholeList();
+    expect(all.length).toBeGreaterThan(1100);
+    const few = await client.listTools();
+    expect(few).toHaveLength(2);
+    expect(tokensOf(few)).toBeLessThan(tokensOf(all) * SHARE);
+  });
+});
