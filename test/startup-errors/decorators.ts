@@ -36,6 +36,8 @@ const field =
     on(tool({ input: Query }));
   };
 
+const CHARS = 'Shop.search: `maxResultChars` ... must be a whole number from 1 to 1000000000';
+
 class BookId {
   @IsString() id!: string;
 }
@@ -278,6 +280,7 @@ export const ARGUMENTS: Mistakes = {
       [{ annotations: { readonlyHint: true } }, 'Shop.search (annotations): `readonlyHint` ... Write `readOnlyHint`'],
       [{ annotations: { readOnlyHint: 'yes' } }, 'Shop.search (annotations) ... must be true or false'],
       [{ coerce: 'yes' }, 'Shop.search: `coerce` ... must be true or false'],
+      [[{ maxResultChars: 0 }, { maxResultChars: true }, { maxResultChars: null }, { maxResultChars: '9' }], CHARS],
       [{ title: 5 }, 'Shop.search ... must be a string'],
       [{ icons: {} }, 'Shop.search ... must be an array'],
       [{ icons: [null] }, 'Shop.search (icons) ... Pass { … }'],

@@ -127,6 +127,7 @@ export const SERVERS: Mistakes = {
         'McpServer: `experimental` must be an object whose members are objects',
       ],
       [{ extensions: {} }, 'McpServer ... must be an array'],
+      [{ maxResultChars: 0 }, 'McpServer: `maxResultChars` is 0, but must be a whole number from 1 to 1000000000'],
       [{ logLevel: 'warn' }, 'McpServer ... alert, emergency'],
       [{ logger: () => {} }, 'McpServer: `logger` ... an object with the methods `warn` and `error`'],
       [{ changeBus: {} }, 'McpServer: `changeBus` ... an object with the methods `publish` and `subscribe`'],

@@ -36,6 +36,7 @@ export type { ClusterParts, ClusterServer } from './kernel/cluster.js';
 export { ClientLog } from './kernel/client-log.js';
 export { CompletionContext } from './kernel/completion-context.js';
 export { Context } from './kernel/context.js';
+export type { HandlerBudget } from './kernel/budgets/handler-budget.js';
 export { MemorySingleUse, type SingleUse } from './kernel/request-states.js';
 export type { SessionVisibility } from './kernel/session-visibility.js';
 export type { ErrorRule, ErrorRules, PublicError } from './kernel/expected.js';

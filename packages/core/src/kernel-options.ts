@@ -54,25 +54,31 @@ export function kernelOptions(
   const keysFor = (purpose: string) => secrets.map((text) => derive(text, `${purpose} ${server.name}`));
   const ringFor = (purpose: string) => new KeyRing(keysFor(purpose), requestStateTtlMs, warnOnce);
   const extensions = checkExtensions(options.extensions ?? []);
-  const host = serverHostOf(options);
   return {
     server,
     instructions,
     extensions,
     extended: new ExtendedTools(extensions),
-    hostMethod: host && ((name, handle) => host.method(name, handle)),
+    hostMethod: hostMethodOf(options),
     experimental,
     intercept: intercepting(singleUse ? [...interceptors, claimState] : interceptors),
     cache,
     logLevel,
     pageSize,
     questionTimeoutMs,
+    maxResultChars: options.maxResultChars,
     limits: withDefaults(DEFAULT_LIMITS, options.limits),
     hit: limitReporter(options.onLimit, (error) => void reporter.report(error)),
     cursorKeys: keysFor('cursors'),
     requestStates: new SealedStates(ringFor('flows'), singleUse, reporter),
     tickets: new SealedTickets(ringFor('tickets')),
   };
+}
+
+/** How a framework runs the methods of extensions; undefined without one. */
+function hostMethodOf(options: McpServerOptions<readonly object[]>): KernelParts['hostMethod'] {
+  const host = serverHostOf(options);
+  return host && ((name, handle) => host.method(name, handle));
 }
 
 /** What a server shares with other processes. */

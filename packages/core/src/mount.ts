@@ -114,6 +114,7 @@ function membersOf(server: MountableServer, outer: MountableServer, place: Retur
   return new MountedMembers({
     ...place,
     onlyUsable: inner.listing === 'usable',
+    maxOf: (max = inner.maxResultChars) => Math.min(max ?? Infinity, own.maxResultChars ?? Infinity),
     calls: inner.calls,
     movedOptions: (given, move) => own.extended.moved(given, move),
     extrasOf(tool, given) {

@@ -38,6 +38,8 @@ export interface Mountable {
   readonly extensions: readonly Extension[];
   readonly extended: ExtendedTools;
   readonly listing: ListingMode | undefined;
+  /** Characters of a result, unless a member has its own maximum. */
+  readonly maxResultChars: number | undefined;
   /** Whether a framework runs the members of the server. */
   readonly isHosted: boolean;
   /** What the server does around calls; undefined if nothing. */

@@ -13,6 +13,7 @@ import type { ProviderSource, Resolve } from './providers.js';
 import { type Implementation, type LogLevel } from './protocol/model.js';
 import { LIMIT_RANGES, type ReachedLimit, type ServerLimits } from './protocol/limits.js';
 import type { CacheHint } from './protocol/revisions/revision.js';
+import { RESULT_RANGE } from './registry/plan.js';
 import type { ListingMode } from './registry/registry.js';
 import { checkTextOption } from './registry/results.js';
 
@@ -147,7 +148,7 @@ const OPTIONS: OptionTypes<McpServerOptions> = {
   requestStateTtlMs: [1, DAY_MS],
   singleUse: true,
   timeoutMs: [1, DAY_MS],
-  maxResultChars: [1, 1_000_000_000],
+  ...RESULT_RANGE,
   interceptors: true,
   plugins: 'array',
   extensions: 'array',

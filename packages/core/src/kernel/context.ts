@@ -4,7 +4,6 @@ import type { Exchange } from '../protocol/exchange.js';
 import type { Client } from '../protocol/client.js';
 import type { NeedInput } from '../protocol/input.js';
 import type { RequestId, Root } from '../protocol/model.js';
-import { denialOf, isScope } from '../protocol/scopes.js';
 import type { Question } from '../protocol/revisions/revision.js';
 import type { Principal, TransportInfo } from '../protocol/wire.js';
 import { CONTEXT } from '../registry/inferred-input.js';
@@ -18,12 +17,14 @@ import type {
   SampleOptions,
 } from './question-options.js';
 import { collect } from './collect.js';
+import { HandlerBudget } from './budgets/handler-budget.js';
 import { ASK, EXCHANGE, SCOPE } from './context-keys.js';
 import { Handled } from './handled.js';
 import * as questions from './questions.js';
 import type { ElicitResult, ElicitUrlResult, SampleResult } from './questions.js';
 import { SessionVisibility } from './session-visibility.js';
 import { onceAsJson, sleep } from './effect-steps.js';
+import { requireScopes } from './required-scopes.js';
 
 /** The whole request. */
 const WHOLE: RunScope = Object.freeze({});
@@ -40,6 +41,7 @@ export class Context {
   #state: unknown;
   #collected = 0;
   #handling: Handled | undefined;
+  #budget: HandlerBudget | undefined;
 
   /**
    * @param exchange the request being handled
@@ -63,6 +65,7 @@ export class Context {
   /** Sends the requests passed to `needInput` to the client. */
   async [COLLECT]({ requests, state }: NeedInput): Promise<void> {
     const { answers, first } = await this.#asked(collect(this.#exchange, { requests, state }, ++this.#collected));
+    this.#budget = undefined;
     this.#answers = { ...this.#answers, ...answers };
     // between rounds the state is JSON, which turns undefined into null
     this.#state = first ?? undefined;
@@ -112,6 +115,12 @@ export class Context {
     return this.#exchange.peer.client;
   }
 
+  /** What `maxResultChars` leaves for the result, for handlers that return a page that fits. */
+  get budget(): HandlerBudget {
+    this.#budget ??= new HandlerBudget(this.#scope.maxResultChars);
+    return this.#budget;
+  }
+
   /** The request's protocol revision, such as `2025-11-25`. */
   get revision(): string {
     return this.#exchange.revision.id;
@@ -147,12 +156,7 @@ export class Context {
    * @example ctx.requireScopes(`project:${id}:write`);
    */
   requireScopes(...scopes: readonly [string, ...string[]]): void {
-    const wrong = scopes.findIndex((scope) => !isScope(scope));
-    if (wrong !== -1 || scopes.length === 0) throw new TypeError('`ctx.requireScopes` takes scopes, one per argument.');
-    const needs = [...(this.#exchange.needs ?? []), { scopes, isPublic: false }];
-    this.#exchange.require(needs);
-    const denial = denialOf(this.#exchange.wire, needs);
-    if (denial) throw denial;
+    requireScopes(this.#exchange, scopes);
   }
 
   /** The request's `_meta`. */

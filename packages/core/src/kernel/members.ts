@@ -4,6 +4,7 @@ import { McpError } from '../protocol/errors.js';
 import type { Exchange } from '../protocol/exchange.js';
 import type { Access, MirroredArgument } from '../protocol/wire.js';
 import { isAdmitted } from './admission.js';
+import type { Budget } from './budgets/budget.js';
 import { Context } from './context.js';
 import type { ErrorReporter } from './error-reporter.js';
 import type { Call, CallResult, Intercept } from './interceptors.js';
@@ -28,6 +29,8 @@ export interface Invocation<R extends CallResult> {
   readonly mirrored?: readonly MirroredArgument[];
   /** Whether interceptors run. Defaults to true. */
   readonly isIntercepted?: boolean;
+  /** What keeps the result within a maximum; undefined if there is none. */
+  readonly budget?: Budget<R> | undefined;
   /** The handler's context, if it needs a special one. */
   readonly context?: Context;
   run(args: JsonObject, context: Context): R | Promise<R>;
@@ -51,13 +54,13 @@ export class Members implements MemberRunner {
 
   run<R extends CallResult>(exchange: Exchange, invocation: Invocation<R>): Outcome<R> | Promise<Outcome<R>> {
     if (invocation.access !== undefined) return this.admit(exchange, invocation, invocation.access);
-    const { kind, name, args = NO_ARGUMENTS, mirrored, isIntercepted = true } = invocation;
+    const { kind, name, args = NO_ARGUMENTS, mirrored, isIntercepted = true, budget } = invocation;
     const { intercept } = this;
     let outcome: Outcome<R>;
     try {
       if (!isObject(args)) throw new McpError('invalid-params', '"arguments" is not an object.');
       if (mirrored !== undefined && mirrored.length > 0) exchange.peer.checkArguments?.(mirrored, args);
-      const ctx = invocation.context ?? new Context(exchange);
+      const ctx = invocation.context ?? new Context(exchange, budget && { maxResultChars: budget.maxChars });
       const result =
         intercept === undefined || !isIntercepted
           ? invocation.run(args, ctx)
@@ -66,8 +69,8 @@ export class Members implements MemberRunner {
               if (exchange.over) throw exchange.signal.reason as Error;
               return await invocation.run(args, ctx);
             });
-      if (result instanceof Promise) return wait(result, exchange);
-      outcome = { kind: 'complete', result };
+      if (result instanceof Promise) return wait(result, exchange, budget);
+      outcome = { kind: 'complete', result: budget === undefined ? result : budget.limit(result) };
     } catch (error) {
       outcome = { kind: 'failed', error };
     }
@@ -91,10 +94,15 @@ export class Members implements MemberRunner {
   }
 }
 
-async function wait<R>(running: Promise<R>, exchange: Exchange): Promise<Outcome<R>> {
+async function wait<R extends CallResult>(
+  running: Promise<R>,
+  exchange: Exchange,
+  budget: Budget<R> | undefined,
+): Promise<Outcome<R>> {
   let outcome: Outcome<R>;
   try {
-    outcome = { kind: 'complete', result: await running };
+    const result = await running;
+    outcome = { kind: 'complete', result: budget === undefined ? result : budget.limit(result) };
   } catch (error) {
     outcome = { kind: 'failed', error };
   }

@@ -16,6 +16,8 @@ export interface RunScope {
   readonly signal?: AbortSignal;
   /** Told of each question to the client, which takes as long as the client does. */
   readonly asking?: (answer: Promise<unknown>) => void;
+  /** Characters that the result may have. */
+  readonly maxResultChars?: number;
 }
 
 /** The part of a handler's context that plans use. The kernel passes a full `Context`. */

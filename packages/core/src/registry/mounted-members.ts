@@ -41,6 +41,8 @@ export interface MountPlace extends UriPlace {
   readonly access: Access | undefined;
   readonly scopes: readonly string[];
   readonly tags: readonly string[];
+  /** The maximum of a member in the server that mounts, if it has this one in its own; undefined for none of its own. */
+  maxOf(own: number | undefined): number | undefined;
   /** Whether the mounted server lists only what callers may use. */
   readonly onlyUsable: boolean;
   /** Undefined if calls run as they do on a server without interceptors, error rules and plugins. */
@@ -167,6 +169,7 @@ export class MountedMembers {
       key,
       cache: isRestricted && plan.cache.scope === 'public' ? NO_CACHE : plan.cache,
       read: this.reader(plan),
+      ...(plan.extra && { maxResultChars: plan.maxResultChars }),
     };
     if (!('template' in plan)) return { ...plan, ...shared, entry: { ...plan.entry, uri: key, name } };
     const list = this.isClosed ? undefined : plan.list;
@@ -244,9 +247,9 @@ export class MountedMembers {
     need,
     where,
     tags: given = [],
-  }: ReturnType<LiveMembers['guards']> & Partial<Plan<unknown>>): ReturnType<LiveMembers['guards']> & {
-    readonly where: string;
-  } {
+    maxResultChars,
+  }: ReturnType<LiveMembers['guards']> & Partial<Plan<unknown>>): ReturnType<LiveMembers['guards']> &
+    Pick<Plan<unknown>, 'where' | 'maxResultChars'> {
     const { source, scopes, onlyUsable, access: outer } = this.place;
     const tags = [...new Set([...this.place.tags, ...given])];
     return {
@@ -254,6 +257,7 @@ export class MountedMembers {
       access: everyAccess([outer, access]),
       need: scopes.length === 0 ? need : withScopes(scopes, need),
       tags: tags.length > 0 ? tags : undefined,
+      maxResultChars: this.place.maxOf(maxResultChars),
       ...(onlyUsable && { onlyUsable }),
     };
   }

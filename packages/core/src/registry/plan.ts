@@ -83,6 +83,8 @@ export interface Plan<Entry> extends Listed<Entry> {
   readonly where: string;
   /** Whether another server has written the entry. */
   readonly isRelayed?: true;
+  /** Characters of a result: `Infinity` for no maximum, and undefined for that of the server. */
+  readonly maxResultChars?: number | undefined;
 }
 
 /** Provider methods that the server itself calls. */
@@ -218,11 +220,29 @@ export function accessOf({ options, access, where }: ListedMember): Access | und
   throw invalidOption(where, 'access', 'is not a function. Write `access: (principal) => principal !== undefined`');
 }
 
-/** The conditions for seeing and using a member. */
-export function guardsOf(member: ListedMember): Pick<Listed<unknown>, 'access' | 'need' | 'shown' | 'tags'> {
+/** The conditions for seeing and using a member, and how much it may return. */
+export function guardsOf(
+  member: ListedMember,
+): Pick<Plan<unknown>, 'access' | 'need' | 'shown' | 'tags' | 'maxResultChars'> {
   const { host, key, kind } = member;
-  return { access: accessOf(member), need: needOf(member), shown: host?.shown?.(key, kind), tags: tagsOf(member) };
+  return {
+    access: accessOf(member),
+    need: needOf(member),
+    shown: host?.shown?.(key, kind),
+    tags: tagsOf(member),
+    maxResultChars: maxResultCharsOf(member),
+  };
 }
+
+/** @throws {DecorumError} `DECORUM_INVALID_OPTION` for anything but a positive integer or `false` */
+function maxResultCharsOf({ options: { maxResultChars }, where }: ListedMember): number | undefined {
+  if (maxResultChars === false) return Number.POSITIVE_INFINITY;
+  requireOptions(where, { maxResultChars }, RESULT_RANGE);
+  return maxResultChars;
+}
+
+/** Characters that a result may have. */
+export const RESULT_RANGE = { maxResultChars: [1, 1_000_000_000] } as const;
 
 /** @throws {DecorumError} `DECORUM_INVALID_OPTION` for anything but an array of tags */
 function tagsOf({ options, tags: shared = [], where }: ListedMember): readonly string[] | undefined {

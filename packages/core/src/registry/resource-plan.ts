@@ -101,6 +101,8 @@ export function compileResource(
     key: uri,
     where,
     ...guardsOf(member),
+    // an extension's resource is a page for the client, not text for the model
+    ...(extra && options.maxResultChars === undefined && { maxResultChars: Number.POSITIVE_INFINITY }),
     cache,
     extra,
     read: policy ? governed(read, policy) : read,

@@ -14,6 +14,7 @@ import { revisionOf } from '../../protocol/revisions/index.js';
 import type { Question, Revision } from '../../protocol/revisions/revision.js';
 import type { ToolPlan } from '../../registry/tool-plan.js';
 import { errorResult } from '../../registry/results.js';
+import { toolBudget } from '../budgets/member-budgets.js';
 import type { ErrorReporter } from '../error-reporter.js';
 import type { InFlight } from '../in-flight.js';
 import type { MemberRunner } from '../members.js';
@@ -25,6 +26,8 @@ export interface RunParts {
   readonly reporter: ErrorReporter;
   readonly members: MemberRunner;
   readonly inFlight: InFlight;
+  /** Characters of a result, unless a tool has its own maximum. */
+  readonly maxResultChars: number | undefined;
 }
 
 /** What a run has from its request; nothing if it runs apart from any request. */
@@ -135,12 +138,14 @@ export function runDetached(plan: ToolPlan, detached: Detached, parts: RunParts)
     // whoever runs it has not cancelled it, and has to know that it must not run again
     exchange.onCancel((reason) => reject(exchange.cancelled === 'revoked' ? CANCELLATION_ERRORS.revoked : reason));
   });
+  const budget = toolBudget(plan, parts);
   const outcome = members.run(exchange, {
     kind: 'tool',
     name: plan.key,
     args: call.args,
     access: origin === undefined ? plan.access : undefined,
     deny: () => ({ kind: 'failed', error: unknownTool(plan.key) }),
+    budget,
     run: plan.run,
   });
   const end = async (): Promise<CallToolResult> => {
@@ -152,7 +157,8 @@ export function runDetached(plan: ToolPlan, detached: Detached, parts: RunParts)
     } catch (error) {
       // the handler has ended its round, and runs again
       if (error instanceof InputSignal) throw error;
-      return shown(error, exchange, reporter);
+      const failure = shown(error, exchange, reporter);
+      return budget?.limit(failure) ?? failure;
     } finally {
       exchange.finish();
       inFlight.leave(exchange, undefined);

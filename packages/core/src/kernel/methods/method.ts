@@ -51,6 +51,8 @@ export interface KernelParts {
   readonly logLevel: LogLevel;
   /** Milliseconds to wait for the client's answer to a question. */
   readonly questionTimeoutMs: number;
+  /** Characters of a result, unless a member has its own maximum; undefined if there is no maximum. */
+  readonly maxResultChars: number | undefined;
   readonly limits: Required<ServerLimits>;
   /** Reports a limit that a client has reached. */
   readonly hit: (hit: ReachedLimit) => void;

@@ -6,6 +6,7 @@ import type { Exchange } from '../../protocol/exchange.js';
 import type { Prompt } from '../../protocol/model.js';
 import { ListPages } from '../../registry/page.js';
 import type { PromptPlan } from '../../registry/prompt-plan.js';
+import { promptBudget } from '../budgets/member-budgets.js';
 import { findLive } from '../live-members.js';
 import type { Method, MethodParts } from './method.js';
 import { pageOf } from './page-of.js';
@@ -27,6 +28,7 @@ export function promptMethods({ registry, reporter, members, results, ...parts }
       args: params['arguments'],
       access: plan.access,
       deny: () => ({ kind: 'failed', error: unknownPrompt(name) }),
+      budget: promptBudget(plan, parts),
       run: plan.run,
     });
     return results.writeOutcome(revision, outcome, (result) => results.write(revision, revision.promptResult(result)));

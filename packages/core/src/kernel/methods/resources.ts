@@ -9,6 +9,7 @@ import { ListPages } from '../../registry/page.js';
 import type { ResourceMatch } from '../../registry/registry.js';
 import { NO_CACHE } from '../../registry/resource-plan.js';
 import { admission, isVisible } from '../admission.js';
+import { resourceBudget } from '../budgets/member-budgets.js';
 import { Context } from '../context.js';
 import { isLiveList, resourceAt, withLive } from '../live-members.js';
 import { memoryOf } from './memory-of.js';
@@ -51,7 +52,7 @@ function listMethods({ registry, reporter, ...parts }: MethodParts): Record<stri
   };
 }
 
-function readMethods({ registry, reporter, members, results }: MethodParts): Record<string, Method> {
+function readMethods({ registry, reporter, members, results, ...parts }: MethodParts): Record<string, Method> {
   const read = (exchange: Exchange, uri: string, { plan, variables }: ResourceMatch): string | Promise<string> => {
     const { params, revision } = exchange;
     const outcome = members.run<ReadResourceResult>(exchange, {
@@ -60,6 +61,7 @@ function readMethods({ registry, reporter, members, results }: MethodParts): Rec
       args: variables,
       access: plan.access,
       deny: () => unknownResource(uri),
+      budget: resourceBudget(plan, parts),
       run: (_args, ctx) => plan.read(uri, variables, ctx),
     });
     // a result that depends on answers is specific to this request: the URI alone cannot reproduce it

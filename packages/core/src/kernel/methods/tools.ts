@@ -5,6 +5,7 @@ import type { Exchange } from '../../protocol/exchange.js';
 import { plainResult, type ResultEnvelope } from '../../protocol/jsonrpc.js';
 import type { CallToolResult, Tool } from '../../protocol/model.js';
 import type { ToolPlan } from '../../registry/tool-plan.js';
+import { toolBudget } from '../budgets/member-budgets.js';
 import { shown, unknownTool } from '../extensions/detached-run.js';
 import { startCall } from '../extensions/starting.js';
 import { findLive } from '../live-members.js';
@@ -15,7 +16,7 @@ import { pageOf, type Select } from './page-of.js';
 import { toolPages } from './tool-pages.js';
 
 /** Writes the outcomes of tools. */
-function writerOf({ results, reporter }: Pick<MethodParts, 'results' | 'reporter'>) {
+function writerOf({ results, reporter, ...shared }: Pick<MethodParts, 'results' | 'reporter' | 'maxResultChars'>) {
   const encode = (result: CallToolResult, { revision }: Exchange, plan: ToolPlan): string => {
     // some revisions send it only as text
     const { structuredContent } = result;
@@ -23,10 +24,15 @@ function writerOf({ results, reporter }: Pick<MethodParts, 'results' | 'reporter
     return results.write(revision, revision.toolResult(result, plan.entry));
   };
 
+  const failed = (error: unknown, exchange: Exchange, plan: ToolPlan): CallToolResult => {
+    const result = shown(error, exchange, reporter);
+    return toolBudget(plan, shared)?.limit(result) ?? result;
+  };
+
   return (outcome: Outcome<CallToolResult>, exchange: Exchange, plan: ToolPlan): string => {
     const { revision } = exchange;
     if (outcome.kind === 'input-required') return results.write(revision, outcome.questions);
-    const result = outcome.kind === 'complete' ? outcome.result : shown(outcome.error, exchange, reporter);
+    const result = outcome.kind === 'complete' ? outcome.result : failed(outcome.error, exchange, plan);
     const envelope = results.envelopes[revision.rank] as ResultEnvelope;
     try {
       return plainResult(result, envelope, plan.sendsObjects[revision.rank]) ?? encode(result, exchange, plan);
@@ -55,6 +61,7 @@ export function toolMethods(parts: MethodParts): Record<string, Method> {
       access: plan.access,
       deny: () => ({ kind: 'failed', error: unknownTool(plan.key) }),
       mirrored: plan.mirrored,
+      budget: toolBudget(plan, parts),
       run: plan.run,
     });
     return outcome instanceof Promise
