@@ -44,8 +44,7 @@ function writerOf({ results, reporter, ...shared }: Pick<MethodParts, 'results' 
 
 /** `tools/list` and `tools/call`. */
 export function toolMethods(parts: MethodParts): Record<string, Method> {
-  const { registry, reporter, members, results, runs, extended, catalog } = parts;
-  const pagesFor = toolPages(parts);
+  const { registry, reporter, members, results, runs, extended } = parts;
   const write = writerOf(parts);
   const live = { registry, reporter };
 
@@ -90,15 +89,17 @@ export function toolMethods(parts: MethodParts): Record<string, Method> {
     });
   };
 
-  return {
-    'tools/list'(exchange) {
-      const variant = extended.variantOf(exchange);
-      const pages = pagesFor(exchange.wire.authorization)(variant ?? 0);
-      const own = { exchange, personal: variant !== undefined, select: selecting(catalog, exchange) };
-      return pageOf(registry.listed.tools, pages, { ...live, kind: 'tool', ...own });
-    },
+  return { 'tools/list': listMethod(parts), 'tools/call': call as Method };
+}
 
-    'tools/call': call as Method,
+function listMethod(parts: MethodParts): Method {
+  const { registry, reporter, extended, catalog } = parts;
+  const pagesFor = toolPages(parts);
+  return (exchange) => {
+    const variant = extended.variantOf(exchange);
+    const pages = pagesFor(exchange.wire.authorization)(variant ?? 0);
+    const own = { exchange, personal: variant !== undefined, select: selecting(catalog, exchange) };
+    return pageOf(registry.listed.tools, pages, { registry, reporter, kind: 'tool', ...own });
   };
 }
 
