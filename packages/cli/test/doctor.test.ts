@@ -50,7 +50,7 @@ describe('decorum doctor', () => {
       'ok       copies    one of each package that decorators write to',
       'ok       program   src/main.ts: greeter 1.0.0',
       'ok       stdout    nothing is printed before the program serves',
-      'ok       port      0 is free',
+      'ok       port      PORT is 0: any that is free',
     ]);
   });
 
@@ -133,6 +133,11 @@ describe('the doctor, of a tsconfig,', () => {
     expect(found.filter(([check]) => check === 'tsconfig')).toEqual([
       ['tsconfig', status, expect.stringContaining(text)],
     ]);
+  });
+
+  it('misses a compiler that is not installed', async () => {
+    rmSync(join(project.folder, 'node_modules/typescript'));
+    expect((await complaints()).found).toEqual([['tsconfig', 'warning', expect.stringContaining('is not installed')]]);
   });
 
   it('has nothing to say to JavaScript', async () => {
@@ -293,6 +298,17 @@ describe('the doctor, of the program,', () => {
     });
   });
 
+  it('need not wait for programs that it has started', async () => {
+    const waits =
+      "setInterval(() => require('fs').existsSync('stop') && process.exit(), 50); setTimeout(() => process.exit(), 60000)";
+    const starting = `import { spawn } from 'node:child_process';
+      spawn(process.execPath, ['-e', ${JSON.stringify(waits)}], { stdio: ['ignore', 'inherit', 'ignore'], detached: true }).unref();`;
+    project.write({ 'src/main.ts': `${starting}\n${GREETER.replace('export class', 'export default class')}` });
+    const { found } = await complaints();
+    project.write({ stop: '' });
+    expect(found).toEqual([]);
+  });
+
   it('is asked for if it is nowhere', async () => {
     rmSync(join(project.folder, 'src/main.ts'));
     expect((await complaints()).found).toEqual([['program', 'warning', expect.stringContaining('src/server.ts')]]);
@@ -330,6 +346,7 @@ describe('the doctor, of the surroundings,', () => {
       checkNode({ ...place, manifest }, version).map(({ status, text }) => `${status} ${text}`);
     expect(said('18.20.0')).toEqual(['problem 18.20.0 is too old: Decorum needs >=20.19']);
     expect(said('20.20.2')).toEqual(['ok 20.20.2']);
+    expect(said('24.0.0-nightly20260101')).toEqual(['ok 24.0.0-nightly20260101']);
     expect(said('23.1.0')[0]).toMatch(/^warning 23\.1\.0 has an odd number/);
     expect(said('20.20.2', place.manifest)).toEqual([
       'problem 20.20.2 runs, but `engines` of package.json asks for >=22',

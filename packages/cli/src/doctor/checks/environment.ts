@@ -26,6 +26,7 @@ export async function checkPort({ manifest, env }: Place): Promise<Result[]> {
   if (!Number.isInteger(number) || number < 0 || number > 65_535) {
     return [port.problem(`PORT is "${text}"`, 'set it to a whole number from 0 to 65535')];
   }
+  if (number === 0) return [port.ok('PORT is 0: any that is free')];
   const code = await refusal(number, host || '127.0.0.1');
   if (code === undefined) return [port.ok(`${number} is free`)];
   return code === 'EADDRINUSE'

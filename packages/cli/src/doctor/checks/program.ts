@@ -18,6 +18,9 @@ const stdout = resultsOf('stdout');
 /** How long a program may take to load. */
 const LOADS_MS = 20_000;
 
+/** How long what a program has printed may be on its way once it has ended. */
+const FLUSHES_MS = 500;
+
 interface Ran {
   /** The exit code if the process ended without a message; undefined if it took too long. */
   readonly end: Construction | number | undefined;
@@ -41,8 +44,11 @@ async function run(file: string, root: string): Promise<Ran> {
   const code = await new Promise<number>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (given) => resolve(given ?? 1));
+    // programs that it has started may keep its stdout open
+    child.once('exit', (given) => setTimeout(() => resolve(given ?? 1), FLUSHES_MS).unref());
   });
   clearTimeout(late);
+  child.stdout?.destroy();
   return { end: message ?? (isLate ? undefined : code), output };
 }
 

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
+import { compilerFor } from '../../build/tsc.js';
 import { isTypeScript, shown } from '../../entry.js';
 import { type Project, projectOf } from '../../loader/project.js';
 import { dependenciesOf, installedFrom, manifestIn, type Place } from '../place.js';
@@ -52,7 +53,15 @@ function pathsProblem({ options }: Project): Result | undefined {
   return results.warning(problem, 'use `imports` in package.json, unless a bundler builds the program');
 }
 
-/** Checks the options of the compiler. */
+function compilerProblem(place: Place): Result | undefined {
+  if (compilerFor(place.root) !== undefined) return undefined;
+  return results.warning(
+    'TypeScript is not installed, so nothing checks or builds the project',
+    'run `npm install -D typescript`',
+  );
+}
+
+/** Checks the compiler and its options. */
 export function checkTsconfig(place: Place): Result[] {
   if (!isTyped(place)) return [];
   let project: Project;
@@ -66,7 +75,12 @@ export function checkTsconfig(place: Place): Result[] {
     const problem = 'there is no tsconfig.json, so types are checked nowhere';
     return [results.warning(problem, 'add one: https://www.typescriptlang.org/docs/handbook/tsconfig-json.html')];
   }
-  const found = [decoratorProblem(project, place), resolutionProblem(project), pathsProblem(project)];
+  const found = [
+    decoratorProblem(project, place),
+    resolutionProblem(project),
+    pathsProblem(project),
+    compilerProblem(place),
+  ];
   const problems = found.filter((each) => each !== undefined);
   const kind = project.options.experimentalDecorators ? 'legacy decorators with their types' : 'standard decorators';
   return problems.length > 0 ? problems : [results.ok(`${shown(file)}: ${kind}`)];
