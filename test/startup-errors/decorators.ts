@@ -3,6 +3,7 @@ import {
   Choices,
   Completion,
   DateOnly,
+  Defaults,
   Describe,
   Hidden,
   McpHeader,
@@ -144,7 +145,27 @@ const misusedOnFields = misused(OF_FIELDS, 'field', 'field of its class', (name,
 
 /** Decorators in the wrong place. */
 export const PLACES: Mistakes = {
-  DECORUM_MISUSED_DECORATOR: [...misusedOnMethods, ...misusedOnFields],
+  DECORUM_MISUSED_DECORATOR: [
+    ...misusedOnMethods,
+    ...misusedOnFields,
+    [
+      '@Defaults({ timeoutMs: 1000 }) search() {}, and on a static method or a field',
+      [METHOD, FIELD, [Plain, 'open', METHOD[2]]].map(
+        (place) => () => untyped<AnyDecorator>(Defaults)({ timeoutMs: 1000 })(...(place as unknown[])),
+      ),
+      'Plain. ... : @Defaults is for classes. Write @Defaults({ timeoutMs: 10_000 })',
+    ],
+    [
+      '@Defaults({ … }) search() {}, compiled without `experimentalDecorators`',
+      () => untyped<AnyDecorator>(Defaults)({ timeoutMs: 1000 })(() => {}, { kind: 'method', name: 'search' }),
+      'search: @Defaults is for classes. Write @Defaults({ timeoutMs: 10_000 })',
+    ],
+    [
+      '@Defaults class Plain {}, in both kinds of decorators',
+      [() => untyped(Defaults)(Plain), () => untyped(Defaults)(Plain, { kind: 'class', name: 'Plain' })],
+      'Plain: @Defaults needs parentheses. Write @Defaults({ timeoutMs: 10_000 })',
+    ],
+  ],
   DECORUM_UNSUPPORTED_MEMBER: [
     [
       '@Tool() on a static method',
@@ -177,6 +198,16 @@ export const PLACES: Mistakes = {
     ],
   ],
   DECORUM_DECORATED_TWICE: [
+    [
+      '@Defaults twice on a class',
+      () => {
+        @Defaults({ timeoutMs: 1000 })
+        @Defaults({ concurrency: 2 })
+        class Shop {}
+        return Shop;
+      },
+      'Shop ... @Defaults ... Merge their options into one',
+    ],
     [
       '@Tool() twice on a method',
       () => {
@@ -268,7 +299,26 @@ export const ARGUMENTS: Mistakes = {
     ]),
   ],
   DECORUM_INVALID_OPTION: [
+    ...wrong('@Defaults(…)', (given) => untyped<AnyDecorator>(Defaults)(given)(class Shop {}), [
+      [{ timeout: 5 }, 'Shop (@Defaults): `timeout` ... Write `timeoutMs`'],
+      [undefined, 'Shop (@Defaults) ... Pass { … }'],
+      [{ description: 'Sells' }, 'Shop (@Defaults): `description` is not an option. Remove it, or use one of ... '],
+    ]),
+    ...wrong(
+      '@Defaults(…) on the class of a tool',
+      (given) => {
+        const Shop = decorated(tool());
+        untyped<AnyDecorator>(Defaults)(given)(Shop);
+        start(Shop)();
+      },
+      [[{ timeoutMs: 0 }, 'Shop.search: `timeoutMs` is 0, but must be a whole number from 1 to 86400000']],
+    ),
     ...wrong('@Tool(…)', (given) => on(tool(given)), [
+      [{ timeoutMs: 1.5 }, 'Shop.search: `timeoutMs` is 1.5, but must be a whole number from 1 to 86400000'],
+      [
+        [{ timeoutMs: -1 }, { timeoutMs: 86_400_001 }, { timeoutMs: '5s' }, { timeoutMs: null }],
+        'Shop.search: `timeoutMs` ... but must be a whole number from 1 to 86400000',
+      ],
       [{ descripton: '' }, 'Shop.search: `descripton` ... Write `description`'],
       [{ inputs: {} }, 'Shop.search: `inputs` ... Write `input`'],
       [

@@ -34,11 +34,18 @@ export function Defaults(options: DefaultsOptions, ...rest: unknown[]): Defaults
   }
   return (cls: unknown, context?: unknown) => {
     if (typeof cls !== 'function' || (context !== undefined && (context as { kind?: unknown }).kind !== 'class')) {
-      throw misused(String((context as { name?: unknown } | undefined)?.name ?? context), 'is for classes');
+      throw misused(placeOf(cls, context), 'is for classes');
     }
     const { name } = cls;
     requireOptions(`${name} (@Defaults)`, options, DEFAULTS);
     if (hasDefaults(cls as Class)) throw startupError('DECORUM_DECORATED_TWICE', name, 'Defaults');
     writeDefaults(cls as Class, options);
   };
+}
+
+/** The decorated member, for errors. `experimentalDecorators` passes its class or prototype and its key. */
+function placeOf(owner: unknown, context: unknown): string {
+  if (typeof context === 'object' && context !== null) return String((context as { name?: unknown }).name);
+  const cls = typeof owner === 'function' ? owner : (owner as object | undefined)?.constructor;
+  return `${cls?.name ?? 'the class'}.${String(context)}`;
 }

@@ -2,6 +2,7 @@ import type { Exchange } from '../protocol/exchange.js';
 import { type RunScope, WITHIN } from '../registry/caller.js';
 import { Context } from './context.js';
 import { EXCHANGE, SCOPE } from './context-keys.js';
+import { narrowed } from './run-scope.js';
 
 /** The context of a completion method. */
 export class CompletionContext extends Context {
@@ -19,6 +20,6 @@ export class CompletionContext extends Context {
   }
 
   override [WITHIN](scope: RunScope): CompletionContext {
-    return new CompletionContext(this[EXCHANGE](), this.args, { ...this[SCOPE], ...scope });
+    return new CompletionContext(this[EXCHANGE](), this.args, narrowed(this[SCOPE], scope));
   }
 }

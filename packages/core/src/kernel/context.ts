@@ -7,7 +7,7 @@ import type { RequestId, Root } from '../protocol/model.js';
 import type { Question } from '../protocol/revisions/revision.js';
 import type { Principal, TransportInfo } from '../protocol/wire.js';
 import { CONTEXT } from '../registry/inferred-input.js';
-import { COLLECT, HAS_ASKED, type RunScope, WITHIN } from '../registry/caller.js';
+import { COLLECT, HAS_ASKED, ON_CANCEL, type RunScope, WITHIN } from '../registry/caller.js';
 import { ClientLog } from './client-log.js';
 import type {
   ConfirmOptions,
@@ -20,14 +20,12 @@ import { collect } from './collect.js';
 import { HandlerBudget } from './budgets/handler-budget.js';
 import { ASK, EXCHANGE, SCOPE } from './context-keys.js';
 import { Handled } from './handled.js';
+import { narrowed, WHOLE } from './run-scope.js';
 import * as questions from './questions.js';
 import type { ElicitResult, ElicitUrlResult, SampleResult } from './questions.js';
 import { SessionVisibility } from './session-visibility.js';
 import { onceAsJson, sleep } from './effect-steps.js';
 import { requireScopes } from './required-scopes.js';
-
-/** The whole request. */
-const WHOLE: RunScope = Object.freeze({});
 
 /** The second parameter of every handler: facts about the request, and ways to talk to the client. */
 export class Context {
@@ -36,7 +34,6 @@ export class Context {
   readonly #exchange: Exchange;
   readonly #scope: RunScope;
   #log: ClientLog | undefined;
-  #progress = Number.NEGATIVE_INFINITY;
   #answers: Readonly<Record<string, JsonObject>> | undefined;
   #state: unknown;
   #collected = 0;
@@ -85,7 +82,12 @@ export class Context {
   }
 
   [WITHIN](scope: RunScope): Context {
-    return new Context(this.#exchange, { ...this.#scope, ...scope });
+    return new Context(this.#exchange, narrowed(this.#scope, scope));
+  }
+
+  [ON_CANCEL](callback: () => void): () => void {
+    if (this.#exchange.over) callback();
+    return this.#exchange.onCancel(callback);
   }
 
   /** Asks the client a question whose params are complete. */
@@ -176,10 +178,7 @@ export class Context {
    * @param message a message for the user
    */
   progress(progress: number, total?: number, message?: string): void {
-    const value = Number(progress);
-    if (!(value > this.#progress) || value === Infinity) return;
-    this.#progress = value;
-    this.#exchange.progress(value, total, message);
+    this.#exchange.progress(Number(progress), total, message);
   }
 
   /**

@@ -66,6 +66,7 @@ export class Exchange implements Asker {
   private reply: ((early: Cancellation | Error) => void) | undefined = undefined;
   private endOpenEnded: (() => void) | undefined = undefined;
   private progressTemplate: ProgressTemplate | undefined;
+  private lastProgress = Number.NEGATIVE_INFINITY;
   private controller: AbortController | undefined;
   private cancellations: Set<(reason: Error) => void> | undefined;
   private effects: Effects | undefined;
@@ -253,9 +254,13 @@ export class Exchange implements Asker {
     this.wire.send(notificationFrame(method, params));
   }
 
-  /** Sends progress if the client asked for it. Uses a template, because handlers may send thousands of these. */
+  /** Sends progress if the client asked for it, and if it increases. Uses a template, because handlers may send thousands of these. */
   progress(progress: number, total: number | undefined, message: string | undefined): void {
-    if (this.progressToken === undefined || this.over || this.peer.replaying) return;
+    if (this.progressToken === undefined || this.over) return;
+    // over all runs of the handler
+    if (!(progress > this.lastProgress) || progress === Infinity) return;
+    this.lastProgress = progress;
+    if (this.peer.replaying) return;
     const template = (this.progressTemplate ??= new ProgressTemplate(this.progressToken));
     const shown = this.revision.progressMessages ? message : undefined;
     this.wire.send({ kind: 'progress', text: template.write(progress, total, shown) });

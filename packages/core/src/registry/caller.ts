@@ -10,14 +10,21 @@ export const HAS_ASKED: unique symbol = Symbol('has asked');
 /** The key of the method that limits a context to a part of its request. A symbol, so that it isn't offered to handlers. */
 export const WITHIN: unique symbol = Symbol('within');
 
+/** The key of the method that listens for cancellation. A symbol, so that it isn't offered to handlers. */
+export const ON_CANCEL: unique symbol = Symbol('on cancel');
+
 /** A part of a request: one run of a handler, for example. */
 export interface RunScope {
   /** Aborts when the part is over, or the whole request. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Told of each question to the client, which takes as long as the client does. */
-  readonly asking?: (answer: Promise<unknown>) => void;
+  asking?(answer: Promise<unknown>): void;
   /** Characters that the result may have. */
-  readonly maxResultChars?: number;
+  readonly maxResultChars?: number | undefined;
+  /** Whether its member has decided how long it may take. */
+  readonly isLimited?: boolean;
+  /** Told that a part of it has decided that. */
+  replaced?(): void;
 }
 
 /** The part of a handler's context that plans use. The kernel passes a full `Context`. */
@@ -33,6 +40,11 @@ export interface Caller {
   readonly [HAS_ASKED]: boolean;
   /** The same request, within a part of it that may end sooner. */
   [WITHIN](scope: RunScope): Caller;
+  /**
+   * Calls back when the request is cancelled; at once if it is over already.
+   * @returns a function that unregisters the callback
+   */
+  [ON_CANCEL](callback: () => void): () => void;
   /** Asks the client for the input that a handler needs before the handler runs again. */
   [COLLECT](needed: NeedInput): Promise<void>;
 }

@@ -16,6 +16,7 @@ import type { Caller } from './caller.js';
 import { type Member, memberOf, type Offered, type Plan, type Provider, tolerating } from './plan.js';
 import { compilePrompt, type PromptPlan } from './prompt-plan.js';
 import type { RelayedRecord } from '../metadata/records.js';
+import { limitedLive, limitedPlan } from './policies/foreign-limits.js';
 import { relayedPrompt, relayedResource, relayedTool } from './relayed.js';
 import {
   compileResource,
@@ -117,9 +118,9 @@ export class Registry {
    */
   addCompiled({ tools, prompts, resources, live, offers }: CompiledMembers, transforms: Transforms): () => void {
     return this.commit({ isSource: true, offers, transforms }, (added) => {
-      for (const plan of prompts) this.putPrompt(plan.key, plan, added);
-      for (const plan of resources) this.putResource(plan.key, plan, added);
-      for (const plan of tools) this.putTool(plan, added);
+      for (const plan of prompts) this.putPrompt(plan.key, limitedPlan(plan, this.defaults), added);
+      for (const plan of resources) this.putResource(plan.key, limitedPlan(plan, this.defaults), added);
+      for (const plan of tools) this.putTool(limitedPlan(plan, this.defaults), added);
       for (const source of live) this.putLive(source, added);
     });
   }
@@ -240,9 +241,11 @@ export class Registry {
   private addRelayed(provider: Provider, record: RelayedRecord, added: Added): void {
     const { key } = record;
     tolerating(provider, () => {
-      if (record.kind === 'tool') this.putTool(relayedTool(provider, record, this.defaults.extended), added);
-      else if (record.kind === 'prompt') this.putPrompt(key, relayedPrompt(provider, record), added);
-      else this.putResource(key, relayedResource(provider, record), added);
+      const { defaults } = this;
+      const limited = <P extends AnyPlan>(plan: P) => limitedPlan(plan, defaults);
+      if (record.kind === 'tool') this.putTool(limited(relayedTool(provider, record, defaults.extended)), added);
+      else if (record.kind === 'prompt') this.putPrompt(key, limited(relayedPrompt(provider, record)), added);
+      else this.putResource(key, limited(relayedResource(provider, record)), added);
     });
   }
 
@@ -273,7 +276,8 @@ export class Registry {
     put('resource template', this.templates, { plan, added });
   }
 
-  private putLive(source: LiveMembers, { live, undo }: Added): void {
+  private putLive(given: LiveMembers, { live, undo }: Added): void {
+    const source = limitedLive(given, this.defaults);
     live.push(source);
     this.live = [...this.live, source];
     undo.push(() => (this.live = this.live.filter((each) => each !== source)));

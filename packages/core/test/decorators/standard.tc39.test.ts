@@ -5,6 +5,7 @@ import {
   Choices,
   Completion,
   DateOnly,
+  Defaults,
   Describe,
   Hidden,
   McpHeader,
@@ -169,3 +170,26 @@ it.each(Object.entries({ ...METHODS, ...FIELDS }))(
     expectMisuse(onMethod(called), new RegExp(`^search: @${name} is for DTO fields, but this is a method`));
   },
 );
+
+describe('@Defaults as a standard decorator', () => {
+  it('sets options of its class, which a subclass refines', async () => {
+    const never = () => new Promise<never>(() => {});
+    @Defaults({ timeoutMs: 20, concurrency: 2 })
+    class Slow {
+      @Tool() wait() {
+        return never();
+      }
+    }
+    @Defaults({ timeoutMs: 10 })
+    class LessSlow extends Slow {}
+    const texts = [Slow, LessSlow].map(async (provider) => {
+      const logger = { warn() {}, error() {} };
+      const client = await connect(new McpServer({ name: 'test', version: '1', logger, providers: [provider] }));
+      return JSON.stringify((await client.callTool('wait')).content);
+    });
+    expect(await Promise.all(texts)).toEqual([
+      expect.stringContaining('within 20 ms'),
+      expect.stringContaining('within 10 ms'),
+    ]);
+  });
+});

@@ -16,12 +16,17 @@ export type Next<R> = (caller: Caller) => R | Promise<R>;
 /** Decides when, how often and for how long one member runs. Synchronous as long as the member is. */
 export type Policy = <R extends object>(run: MemberRun, next: Next<R>) => R | Promise<R>;
 
+/** Tells the operator of the server what happens. */
+interface Reporter {
+  warn(details: object, message: string): void;
+  debug?(details: object, message: string): void;
+}
+
 /** Server-wide defaults of policies. */
 export interface PolicyDefaults {
   /** Milliseconds that a call may take. */
   readonly timeoutMs?: number | undefined;
-  /** Warns the operator of the server. */
-  readonly reporter?: { warn(details: object, message: string): void } | undefined;
+  readonly reporter?: Reporter | undefined;
 }
 
 /** What the policies of a member need. */
