@@ -353,6 +353,29 @@ export const ARGUMENTS: Mistakes = {
         [5, null, {}, []].map((text) => ({ output: BookId, text })),
         'Shop.search: `text` is ... Use true, false, a string ... ',
       ],
+      [{ aliases: 'find' }, 'Shop.search: `aliases` ... must be an array'],
+      [[{ aliases: [5] }, { aliases: [null] }], 'Shop.search (aliases) ... Pass { … }'],
+      [
+        { aliases: [{ until: '2027-01-31' }] },
+        "Shop.search (aliases): `name` is missing. Write { name: 'list_bills', until: '2027-01-31' }",
+      ],
+      [
+        { aliases: [{ name: 'find', til: '' }] },
+        'Shop.search (aliases): `til` is not an option. Remove it, or use one of name, until',
+      ],
+      [
+        ['soon', '31.01.2027', '2027-02-30', '2027-01-31T00:00:00Z', ''].map((until) => ({
+          aliases: [{ name: 'find', until }],
+        })),
+        "Shop.search (aliases): `until` is ... , which is not a day. Write the last one, such as '2027-01-31'",
+      ],
+      [{ aliases: ['find', { name: 'find' }] }, 'Shop.search: `aliases` has "find" twice. Remove one of them'],
+      [{ aliases: ['search'] }, `Shop.search: \`aliases\` has "search", which is the member's own name. Remove it`],
+      [
+        ['', ' ', 5, true, null].map((deprecated) => ({ deprecated })),
+        "Shop.search: `deprecated` is no text. Write what to use in its place, as in `deprecated: 'Use search_invoices.'`",
+      ],
+      [{ listed: 'no' }, 'Shop.search: `listed` ... must be true or false'],
       [{ text: false }, 'Shop.search: `text` ... Add `output` ... '],
       [{ extraOutput: 'drop' }, 'Shop.search ... is about the fields of `output`, which is missing. Add `output` ... '],
       [{ output: BookId, extraOutput: 'strip' }, `Shop.search ... is "strip". Use 'reject' or 'drop' ... `],
@@ -381,6 +404,8 @@ export const ARGUMENTS: Mistakes = {
         'Shop.search: `annotations.lastModified` must be an ISO 8601 date and time, such as "2026-01-31T12:00:00Z"',
       ],
       [{ annotations: { priority: 2 } }, 'Shop.search ... priority ... to 1'],
+      [{ deprecated: '' }, 'Shop.search: `deprecated` is no text. Write what to use in its place ... '],
+      [{ aliases: ['x://b'] }, 'Shop.search: `aliases` is not an option ... '],
       [{ size: -1 }, 'Shop.search: `size` must be a non-negative integer (bytes)'],
     ]),
     ...wrong('@Resource(…)', (given) => on(resource(given)), [
@@ -411,6 +436,7 @@ export const ARGUMENTS: Mistakes = {
       { name: 'find a book' },
       'Shop.search ... find a book ... Use 1 to 128 characters from A–Z, a–z, 0–9, "_", "-" and "."',
     ],
+    [{ aliases: ['find a book'] }, 'Shop.search (aliases) ... find a book ... Use 1 to 128 characters from ... '],
   ]),
   DECORUM_BAD_URI: wrong('@Resource(…)', book, [
     ['readme', 'Shop.search ... Begin with a scheme, as in "docs://readme"'],

@@ -405,6 +405,14 @@ export const PROVIDERS: Mistakes = {
       'Books.search and again Books.search. List the provider once ... or its provider a `prefix`',
     ],
     [
+      'an alias that is the name of another tool',
+      () => {
+        const books = serverOf([Books]);
+        books.addTool({ name: 'find', aliases: ['search'] }, () => '');
+      },
+      'Books.search and addTool.find (aliases). Remove the alias, or give one of them another `name` or a `prefix`',
+    ],
+    [
       'two functions with one name',
       () => {
         const books = serverOf([Books]);

@@ -98,7 +98,6 @@ export function servedApp(uri: string, options: AppOptions): ReturnType<NonNulla
   const meta = metaOf(uri, options);
   return {
     meta,
-    isListed: options.listed !== false,
     contents: ({ _meta: own, ...given }) => ({ ...given, mimeType: APP_MIME_TYPE, _meta: { ...meta, ...own } }),
   };
 }

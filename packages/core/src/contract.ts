@@ -1,8 +1,9 @@
-import { isObject, type JsonObject } from '@decorum/schema/internal';
+import type { JsonObject } from '@decorum/schema/internal';
 
 import { MOUNTABLE, type MountableServer } from './mountable.js';
 import { REVISIONS } from './protocol/revisions/index.js';
 import type { Revision } from './protocol/revisions/revision.js';
+import type { Plan } from './registry/plan.js';
 import type { ToolPlan } from './registry/tool-plan.js';
 
 /** The lists of one revision. */
@@ -33,11 +34,11 @@ function listsOf({ [MOUNTABLE]: { registry } }: MountableServer, revision: Revis
   return {
     tools: [...tools.values()].flatMap<JsonObject>((plan) => asWritten(plan, revision) ?? []),
     prompts: [...prompts.values()].map((plan) => ({ ...revision.prompt(plan.entry), ...unlistedOf(plan) })),
-    resources: [...resources.values()].map(({ entry, extra }) => ({
-      ...revision.resource(entry),
-      ...(extra?.isListed === false && { listed: false }),
+    resources: [...resources.values()].map((plan) => ({ ...revision.resource(plan.entry), ...unlistedOf(plan) })),
+    resourceTemplates: [...templates.values()].map((plan) => ({
+      ...revision.resourceTemplate(plan.entry),
+      ...unlistedOf(plan),
     })),
-    resourceTemplates: [...templates.values()].map(({ entry }) => revision.resourceTemplate(entry)),
   };
 }
 
@@ -55,9 +56,7 @@ function asWritten(plan: ToolPlan, revision: Revision): JsonObject | undefined {
 const ALL = 2 ** 31 - 1;
 
 /** What no list shows: other names of a member, and that it is on no list. */
-function unlistedOf(plan: object): JsonObject {
-  const { options } = plan as { readonly options?: unknown };
-  const { aliases, listed } = isObject(options) ? options : {};
-  const names = Array.isArray(aliases) ? aliases.map((each: unknown) => (isObject(each) ? each['name'] : each)) : [];
-  return { ...(names.length > 0 && { aliases: names }), ...(listed === false && { listed }) };
+function unlistedOf({ aliases = [], isUnlisted }: Plan<unknown>): JsonObject {
+  const names = aliases.map(({ name }) => name);
+  return { ...(names.length > 0 && { aliases: names }), ...(isUnlisted && { listed: false }) };
 }

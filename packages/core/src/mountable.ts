@@ -13,7 +13,7 @@ import type { Account } from './protocol/owner.js';
 import type { UrlElicitation } from './protocol/peer.js';
 import type { McpServerOptions } from './options.js';
 import type { ListingMode, Registry } from './registry/registry.js';
-import type { InnerCalls } from './registry/mounted-members.js';
+import type { InnerCalls } from './registry/inner-call.js';
 import type { OpenTransports } from './open-transports.js';
 
 /** The key of what a server needs to mount another one, and to be mounted. Registered, so that copies of the package agree. */

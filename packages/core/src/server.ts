@@ -27,10 +27,10 @@ import { openExtensions } from './open-extensions.js';
 import { OpenTransports } from './open-transports.js';
 import { catalogOf, checkPlugins, hooksOf, observingOf, withPlugins } from './plugins.js';
 import { Providers, type ProviderSource, requireHooks } from './providers.js';
-import { misspeltTags } from './registry/misspelt-tags.js';
 import type { Provider } from './registry/plan.js';
 import type { ListName } from './registry/added.js';
 import { type HiddenChanges, Registry } from './registry/registry.js';
+import { startupWarnings } from './registry/startup-warnings.js';
 import { type Registration, removedOnce } from './registration.js';
 import { clusterServer } from './secrets.js';
 import { ATTACH, isMemberSource, type SourceDefinition } from './source.js';
@@ -128,7 +128,7 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
       const port = clusterServer(options, this[HOST].report);
       this.#hooks.add({ onStart: () => cluster.open?.(port), onClose: () => cluster.close?.() });
     }
-    this.#hooks.add({ onStart: () => this.#warnOfTags(options.hiddenTags) });
+    this.#hooks.add({ onStart: () => this.#warn(options.hiddenTags) });
     openExtensions({ ...all, ...kernel.runs }, options, this[HOST].report);
     for (const plugin of plugins) this.#hooks.add(hooksOf(plugin));
     const cls = new.target;
@@ -261,8 +261,8 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
     await this.#transports.close(deadlineMs);
   }
 
-  #warnOfTags(hidden: readonly string[] = []): void {
-    for (const warning of misspeltTags(hidden, this.#registry)) this.#reporter.warn({}, warning);
+  #warn(hidden: readonly string[] = []): void {
+    for (const warning of startupWarnings(this.#registry, hidden)) this.#reporter.warn({}, warning);
   }
 
   /** Adds providers, or none: a mounted server must not follow a server that was never created. */

@@ -6,7 +6,7 @@ import { InputSignal } from '../protocol/input.js';
 import type { Asking, Observation, ObservedRequest } from '../protocol/observed.js';
 import { NOTHING, type Reply } from '../protocol/reply.js';
 import type { Question } from '../protocol/revisions/revision.js';
-import type { InnerCall, InnerCalls } from '../registry/mounted-members.js';
+import type { InnerCall, InnerCalls } from '../registry/inner-call.js';
 import type { Caller } from '../registry/caller.js';
 import type { Registry } from '../registry/registry.js';
 import { CompletionContext } from './completion-context.js';

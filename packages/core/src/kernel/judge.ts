@@ -23,12 +23,12 @@ const ofUri: Find = ({ uri }, registry) =>
   typeof uri === 'string' && uri.length <= MAX_KEPT_CHARS ? registry.match(uri)?.plan : undefined;
 
 const FIND = {
-  tool: ({ name }, { tools }) => tools.get(name as string),
-  prompt: ({ name }, { prompts }) => prompts.get(name as string),
+  tool: ({ name }, { tools }) => tools.find(name as string),
+  prompt: ({ name }, { prompts }) => prompts.find(name as string),
   resource: ofUri,
   target({ ref }, registry) {
     if (!isObject(ref)) return undefined;
-    if (ref['type'] === 'ref/prompt') return registry.prompts.get(ref['name'] as string);
+    if (ref['type'] === 'ref/prompt') return registry.prompts.find(ref['name'] as string);
     return registry.templates.get(ref['uri'] as string) ?? ofUri(ref, registry);
   },
 } satisfies Record<string, Find>;
@@ -47,6 +47,14 @@ function soughtIn({ name, uri, ref }: JsonObject, names: keyof typeof FIND): { k
 export function targetOf({ method, params, revision }: Exchange, registry: Registry): Guarded | undefined {
   const names = revision.methods.get(method)?.names;
   return names === undefined || names === 'resources' ? undefined : FIND[names](params, registry);
+}
+
+/** The alias that a request names a tool or prompt by; undefined if it names its target otherwise. */
+export function aliasOf({ method, params, revision }: Exchange, target: Guarded | undefined): string | undefined {
+  const names = revision.methods.get(method)?.names;
+  if (target === undefined || names === undefined || names === 'resources') return undefined;
+  const sought = soughtIn(params, names);
+  return sought === undefined || sought.kind === 'resource' || sought.key === target.key ? undefined : sought.key;
 }
 
 /** The denial of a request, if any, or a promise of it. */

@@ -11,7 +11,7 @@ import type { Reply } from '../protocol/reply.js';
 import { REVISIONS, revisionOf } from '../protocol/revisions/index.js';
 import type { Registry } from '../registry/registry.js';
 import { failureCauseOf } from './failure-causes.js';
-import { targetOf } from './judge.js';
+import { aliasOf, targetOf } from './judge.js';
 import type { Outcome } from './members.js';
 import type { Unopened } from './unopened.js';
 
@@ -30,6 +30,7 @@ export function observedExchange(exchange: Exchange, registry: Registry): Observ
     session: peer.sessionId,
     known: true,
     target: target?.key,
+    alias: aliasOf(exchange, target),
     targetHidden: target !== undefined && registry.hides(target),
     clientInfo,
   });
@@ -46,6 +47,7 @@ export function observedMessage(
     session: conversation?.sessionId,
     known: methods.has(message.method),
     target: undefined,
+    alias: undefined,
     targetHidden: false,
     clientInfo: () => conversation?.client.info,
   });

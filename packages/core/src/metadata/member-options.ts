@@ -40,15 +40,18 @@ export interface ListedOptions<I = unknown> extends PolicyOptions {
    * no limit.
    */
   readonly maxResultChars?: number | false;
-  /** What to use in its place. Clients read it in the description. */
-  readonly deprecated?: string;
+  /** What to use in its place. Clients read it first in the description. `false` takes back what a base class says. */
+  readonly deprecated?: string | false;
   /** Whether lists have the member. `false` leaves it out; clients that know it can still use it. Defaults to `true`. */
   readonly listed?: boolean;
 }
 
 /** Options of tools and prompts, which have names. */
 export interface NamedOptions<I = unknown> extends ListedOptions<I> {
-  /** Former names, under which it can still be called, and how long: an ISO 8601 date. No list has them. */
+  /**
+   * Other names under which it can be called, such as former ones. No list has them. With `until`, an alias is unknown
+   * after that day (UTC), such as `2027-01-31`.
+   */
   readonly aliases?: readonly (string | { readonly name: string; readonly until?: string })[];
 }
 
@@ -140,7 +143,7 @@ const LISTED = {
   tags: true,
   input: true,
   maxResultChars: true,
-  deprecated: 'string',
+  deprecated: true,
   listed: 'boolean',
   ...POLICIES,
 } satisfies OptionTypes<ListedOptions>;

@@ -24,6 +24,7 @@ export interface Facts {
   readonly session: string | undefined;
   readonly known: boolean;
   readonly target: string | undefined;
+  readonly alias: string | undefined;
   readonly targetHidden: boolean;
   /** Gets the message as an argument, so requests don't need a closure each. */
   clientInfo(sent: Sent): Implementation | undefined;
@@ -37,6 +38,8 @@ export class ObservedMessage {
   readonly known: boolean;
   /** The registered name of the tool or prompt, or the registered URI or template. Undefined if there is none. */
   readonly target: string | undefined;
+  /** The alias by which the client has named the target. Undefined if it has used its name. */
+  readonly alias: string | undefined;
   /** Whether only some callers may know of the target, because of its `access`, for example. */
   readonly targetHidden: boolean;
   /** Undefined for notifications. */
@@ -54,10 +57,12 @@ export class ObservedMessage {
   readonly #clientInfo: Facts['clientInfo'];
   #meta: JsonObject | undefined;
 
-  constructor(sent: Sent, wire: Wire, { revision, session, known, target, targetHidden, clientInfo }: Facts) {
+  constructor(sent: Sent, wire: Wire, facts: Facts) {
+    const { revision, session, known, target, alias, targetHidden, clientInfo } = facts;
     this.method = sent.method;
     this.known = known;
     this.target = target;
+    this.alias = alias;
     this.targetHidden = targetHidden;
     this.id = sent.id;
     this.revision = revision?.id;

@@ -3,23 +3,26 @@ import type { Plan } from './plan.js';
 
 /**
  * The error for two members with one name, URI or template.
+ * @param other where the first one is
  * @param isSource whether the second has no class that declares it
  */
 export const duplicate = (
   kind: string,
-  { key, where }: Plan<unknown>,
-  { other, isSource }: { readonly other: Plan<unknown>; readonly isSource: boolean },
+  { key, where }: Pick<Plan<unknown>, 'key' | 'where'>,
+  { other, isSource }: { readonly other: string; readonly isSource: boolean },
 ) =>
   startupError('DECORUM_DUPLICATE_NAME', kind, key, {
-    one: other.where,
+    one: other,
     other: where,
-    remedy: duplicateRemedy(kind, { where, other: other.where, isSource }),
+    remedy: duplicateRemedy(kind, { where, other, isSource }),
   });
 
 function duplicateRemedy(
   kind: string,
   { where, other, isSource }: { readonly where: string; readonly other: string; readonly isSource: boolean },
 ): string {
+  if ([where, other].some((each) => each.endsWith(' (aliases)')))
+    return 'Remove the alias, or give one of them another `name` or a `prefix`';
   if (where === other && where.startsWith('addTool.')) {
     return 'Give one of them another `name`, or first `remove()` the registration that `addTool` returned';
   }

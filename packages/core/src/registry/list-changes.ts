@@ -17,13 +17,15 @@ export const listsWith = (kinds: readonly LiveKind[]): readonly ListName[] => [
 
 /**
  * The lists that members were added to or removed from.
+ * @param all what was added or removed, of which lists have only some
  * @param entire lists that have changed for everybody
  */
 export function listChanges(
-  changes: readonly { readonly list: ListName; readonly plan: Plan<unknown> }[],
+  all: readonly { readonly list: ListName; readonly plan: Plan<unknown> }[],
   entire: readonly ListName[],
   onlyUsable: boolean,
 ): [lists: readonly ListName[], hidden: HiddenChanges] {
+  const changes = all.filter(({ plan }) => !plan.isUnlisted);
   const seen = changes.filter(({ plan }) => !isHidden(plan, onlyUsable)).map(({ list }) => list);
   const lists = new Set([...seen, ...entire]);
   const hidden = new Map<ListName, (readonly Condition[])[]>();
@@ -48,7 +50,7 @@ export function tagDifferences(
 ): HiddenChanges {
   const lists = { tools: [tools], prompts: [prompts], resources: [resources, templates] };
   const differing = Object.entries(lists).map(([list, maps]) => {
-    const plans = maps.flatMap((each) => [...each.values()]);
+    const plans = maps.flatMap((each) => [...each.values()]).filter(({ isUnlisted }) => !isUnlisted);
     const others = plans.map((plan) => beyondTags(conditionsOf(plan, onlyUsable), callers));
     return [list as ListName, others.filter((each) => each !== undefined)] as const;
   });

@@ -5,12 +5,14 @@ import { McpError } from '../protocol/errors.js';
 import type { CallToolResult, ContentBlock, GetPromptResult, ReadResourceResult, Tool } from '../protocol/model.js';
 import type { Need } from '../protocol/scopes.js';
 import type { Access } from '../protocol/wire.js';
+import { prefixed } from './aliases.js';
 import type { Completable } from './completion-plan.js';
 import { everyAccess } from './every-access.js';
 import type { LiveMembers } from './live-members.js';
 import { MountedLive, type MountedLiveParts } from './mounted-live.js';
 import type { Listed } from './page.js';
 import type { Caller } from './caller.js';
+import type { InnerCall, InnerCalls } from './inner-call.js';
 import { type Plan, requireName } from './plan.js';
 import { originalUri, placedUri, type UriPlace } from './placed-uri.js';
 import type { PromptPlan } from './prompt-plan.js';
@@ -18,19 +20,6 @@ import type { CompiledMembers } from './compiled-members.js';
 import { NO_CACHE, type ResourcePlan, type TemplatePlan } from './resource-plan.js';
 import type { AnyPlan } from './transformed.js';
 import type { ToolExtras, ToolPlan } from './tool-plan.js';
-
-/** A call of a mounted member, with the names that its own server gives it. */
-export interface InnerCall {
-  readonly kind: 'tool' | 'prompt' | 'resource' | 'completion';
-  readonly name: string;
-  readonly args: JsonObject;
-  readonly caller: Caller;
-}
-
-/** What a server does around calls of its members, wherever they are served. */
-export interface InnerCalls {
-  run<R extends object>(call: InnerCall, run: (caller: Caller) => R | Promise<R>): R | Promise<R>;
-}
 
 /** Where the members of a server are served that another server mounts, and who may use them. */
 export interface MountPlace extends UriPlace {
@@ -245,15 +234,18 @@ export class MountedMembers {
   private guards({
     access,
     need,
-    where,
+    where: own,
     tags: given = [],
+    aliases,
     maxResultChars,
   }: ReturnType<LiveMembers['guards']> & Partial<Plan<unknown>>): ReturnType<LiveMembers['guards']> &
-    Pick<Plan<unknown>, 'where' | 'maxResultChars'> {
-    const { source, scopes, onlyUsable, access: outer } = this.place;
+    Pick<Plan<unknown>, 'where' | 'aliases' | 'maxResultChars'> {
+    const { source, scopes, onlyUsable, prefix, access: outer } = this.place;
+    const where = `${own} in ${source}`;
     const tags = [...new Set([...this.place.tags, ...given])];
     return {
-      where: `${where} in ${source}`,
+      where,
+      aliases: aliases && prefixed(aliases, prefix, where),
       access: everyAccess([outer, access]),
       need: scopes.length === 0 ? need : withScopes(scopes, need),
       tags: tags.length > 0 ? tags : undefined,

@@ -5,7 +5,6 @@ import {
   hasFieldsAtRoot,
   hasObjectRoot,
   invalidOption,
-  type JsonObject,
   NoInput,
   type OptionTypes,
   requireOptions,
@@ -14,7 +13,6 @@ import {
 
 import type { MemberKind, MemberRecord, RelayedRecord } from '../metadata/records.js';
 import { startupError } from '../protocol/errors.js';
-import { isReservedKey } from '../protocol/meta-keys.js';
 import type { Icon, Prompt } from '../protocol/model.js';
 import { pick } from '../protocol/revisions/fields.js';
 import { isScope, type Need, OPEN } from '../protocol/scopes.js';
@@ -22,14 +20,15 @@ import type { CacheHint } from '../protocol/revisions/revision.js';
 import type { Access } from '../protocol/wire.js';
 import type { Caller } from './caller.js';
 import type { Changes } from './change.js';
+import { checkMeta } from './check-meta.js';
 import { type AddedOptions, checkOptions } from './check-options.js';
 import { everyAccess } from './every-access.js';
+import { deprecating, deprecationOf } from './deprecation.js';
 import { checkParameters, inferredInput } from './inferred-input.js';
 import type { MemberHost } from './member-host.js';
 import type { Listed } from './page.js';
 import { placedUri } from './placed-uri.js';
 import { requireTags } from './tags.js';
-import { isTraceKey, isTraceValue } from './trace-meta.js';
 
 /** What a server may offer to clients. */
 export type Offered = 'tools' | 'prompts' | 'resources' | 'completions';
@@ -85,6 +84,19 @@ export interface Plan<Entry> extends Listed<Entry> {
   readonly isRelayed?: true;
   /** Characters of a result: `Infinity` for no maximum, and undefined for that of the server. */
   readonly maxResultChars?: number | undefined;
+  /** Other names of a tool or prompt, which no list has. */
+  readonly aliases?: readonly Alias[] | undefined;
+  /** What to use in its place; undefined if it isn't deprecated. */
+  readonly deprecated?: string | undefined;
+  /** Set if no list has it. */
+  readonly isUnlisted?: true | undefined;
+}
+
+/** Another name of a tool or prompt. */
+export interface Alias {
+  readonly name: string;
+  /** The last day, in UTC, on which it is known, such as `2027-01-31`. Undefined without an end. */
+  readonly until: string | undefined;
 }
 
 /** Provider methods that the server itself calls. */
@@ -157,30 +169,6 @@ export function checkCache(cache: CacheHint, where: string): void {
   throw invalidOption(where, 'cache', 'must be { ttlMs: 0 or more, scope: "public" or "private" }');
 }
 
-// an optional prefix of labels, and a name, which may be empty after a prefix
-const META_KEY =
-  /^(?!$)(?:(?:[a-z](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z](?:[a-z0-9-]*[a-z0-9])?\/)?(?:[a-z0-9](?:[\w.-]*[a-z0-9])?)?$/i;
-
-/**
- * Rejects keys that violate the grammar, and keys reserved for the protocol. Trace keys must have values in their W3C
- * format.
- * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/index#meta
- */
-function checkMeta(meta: JsonObject = {}, where: string): void {
-  const wrong = (problem: string) => invalidOption(where, '_meta', problem);
-  for (const [key, value] of Object.entries(meta)) {
-    if (!META_KEY.test(key))
-      throw wrong(`has the key "${key}", which is not a valid key. Use \`name\` or \`example.com/name\``);
-    if (isReservedKey(key)) {
-      throw wrong(
-        `has the key "${key}", which is reserved for the protocol. Use a prefix of your own, as in \`example.com/name\``,
-      );
-    }
-    if (isTraceKey(key) && !isTraceValue(key, value))
-      throw wrong(`has a "${key}" that is not in its W3C format. Correct or remove it`);
-  }
-}
-
 /** Picks the members that are defined. */
 export function given<T extends object, K extends keyof T & string>(from: T, names: readonly K[]): Pick<T, K> {
   return pick(from, names) as Pick<T, K>;
@@ -206,7 +194,8 @@ export function listedFields({ kind, key, options, prefix, where }: ListedMember
   const name = prefix + called;
   // a resource is identified by its URI, so its name may be anything
   if (kind !== 'resource') requireName(name, where);
-  return { name, ...given(options, ['title', 'description', 'icons', '_meta']) };
+  const fields = { name, ...given(options, ['title', 'description', 'icons', '_meta']) };
+  return deprecating(fields, deprecationOf(options.deprecated, where));
 }
 
 /**
@@ -220,16 +209,18 @@ export function accessOf({ options, access, where }: ListedMember): Access | und
   throw invalidOption(where, 'access', 'is not a function. Write `access: (principal) => principal !== undefined`');
 }
 
-/** The conditions for seeing and using a member, and how much it may return. */
+/** The conditions for seeing and using a member, what lists say of it, and how much it may return. */
 export function guardsOf(
   member: ListedMember,
-): Pick<Plan<unknown>, 'access' | 'need' | 'shown' | 'tags' | 'maxResultChars'> {
-  const { host, key, kind } = member;
+): Pick<Plan<unknown>, 'access' | 'need' | 'shown' | 'tags' | 'deprecated' | 'isUnlisted' | 'maxResultChars'> {
+  const { host, key, kind, options, where } = member;
   return {
     access: accessOf(member),
     need: needOf(member),
     shown: host?.shown?.(key, kind),
     tags: tagsOf(member),
+    deprecated: deprecationOf(options.deprecated, where),
+    ...(options.listed === false && { isUnlisted: true }),
     maxResultChars: maxResultCharsOf(member),
   };
 }

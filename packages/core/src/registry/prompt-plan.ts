@@ -2,6 +2,7 @@ import { andThen, type JsonObject, type Shape } from '@decorum/schema/internal';
 
 import { McpError } from '../protocol/errors.js';
 import type { GetPromptResult, Prompt, PromptArgument } from '../protocol/model.js';
+import { aliasesOf } from './aliases.js';
 import { listOf, readBody } from './bodies.js';
 import type { Completable } from './completion-plan.js';
 import { isGenerator } from './generators.js';
@@ -37,6 +38,7 @@ export function compilePrompt(member: Member<'prompt'>, defaults: PolicyDefaults
     where,
     entry,
     ...guardsOf(member),
+    aliases: aliasesOf(member),
     variables: input ? [...input.fields.keys()] : [],
     completions: new Map(),
     run: policy ? (args, caller) => policy({ args, caller }, (inner) => run(args, inner)) : run,

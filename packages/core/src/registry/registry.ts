@@ -1,18 +1,16 @@
 import { scanMembers } from '../metadata/scan.js';
 import { startupError } from '../protocol/errors.js';
-import type { Resource } from '../protocol/model.js';
 import type { AddedOptions } from './check-options.js';
 import { addCompletion } from './completion-plan.js';
 import type { CompiledMembers } from './compiled-members.js';
 import { duplicate } from './duplicate.js';
 import { Following } from './following.js';
-import { type Admits, type Condition, conditionsOf, type Guards, isHidden, Listing } from './listing.js';
+import { type Condition, conditionsOf, type Guards, isHidden } from './listing.js';
 import { type Added, type ListName, put } from './added.js';
 import { listsOf } from './lists.js';
-import type { Listed } from './page.js';
 import { type HiddenChanges, listChanges, listsWith } from './list-changes.js';
 import type { LiveMembers } from './live-members.js';
-import type { Caller } from './caller.js';
+import { NamedPlans } from './named-plans.js';
 import { type Member, memberOf, type Offered, type Plan, type Provider, tolerating } from './plan.js';
 import { compilePrompt, type PromptPlan } from './prompt-plan.js';
 import type { RelayedRecord } from '../metadata/records.js';
@@ -20,7 +18,6 @@ import { limitedLive, limitedPlan } from './policies/foreign-limits.js';
 import { relayedPrompt, relayedResource, relayedTool } from './relayed.js';
 import {
   compileResource,
-  type Report,
   type ResourceDefaults,
   type ResourcePlan,
   type TemplatePlan,
@@ -52,10 +49,10 @@ export interface ResourceMatch {
 
 /** The plans of one server, by name or URI. */
 export class Registry {
-  readonly tools = new Map<string, ToolPlan>();
-  readonly prompts = new Map<string, PromptPlan>();
-  readonly resources = new Map<string, ResourcePlan>();
-  readonly templates = new Map<string, TemplatePlan>();
+  readonly tools = new NamedPlans<ToolPlan>();
+  readonly prompts = new NamedPlans<PromptPlan>();
+  readonly resources = new NamedPlans<ResourcePlan>();
+  readonly templates = new NamedPlans<TemplatePlan>();
   /** Everything that the server has offered so far. A list stays offered when its last entry is removed. */
   readonly offered = new Set<Offered>();
   /** A member that needs scopes, if there is one. */
@@ -168,6 +165,11 @@ export class Registry {
     };
   }
 
+  /** All members. */
+  get all(): readonly AnyPlan[] {
+    return [this.tools, this.prompts, this.resources, this.templates].flatMap((plans) => [...plans.values()]);
+  }
+
   /** Whether a member is hidden from some callers. */
   hides(plan: Guards): boolean {
     return isHidden(plan, this.onlyUsable);
@@ -212,22 +214,11 @@ export class Registry {
     return this.listed.dynamic.all.length > 0;
   }
 
-  /** All visible resources: the fixed ones, and those that templates list. */
-  async enumerate(caller: Caller, admits: Admits, report: Report): Promise<readonly Listed<Resource>[]> {
-    const { resources, dynamic } = this.listed;
-    const templates = await dynamic.visible(admits);
-    const found = await Promise.all(templates.map(async ({ list }) => (await list?.(caller, report)) ?? []));
-    // a URI that one template lists may be served by another member, with different access
-    const enumerated = found.flat().map((entry) => ({ key: entry.uri, entry, ...this.guardOf(entry.uri) }));
-    return await new Listing<Listed<Resource>>([...resources.all, ...enumerated], this.onlyUsable).visible(admits);
-  }
-
   /** The conditions for reading a URI: none if everybody may read it, or if nothing serves it. */
-  private guardOf(uri: string): Guards | undefined {
-    const { resources, templates } = this.listed;
-    if (!resources.restricted && !templates.restricted) return undefined;
-    const { access, need, shown, onlyUsable } = this.match(uri)?.plan ?? {};
-    return { access, need, shown, onlyUsable };
+  guardOf(uri: string): (Guards & Pick<Plan<unknown>, 'isUnlisted'>) | undefined {
+    if (!this.listed.isGuarded) return undefined;
+    const { access, need, shown, onlyUsable, isUnlisted } = this.match(uri)?.plan ?? {};
+    return { access, need, shown, onlyUsable, isUnlisted };
   }
 
   private addMember(member: Member, added: Added): void {
@@ -272,7 +263,7 @@ export class Registry {
     if (plan === undefined) return;
     if (!('template' in plan)) return put('resource', this.resources, { plan, added });
     const twin = [...this.templates.values()].find((other) => shapeOf(other.key) === shapeOf(plan.key));
-    if (twin) throw duplicate('resource template', plan, { other: twin, isSource: added.isSource });
+    if (twin) throw duplicate('resource template', plan, { other: twin.where, isSource: added.isSource });
     put('resource template', this.templates, { plan, added });
   }
 
@@ -292,7 +283,7 @@ export class Registry {
     // tags may be used only since they were added
     const changes = added.map(({ list, plan }) => ({ list, plan: this.tags.guarded(plan) }));
     this.relist();
-    const plans: readonly Plan<unknown>[] = Object.values(this.listed).flatMap(({ all }) => [...all]);
+    const plans: readonly Plan<unknown>[] = this.all;
     this.scoped = plans.find(({ need }) => need?.isPublic === false);
     this.hasPublic = plans.some(({ need }) => need?.isPublic);
     this.changed(...listChanges(changes, entire, this.onlyUsable));

@@ -30,8 +30,6 @@ export type Variables = Readonly<Record<string, string | string[]>>;
 
 /** What an extension makes of a resource. */
 export interface ExtendedResource {
-  /** Whether `resources/list` has it. */
-  readonly isListed: boolean;
   /** `_meta` of its list entry. */
   readonly meta: JsonObject;
   /** Changes each of its contents. */

@@ -18,6 +18,7 @@ import type { CallToolResult, Tool } from '../protocol/model.js';
 import { NeedInput } from '../protocol/input.js';
 import { REVISIONS } from '../protocol/revisions/index.js';
 import type { MirroredArgument } from '../protocol/wire.js';
+import { aliasesOf } from './aliases.js';
 import { readBody } from './bodies.js';
 import { drain, isGenerator } from './generators.js';
 import { mirroredArguments } from './mirrored.js';
@@ -103,6 +104,7 @@ export function compileTool(member: Member<'tool'>, defaults: ToolDefaults): Too
     where,
     entry,
     ...guardsOf(member),
+    aliases: aliasesOf(member),
     options: options as JsonObject,
     extras: extended?.extrasOf(entry, options as JsonObject),
     mirrored: mirroredArguments(input.published, where),

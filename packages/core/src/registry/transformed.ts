@@ -14,6 +14,7 @@ import { REVISIONS } from '../protocol/revisions/index.js';
 import type { Need } from '../protocol/scopes.js';
 import type { Change, TransformedMember } from './change.js';
 import { requireChange } from './check-change.js';
+import { noticing } from './deprecation.js';
 import { everyAccess } from './every-access.js';
 import type { Caller } from './caller.js';
 import { given, type Plan, requireName } from './plan.js';
@@ -62,10 +63,11 @@ interface Parts extends ChangeParts {
 
 /** The guards and the entry of a changed plan. */
 function changedPlan<P extends AnyPlan>(plan: P, { change, prefix, where }: Parts): P {
-  const { name, annotations } = change;
+  const { name, annotations, description } = change;
   const entry = {
     ...plan.entry,
-    ...given(change, ['title', 'description']),
+    ...given(change, ['title']),
+    ...(description !== undefined && { description: noticing(description, plan.deprecated) }),
     ...(name !== undefined && { name: prefix + name }),
     ...(annotations && { annotations: { ...(plan.entry as Resource).annotations, ...annotations } }),
   };
@@ -73,6 +75,7 @@ function changedPlan<P extends AnyPlan>(plan: P, { change, prefix, where }: Part
   return {
     ...plan,
     entry,
+    aliases: plan.aliases?.filter((alias) => alias.name !== entry.name),
     access: everyAccess([plan.access, change.access]),
     need: needOf(plan, change, where),
     tags: tags.length > 0 ? tags : undefined,
@@ -177,7 +180,10 @@ function changedPrompt(plan: PromptPlan, parts: Parts): PromptPlan {
     run: (args, caller) =>
       andThen(plan.run({ ...args, ...fix }, caller), (result) => {
         const isListed = description !== undefined && result.description === plan.entry.description;
-        return changedResult(isListed ? { ...result, description } : result, plan, { parts, caller });
+        return changedResult(isListed ? { ...result, ...given(entry, ['description']) } : result, plan, {
+          parts,
+          caller,
+        });
       }),
   };
 }

@@ -75,7 +75,7 @@ function requireObject(params: JsonObject, name: string): JsonObject {
 
 /** The prompt or template for a reference. A template is referenced by its text, or by a URI that it matches. */
 const findTarget = (registry: Registry, type: string, name: string): Target | undefined =>
-  type === 'ref/prompt' ? registry.prompts.get(name) : (registry.templates.get(name) ?? registry.match(name)?.plan);
+  type === 'ref/prompt' ? registry.prompts.find(name) : (registry.templates.get(name) ?? registry.match(name)?.plan);
 
 function unknownTarget(type: string, name: string): never {
   throw type === 'ref/prompt'

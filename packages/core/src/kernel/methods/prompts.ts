@@ -9,6 +9,7 @@ import type { PromptPlan } from '../../registry/prompt-plan.js';
 import { promptBudget } from '../budgets/member-budgets.js';
 import { findLive } from '../live-members.js';
 import type { Method, MethodParts } from './method.js';
+import { rejectFormer } from './former-names.js';
 import { pageOf } from './page-of.js';
 
 /** `prompts/list` and `prompts/get`. */
@@ -21,13 +22,12 @@ export function promptMethods({ registry, reporter, members, results, ...parts }
 
   const get = (exchange: Exchange, plan: PromptPlan): string | Promise<string> => {
     const { params, revision } = exchange;
-    const name = plan.key;
     const outcome = members.run(exchange, {
       kind: 'prompt',
-      name,
+      name: plan.key,
       args: params['arguments'],
       access: plan.access,
-      deny: () => ({ kind: 'failed', error: unknownPrompt(name) }),
+      deny: () => ({ kind: 'failed', error: unknownPrompt(params['name'] as string) }),
       budget: promptBudget(plan, parts),
       run: plan.run,
     });
@@ -41,10 +41,10 @@ export function promptMethods({ registry, reporter, members, results, ...parts }
     'prompts/get'(exchange) {
       const name = requireString(exchange.params, 'name');
       const live = { registry, reporter };
-      const found = registry.prompts.get(name) ?? findLive(exchange, { kind: 'prompt', key: name }, live);
+      const found = registry.prompts.find(name) ?? findLive(exchange, { kind: 'prompt', key: name }, live);
       return andThen(found, (plan) => {
-        if (plan === undefined) throw unknownPrompt(name);
-        return get(exchange, plan as PromptPlan);
+        if (plan !== undefined) return get(exchange, plan as PromptPlan);
+        return rejectFormer(unknownPrompt(name), registry.prompts.former(name), { ...live, exchange });
       });
     },
   };

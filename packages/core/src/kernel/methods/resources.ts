@@ -5,6 +5,7 @@ import { McpError } from '../../protocol/errors.js';
 import type { Exchange } from '../../protocol/exchange.js';
 import type { ReadResourceResult, Resource, ResourceTemplate } from '../../protocol/model.js';
 import { pick } from '../../protocol/revisions/fields.js';
+import { enumerated } from '../../registry/enumerated.js';
 import { ListPages } from '../../registry/page.js';
 import type { ResourceMatch } from '../../registry/registry.js';
 import { NO_CACHE } from '../../registry/resource-plan.js';
@@ -26,8 +27,7 @@ function listMethods({ registry, reporter, ...parts }: MethodParts): Record<stri
   const pages = new ListPages<Resource>({
     ...parts,
     member: 'resources',
-    encode: (revision, entry) =>
-      registry.resources.get(entry.uri)?.extra?.isListed === false ? undefined : revision.resource(entry),
+    encode: (revision, entry) => revision.resource(entry),
   });
   const templates = new ListPages<ResourceTemplate>({
     ...parts,
@@ -42,7 +42,8 @@ function listMethods({ registry, reporter, ...parts }: MethodParts): Record<stri
       if (!registry.isEnumerated)
         return pageOf(registry.listed.resources, pages, { ...live, kind: 'resource', exchange });
       const report = (problem: string) => reporter.warn({}, problem);
-      const listed = registry.enumerate(new Context(exchange), admission(exchange, reporter), report);
+      const admits = admission(exchange, reporter);
+      const listed = enumerated(registry, { caller: new Context(exchange), admits, report });
       const all = isLiveList('resource', registry) ? withLive(listed, 'resource', { ...live, exchange }) : listed;
       return all.then((entries) => pages.page(entries, pageRequest(exchange, true)));
     },

@@ -12,6 +12,7 @@ import { findLive } from '../live-members.js';
 import type { Outcome } from '../members.js';
 import type { ToolCatalog } from '../tool-catalog.js';
 import type { Method, MethodParts } from './method.js';
+import { rejectFormer } from './former-names.js';
 import { pageOf, type Select } from './page-of.js';
 import { toolPages } from './tool-pages.js';
 
@@ -50,7 +51,7 @@ export function toolMethods(parts: MethodParts): Record<string, Method> {
 
   const call = (exchange: Exchange, isStarted = false, found?: ToolPlan): string | Promise<string> => {
     const { name, arguments: args } = exchange.params;
-    const plan = found ?? registry.tools.get(name as string);
+    const plan = found ?? registry.tools.find(name as string);
     if (plan === undefined) return callLive(exchange);
     if (plan.extras !== undefined && !isStarted) return start(exchange, plan);
     const outcome = members.run(exchange, {
@@ -58,7 +59,7 @@ export function toolMethods(parts: MethodParts): Record<string, Method> {
       name: plan.key,
       args,
       access: plan.access,
-      deny: () => ({ kind: 'failed', error: unknownTool(plan.key) }),
+      deny: () => ({ kind: 'failed', error: unknownTool(name as string) }),
       mirrored: plan.mirrored,
       budget: toolBudget(plan, parts),
       run: plan.run,
@@ -72,14 +73,13 @@ export function toolMethods(parts: MethodParts): Record<string, Method> {
   const callLive = (exchange: Exchange): string | Promise<string> => {
     const key = requireString(exchange.params, 'name');
     return andThen(findLive(exchange, { kind: 'tool', key }, live), (plan) => {
-      if (plan === undefined) throw unknownTool(key);
-      return call(exchange, true, plan as ToolPlan);
+      return plan === undefined ? rejectUnknown(key, exchange, parts) : call(exchange, true, plan as ToolPlan);
     });
   };
 
   /** Lets extensions start a call in place of the handler. */
   const start = (exchange: Exchange, plan: ToolPlan): string | Promise<string> => {
-    if (extended.hides(plan, exchange)) throw unknownTool(plan.key);
+    if (extended.hides(plan, exchange)) throw unknownTool(exchange.params['name'] as string);
     if (plan.extras?.start === undefined || !exchange.revision.extensions) return call(exchange, true);
     return andThen(startCall(exchange, plan, runs), (outcome) => {
       if (outcome === undefined) return call(exchange, true);
@@ -101,6 +101,12 @@ function listMethod(parts: MethodParts): Method {
     const own = { exchange, personal: variant !== undefined, select: selecting(catalog, exchange) };
     return pageOf(registry.listed.tools, pages, { registry, reporter, kind: 'tool', ...own });
   };
+}
+
+function rejectUnknown(name: string, exchange: Exchange, { extended, ...parts }: MethodParts): Promise<never> {
+  const former = parts.registry.tools.former(name);
+  const isShown = former !== undefined && !extended.hides(former, exchange);
+  return rejectFormer(unknownTool(name), isShown ? former : undefined, { ...parts, exchange });
 }
 
 /** Lets the catalog choose the tools to list; undefined without one. */
