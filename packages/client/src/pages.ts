@@ -51,6 +51,12 @@ export async function* pagesOf(
   } while (cursor !== undefined);
 }
 
+/**
+ * `_meta` of a request for all tools of a server that lists only some of them: a client that calls a tool for somebody else
+ * has to know all.
+ */
+export const ALL_TOOLS: JsonObject = Object.freeze({ 'dev.decorum/tools': 'all' });
+
 /** All entries of a list. */
 export async function listAll(connection: Connection, list: Listed): Promise<readonly JsonObject[]> {
   const entries: JsonObject[] = [];

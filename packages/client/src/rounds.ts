@@ -3,7 +3,7 @@ import { FAILURES, isObject } from '@decorum/core/internal';
 
 import type { Connection } from './connection.js';
 import { ConnectionError } from './connection-error.js';
-import { listAll } from './pages.js';
+import { ALL_TOOLS, listAll } from './pages.js';
 import type { Question } from './questions.js';
 import type { AskingCall } from './request.js';
 
@@ -53,7 +53,7 @@ async function mirrored(connection: Connection, { method, params, options }: Ask
   } catch (error) {
     const isMissing = error instanceof McpError && error.code === FAILURES['header-mismatch'].code;
     if (!isMissing || method !== 'tools/call' || !connection.mirrors) throw error;
-    await listAll(connection, { method: 'tools/list', member: 'tools' });
+    await listAll(connection, { method: 'tools/list', member: 'tools', options: { meta: ALL_TOOLS } });
     return await connection.request(method, params, options);
   }
 }

@@ -26,4 +26,4 @@ export { guardProcess } from './transports/process-guard.js';
 export type { OwnedRoute } from './transports/route.js';
 export { divertStdout } from './transports/stdio.js';
 export { FINDER } from './registry/tool-plan.js';
-export { type ToolPlan, type VisibleTools, visibleTools, warnOfUnknownTools } from './visible-tools.js';
+export { hasTool, type ToolPlan, type VisibleTools, visibleTools, warnOfUnknownTools } from './visible-tools.js';

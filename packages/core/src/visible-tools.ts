@@ -38,6 +38,10 @@ export async function visibleTools(server: MountableServer, ctx: Context): Promi
   };
 }
 
+/** Whether a server has a tool of this name, whoever may see it. */
+export const hasTool = ({ [MOUNTABLE]: { registry } }: MountableServer, name: string): boolean =>
+  registry.tools.has(name);
+
 /** Warns of names of tools in an option that look like slips of the pen. Tools may come later, so nothing else is wrong. */
 export function warnOfUnknownTools(server: MountableServer, option: string, names: readonly string[]): void {
   const { registry, reporter } = server[MOUNTABLE];

@@ -1,6 +1,6 @@
 import { type CallToolResult, type Context, McpError, type McpServer } from '@decorum/core';
-import { FINDER, visibleTools, warnOfUnknownTools } from '@decorum/core/internal';
-import { type AddedMember, ATTACH, type MemberSource } from '@decorum/core/plugin';
+import { FINDER, hasTool, visibleTools, warnOfUnknownTools } from '@decorum/core/internal';
+import { type AddedMember, ATTACH, type MemberSource, startupError } from '@decorum/core/plugin';
 
 import { foundTools } from './found-tools.js';
 import { IndexCache } from './index-cache.js';
@@ -56,11 +56,20 @@ const callRecord = ({ search }: ToolNames): AddedMember => ({
   },
 });
 
+/** @throws {DecorumError} `DECORUM_INVALID_OPTION` if the server has a tool with one of the names */
+function requireFree(server: McpServer, { search, call }: ToolNames): void {
+  const taken = [search, call].find((name) => hasTool(server, name));
+  if (taken === undefined) return;
+  const problem = `is needed, because the server has a tool "${taken}" of its own. Pass prefix: 'find', or rename that tool`;
+  throw startupError('DECORUM_INVALID_OPTION', 'search', 'prefix', problem);
+}
+
 /** The two tools, as an entry of `providers`. */
 export function searchTools(settings: SearchSettings, names: ToolNames): MemberSource {
   const { prefix } = settings;
   return {
     [ATTACH](server: McpServer) {
+      requireFree(server, names);
       const indexes = new IndexCache(settings.synonyms);
       const find = async (
         { query, limit = settings.limit }: { readonly query: string; readonly limit?: number },

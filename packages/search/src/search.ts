@@ -9,8 +9,7 @@ import { searchTools } from './search-tools.js';
 /**
  * Lets clients of a server with many tools see only a few of them, and two tools that find and call the rest. A call of
  * a tool that was found is judged, observed and answered like a direct call.
- * @throws {DecorumError} `DECORUM_INVALID_OPTION`; and when the server is created, `DECORUM_DUPLICATE_NAME` if it has a
- *   tool with one of the names
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`, also when the server is created, if it has a tool with one of the names
  * @example
  * ```ts
  * import { McpServer } from '@decorum/core';

@@ -7,7 +7,7 @@ import { type Fields, FIELDS, fieldsOf } from './tool-fields.js';
 import { stemsOf } from './words.js';
 
 /** Further words of a query are ignored: each costs time. */
-const MAX_TERMS = 24;
+const MAX_TERMS = 16;
 
 /** How much a match in a field counts. */
 const BOOST: Readonly<Record<keyof Fields, number>> = {

@@ -1,6 +1,7 @@
 import { type JsonObject, McpError } from '@decorum/core';
 import { FAILURES, isObject } from '@decorum/core/internal';
 
+import { ALL_TOOLS } from '../pages.js';
 import { fits, type Takes } from './name-filter.js';
 import { type EntryOf, type Kind, keyOf, KINDS, readEntry } from './entries.js';
 
@@ -87,7 +88,8 @@ async function* rawEntries(kind: Kind, { request }: CatalogSource): AsyncGenerat
   const seen = new Set<unknown>();
   let cursor: unknown;
   do {
-    const page = await request(method, cursor === undefined ? {} : { cursor }).catch(unlessMissing);
+    const params = { ...(kind === 'tool' && { _meta: ALL_TOOLS }), ...(cursor !== undefined && { cursor }) };
+    const page = await request(method, params).catch(unlessMissing);
     const found = page?.[member];
     if (!Array.isArray(found)) return;
     for (const entry of found) yield isObject(entry) ? entry : {};

@@ -3,6 +3,7 @@ import { FAILURES, frontOf } from '@decorum/core/internal';
 
 import type { Client } from '../../client.js';
 import { connectUntil } from '../../connect-client.js';
+import { ALL_TOOLS } from '../../pages.js';
 import type { Question, QuestionHandlers } from '../../questions.js';
 import type { AskingCall, Notification, RequestOptions } from '../../request.js';
 import { type UpstreamClock, SYSTEM_CLOCK } from './clock.js';
@@ -131,7 +132,7 @@ export class Link {
     } catch (error) {
       const isUnmirrored = error instanceof McpError && error.code === FAILURES['header-mismatch'].code;
       if (!isUnmirrored || method !== 'tools/call') throw error;
-      await client.listTools();
+      await client.listTools({ meta: ALL_TOOLS });
       return await client.request(method, params, options);
     }
   }
