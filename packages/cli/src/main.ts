@@ -6,6 +6,7 @@ import { createCommand, runProgram } from 'create-decorum';
 import { addCommand } from './commands/add.js';
 import { buildCommand } from './commands/build.js';
 import { devCommand } from './commands/dev.js';
+import { diffCommand } from './commands/diff.js';
 import { doctorCommand } from './commands/doctor.js';
 import { hashPasswordCommand } from './commands/hash-password.js';
 import { inspectCommand } from './commands/inspect.js';
@@ -28,6 +29,7 @@ const commands = [
   buildCommand(),
   addCommand(),
   lockCommand(),
+  diffCommand(),
   tasksCommand(),
   inspectCommand(),
   lintCommand(),

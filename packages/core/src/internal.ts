@@ -1,5 +1,6 @@
 // `@decorum/core/internal`: for Decorum's own packages. It may change in any release, so don't import it elsewhere.
 export { andThen, excerpt, inspectRaw, isObject, isPromise, withDefaults } from '@decorum/schema/internal';
+export { UriTemplate } from '@decorum/uri-template';
 export { type ContractLists, contractOf, type ServerContract } from './contract.js';
 export { generatorOf, type Provider, SERVER_HOST, type ServerHost } from './hosting.js';
 export { type Front, frontOf } from './kernel/extensions/front-of.js';

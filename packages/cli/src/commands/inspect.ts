@@ -1,6 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { CommandFailure, EXIT } from 'create-decorum';
-
+import { collect, headersOf } from '../headers.js';
 import type { InspectOptions } from '../inspect/inspect.js';
 
 interface Given {
@@ -26,17 +25,6 @@ function seconds(value: string): number {
   const number = Number(value);
   if (/^\d+(\.\d+)?$/.test(value) && number > 0 && number <= 86_400) return number;
   throw new InvalidArgumentError('Pass a number of seconds.');
-}
-
-const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
-
-function headersOf(lines: readonly string[]): Record<string, string> {
-  const pairs = lines.map((line) => {
-    const [, name, value = ''] = /^([\w!#$%&'*+.^`|~-]+):\s*(.*)$/.exec(line) ?? [];
-    if (name === undefined) throw new CommandFailure(`--header is "${line}". Write 'name: value'.`, EXIT.usage);
-    return [name, value];
-  });
-  return Object.fromEntries(pairs) as Record<string, string>;
 }
 
 /** `decorum inspect` */

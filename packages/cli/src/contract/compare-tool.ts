@@ -1,0 +1,113 @@
+import type { JsonObject } from '@decorum/core';
+import { isObject } from '@decorum/core/internal';
+
+import { type Change, differs, type EntryPair, listingChange, wordingChanges } from './change.js';
+import { schemaChanges } from './schema/compare-schemas.js';
+
+/** Fields that are compared one by one. Changes of others are wording. */
+const COMPARED = ['name', 'inputSchema', 'outputSchema', 'annotations', 'execution', 'aliases', 'listed'];
+
+/** What has changed of a tool. */
+export function toolChanges(pair: EntryPair): readonly Change[] {
+  return [
+    ...inputChanges(pair),
+    ...outputChanges(pair),
+    ...hintChanges(pair),
+    ...taskChanges(pair),
+    ...listingChange(pair),
+    ...wordingChanges(pair, COMPARED),
+  ];
+}
+
+const EMPTY = { type: 'object' };
+
+function inputChanges({ member, before, after }: EntryPair): readonly Change[] {
+  const changes = schemaChanges(before['inputSchema'] ?? EMPTY, after['inputSchema'] ?? EMPTY, 'input');
+  return changes.map(({ path, ...change }) => ({
+    ...change,
+    member,
+    path: path === '' ? 'arguments' : `arguments.${path}`,
+    field: 'inputSchema',
+  }));
+}
+
+function outputChanges({ member, before, after }: EntryPair): readonly Change[] {
+  const [old, current] = [before['outputSchema'], after['outputSchema']];
+  const common = { member, field: 'outputSchema' };
+  if (old === undefined && current === undefined) return [];
+  if (old === undefined)
+    return [{ ...common, class: 'widening', path: 'result', why: 'returns structured results now' }];
+  if (current === undefined)
+    return [{ ...common, class: 'breaking', path: 'result', why: 'no longer returns structured results' }];
+  return schemaChanges(old, current, 'output').map(({ path, ...change }) => ({
+    ...change,
+    ...common,
+    path: path === '' ? 'result' : `result.${path}`,
+  }));
+}
+
+/** The hints, with what they are by default, and the value on which clients rely. */
+const HINTS = [
+  { hint: 'readOnlyHint', fallback: false, safe: true },
+  { hint: 'destructiveHint', fallback: true, safe: false },
+  { hint: 'idempotentHint', fallback: false, safe: true },
+  { hint: 'openWorldHint', fallback: true, safe: false },
+] as const;
+
+/** Hints that mean nothing for tools that only read. */
+const OF_WRITERS: ReadonlySet<string> = new Set(['destructiveHint', 'idempotentHint']);
+
+/** @see https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations */
+function hintChanges({ member, before, after }: EntryPair): readonly Change[] {
+  const [old, current] = [objectOf(before['annotations']), objectOf(after['annotations'])];
+  const reads = (hints: JsonObject) => hints['readOnlyHint'] === true;
+  const changes = HINTS.flatMap(({ hint, fallback, safe }): readonly Change[] => {
+    // a tool that only reads is neither destructive nor unsafe to repeat
+    if (OF_WRITERS.has(hint) && (reads(old) || reads(current))) return [];
+    const [was, is] = [old[hint] ?? fallback, current[hint] ?? fallback];
+    if (was === is) return [];
+    const common = { member, path: `annotations.${hint}`, field: 'annotations' };
+    if (was === safe) return [{ ...common, class: 'breaking', why: `${hint} is no longer ${safe}` }];
+    return is === safe ? [{ ...common, class: 'widening', why: `${hint} is ${safe} now` }] : [];
+  });
+  const known: readonly string[] = HINTS.map(({ hint }) => hint);
+  const texts = Object.keys({ ...old, ...current }).filter(
+    (key) => !known.includes(key) && differs(old[key], current[key]),
+  );
+  return [
+    ...changes,
+    ...texts.map((key) => ({
+      class: 'wording' as const,
+      member,
+      path: `annotations.${key}`,
+      why: `has another ${key} in its annotations`,
+      field: 'annotations',
+    })),
+  ];
+}
+
+const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {});
+
+/** Whether a tool may run as a task, and without one. */
+const MODES: Readonly<Record<string, { readonly task: boolean; readonly plain: boolean }>> = {
+  forbidden: { task: false, plain: true },
+  optional: { task: true, plain: true },
+  required: { task: true, plain: false },
+};
+
+function taskChanges({ member, before, after }: EntryPair): readonly Change[] {
+  const [old, current] = [before, after].map(({ execution }) => MODES[String(objectOf(execution)['taskSupport'])]);
+  const [was, is] = [old ?? FORBIDDEN, current ?? FORBIDDEN];
+  const common = { member, path: 'execution.taskSupport', field: 'execution' };
+  const kinds = [
+    { kind: 'task', name: 'as a task' },
+    { kind: 'plain', name: 'without a task' },
+  ] as const;
+  return kinds.flatMap(({ kind, name }): readonly Change[] => {
+    if (was[kind] === is[kind]) return [];
+    if (is[kind]) return [{ ...common, class: 'widening', why: `can be called ${name} now` }];
+    return [{ ...common, class: 'breaking', why: `can no longer be called ${name}` }];
+  });
+}
+
+const FORBIDDEN = { task: false, plain: true };

@@ -1,0 +1,96 @@
+import { type Client, connectClient, ConnectionError } from '@decorum/client';
+import type { JsonObject } from '@decorum/core';
+import { CommandFailure, EXIT } from 'create-decorum';
+
+import { failureOf } from '../inspect/failure.js';
+import { servesUri } from './compare-resource.js';
+import { type Contract, KEYS, LIST_NAMES, type Lists } from './contract.js';
+
+/** How to reach a running server. */
+export interface RunningServer {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+}
+
+/** What is listed, with the capability that goes with it. */
+const CAPABILITIES = {
+  tools: 'tools',
+  prompts: 'prompts',
+  resources: 'resources',
+  resourceTemplates: 'resources',
+} as const;
+
+/**
+ * The contract of a running server, as the caller with these headers sees it.
+ * @param dates the revisions to ask for. Those that the server doesn't speak are left out
+ * @param known URIs of resources that are listed although a template serves them. Others come and go
+ * @throws {CommandFailure} if the server can't be reached, or speaks none of the revisions
+ */
+export async function contractOfServer(
+  server: RunningServer,
+  dates: readonly string[],
+  known: ReadonlySet<string>,
+): Promise<Contract> {
+  if (!URL.canParse(server.url)) throw new CommandFailure(`${server.url} is not a URL.`, EXIT.usage);
+  const revisions: Record<string, Lists> = {};
+  let name = '';
+  let failure: unknown;
+  for (const date of dates) {
+    try {
+      const found = await listsOf(server, date);
+      revisions[date] = withoutInstances(found.lists, known);
+      name = found.name;
+    } catch (error) {
+      // the next revision would fail in the same way
+      if (!(error instanceof ConnectionError) || error.code !== 'protocol') throw failureOf(error);
+      failure = error;
+    }
+  }
+  if (Object.keys(revisions).length === 0) throw failureOf(failure);
+  return { server: { name }, revisions };
+}
+
+async function listsOf({ url, headers, timeoutMs }: RunningServer, revision: string) {
+  const client = await connectClient(new URL(url), {
+    clientInfo: { name: 'decorum-diff', version: '0.0.0' },
+    revision,
+    timeoutMs,
+    headers,
+  });
+  try {
+    const lists: [string, readonly JsonObject[]][] = [];
+    for (const list of LIST_NAMES) lists.push([list, distinct(await entriesOf(client, list), KEYS[list])]);
+    return { name: client.serverInfo?.name ?? url, lists: Object.fromEntries(lists) as unknown as Lists };
+  } finally {
+    await client.close();
+  }
+}
+
+async function entriesOf(client: Client, list: keyof Lists): Promise<readonly JsonObject[]> {
+  if (!Object.hasOwn(client.capabilities, CAPABILITIES[list])) return [];
+  const fetched = {
+    tools: () => client.listTools(),
+    prompts: () => client.listPrompts(),
+    resources: () => client.listResources(),
+    resourceTemplates: () => client.listResourceTemplates(),
+  };
+  return (await fetched[list]()) as unknown as readonly JsonObject[];
+}
+
+/** Entries with a name. The first of each name counts. */
+function distinct(entries: readonly JsonObject[], key: string): readonly JsonObject[] {
+  const found = new Map<string, JsonObject>();
+  for (const entry of entries) {
+    const name = entry[key];
+    if (typeof name === 'string' && !found.has(name)) found.set(name, entry);
+  }
+  return [...found.values()];
+}
+
+/** Leaves out resources that a template lists: they are its data. */
+function withoutInstances(lists: Lists, known: ReadonlySet<string>): Lists {
+  const templates = lists.resourceTemplates.map(({ uriTemplate }) => String(uriTemplate));
+  const isInstance = (uri: string) => !known.has(uri) && templates.some((template) => servesUri(template, uri));
+  return { ...lists, resources: lists.resources.filter(({ uri }) => !isInstance(String(uri))) };
+}
