@@ -40,6 +40,16 @@ export class SchemaDocument {
     return found;
   }
 
+  /** What a schema that is nothing but a reference refers to, or else the schema itself. */
+  target(schema: unknown): unknown {
+    if (!isObject(schema) || typeof schema['$ref'] !== 'string' || Object.keys(schema).length > 1) return schema;
+    try {
+      return this.resolve(schema['$ref']);
+    } catch {
+      return schema;
+    }
+  }
+
   private at(fragment: string): unknown {
     if (fragment === '') return this.root;
     if (!fragment.startsWith('/')) return this.anchors.get(fragment);

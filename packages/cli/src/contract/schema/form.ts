@@ -41,6 +41,11 @@ export interface Bound {
   readonly isExclusive: boolean;
 }
 
+interface Choice {
+  readonly among: readonly unknown[];
+  readonly at: number;
+}
+
 /** A schema without alternatives: everything in it holds. */
 export interface Form {
   readonly types: ReadonlySet<Type>;
@@ -68,6 +73,8 @@ export interface Form {
   readonly nots: readonly Node[];
   /** Keywords that can't be compared. */
   readonly unknown: readonly string[];
+  /** The alternatives of `oneOf` that it is made of. */
+  readonly choices: readonly Choice[];
 }
 
 /** Allows everything. */
@@ -95,6 +102,7 @@ export const ANY: Form = {
   dependent: [],
   nots: [],
   unknown: [],
+  choices: [],
 };
 
 /** What both forms allow; undefined if that is nothing. */
@@ -115,19 +123,20 @@ export function merged(a: Form, b: Form): Form | undefined {
     maxLength: Math.min(a.maxLength, b.maxLength),
     patterns: union(a.patterns, b.patterns),
     formats: union(a.formats, b.formats),
-    arrays: [...a.arrays, ...b.arrays],
+    arrays: union(a.arrays, b.arrays),
     minItems: Math.max(a.minItems, b.minItems),
     maxItems: Math.min(a.maxItems, b.maxItems),
     isUnique: a.isUnique || b.isUnique,
-    contains: [...a.contains, ...b.contains],
-    objects: [...a.objects, ...b.objects],
+    contains: union(a.contains, b.contains),
+    objects: union(a.objects, b.objects),
     required: union(a.required, b.required),
     minProperties: Math.max(a.minProperties, b.minProperties),
     maxProperties: Math.min(a.maxProperties, b.maxProperties),
-    names: [...a.names, ...b.names],
-    dependent: [...a.dependent, ...b.dependent],
-    nots: [...a.nots, ...b.nots],
+    names: union(a.names, b.names),
+    dependent: union(a.dependent, b.dependent),
+    nots: union(a.nots, b.nots),
     unknown: union(a.unknown, b.unknown),
+    choices: union(a.choices, b.choices),
   };
 }
 

@@ -18,6 +18,7 @@ export const NOTHING: Node = [{ schema: false, document: new SchemaDocument(fals
 /** Turns schemas into alternatives, of which each value has to fit one. */
 export class NormalForms {
   private readonly known = new Map<string, readonly Form[]>();
+  private readonly expanded = new Map<string, readonly Form[]>();
 
   constructor(private readonly work: Work) {}
 
@@ -49,10 +50,18 @@ export class NormalForms {
   }
 
   private expand(located: Located, outer: readonly unknown[]): readonly Form[] {
-    const { schema, document } = located;
+    const { schema } = located;
     if (schema === true) return [ANY];
     if (schema === false) return [];
     if (!isObject(schema)) throw new CannotTell('it has a schema that is neither an object nor a boolean');
+    const key = this.work.keyOf([located]);
+    const forms = this.expanded.get(key) ?? this.expandSchema(schema, located, outer);
+    this.expanded.set(key, forms);
+    return forms;
+  }
+
+  private expandSchema(schema: Schema, located: Located, outer: readonly unknown[]): readonly Form[] {
+    const { document } = located;
     if (outer.includes(schema)) throw new CannotTell('it has a "$ref" that leads back to itself');
     if (outer.length > MAX_CHAIN) throw new CannotTell('it has too many schemas in a row');
     this.work.spend();
@@ -75,14 +84,19 @@ export class NormalForms {
     const parts: (readonly Form[])[] = [];
     if (Array.isArray(anyOf)) {
       const branches = anyOf.map(inner);
-      parts.push(valuesOf(branches, () => true) ?? branches.flat());
+      parts.push(valuesOf(branches, () => true) ?? [...new Set(branches.flat())]);
     }
     if (Array.isArray(oneOf)) {
       const branches = oneOf.map(inner);
       const nots = oneOf.map((each: unknown): Node => [{ ...located, schema: each, isClosed: false }]);
       const exclusive = branches.flatMap((forms, at) => {
         const others = nots.filter((_node, index) => index !== at);
-        return forms.map((form) => ({ ...form, nots: [...form.nots, ...others] }));
+        const choices = [{ among: oneOf, at }];
+        return forms.map((form) => ({
+          ...form,
+          nots: [...form.nots, ...others],
+          choices: [...form.choices, ...choices],
+        }));
       });
       parts.push(valuesOf(branches, (count) => count === 1) ?? exclusive);
     }
@@ -112,7 +126,7 @@ const fitsType = (value: unknown, { types, isInteger }: Pick<Form, 'types' | 'is
   types.has(typeOf(value)) && (!isInteger || typeof value !== 'number' || Number.isInteger(value));
 
 /** Whether a form only lists values, of some type. */
-const isList = ({ types: _types, isInteger: _isInteger, values, ...others }: Form): boolean =>
+const isList = ({ types: _types, isInteger: _isInteger, choices: _choices, values, ...others }: Form): boolean =>
   values !== undefined &&
   Object.entries(others).every(([key, value]) =>
     Array.isArray(value) ? value.length === 0 : value === ANY[key as keyof Form],
@@ -166,13 +180,32 @@ function withUnevaluated(forms: readonly Form[], located: Located): readonly For
 }
 
 /**
- * Closes the objects that name some properties, and say nothing of others. Alternatives know the names of each other:
- * a value may fit several.
+ * Closes the objects that name some properties, and say nothing of others. Alternatives know the names of those that a
+ * value may fit too.
  */
 function closeObjects(forms: readonly Form[]): readonly Form[] {
-  const parts = forms.flatMap(({ objects }) => objects);
   return forms.map((form) => {
     if (form.objects.length === 0 || !isOpen(form)) return form;
+    const parts = forms.filter((other) => !isExclusive(form, other)).flatMap(({ objects }) => objects);
     return { ...form, objects: [...form.objects, restPart(parts, NOTHING)] };
   });
+}
+
+/** Whether no value fits both of two alternatives, by `oneOf` or by a property with different values. */
+function isExclusive(a: Form, b: Form): boolean {
+  if (a.choices.some(({ among, at }) => b.choices.some((each) => each.among === among && each.at !== at))) return true;
+  return a.required.some((name) => {
+    const [own, others] = [constantsOf(a, name), b.required.includes(name) ? constantsOf(b, name) : undefined];
+    return own !== undefined && others !== undefined && own.every((text) => !others.includes(text));
+  });
+}
+
+/** The texts of the values that a property may have; undefined if others are possible. */
+function constantsOf({ objects }: Form, name: string): readonly string[] | undefined {
+  for (const { schema } of objects.flatMap(({ properties }) => properties.get(name) ?? [])) {
+    if (!isObject(schema)) continue;
+    if ('const' in schema) return [valueText(schema['const'])];
+    if (Array.isArray(schema['enum'])) return schema['enum'].map(valueText);
+  }
+  return undefined;
 }

@@ -4,7 +4,7 @@ import { CannotTell, TooComplex } from './cannot-tell.js';
 import type { Node } from './form.js';
 
 /** Cap on the steps of one comparison. A large schema takes some thousands. */
-const MAX_STEPS = 200_000;
+const MAX_STEPS = 50_000;
 
 /** Cap on the time of one match: the pattern may come from a stranger. */
 const MATCH_MS = 50;
@@ -24,7 +24,8 @@ export class Work {
 
   /** The same text for the same schemas, in any order. */
   keyOf(node: Node): string {
-    const keys = node.map(({ schema, document, isClosed }) => {
+    const keys = node.map(({ schema: given, document, isClosed }) => {
+      const schema = document.target(given);
       const id = typeof schema === 'object' ? this.idOf(schema) : String(schema);
       return `${this.idOf(document)}.${id}${isClosed ? 'c' : ''}`;
     });

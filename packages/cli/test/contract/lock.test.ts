@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
-import { createProject, type Project } from './project.js';
+import { createProject, type Project } from '../project.js';
 
 /** A server whose members only some callers see. Its hooks must not run, and nothing may listen. */
 const BILLING = `
