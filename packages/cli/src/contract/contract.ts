@@ -11,7 +11,7 @@ export interface Lists {
 /** Everything that a server offers, by the date of the revision. */
 export interface Contract {
   readonly server: { readonly name: string };
-  readonly revisions: Readonly<Record<string, Lists>>;
+  readonly revisions: Readonly<Record<string, Partial<Lists>>>;
 }
 
 /** The lists, with the field that identifies an entry. */

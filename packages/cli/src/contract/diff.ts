@@ -29,7 +29,7 @@ export async function diff(entry: string | undefined, options: DiffOptions): Pro
   }
   const after = await contractOfProgram(entry);
   const lists = Object.values(after.revisions);
-  const uris = new Set(lists.flatMap(({ resources }) => resources.map(({ uri }) => String(uri))));
+  const uris = new Set(lists.flatMap(({ resources = [] }) => resources.map(({ uri }) => String(uri))));
   const server = { url: against, headers, timeoutMs };
   const before = await contractOfServer(server, Object.keys(after.revisions), uris);
   return differences(before, onlyIn(after, before));

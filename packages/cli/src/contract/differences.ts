@@ -16,12 +16,20 @@ export interface Difference {
 
 const ORDER: readonly ChangeClass[] = ['breaking', 'widening', 'wording'];
 
+const filled = (lists: Partial<Lists> = {}): Lists => ({
+  tools: [],
+  prompts: [],
+  resources: [],
+  resourceTemplates: [],
+  ...lists,
+});
+
 /** What clients that know one contract notice of another: first what breaks them. */
 export function differences(before: Contract, after: Contract): readonly Difference[] {
   const common = Object.keys(before.revisions).filter((date) => Object.hasOwn(after.revisions, date));
   const found = new Found();
   for (const date of common) {
-    const [old, current] = [before.revisions[date] as Lists, after.revisions[date] as Lists];
+    const [old, current] = [filled(before.revisions[date]), filled(after.revisions[date])];
     found.look(date, [old, current]);
     for (const change of listChanges(old, current)) found.add(change, date);
   }

@@ -21,7 +21,7 @@ export interface Locked {
 export async function lock(entry: string | undefined, out: string): Promise<Locked> {
   const contract = await contractOfProgram(entry);
   const newest = Object.values(contract.revisions).at(-1);
-  const counts = Object.fromEntries(LIST_NAMES.map((list) => [list, newest?.[list].length ?? 0]));
+  const counts = Object.fromEntries(LIST_NAMES.map((list) => [list, newest?.[list]?.length ?? 0]));
   return { file: shown(resolve(out)), hasChanged: writeLock(out, contract), counts };
 }
 
