@@ -1,0 +1,153 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { McpServer } from '@decorum/core';
+import { listen } from '@decorum/http';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+
+import { createProject, type Project } from '../project.js';
+
+const program = (input: object, more = '') => `
+import { McpServer, Resource, Tool } from '@decorum/core';
+
+class Billing {
+  @Tool({ description: 'Pays an invoice', input: ${JSON.stringify(input)} })
+  pay() {}
+  ${more}
+}
+
+export const server = new McpServer({ name: 'billing', version: '1.0.0', providers: [Billing] });
+`;
+
+const STRING = { type: 'string' };
+const BEFORE = { type: 'object', properties: { id: STRING } };
+const AFTER = { type: 'object', properties: { id: STRING, currency: STRING }, required: ['currency'] };
+const BREAKING = 'breaking  pay: argument "currency" is now required\n';
+
+let project: Project;
+const closing: (() => unknown)[] = [];
+beforeEach(async () => {
+  project = createProject({ 'package.json': { type: 'module' }, 'src/main.ts': program(BEFORE) });
+  await project.decorum(['lock']);
+});
+afterEach(async () => {
+  project.remove();
+  for (const close of closing.splice(0)) await close();
+});
+
+const diff = (...args: string[]) => project.decorum(['diff', ...args]);
+
+describe('decorum diff', () => {
+  it('prints nothing and exits with 0 if nothing has changed', async () => {
+    expect(await diff()).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
+
+  it('prints what breaks clients, and exits with 1', async () => {
+    project.write({ 'src/main.ts': program(AFTER) });
+    expect(await diff()).toEqual({ code: 1, stdout: BREAKING, stderr: '' });
+  });
+
+  it('exits with 0 if there is only more than before', async () => {
+    project.write({ 'src/main.ts': program({ ...AFTER, required: [] }) });
+    expect(await diff()).toEqual({ code: 0, stdout: 'widening  pay: argument "currency" is new\n', stderr: '' });
+  });
+
+  it('prints JSON', async () => {
+    project.write({ 'src/main.ts': program(AFTER) });
+    const { code, stdout } = await diff('--json');
+    expect({ code, found: JSON.parse(stdout) as unknown }).toEqual({
+      code: 1,
+      found: [
+        { class: 'breaking', member: 'pay', path: 'arguments.currency', why: 'argument "currency" is now required' },
+      ],
+    });
+  });
+
+  it('compares with another lock file', async () => {
+    project.write({ 'src/main.ts': program(AFTER) });
+    await project.decorum(['lock', '--out', 'next.json']);
+    expect(await diff('--against', 'next.json')).toMatchObject({ code: 0, stdout: '' });
+  });
+
+  it('exits with 3 without a lock file that it can read, and says what to do', async () => {
+    const lock = (content: string) => writeFileSync(join(project.folder, 'wrong.json'), content);
+    expect(await diff('--against', 'none.json')).toMatchObject({
+      code: 3,
+      stderr: 'There is no none.json. Write it with `decorum lock`, and commit it.\n',
+    });
+    const wrong: (readonly [content: string, problem: string])[] = [
+      ['{"lockVersion": 1,', "wrong.json can't be read:"],
+      ['[]', 'wrong.json is not a lock file.'],
+      ['{"lockVersion": 2}', 'wrong.json was written by a newer version of `decorum`. Update `@decorum/cli`.'],
+      ['{"lockVersion":1,"server":{"name":"a"}}', 'is not a valid lock file: `revisions` is not an object.'],
+      ['{"lockVersion":1,"server":{"name":"a"},"revisions":{"a":{"tools":"b"}}}', '`tools` of a is neither a list'],
+      [
+        '{"lockVersion":1,"server":{"name":"a"},"revisions":{"a":{"tools":[{"name":"x","as":"a"}]}}}',
+        '`tools` of a is neither',
+      ],
+    ];
+    for (const [content, problem] of wrong) {
+      lock(content);
+      expect(await diff('--against', 'wrong.json')).toMatchObject({
+        code: 3,
+        stdout: '',
+        stderr: expect.stringContaining(problem),
+      });
+    }
+  });
+
+  it('exits with 2 for a wrong entry, and with 1 for a program that fails', async () => {
+    expect(await diff('src/none.ts')).toMatchObject({ code: 2, stderr: expect.stringContaining('There is no file') });
+    project.write({ 'src/main.ts': program({ type: 'string' }) });
+    expect(await diff()).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('Billing.pay') });
+  });
+});
+
+describe('decorum diff --against a running server', () => {
+  it('compares with what the server lists in each revision', async () => {
+    const server = new McpServer({ name: 'billing', version: '1.0.0' });
+    server.addTool({ name: 'pay', description: 'Pays an invoice', input: BEFORE }, () => 'paid');
+    const { url } = await listen(server, { port: 0 });
+    closing.push(() => server.close());
+    expect(await diff('--against', url)).toEqual({ code: 0, stdout: '', stderr: '' });
+    project.write({ 'src/main.ts': program(AFTER) });
+    expect(await diff('--against', url)).toEqual({ code: 1, stdout: BREAKING, stderr: '' });
+  });
+
+  it('leaves out resources that a template lists, because they are its data', async () => {
+    const server = new McpServer({ name: 'billing', version: '1.0.0' });
+    server.addTool({ name: 'pay', description: 'Pays an invoice', input: BEFORE }, () => 'paid');
+    server.addMembers(
+      [
+        { kind: 'resource', key: 'seventh', options: { uri: 'bills://7', name: 'seventh', description: 'A bill' } },
+        { kind: 'resource', key: 'bill', options: { uri: 'bills://{id}', description: 'A bill' } },
+      ],
+      { seventh: () => 'a bill', bill: () => 'a bill' },
+    );
+    const { url } = await listen(server, { port: 0 });
+    closing.push(() => server.close());
+    const template = "@Resource('bills://{id}', { description: 'A bill' }) bill() { return ''; }";
+    project.write({ 'src/main.ts': program(BEFORE, template) });
+    expect(await diff('--against', url)).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
+
+  it('exits with 4 if nothing answers, or something that is no server', async () => {
+    const web = createServer(
+      (_request, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('Hi'),
+    );
+    await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(web.address() as AddressInfo).port}/mcp`;
+    expect((await diff('--against', url)).code).toBe(4);
+    await new Promise((resolve) => web.close(resolve));
+    expect(await diff('--against', url)).toMatchObject({ code: 4, stdout: '' });
+  });
+
+  it('exits with 2 for a header without a value', async () => {
+    expect(await diff('--against', 'http://127.0.0.1:1/', '--header', 'token')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("Write 'name: value'"),
+    });
+  });
+});
