@@ -13,6 +13,10 @@ export function contract(lists: Partial<Lists>, dates: readonly string[] = ['202
 
 const line = ({ class: kind, member, why }: Difference): string => `${kind} ${member}: ${why}`;
 
+/** What breaks clients of one contract that get another. */
+export const breakingBetween = (before: object, after: object): readonly string[] =>
+  differences(before as Contract, after as Contract).flatMap((each) => (each.class === 'breaking' ? [line(each)] : []));
+
 /** What has changed between two lists. */
 export const linesBetween = (before: Partial<Lists>, after: Partial<Lists>): readonly string[] =>
   differences(contract(before), contract(after)).map(line);

@@ -14,6 +14,7 @@ export type Node = readonly Located[];
 
 /** The types of values. Integers are numbers. */
 export const TYPES = ['null', 'boolean', 'number', 'string', 'array', 'object'] as const;
+/** The type of a value. */
 export type Type = (typeof TYPES)[number];
 
 /** What one schema says of properties. */
@@ -30,12 +31,14 @@ export interface ArrayPart {
   readonly rest: Node;
 }
 
+/** Items of which there have to be some, and not too many. */
 export interface Contains {
   readonly node: Node;
   readonly min: number;
   readonly max: number;
 }
 
+/** The end of a range. */
 export interface Bound {
   readonly value: number;
   readonly isExclusive: boolean;
@@ -158,7 +161,7 @@ function common(a: readonly unknown[] | undefined, b: readonly unknown[] | undef
   return a.filter((value) => texts.has(valueText(value)));
 }
 
-/** The type of a value. */
+/** Tells the type of a value. */
 export function typeOf(value: unknown): Type {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';

@@ -32,6 +32,9 @@ export interface Comparing {
   readonly fits: (a: Node, b: Node, path: readonly string[]) => readonly Problem[];
 }
 
+/** A problem at a path. */
 export const problem = (path: readonly string[], reason: Reason): Problem => ({ path, reason });
+/** The other schema demands something that not all values are. */
 export const limit = (path: readonly string[], text: string): Problem => problem(path, { code: 'limit', limit: text });
+/** Whether all values fit is not known. */
 export const unknown = (path: readonly string[], why: string): Problem => problem(path, { code: 'unknown', why });
