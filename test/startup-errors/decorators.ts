@@ -260,6 +260,24 @@ const CONCURRENCY: readonly (readonly [given: unknown, message: string])[] = [
   [['4', true, null], 'Shop.search (concurrency): `options` must be an object. Pass { … }'],
 ];
 
+const RANGE = 'must be a whole number from 1 to';
+
+/** Values of `retry`, of a tool that may be repeated, that a decorator can't have. */
+const RETRY: readonly (readonly [given: unknown, message: string])[] = [
+  [{}, 'Shop.search: `retry` has no `times`. Write `retry: { times: 2 }`'],
+  [[{ times: 0 }, { times: 11 }], `Shop.search (retry): \`times\` is ... , but ${RANGE} 10`],
+  [{ times: 2, on: 'all' }, 'Shop.search (retry): `on` is "all", but must be a function'],
+  [{ times: 2, delay: 1 }, 'Shop.search (retry): `delay` is not an option ... '],
+  [[2, true, null], 'Shop.search (retry): `options` must be an object. Pass { … }'],
+];
+
+const BREAKER: readonly (readonly [given: unknown, message: string])[] = [
+  [{ errorThresholdPercentage: 100 }, `Shop.search (breaker): \`errorThresholdPercentage\` is 100, but ${RANGE} 99`],
+  [{ resetTimeout: 1 }, 'Shop.search (breaker): `resetTimeout` is not an option ... '],
+  [{ windowMs: 1 }, 'Shop.search (breaker): `windowMs` is 1, but must be a whole number from 10 to 600000'],
+  [[2, 'on', null], 'Shop.search (breaker): `options` must be an object. Pass { … }'],
+];
+
 /** Arguments and options of decorators. */
 export const ARGUMENTS: Mistakes = {
   DECORUM_MISUSED_DECORATOR: [
@@ -381,6 +399,17 @@ export const ARGUMENTS: Mistakes = {
       [{ output: BookId, extraOutput: 'strip' }, `Shop.search ... is "strip". Use 'reject' or 'drop' ... `],
     ]),
     ...wrong('@Tool({ concurrency: … })', (concurrency) => on(tool({ concurrency })), CONCURRENCY),
+    ...wrong('@Tool({ retry: … })', (retry) => on(tool({ retry, annotations: { readOnlyHint: true } })), RETRY),
+    ...wrong('@Tool(…)', (given) => on(tool(given)), [
+      [
+        [{}, { annotations: { readOnlyHint: false } }, { annotations: { destructiveHint: false } }].map((each) => ({
+          retry: { times: 2 },
+          ...each,
+        })),
+        'Shop.search: `retry` calls the tool again, but nothing says that this does no harm. Add ... readOnlyHint ... idempotentHint ... , or remove `retry`',
+      ],
+    ]),
+    ...wrong('@Tool({ breaker: … })', (breaker) => on(tool({ breaker })), BREAKER),
     ...wrong('@Prompt(…)', (given) => on(prompt(given)), [
       [{ tittle: '' }, 'Shop.search: `tittle` ... Write `title`'],
       [{ description: [] }, 'Shop.search ... must be a string'],

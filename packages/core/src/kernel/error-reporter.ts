@@ -109,6 +109,18 @@ export class ErrorReporter {
     }
   }
 
+  /** Whether clients may see an error. */
+  isExpected(error: unknown): boolean {
+    try {
+      return (
+        error instanceof McpError || error instanceof ToolError || expectedError(error, this.parts.rules) !== undefined
+      );
+    } catch {
+      // reported where the client is answered
+      return false;
+    }
+  }
+
   private originOf(exchange: Exchange): Omit<ErrorOrigin, 'reference'> {
     const { method, id, peer, wire } = exchange;
     const member = this.parts.memberOf(exchange);

@@ -24,15 +24,17 @@ export interface RetryOptions {
 
 /** When a member that keeps failing is no longer called. */
 export interface BreakerOptions {
-  /** Percentage of failed calls that opens the breaker. Defaults to 50. */
+  /** The breaker opens when more than this percentage of calls have failed: 1 to 99. Defaults to 50. */
   readonly errorThresholdPercentage?: number;
   /** Calls within the window before the breaker may open. Defaults to 5. */
   readonly volumeThreshold?: number;
-  /** Milliseconds that the window of counted calls is long. Defaults to 10,000. */
+  /** Milliseconds within which calls are counted: up to 10 minutes. Defaults to 10,000. */
   readonly windowMs?: number;
   /** Milliseconds after which one call may try again. Defaults to 30,000. */
   readonly resetMs?: number;
-  /** Whether an error counts as a failure. Defaults to time-outs and every error that isn't meant for clients. */
+  /**
+   * Whether an error counts as a failure. Time limits always do. Defaults to every error that isn't meant for clients.
+   */
   readonly on?: (error: unknown) => boolean;
 }
 

@@ -20,6 +20,8 @@ export type Policy = <R extends object>(run: MemberRun, next: Next<R>) => R | Pr
 interface Reporter {
   warn(details: object, message: string): void;
   debug?(details: object, message: string): void;
+  /** Whether clients may see an error, by the rules of the server. */
+  isExpected(error: unknown): boolean;
 }
 
 /** Server-wide defaults of policies. */
