@@ -278,6 +278,18 @@ const BREAKER: readonly (readonly [given: unknown, message: string])[] = [
   [[2, 'on', null], 'Shop.search (breaker): `options` must be an object. Pass { … }'],
 ];
 
+/** Values of `memoize`, of a tool that only reads, that a decorator can't have. */
+const MEMOIZE: readonly (readonly [given: unknown, message: string])[] = [
+  [
+    [0, -1, 1.5, 'soon', '30', '30 s', '31d', true, null, {}, { ttl: '' }],
+    "Shop.search: `memoize` must say how long results are kept, up to 30 days. Write `memoize: '30s'`, with ms, s, m, h or d, or a number of milliseconds",
+  ],
+  [{ ttl: '1m', vary: 'user' }, 'Shop.search (memoize): `vary` is "user", but must be a function'],
+  [{ ttl: '1m', max: 1 }, 'Shop.search (memoize): `max` is not an option ... '],
+  [{ ttl: '1m', maxEntries: 0 }, `Shop.search (memoize): \`maxEntries\` is 0, but ${RANGE} 100000`],
+  [{ ttl: '1m', maxBytes: 0.5 }, `Shop.search (memoize): \`maxBytes\` is 0.5, but ${RANGE} 1000000000`],
+];
+
 /** Arguments and options of decorators. */
 export const ARGUMENTS: Mistakes = {
   DECORUM_MISUSED_DECORATOR: [
@@ -410,6 +422,13 @@ export const ARGUMENTS: Mistakes = {
       ],
     ]),
     ...wrong('@Tool({ breaker: … })', (breaker) => on(tool({ breaker })), BREAKER),
+    ...wrong('@Tool({ memoize: … })', (memoize) => on(tool({ memoize, annotations: { readOnlyHint: true } })), MEMOIZE),
+    ...wrong('@Tool(…)', (given) => on(tool(given)), [
+      [
+        [{}, { annotations: { idempotentHint: true } }].map((each) => ({ memoize: '1m', ...each })),
+        'Shop.search: `memoize` answers calls without calling the tool, but nothing says that the tool only reads. Add `annotations: { readOnlyHint: true }`, or remove `memoize`',
+      ],
+    ]),
     ...wrong('@Prompt(…)', (given) => on(prompt(given)), [
       [{ tittle: '' }, 'Shop.search: `tittle` ... Write `title`'],
       [{ description: [] }, 'Shop.search ... must be a string'],

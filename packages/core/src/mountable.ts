@@ -69,7 +69,9 @@ export function mountableOf(
 }
 
 /** Publishes a change to the clients of a server, and to those of the servers that mount it. */
-export function announce({ events, outers }: Mountable, change: Change): void {
+export function announce({ registry, events, outers }: Mountable, change: Change): void {
+  if (change.kind === 'resource')
+    for (const uri of [change.uri, change.within ?? change.uri]) registry.match(uri)?.plan.forget?.(uri);
   events.publish(change);
   for (const outer of outers) outer.publish(change);
 }

@@ -158,6 +158,7 @@ export class MountedMembers {
       key,
       cache: isRestricted && plan.cache.scope === 'public' ? NO_CACHE : plan.cache,
       read: this.reader(plan),
+      forget: plan.forget && ((uri: string) => plan.forget?.(originalUri(uri, place) ?? uri)),
       ...(plan.extra && { maxResultChars: plan.maxResultChars }),
     };
     if (!('template' in plan)) return { ...plan, ...shared, entry: { ...plan.entry, uri: key, name } };

@@ -20,7 +20,7 @@ import {
   type Plan,
 } from './plan.js';
 import { policyOf } from './policies/policies.js';
-import type { Policy, PolicyDefaults } from './policies/policy.js';
+import type { PolicyDefaults } from './policies/policy.js';
 import { collect, readBody } from './bodies.js';
 import { isGenerator } from './generators.js';
 import { type ResourceEncoding, toReadResourceResult } from './results.js';
@@ -49,6 +49,8 @@ interface Readable {
   readonly cache: CacheHint;
   /** @throws {McpError} `unknown-resource` */
   read(uri: string, variables: Variables, caller: Caller): ReadResourceResult | Promise<ReadResourceResult>;
+  /** Forgets what is kept of a URI. Undefined if nothing is. */
+  readonly forget?: ((uri: string) => void) | undefined;
 }
 
 /** A resource with one fixed URI. */
@@ -94,7 +96,6 @@ export function compileResource(
     extra ? { ...result, contents: result.contents.map((each) => extra.contents(each)) } : result;
   const read: Readable['read'] = (asked, variables, caller) =>
     andThen(call(variables, caller), (value) => andThen(finish(value, asked, { where, mimeType, caller }), change));
-  const policy = policyOf({ where, record: member, defaults });
   const shared = {
     key: uri,
     where,
@@ -103,7 +104,7 @@ export function compileResource(
     ...(extra && options.maxResultChars === undefined && { maxResultChars: Number.POSITIVE_INFINITY }),
     cache,
     extra,
-    read: policy ? governed(read, policy) : read,
+    ...governed(read, member, defaults),
   };
   if (template === undefined) {
     if (input) {
@@ -124,10 +125,21 @@ export function compileResource(
   };
 }
 
-const governed =
-  (read: Readable['read'], policy: Policy): Readable['read'] =>
-  (uri, variables, caller) =>
-    policy({ args: { uri }, caller }, (inner) => read(uri, variables, inner));
+/** The reader with the policies of the member. */
+function governed(
+  read: Readable['read'],
+  member: ResourceMember,
+  defaults: PolicyDefaults,
+): Pick<Readable, 'read' | 'forget'> {
+  let forget: Readable['forget'];
+  const onUpdate = (callback: (uri: string) => void) => (forget = callback);
+  const policy = policyOf({ where: member.where, record: member, defaults, onUpdate });
+  if (policy === undefined) return { read };
+  return {
+    forget,
+    read: (uri, variables, caller) => policy({ args: { uri }, caller }, (inner) => read(uri, variables, inner)),
+  };
+}
 
 /** Converts the method's result to contents, after reading it if it is a body or stream. */
 function finish(

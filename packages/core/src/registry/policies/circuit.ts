@@ -20,7 +20,6 @@ export interface Trial {
 /**
  * The circuit breaker of a member. Opossum counts and decides. Calls don't run inside of it: its `fire` makes every call
  * asynchronous, counts calls that are cancelled, and lets no call through any more once a trial doesn't end.
- * @see https://nodeshift.dev/opossum/
  */
 export class Circuit {
   private readonly breaker: CircuitBreaker;

@@ -1,7 +1,132 @@
-import type { PolicyOptions } from '../../metadata/policy-options.js';
-import type { Policy, PolicyParts } from './policy.js';
+import { createHash } from 'node:crypto';
 
-/** The policy of a member's `memoize`; undefined if it has none. */
-export function memoizePolicy(_option: PolicyOptions['memoize'], _parts: PolicyParts): Policy | undefined {
-  return undefined;
+import {
+  invalidOption,
+  isObject,
+  isPromise,
+  type JsonObject,
+  type OptionTypes,
+  requireFinite,
+  requireOptions,
+} from '@decorum/schema/internal';
+
+import { mayKeep } from '../../metadata/class-defaults.js';
+import type { MemoizeOptions, PolicyOptions } from '../../metadata/policy-options.js';
+import { ownerOf } from '../../protocol/owner.js';
+import { type Caller, HAS_ASKED, WITHIN } from '../caller.js';
+import { KeptResults } from './kept-results.js';
+import type { MemberRun, Next, Policy, PolicyParts } from './policy.js';
+
+const OPTIONS: OptionTypes<MemoizeOptions> = {
+  ttl: true,
+  vary: 'function',
+  maxEntries: [1, 100_000],
+  maxBytes: [1, 1_000_000_000],
+};
+
+const NEEDS_HINT =
+  'answers calls without calling the tool, but nothing says that the tool only reads. Add `annotations: { readOnlyHint: true }`, or remove `memoize`';
+
+/** For how many calls in a row that end without a result another one waits, before it runs beside the next. */
+const MAX_FOLLOWED = 2;
+
+/**
+ * The policy of a member's `memoize`; undefined if it has none.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ */
+export function memoizePolicy(option: PolicyOptions['memoize'], parts: PolicyParts): Policy | undefined {
+  if (option === undefined || option === false) return undefined;
+  const { where, record } = parts;
+  const options = typeof option === 'object' && option !== null ? option : { ttl: option };
+  requireOptions(`${where} (memoize)`, options, OPTIONS);
+  const { vary, maxEntries = 1000, maxBytes = 16 * 1024 * 1024 } = options;
+  const ttlMs = millisecondsOf(options.ttl);
+  if (ttlMs === undefined) {
+    const problem = `must say how long results are kept, up to 30 days. Write \`memoize: '30s'\`, with ms, s, m, h or d, or a number of milliseconds`;
+    throw invalidOption(where, 'memoize', problem);
+  }
+  if (!mayKeep(record)) throw invalidOption(where, 'memoize', NEEDS_HINT);
+  const results = new KeptResults({ ttlMs, maxEntries, maxBytes });
+  parts.onUpdate?.((uri) => results.forget(uri));
+  return (run, next) => answer({ run, next, results, key: keyOf(run, variantOf(run.caller, vary, where)) }, 0);
+}
+
+const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+function millisecondsOf(ttl: unknown): number | undefined {
+  const [, count, unit] = (typeof ttl === 'string' && /^(\d{1,9})(ms|s|m|h|d)$/.exec(ttl)) || [];
+  const ms = unit === undefined ? ttl : Number(count) * UNITS[unit as keyof typeof UNITS];
+  return Number.isInteger(ms) && (ms as number) >= 1 && (ms as number) <= 30 * UNITS.d ? (ms as number) : undefined;
+}
+
+function variantOf(caller: Caller, vary: MemoizeOptions['vary'], where: string): string {
+  const variant: unknown = vary === undefined ? '' : vary(caller as never);
+  if (typeof variant === 'string') return variant;
+  throw new TypeError(`${where} (memoize): \`vary\` returned ${typeof variant}. Return a string.`);
+}
+
+/** The key of a result: equal for equal arguments in any order, callers and scopes. A hash, because arguments may be long. */
+function keyOf({ args, caller: { principal } }: MemberRun, variant: string): string {
+  const scopes = [...new Set(principal?.scopes)].sort();
+  const facts = [args, ownerOf(principal) ?? null, scopes, variant];
+  return createHash('sha256').update(JSON.stringify(facts, sorted)).digest('base64');
+}
+
+const sorted = (_name: string, value: unknown): unknown =>
+  isObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value;
+
+/** One call of a member whose results are kept. */
+interface Asked<R> {
+  readonly run: MemberRun;
+  readonly next: Next<R>;
+  readonly results: KeptResults;
+  readonly key: string;
+}
+
+/** Answers with a kept result, or with that of an equal call that runs, or else runs the call. */
+function answer<R extends object>(asked: Asked<R>, followed: number): R | Promise<R> {
+  const { results, key, run, next } = asked;
+  const kept = results.find(key);
+  if (kept !== undefined) return JSON.parse(kept) as R;
+  const flight = results.flight(key);
+  if (flight === undefined) return lead(asked);
+  // whoever waits for all others in turn would wait for ever
+  if (followed === MAX_FOLLOWED) return next(run.caller);
+  const { signal } = run.caller;
+  const follow = async (): Promise<R> => {
+    signal.throwIfAborted();
+    const json = await flight.follow(signal);
+    return json === undefined ? await answer(asked, followed + 1) : (JSON.parse(json) as R);
+  };
+  return follow();
+}
+
+/** Runs a call for all equal ones. */
+function lead<R extends object>({ results, key, run: { args, caller }, next }: Asked<R>): R | Promise<R> {
+  const uri = typeof args['uri'] === 'string' ? args['uri'] : undefined;
+  const flight = results.depart(key, uri, () => caller.signal);
+  const arrive = (result: R) => flight.end(caller.signal.aborted || caller[HAS_ASKED] ? undefined : jsonOf(result));
+  const fail = () => flight.end(undefined);
+  try {
+    // what the client answers is for this call only
+    const result = next(caller[WITHIN]({ asking: fail }));
+    if (isPromise(result)) result.then(arrive, fail);
+    else arrive(result);
+    return result;
+  } catch (error) {
+    fail();
+    throw error;
+  }
+}
+
+/** The JSON of a result that may be kept: undefined for one that tells of an error, or that can't be sent. */
+function jsonOf(result: object): string | undefined {
+  if ((result as JsonObject)['isError'] === true) return undefined;
+  try {
+    const json = JSON.stringify(result);
+    requireFinite(result, json);
+    return json;
+  } catch {
+    return undefined;
+  }
 }

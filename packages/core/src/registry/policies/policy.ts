@@ -37,6 +37,8 @@ export interface PolicyParts {
   readonly where: string;
   readonly record: MemberRecord;
   readonly defaults: PolicyDefaults;
+  /** Registers what to call when a resource has changed. Only for members that are resources. */
+  onUpdate?(callback: (uri: string) => void): void;
 }
 
 /** Combines policies, the first outermost. Undefined if there are none, so a member without any runs nothing for them. */

@@ -16,7 +16,6 @@ const NEEDS_HINT =
  * Milliseconds to wait before an attempt: a random part of a time that doubles, so that callers that failed together
  * don't come back together.
  * @param attempt the number of the attempt that failed, the first being 0
- * @see https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
  */
 export function pauseBefore(attempt: number, { baseMs = 200, maxMs = 10_000 }: RetryOptions, random = Math.random) {
   return random() * Math.min(maxMs, baseMs * 2 ** attempt);
