@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 
-import { Context, McpServer, Prompt, Resource, Tool, toolResult } from '@decorum/core';
-import type { Plugin } from '@decorum/core/plugin';
+import { Context, McpServer, type McpServerOptions, Prompt, Resource, Tool, toolResult } from '@decorum/core';
 import { IsInt, IsNumber, IsString, Min } from 'class-validator';
 
 import { Order } from './order.js';
@@ -73,16 +72,16 @@ class BenchTools {
 /**
  * Creates the server to measure.
  * @param moreTools number of additional tools shaped like `add`
- * @param plugins by default, none
+ * @param options options of the server, such as plugins; by default, none
  */
-export function createBenchServer(moreTools = 0, plugins: readonly Plugin[] = []): McpServer {
+export function createBenchServer(moreTools = 0, options: Partial<McpServerOptions> = {}): McpServer {
   const server = new McpServer({
     name: 'bench',
     version: '1.0.0',
     providers: [BenchTools],
-    plugins,
     // all tools on one page, so that listing them is a single response
     pageSize: moreTools + 100,
+    ...options,
   });
   for (let index = 1; index <= moreTools; index += 1) {
     server.addTool({ name: `add_${index}`, description: 'Adds two numbers', input: Addends }, add);

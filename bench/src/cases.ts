@@ -70,6 +70,10 @@ const overHttp: Omit<SliceCase, 'name'> = {
 const heavy: Omit<SliceCase, 'name'> = { ...overHttp, entrants: [LIMIT, ...erasOf('listen')], maxConnections: 8 };
 const FEW = ', 4 tools';
 
+const PLAIN = ', no option';
+/** Options of a server. Each is compared with none. */
+const OPTIONS = ['maxResultChars'] as const;
+
 const NONE = ', no plugin';
 /** Servers that differ only in their plugin. `telemetry` has no SDK. */
 const PLUGINS = ['none', 'observe', 'telemetry', 'metrics'] as const;
@@ -133,6 +137,18 @@ export const CASES: readonly Case[] = [
         name: `${cost}, ${plugin}`,
         cost: `${cost}, ${plugin}`,
         against: `${cost}${NONE}`,
+      })),
+    ),
+  },
+  {
+    ...overHttp,
+    name: 'options',
+    entrants: [...erasOf('listen', PLAIN), ...OPTIONS.flatMap((option) => erasOf(option, `, ${option}`))],
+    lines: OPTIONS.flatMap((option) =>
+      ERA_LINES.map(({ cost }) => ({
+        name: `${cost}, ${option}`,
+        cost: `${cost}, ${option}`,
+        against: `${cost}${PLAIN}`,
       })),
     ),
   },

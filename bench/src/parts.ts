@@ -93,9 +93,10 @@ export const PARTS = {
   listen: ({ moreTools }: PartOptions): Promise<Part> => listenWith(createBenchServer(moreTools)),
   'few tools': (): Promise<Part> => listenWith(createBenchServer()),
 
-  observe: (): Promise<Part> => listenWith(createBenchServer(0, [observer()])),
-  telemetry: (): Promise<Part> => listenWith(createBenchServer(0, [telemetry()])),
-  metrics: (): Promise<Part> => listenWith(createBenchServer(0, [metrics()])),
+  observe: (): Promise<Part> => listenWith(createBenchServer(0, { plugins: [observer()] })),
+  telemetry: (): Promise<Part> => listenWith(createBenchServer(0, { plugins: [telemetry()] })),
+  metrics: (): Promise<Part> => listenWith(createBenchServer(0, { plugins: [metrics()] })),
+  maxResultChars: (): Promise<Part> => listenWith(createBenchServer(0, { maxResultChars: 20_000 })),
 
   auth: (): Promise<Part> => protectedBy('RS256'),
   'auth, RS256': (): Promise<Part> => protectedBy('RS256', 0),

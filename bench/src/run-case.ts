@@ -48,7 +48,7 @@ export async function runCase(one: Case, connections: number): Promise<Samples> 
 }
 
 /** The parts that serve MCP over HTTP, besides those with `auth`. */
-const SERVERS = ['listen', 'few tools', 'fastify', 'node', 'observe', 'telemetry', 'metrics'];
+const SERVERS = ['listen', 'few tools', 'fastify', 'node', 'observe', 'telemetry', 'metrics', 'maxResultChars'];
 
 /** A measured process with pipes. */
 export interface ArenaWithPipes extends Measured {

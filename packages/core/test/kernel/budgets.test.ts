@@ -12,6 +12,8 @@ import {
   McpServer,
   type McpServerOptions,
   mount,
+  needInput,
+  NoInput,
   Prompt,
   Resource,
   sanitize,
@@ -58,7 +60,7 @@ class Reports {
   @Tool({ description: 'Reads', maxResultChars: 100 }) read(_query: Query) {
     return LINES;
   }
-  @Tool({ description: 'Lists', output: { type: 'object' }, maxResultChars: 100 }) list(_query: Query) {
+  @Tool({ output: { type: 'object' }, maxResultChars: 100, annotations: { readOnlyHint: true } }) list(_query: Query) {
     return { lines: LINES };
   }
   @Resource('reports://all', { maxResultChars: 100 }) all() {
@@ -161,12 +163,19 @@ describe('what is no text', () => {
 
 describe('structured content', () => {
   const refused =
-    'The result has 1,612 characters, and 100 are allowed. Ask for less, or for another part: use "cursor", "page_size".';
+    'The call succeeded, but its result has 1,612 characters, and 100 are allowed. Ask for less, or for another part: use "cursor", "page_size".';
 
   it.each(revisions)('is refused if it is too long, in %s', async (revision) => {
     const client = await connect(reporting({ providers: [Reports] }).server, { revision });
     expect(await client.callTool('list')).toMatchObject({ content: [text(refused)], isError: true });
     expect(await client.callTool('list')).not.toHaveProperty('structuredContent');
+  });
+
+  it('may come from a call that must not be repeated, which the refusal says unless the tool only reads', async () => {
+    const [refusal] = textsOf(await limited(toolResult({ structuredContent: { LINES } })));
+    expect(refusal).toBe(
+      "The call succeeded, but its result has 1,612 characters, and 100 are allowed. Don't repeat it if it changes something. Ask for less, or for a part of it.",
+    );
   });
 
   it('stays with the text of the same JSON, which does not count twice', async () => {
@@ -333,6 +342,25 @@ describe('ctx.budget', () => {
     seen.length = 0;
     await (await serveTool(handler)).call();
     expect(seen).toEqual([Infinity, true, Infinity, true, true, Infinity]);
+  });
+});
+
+describe('ctx.budget of a handler that runs again', () => {
+  it('is whole in each run, and is that of the server that mounts it', async () => {
+    const seen: unknown[] = [];
+    class Asking {
+      @Tool() async ask(_input: NoInput, ctx: Context) {
+        seen.push(ctx.budget.take('x'.repeat(60)), ctx.budget.maxChars);
+        return ctx.answers === undefined ? needInput({ roots: { method: 'roots/list' } }) : 'done';
+      }
+    }
+    const interceptors: McpServerOptions['interceptors'] = [async (_call, next) => await next()];
+    const inner = reporting({ providers: [Asking], interceptors, maxResultChars: 300 }).server;
+    const client = await connect(reporting({ providers: [mount(inner)], maxResultChars: 100 }).server, {
+      onRoots: () => [],
+    });
+    expect(await client.callTool('ask')).toMatchObject({ content: [text('done')] });
+    expect(seen).toEqual([true, 100, true, 100]);
   });
 });
 

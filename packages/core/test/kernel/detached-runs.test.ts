@@ -8,6 +8,7 @@ import {
   type McpServerOptions,
   NoInput,
   type Principal,
+  ToolError,
 } from '@decorum/core';
 import type { Effect, ExtensionHost, Run, RunHost, ToolCall } from '@decorum/core/plugin';
 import { connect } from '@decorum/testing';
@@ -62,6 +63,28 @@ describe('a handler that runs apart from its request', () => {
         said('A handler apart from its request can\'t send "ping".'),
       );
     }
+  });
+
+  it('returns no more than the maximum of its tool, and knows it', async () => {
+    const seen: number[] = [];
+    const { run } = await hosted(
+      (ctx, { fails }) => {
+        seen.push(ctx.budget.maxChars);
+        if (fails === true) throw new ToolError('a word '.repeat(100));
+        return 'a word '.repeat(100);
+      },
+      { maxResultChars: 20 },
+    );
+    const cut = (await run().result).content;
+    expect(cut).toEqual(
+      said('a word a word a word', '… 680 of 700 characters are missing. Ask for less, or for a part of it.'),
+    );
+    const failed = await run({}, { args: { fails: true } }).result;
+    expect(failed).toEqual({
+      content: said('a word a word a word', '… 680 of 700 characters are missing.'),
+      isError: true,
+    });
+    expect(seen).toEqual([20, 20]);
   });
 
   it('fails as a call does', async () => {

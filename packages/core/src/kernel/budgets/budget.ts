@@ -11,11 +11,11 @@ export interface Budget<R extends CallResult> {
   limit(result: R): R;
 }
 
-/** The maximum of a member, or else of its server; undefined if there is none. */
-export function maximumOf(
-  { maxResultChars: own }: { readonly maxResultChars?: number | undefined },
-  { maxResultChars: shared }: { readonly maxResultChars?: number | undefined },
-): number | undefined {
-  const max = own ?? shared;
-  return max === Number.POSITIVE_INFINITY ? undefined : max;
+/** A budget; undefined if everything fits. */
+export function budgetOf<R extends CallResult>(
+  maxChars: number | undefined,
+  limit: (result: R, maxChars: number) => R,
+): Budget<R> | undefined {
+  if (maxChars === undefined || maxChars === Number.POSITIVE_INFINITY) return undefined;
+  return { maxChars, limit: (result) => limit(result, maxChars) };
 }

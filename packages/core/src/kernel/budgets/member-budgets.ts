@@ -8,38 +8,31 @@ import type {
   PromptMessage,
   ReadResourceResult,
   ResourceContents,
+  Tool,
 } from '../../protocol/model.js';
 import { text } from '../../protocol/content.js';
 import type { PromptPlan } from '../../registry/prompt-plan.js';
 import type { ResourcePlan, TemplatePlan } from '../../registry/resource-plan.js';
 import { errorResult } from '../../registry/results.js';
 import type { ToolPlan } from '../../registry/tool-plan.js';
-import { type Budget, maximumOf } from './budget.js';
+import { type Budget, budgetOf } from './budget.js';
 import { limitBlocks } from './limit-blocks.js';
 import { adviceFor, counted, inEnglish } from './losses.js';
-
-/** What a server has for all its members. */
-interface Shared {
-  readonly maxResultChars?: number | undefined;
-}
 
 const ASK_FOR_LESS = 'Ask for less, or for a part of it.';
 const NO_PARTS = 'Ask for a part of it, if the server offers one.';
 
-/** The budget of a tool; undefined if it has none. */
-export function toolBudget(plan: ToolPlan, shared: Shared): Budget<CallToolResult> | undefined {
-  const maxChars = maximumOf(plan, shared);
-  if (maxChars === undefined) return undefined;
-  return { maxChars, limit: (result) => limitTool(result, maxChars, plan) };
-}
+/** The budget of a tool with this maximum; undefined if it has none. */
+export const toolBudget = (plan: ToolPlan, max: number | undefined): Budget<CallToolResult> | undefined =>
+  budgetOf(max, (result, maxChars) => limitTool(result, maxChars, plan));
 
 function limitTool(result: CallToolResult, max: number, { entry }: ToolPlan): CallToolResult {
   const { structuredContent, isError, ...others } = result;
   const advice = () => adviceFor(Object.keys(entry.inputSchema['properties'] ?? {}), ASK_FOR_LESS);
   const json = structuredContent === undefined ? '' : (JSON.stringify(structuredContent) ?? '');
   if (json.length > max && isError !== true) {
-    const size = `The result has ${counted(json.length, 'character')}, and ${inEnglish(max)} are allowed.`;
-    const refusal = errorResult(`${size} ${advice()}`);
+    const size = `its result has ${counted(json.length, 'character')}, and ${inEnglish(max)} are allowed.`;
+    const refusal = errorResult(`The call succeeded, but ${size}${warningOf(entry)} ${advice()}`);
     return Object.assign({ ...others, ...refusal }, { [FAILURE_CAUSE]: 'limit' });
   }
   const limited = limitBlocks(result.content, max);
@@ -53,12 +46,13 @@ function limitTool(result: CallToolResult, max: number, { entry }: ToolPlan): Ca
   } as CallToolResult;
 }
 
-/** The budget of a prompt; undefined if it has none. */
-export function promptBudget(plan: PromptPlan, shared: Shared): Budget<GetPromptResult> | undefined {
-  const maxChars = maximumOf(plan, shared);
-  if (maxChars === undefined) return undefined;
-  return { maxChars, limit: (result) => limitPrompt(result, maxChars, plan) };
-}
+/** A model takes an error for a call without effect, and repeats it. */
+const warningOf = ({ annotations: { readOnlyHint, idempotentHint } = {} }: Tool): string =>
+  readOnlyHint === true || idempotentHint === true ? '' : " Don't repeat it if it changes something.";
+
+/** The budget of a prompt with this maximum; undefined if it has none. */
+export const promptBudget = (plan: PromptPlan, max: number | undefined): Budget<GetPromptResult> | undefined =>
+  budgetOf(max, (result, maxChars) => limitPrompt(result, maxChars, plan));
 
 function limitPrompt(result: GetPromptResult, max: number, { variables }: PromptPlan): GetPromptResult {
   const limited = limitBlocks(
@@ -74,15 +68,13 @@ function limitPrompt(result: GetPromptResult, max: number, { variables }: Prompt
   return { ...result, messages: [...messages, { role: 'user', content: text(sentence) }] };
 }
 
-/** The budget of a resource or template; undefined if it has none. */
+/** The budget of a resource or template with this maximum; undefined if it has none. */
 export function resourceBudget(
   plan: ResourcePlan | TemplatePlan,
-  shared: Shared,
+  max: number | undefined,
 ): Budget<ReadResourceResult> | undefined {
-  const maxChars = maximumOf(plan, shared);
-  if (maxChars === undefined) return undefined;
   const advice = () => adviceFor('template' in plan ? plan.variables : [], NO_PARTS);
-  return { maxChars, limit: (result) => limitResource(result, maxChars, advice) };
+  return budgetOf(max, (result, maxChars) => limitResource(result, maxChars, advice));
 }
 
 /**

@@ -138,7 +138,7 @@ export function runDetached(plan: ToolPlan, detached: Detached, parts: RunParts)
     // whoever runs it has not cancelled it, and has to know that it must not run again
     exchange.onCancel((reason) => reject(exchange.cancelled === 'revoked' ? CANCELLATION_ERRORS.revoked : reason));
   });
-  const budget = toolBudget(plan, parts);
+  const budget = toolBudget(plan, plan.maxResultChars ?? parts.maxResultChars);
   const outcome = members.run(exchange, {
     kind: 'tool',
     name: plan.key,

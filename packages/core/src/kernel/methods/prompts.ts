@@ -28,7 +28,7 @@ export function promptMethods({ registry, reporter, members, results, ...parts }
       args: params['arguments'],
       access: plan.access,
       deny: () => ({ kind: 'failed', error: unknownPrompt(params['name'] as string) }),
-      budget: promptBudget(plan, parts),
+      budget: promptBudget(plan, plan.maxResultChars ?? parts.maxResultChars),
       run: plan.run,
     });
     return results.writeOutcome(revision, outcome, (result) => results.write(revision, revision.promptResult(result)));

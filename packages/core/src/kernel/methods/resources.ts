@@ -62,7 +62,7 @@ function readMethods({ registry, reporter, members, results, ...parts }: MethodP
       args: variables,
       access: plan.access,
       deny: () => unknownResource(uri),
-      budget: resourceBudget(plan, parts),
+      budget: resourceBudget(plan, plan.maxResultChars ?? parts.maxResultChars),
       run: (_args, ctx) => plan.read(uri, variables, ctx),
     });
     // a result that depends on answers is specific to this request: the URI alone cannot reproduce it

@@ -17,7 +17,7 @@ import { pageOf, type Select } from './page-of.js';
 import { toolPages } from './tool-pages.js';
 
 /** Writes the outcomes of tools. */
-function writerOf({ results, reporter, ...shared }: Pick<MethodParts, 'results' | 'reporter' | 'maxResultChars'>) {
+function writerOf({ results, reporter, maxResultChars }: Pick<MethodParts, 'results' | 'reporter' | 'maxResultChars'>) {
   const encode = (result: CallToolResult, { revision }: Exchange, plan: ToolPlan): string => {
     // some revisions send it only as text
     const { structuredContent } = result;
@@ -27,7 +27,7 @@ function writerOf({ results, reporter, ...shared }: Pick<MethodParts, 'results' 
 
   const failed = (error: unknown, exchange: Exchange, plan: ToolPlan): CallToolResult => {
     const result = shown(error, exchange, reporter);
-    return toolBudget(plan, shared)?.limit(result) ?? result;
+    return toolBudget(plan, plan.maxResultChars ?? maxResultChars)?.limit(result) ?? result;
   };
 
   return (outcome: Outcome<CallToolResult>, exchange: Exchange, plan: ToolPlan): string => {
@@ -45,7 +45,7 @@ function writerOf({ results, reporter, ...shared }: Pick<MethodParts, 'results' 
 
 /** `tools/list` and `tools/call`. */
 export function toolMethods(parts: MethodParts): Record<string, Method> {
-  const { registry, reporter, members, results, runs, extended } = parts;
+  const { registry, reporter, members, results, runs, extended, maxResultChars } = parts;
   const write = writerOf(parts);
   const live = { registry, reporter };
 
@@ -54,6 +54,7 @@ export function toolMethods(parts: MethodParts): Record<string, Method> {
     const plan = found ?? registry.tools.find(name as string);
     if (plan === undefined) return callLive(exchange);
     if (plan.extras !== undefined && !isStarted) return start(exchange, plan);
+    const max = plan.maxResultChars ?? maxResultChars;
     const outcome = members.run(exchange, {
       kind: 'tool',
       name: plan.key,
@@ -61,7 +62,7 @@ export function toolMethods(parts: MethodParts): Record<string, Method> {
       access: plan.access,
       deny: () => ({ kind: 'failed', error: unknownTool(name as string) }),
       mirrored: plan.mirrored,
-      budget: toolBudget(plan, parts),
+      budget: max === undefined ? undefined : toolBudget(plan, max),
       run: plan.run,
     });
     return outcome instanceof Promise
