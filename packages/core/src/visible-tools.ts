@@ -38,15 +38,15 @@ export async function visibleTools(server: MountableServer, ctx: Context): Promi
   };
 }
 
-/** Whether a server has a tool of this name, whoever may see it. */
+/** Whether a server has a tool with this name or alias, whoever may see it. */
 export const hasTool = ({ [MOUNTABLE]: { registry } }: MountableServer, name: string): boolean =>
-  registry.tools.has(name);
+  registry.tools.find(name) !== undefined;
 
 /** Warns of names of tools in an option that look like slips of the pen. Tools may come later, so nothing else is wrong. */
 export function warnOfUnknownTools(server: MountableServer, option: string, names: readonly string[]): void {
   const { registry, reporter } = server[MOUNTABLE];
   for (const name of names) {
-    const meant = registry.tools.has(name) ? undefined : nearest(name, [...registry.tools.keys()]);
+    const meant = registry.tools.find(name) ? undefined : nearest(name, [...registry.tools.keys()]);
     if (meant === undefined) continue;
     reporter.warn({}, `\`${option}\` has "${name}", which is no tool so far. If you mean "${meant}", correct it.`);
   }

@@ -77,7 +77,7 @@ export function searchTools(settings: SearchSettings, names: ToolNames): MemberS
       ): Promise<CallToolResult> => {
         const visible = await visibleTools(server, ctx);
         const index = await indexes.of(visible.tools);
-        return foundTools(index.ranked(query), { visible, limit, names });
+        return foundTools(index.ranked(query), { visible, limit, names, ctx });
       };
       const call = (): never => {
         // calls of other tools never reach this one
