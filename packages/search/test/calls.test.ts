@@ -59,10 +59,12 @@ describe.each(revisions)('a call through call_tool, in %s', (revision) => {
   });
 
   it('tells the model of arguments in the wrong place, and does not call without them', async () => {
-    const client = await clientOf(shop(), { revision });
-    const result = await client.callTool('call_tool', { name: 'track_parcel', parcel: '9' });
-    expect(result.isError).toBe(true);
-    expect(textOf(result)).toContain('- parcel:');
+    const server = shop();
+    const input = { type: 'object', properties: { only: { type: 'string' } } } as const;
+    server.addTool({ name: 'cancel_all', input }, () => 'Cancelled all.');
+    const client = await clientOf(server, { revision });
+    const result = await client.callTool('call_tool', { name: 'cancel_all', only: 'lost' });
+    expect([result.isError, textOf(result)]).toEqual([true, expect.stringContaining('- only:')]);
   });
 
   it('is seen by interceptors, rate limits and plugins as a call of the target', async () => {
