@@ -166,5 +166,6 @@ describe('a maximum of 100 characters', () => {
     const client = keep(await connect(keep(server)));
     const result = await client.callTool('call_tool', { name: 'later', arguments: {} });
     expect(result).toMatchObject({ content: [text(CUT), text(MISSING)] });
+    expect(await client.callTool('search_tools', { query: 'later' })).not.toHaveProperty('isError');
   });
 });

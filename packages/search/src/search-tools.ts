@@ -8,7 +8,8 @@ import { MAX_LIMIT, type SearchSettings } from './search-options.js';
 import { CALL_TOOL, SEARCH_TOOLS, type ToolNames } from './tool-names.js';
 
 /** The option of both tools. Records have no such field, because only our own packages set it. */
-const FINDS: object = { [FINDER]: true };
+// half of a schema is of no use, and what it finds is few
+const FINDS: object = { [FINDER]: true, maxResultChars: false };
 
 /** The most characters of a query. */
 const MAX_QUERY = 500;
