@@ -127,7 +127,8 @@ function membersOf(server: MountableServer, outer: MountableServer, place: Retur
       serves: (uri) => inner.registry.match(uri) !== undefined,
       report: ({ message }) => own.reporter.warn({}, message),
     },
-    guarded: (member) => inner.registry.tags.guarded(member),
+    guarded: (member) => inner.registry.guarded(member),
+    guardedAt: (uri, guards) => inner.registry.guardedAt(uri, guards),
     hasResources: () => inner.registry.resources.size + inner.registry.templates.size + inner.registry.live.length > 0,
     serves: (uri) => servesLink(inner.registry, uri),
   });

@@ -43,6 +43,7 @@ export type { Offered } from './registry/plan.js';
 export { originalUri, placedUri, type UriPlace } from './registry/placed-uri.js';
 export type { QuestionOutcome } from './kernel/observed-questions.js';
 export type { ObservedQuestion, ObservedRequest } from './protocol/observed.js';
+export type { PluginCaller, PluginMember } from './protocol/plugin-access.js';
 export { requireRoutePath, type Route, type RouteAnswer, type RouteRequest } from './transports/route.js';
 
 /**

@@ -1,5 +1,6 @@
-import { invalidOption, isPromise, type OptionTypes, requireOptions } from '@decorum/schema/internal';
+import { andThen, invalidOption, isPromise, type OptionTypes, requireOptions } from '@decorum/schema/internal';
 
+import { answerOf } from './kernel/admission.js';
 import type { Extension } from './kernel/extensions/extension.js';
 import type { Interceptor } from './kernel/interceptors.js';
 import type { RequestOutcome } from './kernel/observed.js';
@@ -9,7 +10,9 @@ import { TOOL_CATALOG, type ToolCatalog } from './kernel/tool-catalog.js';
 import { startupError } from './protocol/errors.js';
 import type { ObservedQuestion, ObservedRequest } from './protocol/observed.js';
 import type { QuestionOutcome } from './kernel/observed-questions.js';
+import { reportingOnce } from './kernel/observers.js';
 import type { ProviderSource } from './providers.js';
+import type { Gate, PluginCaller, PluginMember } from './protocol/plugin-access.js';
 import { checkRoutes, type Route } from './transports/route.js';
 
 /**
@@ -27,6 +30,14 @@ export interface PluginDefinition<Server = never> {
   readonly interceptors?: readonly Interceptor[];
   /** More extensions, after the server's own. */
   readonly extensions?: readonly Extension[];
+  /**
+   * Decides who may see and use a member, besides its own `access`: in lists, calls, completions and subscriptions. Only
+   * `true` grants access. Asked at most once per member and request, and in each request again. If it throws or rejects,
+   * the member stays hidden, and the error is reported once.
+   * @param member the member, as this server declares it
+   * @param caller who asks: all but the principal, the transport and the session id is what the client says
+   */
+  access?(member: PluginMember, caller: PluginCaller): boolean | Promise<boolean>;
   /**
    * Wraps every request and notification that the server handles. Handlers run inside it, so they see values that it
    * sets in an `AsyncLocalStorage`. It can't change the response. If it throws, the error is reported once, and the
@@ -69,6 +80,7 @@ const KEYS: OptionTypes<PluginDefinition> = {
   providers: 'array',
   interceptors: 'array',
   extensions: 'array',
+  access: 'function',
   observe: 'function',
   ended: 'function',
   ask: 'function',
@@ -157,6 +169,27 @@ export function observingOf(plugins: readonly PluginDefinition[]): Observing | u
 /** What decides which tools a server lists: one of its plugins, or undefined. */
 export const catalogOf = (plugins: readonly PluginDefinition[]): ToolCatalog | undefined =>
   plugins.map((plugin) => (plugin as { readonly [TOOL_CATALOG]?: ToolCatalog })[TOOL_CATALOG]).find((each) => each);
+
+/** The condition that plugins set for each member; undefined without such plugins. */
+export function gateOf(plugins: readonly PluginDefinition[], report: (error: unknown) => void): Gate | undefined {
+  const deciding = plugins.filter((plugin) => plugin.access !== undefined);
+  if (deciding.length === 0) return undefined;
+  const failed = reportingOnce(report, 'What it does not decide about stays hidden.');
+  return (member) => (principal, transport, asked) => {
+    const { client, revision, sessionId, meta } = asked;
+    const caller: PluginCaller = { principal, transport, client, revision, sessionId, meta };
+    const admits = (plugin: PluginDefinition) =>
+      answerOf(
+        () => plugin.access?.(member, caller) ?? false,
+        { principal, transport, caller: asked },
+        (error) => failed({ plugin: plugin.name, name: 'access', call: undefined }, error),
+      );
+    return deciding.reduce<boolean | Promise<boolean>>(
+      (met, plugin) => andThen(met, (is) => is && admits(plugin)),
+      true,
+    );
+  };
+}
 
 interface Extensible {
   readonly plugins?: readonly PluginDefinition[];

@@ -20,7 +20,8 @@ export function isAdmitted(access: Access, exchange: Exchange, reporter: ErrorRe
     return parts.reduce<boolean | Promise<boolean>>((met, part) => andThen(met, (is) => is && isMet(part)), true);
   }
   const answers = answered.get(exchange) ?? new Map<Access, boolean | Promise<boolean>>();
-  const answer = answers.get(access) ?? ask(access, readerOf(exchange), (error) => reporter.report(error, exchange));
+  const answer =
+    answers.get(access) ?? answerOf(access, readerOf(exchange), (error) => reporter.report(error, exchange));
   answered.set(exchange, answers.set(access, answer));
   return answer;
 }
@@ -49,13 +50,17 @@ export function meetsAll(
 ): boolean | Promise<boolean> {
   const [first, ...rest] = conditions;
   if (first === undefined) return true;
-  const isMet = typeof first === 'function' ? ask(first, reader, report) : denialOf(reader, [first]) === undefined;
+  const isMet = typeof first === 'function' ? answerOf(first, reader, report) : denialOf(reader, [first]) === undefined;
   return andThen(isMet, (met) => met && meetsAll(rest, reader, report));
 }
 
-function ask(
+/**
+ * The answer of an access function. Never throws or rejects.
+ * @param report told of an error, which denies access
+ */
+export function answerOf(
   access: Access,
-  { principal, transport, caller }: Reader,
+  { principal, transport, caller }: Pick<Reader, 'principal' | 'transport' | 'caller'>,
   report: (error: unknown) => void,
 ): boolean | Promise<boolean> {
   const deny = (error: unknown) => {

@@ -45,7 +45,7 @@ async function search(
   for (const source of registry.live) {
     try {
       const plan = await source.find(kind, key, new Context(exchange));
-      if (plan) return registry.tags.guarded(plan);
+      if (plan) return registry.guarded(plan);
     } catch (error) {
       reporter.report(error, exchange);
     }
@@ -92,7 +92,7 @@ export async function withLive<T>(
   const seen = new Set<string>();
   const own = added.flat().filter(({ key }) => !isTaken(registry, kind, key) && seen.size < seen.add(key).size);
   const visible = await new Listing<Listed<unknown>>(
-    own.map((plan) => registry.tags.guarded(plan)),
+    own.map((plan) => registry.guarded(plan)),
     registry.onlyUsable,
   ).visible(admission(exchange, reporter));
   return [...known, ...(visible as readonly Listed<T>[])];

@@ -10,8 +10,8 @@ export interface MountedLiveParts {
   readonly transforms: Transforms | undefined;
   /** A member, as the server that mounts serves it. */
   mounted(plan: AnyPlan): AnyPlan;
-  /** The conditions of a member, with those of the mount. */
-  guarded(guards: ReturnType<LiveMembers['guards']>): ReturnType<LiveMembers['guards']>;
+  /** The conditions of the resource with a URI of the mounted server, with those of the mount. */
+  guarded(uri: string, guards: ReturnType<LiveMembers['guards']>): ReturnType<LiveMembers['guards']>;
   /** Whether a provider of the mounted server has a name, URI or template. */
   isTaken(kind: LiveKind, key: string): boolean;
   /** Whether a provider of the mounted server serves a URI. */
@@ -40,7 +40,8 @@ export class MountedLive implements LiveMembers {
   }
 
   guards(uri: string): ReturnType<LiveMembers['guards']> {
-    return this.parts.guarded(this.source.guards(originalUri(uri, this.parts.place) ?? uri));
+    const own = originalUri(uri, this.parts.place) ?? uri;
+    return this.parts.guarded(own, this.source.guards(own));
   }
 
   readonly list = async (kind: LiveKind, context: object): Promise<readonly AnyPlan[]> => {

@@ -10,7 +10,6 @@ import type { Completable } from './completion-plan.js';
 import { everyAccess } from './every-access.js';
 import type { LiveMembers } from './live-members.js';
 import { MountedLive, type MountedLiveParts } from './mounted-live.js';
-import type { Listed } from './page.js';
 import type { Caller } from './caller.js';
 import type { InnerCall, InnerCalls } from './inner-call.js';
 import { type Plan, requireName } from './plan.js';
@@ -42,8 +41,10 @@ export interface MountPlace extends UriPlace {
   extrasOf(tool: Tool, options: JsonObject): ToolExtras | undefined;
   /** What live sources of the mounted server need. */
   readonly live: Pick<MountedLiveParts, 'transforms' | 'isTaken' | 'serves' | 'report'>;
-  /** A member with the tags that the mounted server hides as a condition. */
-  guarded<M extends Pick<Listed<unknown>, 'access' | 'tags'>>(member: M): M;
+  /** A member with the conditions that the mounted server's tags and plugins set. */
+  guarded<P extends AnyPlan>(member: P): P;
+  /** The same for a resource of which only the URI is known. */
+  guardedAt<G extends ReturnType<LiveMembers['guards']>>(uri: string, guards: G): G;
   /** Whether the mounted server serves any resource. */
   hasResources(): boolean;
   /** Whether the mounted server serves a URI. */
@@ -94,12 +95,12 @@ export class MountedMembers {
   }
 
   private live(source: LiveMembers): LiveMembers {
-    const { guarded, live } = this.place;
+    const { guarded, guardedAt, live } = this.place;
     return new MountedLive(source, {
       ...live,
       place: this.place,
       mounted: (plan) => this.liveMember(guarded(plan)),
-      guarded: (guards) => ({ ...guards, ...this.guards(guarded(guards)) }),
+      guarded: (uri, guards) => ({ ...guards, ...this.guards(guardedAt(uri, guards)) }),
     });
   }
 

@@ -9,6 +9,8 @@ import { type Condition, conditionsOf, type Guards, isHidden } from './listing.j
 import { type Added, type ListName, put } from './added.js';
 import { listsOf } from './lists.js';
 import { type HiddenChanges, listChanges, listsWith } from './list-changes.js';
+import type { Gate } from '../protocol/plugin-access.js';
+import { type Gated, gatedAt, gatedPlan } from './gate.js';
 import type { LiveMembers } from './live-members.js';
 import { NamedPlans } from './named-plans.js';
 import { type Member, memberOf, type Offered, type Plan, type Provider, tolerating } from './plan.js';
@@ -20,8 +22,8 @@ import {
   compileResource,
   type ResourceDefaults,
   type ResourcePlan,
+  type ResourceMatch,
   type TemplatePlan,
-  type Variables,
 } from './resource-plan.js';
 import { shapeOf } from './template-shape.js';
 import { Tags } from './tags.js';
@@ -29,7 +31,7 @@ import type { AnyPlan } from './transformed.js';
 import { Transforms } from './transforms.js';
 import { compileTool, type ToolDefaults, type ToolPlan } from './tool-plan.js';
 
-export type { HiddenChanges, ListName };
+export type { HiddenChanges, ListName, ResourceMatch };
 
 /** Whether lists contain all members that a caller may know of, or only those that the caller has the scopes for. */
 export type ListingMode = 'all' | 'usable';
@@ -38,13 +40,8 @@ export type ListingMode = 'all' | 'usable';
 interface Defaults extends Omit<ToolDefaults, 'extended'> {
   readonly listing?: ListingMode;
   readonly hiddenTags?: readonly string[];
+  readonly gate?: Gate | undefined;
   readonly extended?: NonNullable<ToolDefaults['extended']> & ResourceDefaults & { readonly options: AddedOptions };
-}
-
-/** The plan that serves a URI. */
-export interface ResourceMatch {
-  readonly plan: ResourcePlan | TemplatePlan;
-  readonly variables: Variables;
 }
 
 /** The plans of one server, by name or URI. */
@@ -190,7 +187,8 @@ export class Registry {
   conditionsOf(uri: string): readonly Condition[] {
     const isLive = this.live.length > 0 && this.match(uri) === undefined;
     const guards = isLive ? this.live.find((each) => each.owns(uri))?.guards(uri) : this.guardOf(uri);
-    return guards === undefined ? [] : conditionsOf(this.tags.guarded(guards), this.onlyUsable);
+    if (guards === undefined) return [];
+    return conditionsOf(isLive ? this.guardedAt(uri, guards) : guards, this.onlyUsable);
   }
 
   /** Whether lists have only what the caller has the scopes for. */
@@ -240,10 +238,20 @@ export class Registry {
     });
   }
 
+  /** A member with the conditions that its tags and plugins set. */
+  guarded<P extends AnyPlan>(plan: P): P {
+    return gatedPlan(this.tags.guarded(plan), this.defaults.gate);
+  }
+
+  /** The conditions for a resource of which only the URI is known, with those that its tags and plugins set. */
+  guardedAt<G extends Gated>(uri: string, guards: G): G {
+    return gatedAt(uri, this.tags.guarded(guards), this.defaults.gate);
+  }
+
   /** A compiled member as it is served; undefined if the provider's transform hides it. */
   private servedOf<P extends AnyPlan>(compiled: P, { transforms }: Added): P | undefined {
     const plan = transforms.apply(compiled);
-    return plan && this.tags.guarded(plan);
+    return plan && this.guarded(plan);
   }
 
   private putTool(compiled: ToolPlan, added: Added): void {
@@ -283,9 +291,9 @@ export class Registry {
     // tags may be used only since they were added
     const changes = added.map(({ list, plan }) => ({ list, plan: this.tags.guarded(plan) }));
     this.relist();
-    const plans: readonly Plan<unknown>[] = this.all;
-    this.scoped = plans.find(({ need }) => need?.isPublic === false);
-    this.hasPublic = plans.some(({ need }) => need?.isPublic);
+    const { all } = this;
+    this.scoped = all.find(({ need }) => need?.isPublic === false);
+    this.hasPublic = all.some(({ need }) => need?.isPublic);
     this.changed(...listChanges(changes, entire, this.onlyUsable));
   }
 }

@@ -66,6 +66,12 @@ export interface TemplatePlan extends Plan<ResourceTemplate>, Readable, Completa
   readonly list: ((caller: Caller, report: Report) => Promise<readonly Resource[]>) | undefined;
 }
 
+/** The plan that serves a URI. */
+export interface ResourceMatch {
+  readonly plan: ResourcePlan | TemplatePlan;
+  readonly variables: Variables;
+}
+
 /** No caching. */
 export const NO_CACHE: CacheHint = { ttlMs: 0, scope: 'private' };
 
