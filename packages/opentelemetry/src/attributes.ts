@@ -30,13 +30,14 @@ export interface Named {
   readonly method: string;
   readonly tool?: string | undefined;
   readonly prompt?: string | undefined;
+  readonly alias?: string | undefined;
 }
 
 /** The method and member of a request, if the server has registered them. */
-export function namesOf({ method, known, target }: ObservedRequest): Named {
+export function namesOf({ method, known, target, alias }: ObservedRequest): Named {
   if (!known) return { method: VALUE.other };
-  if (method === TOOL_METHOD) return { method, tool: target };
-  return method === PROMPT_METHOD ? { method, prompt: target } : { method };
+  if (method === TOOL_METHOD) return { method, tool: target, alias };
+  return method === PROMPT_METHOD ? { method, prompt: target, alias } : { method };
 }
 
 /** The name of a span. */
@@ -65,6 +66,7 @@ export function commonAttributes(named: Named, origin: Origin): Attributes {
   if (named.method === TOOL_METHOD) attributes[ATTRIBUTE.operation] = VALUE.executeTool;
   if (named.tool !== undefined) attributes[ATTRIBUTE.tool] = named.tool;
   if (named.prompt !== undefined) attributes[ATTRIBUTE.prompt] = named.prompt;
+  if (named.alias !== undefined) attributes[ATTRIBUTE.alias] = named.alias;
   return attributes;
 }
 

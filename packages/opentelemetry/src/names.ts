@@ -27,6 +27,8 @@ export const ATTRIBUTE = {
   protocolVersion: 'network.protocol.version',
   /** Our own: the conventions have no attribute for a call that asks the client and will be repeated. */
   outcome: 'decorum.outcome',
+  /** Our own: the name that the client has used, if it is an alias. */
+  alias: 'decorum.alias',
   /** Our own: `error.type` doesn't tell a bug from an expected error. */
   cause: 'decorum.cause',
   /** Our own, only on spans: the reference that the client and the log have. */

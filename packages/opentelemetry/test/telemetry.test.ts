@@ -92,6 +92,19 @@ describe('Inside an HTTP span', () => {
   });
 });
 
+describe('A call by an alias', () => {
+  it('has the name of its tool, and the alias as an attribute', async () => {
+    const { server } = weatherServer([telemetry()]);
+    server.addTool({ name: 'wind', aliases: ['breeze'] }, () => 'calm');
+    const client = await connect(server);
+    await client.callTool('breeze');
+    await client.callTool('wind');
+    await client.close();
+    const spans = sdk.spans.filter(({ name }) => name === 'tools/call wind');
+    expect(spans.map(({ attributes }) => attributes['decorum.alias'])).toEqual(['breeze', undefined]);
+  });
+});
+
 describe('Arguments and results', () => {
   const call = async (options: Parameters<typeof telemetry>[0]) => {
     const { server } = weatherServer([telemetry(options)]);

@@ -2,7 +2,7 @@ import type { ObservedQuestion, QuestionOutcome } from '@decorum/core/plugin';
 import { Counter, Gauge, Histogram, type Metric, type Registry } from 'prom-client';
 
 import { ClusterMetrics } from './cluster-metrics.js';
-import { askedEndLabels, askedLabels, originLabels } from './labels.js';
+import { askedEndLabels, askedLabels, type Facts, originLabels } from './labels.js';
 import { BUCKETS, LABEL, METRIC } from './names.js';
 import { RequestMetrics } from './request-metrics.js';
 
@@ -18,6 +18,7 @@ export class Instruments {
   readonly session: Histogram;
   private readonly question: Histogram;
   private readonly questions: Counter;
+  private readonly aliases: Counter;
 
   constructor(registry: Registry) {
     const registers = [registry];
@@ -30,6 +31,15 @@ export class Instruments {
     this.question = new Histogram({ ...METRIC.question, labelNames: asked, buckets, registers });
     const counted = [LABEL.server, LABEL.method, LABEL.outcome, LABEL.cause];
     this.questions = new Counter({ ...METRIC.questions, labelNames: counted, registers });
+    const named = [LABEL.server, LABEL.method, LABEL.member, LABEL.alias];
+    this.aliases = new Counter({ ...METRIC.aliases, labelNames: named, registers });
+  }
+
+  /** Counts a request that has named a member by an alias. */
+  countAlias(server: string, alias: string, { method, target }: Pick<Facts, 'method' | 'target'>): void {
+    // hidden members have no names in labels, and neither have their aliases
+    if (target === undefined) return;
+    this.aliases.inc({ [LABEL.server]: server, [LABEL.method]: method, [LABEL.member]: target, [LABEL.alias]: alias });
   }
 
   /** Counts and times a question of a server. */

@@ -96,7 +96,9 @@ export const metrics = definePlugin((options: MetricsOptions = {}) => {
     },
 
     ended(request, outcome) {
-      requests.observe(factsOf(request, outcome, hiddenMembers), outcome.milliseconds / 1000);
+      const facts = factsOf(request, outcome, hiddenMembers);
+      requests.observe(facts, outcome.milliseconds / 1000);
+      if (request.alias !== undefined) instruments.countAlias(server, request.alias, facts);
     },
 
     async ask(question, run) {

@@ -8,6 +8,7 @@ export const METRIC = {
     help: 'How long the server took to handle requests and notifications.',
   },
   calls: { name: 'mcp_server_calls_total', help: 'Requests and notifications, by member and outcome.' },
+  aliases: { name: 'mcp_server_alias_calls_total', help: 'Requests that name a member by an alias.' },
   session: { name: 'mcp_server_session_duration_seconds', help: 'How long sessions lasted.' },
   sessions: { name: 'mcp_server_sessions', help: 'Open sessions.' },
   question: {
@@ -45,8 +46,10 @@ export const LABEL = {
   protocol: 'network_protocol_name',
   errorType: 'error_type',
   code: 'rpc_response_status_code',
-  /** Only on `mcp_server_calls_total`: the tool, prompt, resource or template. */
+  /** Only on the counters of calls: the tool, prompt, resource or template. */
   member: 'member',
+  /** Only on `mcp_server_alias_calls_total`: the alias. */
+  alias: 'alias',
   /** Only on durations, and only of requests that failed: why. */
   decorumCause: 'decorum_cause',
   /** The same on the counters. */

@@ -69,6 +69,20 @@ describe('Calls', () => {
     );
   });
 
+  it('are counted by alias, unless the member is hidden', async () => {
+    const registry = new Registry();
+    const server = weatherServer({ registry });
+    server.addTool({ name: 'wind', aliases: ['breeze'] }, () => 'calm');
+    server.addTool({ name: 'storm', aliases: ['gale'], access: () => true }, () => 'calm');
+    const client = await connect(server, {});
+    for (const name of ['breeze', 'breeze', 'wind', 'gale']) await client.callTool(name);
+    await failing(client.callTool('invented'));
+    await client.close();
+    expect(linesOf(await registry.metrics(), 'mcp_server_alias_calls_total')).toEqual([
+      'mcp_server_alias_calls_total{server="weather",mcp_method_name="tools/call",member="wind",alias="breeze"} 2',
+    ]);
+  });
+
   it('are timed under the names of the conventions', async () => {
     const registry = new Registry();
     const revision = await forecast(weatherServer({ registry }), { via: 'http' });
