@@ -52,7 +52,7 @@ export class Files extends Everything {
     return this.note('list');
   }
 
-  @Tool({ description: 'Writes a file', scopes: ['files:write'] })
+  @Tool({ description: 'Writes a file', scopes: ['files:write'], aliases: ['put'] })
   write() {
     return this.note('write');
   }

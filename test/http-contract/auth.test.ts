@@ -87,6 +87,21 @@ overEveryBinding('auth', (host) => {
   });
 
   inEveryRevision(
+    'asks for the same scopes if a tool is called by an alias, which headers mirror',
+    async (revision) => {
+      const { url, files } = await serveFiles(host);
+      const client = await HttpClient.open(url, revision, ANN);
+      expect(await refusalOf(await client.call(1, 'put'))).toEqual(forbidden(1, NEEDED));
+      expect((await client.call(2, 'put', { headers: WRITER })).status).toBe(200);
+      if (client.stateless) {
+        const other = await client.call(3, 'put', { headers: { ...WRITER, 'mcp-name': 'write' } });
+        expect([other.status, await json(other)]).toMatchObject([400, { error: { code: -32020 } }]);
+      }
+      expect(files.ran).toEqual(['write']);
+    },
+  );
+
+  inEveryRevision(
     'answers 403 without a scope and 400 with two Authorization headers [AUTHRS-10]',
     async (revision) => {
       const { url, files } = await serveFiles(host);
