@@ -90,7 +90,9 @@ export async function withLive<T>(
   });
   const [known, ...added] = await Promise.all([listed, ...lists]);
   const seen = new Set<string>();
-  const own = added.flat().filter(({ key }) => !isTaken(registry, kind, key) && seen.size < seen.add(key).size);
+  const own = added
+    .flat()
+    .filter(({ key, isUnlisted }) => !isUnlisted && !isTaken(registry, kind, key) && seen.size < seen.add(key).size);
   const visible = await new Listing<Listed<unknown>>(
     own.map((plan) => registry.guarded(plan)),
     registry.onlyUsable,

@@ -26,14 +26,27 @@ export function aliasesOf({
   prefix,
   where,
 }: Member<'tool' | 'prompt'>): readonly Alias[] | undefined {
+  return aliases.length === 0 ? undefined : parsedAliases(aliases, { own: name ?? key, prefix, where });
+}
+
+/**
+ * Reads aliases.
+ * @param place.own the member's own name
+ * @param place.prefix put before each alias
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`, `DECORUM_INVALID_NAME`
+ */
+export function parsedAliases(
+  aliases: readonly unknown[],
+  { own, prefix, where }: { readonly own: string; readonly prefix: string; readonly where: string },
+): readonly Alias[] {
   const parsed = aliases.map((given) => aliasOf(given, where));
-  const names = parsed.map((alias) => alias.name);
+  const names = parsed.map(({ name }) => name);
   const twice = names.find((each, index) => names.indexOf(each) < index);
   if (twice !== undefined) throw invalidOption(where, 'aliases', `has "${twice}" twice. Remove one of them`);
-  if (names.includes(name ?? key)) {
-    throw invalidOption(where, 'aliases', `has "${name ?? key}", which is the member's own name. Remove it`);
+  if (names.includes(own)) {
+    throw invalidOption(where, 'aliases', `has "${own}", which is the member's own name. Remove it`);
   }
-  return parsed.length === 0 ? undefined : prefixed(parsed, prefix, where);
+  return prefixed(parsed, prefix, where);
 }
 
 /** @throws {DecorumError} `DECORUM_INVALID_NAME` for a name that clients may reject */

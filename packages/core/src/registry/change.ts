@@ -19,6 +19,10 @@ type MemberResult = CallToolResult | GetPromptResult | ReadResourceResult;
 export interface Change<Ctx = object> {
   /** Its new name, before the prefix. For resources, the name to display: the URI stays. */
   readonly name?: string;
+  /** Other names of a tool or prompt, in addition to its aliases, and before the prefix. */
+  readonly aliases?: readonly (string | { readonly name: string; readonly until?: string })[];
+  /** Whether lists have it. `false` leaves it out; clients that know it can still use it. */
+  readonly listed?: boolean;
   readonly title?: string;
   readonly description?: string;
   /** Replaces these of its annotations. Not for prompts. */

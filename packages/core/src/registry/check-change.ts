@@ -7,6 +7,8 @@ import { requireTags } from './tags.js';
 
 const OPTIONS: OptionTypes<Change> = {
   name: 'string',
+  aliases: 'array',
+  listed: 'boolean',
   title: 'string',
   description: 'string',
   annotations: 'object',
@@ -20,6 +22,7 @@ const OPTIONS: OptionTypes<Change> = {
 
 /** Options that only some kinds of members have. */
 const KINDS: Readonly<Record<string, readonly TransformedMember['kind'][]>> = {
+  aliases: ['tool', 'prompt'],
   annotations: ['tool', 'resource', 'template'],
   outputSchema: ['tool'],
   fix: ['tool', 'prompt', 'template'],

@@ -1,3 +1,4 @@
+import { hasEnded } from './aliases.js';
 import type { TransformedMember } from './change.js';
 import type { Guards } from './listing.js';
 import type { Listed } from './page.js';
@@ -26,9 +27,11 @@ export interface LiveMembers {
 /** Which lists have what is sought. */
 const LISTS = { tool: ['tool'], prompt: ['prompt'], resource: ['resource', 'template'] } as const;
 
-/** Whether a member has a name or URI. */
+/** Whether a member has a name, alias or URI. */
 export const isServedBy = (plan: AnyPlan, key: string): boolean =>
-  plan.key === key || ('template' in plan && plan.template.match(key) !== undefined);
+  plan.key === key ||
+  ('template' in plan && plan.template.match(key) !== undefined) ||
+  plan.aliases?.some((alias) => alias.name === key && !hasEnded(alias)) === true;
 
 /** The member of a source's lists with a name or URI, which the source itself may know by another. */
 export async function listedAs(

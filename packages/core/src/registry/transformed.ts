@@ -14,6 +14,7 @@ import { REVISIONS } from '../protocol/revisions/index.js';
 import type { Need } from '../protocol/scopes.js';
 import type { Change, TransformedMember } from './change.js';
 import { requireChange } from './check-change.js';
+import { parsedAliases } from './aliases.js';
 import { noticing } from './deprecation.js';
 import { everyAccess } from './every-access.js';
 import type { Caller } from './caller.js';
@@ -63,7 +64,7 @@ interface Parts extends ChangeParts {
 
 /** The guards and the entry of a changed plan. */
 function changedPlan<P extends AnyPlan>(plan: P, { change, prefix, where }: Parts): P {
-  const { name, annotations, description } = change;
+  const { name, annotations, description, aliases = [] } = change;
   const entry = {
     ...plan.entry,
     ...given(change, ['title']),
@@ -75,7 +76,12 @@ function changedPlan<P extends AnyPlan>(plan: P, { change, prefix, where }: Part
   return {
     ...plan,
     entry,
-    aliases: plan.aliases?.filter((alias) => alias.name !== entry.name),
+    // a former name may be the name again
+    aliases: [
+      ...(plan.aliases ?? []).filter((alias) => alias.name !== entry.name),
+      ...parsedAliases(aliases, { own: entry.name.slice(prefix.length), prefix, where }),
+    ],
+    ...(change.listed !== undefined && { isUnlisted: change.listed ? undefined : true }),
     access: everyAccess([plan.access, change.access]),
     need: needOf(plan, change, where),
     tags: tags.length > 0 ? tags : undefined,

@@ -139,6 +139,60 @@ describe.each(revisions)('an alias in %s', (revision) => {
   });
 });
 
+describe.each(revisions.filter((revision) => revision >= '2025-06-18'))('a call by an alias in %s', (revision) => {
+  it('asks the client, and goes on with the answer', async () => {
+    const { server } = reporting({ providers: [Billing] });
+    const onElicit = () => ({ action: 'accept' as const, content: { answer: true } });
+    const client = await connect(server, { revision, onElicit });
+    expect(textOf(await client.callTool('question'))).toBe('yes');
+    await client.close();
+  });
+});
+
+describe('a transform', () => {
+  const transform = {
+    ask: { name: 'confirm', aliases: ['ask', { name: 'sure', until: '9999-12-31' }] },
+    invoices: { name: 'list_bills', listed: false },
+  };
+
+  it('adds aliases, leaves out of lists, and may make a former name the name again', async () => {
+    const { server } = reporting({ providers: [{ provider: Billing, transform, prefix: 'x_' }] });
+    const client = await connect(server, { revision: '2025-11-25' });
+    expect((await client.listTools()).map(({ name }) => name)).toEqual(['x_purge', 'x_confirm']);
+    for (const name of ['x_ask', 'x_sure', 'x_confirm', 'x_question'])
+      expect(textOf(await client.callTool(name))).toContain('client');
+    expect(textOf(await client.callTool('x_list_bills', { text: 'a' }))).toBe('invoices of a');
+    await expect(client.callTool('x_invoices', { text: 'a' })).rejects.toThrow('Unknown tool');
+    await client.close();
+  });
+
+  it('does so for members of live sources', async () => {
+    const entry = { name: 'now', inputSchema: { type: 'object' as const } };
+    const tool = { entry, run: () => ({ content: [{ type: 'text' as const, text: 'noon' }] }) };
+    const source = {
+      kinds: ['tool'],
+      list: () => [tool],
+      find: (_kind: string, key: string) => (key === 'now' ? tool : undefined),
+    };
+    const { server } = reporting({ providers: [Billing] });
+    server.addLive(source as never, { transform: { now: { aliases: ['time'], listed: false } } });
+    const client = await connect(server, {});
+    expect((await client.listTools()).map(({ name }) => name)).not.toContain('now');
+    for (const name of ['now', 'time']) expect(textOf(await client.callTool(name))).toBe('noon');
+    await client.close();
+  });
+
+  it.each([
+    [{ ask: { aliases: ['ask'] } }, '`aliases` has "ask", which is the member\'s own name. Remove it'],
+    [{ ask: { aliases: ['a b'] } }, '"a b" is not a valid name'],
+    [{ ask: { aliases: 'a' } }, '`aliases` is "a", but must be an array'],
+    [{ ask: { listed: 'no' } }, '`listed` is "no", but must be true or false'],
+    [{ ask: { aliases: ['question'] } }, 'Two tools are called "question"'],
+  ])('fails at startup with %j', (wrong, problem) => {
+    expect(() => reporting({ providers: [{ provider: Billing, transform: wrong as never }] })).toThrow(problem);
+  });
+});
+
 describe('the name of an alias', () => {
   const shop = (...tools: readonly object[]) => {
     const server = new McpServer({ name: 'shop', version: '1' });

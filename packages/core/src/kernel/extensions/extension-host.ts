@@ -56,19 +56,19 @@ export function hostOfExtension({ id }: Extension, parts: HostParts): ExtensionH
   return {
     server: server.name,
     isClustered,
-    optionsOf: (tool) => registry.tools.get(tool)?.extras?.options,
-    admits: (tool, ctx) => mayCall(registry.tools.get(tool), ctx, server),
+    optionsOf: (tool) => registry.tools.find(tool)?.extras?.options,
+    admits: (tool, ctx) => mayCall(registry.tools.find(tool), ctx, server),
     resource: (uri) => registry.resources.get(uri)?.entry,
     run(call, host) {
       if (call.visibility !== undefined) registry.useTags();
-      const plan = registry.tools.get(call.tool);
+      const plan = registry.tools.find(call.tool);
       if (plan === undefined) throw unknownTool(call.tool);
       const denial = denialOf({ principal: call.principal, authorization: undefined }, [plan.need ?? BASE]);
       if (denial) throw denial;
       return runDetached(plan, { call, host, origin: undefined }, parts);
     },
     writeResult: (revision, tool, result) =>
-      revisionFor(revision).toolResult(result, registry.tools.get(tool)?.entry ?? ({} as Tool)),
+      revisionFor(revision).toolResult(result, registry.tools.find(tool)?.entry ?? ({} as Tool)),
     writeQuestion: (revision, question) => revisionFor(revision).question(question)?.params,
     codeOf(revision, error) {
       const code = error instanceof McpError ? revisionFor(revision).errorCode(error) : undefined;
