@@ -56,6 +56,8 @@ describe('the exit codes', () => {
       { args: ['inspect', 'src/nothing.ts'], says: 'There is no file src/nothing.ts' },
       { args: ['inspect', 'src/main.ts', 'lst'], says: 'There is no verb lst' },
       { args: ['inspect', 'http://127.0.0.1/mcp', '--', 'node'], says: 'Pass either' },
+      { args: ['lock', 'src/nothing.ts'], says: 'There is no file src/nothing.ts' },
+      { args: ['diff', 'src/nothing.ts'], says: 'There is no file src/nothing.ts' },
       { args: ['lint', 'src/nothing.ts'], says: 'There is no file src/nothing.ts' },
       // others could see it in the list of processes
       { args: ['hash-password', 'hunter2'], says: 'too many arguments' },
@@ -73,6 +75,14 @@ describe('the exit codes', () => {
         stderr: expect.stringMatching(/^Name the file to run: .* src\/main\.ts, src\/server\.ts, src\/index\.ts\.\n$/),
       });
     }
+  });
+
+  it('are 3 for a program without a lock file to compare with', async () => {
+    expect(await project.decorum(['diff'])).toEqual({
+      code: 3,
+      stdout: '',
+      stderr: 'There is no decorum.lock.json. Write it with `decorum lock`, and commit it.\n',
+    });
   });
 
   it('are 3 for a compiler that is not installed', async () => {

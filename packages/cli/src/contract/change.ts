@@ -36,9 +36,16 @@ export function wordingChanges({ member, before, after }: EntryPair, compared: r
     .map((field) => ({ class: 'wording', member, path: field, why: verb(before[field], after[field], field), field }));
 }
 
-function verb(before: unknown, after: unknown, field: string): string {
-  if (before === undefined) return `has a ${field} now`;
-  return after === undefined ? `has no ${field} any more` : `has another ${field}`;
+/** Words for fields that people don't call by their name. */
+const WORDS: Readonly<Record<string, string>> = { _meta: 'metadata', $comment: 'comment' };
+
+/** Says that something has changed, come or gone: `has another title`, `has other icons`. */
+export function verb(before: unknown, after: unknown, field: string): string {
+  const word = WORDS[field] ?? field;
+  const isMany = /s$|metadata/.test(word);
+  if (before === undefined) return `has ${isMany ? '' : 'a '}${word} now`;
+  if (after === undefined) return `has no ${word} any more`;
+  return `has ${isMany ? 'other' : 'another'} ${word}`;
 }
 
 /** Whether lists have an entry. */

@@ -6,14 +6,16 @@ import { promptChanges } from './compare-prompt.js';
 import { resourceChanges, servesUri, serviceOf } from './compare-resource.js';
 import { toolChanges } from './compare-tool.js';
 import type { Lists } from './contract.js';
+import type { SchemaComparer } from './schema/compare-schemas.js';
 import { mostSimilar } from './similar.js';
 
 type Entries = readonly JsonObject[];
 
 /** What has changed of the lists of one revision. */
-export function listChanges(before: Lists, after: Lists): readonly Change[] {
+export function listChanges(before: Lists, after: Lists, schemas: SchemaComparer): readonly Change[] {
+  const compare = (pair: EntryPair) => toolChanges(pair, schemas);
   return [
-    ...namedChanges({ before: before.tools, after: after.tools }, { kind: 'tool', compare: toolChanges }),
+    ...namedChanges({ before: before.tools, after: after.tools }, { kind: 'tool', compare }),
     ...namedChanges({ before: before.prompts, after: after.prompts }, { kind: 'prompt', compare: promptChanges }),
     ...uriChanges(before, after),
     ...templateChanges(before.resourceTemplates, after.resourceTemplates),

@@ -2,16 +2,17 @@ import type { JsonObject } from '@decorum/core';
 import { isObject } from '@decorum/core/internal';
 
 import { type Change, differs, type EntryPair, listingChange, wordingChanges } from './change.js';
-import { schemaChanges } from './schema/compare-schemas.js';
+import type { SchemaComparer } from './schema/compare-schemas.js';
 
 /** Fields that are compared one by one. Changes of others are wording. */
 const COMPARED = ['name', 'inputSchema', 'outputSchema', 'annotations', 'execution', 'aliases', 'listed'];
 
 /** What has changed of a tool. */
-export function toolChanges(pair: EntryPair): readonly Change[] {
+export function toolChanges(pair: EntryPair, schemas: SchemaComparer): readonly Change[] {
   return [
-    ...inputChanges(pair),
-    ...outputChanges(pair),
+    ...inputChanges(pair, schemas),
+    ...headerChanges(pair),
+    ...outputChanges(pair, schemas),
     ...hintChanges(pair),
     ...taskChanges(pair),
     ...listingChange(pair),
@@ -21,8 +22,8 @@ export function toolChanges(pair: EntryPair): readonly Change[] {
 
 const EMPTY = { type: 'object' };
 
-function inputChanges({ member, before, after }: EntryPair): readonly Change[] {
-  const changes = schemaChanges(before['inputSchema'] ?? EMPTY, after['inputSchema'] ?? EMPTY, 'input');
+function inputChanges({ member, before, after }: EntryPair, schemas: SchemaComparer): readonly Change[] {
+  const changes = schemas.changes(before['inputSchema'] ?? EMPTY, after['inputSchema'] ?? EMPTY, 'input');
   return changes.map(({ path, ...change }) => ({
     ...change,
     member,
@@ -31,7 +32,34 @@ function inputChanges({ member, before, after }: EntryPair): readonly Change[] {
   }));
 }
 
-function outputChanges({ member, before, after }: EntryPair): readonly Change[] {
+/**
+ * Clients of stateless revisions repeat some arguments in headers, as the schema says that they know. Without the header,
+ * the server refuses the call.
+ */
+function headerChanges({ member, before, after }: EntryPair): readonly Change[] {
+  const [old, current] = [headersIn(before['inputSchema']), headersIn(after['inputSchema'])];
+  return [...current].flatMap(([argument, header]): readonly Change[] => {
+    if (header === undefined || !old.has(argument) || old.get(argument)?.toLowerCase() === header.toLowerCase())
+      return [];
+    const why = `argument "${argument}" must now be repeated in the header Mcp-Param-${header}`;
+    return [{ class: 'breaking', member, path: `arguments.${argument}`, why, field: 'inputSchema' }];
+  });
+}
+
+/** The arguments of a schema, with the header that repeats each, if there is one. */
+function headersIn(schema: unknown, path = ''): ReadonlyMap<string, string | undefined> {
+  const properties = objectOf(objectOf(schema)['properties']);
+  const found = new Map<string, string | undefined>();
+  for (const [name, inner] of Object.entries(properties)) {
+    const argument = path === '' ? name : `${path}.${name}`;
+    const header = objectOf(inner)['x-mcp-header'];
+    found.set(argument, typeof header === 'string' ? header : undefined);
+    for (const [key, value] of headersIn(inner, argument)) found.set(key, value);
+  }
+  return found;
+}
+
+function outputChanges({ member, before, after }: EntryPair, schemas: SchemaComparer): readonly Change[] {
   const [old, current] = [before['outputSchema'], after['outputSchema']];
   const common = { member, field: 'outputSchema' };
   if (old === undefined && current === undefined) return [];
@@ -39,7 +67,7 @@ function outputChanges({ member, before, after }: EntryPair): readonly Change[] 
     return [{ ...common, class: 'widening', path: 'result', why: 'returns structured results now' }];
   if (current === undefined)
     return [{ ...common, class: 'breaking', path: 'result', why: 'no longer returns structured results' }];
-  return schemaChanges(old, current, 'output').map(({ path, ...change }) => ({
+  return schemas.changes(old, current, 'output').map(({ path, ...change }) => ({
     ...change,
     ...common,
     path: path === '' ? 'result' : `result.${path}`,

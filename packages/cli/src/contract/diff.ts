@@ -1,5 +1,6 @@
 import { EXIT } from 'create-decorum';
 
+import { findEntry } from '../entry.js';
 import type { Contract } from './contract.js';
 import { type Difference, differences } from './differences.js';
 import { LOCK_FILE, readLock } from './lock-file.js';
@@ -23,6 +24,8 @@ const isUrl = (target: string): boolean => /^https?:\/\//i.test(target);
  */
 export async function diff(entry: string | undefined, options: DiffOptions): Promise<readonly Difference[]> {
   const { against = LOCK_FILE, headers, timeoutMs } = options;
+  // a wrong entry is told before a missing lock file
+  findEntry(entry);
   if (!isUrl(against)) {
     const before = readLock(against);
     return differences(before, await contractOfProgram(entry));

@@ -2,6 +2,7 @@ import type { JsonObject } from '@decorum/core';
 
 import type { Change, ChangeClass } from './change.js';
 import { listChanges } from './compare-lists.js';
+import { SchemaComparer } from './schema/compare-schemas.js';
 import { type Contract, KEYS, LIST_NAMES, type Lists } from './contract.js';
 
 /** A difference between two contracts. */
@@ -28,10 +29,11 @@ const filled = (lists: Partial<Lists> = {}): Lists => ({
 export function differences(before: Contract, after: Contract): readonly Difference[] {
   const common = Object.keys(before.revisions).filter((date) => Object.hasOwn(after.revisions, date));
   const found = new Found();
+  const schemas = new SchemaComparer();
   for (const date of common) {
     const [old, current] = [filled(before.revisions[date]), filled(after.revisions[date])];
     found.look(date, [old, current]);
-    for (const change of listChanges(old, current)) found.add(change, date);
+    for (const change of listChanges(old, current, schemas)) found.add(change, date);
   }
   const all = [...serverChanges(before, after), ...found.all()];
   return ORDER.flatMap((wanted) => all.filter((each) => each.class === wanted));

@@ -9,6 +9,7 @@ import { CommandFailure, EXIT } from 'create-decorum';
 import { shown } from '../entry.js';
 import { type Contract, KEYS, type Lists, LIST_NAMES } from './contract.js';
 import { byCodeUnits, laidOut, sortedEntry } from './layout.js';
+import { oversize } from './schema/keywords.js';
 
 /** The file that commands use unless the user names another. */
 export const LOCK_FILE = 'decorum.lock.json';
@@ -100,6 +101,8 @@ export function readLock(file: string): Contract {
   } catch (error) {
     throw wrong(`can't be read: ${(error as Error).message}. ${REWRITE}`, error);
   }
+  const large = oversize(json);
+  if (large !== undefined) throw wrong(`is not a valid lock file: ${large}. ${REWRITE}`);
   if (!isObject(json) || !Number.isInteger(json['lockVersion'])) throw wrong(`is not a lock file. ${REWRITE}`);
   if (Number(json['lockVersion']) > VERSION)
     throw wrong('was written by a newer version of `decorum`. Update `@decorum/cli`.');

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 
 import { McpServer } from '@decorum/core';
 import { listen } from '@decorum/http';
+import { search } from '@decorum/search';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
 import { createProject, type Project } from '../project.js';
@@ -131,6 +132,15 @@ describe('decorum diff --against a running server', () => {
     const template = "@Resource('bills://{id}', { description: 'A bill' }) bill() { return ''; }";
     project.write({ 'src/main.ts': program(BEFORE, template) });
     expect(await diff('--against', url)).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
+
+  it('asks for all tools of a server that lists only some', async () => {
+    const server = new McpServer({ name: 'billing', version: '1.0.0', plugins: [search({ above: 0 })] });
+    server.addTool({ name: 'pay', description: 'Pays an invoice', input: BEFORE }, () => 'paid');
+    const { url } = await listen(server, { port: 0 });
+    closing.push(() => server.close());
+    project.write({ 'src/main.ts': program(AFTER) });
+    expect((await diff('--against', url)).stdout).toContain(BREAKING);
   });
 
   it('exits with 4 if nothing answers, or something that is no server', async () => {

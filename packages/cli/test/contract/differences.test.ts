@@ -82,7 +82,7 @@ describe('a tool', () => {
       { description: 'b' },
       'wording list_bills: has another description',
     ],
-    ['has other metadata', {}, { _meta: { a: 1 } }, 'wording list_bills: has a _meta now'],
+    ['has other metadata', {}, { _meta: { a: 1 } }, 'wording list_bills: has metadata now'],
     ['is on no list', {}, { listed: false }, 'wording list_bills: is on no list any more, but still answers'],
     ['has another name, too', {}, { aliases: ['bills'] }, 'widening list_bills: can also be called bills'],
     [
@@ -99,6 +99,21 @@ describe('a tool', () => {
     ],
   ])('that %s', (_title, before, after, line) => {
     expect(tools(before, after)).toEqual([line]);
+  });
+});
+
+describe('a header of an argument', () => {
+  const input = (header: object) => ({ inputSchema: object({ region: { type: 'string', ...header } }) });
+  const EU = { 'x-mcp-header': 'Region' };
+
+  it('breaks clients that do not send it yet, and nobody once it is gone', () => {
+    expect(tools(input({}), input(EU))).toEqual([
+      'breaking list_bills: argument "region" must now be repeated in the header Mcp-Param-Region',
+    ]);
+    expect(tools(input(EU), input({ 'x-mcp-header': 'Area' }))).toHaveLength(1);
+    expect(tools(input(EU), input({ 'x-mcp-header': 'region' }))).toEqual([]);
+    expect(tools(input(EU), input({}))).toEqual([]);
+    expect(tools({ inputSchema: object({}) }, input(EU))).toEqual(['widening list_bills: argument "region" is new']);
   });
 });
 

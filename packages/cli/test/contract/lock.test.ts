@@ -16,12 +16,12 @@ class Billing {
   }
 
   @Tool({
-    description: 'Pays an invoice', scopes: ['pay'], annotations: { idempotentHint: true },
+    description: 'Pays an invoice', scopes: ['pay'], aliases: ['settle'], annotations: { idempotentHint: true },
     input: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
   })
   pay() {}
 
-  @Tool({ description: 'Lists invoices', access: () => false, input: NoInput, annotations: { readOnlyHint: true } })
+  @Tool({ description: 'Lists invoices', access: () => false, listed: false, input: NoInput, annotations: { readOnlyHint: true } })
   invoices() {}
 
   @Prompt({ description: 'Reminds a customer', input: { type: 'object', properties: { name: { type: 'string' } } } })
@@ -68,6 +68,13 @@ describe('decorum lock', () => {
     expect(text.match(/Pays an invoice/g)).toHaveLength(1);
     expect(text).toContain('{ "name": "pay", "as": "2024-11-05", "annotations": { "idempotentHint": true } }');
     expect(text).toContain('"tools": "2025-03-26"');
+  });
+
+  it('writes other names, and what is on no list', async () => {
+    await project.decorum(['lock']);
+    const text = read('decorum.lock.json');
+    expect(text).toContain('"aliases": ["settle"]');
+    expect(text.match(/"listed": false/g)).toHaveLength(1);
   });
 
   it('writes the same bytes for the same members in another order', async () => {

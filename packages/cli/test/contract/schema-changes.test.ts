@@ -100,7 +100,7 @@ describe('the input of a tool', () => {
       'a description',
       object({ id: STRING }),
       object({ id: { ...STRING, description: 'The id' } }),
-      'wording pay: argument "id" has another description',
+      'wording pay: argument "id" has a description now',
     ],
   ])('with %s', (_title, before, after, line) => {
     expect(inputLines(before, after)).toEqual([line]);
@@ -173,6 +173,55 @@ describe('the input of a tool', () => {
     expect([breaking, more]).toEqual(['breaking pay: argument "by.kind" no longer accepts "cash"', []]);
     expect(inputLines(object({ by: { oneOf: [card] } }), object({ by: either }))).toEqual([
       'widening pay: argument "by.kind" also accepts "cash"',
+    ]);
+  });
+});
+
+describe('what can not be decided', () => {
+  const broken = (before: object, after: object) =>
+    inputLines(before, after).flatMap((line) =>
+      line.startsWith('breaking') ? [line.slice('breaking pay: '.length)] : [],
+    );
+  const within = (schema: object, $defs: object = {}) => ({ ...object({ a: schema }), $defs });
+
+  it('counts as breaking for keywords that depend on the way to a schema', () => {
+    expect(broken(within(STRING), within({ $dynamicRef: '#a' }))).toEqual([
+      'argument "a" may no longer accept what it did: "$dynamicRef" can\'t be compared',
+    ]);
+    const either = { anyOf: [object({ b: STRING }), object({ c: STRING })], unevaluatedProperties: false };
+    expect(broken(within(object({ b: STRING })), within(either))).toEqual([
+      'argument "a" may no longer accept what it did: "unevaluatedProperties" can\'t be compared',
+    ]);
+    expect(broken(within(either), within({ ...either, description: 'Either' }))).toEqual([]);
+  });
+
+  it('counts as breaking for schemas that deny themselves', () => {
+    const before = within({ $ref: '#/$defs/s' }, { s: { not: { $ref: '#/$defs/s' } } });
+    const after = within({ $ref: '#/$defs/s' }, { s: { not: { allOf: [{ $ref: '#/$defs/s' }] } } });
+    expect(broken(before, after)).toHaveLength(1);
+  });
+
+  it('does not follow from what is only assumed', () => {
+    const definitions = (v: object) => ({
+      s: object({ next: { $ref: '#/$defs/n' }, v }),
+      n: object({ back: { $ref: '#/$defs/s' } }),
+    });
+    const inner = { inner: { $ref: '#/$defs/s' } };
+    const either = { anyOf: [object(inner), object({ inner: {} })] };
+    const q = { $ref: '#/$defs/n' };
+    const before = { ...object({ p: object(inner), q }), $defs: definitions(STRING) };
+    const after = { ...object({ p: either, q }), $defs: definitions({ type: 'number' }) };
+    expect(broken(before, after)).toEqual(['argument "q.back.v" no longer accepts strings']);
+  });
+
+  it('is told apart from what is decided: patterns that match the same name, and values of several branches', () => {
+    const patterns = (patternProperties: object, additionalProperties: boolean) =>
+      within({ type: 'object', patternProperties, additionalProperties });
+    expect(broken(patterns({ '^a': STRING }, false), patterns({ b$: { type: 'number' } }, true))).toEqual([
+      'argument "a.*" no longer accepts strings',
+    ]);
+    expect(broken(within({ const: 'x' }), within({ oneOf: [{ enum: ['x', 'y'] }, { const: 'x' }] }))).toEqual([
+      'argument "a" no longer accepts "x"',
     ]);
   });
 });

@@ -7,7 +7,7 @@ import { type Form, type Node, type Type, typeOf } from './form.js';
 import { meaningOf } from './keywords.js';
 import { type Comparing, problem, type Problem, unknown } from './problem.js';
 import { Schemas } from './schemas.js';
-import { excerptOf } from './work.js';
+import { type Budget, excerptOf } from './work.js';
 
 type Path = readonly string[];
 
@@ -28,13 +28,17 @@ const MAX_CASES = 32;
  * compared counts as fitting further inside, because a value that shows otherwise would have a smaller one in it.
  */
 export class Comparison implements Comparing {
-  private readonly schemas = new Schemas();
+  private readonly schemas: Schemas;
   /** The pairs that are being compared, with their level. */
   private readonly open = new Map<string, number>();
   /** The pairs that fit if those do that are being compared, in order. */
   private readonly fitting = new Set<string>();
   private readonly failing = new Map<string, readonly Problem[]>();
   private level = 0;
+
+  constructor(budget: Budget = { left: Infinity }) {
+    this.schemas = new Schemas(budget);
+  }
 
   /**
    * Why some values of `a` don't fit `b`: empty if all fit.

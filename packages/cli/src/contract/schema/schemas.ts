@@ -1,7 +1,7 @@
 import { CannotTell } from './cannot-tell.js';
 import { type Bound, type Form, type Node, typeOf, valueText } from './form.js';
 import { NormalForms, NOTHING } from './normal-form.js';
-import { Work } from './work.js';
+import { type Budget, Work } from './work.js';
 
 /** Whether something is so; undefined if that can't be told. */
 export type Answer = boolean | undefined;
@@ -22,9 +22,14 @@ const MAX_DEPTH = 300;
 
 /** The schemas of a comparison: what they say of one property or item, and which values they accept. */
 export class Schemas {
-  readonly work = new Work();
-  private readonly normal = new NormalForms(this.work);
+  readonly work: Work;
+  private readonly normal: NormalForms;
   private depth = 0;
+
+  constructor(budget: Budget) {
+    this.work = new Work(budget);
+    this.normal = new NormalForms(this.work);
+  }
 
   /** @throws {CannotTell} */
   forms(node: Node): readonly Form[] {

@@ -9,6 +9,11 @@ const MAX_STEPS = 50_000;
 /** Cap on the time of one match: the pattern may come from a stranger. */
 const MATCH_MS = 50;
 
+/** The steps that are left for all comparisons together. */
+export interface Budget {
+  left: number;
+}
+
 /** Counts the steps of a comparison, and remembers what nodes it has seen. */
 export class Work {
   private steps = 0;
@@ -16,10 +21,13 @@ export class Work {
   private readonly matches = new Map<string, boolean>();
   private context: object | undefined;
 
+  constructor(private readonly budget: Budget) {}
+
   /** @throws {TooComplex} */
   spend(steps = 1): void {
     this.steps += steps;
-    if (this.steps > MAX_STEPS) throw new TooComplex();
+    this.budget.left -= steps;
+    if (this.steps > MAX_STEPS || this.budget.left < 0) throw new TooComplex();
   }
 
   /** The same text for the same schemas, in any order. */
