@@ -5,7 +5,6 @@ import { CommandFailure, EXIT } from 'create-decorum';
 import { failureOf } from '../inspect/failure.js';
 import { servesUri } from './compare-resource.js';
 import { type Contract, KEYS, LIST_NAMES, type Lists } from './contract.js';
-import { oversize } from './schema/keywords.js';
 
 /** How to reach a running server. */
 export interface RunningServer {
@@ -64,7 +63,7 @@ async function listsOf({ url, headers, timeoutMs }: RunningServer, revision: str
   });
   try {
     const lists: [string, readonly JsonObject[]][] = [];
-    for (const list of LIST_NAMES) lists.push([list, distinct(bounded(await entriesOf(client, list)), KEYS[list])]);
+    for (const list of LIST_NAMES) lists.push([list, distinct(await entriesOf(client, list), KEYS[list])]);
     return { name: client.serverInfo?.name ?? url, lists: Object.fromEntries(lists) as unknown as Lists };
   } finally {
     await client.close();
@@ -80,13 +79,6 @@ async function entriesOf(client: Client, list: keyof Lists): Promise<readonly Js
     resourceTemplates: () => client.listResourceTemplates(),
   };
   return (await fetched[list]()) as unknown as readonly JsonObject[];
-}
-
-/** @throws {CommandFailure} for entries that nobody needs, and that take long to compare */
-function bounded(entries: readonly JsonObject[]): readonly JsonObject[] {
-  const problem = oversize(entries);
-  if (problem === undefined) return entries;
-  throw new CommandFailure(`The server sends a list that can't be compared: ${problem}.`, EXIT.connection);
 }
 
 /** Entries with a name. The first of each name counts. */

@@ -199,6 +199,12 @@ describe('what can not be decided', () => {
     const before = within({ $ref: '#/$defs/s' }, { s: { not: { $ref: '#/$defs/s' } } });
     const after = within({ $ref: '#/$defs/s' }, { s: { not: { allOf: [{ $ref: '#/$defs/s' }] } } });
     expect(broken(before, after)).toHaveLength(1);
+    const inTurn = (more: object) => ({
+      s: { ...STRING, not: { $ref: '#/$defs/t' } },
+      t: { ...STRING, ...more, not: { $ref: '#/$defs/s' } },
+    });
+    const root = { $ref: '#/$defs/s' };
+    expect(broken(within(root, inTurn({})), within(root, inTurn({ allOf: [] })))).toHaveLength(1);
   });
 
   it('does not follow from what is only assumed', () => {
