@@ -233,6 +233,28 @@ describe('`access` of plugins', () => {
     await client.close();
   });
 
+  it('is asked again about a resource of a live source that changes, at each server', async () => {
+    const refused = new Set<string>();
+    const access: Decide = ({ uri = '' }) => !refused.has(uri);
+    const now = (uri: string) => ({ entry: { uri, name: uri }, run: () => ({ contents: [{ uri, text: 'noon' }] }) });
+    const find = (kind: string, uri: string) =>
+      kind === 'resource' && uri.startsWith('live://') ? now(uri) : undefined;
+    const inner = reporting({ plugins: [deciding(access)] }).server;
+    inner.addLive({ kinds: [], list: () => [], find }, {});
+    const outer = reporting({
+      providers: [Shop, mount(inner)],
+      plugins: [deciding(({ uri = '' }) => !uri.endsWith('c'))],
+    });
+    const client = await connect(outer.server, { revision: '2025-11-25' });
+    for (const uri of ['live://a', 'live://b']) await client.request('resources/subscribe', { uri });
+    await expect(client.request('resources/subscribe', { uri: 'live://c' })).rejects.toThrow('Resource not found');
+    refused.add('live://a');
+    for (const uri of ['live://a', 'live://b']) inner.notify.resourceUpdated(uri);
+    const { params } = await client.nextNotification('notifications/resources/updated');
+    expect(params).toMatchObject({ uri: 'live://b' });
+    await client.close();
+  });
+
   it('decides about members of live sources, under the name of each server', async () => {
     const asked: string[] = [];
     const access: Decide = ({ name, uri }) => asked.push(uri ?? name) > 0 && !(uri ?? name).includes('hidden');
