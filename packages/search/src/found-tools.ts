@@ -1,4 +1,4 @@
-import { type CallToolResult, type Context, type JsonObject, text } from '@decorum/core';
+import { type CallToolResult, type JsonObject, text } from '@decorum/core';
 import type { ToolPlan, VisibleTools } from '@decorum/core/internal';
 
 import type { ToolNames } from './tool-names.js';
@@ -6,9 +6,6 @@ import { isForModel } from './tool-ui.js';
 
 /** Beyond this, the result has no further tools: a model reads all of it. */
 const MAX_CHARS = 50_000;
-
-/** The characters of a result besides its tools. */
-const ENVELOPE = 100;
 
 /** What models need of an entry to call the tool. */
 const FIELDS = ['name', 'title', 'description', 'inputSchema', 'annotations'];
@@ -23,15 +20,13 @@ interface Found {
   readonly visible: VisibleTools;
   readonly limit: number;
   readonly names: ToolNames;
-  readonly ctx: Context;
 }
 
 /** The result of a search. */
-export function foundTools(ranked: Iterable<ToolPlan>, { visible, limit, names, ctx }: Found): CallToolResult {
+export function foundTools(ranked: Iterable<ToolPlan>, { visible, limit, names }: Found): CallToolResult {
   const tools: JsonObject[] = [];
   const texts: string[] = [];
-  // structured content that is too long would be refused
-  let left = Math.min(MAX_CHARS, ctx.budget.maxChars - ENVELOPE);
+  let left = MAX_CHARS;
   for (const tool of ranked) {
     const written = tool.isFinder ? undefined : visible.written(tool);
     if (written === undefined || !isForModel(written)) continue;

@@ -7,8 +7,7 @@ import { IndexCache } from './index-cache.js';
 import { MAX_LIMIT, type SearchSettings } from './search-options.js';
 import { CALL_TOOL, SEARCH_TOOLS, type ToolNames } from './tool-names.js';
 
-/** The option of both tools. Records have no such field, because only our own packages set it. */
-// half of a schema is of no use, and what it finds is few
+/** Options of both tools. Half of a schema is of no use, so what they find is never cut: it has a maximum of its own. */
 const FINDS: object = { [FINDER]: true, maxResultChars: false };
 
 /** The most characters of a query. */
@@ -78,7 +77,7 @@ export function searchTools(settings: SearchSettings, names: ToolNames): MemberS
       ): Promise<CallToolResult> => {
         const visible = await visibleTools(server, ctx);
         const index = await indexes.of(visible.tools);
-        return foundTools(index.ranked(query), { visible, limit, names, ctx });
+        return foundTools(index.ranked(query), { visible, limit, names });
       };
       const call = (): never => {
         // calls of other tools never reach this one

@@ -30,17 +30,6 @@ it('a name of the two is taken by an alias, too', () => {
   expect(() => shop({}, { tools: { telephone: ['Rings', [], { aliases: ['call_tool'] }] } })).toThrow('call_tool');
 });
 
-it('a search returns fewer tools if the server limits its results', async () => {
-  const tools = Object.fromEntries(
-    Array.from({ length: 6 }, (_, index) => [`novel_${index}`, [`A novel. ${'word '.repeat(100)}`] as const]),
-  );
-  const client = await clientOf(shop({}, { tools, maxResultChars: 2000 }));
-  const result = await client.callTool('search_tools', { query: 'novel', limit: 6 });
-  expect(result.isError).toBeUndefined();
-  expect((result.structuredContent as { tools: unknown[] }).tools).toHaveLength(2);
-  expect(await found(await clientOf(shop({}, { tools })), 'novel', { limit: 6 })).toHaveLength(6);
-});
-
 it('limits of concurrency are those of the target', async () => {
   const server = shop();
   let end = (): void => {};
