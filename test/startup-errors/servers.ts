@@ -134,7 +134,16 @@ export const SERVERS: Mistakes = {
       [{ cluster: { ...PARTS, bus: {} } }, 'McpServer: `cluster.bus` ... the methods `publish` and `subscribe`'],
       [{ cluster: { ...PARTS, courier: undefined } }, 'McpServer: `cluster.courier` ... `send` and `receive`'],
       [{ cluster: PARTS }, '`secret` is missing ... set DECORUM_SECRET to at least 32 random characters'],
-      [{ interceptors: ['log'] }, 'McpServer: `interceptors` ... '],
+      [
+        [
+          { interceptors: ['log'] },
+          { interceptors: () => {} },
+          { interceptors: [{ repeats: true }] },
+          { interceptors: [{ intercept() {} }] },
+          { interceptors: [{ repeats: 'yes', intercept() {} }] },
+        ],
+        'McpServer: `interceptors` must be an array of functions, or of objects `{ repeats: true, intercept(call, next) { … } }`',
+      ],
       [[5, null, {}, []].map((text) => ({ text })), 'McpServer: `text` is ... Use true ... '],
       [[{ secret: 'short' }, { secret: ['short'] }], `\`secret\` has only 5 characters. ${TOO_SHORT}`],
       [{ secret: '' }, `\`secret\` is empty. ${TOO_SHORT}`],

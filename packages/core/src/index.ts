@@ -42,7 +42,15 @@ export type { SessionVisibility } from './kernel/session-visibility.js';
 export type { ErrorRule, ErrorRules, PublicError } from './kernel/expected.js';
 export type { ErrorOrigin } from './kernel/error-reporter.js';
 export type { Logger } from './kernel/logger.js';
-export type { Call, CallResult, Interceptor } from './kernel/interceptors.js';
+export type {
+  AnyInterceptor,
+  Call,
+  CallResult,
+  Interceptor,
+  Next,
+  NextOptions,
+  RepeatingInterceptor,
+} from './kernel/interceptors.js';
 export type {
   ConfirmOptions,
   ElicitOptions,

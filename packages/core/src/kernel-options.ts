@@ -9,7 +9,7 @@ import { ExtendedTools } from './kernel/extensions/extended-tools.js';
 import { claimState, MemorySingleUse, SealedStates } from './kernel/request-states.js';
 import { KeyRing } from './kernel/key-ring.js';
 import type { ErrorReporter } from './kernel/error-reporter.js';
-import { intercepting } from './kernel/interceptors.js';
+import { intercepting, requireInterceptors } from './kernel/interceptors.js';
 import type { KernelParts } from './kernel/methods/method.js';
 import { SealedTickets } from './kernel/tickets.js';
 import { type Implementation, LOG_LEVELS } from './protocol/model.js';
@@ -41,7 +41,7 @@ export function kernelOptions(
   if ('hiddenTags' in options) requireTags(options.hiddenTags, 'McpServer', 'hiddenTags');
   demand(LOG_LEVELS.includes(logLevel), 'logLevel', `must be one of ${LOG_LEVELS.join(', ')}`);
   const interceptors = options.interceptors ?? [];
-  demand(isListOfFunctions(interceptors), 'interceptors', 'must be an array of functions');
+  requireInterceptors(interceptors, 'McpServer');
   demand(isNested(experimental), 'experimental', 'must be an object whose members are objects');
   checkCache(cache, 'McpServer');
   checkIcons(options.icons, 'McpServer');
@@ -86,8 +86,6 @@ export function sharingOf({ cluster, changeBus, secret }: McpServerOptions<reado
   const lacks = [...(hasSecret({ secret }) ? [] : ['secret']), ...((changeBus ?? cluster) ? [] : ['changeBus'])];
   return new Sharing(cluster, lacks);
 }
-
-const isListOfFunctions = (list: unknown) => Array.isArray(list) && list.every((each) => typeof each === 'function');
 
 const isNested = (object: unknown) =>
   object === undefined || (isObject(object) && Object.values(object).every(isObject));

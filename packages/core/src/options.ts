@@ -7,7 +7,7 @@ import type { Extension } from './kernel/extensions/extension.js';
 import { type SingleUse } from './kernel/request-states.js';
 import type { ErrorOrigin } from './kernel/error-reporter.js';
 import type { Logger } from './kernel/logger.js';
-import { type Interceptor } from './kernel/interceptors.js';
+import { type AnyInterceptor } from './kernel/interceptors.js';
 import type { PluginDefinition } from './plugins.js';
 import type { ProviderSource, Resolve } from './providers.js';
 import { type Implementation, type LogLevel } from './protocol/model.js';
@@ -79,8 +79,11 @@ export interface McpServerOptions<E extends readonly object[] = readonly Error[]
    * Characters of text that a result may have, unless the member or its class sets its own. Defaults to no limit.
    */
   readonly maxResultChars?: number;
-  /** Interceptors around calls to tools, prompts, resources and completions; the first is the outermost. */
-  readonly interceptors?: readonly Interceptor[];
+  /**
+   * Interceptors around calls to tools, prompts, resources and completions; the first is the outermost. One that calls
+   * `next` again is an object: `{ repeats: true, intercept(call, next) { … } }`.
+   */
+  readonly interceptors?: readonly AnyInterceptor[];
   /** Plugins, created with `definePlugin`. They wrap every message; the first is the outermost. */
   readonly plugins?: readonly PluginDefinition[];
   /** Protocol extensions that the server supports. */

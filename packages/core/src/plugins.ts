@@ -1,8 +1,8 @@
-import { andThen, invalidOption, isPromise, type OptionTypes, requireOptions } from '@decorum/schema/internal';
+import { andThen, isPromise, type OptionTypes, requireOptions } from '@decorum/schema/internal';
 
 import { answerOf } from './kernel/admission.js';
 import type { Extension } from './kernel/extensions/extension.js';
-import type { Interceptor } from './kernel/interceptors.js';
+import { type AnyInterceptor, requireInterceptors } from './kernel/interceptors.js';
 import type { RequestOutcome } from './kernel/observed.js';
 import type { Observing } from './kernel/observed-kernel.js';
 import type { SessionInfo } from './kernel/observed-sessions.js';
@@ -27,7 +27,7 @@ export interface PluginDefinition<Server = never> {
   /** More providers, after the server's own. */
   readonly providers?: readonly ProviderSource[];
   /** More interceptors, outside the server's own. */
-  readonly interceptors?: readonly Interceptor[];
+  readonly interceptors?: readonly AnyInterceptor[];
   /** More extensions, after the server's own. */
   readonly extensions?: readonly Extension[];
   /**
@@ -123,8 +123,8 @@ function requirePlugin(plugin: unknown): string {
     throw invalid("a plugin without a name. Give it one, as in `name: 'audit'`");
   const where = `The plugin "${name}"`;
   requireOptions(where, plugin, KEYS);
-  if (interceptors.every((each) => typeof each === 'function')) return name;
-  throw invalidOption(where, 'interceptors', 'must be an array of functions');
+  requireInterceptors(interceptors, where);
+  return name;
 }
 
 /** The hooks of a plugin. Their errors name the plugin. */
@@ -194,7 +194,7 @@ export function gateOf(plugins: readonly PluginDefinition[], report: (error: unk
 interface Extensible {
   readonly plugins?: readonly PluginDefinition[];
   readonly providers?: readonly ProviderSource[];
-  readonly interceptors?: readonly Interceptor[];
+  readonly interceptors?: readonly AnyInterceptor[];
   readonly extensions?: readonly Extension[];
 }
 

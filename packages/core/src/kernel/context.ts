@@ -78,7 +78,8 @@ export class Context {
   }
 
   get [HAS_ASKED](): boolean {
-    return this.#exchange.hasAsked;
+    // or in an earlier round
+    return this.#exchange.hasAsked || this.#exchange.params['requestState'] !== undefined;
   }
 
   [WITHIN](scope: RunScope): Context {

@@ -13,7 +13,7 @@ import { CompletionContext } from './completion-context.js';
 import { Context } from './context.js';
 import { EXCHANGE, SCOPE } from './context-keys.js';
 import type { ErrorReporter } from './error-reporter.js';
-import { type Interceptor, intercepting } from './interceptors.js';
+import { type AnyInterceptor, intercepting } from './interceptors.js';
 import { observedExchange, outcomeOf, type RequestOutcome } from './observed.js';
 import type { Observing } from './observed-kernel.js';
 import { askingOf } from './observed-questions.js';
@@ -23,7 +23,7 @@ import { Observers, Work } from './observers.js';
 export interface InnerParts {
   readonly registry: Registry;
   readonly reporter: ErrorReporter;
-  readonly interceptors: readonly Interceptor[];
+  readonly interceptors: readonly AnyInterceptor[];
   /** Whether the server has error rules. */
   readonly hasRules: boolean;
   /** Whether the server has a logger or `onError`, and so masks errors itself. */
@@ -165,7 +165,7 @@ class ServerCalls implements InnerCalls {
     const { kind, name, args } = call;
     const ctx = call.caller as Context;
     if (this.intercept === undefined) return run(ctx);
-    return this.intercept({ kind, name, args, ctx }, async () => await (run(ctx) as never)) as R | Promise<R>;
+    return this.intercept({ kind, name, args, ctx }, async (inner) => await (run(inner) as never)) as R | Promise<R>;
   }
 
   /** The call with a context that lets plugins observe questions. */

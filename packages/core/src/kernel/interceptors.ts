@@ -2,6 +2,8 @@ import { invalidOption, isObject, type JsonObject } from '@decorum/schema/intern
 
 import type { CallToolResult, GetPromptResult, ReadResourceResult } from '../protocol/model.js';
 import type { CompleteResult } from '../registry/completion-plan.js';
+import { HAS_ASKED, WITHIN } from '../registry/caller.js';
+import { CombinedSignal } from './combined-signal.js';
 import type { Context } from './context.js';
 
 /** A call to a tool, prompt, resource or completion, as interceptors see it. */
@@ -23,6 +25,18 @@ export interface Call {
 /** The result of a call, in the types of the newest revision. */
 export type CallResult = CallToolResult | GetPromptResult | ReadResourceResult | CompleteResult;
 
+/** Options of `next`. */
+export interface NextOptions {
+  /** Ends the rest of the call: `ctx.signal` of the handler aborts when this signal does, or when the request ends. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Runs the rest of the chain: further interceptors, and the handler.
+ * @throws {TypeError} for anything but options
+ */
+export type Next = (options?: NextOptions) => Promise<CallResult>;
+
 /**
  * Wraps calls to tools, prompts, resources and completions, including the validation of their arguments. Calls that
  * `access` denies don't reach interceptors. Return the result of `next`, or another result of the same kind. Throw to
@@ -31,21 +45,48 @@ export type CallResult = CallToolResult | GetPromptResult | ReadResourceResult |
  * @param call the call to run
  * @param next runs the rest of the chain, at most once
  */
-export type Interceptor = (call: Call, next: () => Promise<CallResult>) => CallResult | Promise<CallResult>;
+export type Interceptor = (call: Call, next: Next) => CallResult | Promise<CallResult>;
+
+/** An interceptor that may call `next` again, such as one that tries a call twice. */
+export interface RepeatingInterceptor {
+  readonly repeats: boolean;
+  /** @param next runs the rest of the chain, as often as it is called, until the client has been asked a question */
+  readonly intercept: Interceptor;
+}
+
+/** Anything that `interceptors` may have. */
+export type AnyInterceptor = Interceptor | RepeatingInterceptor;
 
 /** Runs a call inside all interceptors. Checks that each result is of the right kind. */
-export type Intercept = <R extends CallResult>(call: Call, run: () => Promise<R>) => Promise<R>;
+export type Intercept = <R extends CallResult>(call: Call, run: (ctx: Context) => Promise<R>) => Promise<R>;
+
+/** The rest of a chain. */
+type Rest = (ctx: Context) => Promise<CallResult>;
 
 /** Chains interceptors, the first outermost. Returns undefined if there are none. */
-export function intercepting(interceptors: readonly Interceptor[]): Intercept | undefined {
+export function intercepting(interceptors: readonly AnyInterceptor[]): Intercept | undefined {
   if (interceptors.length === 0) return undefined;
-  return <R extends CallResult>(call: Call, run: () => Promise<R>) => {
-    const chain = interceptors.reduceRight<() => Promise<CallResult>>(
-      (next, interceptor) => () => runOne(interceptor, call, next),
+  return <R extends CallResult>(call: Call, run: (ctx: Context) => Promise<R>) => {
+    const chain = interceptors.reduceRight<Rest>(
+      (rest, interceptor) => (ctx) => runOne(interceptor, ctx === call.ctx ? call : { ...call, ctx }, rest),
       run,
     );
-    return chain() as Promise<R>;
+    return chain(call.ctx) as Promise<R>;
   };
+}
+
+/**
+ * Rejects a list that has anything but interceptors.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ */
+export function requireInterceptors(list: unknown, where: string): void {
+  const isOne = (each: unknown) => {
+    const { repeats, intercept } = (each ?? {}) as Partial<RepeatingInterceptor>;
+    return typeof each === 'function' || (typeof repeats === 'boolean' && typeof intercept === 'function');
+  };
+  if (Array.isArray(list) && list.every(isOne)) return;
+  const problem = 'must be an array of functions, or of objects `{ repeats: true, intercept(call, next) { … } }`';
+  throw invalidOption(where, 'interceptors', problem);
 }
 
 /**
@@ -61,22 +102,58 @@ export function requireCalled(maker: string, given: unknown, call: string): void
 /** The member that each kind of result must have. */
 const MEMBERS = { tool: 'content', prompt: 'messages', resource: 'contents', completion: 'completion' } as const;
 
-async function runOne(interceptor: Interceptor, call: Call, next: () => Promise<CallResult>): Promise<CallResult> {
-  const name = interceptor.name || '(anonymous)';
+/** What errors call an interceptor. */
+function nameOf(interceptor: AnyInterceptor): string {
+  if (typeof interceptor === 'function') return interceptor.name || '(anonymous)';
+  const { name } = interceptor.constructor;
+  return name === 'Object' ? interceptor.intercept.name : name;
+}
+
+/** @throws {Error} for a second run that could not be told from the first one, or that was not declared */
+function requireRepeatable(interceptor: AnyInterceptor, ctx: Context): void {
+  const problem = `The interceptor ${nameOf(interceptor)} called next() twice`;
+  if (typeof interceptor === 'function' || !interceptor.repeats) {
+    throw new Error(`${problem}. Call it once, or declare it as \`{ repeats: true, intercept(call, next) { … } }\`.`);
+  }
+  if (!ctx[HAS_ASKED]) return;
+  const remedy = 'Call it again only for members that ask nothing';
+  throw new Error(`${problem}, but the client was asked a question in this request. ${remedy}.`);
+}
+
+/** Runs the rest within a signal, if one is given. */
+async function runRest(rest: Rest, ctx: Context, options: NextOptions | undefined): Promise<CallResult> {
+  const { signal } = options ?? {};
+  if (options instanceof AbortSignal || (signal !== undefined && !(signal instanceof AbortSignal))) {
+    throw new TypeError('`next` takes an AbortSignal as an option: write `next({ signal })`.');
+  }
+  if (signal === undefined) return await rest(ctx);
+  signal.throwIfAborted();
+  const combined = new CombinedSignal(ctx, signal);
+  try {
+    return await rest(ctx[WITHIN](combined));
+  } finally {
+    combined.end();
+  }
+}
+
+async function runOne(interceptor: AnyInterceptor, call: Call, rest: Rest): Promise<CallResult> {
   let isCalled = false;
-  const result: unknown = await interceptor(call, () => {
-    if (isCalled) throw new Error(`The interceptor ${name} called next() twice. Call it once.`);
+  const next: Next = (options) => {
+    if (isCalled) requireRepeatable(interceptor, call.ctx);
     isCalled = true;
-    const running = next();
+    const running = runRest(rest, call.ctx, options);
     // an interceptor that returns its own result may never await this promise
     running.catch(() => {});
     return running;
-  });
+  };
+  const result: unknown = await (typeof interceptor === 'function'
+    ? interceptor(call, next)
+    : interceptor.intercept(call, next));
   const member = MEMBERS[call.kind];
   const found = isObject(result) ? result[member] : undefined;
   if (member === 'completion' ? isObject(found) : Array.isArray(found)) return result as CallResult;
   throw new Error(
-    `The interceptor ${name} did not return the result of a ${call.kind}: "${member}" is missing. ` +
+    `The interceptor ${nameOf(interceptor)} did not return the result of a ${call.kind}: "${member}" is missing. ` +
       'Return the result of next(), or a complete result of your own.',
   );
 }

@@ -64,10 +64,10 @@ export class Members implements MemberRunner {
       const result =
         intercept === undefined || !isIntercepted
           ? invocation.run(args, ctx)
-          : intercept({ kind, name, args, ctx }, async () => {
+          : intercept({ kind, name, args, ctx }, async (inner) => {
               // cancelled while an interceptor was waiting
-              if (exchange.over) throw exchange.signal.reason as Error;
-              return await invocation.run(args, ctx);
+              if (exchange.over || (inner !== ctx && inner.signal.aborted)) throw inner.signal.reason as Error;
+              return await invocation.run(args, inner);
             });
       if (result instanceof Promise) return wait(result, exchange, budget);
       outcome = { kind: 'complete', result: budget === undefined ? result : budget.limit(result) };

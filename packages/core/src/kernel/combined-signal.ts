@@ -1,0 +1,35 @@
+import type { RunScope } from '../registry/caller.js';
+
+/**
+ * A part of a request that a given signal ends, too. In Node 20 and 22, `AbortSignal.any` keeps each combination in
+ * memory for as long as the given signal lives, which may be as long as the server.
+ */
+export class CombinedSignal implements RunScope {
+  private controller: AbortController | undefined;
+  private isOver = false;
+  private readonly abort = ({ target }: Pick<Event, 'target'>) =>
+    this.controller?.abort((target as AbortSignal).reason);
+
+  /** @param request the request, or the part of it around this one */
+  constructor(
+    private readonly request: { readonly signal: AbortSignal },
+    private readonly given: AbortSignal,
+  ) {}
+
+  /** Created on first use: most handlers never read it. */
+  get signal(): AbortSignal {
+    if (this.controller !== undefined) return this.controller.signal;
+    this.controller = new AbortController();
+    for (const signal of this.isOver ? [this.request.signal] : [this.request.signal, this.given]) {
+      if (signal.aborted) this.abort({ target: signal });
+      else signal.addEventListener('abort', this.abort, { once: true });
+    }
+    return this.controller.signal;
+  }
+
+  /** Stops listening to the given signal. */
+  end(): void {
+    this.isOver = true;
+    this.given.removeEventListener('abort', this.abort);
+  }
+}
