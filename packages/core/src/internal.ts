@@ -3,6 +3,7 @@ export { andThen, excerpt, inspectRaw, isObject, isPromise, withDefaults } from 
 export { UriTemplate } from '@decorum/uri-template';
 export { type ContractLists, contractOf, type ServerContract } from './contract.js';
 export { generatorOf, type Provider, SERVER_HOST, type ServerHost } from './hosting.js';
+export { CombinedSignal } from './kernel/combined-signal.js';
 export { type Front, frontOf } from './kernel/extensions/front-of.js';
 export { errorFields, isWinston, withErrorFields } from './kernel/logger.js';
 export { KeyRing } from './kernel/key-ring.js';
@@ -26,5 +27,6 @@ export { closeForGood, endOnSignal } from './transports/process-end.js';
 export { guardProcess } from './transports/process-guard.js';
 export type { OwnedRoute } from './transports/route.js';
 export { divertStdout } from './transports/stdio.js';
+export { WITHIN } from './registry/caller.js';
 export { FINDER } from './registry/tool-plan.js';
 export { hasTool, type ToolPlan, type VisibleTools, visibleTools, warnOfUnknownTools } from './visible-tools.js';

@@ -34,8 +34,9 @@ export class McpExecutionContext {
    * list the resources of a template.
    */
   readonly arguments: UncheckedInput['args'] | undefined;
-  /** The second parameter of the method. Undefined if guards only decide whether to show the member. */
-  readonly context: Context | CompletionContext | undefined;
+  readonly #context: Context | CompletionContext | undefined;
+  /** The context of the run whose parameters are being read. */
+  #running: Context | CompletionContext | undefined;
   readonly #check: () => unknown;
   readonly #admit: (() => void) | undefined;
 
@@ -43,7 +44,7 @@ export class McpExecutionContext {
   constructor({ member, arguments: args, context, check, admit }: Facts) {
     this.member = member;
     this.arguments = args;
-    this.context = context;
+    this.#context = context;
     this.#check = check;
     this.#admit = admit;
   }
@@ -59,6 +60,24 @@ export class McpExecutionContext {
     throw new TypeError(
       `The context is not that of a call over MCP, but of type "${host.getType()}". Check \`context.getType() === 'mcp'\` first.`,
     );
+  }
+
+  /**
+   * The second parameter of the method. Undefined if guards only decide whether to show the member. To decorators of
+   * parameters, its signal is that of the method: it aborts when an interceptor stops waiting, too.
+   */
+  get context(): Context | CompletionContext | undefined {
+    return this.#running ?? this.#context;
+  }
+
+  /** Internal: starts a run of the method, whose parameters are read at once. */
+  static start<R>(call: McpExecutionContext, running: Context | CompletionContext | undefined, start: () => R): R {
+    call.#running = running;
+    try {
+      return start();
+    } finally {
+      call.#running = undefined;
+    }
   }
 
   /** Internal: checks the arguments and returns the method's input. */

@@ -4,6 +4,7 @@ import type { ContextId, ExternalContextCreator } from '@nestjs/core';
 import { errorProxy } from './exceptions.js';
 import { McpExecutionContext } from './execution-context.js';
 import type { Target } from './discovery.js';
+import { Leaving } from './leaving.js';
 import { decoratedParameters, freePositions, PARAMETER_FACTORY, ROUTE_ARGUMENTS } from './parameters.js';
 import { INERT_RESPONSE } from './request.js';
 import { settle } from './settle.js';
@@ -36,11 +37,18 @@ interface Parameter {
   extractValue(...args: HandlerArguments): unknown;
 }
 
+const contextOf = ({ context }: McpExecutionContext) => ({ context });
+
 /** The input and the context, on the positions that no decorator has. */
 function ownParameters(taken: readonly number[]): readonly [input: Parameter, context: Parameter] {
   const [input, context] = freePositions(taken);
   return [
-    { index: input, type: INPUT, pipes: [], extractValue: (...args) => args[CALL] },
+    {
+      index: input,
+      type: INPUT,
+      pipes: [],
+      extractValue: (...args) => ({ call: args[CALL], ...contextOf(args[CALL]) }),
+    },
     { index: context, type: CONTEXT, pipes: [], extractValue: (...args) => args[CALL].context },
   ];
 }
@@ -67,10 +75,18 @@ const activationOf = (original: Activation): Activation =>
 function interceptionOf(original: Interception): Interception {
   return {
     async intercept(...all) {
+      const [interceptors = []] = all as [readonly unknown[] | undefined];
       const call = (all[1] as HandlerArguments)[CALL];
       const next = all.at(-2) as () => Promise<unknown>;
-      const run = async () => settle(await next(), call);
-      return await original.intercept(...all.with(all.length - 2, run));
+      const { context, member } = call;
+      const leaving = context && interceptors.length > 0 ? new Leaving(context) : undefined;
+      const run = async () => {
+        const running = leaving?.running ?? context;
+        const value = await McpExecutionContext.start(call, running, next);
+        return await (settle(value, running, member.kind) as Promise<unknown>);
+      };
+      const given = leaving ? all.with(0, [...interceptors, leaving]) : all;
+      return await original.intercept(...given.with(all.length - 2, run));
     },
   };
 }
@@ -114,9 +130,11 @@ function creatorFor(creator: ExternalContextCreator, moduleKey: string, signatur
     if (metadata.type === CONTEXT) return value;
     if (metadata.type !== INPUT)
       return await creator.getParamValue(value, { ...metadata, type: 'custom' } as never, pipes);
-    const call = value as McpExecutionContext;
+    const { call, context } = value as { call: McpExecutionContext } & ReturnType<typeof contextOf>;
     const input = await McpExecutionContext.inputOf(call);
     const piped: unknown = await creator.getParamValue(input, { ...metadata, type: 'custom' } as never, pipes);
+    // an interceptor may have left while a rule or pipe was waiting
+    context?.signal.throwIfAborted();
     McpExecutionContext.admit(call);
     return piped;
   };

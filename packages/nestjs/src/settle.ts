@@ -14,28 +14,15 @@ const untilAborted = (source: Observable<unknown>, signal: AbortSignal): Observa
     return () => signal.removeEventListener('abort', abort);
   });
 
-/** Runs a generator until it ends, or until nothing waits for its result, as after an interceptor with a `timeout`. */
-const untilLeft = (run: NonNullable<ReturnType<typeof generatorOf>>, context: Context): Observable<unknown> =>
-  new Observable((subscriber) => {
-    const leaving = new AbortController();
-    const signal = AbortSignal.any([context.signal, leaving.signal]);
-    const show = (result: unknown) => {
-      subscriber.next(result);
-      subscriber.complete();
-    };
-    run({ signal, progress: (...all) => context.progress(...all) }).then(show, (error: unknown) =>
-      subscriber.error(error),
-    );
-    return () => leaving.abort();
-  });
-
 /**
  * Runs the generator that a method returned, so that interceptors see its result, and filters what its body throws.
  * Other values are returned as they are; observables end with their call.
  */
-export function settle(value: unknown, { context, member }: McpExecutionContext): unknown {
+export function settle(value: unknown, context: McpExecutionContext['context'], kind: string): unknown {
   if (context === undefined) return value;
   if (isObservable(value)) return untilAborted(value, context.signal);
-  const run = generatorOf(value, member.kind);
-  return run === undefined ? value : untilLeft(run, context as Context);
+  const run = generatorOf(value, kind);
+  if (run === undefined) return value;
+  context.signal.throwIfAborted();
+  return run(context as Context);
 }
