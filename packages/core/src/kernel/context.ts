@@ -103,8 +103,8 @@ export class Context {
   }
 
   /**
-   * Aborts when the request is cancelled, or when its session or the server closes. A disconnect cancels the request too,
-   * except in an HTTP session, where the client can come back for the result.
+   * Aborts when the request is cancelled, when its session or the server closes, and when its time is over. A disconnect
+   * cancels the request too, except in an HTTP session, where the client can come back for the result.
    */
   get signal(): AbortSignal {
     return this.#scope.signal ?? this.#exchange.signal;

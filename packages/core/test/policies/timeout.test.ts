@@ -1,7 +1,19 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { type Context, Defaults, type FailureCause, McpServer, mount, needInput, NoInput, Tool } from '@decorum/core';
+import {
+  Completion,
+  type Context,
+  Defaults,
+  type FailureCause,
+  McpServer,
+  mount,
+  needInput,
+  NoInput,
+  Prompt,
+  Tool,
+} from '@decorum/core';
 import { definePlugin, type RequestOutcome } from '@decorum/core/plugin';
 import { connect } from '@decorum/testing';
+import { z } from 'zod';
 
 import { ERAS, reporting, serveTool, SILENT, textOf, turn } from '../kernel/serving.js';
 
@@ -263,5 +275,67 @@ describe('The time limit of a server that mounts another one', () => {
     await pass(5000);
     expect(textOf(await answer)).toContain(expected);
     expect(jest.getTimerCount()).toBe(0);
+  });
+});
+
+describe('The time limit of a server', () => {
+  const outcome = async (answer: Promise<object>) => {
+    const settled = answer.then(
+      (result) => JSON.stringify(result),
+      (error: unknown) => String(error),
+    );
+    await pass(1000);
+    return await settled;
+  };
+
+  it('holds for added members, live ones and their completions', async () => {
+    const { server } = reporting({ timeoutMs: 1000 });
+    server.addMembers([{ kind: 'resource', key: 'slow', options: { uri: 'added://slow' } }], { slow: never });
+    const entry = { name: 'item', uriTemplate: 'live://{id}' };
+    const live = { entry, run: never as () => never, complete: never };
+    const find = (_kind: string, key: string) => (key.startsWith('live:') ? live : undefined);
+    server.addLive({ kinds: ['template'], list: () => [live], find }, { offers: ['completions'] });
+    const client = await connect(server);
+    expect(await outcome(client.readResource('added://slow'))).toContain('The resource did not finish within 1 s');
+    expect(await outcome(client.readResource('live://7'))).toContain('The resource did not finish within 1 s');
+    const completed = client.complete({ resource: 'live://{id}' }, { name: 'id', value: '7' });
+    expect(await outcome(completed)).toContain('The completion did not finish within 1 s');
+  });
+
+  it('holds for completions of a mounted server, unless they have their own', async () => {
+    class Work {
+      @Prompt({ input: z.object({ city: z.string(), day: z.string() }) }) ask() {
+        return '';
+      }
+
+      @Completion({ for: 'ask', argument: 'city' }) cities(): Promise<string[]> {
+        return never();
+      }
+
+      @Completion({ for: 'ask', argument: 'day', timeoutMs: 500 }) days(): Promise<string[]> {
+        return never();
+      }
+    }
+    const inner = new McpServer({ name: 'inner', version: '1', providers: [Work], logger: SILENT });
+    const { server } = reporting({ timeoutMs: 1000, providers: [mount(inner)] });
+    const client = await connect(server);
+    const complete = async (name: string) => await outcome(client.complete({ prompt: 'ask' }, { name, value: '' }));
+    expect(await complete('city')).toContain('The completion did not finish within 1 s');
+    expect(await complete('day')).toContain('The completion did not finish within 500 ms');
+  });
+
+  it('gives a call that was cancelled while it began no timer', async () => {
+    const { server, warnings } = reporting({ timeoutMs: 1000 });
+    const cancelling = new AbortController();
+    server.addTool({ name: 'wait', input: NoInput }, async () => {
+      cancelling.abort();
+      return await never();
+    });
+    const client = await connect(server);
+    await client.callTool('wait', {}, { signal: cancelling.signal }).catch(() => {});
+    await turn();
+    expect(jest.getTimerCount()).toBe(0);
+    await pass(2000);
+    expect(warnings).toEqual([]);
   });
 });
