@@ -254,13 +254,16 @@ export class Exchange implements Asker {
     this.wire.send(notificationFrame(method, params));
   }
 
+  /** Whether progress increases, over all runs of the handler. */
+  protected increases(progress: number): boolean {
+    if (!(progress > this.lastProgress) || progress === Infinity) return false;
+    this.lastProgress = progress;
+    return true;
+  }
+
   /** Sends progress if the client asked for it, and if it increases. Uses a template, because handlers may send thousands of these. */
   progress(progress: number, total: number | undefined, message: string | undefined): void {
-    if (this.progressToken === undefined || this.over) return;
-    // over all runs of the handler
-    if (!(progress > this.lastProgress) || progress === Infinity) return;
-    this.lastProgress = progress;
-    if (this.peer.replaying) return;
+    if (this.progressToken === undefined || this.over || !this.increases(progress) || this.peer.replaying) return;
     const template = (this.progressTemplate ??= new ProgressTemplate(this.progressToken));
     const shown = this.revision.progressMessages ? message : undefined;
     this.wire.send({ kind: 'progress', text: template.write(progress, total, shown) });

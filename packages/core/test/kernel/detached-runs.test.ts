@@ -56,6 +56,16 @@ describe('a handler that runs apart from its request', () => {
     expect(await run({}, sent).result).toEqual({ content: said(JSON.stringify(expected)) });
   });
 
+  it('reports only progress that increases', async () => {
+    const seen: number[] = [];
+    const { run } = await hosted((ctx) => {
+      for (const step of [1, 3, 2, 3, Number.NaN, Infinity, 4]) ctx.progress(step);
+      return '';
+    });
+    await run({ progress: (progress) => void seen.push(progress) }).result;
+    expect(seen).toEqual([1, 3, 4]);
+  });
+
   it('can not ping the client, which may be gone', async () => {
     const { run } = await hosted(async (ctx) => await ctx.ping().catch(({ message }: Error) => message));
     for (const revision of ['2025-11-25', '2026-07-28']) {

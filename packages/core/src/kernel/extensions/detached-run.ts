@@ -121,7 +121,7 @@ class DetachedExchange extends Exchange {
   }
 
   override progress(progress: number, total: number | undefined, message: string | undefined): void {
-    if (!this.over && !this.peer.replaying) this.host.progress?.(progress, total, message);
+    if (!this.over && this.increases(progress) && !this.peer.replaying) this.host.progress?.(progress, total, message);
   }
 }
 
