@@ -10,7 +10,7 @@ class Item {
   @IsString() id!: string;
 }
 
-let act: (ctx: Context) => unknown = () => 'done';
+let act: (ctx: Context) => unknown = () => '';
 
 class Work {
   @Tool() tool(_input: NoInput, ctx: Context) {
@@ -95,7 +95,7 @@ describe('timeoutMs', () => {
     const asked = deferred();
     const hang = async () => (begun.resolve(), await never());
     const acts: Record<Case[1], typeof act> = {
-      sync: () => (kind === 'completion' ? ['done'] : 'done'),
+      sync: () => (kind === 'completion' ? ['at once'] : 'at once'),
       async: hang,
       async *generator() {
         yield 'part';
@@ -137,6 +137,6 @@ describe('timeoutMs', () => {
     const name = kind === 'template' ? 'resource' : kind;
     const late =
       kind === 'tool' ? `The ${name} did not finish within 1 s` : `-32603 The ${name} did not finish within 1 s`;
-    expect(await answer).toContain(style === 'sync' ? 'done' : late);
+    expect(await answer).toContain(style === 'sync' ? 'at once' : late);
   });
 });

@@ -62,6 +62,7 @@ const around =
 
 const observing = definePlugin(() => ({
   name: 'observing',
+  access: () => note('access of plugins', true),
   observe: async (request: { readonly method: string }, run: () => Promise<unknown>) => {
     if (request.method !== 'tools/call') return;
     order.push('observe of plugins');
@@ -95,6 +96,7 @@ const BEFORE = [
   'observe of plugins',
   'access of the provider',
   'access of the member',
+  'access of plugins',
   'interceptor',
   'interceptor of the mounted server',
 ];

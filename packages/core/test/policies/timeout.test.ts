@@ -251,7 +251,7 @@ describe('The time limit of a server that mounts another one', () => {
     class Work {
       @Tool(own === undefined ? {} : { timeoutMs: own }) async work() {
         await after(5000);
-        return 'done';
+        return 'all of it';
       }
     }
     return new McpServer({
@@ -267,7 +267,7 @@ describe('The time limit of a server that mounts another one', () => {
     ['holds for members that have none', inner(), 'within 1 s'],
     ['gives way to that of the mounted server', inner(2000), 'within 2 s'],
     ['gives way to that of a member', inner(2000, 3000), 'within 3 s'],
-    ['gives way to a member that wants none', inner(2000, false), 'done'],
+    ['gives way to a member that wants none', inner(2000, false), 'all of it'],
   ])('%s', async (_what, mounted, expected) => {
     const { server } = reporting({ timeoutMs: 1000, providers: [mount(mounted)] });
     const client = await connect(server);
