@@ -4,6 +4,7 @@ import { Child } from '../child.js';
 import { DAMAGE_HEAD, damageRow, floodAll, isHarmless } from './flood.js';
 import { type Answer, PIPES, type Question } from './host.js';
 import { KINDS } from './kinds.js';
+import { runOptions } from './member-options.js';
 import { type Measurement, Scales } from './measure.js';
 import { search, type Worst } from './search.js';
 import { excess, priceTable } from './table.js';
@@ -55,6 +56,7 @@ const { values } = parseArgs({
   options: {
     search: { type: 'boolean', default: false },
     flood: { type: 'boolean', default: false },
+    options: { type: 'boolean', default: false },
     only: { type: 'string', default: '' },
     seed: { type: 'string', default: '1' },
     iterations: { type: 'string', default: '150' },
@@ -63,6 +65,7 @@ const { values } = parseArgs({
 });
 const { only, seed, iterations } = values;
 if (values.search) await runSearch({ only, seed: Number(seed), iterations: Number(iterations) });
+else if (values.options) await runOptions();
 else if (values.flood) await runFloods(only, Number(values.seconds));
 else await runPrices(only);
 process.exit();

@@ -1,7 +1,7 @@
 // How many calls of a member run at once, and who waits.
 import { type ConcurrencyOptions, type Context, mount, McpServer, NoInput, type Principal, Tool } from '@decorum/core';
 import { connect, type ConnectOptions, type TestClient } from '@decorum/testing';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 
 import { SILENT, textOf, turn } from '../kernel/serving.js';
 import { CALLS, type Held, heldServer, KINDS, PAIRS, said } from './held.js';
@@ -213,6 +213,27 @@ describe('a waiting call', () => {
     expect([await first, await third]).toEqual(['done', 'done']);
     expect(held.begun.count).toBe(2);
     await client.close();
+  });
+
+  it('leaves the queue when its time is over, and does not run later', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
+    try {
+      const { server, held } = heldServer({ concurrency: { max: 1, queue: 1 }, timeoutMs: 1000 });
+      const client = await connect(server);
+      const answers = await several(2, client, held);
+      await jest.advanceTimersByTimeAsync(1000);
+      expect(await Promise.all(answers)).toEqual(Array(2).fill(expect.stringContaining('did not finish within 1 s')));
+      // the first handler goes on, and keeps its slot
+      const [third, fourth] = await several(2, client, held);
+      expect(await fourth).toMatch(/^Busy/);
+      held.end(0);
+      await held.begun.reaches(2);
+      held.end(1);
+      expect(await third).toBe('done');
+      expect(held.begun.count).toBe(2);
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   it('leaves the queue when its session ends', async () => {

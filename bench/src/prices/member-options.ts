@@ -1,0 +1,89 @@
+import { connectMemory, McpServer, type MemoryConnection, type PolicyOptions } from '@decorum/core';
+
+import type { Entrant } from '../entrant.js';
+import { interleave, quantile } from '../slices.js';
+import { cpuMicros } from '../usage.js';
+
+/** Calls that run at once. */
+const AT_ONCE = 32;
+const WARM_UP = 20_000;
+const OTHERS = 'each call with other arguments';
+
+interface Row {
+  readonly options: PolicyOptions & { readonly maxResultChars?: number };
+  /** What is special about the calls. */
+  readonly how?: typeof OTHERS;
+}
+
+/** What is measured, by the names of the lines. */
+export const ROWS: Readonly<Record<string, Row>> = {
+  'no options': { options: {} },
+  'no options, again': { options: {} },
+  '`timeoutMs: 10_000`': { options: { timeoutMs: 10_000 } },
+  '`concurrency: 100`, no call waits': { options: { concurrency: 100 } },
+  '`concurrency: { perCaller: 100 }`': { options: { concurrency: { perCaller: 100 } } },
+  '`concurrency: 1`, 31 of 32 calls wait': { options: { concurrency: 1 } },
+  '`retry: { times: 2 }`, no call fails': { options: { retry: { times: 2 } } },
+  '`breaker: true`, no call fails': { options: { breaker: true } },
+  "`memoize: '1h'`, no result is kept yet": { options: { memoize: '1h' }, how: OTHERS },
+  "`memoize: '1h'`, all results are kept": { options: { memoize: '1h' } },
+  '`maxResultChars: 20_000`': { options: { maxResultChars: 20_000 } },
+};
+
+/** Calls an asynchronous tool with some options, over a connection in this process. */
+class MemberEntrant implements Entrant {
+  private connection: MemoryConnection | undefined;
+  private sent = 0;
+
+  constructor(private readonly row: Row) {}
+
+  async prepare(): Promise<void> {
+    const server = new McpServer({ name: 'prices', version: '1.0.0' });
+    const { options } = this.row;
+    const annotations = { readOnlyHint: true };
+    server.addTool(
+      { name: 'tool', description: 'Is measured', input: { type: 'object' }, annotations, ...options },
+      // eslint-disable-next-line @typescript-eslint/require-await
+      async () => 'done',
+    );
+    this.connection = await connectMemory(server, {
+      receive: (message) => {
+        if (!JSON.stringify(message).includes('done') && this.sent > 0) throw new Error('A call failed.');
+      },
+    });
+    const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'prices', version: '1' } };
+    await this.connection.send({ jsonrpc: '2.0', id: 0, method: 'initialize', params });
+    await this.connection.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
+  }
+
+  async slice(calls: number): Promise<number> {
+    const before = cpuMicros();
+    for (let left = calls; left > 0; left -= AT_ONCE) {
+      await Promise.all(Array.from({ length: Math.min(left, AT_ONCE) }, () => this.call()));
+    }
+    return cpuMicros() - before;
+  }
+
+  private call(): Promise<void> | undefined {
+    const id = ++this.sent;
+    const params = { name: 'tool', arguments: { n: this.row.how === OTHERS ? id : 0 } };
+    return this.connection?.send({ jsonrpc: '2.0', id, method: 'tools/call', params });
+  }
+
+  async finish(): Promise<void> {
+    this.connection?.close();
+  }
+}
+
+/** Measures what each option of members costs per call. */
+export async function runOptions(): Promise<void> {
+  const entrants = new Map(Object.entries(ROWS).map(([name, row]) => [name, new MemberEntrant(row)]));
+  const costs = await interleave(entrants, WARM_UP);
+  const costOf = (name: string) => quantile(costs.get(name) ?? [], 0.25);
+  console.log('| a member with | more per call |\n|---|---|');
+  for (const name of costs.keys()) {
+    const cost = costOf(name);
+    const shown = name === 'no options' ? `(${cost.toFixed(1)} µs in all)` : `${(cost - costOf('no options')).toFixed(1)} µs`;
+    console.log(`| ${name} | ${shown} |`);
+  }
+}
