@@ -83,7 +83,8 @@ export async function runOptions(): Promise<void> {
   console.log('| a member with | more per call |\n|---|---|');
   for (const name of costs.keys()) {
     const cost = costOf(name);
-    const shown = name === 'no options' ? `(${cost.toFixed(1)} µs in all)` : `${(cost - costOf('no options')).toFixed(1)} µs`;
+    const shown =
+      name === 'no options' ? `(${cost.toFixed(1)} µs in all)` : `${(cost - costOf('no options')).toFixed(1)} µs`;
     console.log(`| ${name} | ${shown} |`);
   }
 }

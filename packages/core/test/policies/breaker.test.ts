@@ -7,7 +7,7 @@ import { connect, type TestClient } from '@decorum/testing';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { IsString } from 'class-validator';
 
-import { reporting, textOf, turn } from '../kernel/serving.js';
+import { ERAS, reporting, textOf, turn } from '../kernel/serving.js';
 import { CALLS, heldServer, PAIRS, said } from './held.js';
 
 class Id {
@@ -162,6 +162,28 @@ describe('the breaker of a member', () => {
     expect(await call()).toMatch(UNAVAILABLE);
   });
 
+  it('is not closed by calls that began before it opened, not even while it tries one', async () => {
+    const { call, fail, handler, warnings } = await served(true);
+    let end = () => {};
+    handler.run = () => new Promise<string>((resolve) => (end = () => resolve('late')));
+    const late = call();
+    await turn();
+    await fail(5);
+    await jest.advanceTimersByTimeAsync(30_000);
+    end();
+    expect(await late).toBe('late');
+    expect(warnings.at(-1)).toBe('Shop.tool is tried again with the next call');
+  });
+
+  it('forgets what failed before it opened once it closes', async () => {
+    const { call, fail } = await served({ windowMs: 600_000, resetMs: 1000 });
+    await fail(5);
+    await jest.advanceTimersByTimeAsync(1000);
+    expect(await call()).toBe('done');
+    await fail(4);
+    expect(await call()).toBe('done');
+  });
+
   it('warns the operator of each change', async () => {
     const { call, fail, warnings } = await served({ resetMs: 1000 });
     await fail(5);
@@ -230,6 +252,35 @@ describe('what a breaker counts', () => {
       await turn();
     }
     handler.run = () => 'done';
+    expect(await call()).toBe('done');
+  });
+
+  it('is always calls that exceed their time limit', async () => {
+    const { call, handler } = await served({ on: () => false }, { timeoutMs: 1000 });
+    handler.run = () => new Promise(() => {});
+    const answers = Array.from({ length: 5 }, call);
+    await jest.advanceTimersByTimeAsync(1000);
+    expect(await Promise.all(answers)).toEqual(Array(5).fill(expect.stringContaining('did not finish within 1 s')));
+    expect(await call()).toMatch(UNAVAILABLE);
+  });
+
+  it.each(ERAS)('is not a call that waits for its client (%s)', async (era) => {
+    const { server, handler, call } = await served({ volumeThreshold: 1 });
+    handler.run = async (ctx) => String(await ctx.confirm('Really?'));
+    const client = await connect(server, { era, onElicit: () => ({ action: 'decline' }) });
+    for (let each = 0; each < 5; each++) expect(textOf(await client.callTool('tool'))).toBe('false');
+    handler.run = () => 'done';
+    expect(await call()).toBe('done');
+  });
+
+  it('is nothing if `on` throws: the call fails with that', async () => {
+    const { call, fail, errors } = await served({
+      on: () => {
+        throw new Error('in `on`');
+      },
+    });
+    await fail(10);
+    expect(errors[0]).toMatchObject({ message: 'in `on`' });
     expect(await call()).toBe('done');
   });
 

@@ -194,6 +194,26 @@ describe('the results of a member', () => {
     expect([await runOf(3), await runOf(2), await runOf(1)]).toEqual([5, 4, 6]);
   });
 
+  it('are for those only who may use the member', async () => {
+    let runs = 0;
+    let isOpen = true;
+    const options = { name: 'tool', input: NoInput, memoize: '1h', annotations: { readOnlyHint: true } };
+    const { server } = reporting();
+    server.addTool({ ...options, access: () => isOpen }, () => `run ${++runs}`);
+    server.addTool({ ...options, name: 'scoped', scopes: ['read'] }, () => `run ${++runs}`);
+    const ann: Principal = { subject: 'ann', scopes: ['read'] };
+    const [reader, other] = [
+      await connect(server, { principal: ann }),
+      await connect(server, { principal: { ...ann, scopes: [] } }),
+    ];
+    expect(textOf(await reader.callTool('tool'))).toBe('run 1');
+    expect(textOf(await reader.callTool('scoped'))).toBe('run 2');
+    isOpen = false;
+    await expect(reader.callTool('tool')).rejects.toThrow('Unknown tool');
+    await expect(other.callTool('scoped')).rejects.toThrow('lacks scopes');
+    expect(textOf(await reader.callTool('scoped'))).toBe('run 2');
+  });
+
   it('are dropped with their member', async () => {
     let runs = 0;
     const { server } = reporting();

@@ -13,7 +13,7 @@ import {
 import { mayKeep } from '../../metadata/class-defaults.js';
 import type { MemoizeOptions, PolicyOptions } from '../../metadata/policy-options.js';
 import { ownerOf } from '../../protocol/owner.js';
-import { type Caller, HAS_ASKED, WITHIN } from '../caller.js';
+import { type Caller, WITHIN } from '../caller.js';
 import { KeptResults } from './kept-results.js';
 import type { MemberRun, Next, Policy, PolicyParts } from './policy.js';
 
@@ -105,7 +105,7 @@ function answer<R extends object>(asked: Asked<R>, followed: number): R | Promis
 function lead<R extends object>({ results, key, run: { args, caller }, next }: Asked<R>): R | Promise<R> {
   const uri = typeof args['uri'] === 'string' ? args['uri'] : undefined;
   const flight = results.depart(key, uri, () => caller.signal);
-  const arrive = (result: R) => flight.end(caller.signal.aborted || caller[HAS_ASKED] ? undefined : jsonOf(result));
+  const arrive = (result: R) => flight.end(caller.signal.aborted ? undefined : jsonOf(result));
   const fail = () => flight.end(undefined);
   try {
     // what the client answers is for this call only
