@@ -289,6 +289,21 @@ describe('a resource', () => {
     expect([await read('a'), await read('b')]).toMatchObject([{ text: 'a 3' }, { text: 'b 2' }]);
   });
 
+  it('counts its URI among the bytes that are kept', async () => {
+    let runs = 0;
+    class Shop {
+      @Resource('shop://{id}', { memoize: { ttl: '1h', maxBytes: 4000 } }) item(_id: Id) {
+        return `run ${++runs}`;
+      }
+    }
+    const client = await connect(reporting({ providers: [Shop] }).server);
+    const read = async (id: string) => (await client.readResource(`shop://${id}`)).contents;
+    for (let each = 0; each < 2; each++) await read('x'.repeat(100));
+    expect(runs).toBe(1);
+    for (let each = 0; each < 2; each++) await read('x'.repeat(2500));
+    expect(runs).toBe(3);
+  });
+
   it('is not kept if it changes while it is read, and is read anew by whoever asks after the change', async () => {
     const { server, held } = heldServer({ memoize: '1h' });
     const client = await connect(server);

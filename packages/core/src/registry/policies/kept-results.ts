@@ -93,7 +93,7 @@ export class KeptResults {
       // a changed resource is read again meanwhile
       if (this.flights.get(key) !== flight) return;
       this.flights.delete(key);
-      if (json !== undefined) this.results.set(key, { json, uri }, { size: Buffer.byteLength(json) + 1 });
+      if (json !== undefined) this.results.set(key, { json, uri }, { size: Buffer.byteLength(json + (uri ?? '')) });
     });
     this.flights.set(key, flight);
     return flight;

@@ -48,7 +48,10 @@ export function memoizePolicy(option: PolicyOptions['memoize'], parts: PolicyPar
   if (!mayKeep(record)) throw invalidOption(where, 'memoize', NEEDS_HINT);
   const results = new KeptResults({ ttlMs, maxEntries, maxBytes });
   parts.onUpdate?.((uri) => results.forget(uri));
-  return (run, next) => answer({ run, next, results, key: keyOf(run, variantOf(run.caller, vary, where)) }, 0);
+  return (run, next) => {
+    const uri = record.kind === 'resource' ? String(run.args['uri']) : undefined;
+    return answer({ run, next, results, uri, key: keyOf(run, variantOf(run.caller, vary, where)) }, 0);
+  };
 }
 
 const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
@@ -80,6 +83,8 @@ interface Asked<R> {
   readonly run: MemberRun;
   readonly next: Next<R>;
   readonly results: KeptResults;
+  /** The URI that it reads, if it reads one. */
+  readonly uri: string | undefined;
   readonly key: string;
 }
 
@@ -102,8 +107,7 @@ function answer<R extends object>(asked: Asked<R>, followed: number): R | Promis
 }
 
 /** Runs a call for all equal ones. */
-function lead<R extends object>({ results, key, run: { args, caller }, next }: Asked<R>): R | Promise<R> {
-  const uri = typeof args['uri'] === 'string' ? args['uri'] : undefined;
+function lead<R extends object>({ results, key, uri, run: { caller }, next }: Asked<R>): R | Promise<R> {
   const flight = results.depart(key, uri, () => caller.signal);
   const arrive = (result: R) => flight.end(caller.signal.aborted ? undefined : jsonOf(result));
   const fail = () => flight.end(undefined);
