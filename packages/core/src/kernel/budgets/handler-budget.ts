@@ -2,15 +2,13 @@
  * What `maxResultChars` leaves for a handler's result. Without a maximum, everything fits.
  * @example
  * ```ts
- * @Tool({ description: 'Lists invoices', maxResultChars: 20_000 })
- * invoices({ cursor = 0 }: Query, ctx: Context) {
- *   let page = '';
- *   for (const { id, total } of this.store.slice(cursor)) {
- *     const line = `${id}: ${total}\n`;
- *     if (!ctx.budget.take(line)) break;
- *     page += line;
+ * class Ledger {
+ *   private readonly lines = ['7: 100', '8: 250'];
+ *
+ *   @Tool({ description: 'Lists invoices', maxResultChars: 20_000 })
+ *   invoices(_input: NoInput, ctx: Context) {
+ *     return this.lines.filter((line) => ctx.budget.take(line)).join('\n');
  *   }
- *   return page;
  * }
  * ```
  */
@@ -33,8 +31,9 @@ export class HandlerBudget {
    * @returns whether it fits. If not, nothing is taken
    * @example
    * ```ts
-   * ctx.budget.take({ invoices: [], cursor: 1_000_000 });
-   * for (const invoice of found) {
+   * const invoices: object[] = [];
+   * ctx.budget.take({ invoices, cursor: 1_000_000 });
+   * for (const invoice of [{ id: 7, total: 100 }, { id: 8, total: 250 }]) {
    *   if (!ctx.budget.take(invoice)) break;
    *   invoices.push(invoice);
    * }

@@ -51,7 +51,8 @@ export function toolMethods(parts: MethodParts): Record<string, Method> {
 
   const call = (exchange: Exchange, isStarted = false, found?: ToolPlan): string | Promise<string> => {
     const { name, arguments: args } = exchange.params;
-    const plan = found ?? registry.tools.find(name as string);
+    // aliases are rare
+    const plan = found ?? registry.tools.get(name as string) ?? registry.tools.find(name as string);
     if (plan === undefined) return callLive(exchange);
     if (plan.extras !== undefined && !isStarted) return start(exchange, plan);
     const max = plan.maxResultChars ?? maxResultChars;
