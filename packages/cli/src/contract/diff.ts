@@ -1,4 +1,4 @@
-import { EXIT } from 'create-decorum';
+import { CommandFailure, EXIT } from 'create-decorum';
 
 import { findEntry } from '../entry.js';
 import type { Contract } from './contract.js';
@@ -15,7 +15,20 @@ export interface DiffOptions {
   readonly timeoutMs: number;
 }
 
-const isUrl = (target: string): boolean => /^https?:\/\//i.test(target);
+/**
+ * Whether a target is a running server, and not a file.
+ * @throws {CommandFailure} with `EXIT.usage` if it is meant to be a server, but isn't a URL of one
+ */
+function isServer(target: string): boolean {
+  if (/^https?:\/\//i.test(target)) return true;
+  // a colon would be unusual in the name of a file: `localhost:3000/mcp`
+  if (/^(?:[a-z][a-z\d+.-]*:\/\/|[\w.-]+:\d+(?:\/|$))/i.test(target))
+    throw new CommandFailure(
+      `${target} is neither a file nor a server. Servers begin with http:// or https://.`,
+      EXIT.usage,
+    );
+  return false;
+}
 
 /**
  * What has changed in a program since its contract was written, or since the version that a server runs.
@@ -24,9 +37,11 @@ const isUrl = (target: string): boolean => /^https?:\/\//i.test(target);
  */
 export async function diff(entry: string | undefined, options: DiffOptions): Promise<readonly Difference[]> {
   const { against = LOCK_FILE, headers, timeoutMs } = options;
+  if (entry?.toLowerCase().endsWith('.json') === true)
+    throw new CommandFailure(`${entry} is not a program. To compare with it, pass \`--against ${entry}\`.`, EXIT.usage);
   // a wrong entry is told before a missing lock file
   findEntry(entry);
-  if (!isUrl(against)) {
+  if (!isServer(against)) {
     const before = readLock(against);
     return differences(before, await contractOfProgram(entry));
   }

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 
 import type { JsonObject } from '@decorum/core';
 import { isObject } from '@decorum/core/internal';
-import { CommandFailure, EXIT } from 'create-decorum';
+import { CommandFailure, EXIT, plainLine } from 'create-decorum';
 
 import { shown } from '../entry.js';
 import { type Contract, KEYS, type Lists, LIST_NAMES } from './contract.js';
@@ -97,9 +97,10 @@ export function readLock(file: string): Contract {
   if (stats.size > MAX_BYTES) throw wrong(`has more than ${MAX_BYTES / 2 ** 20} MiB. ${REWRITE}`);
   let json: unknown;
   try {
-    json = JSON.parse(readFileSync(path, 'utf8'));
+    // some editors and shells write a byte order mark
+    json = JSON.parse(readFileSync(path, 'utf8').replace(/^\uFEFF/, ''));
   } catch (error) {
-    throw wrong(`can't be read: ${(error as Error).message}. ${REWRITE}`, error);
+    throw wrong(plainLine(`can't be read: ${(error as Error).message}. ${REWRITE}`), error);
   }
   const large = oversize(json);
   if (large !== undefined) throw wrong(`is not a valid lock file: ${large}. ${REWRITE}`);

@@ -1,5 +1,5 @@
 import { type Client, connectClient, ConnectionError } from '@decorum/client';
-import type { JsonObject } from '@decorum/core';
+import { type JsonObject, McpError } from '@decorum/core';
 import { CommandFailure, EXIT } from 'create-decorum';
 
 import { failureOf } from '../inspect/failure.js';
@@ -35,36 +35,58 @@ export async function contractOfServer(
   if (!URL.canParse(server.url)) throw new CommandFailure(`${server.url} is not a URL.`, EXIT.usage);
   const revisions: Record<string, Lists> = {};
   let name = '';
-  let failure: unknown;
+  const refusals: unknown[] = [];
   for (const date of dates) {
     try {
-      const found = await listsOf(server, date);
-      revisions[date] = withoutInstances(found.lists, known);
-      name = found.name;
+      const client = await connectTo(server, date).catch((error: unknown) => {
+        // all other errors would come again with the next revision
+        if (!isRefusal(error)) throw error;
+        refusals.push(error);
+      });
+      if (client === undefined) continue;
+      revisions[date] = withoutInstances(await listsOf(client), known);
+      name = client.serverInfo?.name ?? server.url;
     } catch (error) {
-      // the next revision would fail in the same way
-      if (!(error instanceof ConnectionError) || error.code !== 'protocol') throw failureOf(error);
-      failure = error;
+      throw codeOf(error) === 'unauthorized' ? deniedFailure(error as Error) : failureOf(error);
     }
   }
-  if (Object.keys(revisions).length === 0) throw failureOf(failure);
+  // what isn't an MCP server says more than that it doesn't speak a revision
+  if (Object.keys(revisions).length === 0)
+    throw failureOf(refusals.find((each) => codeOf(each) === 'protocol') ?? refusals.at(-1));
   return { server: { name }, revisions };
 }
+
+/** The client names options of its own as the remedy, which the command line doesn't have. */
+const deniedFailure = (error: Error): CommandFailure =>
+  new CommandFailure(
+    `${error.message.split('\n')[0]}\nPass credentials: \`--header 'Authorization: Bearer TOKEN'\`.`,
+    EXIT.unauthorized,
+    error,
+  );
+
+const codeOf = (error: unknown) => (error instanceof ConnectionError ? error.code : undefined);
+
+/** Whether a server that can be reached doesn't speak the revision that it was asked for. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof McpError || ['protocol', 'unsupported-revision'].includes(codeOf(error) ?? '');
 
 /** Servers with a search would list only some of their tools. */
 const EVERYTHING = { 'decorum-tools': 'all' };
 
-async function listsOf({ url, headers, timeoutMs }: RunningServer, revision: string) {
-  const client = await connectClient(new URL(url), {
+const connectTo = ({ url, headers, timeoutMs }: RunningServer, revision: string): Promise<Client> =>
+  connectClient(new URL(url), {
     clientInfo: { name: 'decorum-diff', version: '0.0.0' },
     revision,
     timeoutMs,
     headers: { ...EVERYTHING, ...headers },
   });
+
+/** All lists of a server. Closes the client. */
+async function listsOf(client: Client): Promise<Lists> {
   try {
     const lists: [string, readonly JsonObject[]][] = [];
     for (const list of LIST_NAMES) lists.push([list, distinct(await entriesOf(client, list), KEYS[list])]);
-    return { name: client.serverInfo?.name ?? url, lists: Object.fromEntries(lists) as unknown as Lists };
+    return Object.fromEntries(lists) as unknown as Lists;
   } finally {
     await client.close();
   }

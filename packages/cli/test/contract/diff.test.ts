@@ -1,7 +1,8 @@
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 
 import { McpServer } from '@decorum/core';
 import { listen } from '@decorum/http';
@@ -38,6 +39,38 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
+/** The URL of a web server, which is closed after the test. */
+async function listening(listener: RequestListener): Promise<string> {
+  const web = createServer(listener);
+  await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve));
+  closing.push(() => new Promise((resolve) => web.close(resolve)));
+  return `http://127.0.0.1:${(web.address() as AddressInfo).port}/mcp`;
+}
+
+/** A server that speaks only session revisions, and not the first of them. */
+const oldServer =
+  ({ tools }: { tools: unknown }): RequestListener =>
+  async (request, response) => {
+    const { id, method, params } = JSON.parse(await text(request).then((body) => body || '{}')) as Message;
+    if (id === undefined) return void response.writeHead(method === undefined ? 405 : 202).end();
+    const serverInfo = { name: 'billing', version: '1.0.0' };
+    const refused = { code: -32602, message: 'Unsupported protocol version' };
+    const { protocolVersion } = params ?? {};
+    const introduction = { protocolVersion, capabilities: { tools: {} }, serverInfo };
+    const answers: Record<string, object> = {
+      initialize: protocolVersion === '2024-11-05' ? { error: refused } : { result: introduction },
+      'tools/list': { result: { tools } },
+    };
+    const answer = answers[method ?? ''] ?? { error: { code: -32601, message: 'Method not found' } };
+    response.setHeader('content-type', 'application/json').end(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
+  };
+
+interface Message {
+  readonly id?: number;
+  readonly method?: string;
+  readonly params?: { readonly protocolVersion?: string };
+}
+
 const diff = (...args: string[]) => project.decorum(['diff', ...args]);
 
 describe('decorum diff', () => {
@@ -63,6 +96,29 @@ describe('decorum diff', () => {
       found: [
         { class: 'breaking', member: 'pay', path: 'arguments.currency', why: 'argument "currency" is now required' },
       ],
+    });
+  });
+
+  it('reads a lock file that Windows has touched', async () => {
+    const lock = readFileSync(join(project.folder, 'decorum.lock.json'), 'utf8');
+    project.write({ 'windows.json': `\uFEFF${lock.replaceAll('\n', '\r\n')}` });
+    expect(await diff('--against', 'windows.json')).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
+
+  it.each(['ftp://example.com/mcp', 'localhost:3000/mcp', '127.0.0.1:3000'])(
+    'exits with 2 for the server %s, because it is not a URL of HTTP',
+    async (target) => {
+      expect(await diff('--against', target)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('Servers begin with http://'),
+      });
+    },
+  );
+
+  it('exits with 2 if the lock file is passed as the program', async () => {
+    expect(await diff('decorum.lock.json')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('pass `--against decorum.lock.json`'),
     });
   });
 
@@ -143,15 +199,39 @@ describe('decorum diff --against a running server', () => {
     expect((await diff('--against', url)).stdout).toContain(BREAKING);
   });
 
+  it('leaves out revisions that the server refuses, as servers without 2026-07-28 do', async () => {
+    const url = await listening(oldServer({ tools: [{ name: 'pay', inputSchema: BEFORE }, { name: 'refund' }] }));
+    expect(await diff('--against', url)).toEqual({
+      code: 1,
+      stdout: 'breaking  refund: the tool is gone\nwording   pay: has a description now\n',
+      stderr: '',
+    });
+  });
+
+  it('fails if a list of a revision that the server speaks is not valid', async () => {
+    const url = await listening(oldServer({ tools: 'many' }));
+    expect(await diff('--against', url)).toMatchObject({
+      code: 4,
+      stdout: '',
+      stderr: expect.stringContaining('"tools/list" without a list of tools'),
+    });
+  });
+
   it('exits with 4 if nothing answers, or something that is no server', async () => {
-    const web = createServer(
+    const url = await listening(
       (_request, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('Hi'),
     );
-    await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve));
-    const url = `http://127.0.0.1:${(web.address() as AddressInfo).port}/mcp`;
-    expect((await diff('--against', url)).code).toBe(4);
-    await new Promise((resolve) => web.close(resolve));
+    expect(await diff('--against', url)).toMatchObject({ code: 4, stderr: expect.stringContaining('text/html') });
+    for (const close of closing.splice(0)) await close();
     expect(await diff('--against', url)).toMatchObject({ code: 4, stdout: '' });
+  });
+
+  it('exits with 7 if the server denies access, and names the flag for credentials', async () => {
+    const url = await listening((_request, response) => void response.writeHead(401).end());
+    expect(await diff('--against', url)).toMatchObject({
+      code: 7,
+      stderr: expect.stringMatching(/401 Unauthorized.*\n.*`--header 'Authorization: Bearer TOKEN'`/),
+    });
   });
 
   it('exits with 2 for a header without a value', async () => {
