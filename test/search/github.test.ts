@@ -10,7 +10,8 @@ import { search } from '@decorum/search';
 import { connect, type TestClient } from '@decorum/testing';
 import { countTokens } from 'gpt-tokenizer';
 
-import { QUESTIONS } from './questions.js';
+import { BLIND_QUESTIONS } from './more-questions.js';
+import { QUESTIONS, type SearchQuestion } from './questions.js';
 
 /** The questions whose answers are not among the first five. Their words are not those of the API. */
 const MISSED = [
@@ -22,6 +23,31 @@ const MISSED = [
   'who can I give this ticket to',
   'ask Alice to look at my pull request',
   'who is in the platform team',
+];
+
+/** The same of the blind questions, which the ranking wasn't made for. */
+const BLIND_MISSED = [
+  'get the files that the nightly build produced',
+  'which of our own build machines are offline',
+  'what is new for me, unread mentions and so on',
+  "get a token so our app can act on a customer's account",
+  'which lines did the linter complain about in this check run',
+  'list the problems CodeQL found in our code',
+  'take the Copilot license away from someone who changed jobs',
+  'which of our dependencies have known vulnerabilities',
+  'what new packages does this branch bring in compared to main',
+  'list every file in the repo, subfolders included',
+  "note that we can't work on this ticket until the other one is done",
+  "who has access to our code but isn't an employee",
+  'get rid of an old version of our docker image',
+  'what did people say in the code review of PR 88',
+  'read src/index.ts',
+  'what changed between v1.2 and v1.3',
+  'history of changes to package.json',
+  'where in our code is parseConfig called',
+  'who am I logged in as',
+  'keep strangers from commenting in any of our repos for a week',
+  'this token ended up on the internet, kill it',
 ];
 
 /** The share of the tokens of the whole list that the short list may have. */
@@ -50,6 +76,16 @@ async function foundFor(query: string): Promise<readonly string[]> {
   return structuredContent.tools.map(({ name }) => name);
 }
 
+/** The questions that have no right tool among the first five. */
+async function missedOf(questions: readonly SearchQuestion[]): Promise<readonly string[]> {
+  const missed: string[] = [];
+  for (const { question, tools } of questions) {
+    const names = await foundFor(question);
+    if (!tools.some((id) => names.includes(id.replace('/', '_')))) missed.push(question);
+  }
+  return missed;
+}
+
 /** The pages of the list of tools that a client gets who asks for all. */
 async function wholeList(): Promise<readonly object[]> {
   const pages: { nextCursor?: string; tools: readonly object[] }[] = [];
@@ -68,13 +104,15 @@ const tokensOf = (tools: readonly object[]): number =>
 
 describe('the search over the operations of GitHub', () => {
   it('has the right tool among the first five for at least 40 of 50 questions of somebody else', async () => {
-    const missed: string[] = [];
-    for (const { question, tools } of QUESTIONS) {
-      const names = await foundFor(question);
-      if (!tools.some((id) => names.includes(id.replace('/', '_')))) missed.push(question);
-    }
+    const missed = await missedOf(QUESTIONS);
     expect(missed).toEqual(MISSED);
     expect(QUESTIONS.length - missed.length).toBeGreaterThanOrEqual(40);
+  });
+
+  it('has it for at least 27 of 50 questions that the ranking was not made for', async () => {
+    const missed = await missedOf(BLIND_QUESTIONS);
+    expect(missed).toEqual(BLIND_MISSED);
+    expect(BLIND_QUESTIONS.length - missed.length).toBeGreaterThanOrEqual(27);
   });
 
   it('finds a tool first by its name', async () => {
