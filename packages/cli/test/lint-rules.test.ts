@@ -95,13 +95,20 @@ const EXAMPLES: Readonly<Record<string, { readonly fires: readonly Lists[]; read
     ],
   },
   'output-draft': {
-    fires: [
-      tool({ outputSchema: { type: 'object', $schema: 'http://json-schema.org/draft-07/schema#' } }),
-      tool({ outputSchema: { type: 'object', properties: { at: { items: [{}] } } } }),
-    ],
+    fires: [tool({ outputSchema: { type: 'object', $schema: 'http://json-schema.org/draft-07/schema#' } })],
     quiet: [
       tool({ outputSchema: { type: 'object', $schema: 'https://json-schema.org/draft/2020-12/schema' } }),
       input({ $schema: 'http://json-schema.org/draft-07/schema#' }),
+    ],
+  },
+  'output-tuple': {
+    fires: [tool({ outputSchema: { type: 'object', properties: { at: { items: [{}] } } } })],
+    quiet: [
+      tool({ outputSchema: { type: 'object', properties: { at: { prefixItems: [{}] } } } }),
+      // it is a tuple in the draft that it names
+      tool({
+        outputSchema: { $schema: 'http://json-schema.org/draft-07/schema#', properties: { at: { items: [{}] } } },
+      }),
     ],
   },
   'openai-root-union': { fires: [input({ anyOf: [{}] }), input({ not: {} })], quiet: [field({ not: {} })] },

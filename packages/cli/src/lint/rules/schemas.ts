@@ -1,4 +1,5 @@
 import type { JsonObject } from '@decorum/core';
+import { isObject } from '@decorum/core/internal';
 
 import type { Lists, Rule, Spot } from '../rule.js';
 import { nodesOf, type SchemaNode } from '../schema-nodes.js';
@@ -22,16 +23,17 @@ const tupleProblem = ({ schema }: SchemaNode): string | false =>
 
 const OLD_DRAFT = /json-schema\.org\/draft-0\d/;
 
-function* oldOutputs({ tools }: Lists): Generator<Spot> {
-  for (const tool of tools) {
-    for (const node of nodesOf(tool['outputSchema'], 'output')) {
-      const { $schema } = node.schema;
-      const isOld = node.isRoot && typeof $schema === 'string' && OLD_DRAFT.test($schema);
-      const why = isOld ? 'the draft in `$schema` is refused: it is older than 2020-12' : tupleProblem(node);
-      if (why !== false) yield { member: nameOf(tool), path: node.path, why };
+/** A rule about each schema in the outputs of tools. */
+const inOutputs = (problem: (node: SchemaNode, isOld: boolean) => string | false) =>
+  function* find({ tools }: Lists): Generator<Spot> {
+    for (const tool of tools) {
+      const output = tool['outputSchema'];
+      for (const node of nodesOf(output, 'output')) {
+        const why = problem(node, isObject(output) && OLD_DRAFT.test(String(output['$schema'])));
+        if (why !== false) yield { member: nameOf(tool), path: node.path, why };
+      }
     }
-  }
-}
+  };
 
 const hasProperties = (input: JsonObject): boolean => typeof input['properties'] === 'object';
 
@@ -58,11 +60,23 @@ export const SCHEMAS: readonly Rule[] = [
   {
     name: 'output-draft',
     client: 'all',
-    severity: 'error',
-    about: 'Outputs are JSON Schema 2020-12. Clients with the official SDK refuse draft-07',
-    fix: 'write the tuple with `prefixItems`, and name no draft',
+    // version 2 of the official client refused it at first, and so did Claude Code; most clients never have
+    severity: 'warning',
+    about: 'Outputs name no draft of JSON Schema before 2020-12. Some versions of clients refuse the tool',
+    fix: 'leave `$schema` out, or write the schema for 2020-12',
     source: 'https://github.com/modelcontextprotocol/typescript-sdk/issues/2721',
-    find: oldOutputs,
+    find: inOutputs(
+      ({ isRoot }, isOld) => isRoot && isOld && 'some versions refuse the draft in `$schema`: it is older than 2020-12',
+    ),
+  },
+  {
+    name: 'output-tuple',
+    client: 'all',
+    severity: 'error',
+    about: 'Outputs are JSON Schema 2020-12, so `items` is no list',
+    fix: 'write the tuple with `prefixItems`',
+    source: 'https://modelcontextprotocol.io/community/seps/1613-establish-json-schema-2020-12-as-default-dialect-f',
+    find: inOutputs((node, isOld) => !isOld && tupleProblem(node)),
   },
   {
     name: 'openai-root-union',
