@@ -115,6 +115,23 @@ describe('the doctor, of a tsconfig,', () => {
     expect(found.map(([check]) => check)).toContain('program');
   });
 
+  it('names the line of a syntax error, and not what is missing because of it', async () => {
+    project.write({
+      'tsconfig.json': '{\n  "compilerOptions": {\n    "strict": true\n    "module": "nodenext"\n  }\n}',
+    });
+    const { code, found } = await complaints();
+    expect(code).toBe(1);
+    expect(found.filter(([check]) => check === 'tsconfig')).toEqual([
+      ['tsconfig', 'problem', expect.stringContaining('tsconfig.json:4 has a syntax error')],
+    ]);
+  });
+
+  it('reads comments and commas at the end', async () => {
+    const text = JSON.stringify(TSCONFIG).replace('{', '// ours\n{').replace(/\}$/, ',}');
+    project.write({ 'tsconfig.json': text });
+    expect((await complaints()).found).toEqual([]);
+  });
+
   const CASES: readonly (readonly [string, object, string, string])[] = [
     ['metadata without legacy decorators', { experimentalDecorators: false }, 'problem', 'does nothing without'],
     ['legacy decorators without types', { emitDecoratorMetadata: false }, 'warning', 'are not emitted'],

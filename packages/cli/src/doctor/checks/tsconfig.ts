@@ -1,5 +1,7 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+
+import { parseSync } from 'oxc-parser';
 
 import { compilerFor } from '../../build/tsc.js';
 import { isTypeScript, shown } from '../../entry.js';
@@ -61,6 +63,16 @@ function compilerProblem(place: Place): Result | undefined {
   );
 }
 
+/** What reads a tsconfig skips what it doesn't understand. Then options are missing, and the other checks would mislead. */
+function syntaxProblem(file: string): Result | undefined {
+  const text = readFileSync(file, 'utf8');
+  // JSON with comments and commas at the end is an expression of JavaScript
+  const [error] = text.trim() === '' ? [] : parseSync('tsconfig.js', `(${text}\n)`).errors;
+  if (error === undefined) return undefined;
+  const line = text.slice(0, (error.labels[0]?.start ?? 1) - 1).split('\n').length;
+  return results.problem(`${shown(file)}:${line} has a syntax error: ${error.message}`, 'correct it');
+}
+
 /** Checks the compiler and its options. */
 export function checkTsconfig(place: Place): Result[] {
   if (!isTyped(place)) return [];
@@ -75,6 +87,8 @@ export function checkTsconfig(place: Place): Result[] {
     const problem = 'there is no tsconfig.json, so types are checked nowhere';
     return [results.warning(problem, 'add one: https://www.typescriptlang.org/docs/handbook/tsconfig-json.html')];
   }
+  const syntax = syntaxProblem(file);
+  if (syntax !== undefined) return [syntax];
   const found = [
     decoratorProblem(project, place),
     resolutionProblem(project),
