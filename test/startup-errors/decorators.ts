@@ -384,7 +384,10 @@ export const ARGUMENTS: Mistakes = {
         'Shop.search: `text` is ... Use true, false, a string ... ',
       ],
       [{ aliases: 'find' }, 'Shop.search: `aliases` ... must be an array'],
-      [[{ aliases: [5] }, { aliases: [null] }], 'Shop.search (aliases) ... Pass { … }'],
+      [
+        [{ aliases: [5] }, { aliases: [null] }],
+        "Shop.search: `aliases` has ... , which is no name. Write ['list_bills']",
+      ],
       [
         { aliases: [{ until: '2027-01-31' }] },
         "Shop.search (aliases): `name` is missing. Write { name: 'list_bills', until: '2027-01-31' }",

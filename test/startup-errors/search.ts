@@ -25,6 +25,16 @@ export const SEARCHES: Mistakes = {
       [{ always: [7] }, "search: `always` must be an array of words, such as ['create_order']"],
       [{ alwaysTags: [''] }, "search: `alwaysTags` must be an array of words, such as ['orders']"],
       [{ synonyms: { bill: 'invoice' } }, "search: `synonyms.bill` must be an array of words, such as ['bill']"],
+      [
+        ['', '!'].map((word) => ({ synonyms: { [word]: ['bill'] } })),
+        'search: `synonyms` has ... , which is no word. Use letters or digits',
+      ],
+      [{ synonyms: { bill: ['-'] } }, 'search: `synonyms` has "-", which is no word. Use letters or digits'],
+      [
+        { synonyms: { 'pull request': ['merge'] } },
+        'search: `synonyms` has "pull request", which is more than one word. Use the one that tells most',
+      ],
+      [{ synonyms: new Map() }, "search: `synonyms` is a Map, but must be an object, such as { invoice: ['bill'] }"],
       [{ prefix: 'a b' }, 'search: `prefix` is "a b", but can have only up to 64 letters, digits, "_", "-" and "."'],
     ]),
     [

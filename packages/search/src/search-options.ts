@@ -1,5 +1,7 @@
 import { type OptionTypes, requireOptions, startupError } from '@decorum/core/plugin';
 
+import { stemsOf } from './words.js';
+
 /** Options of `search`. */
 export interface SearchOptions {
   /**
@@ -40,13 +42,26 @@ export function settingsOf(options: SearchOptions): SearchSettings {
   const { above = 50, always = [], alwaysTags = [], limit = 5, synonyms = {}, prefix = '' } = options;
   requireTexts('always', always, "['create_order']");
   requireTexts('alwaysTags', alwaysTags, "['orders']");
-  for (const [word, others] of Object.entries(synonyms)) requireTexts(`synonyms.${word}`, others, "['bill']");
+  requireSynonyms(synonyms);
   // `-` and `.` as in other names of tools
   if (!/^[\w.-]{0,64}$/.test(prefix)) {
     const problem = `is "${prefix}", but can have only up to 64 letters, digits, "_", "-" and "."`;
     throw startupError('DECORUM_INVALID_OPTION', 'search', 'prefix', problem);
   }
   return { above, always, alwaysTags, limit, synonyms, prefix };
+}
+
+/** @throws {DecorumError} `DECORUM_INVALID_OPTION`, also for what no query has as a word */
+function requireSynonyms(synonyms: Readonly<Record<string, unknown>>): void {
+  const wrong = (problem: string) => startupError('DECORUM_INVALID_OPTION', 'search', 'synonyms', problem);
+  if (synonyms instanceof Map) throw wrong("is a Map, but must be an object, such as { invoice: ['bill'] }");
+  for (const [word, others] of Object.entries(synonyms)) {
+    requireTexts(`synonyms.${word}`, others, "['bill']");
+    const [empty] = [word, ...(others as readonly string[])].filter((each) => stemsOf(each).length === 0);
+    if (empty !== undefined) throw wrong(`has "${empty}", which is no word. Use letters or digits`);
+    if (stemsOf(word).length > 1)
+      throw wrong(`has "${word}", which is more than one word. Use the one that tells most`);
+  }
 }
 
 function requireTexts(option: string, value: unknown, example: string): void {

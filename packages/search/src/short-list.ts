@@ -13,6 +13,9 @@ const HEADER = 'decorum-tools';
 const wantsAll = ({ meta, headers }: ListRequest): boolean =>
   meta?.[META_KEY] === 'all' || headers?.[HEADER]?.toString().trim().toLowerCase() === 'all';
 
+/** One finds tools, the other calls them. */
+const FINDERS = 2;
+
 /** What callers with the same permissions may get. */
 interface Lists {
   readonly all: readonly ToolPlan[];
@@ -50,12 +53,12 @@ export class ShortList implements ToolCatalog {
   private listsOf(visible: readonly ToolPlan[]): Lists {
     const known = this.lists.get(visible);
     if (known) return known;
-    const lists = {
-      all: visible.filter(({ isFinder }) => isFinder === undefined),
-      few: visible
-        .filter((tool) => this.isListed(tool))
-        .sort((a, b) => Number(b.isFinder === true) - Number(a.isFinder === true)),
-    };
+    const all = visible.filter(({ isFinder }) => isFinder === undefined);
+    const few = visible
+      .filter((tool) => this.isListed(tool))
+      .sort((a, b) => Number(b.isFinder === true) - Number(a.isFinder === true));
+    // a plugin may hide one of the two, and then nothing finds and calls the others
+    const lists = { all, few: visible.length - all.length === FINDERS ? few : all };
     this.lists.set(visible, lists);
     return lists;
   }

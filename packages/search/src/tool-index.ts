@@ -25,6 +25,12 @@ const STAND_IN = 0.8;
 /** How much a word tells that no tool has. A word that every tenth tool has tells 2.4. */
 const UNKNOWN = 1;
 
+/**
+ * How many matches the beginnings of words may have, counted once per tool and word: a few letters begin thousands of
+ * words. Words beyond it match only themselves.
+ */
+const MAX_BEGUN = 10_000;
+
 /** Tools that are indexed before other requests get their turn. */
 const CHUNK = 50;
 
@@ -96,6 +102,20 @@ export class ToolIndex {
     return { words, weight: counts.length === 0 ? UNKNOWN : Math.log(1 + this.tools.length / Math.min(...counts)) };
   }
 
+  /** The words of a query that may begin other words. */
+  private beginning(asked: Iterable<string>): ReadonlySet<string> {
+    const stems = [...this.counts];
+    let left = MAX_BEGUN;
+    const affordable = [...asked].filter((word) => {
+      if (word.length < 3) return false;
+      const begun = stems.reduce((sum, [stem, count]) => (stem.startsWith(word) ? sum + count : sum), 0);
+      if (begun > left) return false;
+      left -= begun;
+      return true;
+    });
+    return new Set(affordable);
+  }
+
   private optionsOf(terms: ReadonlyMap<string, Term>): SearchOptions {
     const boosts = new Map<string, number>();
     for (const [asked, { words }] of terms) {
@@ -103,10 +123,11 @@ export class ToolIndex {
       for (const word of words) boosts.set(word, Math.max(boosts.get(word) ?? 0, terms.has(word) ? 1 : boost));
     }
     const words = [...boosts.keys()];
+    const beginning = this.beginning(terms.keys());
     return {
       boost: BOOST,
       combineWith: 'OR',
-      prefix: (word) => word.length > 2 && terms.has(word),
+      prefix: (word) => beginning.has(word),
       // a word that tools have is no typo
       fuzzy: (word) => word.length > 4 && terms.has(word) && !this.counts.has(word) && 0.2,
       weights: { fuzzy: 0.2, prefix: 0.4 },

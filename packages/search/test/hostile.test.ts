@@ -135,3 +135,15 @@ describe('a mistake of the server', () => {
     expect(await found(await clientOf(other), 'water plants')).toEqual(['other']);
   });
 });
+
+it('beginnings of words count only while few words begin with them, so that no query takes long', async () => {
+  const letters = [...'abcdefghijklm'];
+  const words = letters.flatMap((one) => letters.map((other) => `pre${one}${other}q`)).slice(0, 120);
+  const tools = Object.fromEntries(
+    Array.from({ length: 100 }, (_, at) => [`tool_${at}`, [`Handles ${words.join(' ')} sunflower`] as const]),
+  );
+  const client = await clientOf(shop({}, { tools }));
+  expect(await found(client, 'pre')).toEqual([]);
+  expect(await found(client, 'preabq', { limit: 20 })).toHaveLength(20);
+  expect(await found(client, 'pre sunfl', { limit: 20 })).toHaveLength(20);
+});

@@ -1,5 +1,5 @@
 // Members from outside: mounted servers, proxies, documents, and members that depend on the caller.
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 
 import { proxy } from '@decorum/client';
 import { McpServer, mount, NoInput } from '@decorum/core';
@@ -87,10 +87,33 @@ it('a search finds operations of a document by their paths, and returns their sc
   expect(await found(client, 'parcel')).toEqual(['get_parcels']);
 });
 
-it('an index is shared by requests, also if the list depends on the caller', async () => {
+it('an index serves all requests with equal lists, also if a source makes its entries anew for each', async () => {
   const server = frontOf([]);
-  server.addTool({ name: 'one', description: 'First', input: NoInput }, () => '1');
+  const inputSchema = { type: 'object' } as const;
+  const entriesOf = (word: string) =>
+    Array.from({ length: 1000 }, (_, at) => ({ name: `tool_${at}`, description: `${word} ${at}`, inputSchema }));
+  let word = 'First';
+  const run = () => ({ content: [] });
+  server.addLive({
+    kinds: ['tool'],
+    list: () => entriesOf(word).map((entry) => ({ entry, run })),
+    find: () => undefined,
+  });
   const client = await clientOf(server);
-  const results = await Promise.all(Array.from({ length: 50 }, () => found(client, 'first')));
-  expect(new Set(results.map(String))).toEqual(new Set(['one']));
+  // an index is built in chunks, between which other requests get their turn
+  const turns = jest.spyOn(globalThis, 'setImmediate');
+  const turnsOf = async (query: string) => {
+    const before = turns.mock.calls.length;
+    expect(await found(client, query, { limit: 20 })).toHaveLength(20);
+    return turns.mock.calls.length - before;
+  };
+  try {
+    const built = await turnsOf('first');
+    expect(built).toBeGreaterThanOrEqual(20);
+    expect(await turnsOf('first')).toBe(built - 20);
+    word = 'Second';
+    expect(await turnsOf('second')).toBe(built);
+  } finally {
+    turns.mockRestore();
+  }
 });

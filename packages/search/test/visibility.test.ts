@@ -107,3 +107,30 @@ describe('a search', () => {
     expect(await namesOf(client)).toHaveLength(6);
   });
 });
+
+describe('the two tools', () => {
+  it('replace no list for those from whom a plugin hides one of them', async () => {
+    const open = definePlugin((hidden: string) => ({
+      name: 'open',
+      access: ({ name }: { readonly name: string }) => name !== hidden && name !== 'track_parcel',
+    }));
+    for (const hidden of ['search_tools', 'call_tool']) {
+      const client = await clientOf(shop({}, { plugins: [search({ above: 3 }), open(hidden)] }));
+      const names = await namesOf(client);
+      expect(names).toEqual(['create_order', 'cancelOrder', 'orders.list', 'add_article', 'remove_article']);
+    }
+  });
+
+  it('are there for callers without credentials who find public tools, if lists have only what callers may use', async () => {
+    const tools = Object.fromEntries(
+      Array.from({ length: 5 }, (_, at) => [`help_${at}`, ['Helps', [], { public: true }] as const]),
+    );
+    const send = await senderTo(shop({}, { tools, listing: 'usable' }), { auth: AUTH });
+    const { result } = await send('tools/list');
+    expect(result).toMatchObject({ tools: [{ name: 'search_tools' }, { name: 'call_tool' }] });
+    const query = { name: 'search_tools', arguments: { query: 'help order', limit: 20 } };
+    const { result: searched } = await send('tools/call', query);
+    const { tools: names } = searched?.['structuredContent'] as { tools: readonly { readonly name: string }[] };
+    expect(names.map(({ name }) => name)).toEqual(Object.keys(tools));
+  });
+});

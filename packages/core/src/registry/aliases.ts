@@ -1,4 +1,4 @@
-import { invalidOption, type OptionTypes, requireOptions } from '@decorum/schema/internal';
+import { excerpt, invalidOption, isObject, type OptionTypes, requireOptions } from '@decorum/schema/internal';
 
 import { type Alias, type Member, requireName } from './plan.js';
 
@@ -60,6 +60,10 @@ export function prefixed(aliases: readonly Alias[], prefix: string, where: strin
 
 function aliasOf(given: unknown, where: string): Alias {
   if (typeof given === 'string') return { name: given, until: undefined };
+  if (!isObject(given)) {
+    const problem = `has ${excerpt(String(JSON.stringify(given)))}, which is no name. Write ['list_bills']`;
+    throw invalidOption(where, 'aliases', problem);
+  }
   const place = `${where} (aliases)`;
   requireOptions(place, given, OPTIONS);
   const { name, until } = given as { readonly name?: string; readonly until?: string };

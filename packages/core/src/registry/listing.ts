@@ -4,7 +4,7 @@ import { partsOf } from './every-access.js';
 import type { Listed } from './page.js';
 
 /** What decides who sees an entry. */
-export type Guards = Pick<Listed<unknown>, 'access' | 'shown' | 'need' | 'onlyUsable'>;
+export type Guards = Pick<Listed<unknown>, 'access' | 'shown' | 'need' | 'onlyUsable' | 'isFinder'>;
 
 /** Decides whether a caller sees an entry. */
 export type Condition = Access | Need;
@@ -17,8 +17,7 @@ const MAX_PARTS = 64;
 
 /** A list whose entries may be visible to some callers only. */
 export class Listing<L extends Listed<unknown>> {
-  /** The distinct conditions of the entries. */
-  private readonly deciding: readonly Condition[];
+  private distinct: readonly Condition[] | undefined;
   private readonly parts = new Map<string, readonly L[]>();
 
   /**
@@ -28,8 +27,12 @@ export class Listing<L extends Listed<unknown>> {
   constructor(
     readonly all: readonly L[],
     private readonly onlyUsable = false,
-  ) {
-    this.deciding = [...new Set(all.flatMap((listed) => conditionsOf(listed, onlyUsable)))];
+  ) {}
+
+  /** The distinct conditions of the entries. Nobody needs them of a list that is replaced at once. */
+  private get deciding(): readonly Condition[] {
+    this.distinct ??= [...new Set(this.all.flatMap((listed) => conditionsOf(listed, this.onlyUsable)))];
+    return this.distinct;
   }
 
   /** Whether some entries are not visible to everybody. */
@@ -57,11 +60,12 @@ export class Listing<L extends Listed<unknown>> {
 
 /** The conditions that a caller must meet to see an entry. */
 export function conditionsOf(
-  { access, shown, need = BASE, onlyUsable: own }: Guards,
+  { access, shown, need = BASE, onlyUsable: own, isFinder }: Guards,
   onlyUsable: boolean,
 ): readonly Condition[] {
   const seen = [access, shown].flatMap((condition) => (condition === undefined ? [] : partsOf(condition)));
-  return onlyUsable || own ? [...seen, need] : seen;
+  // whoever may list tools may search for them, too: callers without credentials find public ones
+  return (onlyUsable || own) && isFinder !== true ? [...seen, need] : seen;
 }
 
 /** Whether an entry is hidden from some callers. The scopes that the transport requires of everybody don't count. */

@@ -20,6 +20,8 @@ export interface Listed<T> {
   readonly tags?: readonly string[] | undefined;
   /** Whether lists have the entry only for callers with the scopes to use it, whatever the server lists. */
   readonly onlyUsable?: boolean | undefined;
+  /** Whether it finds or calls other tools. */
+  readonly isFinder?: true;
 }
 
 /** A request for one page. */

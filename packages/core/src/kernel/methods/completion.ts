@@ -38,7 +38,7 @@ export function completionMethods({ registry, members, results, reporter }: Meth
     const context = new CompletionContext(exchange, { ...filledIn(params), ...(fixed as Strings) });
     const outcome = members.run<CompleteResult>(exchange, {
       kind: 'completion',
-      name: named,
+      name: type === 'ref/prompt' ? target.key : named,
       args: { ...context.args, [name]: value },
       access: target.shown === undefined ? target.access : () => isVisible(target, exchange, reporter),
       deny: () => unknownTarget(type, named),
