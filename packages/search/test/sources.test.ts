@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 
 import { proxy } from '@decorum/client';
-import { McpServer, mount, NoInput } from '@decorum/core';
+import { McpServer, mount } from '@decorum/core';
 import { listen } from '@decorum/http';
 import { openapi } from '@decorum/openapi';
 import { search } from '@decorum/search';
