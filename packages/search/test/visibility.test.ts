@@ -129,8 +129,8 @@ describe('the two tools', () => {
     const { result } = await send('tools/list');
     expect(result).toMatchObject({ tools: [{ name: 'search_tools' }, { name: 'call_tool' }] });
     const query = { name: 'search_tools', arguments: { query: 'help order', limit: 20 } };
-    const { result: searched } = await send('tools/call', query);
-    const { tools: names } = searched?.['structuredContent'] as { tools: readonly { readonly name: string }[] };
+    const { result: searched = {} } = await send('tools/call', query);
+    const { tools: names } = searched['structuredContent'] as { tools: readonly { readonly name: string }[] };
     expect(names.map(({ name }) => name)).toEqual(Object.keys(tools));
   });
 });
