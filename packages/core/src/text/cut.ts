@@ -32,10 +32,17 @@ export function cutText(text: string, max: number): string {
 
 /** The place itself, or else the beginning of the character that it is inside of. */
 function wholeCharacters(text: string, end: number): number {
-  const from = Math.max(0, end - AROUND);
+  const from = beforeFlags(text, Math.max(0, end - AROUND));
   segmenter ??= new Intl.Segmenter();
   const within = segmenter.segment(text.slice(from, end + AROUND)).containing(end - from)?.index ?? end - from;
   if (within > 0 || from === 0) return from + within;
   // more marks on one character than anybody could read
   return /[\uDC00-\uDFFF]/.test(text.charAt(end)) ? end - 1 : end;
+}
+
+/** The place itself, or the beginning of the flags that it is among: each is a pair, which only the beginning tells. */
+function beforeFlags(text: string, place: number): number {
+  let from = /[\uDC00-\uDFFF]/.test(text.charAt(place)) ? Math.max(0, place - 1) : place;
+  while (/^\uD83C[\uDDE6-\uDDFF]$/.test(text.slice(Math.max(0, from - 2), from))) from -= 2;
+  return from;
 }

@@ -36,6 +36,12 @@ describe('a text that is too long', () => {
     expect(cutText(text, max)).toBe(expected);
   });
 
+  it('does not end inside of a flag after many others', () => {
+    const flags = '🇳🇴'.repeat(200);
+    for (let max = 0; max < flags.length; max++) expect(cutText(flags, max)).toHaveLength(max - (max % 4));
+    expect(cutText(`a${flags}`, 500)).toHaveLength(497);
+  });
+
   it('ends somewhere in a letter with more accents than anybody reads, but not in a pair of surrogates', () => {
     expect(cutText(`a${'\u0301'.repeat(5000)}`, 1000)).toHaveLength(1000);
     const marks = '\u{1E000}'.repeat(5000); // each is two units
