@@ -257,7 +257,7 @@ const CONCURRENCY: readonly (readonly [given: unknown, message: string])[] = [
   ],
   [{ max: 1, queue: -1 }, 'Shop.search (concurrency): `queue` is -1, but must be a whole number from 0 to 10000'],
   [{ max: 1, perUser: 1 }, 'Shop.search (concurrency): `perUser` is not an option ... '],
-  [['4', true, null], 'Shop.search (concurrency): `options` must be an object. Pass { … }'],
+  [['4', true, null], 'Shop.search: `concurrency` must be a number or an object. Write `concurrency: 4`'],
 ];
 
 const RANGE = 'must be a whole number from 1 to';
@@ -268,14 +268,14 @@ const RETRY: readonly (readonly [given: unknown, message: string])[] = [
   [[{ times: 0 }, { times: 11 }], `Shop.search (retry): \`times\` is ... , but ${RANGE} 10`],
   [{ times: 2, on: 'all' }, 'Shop.search (retry): `on` is "all", but must be a function'],
   [{ times: 2, delay: 1 }, 'Shop.search (retry): `delay` is not an option ... '],
-  [[2, true, null], 'Shop.search (retry): `options` must be an object. Pass { … }'],
+  [[2, true, null], 'Shop.search: `retry` must be an object. Write `retry: { times: 2 }`'],
 ];
 
 const BREAKER: readonly (readonly [given: unknown, message: string])[] = [
   [{ errorThresholdPercentage: 100 }, `Shop.search (breaker): \`errorThresholdPercentage\` is 100, but ${RANGE} 99`],
   [{ resetTimeout: 1 }, 'Shop.search (breaker): `resetTimeout` is not an option ... '],
   [{ windowMs: 1 }, 'Shop.search (breaker): `windowMs` is 1, but must be a whole number from 10 to 600000'],
-  [[2, 'on', null], 'Shop.search (breaker): `options` must be an object. Pass { … }'],
+  [[2, 'on', null], 'Shop.search: `breaker` must be true, or an object. Write `breaker: true`'],
 ];
 
 /** Values of `memoize`, of a tool that only reads, that a decorator can't have. */
@@ -341,7 +341,13 @@ export const ARGUMENTS: Mistakes = {
         untyped<AnyDecorator>(Defaults)(given)(Shop);
         start(Shop)();
       },
-      [[{ timeoutMs: 0 }, 'Shop.search: `timeoutMs` is 0, but must be a whole number from 1 to 86400000']],
+      [
+        [{ timeoutMs: 0 }, 'Shop (@Defaults): `timeoutMs` is 0, but must be a whole number from 1 to 86400000'],
+        [{ maxResultChars: 0 }, 'Shop (@Defaults): `maxResultChars` is 0, but must be ... '],
+        // the tool itself may have neither
+        [{ retry: { times: 99 } }, 'Shop (@Defaults) (retry): `times` is 99, but must be ... '],
+        [{ memoize: 'soon' }, 'Shop (@Defaults): `memoize` must say how long results are kept ... '],
+      ],
     ),
     ...wrong('@Tool(…)', (given) => on(tool(given)), [
       [{ timeoutMs: 1.5 }, 'Shop.search: `timeoutMs` is 1.5, but must be a whole number from 1 to 86400000'],

@@ -25,10 +25,18 @@ export function writeDefaults(cls: Class, options: DefaultsOptions): void {
   Object.defineProperty(cls, SLOT, { value: { ...options } });
 }
 
+/** What `@Defaults` says on a class and its base classes, base classes first. */
+export const declaredDefaults = (cls: Class): readonly { readonly of: Class; readonly options: DefaultsOptions }[] =>
+  lineage(cls).flatMap((of) => (Object.hasOwn(of, SLOT) ? [{ of, options: (of as Holder)[SLOT] ?? {} }] : []));
+
+/** Options without those that are undefined, such as one that depends on a setting that is missing. */
+const given = <T extends object>(options: T): Partial<T> =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Partial<T>;
+
 /** The defaults of a class: those of its base classes, refined by its own. Undefined if there are none. */
 function defaultsOf(cls: Class): DefaultsOptions | undefined {
-  const all = lineage(cls).flatMap((each) => (Object.hasOwn(each, SLOT) ? [(each as Holder)[SLOT]] : []));
-  return all.length === 0 ? undefined : Object.assign({}, ...all);
+  const all = declaredDefaults(cls);
+  return all.length === 0 ? undefined : Object.assign({}, ...all.map(({ options }) => given(options)));
 }
 
 /** Whether it is safe to call the member again: a tool says so, and other members only read. */
@@ -52,7 +60,10 @@ export function withDefaults(cls: Class, records: readonly MemberRecord[]): Memb
       ...(mayRepeat(record) && retry !== undefined && { retry }),
       ...(mayKeep(record) && memoize !== undefined && { memoize }),
     };
-    const known = Object.entries(fitting).filter(([name]) => name in OPTIONS[record.kind]);
-    return { ...record, options: { ...Object.fromEntries(known), ...record.options } } as MemberRecord;
+    const own: DefaultsOptions = record.options as object;
+    const known = Object.entries(fitting).filter(
+      ([name]) => name in OPTIONS[record.kind] && own[name as keyof DefaultsOptions] === undefined,
+    );
+    return { ...record, options: { ...record.options, ...Object.fromEntries(known) } } as MemberRecord;
   });
 }

@@ -1,4 +1,3 @@
-import { scanMembers } from '../metadata/scan.js';
 import { startupError } from '../protocol/errors.js';
 import type { AddedOptions } from './check-options.js';
 import { addCompletion } from './completion-plan.js';
@@ -16,6 +15,7 @@ import { NamedPlans } from './named-plans.js';
 import { type Member, memberOf, type Offered, type Plan, type Provider, tolerating } from './plan.js';
 import { compilePrompt, type PromptPlan } from './prompt-plan.js';
 import type { RelayedRecord } from '../metadata/records.js';
+import { declaredMembers } from './policies/policies.js';
 import { limitedLive, limitedPlan } from './policies/foreign-limits.js';
 import { relayedPrompt, relayedResource, relayedTool } from './relayed.js';
 import {
@@ -83,7 +83,7 @@ export class Registry {
    * @throws {DecorumError} `DECORUM_NO_MEMBERS`, or the error for the first mistake in the decorators
    */
   add(provider: Provider): () => void {
-    const { records = scanMembers(provider.cls), relayed } = provider;
+    const { records = declaredMembers(provider.cls), relayed } = provider;
     if (records.length === 0 && relayed === undefined)
       throw startupError('DECORUM_NO_MEMBERS', provider.cls.name || 'A class without a name');
     const { options } = this.defaults.extended ?? {};

@@ -100,6 +100,16 @@ describe('@Defaults', () => {
     expect(await limitOf(Refines, 'tools/call', { name: 'own' })).toBe('7 s');
   });
 
+  it('hold for members and subclasses whose option is undefined', async () => {
+    @Defaults({ timeoutMs: undefined } as object)
+    class Other extends Base {
+      @Tool({ timeoutMs: undefined } as object) override wait() {
+        return never();
+      }
+    }
+    expect(await limitOf(Other)).toBe('1 s');
+  });
+
   it('keep what they were given, whatever becomes of the object', async () => {
     const options = { timeoutMs: 3000 };
     @Defaults(options)

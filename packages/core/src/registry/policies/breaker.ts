@@ -1,4 +1,4 @@
-import { isPromise, type OptionTypes, requireOptions } from '@decorum/schema/internal';
+import { invalidOption, isObject, isPromise, type OptionTypes, requireOptions } from '@decorum/schema/internal';
 
 import type { BreakerOptions, PolicyOptions } from '../../metadata/policy-options.js';
 import { recordedCause } from '../../protocol/failure-cause.js';
@@ -26,6 +26,8 @@ export function breakerPolicy(
 ): Policy | undefined {
   if (option === undefined || option === false) return undefined;
   const options: BreakerOptions = option === true ? {} : option;
+  if (!isObject(options as unknown))
+    throw invalidOption(where, 'breaker', 'must be true, or an object. Write `breaker: true`');
   requireOptions(`${where} (breaker)`, options, RANGES);
   const circuit = new Circuit(options, (message) => reporter?.warn({ member: where }, `${where} ${message}`));
   const isChosen = choiceOf(options.on, { where: `${where} (breaker)`, reporter });

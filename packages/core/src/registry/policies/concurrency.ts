@@ -1,4 +1,4 @@
-import { invalidOption, isPromise, type OptionTypes, requireOptions } from '@decorum/schema/internal';
+import { invalidOption, isObject, isPromise, type OptionTypes, requireOptions } from '@decorum/schema/internal';
 
 import type { ConcurrencyOptions, PolicyOptions } from '../../metadata/policy-options.js';
 import { ToolError } from '../../protocol/errors.js';
@@ -14,6 +14,8 @@ const RANGES: OptionTypes<ConcurrencyOptions> = { max: [1, 100_000], perCaller: 
 export function concurrencyPolicy(option: PolicyOptions['concurrency'], { where }: PolicyParts): Policy | undefined {
   if (option === undefined || option === false) return undefined;
   const options = typeof option === 'number' ? { max: option } : option;
+  if (!isObject(options as unknown))
+    throw invalidOption(where, 'concurrency', 'must be a number or an object. Write `concurrency: 4`');
   requireOptions(`${where} (concurrency)`, options, RANGES);
   const { max = Infinity, perCaller = Infinity, queue = 100 } = options;
   if (max === Infinity && perCaller === Infinity)

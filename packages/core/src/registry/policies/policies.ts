@@ -1,4 +1,10 @@
+import { type Class, requireOptions } from '@decorum/schema/internal';
+
+import { declaredDefaults } from '../../metadata/class-defaults.js';
 import type { PolicyOptions } from '../../metadata/policy-options.js';
+import type { MemberRecord } from '../../metadata/records.js';
+import { scanMembers } from '../../metadata/scan.js';
+import { RESULT_RANGE } from '../plan.js';
 import { breakerPolicy } from './breaker.js';
 import { concurrencyPolicy } from './concurrency.js';
 import { memoizePolicy } from './memoize.js';
@@ -21,4 +27,20 @@ export function policyOf(parts: PolicyParts): Policy | undefined {
     concurrencyPolicy(concurrency, parts),
     retryPolicy(retry, parts),
   ]);
+}
+
+/**
+ * The decorated members of a class. Checks its `@Defaults`, too: members that may not have an option would hide a
+ * mistake in it.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ */
+export function declaredMembers(cls: Class): MemberRecord[] {
+  for (const { of, options } of declaredDefaults(cls)) {
+    const where = `${of.name} (@Defaults)`;
+    // a prompt may have all of them
+    policyOf({ where, record: { kind: 'prompt', key: '', options } as MemberRecord, defaults: {} });
+    if (options.maxResultChars !== false)
+      requireOptions(where, { maxResultChars: options.maxResultChars }, RESULT_RANGE);
+  }
+  return scanMembers(cls);
 }

@@ -1,4 +1,4 @@
-import { invalidOption, isPromise, type OptionTypes, requireOptions } from '@decorum/schema/internal';
+import { invalidOption, isObject, isPromise, type OptionTypes, requireOptions } from '@decorum/schema/internal';
 
 import { mayRepeat } from '../../metadata/class-defaults.js';
 import type { PolicyOptions, RetryOptions } from '../../metadata/policy-options.js';
@@ -30,6 +30,8 @@ export function retryPolicy(
   { where, record, defaults: { reporter } }: PolicyParts,
 ): Policy | undefined {
   if (option === undefined || option === false) return undefined;
+  if (!isObject(option as unknown))
+    throw invalidOption(where, 'retry', 'must be an object. Write `retry: { times: 2 }`');
   requireOptions(`${where} (retry)`, option, RANGES);
   const { times } = option;
   if ((times as number | undefined) === undefined)
