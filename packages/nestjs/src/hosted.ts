@@ -1,4 +1,4 @@
-import type { Access, CompletionContext, Context, MemberHost, UncheckedInput } from '@decorum/core';
+import type { Access, CompletionContext, Context, JsonObject, MemberHost, UncheckedInput } from '@decorum/core';
 import type { Provider, scanMembers } from '@decorum/core/internal';
 import { placedUri, type RelayedRecord } from '@decorum/core/plugin';
 import type { ApplicationConfig, ExternalContextCreator } from '@nestjs/core';
@@ -225,19 +225,29 @@ export class HostedProvider implements MemberHost {
     return made;
   }
 
+  /** Lets those have a kept result whom the guards would let call the member with these arguments. */
+  async admits({ key, kind }: { readonly key: string; readonly kind: string }, args: JsonObject, context: AnyContext) {
+    const member = this.members.get(idOf({ kind, key })) as HostedMember;
+    return await this.passes(member, context, args);
+  }
+
   private access(key: string, kind: string): Access {
     const member = this.members.get(idOf({ kind, key })) as HostedMember;
     return async (principal, transport) => await this.passes(member, { principal, transport });
   }
 
   /** Runs the guards of a member without calling the member. */
-  private async passes(member: HostedMember, caller: Context | Pick<Context, 'principal' | 'transport'>) {
+  private async passes(
+    member: HostedMember,
+    caller: AnyContext | Pick<Context, 'principal' | 'transport'>,
+    args?: JsonObject,
+  ): Promise<boolean> {
     this.requirePrepared();
     const check = () => {
       throw PASSED;
     };
     const context = 'signal' in caller ? caller : undefined;
-    const facts = { member: publicPart(member), arguments: undefined, context, check };
+    const facts = { member: publicPart(member), arguments: args, context, check };
     try {
       const request = requestFor(caller.transport, caller.principal);
       const ask = await this.guardsOf(member, request);

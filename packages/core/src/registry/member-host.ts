@@ -5,8 +5,8 @@ import type { Access } from '../protocol/wire.js';
 
 /**
  * A framework that runs the members of a provider itself, because its guards run before arguments are checked. Decorum
- * asks it two questions about each member at startup. In return, the framework asks one in each call: it gets an
- * `UncheckedInput`, and decides when to check it.
+ * asks it two questions about each member at startup, and one before it answers a call with a result that it has kept. In
+ * return, the framework asks one in each call: it gets an `UncheckedInput`, and decides when to check it.
  */
 export interface MemberHost {
   /**
@@ -19,6 +19,18 @@ export interface MemberHost {
    * @returns their positions. By default none
    */
   provides?(key: string): readonly number[];
+  /**
+   * May a caller have a result that `memoize` has kept, or that of an equal call that runs? The method is not called then.
+   * @param member the member
+   * @param args the arguments as sent. For a resource, the variables of its template; for a completion, the text
+   * @param context the context of the call
+   * @returns false to run the call, which then fails in its own way
+   */
+  admits?(
+    member: { readonly key: string; readonly kind: MemberKind },
+    args: JsonObject,
+    context: never,
+  ): Promise<boolean>;
 }
 
 /** Passed to a method of a hosted provider in place of its input. Completion methods get the text, as usual. */

@@ -143,7 +143,8 @@ function governed(
   if (policy === undefined) return { read };
   return {
     forget,
-    read: (uri, variables, caller) => policy({ args: { uri }, caller }, (inner) => read(uri, variables, inner)),
+    read: (uri, variables, caller) =>
+      policy({ args: { uri, variables }, caller }, (inner) => read(uri, variables, inner)),
   };
 }
 

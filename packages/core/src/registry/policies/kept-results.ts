@@ -83,6 +83,11 @@ export class KeptResults {
     return (this.results.get(key) as Kept | undefined)?.json;
   }
 
+  /** Whether a result is kept, or a call runs that may bring one. */
+  knows(key: string): boolean {
+    return this.flights.has(key) || this.find(key) !== undefined;
+  }
+
   flight(key: string): Flight | undefined {
     return this.flights.get(key);
   }

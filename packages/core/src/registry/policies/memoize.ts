@@ -50,8 +50,22 @@ export function memoizePolicy(option: PolicyOptions['memoize'], parts: PolicyPar
   parts.onUpdate?.((uri) => results.forget(uri));
   return (run, next) => {
     const uri = record.kind === 'resource' ? String(run.args['uri']) : undefined;
-    return answer({ run, next, results, uri, key: keyOf(run, variantOf(run.caller, vary, where)) }, 0);
+    const key = keyOf(run, variantOf(run.caller, vary, where));
+    const asked = { run, next, results, uri, key };
+    if (record.host?.admits === undefined || !results.knows(key)) return answer(asked, 0);
+    return answerIfAdmitted(asked, record);
   };
+}
+
+/** Whether the member's host lets a caller have the result of another call. */
+async function admitted({ args, caller }: MemberRun, { key, kind, host }: PolicyParts['record']): Promise<boolean> {
+  const { variables, argument, value } = args;
+  const given = kind === 'completion' ? { [String(argument)]: value } : kind === 'resource' ? variables : args;
+  try {
+    return (await host?.admits?.({ key, kind }, given as JsonObject, caller as never)) === true;
+  } catch {
+    return false;
+  }
 }
 
 const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
@@ -86,6 +100,12 @@ interface Asked<R> {
   /** The URI that it reads, if it reads one. */
   readonly uri: string | undefined;
   readonly key: string;
+}
+
+/** The same for a member whose host decides who may have it. Whoever it denies is told by the call itself. */
+async function answerIfAdmitted<R extends object>(asked: Asked<R>, record: PolicyParts['record']): Promise<R> {
+  const { run, next } = asked;
+  return await ((await admitted(run, record)) ? answer(asked, 0) : next(run.caller));
 }
 
 /** Answers with a kept result, or with that of an equal call that runs, or else runs the call. */

@@ -2,10 +2,11 @@ import type { JsonObject } from '@decorum/schema/internal';
 
 import type { MemberRecord } from '../../metadata/records.js';
 import type { Caller } from '../caller.js';
+import type { MemberHost } from '../member-host.js';
 
 /** One run of a member. */
 export interface MemberRun {
-  /** What the result depends on: the arguments as sent, the URI of a resource, or what is completed. */
+  /** What the result depends on: the arguments as sent, the URI and variables of a resource, or what is completed. */
   readonly args: JsonObject;
   readonly caller: Caller;
 }
@@ -35,7 +36,7 @@ export interface PolicyDefaults {
 export interface PolicyParts {
   /** `Class.method`, for errors. */
   readonly where: string;
-  readonly record: MemberRecord;
+  readonly record: MemberRecord & { readonly host?: MemberHost | undefined };
   readonly defaults: PolicyDefaults;
   /** Registers what to call when a resource has changed. Only for members that are resources. */
   onUpdate?(callback: (uri: string) => void): void;

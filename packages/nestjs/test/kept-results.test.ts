@@ -1,0 +1,76 @@
+// Who gets results that `memoize` keeps.
+import { Completion, Prompt, Resource, Tool } from '@decorum/core';
+import { McpExecutionContext } from '@decorum/nestjs';
+import type { TestClient } from '@decorum/testing';
+import { describe, expect, it } from '@jest/globals';
+import { type CanActivate, type ExecutionContext, Injectable, UseGuards } from '@nestjs/common';
+import { IsString } from 'class-validator';
+
+import { serve } from './fixture.js';
+
+let isOpen = true;
+let runs = 0;
+const seen: unknown[] = [];
+
+/** Knows callers by something that no principal tells. */
+@Injectable()
+class KeyGuard implements CanActivate {
+  canActivate(context: ExecutionContext) {
+    seen.push(McpExecutionContext.from(context).arguments);
+    return isOpen;
+  }
+}
+
+class City {
+  @IsString() name!: string;
+}
+
+@Injectable()
+@UseGuards(KeyGuard)
+class Weather {
+  @Tool({ memoize: '1h', annotations: { readOnlyHint: true } }) tool({ name }: City) {
+    return `${name} ${++runs}`;
+  }
+
+  @Prompt({ memoize: '1h' }) prompt({ name }: City) {
+    return `${name} ${++runs}`;
+  }
+
+  @Resource('weather://{name}', { memoize: '1h' }) template({ name }: City) {
+    return `${name} ${++runs}`;
+  }
+
+  @Completion({ for: 'prompt', argument: 'name', memoize: '1h' }) names(typed: string) {
+    return [`${typed} ${++runs}`];
+  }
+}
+
+const CALLS: Readonly<Record<string, (client: TestClient) => Promise<unknown>>> = {
+  tool: async (client) => (await client.callTool('tool', { name: 'Oslo' })).content,
+  prompt: async (client) => (await client.getPrompt('prompt', { name: 'Oslo' })).messages,
+  template: async (client) => (await client.readResource('weather://Oslo')).contents,
+  completion: async (client) => await client.complete({ prompt: 'prompt' }, { name: 'name', value: 'Oslo' }),
+};
+
+describe('A kept result', () => {
+  it.each(Object.keys(CALLS))('of a %s is for those only whom the guards let pass', async (kind) => {
+    const { client } = await serve([Weather]);
+    const call = CALLS[kind]!;
+    isOpen = true;
+    runs = 0;
+    seen.length = 0;
+    const first = await call(client);
+    expect(JSON.stringify(first)).toContain('Oslo 1');
+    expect(await call(client)).toEqual(first);
+    isOpen = false;
+    const denied = await call(client).then(
+      (answer) => JSON.stringify(answer),
+      ({ message }: Error) => message,
+    );
+    expect(denied).toContain('Forbidden');
+    isOpen = true;
+    expect(await call(client)).toEqual(first);
+    // guards of a kept result see the arguments, as those of a call do
+    expect(new Set(seen.map((args) => JSON.stringify(args)))).toEqual(new Set(['{"name":"Oslo"}']));
+  });
+});
