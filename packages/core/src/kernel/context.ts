@@ -34,8 +34,7 @@ export class Context {
   readonly #exchange: Exchange;
   readonly #scope: RunScope;
   #log: ClientLog | undefined;
-  #answers: Readonly<Record<string, JsonObject>> | undefined;
-  #state: unknown;
+  #given: { readonly answers?: Readonly<Record<string, JsonObject>>; readonly state?: unknown } = {};
   #collected = 0;
   #handling: Handled | undefined;
   #budget: HandlerBudget | undefined;
@@ -51,21 +50,20 @@ export class Context {
 
   /** The client's answers to `needInput` by key, not validated; undefined before the client has answered. */
   get answers(): Readonly<Record<string, JsonObject>> | undefined {
-    return this.#answers;
+    return this.#given.answers;
   }
 
   /** The state passed to `needInput`, if any. */
   get state(): unknown {
-    return this.#state;
+    return this.#given.state;
   }
 
   /** Sends the requests passed to `needInput` to the client. */
   async [COLLECT]({ requests, state }: NeedInput): Promise<void> {
     const { answers, first } = await this.#asked(collect(this.#exchange, { requests, state }, ++this.#collected));
     this.#budget = undefined;
-    this.#answers = { ...this.#answers, ...answers };
     // between rounds the state is JSON, which turns undefined into null
-    this.#state = first ?? undefined;
+    this.#given = { answers: { ...this.answers, ...answers }, state: first ?? undefined };
   }
 
   // a method: loggers that read getters would log the credentials of the caller
@@ -83,7 +81,9 @@ export class Context {
   }
 
   [WITHIN](scope: RunScope): Context {
-    return new Context(this.#exchange, narrowed(this.#scope, scope));
+    const within = new Context(this.#exchange, narrowed(this.#scope, scope));
+    within.#given = this.#given;
+    return within;
   }
 
   [ON_CANCEL](callback: () => void): () => void {
