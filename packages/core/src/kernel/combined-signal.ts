@@ -20,16 +20,17 @@ export class CombinedSignal implements RunScope {
   get signal(): AbortSignal {
     if (this.controller !== undefined) return this.controller.signal;
     this.controller = new AbortController();
-    for (const signal of this.isOver ? [this.request.signal] : [this.request.signal, this.given]) {
+    for (const signal of [this.request.signal, this.given]) {
       if (signal.aborted) this.abort({ target: signal });
-      else signal.addEventListener('abort', this.abort, { once: true });
+      else if (!this.isOver) signal.addEventListener('abort', this.abort, { once: true });
     }
     return this.controller.signal;
   }
 
-  /** Stops listening to the given signal. */
+  /** Stops listening. A request may have many parts, and Node warns about many listeners. */
   end(): void {
     this.isOver = true;
-    this.given.removeEventListener('abort', this.abort);
+    if (this.controller === undefined) return;
+    for (const signal of [this.request.signal, this.given]) signal.removeEventListener('abort', this.abort);
   }
 }

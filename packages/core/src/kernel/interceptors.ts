@@ -140,8 +140,10 @@ async function runOne(interceptor: AnyInterceptor, call: Call, rest: Rest): Prom
   let isCalled = false;
   const next: Next = (options) => {
     if (isCalled) requireRepeatable(interceptor, call.ctx);
+    // a handler that runs again has its whole budget again
+    const ctx = isCalled ? call.ctx[WITHIN]({}) : call.ctx;
     isCalled = true;
-    const running = runRest(rest, call.ctx, options);
+    const running = runRest(rest, ctx, options);
     // an interceptor that returns its own result may never await this promise
     running.catch(() => {});
     return running;

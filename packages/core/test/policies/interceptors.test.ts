@@ -1,3 +1,5 @@
+import { getEventListeners } from 'node:events';
+
 import {
   type Call,
   type Context,
@@ -195,6 +197,37 @@ describe('Interceptors that call next again', () => {
     expect(errors.map(({ message }) => message)).toEqual([
       'The interceptor again called next() twice, but the client was asked a question in this request. Call it again only for members that ask nothing.',
     ]);
+  });
+
+  it('give each run its whole budget', async () => {
+    const taken: boolean[] = [];
+    const handler = (ctx: Context) => {
+      taken.push(ctx.budget.take('x'.repeat(60)));
+      if (taken.length < 3) throw new Error('failure');
+    };
+    const options = { maxResultChars: 100, interceptors: [{ repeats: true, intercept: again }] };
+    const { call } = await serveTool(handler, {}, options);
+    await call();
+    expect(taken).toEqual([true, true, true]);
+  });
+
+  it('leave no listeners, however often they do', async () => {
+    const listeners: number[] = [];
+    const { signal } = new AbortController();
+    const repeating: Interceptor = async ({ ctx }, next) => {
+      for (let run = 0; run < 20; run++) await next({ signal });
+      listeners.push(...[ctx.signal, signal].map((each) => getEventListeners(each, 'abort').length));
+      return await next();
+    };
+    let runs = 0;
+    const handler = (ctx: Context) => {
+      ctx.signal.throwIfAborted();
+      return ++runs % 2 === 0 ? 'at once' : turn();
+    };
+    const options = { timeoutMs: 60_000, interceptors: [{ repeats: true, intercept: repeating }] };
+    const { call } = await serveTool(handler, {}, options);
+    await call();
+    expect(listeners).toEqual([0, 0]);
   });
 
   it('send no progress twice', async () => {

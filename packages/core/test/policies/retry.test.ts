@@ -118,6 +118,17 @@ describe('the retry of a member', () => {
     expect(progress).toEqual([1, 2, 3]);
   });
 
+  it('has its whole budget each time', async () => {
+    const taken: boolean[] = [];
+    const fail = (ctx: Context) => {
+      taken.push(ctx.budget.take('x'.repeat(60)));
+      throw bug();
+    };
+    const { call } = await failing([fail, fail, fail], { maxResultChars: 100 } as PolicyOptions);
+    await answerOf(call());
+    expect(taken).toEqual([true, true, true]);
+  });
+
   it('pauses for a random part of a time that doubles up to a maximum', async () => {
     const retry = { times: 4, baseMs: 1000, maxMs: 3000 };
     const { call, debugged } = await failing([bug(), bug(), bug(), bug()], { retry });

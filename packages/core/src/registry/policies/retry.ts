@@ -2,7 +2,7 @@ import { invalidOption, isObject, isPromise, type OptionTypes, requireOptions } 
 
 import { mayRepeat } from '../../metadata/class-defaults.js';
 import type { PolicyOptions, RetryOptions } from '../../metadata/policy-options.js';
-import { HAS_ASKED } from '../caller.js';
+import { HAS_ASKED, WITHIN } from '../caller.js';
 import { choiceOf, isOfCall } from './failures.js';
 import type { Policy, PolicyParts } from './policy.js';
 
@@ -51,7 +51,8 @@ export function retryPolicy(
         return await attempt(failures + 1);
       };
       try {
-        const result = next(caller);
+        // a handler that runs again has its whole budget again
+        const result = next(failures === 0 ? caller : caller[WITHIN]({}));
         return isPromise(result) ? result.catch(failed) : result;
       } catch (error) {
         return failed(error);

@@ -24,6 +24,8 @@ export class TimedRun implements RunScope {
   private expired: DOMException | undefined;
   private readonly countdown: Countdown;
   private waiting: Waiting | undefined;
+  /** Stops listening to the signal around it. */
+  private unlink: (() => void) | undefined;
 
   /** @param caller the caller of the run; released once the time is over, because the handler may never end */
   constructor(
@@ -40,8 +42,12 @@ export class TimedRun implements RunScope {
     const outer = this.caller?.signal;
     if (outer === undefined) controller.abort(this.expired);
     else if (outer.aborted) controller.abort(outer.reason);
-    // both signals end with the request
-    else outer.addEventListener('abort', () => controller.abort(outer.reason), { once: true });
+    else {
+      const abort = () => controller.abort(outer.reason);
+      outer.addEventListener('abort', abort, { once: true });
+      // a request may have many runs, and Node warns about many listeners
+      this.unlink = () => outer.removeEventListener('abort', abort);
+    }
     return controller.signal;
   }
 
@@ -74,12 +80,14 @@ export class TimedRun implements RunScope {
 
   private running: Promise<unknown> | undefined;
 
-  private end(): Waiting | undefined {
+  /** Stops its clock, and listens no longer. */
+  end(): Waiting | undefined {
     const { waiting } = this;
     this.waiting = undefined;
     this.running = undefined;
     this.countdown.stop();
     waiting?.unlisten();
+    this.unlink?.();
     return waiting;
   }
 

@@ -80,7 +80,12 @@ export function limitedTo(parts: Limited): Policy {
   const limit = new TimeLimit(parts);
   return ({ caller }, next) => {
     const run = new TimedRun(limit, caller);
-    const result = next(caller[WITHIN](run));
+    let result: ReturnType<typeof next> | undefined;
+    try {
+      result = next(caller[WITHIN](run));
+    } finally {
+      if (!(result instanceof Promise)) run.end();
+    }
     return result instanceof Promise ? run.within(result) : result;
   };
 }
