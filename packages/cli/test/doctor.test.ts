@@ -305,6 +305,16 @@ describe('the doctor, of the program,', () => {
     expect((await complaints()).found).toEqual([['program', 'warning', expect.stringContaining('creates no server')]]);
   });
 
+  it('says it without the lines of the source', async () => {
+    project.write({ 'src/main.cts': 'export const answer = 42;\nawait Promise.resolve();\n' });
+    const [problem] = (await complaints(['src/main.cts'])).found;
+    expect(problem).toEqual([
+      'program',
+      'problem',
+      expect.stringMatching(/CommonJS has no `await`.*async function\.$/),
+    ]);
+  });
+
   it('names what it prints while it loads, without escape sequences', async () => {
     const printing = `console.log('\\u001b[31mBooting\\u001b[0m');\nconsole.log('more');\n${GREETER.replace('export class', 'export default class')}`;
     project.write({ 'src/main.ts': printing });

@@ -37,6 +37,12 @@ describe('the input of a tool', () => {
       'widening pay: argument "id" is no longer required',
     ],
     [
+      'text that may no longer be empty',
+      object({ id: STRING }),
+      object({ id: { ...STRING, minLength: 1 } }),
+      'breaking pay: argument "id" must now be at least 1 character long',
+    ],
+    [
       'another type',
       object({ id: STRING }),
       object({ id: { type: 'integer' } }),

@@ -1,5 +1,5 @@
 import type { Contains, Form } from './form.js';
-import { type Comparing, limit, type Problem } from './problem.js';
+import { counted, type Comparing, limit, type Problem } from './problem.js';
 import type { Schemas } from './schemas.js';
 
 type Path = readonly string[];
@@ -21,8 +21,8 @@ export function compareArrays(
     const step = index < prefix ? `[${index}]` : '[]';
     problems.push(...comparing.fits(item, schemas.item(b, index), [...path, step]));
   }
-  if (b.minItems > a.minItems) problems.push(limit(path, `at least ${b.minItems} items long`));
-  if (b.maxItems < most) problems.push(limit(path, `at most ${b.maxItems} items long`));
+  if (b.minItems > a.minItems) problems.push(limit(path, `at least ${counted(b.minItems, 'item', 'items')} long`));
+  if (b.maxItems < most) problems.push(limit(path, `at most ${counted(b.maxItems, 'item', 'items')} long`));
   if (b.isUnique && !a.isUnique && most > 1) problems.push(limit(path, 'without repeated items'));
   for (const searched of b.contains) {
     if (searched.min <= 0 && searched.max === Infinity) continue;

@@ -1,5 +1,5 @@
 import type { Form, Node, ObjectPart } from './form.js';
-import { type Comparing, limit, problem, type Problem, unknown } from './problem.js';
+import { counted, type Comparing, limit, problem, type Problem, unknown } from './problem.js';
 import type { Schemas } from './schemas.js';
 
 type Path = readonly string[];
@@ -125,9 +125,9 @@ function compareCounts(
 ): readonly Problem[] {
   const problems: Problem[] = [];
   if (b.minProperties > Math.max(a.minProperties, a.required.length))
-    problems.push(limit(path, `an object with at least ${b.minProperties} properties`));
+    problems.push(limit(path, `an object with at least ${counted(b.minProperties, 'property', 'properties')}`));
   if (b.maxProperties < Math.min(a.maxProperties, most))
-    problems.push(limit(path, `an object with at most ${b.maxProperties} properties`));
+    problems.push(limit(path, `an object with at most ${counted(b.maxProperties, 'property', 'properties')}`));
   return problems;
 }
 

@@ -1,5 +1,5 @@
 import type { Bound, Form } from './form.js';
-import { limit, type Problem, unknown } from './problem.js';
+import { counted, limit, type Problem, unknown } from './problem.js';
 import { excerptOf } from './work.js';
 
 type Path = readonly string[];
@@ -45,8 +45,10 @@ function firstInteger({ value, isExclusive }: Bound, sign: 1 | -1): number {
 /** Why some strings of `a` don't fit `b`. */
 export function compareStrings(a: Form, b: Form, path: Path): readonly Problem[] {
   const problems: Problem[] = [];
-  if (b.minLength > a.minLength) problems.push(limit(path, `at least ${b.minLength} characters long`));
-  if (b.maxLength < a.maxLength) problems.push(limit(path, `at most ${b.maxLength} characters long`));
+  if (b.minLength > a.minLength)
+    problems.push(limit(path, `at least ${counted(b.minLength, 'character', 'characters')} long`));
+  if (b.maxLength < a.maxLength)
+    problems.push(limit(path, `at most ${counted(b.maxLength, 'character', 'characters')} long`));
   for (const pattern of b.patterns) {
     if (!a.patterns.includes(pattern))
       problems.push(unknown(path, `whether all values match ${excerptOf(pattern)} is not known`));

@@ -38,3 +38,6 @@ export const problem = (path: readonly string[], reason: Reason): Problem => ({ 
 export const limit = (path: readonly string[], text: string): Problem => problem(path, { code: 'limit', limit: text });
 /** Whether all values fit is not known. */
 export const unknown = (path: readonly string[], why: string): Problem => problem(path, { code: 'unknown', why });
+
+/** A number with its noun: `1 item`, `2 items`. */
+export const counted = (count: number, one: string, more: string): string => `${count} ${count === 1 ? one : more}`;

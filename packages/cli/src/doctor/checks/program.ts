@@ -64,7 +64,8 @@ function programResult(file: string, end: Ran['end']): Result {
   if (end.type === 'constructed') return results.ok(`${shown(file)}: ${end.title}`);
   if (end.type === 'failed') {
     const failure = loadFailure({ file, sources: [file] }, Object.assign(new Error(end.error.message), end.error));
-    return results.problem(failure.message, 'correct this first');
+    // without the lines of source that follow, because a result is one line
+    return results.problem(failure.message.split('\n\n')[0] ?? '', 'correct this first');
   }
   if (end.type === 'nothing')
     return results.warning(`${shown(file)} creates no server in this process`, EXPORT_A_SERVER);
