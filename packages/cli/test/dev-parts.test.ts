@@ -7,6 +7,7 @@ import { describe, expect, it } from '@jest/globals';
 import { isMcpAnswer } from '../src/dev/answers.js';
 import { Bodies } from '../src/dev/http/bodies.js';
 import { textAt, withText } from '../src/dev/json-text.js';
+import { readCatalog } from '../src/dev/lists.js';
 
 const answer = (result: object) => ({ jsonrpc: '2.0', id: 1, result });
 const stateless = { _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' } };
@@ -150,5 +151,23 @@ describe('the text of JSON', () => {
     ['{"a":[{"b":1}]}', '{"a":{"b":true}}'],
   ])('adds a value to %s, with the objects around it', (text, expected) => {
     expect(withText(text, ['a', 'b'], 'true')).toBe(expected);
+  });
+});
+
+describe('the catalog of a program', () => {
+  it('has all tools, also of a program that lists only some, on each page', async () => {
+    const pages: Readonly<Record<string, object>> = {
+      first: { tools: [{ name: 'pay' }], nextCursor: 'second' },
+      second: { tools: [{ name: 'refund' }] },
+    };
+    const catalog = await readCatalog(
+      async (method, { cursor = 'first', _meta: meta }) => {
+        if (method !== 'tools/list') return { result: {} };
+        const asksForAll = (meta as Record<string, unknown>)['dev.decorum/tools'] === 'all';
+        return { result: asksForAll ? pages[cursor as string] : { tools: [{ name: 'search_tools' }] } };
+      },
+      async () => undefined,
+    );
+    expect([...(catalog?.lists['tools/list'].keys() ?? [])]).toEqual(['pay', 'refund']);
   });
 });

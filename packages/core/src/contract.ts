@@ -32,7 +32,10 @@ export function contractOf(server: MountableServer): ServerContract {
 function listsOf({ [MOUNTABLE]: { registry } }: MountableServer, revision: Revision): ContractLists {
   const { tools, prompts, resources, templates } = registry;
   return {
-    tools: [...tools.values()].flatMap<JsonObject>((plan) => asWritten(plan, revision) ?? []),
+    // tools that find and call others stand in for the list, and lists of all tools lack them
+    tools: [...tools.values()]
+      .filter(({ isFinder }) => isFinder !== true)
+      .flatMap<JsonObject>((plan) => asWritten(plan, revision) ?? []),
     prompts: [...prompts.values()].map((plan) => ({ ...revision.prompt(plan.entry), ...unlistedOf(plan) })),
     resources: [...resources.values()].map((plan) => ({ ...revision.resource(plan.entry), ...unlistedOf(plan) })),
     resourceTemplates: [...templates.values()].map((plan) => ({

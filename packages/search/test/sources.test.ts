@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 
 import { proxy } from '@decorum/client';
 import { McpServer, mount } from '@decorum/core';
+import { contractOf } from '@decorum/core/internal';
 import { listen } from '@decorum/http';
 import { openapi } from '@decorum/openapi';
 import { search } from '@decorum/search';
@@ -85,6 +86,15 @@ it('a search finds operations of a document by their paths, and returns their sc
     tools: [{ name: 'refunds_create', inputSchema: { required: ['order'] } }],
   });
   expect(await found(client, 'parcel')).toEqual(['get_parcels']);
+});
+
+it('a contract has all tools but not the two, as lists of all tools have', async () => {
+  const server = shop();
+  const names = Object.values(contractOf(server).revisions).map(({ tools }) => tools.map(({ name }) => name));
+  const client = await clientOf(server);
+  const { tools } = await client.request('tools/list', { _meta: { 'dev.decorum/tools': 'all' } });
+  for (const each of names)
+    expect(each).toEqual((tools as readonly { readonly name: string }[]).map(({ name }) => name));
 });
 
 it('an index serves all requests with equal lists, also if a source makes its entries anew for each', async () => {

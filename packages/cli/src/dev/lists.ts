@@ -25,14 +25,18 @@ export interface Change {
   readonly name: string;
 }
 
+/** Servers with a search would list only some of their tools. */
+const EVERYTHING = { _meta: { 'dev.decorum/tools': 'all' } };
+
 const KEYS = ['uri', 'uriTemplate', 'name'];
 const MAX_PAGES = 50;
 
 async function listOf(ask: Ask, method: Method): Promise<Map<string, string>> {
   const entries = new Map<string, string>();
   let cursor: unknown;
+  const params = method === 'tools/list' ? EVERYTHING : {};
   for (let page = 0; page < MAX_PAGES; page += 1) {
-    const { result } = await ask(method, cursor === undefined ? {} : { cursor });
+    const { result } = await ask(method, cursor === undefined ? params : { ...params, cursor });
     if (!isJson(result)) break;
     for (const entry of (result[LISTS[method]] as Json[] | undefined) ?? []) {
       const key = KEYS.map((name) => entry[name]).find((value) => typeof value === 'string');
@@ -80,7 +84,8 @@ export async function readCatalog(
   send: Ask,
   begin: () => Promise<CatalogSession | undefined>,
 ): Promise<Catalog | undefined> {
-  const ask: Ask = (method, params) => send(method, { ...params, _meta: ENVELOPE });
+  const ask: Ask = (method, params) =>
+    send(method, { ...params, _meta: { ...(params['_meta'] as Json | undefined), ...ENVELOPE } });
   const { result } = await ask(DISCOVER, {});
   const session = isJson(result) ? { ask, begun: result } : await begin();
   if (session === undefined) return undefined;
