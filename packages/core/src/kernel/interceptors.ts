@@ -123,7 +123,9 @@ function requireRepeatable(interceptor: AnyInterceptor, ctx: Context): void {
 /** Runs the rest within a signal, if one is given. */
 async function runRest(rest: Rest, ctx: Context, options: NextOptions | undefined): Promise<CallResult> {
   const { signal } = options ?? {};
-  if (options instanceof AbortSignal || (signal !== undefined && !(signal instanceof AbortSignal))) {
+  const isKnown =
+    options === undefined || (isObject(options) && Object.keys(options).every((name) => name === 'signal'));
+  if (!isKnown || options instanceof AbortSignal || (signal !== undefined && !(signal instanceof AbortSignal))) {
     throw new TypeError('`next` takes an AbortSignal as an option: write `next({ signal })`.');
   }
   if (signal === undefined) return await rest(ctx);

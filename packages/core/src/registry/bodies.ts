@@ -42,7 +42,28 @@ export function readBody(value: object, caller: Caller): Promise<Body> | undefin
   const { arrayBuffer, getReader, pipe, [Symbol.asyncIterator]: iterate } = value as Readable;
   if (typeof arrayBuffer === 'function') return readTyped(value as Blob | Response, caller);
   const isStream = typeof iterate === 'function' && (typeof getReader === 'function' || typeof pipe === 'function');
-  return isStream ? collect(value as AsyncIterable<unknown>, caller) : undefined;
+  return isStream ? collectStream(value as Stream, caller) : undefined;
+}
+
+/** A stream of the web or of Node. */
+interface Stream extends AsyncIterable<unknown> {
+  getReader?(): { read(): Promise<IteratorResult<unknown, undefined>>; cancel(reason?: unknown): Promise<void> };
+  destroy?(reason?: unknown): void;
+}
+
+/** Collects a stream, and ends it if the call is aborted. An iterator can't be ended while it waits for a silent source. */
+async function collectStream(stream: Stream, caller: Caller): Promise<Body> {
+  const { signal } = caller;
+  const reader = stream.getReader?.();
+  const end = () => void (reader ? reader.cancel(signal.reason).catch(() => {}) : stream.destroy?.(signal.reason));
+  const iterator = reader && { next: () => reader.read() };
+  if (signal.aborted) end();
+  else signal.addEventListener('abort', end, { once: true });
+  try {
+    return await collect(iterator ? { [Symbol.asyncIterator]: () => iterator } : stream, caller);
+  } finally {
+    signal.removeEventListener('abort', end);
+  }
 }
 
 async function readTyped(value: Blob | Response, caller: Caller): Promise<Body> {
@@ -54,7 +75,7 @@ async function readTyped(value: Blob | Response, caller: Caller): Promise<Body> 
   const mimeType = type?.split(';')[0]?.trim().toLowerCase() || undefined;
   // a response may never end, so stop reading when the call is cancelled
   const body = 'body' in value ? value.body : undefined;
-  const data = body ? (await collect(body, caller)).data : await value.arrayBuffer();
+  const data = body ? (await collectStream(body, caller)).data : await value.arrayBuffer();
   const bytes = bytesOf(data) ?? new Uint8Array();
   // such as a 204
   if (bytes.length === 0 && mimeType === undefined) return new Body('', undefined);

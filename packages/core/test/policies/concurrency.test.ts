@@ -1,10 +1,14 @@
 // How many calls of a member run at once, and who waits.
+import { Readable } from 'node:stream';
+
 import { type ConcurrencyOptions, type Context, mount, McpServer, NoInput, type Principal, Tool } from '@decorum/core';
 import { connect, type ConnectOptions, type TestClient } from '@decorum/testing';
-import { describe, expect, it, jest } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 
-import { SILENT, textOf, turn } from '../kernel/serving.js';
-import { CALLS, type Held, heldServer, KINDS, PAIRS, said } from './held.js';
+import { reporting, SILENT, textOf, turn } from '../kernel/serving.js';
+import { CALLS, Counter, type Held, heldServer, KINDS, PAIRS, said } from './held.js';
+
+afterEach(() => void jest.useRealTimers());
 
 const principal = (subject: string): Principal => ({ subject });
 
@@ -154,6 +158,29 @@ describe('a slot', () => {
     expect(await first).toBe('read');
     void call(client);
     await held.begun.reaches(2);
+  });
+
+  it.each<[string, (onEnd: () => void) => unknown]>([
+    ['a response', (cancel) => new Response(new ReadableStream({ cancel }))],
+    ['a stream', (cancel) => new ReadableStream({ cancel })],
+    ['a stream of Node', (onEnd) => new Readable({ read() {}, destroy: (error, done) => (onEnd(), done(error)) })],
+  ])('is left by %s that is silent when its time is over', async (_what, streamOf) => {
+    const ended = new Counter();
+    const begun = new Counter();
+    const { server } = reporting();
+    const options = { name: 'tool', input: NoInput, concurrency: { max: 1, queue: 0 }, timeoutMs: 1000 };
+    server.addTool(options, () => (begun.add(), streamOf(() => ended.add())));
+    const client = await connect(server);
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
+    for (const run of [1, 2]) {
+      const answer = client.callTool('tool');
+      await begun.reaches(run);
+      await turn();
+      await jest.advanceTimersByTimeAsync(1000);
+      expect(JSON.stringify(await answer)).toContain('did not finish within 1 s');
+      await ended.reaches(run);
+      await turn();
+    }
   });
 
   it('is held in a session while the client is asked, and left between the rounds of stateless calls', async () => {

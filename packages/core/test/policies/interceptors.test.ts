@@ -96,6 +96,8 @@ describe('next({ signal })', () => {
 
   it.each<[string, Interceptor]>([
     ['a signal itself', async (_call, next) => await next(AbortSignal.abort() as never)],
+    ['another option', async (_call, next) => await next({ timeoutMs: 5 } as never)],
+    ['anything but options', async (_call, next) => await next('call' as never)],
     ['anything but a signal', async (_call, next) => await next({ signal: 5 as never })],
   ])('says what to write instead of %s', async (_what, interceptor) => {
     const { call, errors } = await serveTool(() => 'done', {}, { interceptors: [interceptor] });
