@@ -39,7 +39,8 @@ export function fieldsOf(entry: ToolEntry): Fields {
   const known = kept.get(entry);
   if (known) return known;
   const { name, title, description = '', inputSchema } = entry;
-  const [, summary = '', rest = ''] = /^(.*?(?:[.!?](?=\s)|\n|$))([^]*)$/.exec(description.slice(0, MAX_TEXT)) ?? [];
+  const [, summary = '', rest = ''] =
+    /^([^]*?(?:[.!?](?=\s)|[\n\r\u2028\u2029]|$))([^]*)$/.exec(description.slice(0, MAX_TEXT)) ?? [];
   const args = argumentsOf(inputSchema, MAX_DEPTH);
   const fields = {
     name: stems(name),

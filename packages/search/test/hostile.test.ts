@@ -147,3 +147,11 @@ it('beginnings of words count only while few words begin with them, so that no q
   expect(await found(client, 'preabq', { limit: 20 })).toHaveLength(20);
   expect(await found(client, 'pre sunfl', { limit: 20 })).toHaveLength(20);
 });
+
+it('a tool is found by its description, whatever ends its lines', async () => {
+  for (const end of ['\n', '\r\n', '\r', '\u2028', '. ']) {
+    const client = await clientOf(shop({}, { tools: { novel: [`Writes poems${end}Prints sonnets`] } }));
+    expect(await found(client, 'poem')).toEqual(['novel']);
+    expect(await found(client, 'sonnet')).toEqual(['novel']);
+  }
+});
