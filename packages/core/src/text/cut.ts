@@ -19,6 +19,8 @@ let segmenter: Intl.Segmenter | undefined;
  */
 export function cutText(text: string, max: number): string {
   if (text.length <= max) return text;
+  // as for everything after a text that was cut, which may be very many blocks
+  if (max === 0) return '';
   const from = Math.max(Math.floor(max / 2), max - REACH);
   // a line break that begins right at the end counts
   const near = text.slice(from, max + 4);
