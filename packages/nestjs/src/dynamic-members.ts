@@ -29,7 +29,7 @@ export class DynamicMembers implements ServerHost {
 
   constructor(
     private readonly application: Application,
-    private readonly hidesGuarded: boolean,
+    private readonly settings: Pick<HostedParts, 'hidesGuarded' | 'knowsCallers'>,
   ) {}
 
   /** @throws {DecorumError} `DECORUM_UNBOUND_ENHANCER`, `DECORUM_INVALID_OPTION` */
@@ -67,7 +67,7 @@ export class DynamicMembers implements ServerHost {
   }
 
   private add(parts: Pick<HostedParts, 'target' | 'members'>): Hosted {
-    const host = new HostedProvider({ ...parts, nest: this.application, hidesGuarded: this.hidesGuarded });
+    const host = new HostedProvider({ ...parts, nest: this.application, ...this.settings });
     if (this.waiting) this.waiting.add(host);
     else host.prepare();
     return { instance: host.instance, host };

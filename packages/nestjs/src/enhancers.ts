@@ -1,3 +1,5 @@
+import type { ApplicationConfig } from '@nestjs/core';
+
 import { startupError } from './errors.js';
 import type { Target } from './discovery.js';
 
@@ -46,6 +48,27 @@ export function requireEnhancers({ cls, module, isOfFunctions = false }: Target,
     const remedy = `Decorate ${cls.name}.${key} instead: its guards also run before \`list\``;
     throw startupError('DECORUM_UNBOUND_ENHANCER', where, `@${decorator} of ${cls.name}.${String(list)}`, remedy);
   }
+}
+
+/** Whether guards decide about the calls of a method: its own, those of its class, or those of the application. */
+export function hasGuards({ cls }: Target, key: string, config: ApplicationConfig): boolean {
+  const global = [config.getGlobalGuards(), config.getGlobalRequestGuards()];
+  return [...global, listed('__guards__', cls), listed('__guards__', methodOf(cls, key))].some(
+    ({ length }) => length > 0,
+  );
+}
+
+/**
+ * Checks that a member with guards says on what its kept results depend: a guard may sign users in, and what it finds
+ * comes too late for `ctx.principal`.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ */
+export function requireVariant({ cls }: Target, key: string, memoize: unknown): void {
+  if (memoize === undefined || memoize === false) return;
+  if (typeof memoize === 'object' && memoize !== null && 'vary' in memoize) return;
+  const problem =
+    "may give the results of one user to others, because a guard may sign users in, and Decorum doesn't know who they are. Add `vary`, as in `{ ttl: '30s', vary: (ctx) => requestOf(ctx)?.headers.authorization ?? '' }`, or `vary: () => ''` if results are the same for all. Or pass `auth` or `principal` to McpModule";
+  throw startupError('DECORUM_INVALID_OPTION', `${cls.name}.${key}`, 'memoize', problem);
 }
 
 const methodOf = ({ prototype }: Target['cls'], key: unknown): unknown =>

@@ -5,7 +5,7 @@ import type { ApplicationConfig, ExternalContextCreator } from '@nestjs/core';
 
 import { startupError } from './errors.js';
 import type { Target } from './discovery.js';
-import { requireEnhancers } from './enhancers.js';
+import { hasGuards, requireEnhancers, requireVariant } from './enhancers.js';
 import { httpException, PASSED, publicError } from './exceptions.js';
 import { McpExecutionContext, type McpMember } from './execution-context.js';
 import { decoratedParameters, requirePlainList } from './parameters.js';
@@ -29,6 +29,7 @@ interface HostedMember extends McpMember {
   readonly input?: unknown;
   /** The method that lists a template's resources. */
   readonly list?: unknown;
+  readonly memoize?: unknown;
 }
 
 /** Passed to members in place of their input. Completions get the text. */
@@ -46,6 +47,8 @@ export interface HostedParts {
   readonly members: readonly HostedMember[];
   /** Whether guards also decide which members lists show. */
   readonly hidesGuarded: boolean;
+  /** Whether the endpoint finds out who calls, before guards run. */
+  readonly knowsCallers: boolean;
 }
 
 const noop = () => {};
@@ -65,12 +68,13 @@ function memberOf(record: AnyRecord, prefixes: Prefixes = NO_PREFIXES): HostedMe
     argument,
     input,
     list,
+    memoize,
     uriTemplate,
     uri = uriTemplate,
   } = options as Readonly<Record<string, unknown>>;
   const called =
     uri === undefined ? (argument ?? `${prefixes.prefix}${String(name)}`) : placedUri(String(uri), prefixes);
-  return { kind: kind as McpMember['kind'], key, name: String(called), input, list };
+  return { kind: kind as McpMember['kind'], key, name: String(called), input, list, memoize };
 }
 
 const NO_PREFIXES: Prefixes = { prefix: '', uriPrefix: '' };
@@ -112,8 +116,9 @@ export class HostedProvider implements MemberHost {
   prepare(): void {
     const { target, nest } = this;
     this.isScoped = isScoped(target, nest.config);
-    for (const { key, list } of this.members.values()) {
+    for (const { key, list, memoize } of this.members.values()) {
       requireEnhancers(target, key, list);
+      if (!this.parts.knowsCallers && hasGuards(target, key, nest.config)) requireVariant(target, key, memoize);
       requirePlainList(target.cls, list);
     }
     if (!this.isScoped) this.createHandlers(target.wrapper.instance as object);

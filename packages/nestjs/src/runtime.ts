@@ -72,7 +72,7 @@ export class Runtime {
     readonly options: SplitOptions,
     readonly application: Application,
   ) {
-    this.dynamic = new DynamicMembers(application, options.nest.hideGuarded === true);
+    this.dynamic = new DynamicMembers(application, this.hosting);
     const logger = serverLogger(options.server.logger);
     this.injection = new Injection(application);
     const { resolve } = this.injection;
@@ -99,6 +99,13 @@ export class Runtime {
     return this.server.info.name;
   }
 
+  private get hosting() {
+    const { http, nest } = this.options;
+    // without HTTP, there is one caller
+    const knowsCallers = http === undefined || http.auth !== undefined || http.principal !== undefined;
+    return { hidesGuarded: nest.hideGuarded === true, knowsCallers };
+  }
+
   /** The adapter, if the application has HTTP. */
   get adapter(): HttpAdapterHost['httpAdapter'] | undefined {
     return this.application.adapterHost?.httpAdapter;
@@ -114,14 +121,13 @@ export class Runtime {
   /** Finds the members, once all providers and enhancers exist. */
   async start(): Promise<void> {
     const { server, options, application } = this;
-    const hidesGuarded = options.nest.hideGuarded === true;
     const { modules } = application;
     const targets = findTargets(modules, { ...options.nest, server: { name: this.name, all: serversOf(modules) } });
     if (targets.length === 0 && !this.dynamic.hasWaiting) throw this.nothing();
     for (const target of targets) {
       try {
         const members = membersOf(scanMembers(target.cls));
-        const host = new HostedProvider({ target, nest: application, members, hidesGuarded });
+        const host = new HostedProvider({ target, nest: application, members, ...this.hosting });
         host.prepare();
         server.addProvider({ provider: host.instance, host });
       } catch (error) {

@@ -1,12 +1,13 @@
 // Who gets results that `memoize` keeps.
-import { Completion, Prompt, Resource, Tool } from '@decorum/core';
-import { McpExecutionContext } from '@decorum/nestjs';
+import { Completion, type Context, NoInput, Prompt, Resource, Tool } from '@decorum/core';
+import { McpExecutionContext, requestOf } from '@decorum/nestjs';
 import type { TestClient } from '@decorum/testing';
 import { describe, expect, it } from '@jest/globals';
 import { type CanActivate, type ExecutionContext, Injectable, UseGuards } from '@nestjs/common';
+import { APP_GUARD } from '@nestjs/core';
 import { IsString } from 'class-validator';
 
-import { serve } from './fixture.js';
+import { Denied, serve, textIn } from './fixture.js';
 
 let isOpen = true;
 let runs = 0;
@@ -54,7 +55,7 @@ const CALLS: Readonly<Record<string, (client: TestClient) => Promise<unknown>>> 
 
 describe('A kept result', () => {
   it.each(Object.keys(CALLS))('of a %s is for those only whom the guards let pass', async (kind) => {
-    const { client } = await serve([Weather]);
+    const { client } = await serve([Weather], { principal: 'request.user' });
     const call = CALLS[kind]!;
     isOpen = true;
     runs = 0;
@@ -72,5 +73,60 @@ describe('A kept result', () => {
     expect(await call(client)).toEqual(first);
     // guards of a kept result see the arguments, as those of a call do
     expect(new Set(seen.map((args) => JSON.stringify(args)))).toEqual(new Set(['{"name":"Oslo"}']));
+  });
+});
+
+const READS = { annotations: { readOnlyHint: true } } as const;
+
+@Injectable()
+class Kept {
+  @Tool({ ...READS, memoize: '1h' }) order(_input: NoInput, ctx: Context) {
+    return String(requestOf(ctx));
+  }
+}
+
+@Injectable()
+class Guarded {
+  @UseGuards(Denied)
+  @Tool({ ...READS, memoize: { ttl: '1h' } })
+  order() {
+    return 'ordered';
+  }
+}
+
+@UseGuards(Denied)
+@Injectable()
+class Varied {
+  @Tool({ ...READS, memoize: { ttl: '1h', vary: () => '' } }) order() {
+    return 'ordered';
+  }
+
+  @Tool({ ...READS, memoize: false }) run() {
+    return 'ran';
+  }
+}
+
+describe('`memoize` of a server that does not know its callers', () => {
+  it('is a startup error without `vary` beside a guard, which may sign users in', async () => {
+    await expect(serve([Guarded, Denied])).rejects.toThrow(/Guarded\.order: `memoize` .*Add `vary`/);
+  });
+
+  it('is a startup error without `vary` beside a guard of the application', async () => {
+    const guard = { provide: APP_GUARD, useClass: Denied };
+    await expect(serve([Kept, guard])).rejects.toThrow(/Kept\.order: `memoize` .*Add `vary`/);
+  });
+
+  it('needs no `vary` without guards', async () => {
+    const { client } = await serve([Kept]);
+    expect(textIn(await client.callTool('order'))).toBe('undefined');
+  });
+
+  it.each([
+    ['with `vary`', [Varied, Denied], {}],
+    ['if the endpoint knows its callers', [Guarded, Denied], { principal: 'request.user' }],
+    ['without HTTP', [Guarded, Denied], { http: false }],
+  ] as const)('starts beside guards %s', async (_when, providers, options) => {
+    const { client } = await serve([...providers], options);
+    expect(textIn(await client.callTool('order'))).toBe('Forbidden resource');
   });
 });
