@@ -53,7 +53,33 @@ const CALLS: Readonly<Record<string, (client: TestClient) => Promise<unknown>>> 
   completion: async (client) => await client.complete({ prompt: 'prompt' }, { name: 'name', value: 'Oslo' }),
 };
 
+let isHanging = false;
+
+/** May wait for a service that doesn't answer. */
+@Injectable()
+class SlowGuard implements CanActivate {
+  canActivate() {
+    return isHanging ? new Promise<never>(() => {}) : true;
+  }
+}
+
+@Injectable()
+@UseGuards(SlowGuard)
+class Slow {
+  @Tool({ memoize: '1h', timeoutMs: 5, annotations: { readOnlyHint: true } }) tool() {
+    return 'kept';
+  }
+}
+
 describe('A kept result', () => {
+  it('is not waited for longer than the time limit if a guard hangs', async () => {
+    const { client } = await serve([Slow]);
+    isHanging = false;
+    expect(textIn(await client.callTool('tool'))).toBe('kept');
+    isHanging = true;
+    expect(textIn(await client.callTool('tool'))).toContain('did not finish within 5 ms');
+  });
+
   it.each(Object.keys(CALLS))('of a %s is for those only whom the guards let pass', async (kind) => {
     const { client } = await serve([Weather], { principal: 'request.user' });
     const call = CALLS[kind]!;

@@ -16,6 +16,7 @@ import { ownerOf } from '../../protocol/owner.js';
 import { type Caller, WITHIN } from '../caller.js';
 import { KeptResults } from './kept-results.js';
 import type { MemberRun, Next, Policy, PolicyParts } from './policy.js';
+import { timeoutPolicy } from './timeout.js';
 
 const OPTIONS: OptionTypes<MemoizeOptions> = {
   ttl: true,
@@ -48,24 +49,36 @@ export function memoizePolicy(option: PolicyOptions['memoize'], parts: PolicyPar
   if (!mayKeep(record)) throw invalidOption(where, 'memoize', NEEDS_HINT);
   const results = new KeptResults({ ttlMs, maxEntries, maxBytes });
   parts.onUpdate?.((uri) => results.forget(uri));
+  const admits = admitsOf(parts);
   return (run, next) => {
     const uri = record.kind === 'resource' ? String(run.args['uri']) : undefined;
     const key = keyOf(run, variantOf(run.caller, vary, where));
     const asked = { run, next, results, uri, key };
-    if (record.host?.admits === undefined || !results.knows(key)) return answer(asked, 0);
-    return answerIfAdmitted(asked, record);
+    return admits === undefined || !results.knows(key) ? answer(asked, 0) : answerIfAdmitted(asked, admits);
   };
 }
 
-/** Whether the member's host lets a caller have the result of another call. */
-async function admitted({ args, caller }: MemberRun, { key, kind, host }: PolicyParts['record']): Promise<boolean> {
-  const { variables, argument, value } = args;
-  const given = kind === 'completion' ? { [String(argument)]: value } : kind === 'resource' ? variables : args;
-  try {
-    return (await host?.admits?.({ key, kind }, given as JsonObject, caller as never)) === true;
-  } catch {
-    return false;
-  }
+/** Tells whether a caller may have the result of another call. */
+type Admits = (run: MemberRun) => Promise<boolean>;
+
+/** Asks the member's host, within the time that a call may take. Undefined for a member without a host that decides. */
+function admitsOf(parts: PolicyParts): Admits | undefined {
+  const { key, kind, host, options } = parts.record;
+  if (host?.admits === undefined) return undefined;
+  const { timeoutMs = parts.defaults.timeoutMs } = options as PolicyOptions;
+  const limited = timeoutPolicy(timeoutMs, parts) ?? (({ caller }, next) => next(caller));
+  return async (run) => {
+    const { variables, argument, value } = run.args;
+    const args = kind === 'completion' ? { [String(argument)]: value } : kind === 'resource' ? variables : run.args;
+    try {
+      const answered = await limited(run, async (caller) => {
+        return { isAdmitted: await host.admits?.({ key, kind }, args as JsonObject, caller as never) };
+      });
+      return answered.isAdmitted === true;
+    } catch {
+      return false;
+    }
+  };
 }
 
 const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
@@ -103,9 +116,9 @@ interface Asked<R> {
 }
 
 /** The same for a member whose host decides who may have it. Whoever it denies is told by the call itself. */
-async function answerIfAdmitted<R extends object>(asked: Asked<R>, record: PolicyParts['record']): Promise<R> {
+async function answerIfAdmitted<R extends object>(asked: Asked<R>, admits: Admits): Promise<R> {
   const { run, next } = asked;
-  return await ((await admitted(run, record)) ? answer(asked, 0) : next(run.caller));
+  return await ((await admits(run)) ? answer(asked, 0) : next(run.caller));
 }
 
 /** Answers with a kept result, or with that of an equal call that runs, or else runs the call. */
