@@ -66,7 +66,7 @@ class SlowGuard implements CanActivate {
 @Injectable()
 @UseGuards(SlowGuard)
 class Slow {
-  @Tool({ memoize: '1h', timeoutMs: 5, annotations: { readOnlyHint: true } }) tool() {
+  @Tool({ memoize: { ttl: '1h', vary: () => '' }, timeoutMs: 5, annotations: { readOnlyHint: true } }) tool() {
     return 'kept';
   }
 }
