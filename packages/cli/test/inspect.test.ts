@@ -36,7 +36,7 @@ export class Shop extends McpServer {
     super({ name: 'shop', version: '1.0.0', instructions: 'Buy\\u001b]0;owned\\u0007 here.' });
   }
 
-  @Tool({ description: 'Orders\\u001b[2J something' })
+  @Tool({ description: 'Orders\\u001b[2J something', aliases: ['buy'] })
   async order(order: Order, ctx: any) {
     await ctx.progress(1, 2, 'packing');
     return JSON.stringify(order);
@@ -79,7 +79,7 @@ export class Shop extends McpServer {
     return 'done';
   }
 
-  @Prompt({ description: 'Asks about a topic' })
+  @Prompt({ description: 'Asks about a topic', aliases: ['demand'] })
   ask({ topic }: Topic) {
     return 'Tell me about ' + topic + '.';
   }
@@ -155,9 +155,16 @@ describe('decorum inspect', () => {
     [['call', 'order', 'gift=true'], 'Missing: count (integer), code (string). Write count=… code=….\n'],
     [['call', 'order', 'count=two', 'code=x'], 'count is of type integer, so it can\'t be "two".\n'],
     [['call', 'order', 'cuont=1'], 'There is no argument cuont. Known: count, code, gift, size, days, place.\n'],
-    [['call', 'odrer'], 'The server has no tool odrer. It has: order, fail, wait, survey, think, paint, restock.\n'],
+    [['call', 'odrer'], 'Unknown tool: odrer. The server lists: order, fail, wait, survey, think, paint, restock.\n'],
+    [['get', 'aks', 'topic=price'], 'Unknown prompt: aks. The server lists: ask.\n'],
   ])('%j is wrong usage', async (args, stderr) => {
     expect(await inspect(...args)).toEqual({ code: 2, stdout: '', stderr });
+  });
+
+  it('calls members by names that are on no list, and reads their arguments as text', async () => {
+    const { code, stdout } = await inspect('call', 'buy', 'count:=2', 'code=007');
+    expect([code, JSON.parse(stdout)]).toEqual([0, { count: 2, code: '007' }]);
+    expect(await inspect('get', 'demand', 'topic=price')).toMatchObject({ stdout: 'user: Tell me about price.\n' });
   });
 
   it('reads resources, gets prompts, and completes', async () => {

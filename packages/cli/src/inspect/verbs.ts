@@ -1,5 +1,5 @@
 import type { Client, RequestOptions } from '@decorum/client';
-import type { JsonObject } from '@decorum/core';
+import { type JsonObject, McpError } from '@decorum/core';
 import { isObject } from '@decorum/core/internal';
 import { CommandFailure, EXIT } from 'create-decorum';
 
@@ -28,24 +28,48 @@ function noMore(operands: readonly string[]): void {
   if (operands.length > 0) throw usage(`There is too much: ${operands.join(' ')}.`);
 }
 
-/** Finds what the user named. */
-async function find(entries: AsyncIterable<object>, kind: string, name: string): Promise<JsonObject> {
-  const known: unknown[] = [];
+/** Asks servers that list only some of their tools, and have a search for the rest, for all of them. */
+const withAllTools = (request: RequestOptions): RequestOptions => ({
+  ...request,
+  meta: { ...request.meta, 'dev.decorum/tools': 'all' },
+});
+
+/**
+ * Calls what the user named.
+ * @param run takes the entry of a list. Undefined for a name that is on no list: it may be an alias, or unlisted
+ * @throws {CommandFailure} with `EXIT.usage` if the server doesn't know the name either
+ */
+async function callNamed(
+  entries: AsyncIterable<object>,
+  name: string,
+  run: (entry: JsonObject | undefined) => Promise<Answer>,
+): Promise<Answer> {
+  const listed: unknown[] = [];
   for await (const entry of entries) {
     const { name: found } = entry as { readonly name: unknown };
-    if (found === name) return entry as JsonObject;
-    known.push(found);
+    if (found === name) return await run(entry as JsonObject);
+    listed.push(found);
   }
-  throw usage(`The server has no ${kind} ${name}. It has: ${known.map(String).join(', ') || 'none'}.`);
+  try {
+    return await run(undefined);
+  } catch (error) {
+    if (!(error instanceof McpError && error.code === INVALID_PARAMS)) throw error;
+    const end = error.message.endsWith('.') ? '' : '.';
+    throw usage(`${error.message}${end} The server lists: ${listed.map(String).join(', ') || 'nothing'}.`);
+  }
 }
+
+/** Error code of JSON-RPC 2.0 that servers answer to unknown names. */
+const INVALID_PARAMS = -32_602;
 
 async function call({ client, operands, args, request }: VerbInput): Promise<Answer> {
   const [first, ...rest] = operands;
   const name = operand(first, 'the tool to call');
   const given = readArgumentFile(args);
-  const { inputSchema } = await find(client.tools(request), 'tool', name);
-  const values = readArguments(rest, isObject(inputSchema) ? inputSchema : {}, given);
-  return toolAnswer(await client.callTool(name, values, request));
+  return await callNamed(client.tools(withAllTools(request)), name, async ({ inputSchema } = {}) => {
+    const values = readArguments(rest, isObject(inputSchema) ? inputSchema : {}, given);
+    return toolAnswer(await client.callTool(name, values, request));
+  });
 }
 
 async function read({ client, operands: [uri, ...more], request }: VerbInput): Promise<Answer> {
@@ -57,9 +81,11 @@ async function get({ client, operands, args, request }: VerbInput): Promise<Answ
   const [first, ...rest] = operands;
   const name = operand(first, 'the prompt');
   const given = readArgumentFile(args);
-  const { arguments: known } = await find(client.prompts(request), 'prompt', name);
-  const schema = schemaOf(Array.isArray(known) ? known.filter(isObject) : []);
-  return promptAnswer(await client.getPrompt(name, readArguments(rest, schema, given), request));
+  return await callNamed(client.prompts(request), name, async (entry) => {
+    const { arguments: known } = entry ?? {};
+    const schema = schemaOf(Array.isArray(known) ? known.filter(isObject) : []);
+    return promptAnswer(await client.getPrompt(name, readArguments(rest, schema, given), request));
+  });
 }
 
 /** The arguments of a prompt as those of a tool. */
