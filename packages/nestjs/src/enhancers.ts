@@ -67,7 +67,7 @@ export function requireVariant({ cls }: Target, key: string, memoize: unknown): 
   if (memoize === undefined || memoize === false) return;
   if (typeof memoize === 'object' && memoize !== null && 'vary' in memoize) return;
   const problem =
-    "may give the results of one user to others, because a guard may sign users in, and Decorum doesn't know who they are. Add `vary`, as in `{ ttl: '30s', vary: (ctx) => requestOf(ctx)?.headers.authorization ?? '' }`, or `vary: () => ''` if results are the same for all. Or pass `auth` or `principal` to McpModule";
+    "may give the results of one user to others, because a guard may sign users in, and Decorum doesn't know who they are. Add `vary`, as in `{ ttl: '30s', vary: (ctx: Context) => requestOf<Request>(ctx)?.headers.authorization ?? '' }`, or `vary: () => ''` if results are the same for all. Or pass `auth` or `principal` to McpModule";
   throw startupError('DECORUM_INVALID_OPTION', `${cls.name}.${key}`, 'memoize', problem);
 }
 
