@@ -62,13 +62,14 @@ export type {
 } from './kernel/question-options.js';
 export type { ElicitResult, ElicitUrlResult, SampleResult } from './kernel/questions.js';
 export type { DefaultsOptions } from './metadata/class-defaults.js';
-export type { CompletionOptions, ExtensionToolOptions } from './metadata/member-options.js';
+export type { TimedAlias, CompletionOptions, ExtensionToolOptions } from './metadata/member-options.js';
 export type {
   BreakerOptions,
   ConcurrencyOptions,
   MemoizeOptions,
   PolicyOptions,
   RetryOptions,
+  VaryContext,
 } from './metadata/policy-options.js';
 export type { CompletionValues, ResourceListing } from './metadata/records.js';
 export {

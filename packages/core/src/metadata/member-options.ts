@@ -46,13 +46,20 @@ export interface ListedOptions<I = unknown> extends PolicyOptions {
   readonly listed?: boolean;
 }
 
+/** A former name with an end. */
+export interface TimedAlias {
+  readonly name: string;
+  /** The last day on which it is known, in UTC: an ISO 8601 date. By default, it has no end. */
+  readonly until?: string;
+}
+
 /** Options of tools and prompts, which have names. */
 export interface NamedOptions<I = unknown> extends ListedOptions<I> {
   /**
    * Other names under which it can be called, such as former ones. No list has them. With `until`, an alias is unknown
    * after that day (UTC), such as `2027-01-31`.
    */
-  readonly aliases?: readonly (string | { readonly name: string; readonly until?: string })[];
+  readonly aliases?: readonly (string | TimedAlias)[];
 }
 
 /** A function from a value to text. Method syntax makes it bivariant, so functions of narrower types are assignable. */

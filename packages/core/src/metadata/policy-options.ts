@@ -1,5 +1,8 @@
 import type { OptionTypes } from '@decorum/schema/internal';
 
+import type { AccessCaller } from '../protocol/access-caller.js';
+import type { Principal, TransportInfo } from '../protocol/wire.js';
+
 /** How many calls of a member run at once. */
 export interface ConcurrencyOptions {
   /** Calls that run at once, of all callers. */
@@ -38,12 +41,18 @@ export interface BreakerOptions {
   readonly on?: (error: unknown) => boolean;
 }
 
+/** What `vary` is told of a call: a part of its `Context`, or all of it if the parameter is declared as one. */
+export interface VaryContext extends AccessCaller {
+  readonly principal: Principal | undefined;
+  readonly transport: TransportInfo;
+}
+
 /** How long results are kept. */
 export interface MemoizeOptions {
   /** How long: milliseconds, or a number with a unit, such as `'30s'`, `'5m'` or `'1h'`. */
   readonly ttl: number | string;
   /** What else the result depends on, besides the arguments, the caller and the caller's scopes. */
-  readonly vary?: (context: never) => string;
+  vary?(context: VaryContext): string;
   /** Results that are kept. The one that was used longest ago goes first. Defaults to 1,000. */
   readonly maxEntries?: number;
   /** Bytes of the results that are kept. Defaults to 16 MiB. */

@@ -1,8 +1,9 @@
 import { excerpt, invalidOption, isObject, type OptionTypes, requireOptions } from '@decorum/schema/internal';
 
+import type { TimedAlias } from '../metadata/member-options.js';
 import { type Alias, type Member, requireName } from './plan.js';
 
-const OPTIONS: OptionTypes<{ name: string; until: string }> = { name: 'string', until: 'string' };
+const OPTIONS: OptionTypes<TimedAlias> = { name: 'string', until: 'string' };
 
 const DAY_MS = 86_400_000;
 
@@ -66,7 +67,7 @@ function aliasOf(given: unknown, where: string): Alias {
   }
   const place = `${where} (aliases)`;
   requireOptions(place, given, OPTIONS);
-  const { name, until } = given as { readonly name?: string; readonly until?: string };
+  const { name, until } = given as Partial<TimedAlias>;
   if (name === undefined)
     throw invalidOption(place, 'name', "is missing. Write { name: 'list_bills', until: '2027-01-31' }");
   if (until !== undefined && Number.isNaN(startOf(until))) {
