@@ -115,7 +115,7 @@ describe('decorum lint', () => {
     const { code, stdout } = await project.decorum(['lint', '--client', 'openai']);
     expect({ code, stdout }).toEqual({
       code: 0,
-      stdout: expect.stringMatching(/ 202 tools, .* tokens, if all were listed\n$/),
+      stdout: expect.stringMatching(/ 200 tools, .* tokens, if all were listed\n$/),
     });
   });
 

@@ -17,6 +17,8 @@ export interface ContractLists {
 /** Everything that a server offers, by the date of the revision. */
 export interface ServerContract {
   readonly server: { readonly name: string };
+  /** Whether clients find most tools by a search, which is no part of the contract. */
+  readonly isSearched: boolean;
   readonly revisions: Readonly<Record<string, ContractLists>>;
 }
 
@@ -26,7 +28,8 @@ export interface ServerContract {
  */
 export function contractOf(server: MountableServer): ServerContract {
   const revisions = REVISIONS.map((revision) => [revision.id, listsOf(server, revision)] as const);
-  return { server: { name: server.info.name }, revisions: Object.fromEntries(revisions) };
+  const isSearched = [...server[MOUNTABLE].registry.tools.values()].some(({ isFinder }) => isFinder);
+  return { server: { name: server.info.name }, isSearched, revisions: Object.fromEntries(revisions) };
 }
 
 function listsOf({ [MOUNTABLE]: { registry } }: MountableServer, revision: Revision): ContractLists {

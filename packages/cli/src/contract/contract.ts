@@ -11,6 +11,8 @@ export interface Lists {
 /** Everything that a server offers, by the date of the revision. */
 export interface Contract {
   readonly server: { readonly name: string };
+  /** Whether clients find most tools by a search. Lock files don't say so. */
+  readonly isSearched?: boolean;
   readonly revisions: Readonly<Record<string, Partial<Lists>>>;
 }
 

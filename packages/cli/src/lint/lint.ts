@@ -56,14 +56,8 @@ function summaryOf(findings: readonly Finding[], { tools, tokens, isShort }: Lis
   return `${counted(errors, 'error')}, ${counted(findings.length - errors, 'warning')}   ${size}`;
 }
 
-/** Whether there are the two tools of `@decorum/search`, which finds and calls the others. */
-function areSearched(names: readonly string[]): boolean {
-  const known = new Set(names);
-  return names.some((name) => name.endsWith('search_tools') && known.has(name.replace(/search_tools$/, 'call_tool')));
-}
-
 /** What the newest revision lists, as clients see it. */
-function listsIn({ server, revisions }: Contract): Lists {
+function listsIn({ server, revisions, isSearched = false }: Contract): Lists {
   const newest = Object.keys(revisions).sort().at(-1) ?? '';
   const all = revisions[newest];
   const listed = (entries: readonly JsonObject[] = []) => entries.filter((entry) => entry['listed'] !== false);
@@ -75,7 +69,7 @@ function listsIn({ server, revisions }: Contract): Lists {
     resources: listed(all?.resources),
     templates: listed(all?.resourceTemplates),
     tokens: tokensOf(tools),
-    isShort: areSearched(tools.map(({ name }) => String(name))),
+    isShort: isSearched,
   };
 }
 
