@@ -29,7 +29,7 @@ type Entry = Readonly<Record<string, unknown>>;
  * The text of a lock file. What repeats an older revision refers to it: a list is the date of the revision with the
  * same list, and an entry has only what the older one lacks.
  */
-export function lockText({ server, revisions }: Contract): string {
+function lockText({ server, revisions }: Contract): string {
   const dates = Object.keys(revisions).sort(byCodeUnits);
   const written = dates.map((date, at) => {
     const lists = LIST_NAMES.map((list) => {

@@ -1,9 +1,7 @@
-import { fork } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-
 import type { JsonObject } from '@decorum/core';
 import { CommandFailure, plainLine } from 'create-decorum';
 
+import { replyOf } from '../child-reply.js';
 import { ENTRIES, findEntry, shown } from '../entry.js';
 import { loadFailure } from '../failures.js';
 import { tableOf } from '../table.js';
@@ -20,7 +18,7 @@ export async function tasksOf(
   { entry, json = false }: { readonly entry: string | undefined; readonly json?: boolean | undefined },
 ): Promise<string> {
   const file = findEntry(entry, ENTRIES);
-  const reply = await ask(file, request);
+  const reply = await replyOf<Reply>(new URL('child.js', import.meta.url), { args: [file, JSON.stringify(request)] });
   if (typeof reply === 'number')
     throw new CommandFailure(`${shown(file)} ended with exit code ${reply} before it created a server.`);
   if (reply.type === 'failed') {
@@ -37,20 +35,6 @@ export async function tasksOf(
   if (reply.problem !== undefined) throw new CommandFailure(reply.problem);
   if (json) return JSON.stringify({ done: true });
   return request.action === 'retry' ? 'The task runs again as soon as a server has it.' : 'Cancelled.';
-}
-
-/** Resolves with the exit code if the process ended without sending a message. */
-async function ask(file: string, request: Request): Promise<Reply | number> {
-  const child = fork(fileURLToPath(new URL('child.js', import.meta.url)), [file, JSON.stringify(request)], {
-    execArgv: ['--enable-source-maps'],
-    // to stderr: the program's output isn't the output of this command
-    stdio: ['ignore', 2, 2, 'ipc'],
-  });
-  return await new Promise((resolve, reject) => {
-    child.once('message', (message) => resolve(message as Reply));
-    child.once('error', reject);
-    child.once('close', (code) => resolve(code ?? 1));
-  });
 }
 
 const COLUMNS = ['taskId', 'status', 'tool', 'subject', 'lastUpdatedAt', 'statusMessage'] as const;

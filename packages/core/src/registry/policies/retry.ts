@@ -17,8 +17,8 @@ const NEEDS_HINT =
  * don't come back together.
  * @param attempt the number of the attempt that failed, the first being 0
  */
-export function pauseBefore(attempt: number, { baseMs = 200, maxMs = 10_000 }: RetryOptions, random = Math.random) {
-  return random() * Math.min(maxMs, baseMs * 2 ** attempt);
+function pauseBefore(attempt: number, { baseMs = 200, maxMs = 10_000 }: RetryOptions): number {
+  return Math.random() * Math.min(maxMs, baseMs * 2 ** attempt);
 }
 
 /**
