@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { dirname } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
@@ -13,10 +14,19 @@ class Seat {
   @IsString() seat!: string;
 }
 
+/** Ends after the first turn of a handler, so that what it asks then is asked by its task. A timer may end within the turn. */
+async function beginTask(): Promise<void> {
+  await turn();
+  await turn();
+}
+
 class Airline {
   @Tool({ description: 'Books a seat', task: 'optional' })
   async book(_input: NoInput, ctx: Context) {
-    const hold = await ctx.once('hold', async () => await new Promise((done) => setTimeout(done, 5, 'hold')));
+    const hold = await ctx.once('hold', async () => {
+      await beginTask();
+      return 'hold';
+    });
     const seat = await ctx.elicit(Seat, { message: 'Which seat?' });
     const paid = await ctx.confirm('Pay 20 €?');
     return `${String(hold)} ${seat.action === 'accept' ? seat.content.seat : ''} ${paid}`;
@@ -30,7 +40,7 @@ class Airline {
 
   @Tool({ description: 'Fails', task: 'required' })
   async fail() {
-    await new Promise((done) => setTimeout(done, 5));
+    await beginTask();
     throw new McpError('invalid-params', 'No such flight.');
   }
 }
