@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 
-import { MemoryChangeBus, MemorySingleUse } from '@decorum/core';
+import { MemoryChangeBus, MemoryKeyValueStore, MemorySingleUse } from '@decorum/core';
 import {
   type Cluster,
   type Courier,
@@ -20,6 +20,7 @@ export class MemoryCluster {
   /** All letters so far, with the node that they went to. */
   readonly letters: { readonly letter: Letter; readonly to: string | undefined }[] = [];
   private readonly bus = new MemoryChangeBus();
+  private readonly values = new MemoryKeyValueStore();
   private readonly singleUse = new MemorySingleUse();
   private readonly takers = new Map<string, Set<Take>>();
   private count = 0;
@@ -28,7 +29,7 @@ export class MemoryCluster {
   node(): Cluster {
     const node = `node${(this.count += 1)}`;
     this.takers.set(node, new Set());
-    const { sessions, events, bus } = this;
+    const { sessions, events, bus, values } = this;
     return {
       sessions: {
         get: (id) => later(() => sessions.get(id)),
@@ -50,6 +51,12 @@ export class MemoryCluster {
       },
       courier: this.courier(node),
       singleUse: this.singleUse,
+      store: {
+        isDurable: false,
+        get: (key) => later(() => values.get(key)),
+        set: (key, value, options) => later(() => values.set(key, value, options)),
+        delete: (key, expected) => later(() => values.delete(key, expected)),
+      },
     };
   }
 

@@ -41,6 +41,11 @@ export { MemorySingleUse, type SingleUse } from './kernel/request-states.js';
 export type { SessionVisibility } from './kernel/session-visibility.js';
 export type { ErrorRule, ErrorRules, PublicError } from './kernel/expected.js';
 export type { ErrorOrigin } from './kernel/error-reporter.js';
+export {
+  type KeyValueStore,
+  MemoryKeyValueStore,
+  type MemoryKeyValueStoreOptions,
+} from './kernel/records/key-value-store.js';
 export type { Logger } from './kernel/logger.js';
 export type {
   AnyInterceptor,

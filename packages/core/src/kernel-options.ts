@@ -10,6 +10,8 @@ import { claimState, MemorySingleUse, SealedStates } from './kernel/request-stat
 import { KeyRing } from './kernel/key-ring.js';
 import type { ErrorReporter } from './kernel/error-reporter.js';
 import { intercepting, requireInterceptors } from './kernel/interceptors.js';
+import { MemoryKeyValueStore } from './kernel/records/key-value-store.js';
+import { SealedRecords } from './kernel/records/sealed-records.js';
 import type { KernelParts } from './kernel/methods/method.js';
 import { SealedTickets } from './kernel/tickets.js';
 import { type Implementation, LOG_LEVELS } from './protocol/model.js';
@@ -35,7 +37,8 @@ export function kernelOptions(
   const secrets = secret === undefined ? [randomBytes(32).toString('hex')] : [secret].flat();
   checkSecrets(secrets, options.secret === undefined);
   demand(cluster === undefined || secret !== undefined, 'secret', NO_SHARED_SECRET);
-  const { singleUse: given } = options;
+  const { singleUse: given, store = cluster?.store ?? new MemoryKeyValueStore() } = options;
+  demand(!store.isDurable || secret !== undefined, 'secret', NO_KEPT_SECRET);
   const singleUse = given === true ? (cluster?.singleUse ?? new MemorySingleUse()) : given;
   demand(['all', 'usable'].includes(listing), 'listing', "must be 'all' or 'usable'");
   if ('hiddenTags' in options) requireTags(options.hiddenTags, 'McpServer', 'hiddenTags');
@@ -46,11 +49,7 @@ export function kernelOptions(
   checkCache(cache, 'McpServer');
   checkIcons(options.icons, 'McpServer');
   const server = pick(options, IMPLEMENTATION_FIELDS) as unknown as Implementation;
-  let isKnown = secret !== undefined;
-  const warnOnce = () => {
-    if (!isKnown) warn(RANDOM_SECRET);
-    isKnown = true;
-  };
+  const warnOnce = secret === undefined ? once(() => warn(RANDOM_SECRET)) : () => {};
   const keysFor = (purpose: string) => secrets.map((text) => derive(text, `${purpose} ${server.name}`));
   const ringFor = (purpose: string) => new KeyRing(keysFor(purpose), requestStateTtlMs, warnOnce);
   const extensions = checkExtensions(options.extensions ?? []);
@@ -72,6 +71,15 @@ export function kernelOptions(
     cursorKeys: keysFor('cursors'),
     requestStates: new SealedStates(ringFor('flows'), singleUse, reporter),
     tickets: new SealedTickets(ringFor('tickets')),
+    records: new SealedRecords(store, new KeyRing(keysFor('records'), Infinity, () => {}), reporter),
+  };
+}
+
+function once(tell: () => void): () => void {
+  let isTold = false;
+  return () => {
+    if (!isTold) tell();
+    isTold = true;
   };
 }
 
@@ -94,6 +102,9 @@ const IMPLEMENTATION_FIELDS = ['name', 'version', 'title', 'description', 'icons
 
 const RANDOM_SECRET =
   'requestState and tickets are sealed with a random key: they become invalid when this process ends, and no other process can open them. Set `secret` or DECORUM_SECRET.';
+
+const NO_KEPT_SECRET =
+  'is missing. `store` keeps data beyond the end of the process, sealed with the secret: set DECORUM_SECRET to at least 32 random characters';
 
 const NO_SHARED_SECRET =
   'is missing. The processes of a cluster need the same one: set DECORUM_SECRET to at least 32 random characters';

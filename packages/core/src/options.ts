@@ -6,6 +6,7 @@ import type { ErrorRules } from './kernel/expected.js';
 import type { Extension } from './kernel/extensions/extension.js';
 import { type SingleUse } from './kernel/request-states.js';
 import type { ErrorOrigin } from './kernel/error-reporter.js';
+import type { KeyValueStore } from './kernel/records/key-value-store.js';
 import type { Logger } from './kernel/logger.js';
 import { type AnyInterceptor } from './kernel/interceptors.js';
 import type { PluginDefinition } from './plugins.js';
@@ -98,6 +99,11 @@ export interface McpServerOptions<E extends readonly object[] = readonly Error[]
    */
   readonly cluster?: ClusterParts;
   /**
+   * Keeps what outlives calls: the outcomes of `idempotent` tools, the plans of `preview`, and `ctx.memory`. Defaults to
+   * the store of `cluster`, or else to the memory of this process.
+   */
+  readonly store?: KeyValueStore;
+  /**
    * Shares change notifications between processes that serve the same clients. By default, a server notifies only its
    * own clients. Takes precedence over the bus of `cluster`.
    */
@@ -158,6 +164,7 @@ const OPTIONS: OptionTypes<McpServerOptions> = {
   experimental: true,
   cache: 'object',
   cluster: 'object',
+  store: true,
   changeBus: true,
   logger: true,
   onError: 'function',
@@ -196,10 +203,12 @@ const PARTS = {
   logger: ['warn', 'error'],
   changeBus: ['publish', 'subscribe'],
   singleUse: ['claim'],
+  store: ['get', 'set', 'delete'],
   'cluster.bus': ['publish', 'subscribe'],
   'cluster.singleUse': ['claim'],
   'cluster.sessions': ['get', 'set', 'touch', 'delete'],
   'cluster.events': ['append', 'read'],
+  'cluster.store': ['get', 'set', 'delete'],
   'cluster.courier': ['send', 'receive'],
 } as const;
 

@@ -32,8 +32,8 @@ import type { ListName } from './registry/added.js';
 import { type HiddenChanges, Registry } from './registry/registry.js';
 import { startupWarnings } from './registry/startup-warnings.js';
 import { type Registration, removedOnce } from './registration.js';
-import { clusterServer } from './secrets.js';
 import { ATTACH, isMemberSource, type SourceDefinition } from './source.js';
+import { storeHooks } from './stores.js';
 import { routesOf } from './transports/route.js';
 import { type ClosableHost, HOST, type HostPort } from './transports/transport.js';
 
@@ -125,10 +125,7 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
     this[HOST] = this.#transports.port({ routes: routesOf(plugins), hit: parts.hit, sharing: sharingOf(options) });
     this[MOUNTABLE] = mountableOf({ ...all, transports: this.#transports, port: this[HOST] }, options);
     // first, because other hooks may notify clients
-    if (cluster !== undefined) {
-      const port = clusterServer(options, this[HOST].report);
-      this.#hooks.add({ onStart: () => cluster.open?.(port), onClose: () => cluster.close?.() });
-    }
+    for (const each of storeHooks(options, this[HOST].report)) this.#hooks.add(each);
     this.#hooks.add({ onStart: () => this.#warn(options.hiddenTags) });
     openExtensions({ ...all, ...kernel.runs }, options, this[HOST].report);
     for (const plugin of plugins) this.#hooks.add(hooksOf(plugin));

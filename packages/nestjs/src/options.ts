@@ -121,6 +121,7 @@ const SERVER_OPTIONS: Readonly<Record<Exclude<keyof McpServerOptions, 'resolve' 
   experimental: true,
   cache: true,
   cluster: true,
+  store: true,
   changeBus: true,
   logger: true,
   onError: true,

@@ -8,6 +8,7 @@ import { RedisCourier } from './courier.js';
 import { RedisEventStore } from './event-store.js';
 import { type Leases, RedisLeases } from './leases.js';
 import { type LimitOptions, limiterOf } from './limits.js';
+import { RedisKeyValueStore } from './key-value-store.js';
 import { Link } from './link.js';
 import { type RedisTarget, serverTaken, type Settings } from './options.js';
 import { Presence } from './presence.js';
@@ -58,6 +59,7 @@ export class Engine implements RedisEngine {
   readonly leases: RedisLeases;
   readonly sessions: RedisSessionStore;
   readonly singleUse: RedisSingleUse;
+  readonly store: RedisKeyValueStore;
   readonly tasks: RedisTaskStore;
   private readonly link: Link;
   private readonly channels: Channels;
@@ -77,6 +79,7 @@ export class Engine implements RedisEngine {
     this.leases = new RedisLeases(link);
     this.sessions = new RedisSessionStore(link);
     this.singleUse = new RedisSingleUse(link);
+    this.store = new RedisKeyValueStore(link);
     this.tasks = new RedisTaskStore(link);
   }
 

@@ -1,4 +1,5 @@
 import type { ChangeBus } from './change-bus.js';
+import type { KeyValueStore } from './records/key-value-store.js';
 import type { SingleUse } from './request-states.js';
 
 /** What an engine gets from the server that it serves. */
@@ -20,6 +21,7 @@ export interface ClusterServer {
 export interface ClusterParts {
   readonly bus: ChangeBus;
   readonly singleUse: SingleUse;
+  readonly store: KeyValueStore;
   readonly sessions: object;
   readonly events: object;
   readonly courier: object;

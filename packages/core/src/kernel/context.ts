@@ -1,13 +1,13 @@
+import { randomUUID } from 'node:crypto';
+
 import { type Jsonified, type JsonObject, type Parsed, type SchemaSource } from '@decorum/schema/internal';
 
 import type { Exchange } from '../protocol/exchange.js';
-import type { Client } from '../protocol/client.js';
 import type { NeedInput } from '../protocol/input.js';
-import type { RequestId, Root } from '../protocol/model.js';
+import type { Root } from '../protocol/model.js';
 import type { Question } from '../protocol/revisions/revision.js';
-import type { Principal, TransportInfo } from '../protocol/wire.js';
 import { CONTEXT } from '../registry/inferred-input.js';
-import { COLLECT, HAS_ASKED, ON_CANCEL, type RunScope, WITHIN } from '../registry/caller.js';
+import { COLLECT, HAS_ASKED, ON_CANCEL, RUN, type RunFacts, type RunScope, WITHIN } from '../registry/caller.js';
 import { ClientLog } from './client-log.js';
 import type {
   ConfirmOptions,
@@ -21,6 +21,7 @@ import { HandlerBudget } from './budgets/handler-budget.js';
 import { ASK, EXCHANGE, SCOPE } from './context-keys.js';
 import { Handled } from './handled.js';
 import { narrowed, WHOLE } from './run-scope.js';
+import { RequestFacts } from './request-facts.js';
 import * as questions from './questions.js';
 import type { ElicitResult, ElicitUrlResult, SampleResult } from './questions.js';
 import { SessionVisibility } from './session-visibility.js';
@@ -28,7 +29,7 @@ import { onceAsJson, sleep } from './effect-steps.js';
 import { requireScopes } from './required-scopes.js';
 
 /** The second parameter of every handler: facts about the request, and ways to talk to the client. */
-export class Context {
+export class Context extends RequestFacts {
   /** Used by Decorum to recognize the class. */
   static readonly [CONTEXT] = true;
   readonly #exchange: Exchange;
@@ -44,6 +45,7 @@ export class Context {
    * @param scope the part of it that the context is limited to
    */
   constructor(exchange: Exchange, scope: RunScope = WHOLE) {
+    super();
     this.#exchange = exchange;
     this.#scope = scope;
   }
@@ -66,13 +68,18 @@ export class Context {
     this.#given = { answers: { ...this.answers, ...answers }, state: first ?? undefined };
   }
 
-  // a method: loggers that read getters would log the credentials of the caller
-  [EXCHANGE](): Exchange {
+  /** A method: loggers that read getters would log the credentials of the caller. */
+  override [EXCHANGE](): Exchange {
     return this.#exchange;
   }
 
   get [SCOPE](): RunScope {
     return this.#scope;
+  }
+
+  get [RUN](): RunFacts {
+    const { ownEffects: effects, peer, meta } = this.#exchange;
+    return { records: peer.records, effects, id: effects.id(randomUUID), meta };
   }
 
   get [HAS_ASKED](): boolean {
@@ -110,37 +117,10 @@ export class Context {
     return this.#scope.signal ?? this.#exchange.signal;
   }
 
-  /**
-   * The client's description of itself: the protocol's fields, up to 4096 characters each of info and capabilities.
-   * Don't rely on it for security.
-   */
-  get client(): Client {
-    return this.#exchange.peer.client;
-  }
-
   /** What `maxResultChars` leaves for the result, for handlers that return a page that fits. */
   get budget(): HandlerBudget {
     this.#budget ??= new HandlerBudget(this.#scope.maxResultChars);
     return this.#budget;
-  }
-
-  /** The request's protocol revision, such as `2025-11-25`. */
-  get revision(): string {
-    return this.#exchange.revision.id;
-  }
-
-  get requestId(): RequestId {
-    return this.#exchange.id;
-  }
-
-  /** The session id, if the transport has sessions. */
-  get sessionId(): string | undefined {
-    return this.#exchange.peer.sessionId;
-  }
-
-  /** The authenticated caller. */
-  get principal(): Principal | undefined {
-    return this.#exchange.wire.principal;
   }
 
   /**
@@ -160,16 +140,6 @@ export class Context {
    */
   requireScopes(...scopes: readonly [string, ...string[]]): void {
     requireScopes(this.#exchange, scopes);
-  }
-
-  /** The request's `_meta`. */
-  get meta(): JsonObject | undefined {
-    return this.#exchange.meta;
-  }
-
-  /** The transport that the request came over. Over HTTP, it includes the headers. */
-  get transport(): TransportInfo {
-    return this.#exchange.wire.transport;
   }
 
   /**

@@ -136,7 +136,7 @@ export class Kernel implements Steps {
    * @param revision the revision that was negotiated earlier; undefined for `initialize`
    */
   openTransient(revision?: Revision): TransientPeer {
-    return new TransientPeer(this.parts.tickets, revision);
+    return new TransientPeer(this.parts, revision);
   }
 
   /** Closes a session in this process: cancels its requests and questions, and stops notifications. */

@@ -54,3 +54,14 @@ export function callerKey({ principal, sessionId, transport }: CallerFacts): str
   if (sessionId !== undefined) return `session:${sessionId}`;
   return transport.remoteAddress === undefined ? 'everybody' : `address:${transport.remoteAddress}`;
 }
+
+/**
+ * A key for what is kept for a caller: the user, or else the session, or the one client of a process. Undefined for
+ * callers that nothing tells apart.
+ * @throws {TypeError} for a principal with an empty subject
+ */
+export function holderOf({ principal, sessionId, transport }: CallerFacts): string | undefined {
+  if (principal !== undefined) return `user:${accountOf(principal)}`;
+  if (sessionId !== undefined) return `session:${sessionId}`;
+  return transport.kind === 'stdio' || transport.kind === 'memory' ? 'local' : undefined;
+}

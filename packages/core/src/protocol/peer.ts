@@ -5,6 +5,7 @@ import type { Client } from './client.js';
 import type { Effects } from './effects.js';
 import type { JsonRpcNotification, JsonRpcResponse } from './jsonrpc.js';
 import type { LogLevel } from './model.js';
+import type { Records } from './records.js';
 import type { Cancellation } from './reply.js';
 import type { Question, Revision } from './revisions/revision.js';
 import type { MirroredArgument, Principal, Wire } from './wire.js';
@@ -24,6 +25,12 @@ export interface UrlElicitation {
 /** Seals visits for use in URLs. */
 export interface Tickets {
   issue(visit: UrlElicitation): string;
+}
+
+/** What peers have of their server. */
+export interface PeerMeans {
+  readonly tickets: Tickets;
+  readonly records: Records;
 }
 
 /** What a session shows and hides from now on; undefined for nothing out of the ordinary. */
@@ -61,7 +68,7 @@ export interface Asker {
 }
 
 /** The other side of a request: a session, a stand-in for one, or the envelope of a stateless request. */
-export interface Peer {
+export interface Peer extends PeerMeans {
   readonly revision: Revision;
   readonly client: Client;
   readonly sessionId?: string | undefined;
@@ -69,7 +76,6 @@ export interface Peer {
   readonly logLevel?: LogLevel | undefined;
   /** The tags that its session shows and hides; undefined if nothing was shown or hidden. */
   readonly visibility?: TagVisibility | undefined;
-  readonly tickets: Tickets;
   /** What the cursors of its lists are bound to; undefined for the principal. Another one once the caller has changed. */
   readonly cursorScope?: string | undefined;
   /** State that outlives the request, if there is any. */

@@ -1,4 +1,8 @@
+import type { JsonObject } from '@decorum/schema/internal';
+
+import type { Effects } from '../protocol/effects.js';
 import type { NeedInput } from '../protocol/input.js';
+import type { Records } from '../protocol/records.js';
 import type { Principal, TransportInfo } from '../protocol/wire.js';
 
 /** The key of the method that sends the requests of `needInput`. A symbol, so that it isn't offered to handlers. */
@@ -12,6 +16,19 @@ export const WITHIN: unique symbol = Symbol('within');
 
 /** The key of the method that listens for cancellation. A symbol, so that it isn't offered to handlers. */
 export const ON_CANCEL: unique symbol = Symbol('on cancel');
+
+/** The key of what policies need that keep something beyond a call. A symbol, so that it isn't offered to handlers. */
+export const RUN: unique symbol = Symbol('run');
+
+/** What a run may keep beyond its call. */
+export interface RunFacts {
+  readonly records: Records;
+  readonly effects: Effects;
+  /** The same in all runs of a request: in each of its rounds, and if another process takes it over. */
+  readonly id: string;
+  /** The request's `_meta`. */
+  readonly meta: JsonObject | undefined;
+}
 
 /** A part of a request: one run of a handler, for example. */
 export interface RunScope {
@@ -36,6 +53,7 @@ export interface Caller {
   readonly principal: Principal | undefined;
   readonly sessionId: string | undefined;
   readonly transport: TransportInfo;
+  readonly [RUN]: RunFacts;
   /** Whether the request has asked the client. */
   readonly [HAS_ASKED]: boolean;
   /** The same request, within a part of it that may end sooner. */

@@ -1,4 +1,4 @@
-import { MemorySingleUse } from '@decorum/core';
+import { MemoryKeyValueStore, type MemoryKeyValueStoreOptions, MemorySingleUse } from '@decorum/core';
 
 import { type KeptSession, MemorySessionStore, type MemorySessionStoreOptions } from '../sessions/session-store.js';
 import type { EventBatch } from '../streams/event-store.js';
@@ -12,6 +12,8 @@ export interface HubOptions {
   readonly events?: MemoryEventStoreOptions;
   /** Limits on the used ids of `singleUse`. */
   readonly singleUse?: { readonly maxIds?: number };
+  /** Limits on recorded outcomes, plans, and what handlers remember. */
+  readonly store?: MemoryKeyValueStoreOptions;
 }
 
 /** The functions that nodes of one server name call in the hub. */
@@ -25,6 +27,7 @@ export function hubStores(options: HubOptions) {
   const sessions = new MemorySessionStore(options.sessions);
   const events = new MemoryEventStore(options.events);
   const used = new MemorySingleUse(options.singleUse);
+  const values = new MemoryKeyValueStore(options.store);
   return {
     get: (id: string) => sessions.get(id),
     set: (record: KeptSession, ttlMs: number, expected?: number) => sessions.set(record, ttlMs, expected),
@@ -33,5 +36,9 @@ export function hubStores(options: HubOptions) {
     append: (key: string, batch: EventBatch) => events.appendBatch(key, batch),
     read: (key: string, after: number, limit?: number) => events.read(key, after, limit),
     claim: (id: string, ttlMs: number) => used.claim(id, ttlMs),
+    getValue: (key: string) => values.get(key),
+    setValue: (key: string, value: string, condition: Parameters<MemoryKeyValueStore['set']>[2]) =>
+      values.set(key, value, condition),
+    deleteValue: (key: string, expected: string) => values.delete(key, expected),
   };
 }

@@ -29,6 +29,7 @@ export function nodeCluster(channel: Channel, nodes: Map<string, NodeClient>): C
       read: (key, after, limit) => client.call('read', key, after, limit),
     },
     singleUse: { claim: (id, ttlMs) => client.call('claim', id, ttlMs) },
+    store: storeOf(client),
     bus: {
       publish: (change) => client.publish(change),
       subscribe: (listener) => added(listeners, listener),
@@ -56,6 +57,13 @@ export function nodeCluster(channel: Channel, nodes: Map<string, NodeClient>): C
     ping: () => client.hello(),
   };
 }
+
+const storeOf = (client: NodeClient): Cluster['store'] => ({
+  isDurable: false,
+  get: (key) => client.call('getValue', key),
+  set: (key, value, options) => client.call('setValue', key, value, options),
+  delete: (key, expected) => client.call('deleteValue', key, expected),
+});
 
 const serverTaken = (name: string) =>
   startupError(

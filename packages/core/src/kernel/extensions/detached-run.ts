@@ -8,7 +8,8 @@ import { InputSignal } from '../../protocol/input.js';
 import { CALL_TOOL } from '../../protocol/methods.js';
 import type { CallToolResult, LogLevel } from '../../protocol/model.js';
 import type { Client } from '../../protocol/client.js';
-import type { Asker, Peer, Tickets } from '../../protocol/peer.js';
+import type { Asker, Peer, PeerMeans, Tickets } from '../../protocol/peer.js';
+import type { Records } from '../../protocol/records.js';
 import { CANCELLATION_ERRORS } from '../../protocol/reply.js';
 import { revisionOf } from '../../protocol/revisions/index.js';
 import type { Question, Revision } from '../../protocol/revisions/revision.js';
@@ -21,8 +22,7 @@ import type { MemberRunner } from '../members.js';
 import type { Run, RunHost, ToolCall } from './extension.js';
 
 /** What detached runs need of their server. */
-export interface RunParts {
-  readonly tickets: Tickets;
+export interface RunParts extends PeerMeans {
   readonly reporter: ErrorReporter;
   readonly members: MemberRunner;
   readonly inFlight: InFlight;
@@ -40,6 +40,8 @@ export interface Origin {
 class HostPeer implements Peer {
   readonly revision: Revision;
   readonly client: Client;
+  readonly tickets: Tickets;
+  readonly records: Records;
   readonly sessionId: string | undefined;
   readonly visibility: TagVisibility | undefined;
   readonly logLevel: LogLevel = 'debug';
@@ -48,10 +50,9 @@ class HostPeer implements Peer {
   private readonly host: RunHost;
   private readonly origin: Origin | undefined;
 
-  constructor(
-    { call, host, origin }: Detached,
-    readonly tickets: Tickets,
-  ) {
+  constructor({ call, host, origin }: Detached, { tickets, records }: PeerMeans) {
+    this.tickets = tickets;
+    this.records = records;
     this.host = host;
     this.origin = origin;
     this.revision = revisionOf(call.revision) as Revision;
@@ -132,7 +133,7 @@ class DetachedExchange extends Exchange {
 export function runDetached(plan: ToolPlan, detached: Detached, parts: RunParts): Run {
   const { call, host, origin } = detached;
   const { reporter, members, inFlight } = parts;
-  const exchange = new DetachedExchange(call, host, new HostPeer(detached, parts.tickets));
+  const exchange = new DetachedExchange(call, host, new HostPeer(detached, parts));
   inFlight.enter(exchange, undefined);
   const cancelled = new Promise<never>((_resolve, reject) => {
     // whoever runs it has not cancelled it, and has to know that it must not run again

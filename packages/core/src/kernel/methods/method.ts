@@ -6,6 +6,7 @@ import type { Asking } from '../../protocol/observed.js';
 import type { Registry } from '../../registry/registry.js';
 import type { RequestStates } from '../../protocol/eras/stateless.js';
 import type { ReachedLimit, ServerLimits } from '../../protocol/limits.js';
+import type { Records } from '../../protocol/records.js';
 import type { CacheHint } from '../../protocol/revisions/revision.js';
 import type { Events } from '../events.js';
 import type { RunParts } from '../extensions/detached-run.js';
@@ -30,6 +31,7 @@ export interface KernelParts {
   readonly events: Events;
   readonly requestStates: RequestStates;
   readonly tickets: SealedTickets;
+  readonly records: Records;
   readonly extensions: readonly Extension[];
   /** What extensions make of tools. */
   readonly extended: ExtendedTools;

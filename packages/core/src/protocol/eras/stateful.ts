@@ -4,7 +4,8 @@ import { clientOf, UNKNOWN_CLIENT } from '../checks.js';
 import { McpError } from '../errors.js';
 import { TAGS, type TaggedCaller, type TagVisibility } from '../access-caller.js';
 import type { Client } from '../client.js';
-import type { Asker, Conversation, Memory, Tickets, VisibilityChange } from '../peer.js';
+import type { Asker, Conversation, Memory, PeerMeans, Tickets, VisibilityChange } from '../peer.js';
+import type { Records } from '../records.js';
 import { notificationFrame } from '../frame.js';
 import type { JsonRpcNotification, JsonRpcResponse } from '../jsonrpc.js';
 import { MAX_KEPT_CHARS } from '../limits.js';
@@ -20,10 +21,9 @@ import { Subscriptions } from './subscriptions.js';
 import { Visits } from './visits.js';
 
 /** Settings that all sessions of a server share. */
-export interface SessionMeans extends QuestionMeans {
+export interface SessionMeans extends QuestionMeans, PeerMeans {
   /** Log level before the client sets one. */
   readonly logLevel: LogLevel;
-  readonly tickets: Tickets;
   /** Tells the session what an extension has published. */
   readonly extended: (session: Session, id: string, published: JsonObject) => void;
   /** Called when some tags are hidden in the session, before anything else is asked about it. */
@@ -91,6 +91,10 @@ export class Session implements Conversation, Memory {
 
   get tickets(): Tickets {
     return this.means.tickets;
+  }
+
+  get records(): Records {
+    return this.means.records;
   }
 
   get memory(): Memory {

@@ -5,7 +5,8 @@ import type { Effects } from '../effects.js';
 import { McpError, QuestionError } from '../errors.js';
 import { REVISION_KEY } from '../exchange.js';
 import type { Client } from '../client.js';
-import type { Asker, Peer, Tickets } from '../peer.js';
+import type { Asker, Peer, PeerMeans, Tickets } from '../peer.js';
+import type { Records } from '../records.js';
 import { InputSignal } from '../input.js';
 import type { JsonRpcRequest } from '../jsonrpc.js';
 import { INITIALIZE, type MethodTraits } from '../methods.js';
@@ -45,9 +46,8 @@ export interface RequestStates {
 }
 
 /** Dependencies for handling requests without a session. */
-export interface StatelessMeans {
+export interface StatelessMeans extends PeerMeans {
   readonly requestStates: RequestStates;
-  readonly tickets: Tickets;
   /** The param that names the subject of a method of an extension, if it has one. */
   readonly subjectOf: (method: string, revision: Revision) => string | undefined;
   /** Runs plugins around questions; undefined without such plugins. */
@@ -87,6 +87,10 @@ class Envelope implements Peer {
 
   get tickets(): Tickets {
     return this.means.tickets;
+  }
+
+  get records(): Records {
+    return this.means.records;
   }
 
   get replaying(): boolean {

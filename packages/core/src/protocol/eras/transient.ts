@@ -2,7 +2,8 @@ import type { JsonObject } from '@decorum/schema/internal';
 
 import { UNKNOWN_CLIENT } from '../checks.js';
 import { McpError } from '../errors.js';
-import type { Conversation, Tickets } from '../peer.js';
+import type { Conversation, PeerMeans, Tickets } from '../peer.js';
+import type { Records } from '../records.js';
 import { newestOf } from '../revisions/index.js';
 import type { Revision } from '../revisions/revision.js';
 import { agreedRevision } from './negotiation.js';
@@ -15,13 +16,14 @@ import { agreedRevision } from './negotiation.js';
 export class TransientPeer implements Conversation {
   readonly client = UNKNOWN_CLIENT;
   readonly initialized: boolean;
+  readonly tickets: Tickets;
+  readonly records: Records;
   revision: Revision;
 
   /** @param revision the revision that was negotiated earlier; undefined for `initialize` */
-  constructor(
-    readonly tickets: Tickets,
-    revision: Revision | undefined,
-  ) {
+  constructor({ tickets, records }: PeerMeans, revision: Revision | undefined) {
+    this.tickets = tickets;
+    this.records = records;
     this.initialized = revision !== undefined;
     this.revision = revision ?? newestOf('stateful');
   }

@@ -1,0 +1,26 @@
+import type { JsonObject } from '@decorum/schema/internal';
+
+/** What a record is for, and what tells it from others of its kind, such as its caller and its tool. */
+export type RecordKey = readonly [kind: 'memory' | 'outcome' | 'plan', ...parts: string[]];
+
+/** What to do with a record: keep a value for some time in milliseconds, or remove it. */
+export type RecordChange<T> = { readonly value: T; readonly ttlMs: number } | 'remove';
+
+/**
+ * Sealed records of a server, which all processes share that serve the same clients.
+ * Methods reject with {McpError} `unavailable` if the records can't be reached, or can't be opened.
+ */
+export interface Records {
+  /** Reads a record; undefined if there is none or it has expired. */
+  read<T extends JsonObject>(key: RecordKey): Promise<T | undefined>;
+  /**
+   * Changes a record in one step that nothing can come between.
+   * @param change gets what is recorded, and returns what to do; undefined to leave it as it is. It is called again
+   *   whenever another process was faster
+   * @returns what is recorded afterwards
+   */
+  change<T extends JsonObject>(
+    key: RecordKey,
+    change: (now: T | undefined) => RecordChange<T> | undefined,
+  ): Promise<T | undefined>;
+}
