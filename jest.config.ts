@@ -36,7 +36,7 @@ const config: Config = {
     '^@decorum/(auth-server|tasks)/store-contract$': '<rootDir>/packages/$1/src/store-contract.ts',
     '^@decorum/example-weather/(.*)$': '<rootDir>/examples/weather/src/$1.ts',
     '^@decorum/testing/(contracts|jest|vitest)$': '<rootDir>/packages/testing/src/$1.ts',
-    '^@decorum/(apps|auth|auth-server|client|core|files|http|nestjs|openapi|opentelemetry|prometheus|redis|schema|search|skills|tasks|testing|uri-template)$':
+    '^@decorum/(apps|audit|auth|auth-server|client|core|files|http|nestjs|openapi|opentelemetry|prometheus|redis|schema|search|skills|tasks|testing|uri-template)$':
       '<rootDir>/packages/$1/src/index.ts',
   },
   testTimeout: 60_000,

@@ -185,6 +185,7 @@ const DIRECTION: Readonly<Record<string, readonly string[]>> = {
   // plugins are built on the public contract, as those of others are
   opentelemetry: ['@decorum/core', '@decorum/core/plugin'],
   prometheus: ['@decorum/core', '@decorum/core/plugin'],
+  audit: ['@decorum/core', '@decorum/core/plugin', '@decorum/files'],
   redis: ['@decorum/core', '@decorum/core/plugin', '@decorum/http', '@decorum/tasks'],
   // extensions are built on the public contract too
   apps: ['@decorum/core', '@decorum/core/plugin'],

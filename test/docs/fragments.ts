@@ -106,6 +106,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
   '@decorum/nestjs': 'packages/nestjs/src/index.ts',
   '@decorum/opentelemetry': 'packages/opentelemetry/src/index.ts',
   '@decorum/prometheus': 'packages/prometheus/src/index.ts',
+  '@decorum/audit': 'packages/audit/src/index.ts',
   '@decorum/redis': 'packages/redis/src/index.ts',
   '@decorum/apps': 'packages/apps/src/index.ts',
   '@decorum/files': 'packages/files/src/index.ts',

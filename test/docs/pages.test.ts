@@ -175,6 +175,7 @@ const ENTRIES = [
   'opentelemetry',
   'prometheus',
   'redis',
+  'audit',
   'apps',
   'skills',
   'client',

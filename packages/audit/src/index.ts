@@ -1,0 +1,2 @@
+export { audit } from './audit/audit.js';
+export type { AuditOptions, AuditedMember } from './audit/options.js';
