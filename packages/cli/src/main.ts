@@ -18,9 +18,10 @@ import { tasksCommand } from './commands/tasks.js';
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
 
 const program = new Command('decorum')
-  .description('Runs, builds and extends MCP servers')
   .version(version, '--version', 'print the version')
   .option('--debug', 'print the stack of an error')
+  // `decorum help start` works; its line and a description of the program would not fit into 80 by 24
+  .configureHelp({ visibleCommands: ({ commands }) => [...commands] })
   .exitOverride();
 const commands = [
   createCommand('new'),
