@@ -90,6 +90,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'protocol',
   ],
   'plugin.ts': [
+    'text',
     'server.ts',
     'plugins.ts',
     'source.ts',
@@ -105,10 +106,12 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'health.ts': ['plugin.ts', 'transports', 'protocol'],
   'transport.ts': ['transports', 'kernel', 'protocol'],
   'contract.ts': ['mountable.ts', 'registry', 'protocol'],
+  'repeated-calls.ts': ['mountable.ts', 'transports', 'kernel', 'protocol'],
   'visible-tools.ts': ['mountable.ts', 'kernel', 'registry'],
   'internal.ts': [
     'contract.ts',
     'visible-tools.ts',
+    'repeated-calls.ts',
     'hosting.ts',
     'transports',
     'kernel',

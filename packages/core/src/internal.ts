@@ -27,6 +27,7 @@ export { closeForGood, endOnSignal } from './transports/process-end.js';
 export { guardProcess } from './transports/process-guard.js';
 export type { OwnedRoute } from './transports/route.js';
 export { divertStdout } from './transports/stdio.js';
+export { type Repeating, repeating } from './repeated-calls.js';
 export { WITHIN } from './registry/caller.js';
 export { FINDER } from './registry/tool-plan.js';
 export { hasTool, type ToolPlan, type VisibleTools, visibleTools, warnOfUnknownTools } from './visible-tools.js';

@@ -7,7 +7,9 @@ import type { Events } from './kernel/events.js';
 import type { ExtendedTools } from './kernel/extensions/extended-tools.js';
 import type { Extension } from './kernel/extensions/extension.js';
 import { innerCalls } from './kernel/inner-calls.js';
-import type { Observing } from './kernel/observed-kernel.js';
+import type { Kernel } from './kernel/kernel.js';
+import type { KernelParts } from './kernel/methods/method.js';
+import { createKernel, type Observing } from './kernel/observed-kernel.js';
 import type { SealedTickets } from './kernel/tickets.js';
 import type { Account } from './protocol/owner.js';
 import type { UrlElicitation } from './protocol/peer.js';
@@ -44,6 +46,8 @@ export interface Mountable {
   readonly isHosted: boolean;
   /** What the server does around calls; undefined if nothing. */
   readonly calls: InnerCalls | undefined;
+  /** Another kernel of the same parts, with these plugin functions in place of those of the server. */
+  observed(observing: (own: Observing | undefined) => Observing): Kernel;
   /** The servers that mount this one. */
   readonly outers: Set<Outer>;
 }
@@ -57,15 +61,21 @@ export interface MountableServer {
 
 type Options = Pick<McpServerOptions<readonly object[]>, 'listing' | 'interceptors' | 'errors' | 'logger' | 'onError'>;
 
+interface Observed {
+  /** The functions of the server's plugins. */
+  readonly observing: Observing | undefined;
+}
+
 /** What a server needs to mount another one, and to be mounted. */
 export function mountableOf(
-  parts: Omit<Mountable, 'listing' | 'isHosted' | 'calls' | 'outers'> & { readonly observing: Observing | undefined },
+  parts: Omit<Mountable, 'listing' | 'isHosted' | 'calls' | 'observed' | 'outers'> & KernelParts & Observed,
   options: Options,
 ): Mountable {
   const { listing, interceptors = [], errors = [], logger, onError } = options;
   const masks = logger !== undefined || onError !== undefined;
   const calls = innerCalls({ ...parts, interceptors, hasRules: errors.length > 0, masks });
-  return { ...parts, listing, isHosted: serverHostOf(options) !== undefined, calls, outers: new Set() };
+  const observed: Mountable['observed'] = (change) => createKernel({ ...parts, observing: change(parts.observing) });
+  return { ...parts, listing, isHosted: serverHostOf(options) !== undefined, calls, observed, outers: new Set() };
 }
 
 /** Publishes a change to the clients of a server, and to those of the servers that mount it. */

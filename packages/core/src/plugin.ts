@@ -27,6 +27,7 @@ export type {
   ToolVariant,
 } from './kernel/extensions/extension.js';
 export type { Cancellation } from './protocol/reply.js';
+export { isSecretName, secretsIn } from './text/redact.js';
 export type { Effect, EffectLog } from './protocol/effects.js';
 export { ownerOf } from './protocol/owner.js';
 export type { Question } from './protocol/revisions/revision.js';
@@ -42,7 +43,7 @@ export type { RelayedRecord } from './metadata/records.js';
 export type { Offered } from './registry/plan.js';
 export { originalUri, placedUri, type UriPlace } from './registry/placed-uri.js';
 export type { QuestionOutcome } from './kernel/observed-questions.js';
-export type { ObservedQuestion, ObservedRequest } from './protocol/observed.js';
+export type { AskedAnswer, ObservedQuestion, ObservedRequest } from './protocol/observed.js';
 export type { PluginCaller, PluginMember } from './protocol/plugin-access.js';
 export { requireRoutePath, type Route, type RouteAnswer, type RouteRequest } from './transports/route.js';
 

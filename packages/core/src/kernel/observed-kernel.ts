@@ -1,5 +1,6 @@
 import { andThen } from '@decorum/schema/internal';
 
+import type { Effect } from '../protocol/effects.js';
 import type { Session } from '../protocol/eras/stateful.js';
 import type { Exchange } from '../protocol/exchange.js';
 import type { Conversation } from '../protocol/peer.js';
@@ -49,6 +50,10 @@ class Running extends Work<Reply, RequestOutcome> implements Observation {
     super();
     this.request = kernel.requestOf(exchange);
     exchange.observe(this);
+  }
+
+  effects(): readonly Effect[] {
+    return this.exchange.finishedEffects;
   }
 
   override held(): Promise<Reply> {

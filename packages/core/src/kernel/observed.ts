@@ -5,8 +5,15 @@ import { revisionFor } from '../protocol/eras/negotiation.js';
 import type { Exchange } from '../protocol/exchange.js';
 import type { FailureCause } from '../protocol/failure-cause.js';
 import { beginsConversation } from '../protocol/methods.js';
-import type { Implementation } from '../protocol/model.js';
-import { type Observation, ObservedMessage, type ObservedRequest, type Sent } from '../protocol/observed.js';
+import type { ClientCapabilities, Implementation } from '../protocol/model.js';
+import type { Effect } from '../protocol/effects.js';
+import {
+  type AskedAnswer,
+  type Observation,
+  ObservedMessage,
+  type ObservedRequest,
+  type Sent,
+} from '../protocol/observed.js';
 import type { Reply } from '../protocol/reply.js';
 import { REVISIONS, revisionOf } from '../protocol/revisions/index.js';
 import type { Registry } from '../registry/registry.js';
@@ -21,6 +28,12 @@ function clientInfo(sent: Sent): Implementation | undefined {
   return (beginsConversation(sent as Exchange) ? clientOf(params['clientInfo'], undefined) : peer.client).info;
 }
 
+/** The capabilities of a client that has said hello. */
+function capabilitiesOf(sent: Sent): ClientCapabilities | undefined {
+  const { peer } = sent as Exchange;
+  return beginsConversation(sent as Exchange) ? undefined : peer.client.capabilities;
+}
+
 /** A request with an exchange, as plugins see it. */
 export function observedExchange(exchange: Exchange, registry: Registry): ObservedRequest {
   const { peer, wire, params } = exchange;
@@ -33,6 +46,7 @@ export function observedExchange(exchange: Exchange, registry: Registry): Observ
     alias: aliasOf(exchange, target),
     targetHidden: target !== undefined && registry.hides(target),
     clientInfo,
+    capabilities: capabilitiesOf,
   });
 }
 
@@ -83,6 +97,7 @@ class Result {
   /** How long the server took, without the plugins. */
   readonly milliseconds: number;
   readonly #reply: Reply | undefined;
+  readonly #observation: Observation | undefined;
 
   constructor(reply: Reply, milliseconds: number, observation: Observation | undefined) {
     const { cancelled, failure = reply.denied } = reply;
@@ -97,6 +112,20 @@ class Result {
     this.reference = (hasFailed && (observation?.shown?.reference ?? reply.reference)) || undefined;
     this.milliseconds = milliseconds;
     this.#reply = failure || cancelled !== undefined ? undefined : reply;
+    this.#observation = observation;
+  }
+
+  /**
+   * A copy of the questions that the handler has asked, and of the client's answers, in order. Without a session, this
+   * includes those of earlier rounds.
+   */
+  get asked(): readonly Readonly<AskedAnswer>[] {
+    return structuredClone(this.#observation?.asked ?? []);
+  }
+
+  /** A copy of the results of `ctx.once` by key, in order. Without a session, this includes those of earlier rounds. */
+  get effects(): readonly Effect[] {
+    return structuredClone(this.#observation?.effects?.() ?? []);
   }
 
   /** The result, as sent. Each read parses it again, so reading isn't free, and changing the result has no effect. */

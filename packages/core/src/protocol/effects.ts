@@ -60,6 +60,17 @@ export class Effects {
     this.sealed = true;
   }
 
+  /** Adds results of another request that this one repeats. Its own results take precedence. */
+  adopt(done: Iterable<Effect> | undefined): this {
+    for (const [key, result] of done ?? []) if (!this.done.has(key)) this.done.set(key, result);
+    return this;
+  }
+
+  /** The recorded results, without those of the framework's own effects. */
+  own(): readonly Effect[] {
+    return this.entries().filter(([key]) => !key.startsWith(PRIVATE_EFFECT));
+  }
+
   /** The recorded results. JSON has no `undefined`, so such results are omitted. */
   entries(): readonly Effect[] {
     return [...this.done].map(([key, result]) => (result === undefined ? [key] : [key, result]));

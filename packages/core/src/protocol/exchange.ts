@@ -1,12 +1,12 @@
 import { isObject, type JsonObject } from '@decorum/schema/internal';
 
-import { Effects } from './effects.js';
+import { type Effect, Effects } from './effects.js';
 import { McpError, QuestionError } from './errors.js';
 import { notificationFrame } from './frame.js';
 import { isRequestId, type JsonRpcMessage, type JsonRpcRequest } from './jsonrpc.js';
 import { MAX_KEPT_CHARS } from './limits.js';
 import { LOG_LEVELS, type LogLevel, type RequestId } from './model.js';
-import type { Observation } from './observed.js';
+import { noted, type Observation } from './observed.js';
 import type { Asker, Peer } from './peer.js';
 import { ProgressTemplate } from './progress-template.js';
 import type { Cancellation } from './reply.js';
@@ -197,7 +197,9 @@ export class Exchange implements Asker {
   async ask(question: Question): Promise<JsonObject> {
     if (this.closed) throw new QuestionError('The request has ended, so the client can no longer be asked.');
     (this as Own).hasAsked = true;
-    return await this.peer.ask(question, this);
+    const { observation } = this;
+    if (observation === undefined) return await this.peer.ask(question, this);
+    return await noted(observation, question, () => this.peer.ask(question, this));
   }
 
   /** Runs an effect once per request, even if the handler runs several times. */
@@ -207,7 +209,12 @@ export class Exchange implements Asker {
 
   /** The effects of the request. */
   get ownEffects(): Effects {
-    return (this.effects ??= this.peer.effects ?? new Effects());
+    return (this.effects ??= (this.peer.effects ?? new Effects()).adopt(this.wire.effects));
+  }
+
+  /** Results of the effects of handlers so far. */
+  get finishedEffects(): readonly Effect[] {
+    return this.effects?.own() ?? [];
   }
 
   /** Cancels the request. Its handler can send nothing more. */

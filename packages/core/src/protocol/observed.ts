@@ -1,7 +1,8 @@
 import { isObject, type JsonObject } from '@decorum/schema/internal';
 
-import type { McpError, ToolError } from './errors.js';
-import type { Implementation, RequestId } from './model.js';
+import { type McpError, QuestionError, type ToolError } from './errors.js';
+import type { Effect } from './effects.js';
+import type { ClientCapabilities, Implementation, RequestId } from './model.js';
 import type { Era, Revision } from './revisions/revision.js';
 import type { Principal, RequestHeaders, TransportInfo, Wire } from './wire.js';
 
@@ -28,6 +29,8 @@ export interface Facts {
   readonly targetHidden: boolean;
   /** Gets the message as an argument, so requests don't need a closure each. */
   clientInfo(sent: Sent): Implementation | undefined;
+  /** Undefined if the client's capabilities are unknown. */
+  capabilities?(sent: Sent): ClientCapabilities | undefined;
 }
 
 /** A request or notification, with everything that plugins may see of it. */
@@ -54,11 +57,11 @@ export class ObservedMessage {
   readonly transport: TransportInfo['kind'];
   readonly #sent: Sent;
   readonly #wire: Wire;
-  readonly #clientInfo: Facts['clientInfo'];
+  readonly #facts: Facts;
   #meta: JsonObject | undefined;
 
   constructor(sent: Sent, wire: Wire, facts: Facts) {
-    const { revision, session, known, target, alias, targetHidden, clientInfo } = facts;
+    const { revision, session, known, target, alias, targetHidden } = facts;
     this.method = sent.method;
     this.known = known;
     this.target = target;
@@ -72,7 +75,7 @@ export class ObservedMessage {
     this.transport = wire.kind ?? wire.transport.kind;
     this.#sent = sent;
     this.#wire = wire;
-    this.#clientInfo = clientInfo;
+    this.#facts = facts;
   }
 
   /** A copy of the request's `_meta`. */
@@ -82,12 +85,25 @@ export class ObservedMessage {
 
   /** A copy of the client's name and version, as the client reports them. */
   get client(): Implementation | undefined {
-    return copyOf(this.#clientInfo(this.#sent));
+    return copyOf(this.#facts.clientInfo(this.#sent));
+  }
+
+  /** A copy of the client's capabilities. Undefined if they are unknown, as for notifications. */
+  get capabilities(): ClientCapabilities | undefined {
+    return copyOf(this.#facts.capabilities?.(this.#sent));
   }
 
   /** A copy of the arguments of a tool or prompt. Read it before you call `run`, which may release the arguments. */
   get arguments(): JsonObject | undefined {
     return copyOf(this.#sent.params?.['arguments'] as JsonObject | undefined);
+  }
+
+  /**
+   * All params as JSON text, with `_meta`, as sent. It costs less than copies, for plugins that keep requests. Read it
+   * before you call `run`, which may release the arguments.
+   */
+  get paramsText(): string {
+    return JSON.stringify(this.#sent.params ?? NO_META);
   }
 
   /** The URI of the resource that the request names, as sent. Clients may invent URIs. */
@@ -120,6 +136,18 @@ export class ObservedMessage {
 /** A request or notification, as plugins see it. */
 export type ObservedRequest = Pick<ObservedMessage, keyof ObservedMessage>;
 
+/** A question that a handler has asked, and how the client has answered it. */
+export interface AskedAnswer {
+  /** The method of the request to the client, such as `elicitation/create`. */
+  readonly method: string;
+  /** What the client was asked. */
+  readonly params: JsonObject;
+  /** The client's answer, as sent. Undefined if there is none. */
+  answer: JsonObject | undefined;
+  /** The client's error; undefined if it has sent none. */
+  error: { readonly code: number; readonly message: string } | undefined;
+}
+
 /** A request that is observed. */
 export interface Observation {
   readonly request: ObservedRequest;
@@ -129,6 +157,27 @@ export interface Observation {
   isDenied: boolean;
   /** The error that the client sees, and its reference if it hides the original one. */
   shown: { readonly error: McpError | ToolError; readonly reference: string | undefined } | undefined;
+  /** The questions that its handler has asked, in order. */
+  asked?: AskedAnswer[];
+  /** The results of its effects so far. */
+  effects?(): readonly Effect[];
+}
+
+/** Asks the client, and notes the question and the answer for plugins. */
+export async function noted(
+  observation: Observation,
+  { method, params }: Pick<AskedAnswer, 'method' | 'params'>,
+  ask: () => Promise<JsonObject>,
+): Promise<JsonObject> {
+  const asked: AskedAnswer = { method, params, answer: undefined, error: undefined };
+  (observation.asked ??= []).push(asked);
+  try {
+    return (asked.answer = await ask());
+  } catch (error) {
+    if (error instanceof QuestionError && error.code !== undefined)
+      asked.error = { code: error.code, message: error.message };
+    throw error;
+  }
 }
 
 /** A question to the client, as plugins see it. */

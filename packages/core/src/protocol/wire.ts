@@ -1,6 +1,7 @@
 import type { JsonObject } from '@decorum/schema/internal';
 
 import type { AccessCaller } from './access-caller.js';
+import type { Effect } from './effects.js';
 import type { McpError } from './errors.js';
 import type { Frame } from './frame.js';
 
@@ -114,6 +115,8 @@ export interface Wire {
    * has its own connection. Only the first callback counts. Not called for requests that are answered synchronously.
    */
   onDisconnect?(callback: () => void): void;
+  /** Results of effects of an earlier request, which this one repeats: they don't run again. */
+  readonly effects?: Iterable<Effect> | undefined;
   /** The revision that the transport declares (`MCP-Protocol-Version`). */
   readonly declaredVersion?: string | undefined;
   /**

@@ -16,7 +16,12 @@ const SECRET_NAME =
 const HARMLESS_NAME =
   /(?:(?:page|next|sync|skip|continuation|progress)-?token|-(?:type|url|uri|endpoint|name|path|count|limit))s?$/;
 
-function isSecretName(name: string): boolean {
+/**
+ * Whether the name of a value implies a secret: `password`, `apiKey`, `authorization`, but not `nextPageToken`.
+ * @param name of a member, in any case: `dbPass`, `DB_PASS`
+ * @example isSecretName('clientSecret'); // true
+ */
+export function isSecretName(name: string): boolean {
   const words = name.replace(WORD_END, '-').toLowerCase();
   return SECRET_NAME.test(words) && !HARMLESS_NAME.test(words);
 }
@@ -81,7 +86,7 @@ class Redaction {
 const PRIVATE_KEY = /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^]*?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|$)/g;
 
 /** Credentials after the name of a scheme, but not ordinary words: "Basic authentication". */
-const SCHEME = /\b([Bb]earer|BEARER|[Bb]asic|BASIC) +(?![A-Za-z][a-z]{0,19}(?![\w~+/=-]|\.\w))[\w.~+/-]+=*/g;
+const SCHEME = /\b([Bb]earer|BEARER|[Bb]asic|BASIC) +(?![A-Za-z][a-z]{0,19}(?![\w~+/=-]|\.\w))([\w.~+/-]+=*)/g;
 
 const JSON_WEB_TOKEN = /(?<![\w-])eyJ[\w-]+(?:\.[\w-]*){2,4}/g;
 
@@ -96,12 +101,40 @@ const KNOWN_KEY =
  * Redacts text that looks like a credential. Each pattern runs in linear time: it can start only at the start of a
  * word, or its repetitions are bounded.
  */
-function redactText(text: string): string {
-  return redactPairs(text.replace(PRIVATE_KEY, REDACTED))
-    .replace(SCHEME, `$1 ${REDACTED}`)
-    .replace(JSON_WEB_TOKEN, REDACTED)
-    .replace(USER_OF_URL, `://${REDACTED}@`)
-    .replace(KNOWN_KEY, REDACTED);
+function redactText(text: string, hide: Hide = () => REDACTED): string {
+  return redactPairs(text.replace(PRIVATE_KEY, hide), hide)
+    .replace(SCHEME, (_, scheme: string, secret: string) => `${scheme} ${hide(secret)}`)
+    .replace(JSON_WEB_TOKEN, hide)
+    .replace(USER_OF_URL, (match) => `://${hide(match.slice(3, -1))}@`)
+    .replace(KNOWN_KEY, hide);
+}
+
+/** Returns what stands in place of a secret. */
+type Hide = (secret: string) => string;
+
+/**
+ * Finds the parts of a text that look like credentials: private keys, tokens, the values of `password=…`, and so on.
+ * Secrets that no pattern can recognize are not found.
+ * @returns the parts, as they stand in the text
+ * @example secretsIn('Sent with Bearer a8f3e1'); // ['a8f3e1']
+ */
+export function secretsIn(text: string): readonly string[] {
+  const found: string[] = [];
+  collect(text, found, MAX_NESTED);
+  return found;
+}
+
+/** How often a header that was found is searched for parts of its own. */
+const MAX_NESTED = 3;
+
+function collect(text: string, found: string[], left: number): void {
+  redactText(text, (secret) => {
+    // a header may have parts that were found before
+    for (const part of secret.replace(/^(?:bearer|basic|token|digest) +/i, '').split(REDACTED))
+      if (/[\p{L}\p{N}]/u.test(part)) found.push(part);
+    if (left > 0 && secret.length < text.length && /\s/.test(secret)) collect(secret, found, left - 1);
+    return REDACTED;
+  });
 }
 
 /** A name and the text before its value or list: `password=`, `"tokens": ["`, and the same within JSON text. */
@@ -116,7 +149,7 @@ const WORDLESS = /^(?:an?|the|is|no|not|none|null|undefined|true|false)?$/i;
 const COUNT = /^\d{1,9}(?:\.\d{1,9})?k?$/;
 
 /** Redacts the values of pairs such as `password=hunter2`, if the name implies a secret. */
-function redactPairs(text: string): string {
+function redactPairs(text: string, hide: Hide): string {
   let shown = '';
   let end = 0;
   for (const { 0: pair, 1: name = '', 2: list, 3: quote, index } of text.matchAll(NAME)) {
@@ -126,7 +159,7 @@ function redactPairs(text: string): string {
     do {
       const value = text.slice(start, endOfValue(text, start, (item === null ? quote : item[1]) ?? name));
       const stays = WORDLESS.test(value) || (COUNT.test(value) && /tokens$|^pass$/i.test(name));
-      shown += text.slice(end, start) + (stays ? value : REDACTED);
+      shown += text.slice(end, start) + (stays ? value : hide(value));
       // advance past kept values too, so nothing is read twice
       end = start + value.length;
       NEXT_ITEM.lastIndex = end;

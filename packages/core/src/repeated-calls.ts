@@ -1,0 +1,51 @@
+import type { Kernel } from './kernel/kernel.js';
+import type { RequestOutcome } from './kernel/observed.js';
+import type { Observing } from './kernel/observed-kernel.js';
+import { MOUNTABLE, type MountableServer } from './mountable.js';
+import type { Effect } from './protocol/effects.js';
+import type { ObservedRequest } from './protocol/observed.js';
+import type { TransportInfo, Wire } from './protocol/wire.js';
+import { type Host, HOST } from './transports/transport.js';
+
+/** How calls are repeated. */
+export interface Repeating {
+  /** The transport that handlers see. */
+  readonly transport: TransportInfo;
+  /** Results of effects that don't run again. */
+  readonly effects: readonly Effect[];
+  /** Called with the outcome of each request. */
+  ended(request: ObservedRequest, outcome: RequestOutcome): void;
+}
+
+/** The plugin that keeps calls. It must not keep those that repeat what it has kept. */
+const RECORDER = 'recorder';
+
+/**
+ * A server with the same members, for calls that were recorded and are made again in this process. The server runs its
+ * hooks as soon as a transport opens, and its plugins see the calls, except for the recorder.
+ */
+export function repeating(server: Host & MountableServer, { transport, effects, ended }: Repeating): Host {
+  const port = server[HOST];
+  const kernel = server[MOUNTABLE].observed((own) => told(own, ended));
+  const repeated = Object.create(kernel, {
+    handle: {
+      value: (message: unknown, wire: Wire, conversation: Parameters<Kernel['handle']>[2]) =>
+        kernel.handle(message, { ...wire, transport, effects }, conversation),
+    },
+  }) as Kernel;
+  return { [HOST]: { ...port, open: async (create) => await port.open(() => create(repeated)) } };
+}
+
+function told(own: Observing | undefined, ended: Repeating['ended']): Observing {
+  const isKept = ({ plugin }: { readonly plugin: string }) => plugin !== RECORDER;
+  const { requests, questions, sessions = [] } = own ?? {};
+  const hook = { plugin: 'replay', name: 'ended', call: ended };
+  return {
+    requests: {
+      around: requests?.around.filter(isKept) ?? [],
+      told: [...(requests?.told.filter(isKept) ?? []), hook],
+    },
+    questions: { around: questions?.around.filter(isKept) ?? [], told: questions?.told.filter(isKept) ?? [] },
+    sessions: sessions.filter(isKept),
+  };
+}
