@@ -14,6 +14,7 @@ import { mayKeep } from '../../metadata/class-defaults.js';
 import type { MemoizeOptions, PolicyOptions } from '../../metadata/policy-options.js';
 import { ownerOf } from '../../protocol/owner.js';
 import { type Caller, WITHIN } from '../caller.js';
+import { millisecondsOf } from '../durations.js';
 import { KeptResults } from './kept-results.js';
 import type { MemberRun, Next, Policy, PolicyParts } from './policy.js';
 import { timeoutPolicy } from './timeout.js';
@@ -79,14 +80,6 @@ function admitsOf(parts: PolicyParts): Admits | undefined {
       return false;
     }
   };
-}
-
-const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-
-function millisecondsOf(ttl: unknown): number | undefined {
-  const [, count, unit] = (typeof ttl === 'string' && /^(\d{1,9})(ms|s|m|h|d)$/.exec(ttl)) || [];
-  const ms = unit === undefined ? ttl : Number(count) * UNITS[unit as keyof typeof UNITS];
-  return Number.isInteger(ms) && (ms as number) >= 1 && (ms as number) <= 30 * UNITS.d ? (ms as number) : undefined;
 }
 
 function variantOf(caller: Caller, vary: MemoizeOptions['vary'], where: string): string {
