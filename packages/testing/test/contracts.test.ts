@@ -1,8 +1,13 @@
 // The contracts of engines: over a cluster in memory, and over engines that break one rule each.
 import { afterEach, expect, it, jest } from '@jest/globals';
-import { MemorySingleUse } from '@decorum/core';
+import { MemoryKeyValueStore, MemorySingleUse } from '@decorum/core';
 import type { Cluster } from '@decorum/http';
-import { clusterContract, type ClusterNodes, singleUseContract } from '@decorum/testing/contracts';
+import {
+  clusterContract,
+  type ClusterNodes,
+  keyValueStoreContract,
+  singleUseContract,
+} from '@decorum/testing/contracts';
 
 import { MemoryCluster } from '../../../test/support/memory-cluster.js';
 
@@ -32,6 +37,10 @@ it.each(clusterContract)('a cluster in memory keeps the rule: %s', async (_rule,
 
 it.each(singleUseContract)('MemorySingleUse %s', async (_rule, check) => {
   await check(new MemorySingleUse(), { pass });
+});
+
+it.each(keyValueStoreContract)('MemoryKeyValueStore %s', async (_rule, check) => {
+  await check(new MemoryKeyValueStore(), { pass });
 });
 
 /** Engines that break one rule each. */
@@ -141,6 +150,57 @@ const BROKEN: readonly (readonly [what: string, rule: string, spoil: Parameters<
       };
     },
   ],
+  [
+    'compares values, and then stores',
+    'loses none of 20 changes',
+    ({ store }) => ({
+      store: {
+        ...store,
+        set: async (key, value, options) => {
+          const now = await store.get(key);
+          return now === options.expected && (await store.set(key, value, { ...options, expected: now }), true);
+        },
+      },
+    }),
+  ],
+  [
+    'stores whatever the key has',
+    'only if the key has none',
+    ({ store }) => ({
+      store: {
+        ...store,
+        set: async (key, value, { ttlMs }) =>
+          await store.set(key, value, { ttlMs, expected: (await store.get(key)) ?? undefined }),
+      },
+    }),
+  ],
+  [
+    'deletes whatever the key has',
+    'deletes a value only if',
+    ({ store }) => ({
+      store: { ...store, delete: async (key) => await store.delete(key, (await store.get(key)) ?? '') },
+    }),
+  ],
+  [
+    'counts the time of a value from its creation',
+    'lets a value expire',
+    ({ store }) => ({
+      store: { ...store, set: (key, value, options) => store.set(key, value, { ...options, ttlMs: 1000 }) },
+    }),
+  ],
+  [
+    'waits with a timer until a value expires',
+    'for ten years',
+    ({ store }) => ({
+      store: {
+        ...store,
+        // as timers do with more than 2 ** 31 ms
+        set: (key, value, { ttlMs, expected }) =>
+          store.set(key, value, { ttlMs: ttlMs < 2 ** 31 ? ttlMs : 1, expected }),
+      },
+    }),
+  ],
+  ['keeps its values to itself', 'store: returns a value as', () => ({ store: new MemoryKeyValueStore() })],
   ['claims ids for one node only', 'two nodes claim', () => ({ singleUse: new MemorySingleUse() })],
 ];
 

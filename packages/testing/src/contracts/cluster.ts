@@ -1,11 +1,12 @@
 import { deepEqual, equal } from 'node:assert/strict';
 
-import type { Change } from '@decorum/core';
+import type { Change, KeyValueStore } from '@decorum/core';
 import type { Cluster, EventStore, Letter, SessionStore } from '@decorum/http';
 
 import { changeBusContract } from './change-bus.js';
 import { courierContract } from './courier.js';
 import { eventStoreContract } from './event-store.js';
+import { keyValueStoreContract } from './key-value-store.js';
 import { Arrivals, type ContractClock, type ContractRule, numbersTo, plain } from './rule.js';
 import { sessionStoreContract } from './session-store.js';
 import { singleUseContract } from './single-use.js';
@@ -43,6 +44,19 @@ async function eventsOf(nodes: ClusterNodes): Promise<EventStore> {
     append: (key, event) => near.append(key, event),
     ...(near.appendBatch && { appendBatch: near.appendBatch.bind(near) }),
     read: (key, after, limit) => far.read(key, after, limit),
+  };
+}
+
+/** A store of values, each call of which goes to the next node. */
+async function valuesOf(nodes: ClusterNodes): Promise<KeyValueStore> {
+  const stores = [(await nodes.node()).store, (await nodes.node()).store, (await nodes.node()).store];
+  let calls = 0;
+  const next = () => stores[(calls += 1) % stores.length] as KeyValueStore;
+  return {
+    isDurable: next().isDurable,
+    get: (key) => next().get(key),
+    set: (key, value, options) => next().set(key, value, options),
+    delete: (key, expected) => next().delete(key, expected),
   };
 }
 
@@ -90,10 +104,13 @@ const outlivesNodes: Check = async (nodes) => {
   await near.sessions.set(record, HOUR);
   await near.events.append('a/g00000000', { sequence: 1, frame: '1' });
   await near.singleUse.claim('used', HOUR);
+  await near.store.set('a', 'first', { ttlMs: HOUR, expected: undefined });
   await nodes.kill(near);
   deepEqual(plain(await far.sessions.get('a')), record);
   equal((await far.events.read('a/g00000000', 0))?.length, 1);
   equal(await far.singleUse.claim('used', HOUR), false);
+  equal(await far.store.get('a'), 'first');
+  equal(await far.store.set('a', 'second', { ttlMs: HOUR, expected: 'first' }), true);
 };
 
 const keepsOrder: Check = async (nodes) => {
@@ -127,6 +144,7 @@ export const clusterContract: readonly Rule[] = [
     singleUseContract,
     async (check, nodes) => await check((await nodes.node()).singleUse, nodes),
   ),
+  ...rulesOf('store', keyValueStoreContract, async (check, nodes) => await check(await valuesOf(nodes), nodes)),
   ['lets exactly one of two nodes append at a position', letsOneNodeAppend],
   ['lets exactly one of two nodes claim an id', letsOneNodeClaim],
   ['keeps what a node stored after it was killed', outlivesNodes],
