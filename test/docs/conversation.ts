@@ -56,7 +56,7 @@ class Inbox {
   next(): Promise<unknown> {
     if (this.unread.length > 0) return Promise.resolve(this.unread.shift());
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error('The server says nothing more.')), 2000);
+      const timer = setTimeout(() => reject(new Error('The server says nothing more.')), 30_000);
       this.waiting = (message) => {
         clearTimeout(timer);
         resolve(message);

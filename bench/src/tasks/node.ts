@@ -1,6 +1,6 @@
 // A server with tasks in its own process, which tests kill and stop. It notes in a file what its handlers do.
 import { appendFileSync } from 'node:fs';
-import { setTimeout as wait } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 
 import { type Context, McpServer } from '@decorum/core';
 import { listen } from '@decorum/http';
@@ -50,7 +50,10 @@ const server = new McpServer({
 });
 
 /** Lets the request end its round: what a handler asks later belongs to its task. */
-const leaveRound = async () => await wait(1);
+async function leaveRound(): Promise<void> {
+  await turn();
+  await turn();
+}
 
 async function effect(ctx: Context, { name, paceMs }: Paced, step: number): Promise<void> {
   const seen = await ctx.once(`effect ${step}`, async (key) => {

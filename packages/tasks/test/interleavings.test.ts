@@ -1,5 +1,5 @@
 // Whatever happens in which order: a task has one end, and each effect is recorded once.
-import { setTimeout as wait } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 
 import { afterEach, expect, it } from '@jest/globals';
 import { NoInput } from '@decorum/core';
@@ -87,7 +87,8 @@ class Life {
       this.disk,
       (server) => {
         server.addTool({ name: 'job', input: NoInput, task: 'required' }, async (_input, ctx) => {
-          await wait(1);
+          await turn();
+          await turn();
           for (const effect of ['one', 'two', 'three']) {
             const result = await ctx.once(effect, async () => {
               await wait(5);

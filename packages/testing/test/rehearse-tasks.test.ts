@@ -3,6 +3,8 @@ import { tasks } from '@decorum/tasks';
 import { elicits, rehearse, type Rehearsal } from '@decorum/testing';
 import { describe, expect, it } from '@jest/globals';
 
+import { beginTask } from './begin-task.js';
+
 class Shop {
   constructor(private readonly record: (effect: string) => void) {}
 
@@ -10,11 +12,12 @@ class Shop {
   async careful(_input: NoInput, ctx: Context) {
     await ctx.once('hold', () => this.record('hold'));
     if (!(await ctx.confirm('Pay?'))) return 'Kept.';
+    await beginTask();
     await ctx.sleep('rest', 1);
     await Promise.all([
       ctx.once('pay', () => this.record('pay')),
       ctx.once('mail', async () => {
-        await new Promise((done) => setTimeout(done, 1));
+        await beginTask();
         this.record('mail');
       }),
     ]);
@@ -23,7 +26,10 @@ class Shop {
 
   @Tool({ description: 'Pays, but not in `once`', task: 'optional' })
   async careless(_input: NoInput, ctx: Context) {
-    const hold = await ctx.once('hold', async () => await new Promise((done) => setTimeout(done, 1, 'held')));
+    const hold = await ctx.once('hold', async () => {
+      await beginTask();
+      return 'held';
+    });
     this.record('pay');
     await ctx.once('note', () => this.record('note'));
     return String(hold);

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import { dirname } from 'node:path';
-import { setImmediate as turn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
@@ -10,14 +9,10 @@ import { connect, elicits, revisions } from '@decorum/testing';
 import { describe, expect, it } from '@jest/globals';
 import { IsString } from 'class-validator';
 
+import { beginTask } from './begin-task.js';
+
 class Seat {
   @IsString() seat!: string;
-}
-
-/** Ends after the first turn of a handler, so that what it asks then is asked by its task. A timer may end within the turn. */
-async function beginTask(): Promise<void> {
-  await turn();
-  await turn();
 }
 
 class Airline {
