@@ -10,11 +10,13 @@ export const isOutage = (error: unknown): boolean => error instanceof McpError &
 
 /**
  * A store whose methods reject in time, with an error for clients. The first failure of a method is reported, and not the
- * next ones until it works again: clients poll.
+ * next ones until it works again: clients poll. Nor are those of calls that began before it worked again.
  */
 export class GuardedStore implements TaskStore {
   readonly isDurable: boolean;
   private readonly failing = new Set<string>();
+  /** How often each method has begun to work again. */
+  private readonly recoveries = new Map<string, number>();
 
   /**
    * @param report reports an error, which no client sees
@@ -68,7 +70,7 @@ export class GuardedStore implements TaskStore {
     try {
       const result = call();
       if (result instanceof Promise) return this.inTime(method, result);
-      if (this.failing.size > 0) this.failing.delete(method);
+      this.works(method);
       return result;
     } catch (error) {
       throw this.failed(method, error);
@@ -76,6 +78,7 @@ export class GuardedStore implements TaskStore {
   }
 
   private async inTime<T>(method: string, result: Promise<T>): Promise<T> {
+    const before = this.recoveriesOf(method);
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_resolve, reject) => {
       const ms = Math.min(PATIENCE_MS, this.leaseMs);
@@ -84,18 +87,30 @@ export class GuardedStore implements TaskStore {
     });
     try {
       const value = await Promise.race([result, late]);
-      this.failing.delete(method);
+      this.works(method);
       return value;
     } catch (error) {
-      throw this.failed(method, error);
+      throw this.failed(method, error, before);
     } finally {
       clearTimeout(timer);
     }
   }
 
-  private failed(method: string, error: unknown): McpError {
-    if (!this.failing.has(method)) this.report(error, `tasks: \`${method}\` of the store failed`);
-    this.failing.add(method);
+  private works(method: string): void {
+    if (this.failing.size > 0 && this.failing.delete(method))
+      this.recoveries.set(method, this.recoveriesOf(method) + 1);
+  }
+
+  private recoveriesOf(method: string): number {
+    return this.recoveries.get(method) ?? 0;
+  }
+
+  /** @param before the recoveries of the method when the call began */
+  private failed(method: string, error: unknown, before = this.recoveriesOf(method)): McpError {
+    if (!this.failing.has(method) && before === this.recoveriesOf(method)) {
+      this.report(error, `tasks: \`${method}\` of the store failed`);
+      this.failing.add(method);
+    }
     return new McpError('unavailable', 'Tasks are not available at the moment. Try again later.');
   }
 }
