@@ -1,0 +1,85 @@
+import { randomBytes } from 'node:crypto';
+
+/** Parts that keep their meaning: escapes of JSON and URLs, and the lines around keys. */
+const KEPT = /\\u[\da-f]{4}|\\.|%[\da-f]{2}|-----[A-Z ]+-----/i;
+
+/** The beginnings of keys, by which their issuers know them. */
+const PREFIX =
+  /^(?:sk-|[sr]k_(?:live|test)_|whsec_|gh[oprsu]_|github_pat_|glpat-|xox[a-z]-|AKIA|ASIA|AIza|npm_|hf_|eyJ)(?=.{8})/;
+
+const UUID = /^[\da-f]{8}-[\da-f]{4}-[1-8][\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/i;
+
+const HEX = /^(?=.*\d)(?=.{6})[\da-f-]+$/i;
+
+const between = (first: string, count: number, byte: number): string =>
+  String.fromCharCode(first.charCodeAt(0) + (byte % count));
+
+/** A random character of the same kind. */
+function alike(char: string, byte: number, isHex: boolean): string {
+  if (/\d/.test(char)) return between('0', 10, byte);
+  if (/[a-z]/.test(char)) return between('a', isHex ? 6 : 26, byte);
+  if (/[A-Z]/.test(char)) return between('A', isHex ? 6 : 26, byte);
+  return /[\p{L}\p{N}]/u.test(char) ? between('a', 26, byte) : char;
+}
+
+/** A random text of the same length and kind: digits for digits, and everything else than letters as it is. */
+function shaped(secret: string): string {
+  const isHex = HEX.test(secret);
+  const prefix = PREFIX.exec(secret)?.[0] ?? '';
+  const rest = secret.slice(prefix.length);
+  const bytes = randomBytes(rest.length);
+  const parts = rest.matchAll(new RegExp(`${KEPT.source}|[^]`, 'gi'));
+  let text = prefix;
+  for (const { 0: part, index } of parts) text += part.length > 1 ? part : alike(part, bytes[index] as number, isHex);
+  // the version of an id is no secret, and is checked
+  return UUID.test(secret) ? text.slice(0, 14) + secret[14] + text.slice(15, 19) + secret[19] + text.slice(20) : text;
+}
+
+const digitsOf = (text: string): readonly number[] => [...text.replaceAll(/\D/g, '')].map(Number);
+
+/** The sum of Luhn's formula, which is a multiple of ten for the numbers of cards. */
+const luhn = (digits: readonly number[]): number =>
+  digits.reduceRight((sum, digit, at) => {
+    const isDoubled = (digits.length - at) % 2 === 0;
+    return sum + (isDoubled ? digit * 2 - (digit > 4 ? 9 : 0) : digit);
+  }, 0);
+
+/** Whether a text has the digits of a card, with nothing but spaces and dashes between them. */
+export function isCardNumber(text: string): boolean {
+  const digits = digitsOf(text);
+  return digits.length >= 13 && digits.length <= 19 && /^[\d -]+$/.test(text) && luhn(digits) % 10 === 0;
+}
+
+/** The number of a card with its last digit corrected. */
+function withCheckDigit(text: string): string {
+  const digits = digitsOf(text);
+  const last = digits.length - 1;
+  const wrong = luhn(digits.with(last, 0)) % 10;
+  return text.replace(/\d(?=\D*$)/, String((10 - wrong) % 10));
+}
+
+/**
+ * A random text that stands for a secret. It has its length and shape, so that it passes the checks that the secret has
+ * passed. It is not computed from the secret, so nobody can find out the secret from it by trying.
+ */
+export function placeholderOf(secret: string): string {
+  for (let attempt = 0; attempt < 10; attempt++) {
+    const text = isCardNumber(secret) ? withCheckDigit(shaped(secret)) : shaped(secret);
+    if (text !== secret) return text;
+  }
+  // only marks, or one character
+  return 'x'.repeat(secret.length);
+}
+
+/** A random number with as many digits, and none more after the point. */
+export function numberFor(secret: number): number {
+  const text = String(Math.abs(secret));
+  if (!/^\d+(?:\.\d+)?$/.test(text)) return secret;
+  for (let attempt = 0; attempt < 20; attempt++) {
+    const first = text.startsWith('0') ? '0' : String(1 + ((randomBytes(1)[0] as number) % 9));
+    const random = first + shaped(text).slice(1);
+    const number = Number(isCardNumber(text) ? withCheckDigit(random) : random);
+    if (number !== Math.abs(secret) && number <= Number.MAX_SAFE_INTEGER) return Math.sign(secret) * number;
+  }
+  return 0;
+}

@@ -1,0 +1,183 @@
+import type { ClientCapabilities, Implementation, JsonObject, Principal } from '@decorum/core';
+import type { AskedAnswer, Effect, ObservedRequest, RequestOutcome } from '@decorum/core/plugin';
+
+import type { RecorderSettings } from './options.js';
+import { Scrubber } from './scrub.js';
+import { Secrets } from './secrets.js';
+
+/** A call, as a file has it. Secrets are replaced by placeholders. */
+export interface Recording {
+  /** The version of the format. */
+  readonly format: 1;
+  /** When the call ended, in ISO 8601. */
+  readonly at: string;
+  /** The version of Decorum that made the recording. */
+  readonly decorum: string;
+  readonly server: { readonly name: string; readonly version: string };
+  readonly revision: string;
+  readonly era: 'stateful' | 'stateless';
+  readonly transport: string;
+  /** The client, as it described itself. */
+  readonly client?: { readonly info?: Implementation; readonly capabilities?: ClientCapabilities };
+  readonly member: {
+    readonly kind: 'tool' | 'prompt' | 'resource' | 'completion';
+    /** The registered name, URI or template; null if the server has no such member. */
+    readonly name: string | null;
+  };
+  readonly method: string;
+  /** The params of the request, with the part of `_meta` that handlers may read. */
+  readonly params?: JsonObject;
+  /** The caller, with the claims that are allowed. */
+  readonly principal?: Principal;
+  /** What the handler has asked the client, with the answers, in order. */
+  readonly asked?: readonly Readonly<AskedAnswer>[];
+  /** Results of `ctx.once` by key. */
+  readonly effects?: readonly Effect[];
+  readonly outcome: {
+    readonly status: 'ok' | 'tool-error' | 'error' | 'cancelled';
+    readonly cause?: string;
+    readonly code?: number;
+    /** What the client was told. */
+    readonly message?: string;
+    /** The name of the class of the error that was thrown. */
+    readonly error?: string;
+    /** The reference of a masked error in the log. */
+    readonly reference?: string;
+    readonly milliseconds: number;
+  };
+  /** How many secrets have a placeholder. */
+  readonly redacted: number;
+  /** What was left out because it was too long. Such a recording can't be replayed. */
+  readonly cut?: readonly string[];
+}
+
+/** A call that has ended. */
+export interface EndedCall {
+  readonly request: ObservedRequest;
+  readonly outcome: RequestOutcome;
+  readonly kind: Recording['member']['kind'];
+  /** The params as JSON; undefined if they were too long to keep. */
+  readonly params: string | undefined;
+  readonly at: string;
+}
+
+/** What a recording knows besides the call. */
+export interface Origin {
+  readonly server: Recording['server'];
+  readonly decorum: string;
+}
+
+/** Characters of what the client was told. */
+const MAX_MESSAGE = 2000;
+
+/** Params that belong to one request, not to the call. */
+const TRANSIENT = new Set(['requestState', 'inputResponses', 'task']);
+
+/** Fields of `_meta` that clients set anew in each request. */
+const isTransient = (name: string): boolean => name === 'progressToken' || /^[^/]*\b(?:modelcontextprotocol|mcp)\b[^/]*\//.test(name);
+
+const without = (object: JsonObject, isLeftOut: (name: string) => boolean): JsonObject =>
+  Object.fromEntries(Object.entries(object).filter(([name]) => !isLeftOut(name)));
+
+function paramsOf(text: string): JsonObject {
+  const { _meta, ...params } = without(JSON.parse(text) as JsonObject, (name) => TRANSIENT.has(name));
+  const meta = typeof _meta === 'object' && _meta !== null ? without(_meta as JsonObject, isTransient) : {};
+  return { ...params, ...(Object.keys(meta).length > 0 && { _meta: meta }) };
+}
+
+function principalOf(principal: Principal | undefined, allowed: readonly string[]): Principal | undefined {
+  if (principal === undefined) return undefined;
+  const { subject, issuer, clientId, kind, scopes, claims = {} } = principal;
+  const kept = Object.entries(claims).filter(([name]) => allowed.includes(name));
+  return { subject, issuer, clientId, kind, scopes, ...(kept.length > 0 && { claims: Object.fromEntries(kept) }) };
+}
+
+/** What the client was told: the message of an error, or the text of a tool's result. */
+function messageOf(outcome: RequestOutcome): string | undefined {
+  if (outcome.message !== undefined || outcome.status !== 'tool-error') return outcome.message;
+  const content: unknown = outcome.result?.['content'];
+  if (!Array.isArray(content)) return undefined;
+  return (content as readonly { readonly text?: unknown }[]).flatMap(({ text }) => text ?? []).join('\n');
+}
+
+function classOf(error: unknown): string | undefined {
+  if (error === undefined) return undefined;
+  const { name } = Object(error) as { readonly name?: unknown };
+  return error instanceof Error && typeof name === 'string' ? name.slice(0, 100) : typeof error;
+}
+
+function outcomeOf(outcome: RequestOutcome): Recording['outcome'] {
+  const { status, cause, code, reference, error, milliseconds } = outcome;
+  const message = messageOf(outcome)?.slice(0, MAX_MESSAGE);
+  return {
+    status: status as Recording['outcome']['status'],
+    ...(cause !== undefined && { cause }),
+    ...(code !== undefined && { code }),
+    ...(message !== undefined && { message }),
+    ...(error !== undefined && { error: classOf(error) as string }),
+    ...(reference !== undefined && { reference }),
+    milliseconds: Math.round(milliseconds),
+  };
+}
+
+/** The parts of a recording that clients and users have written. */
+function partsOf({ request, outcome, params }: EndedCall, claims: readonly string[]): Record<string, unknown> {
+  const { client: info, capabilities, principal } = request;
+  const { asked, effects } = outcome;
+  return {
+    params: params === undefined ? undefined : paramsOf(params),
+    principal: principalOf(principal, claims),
+    client: info || capabilities ? { info, capabilities } : undefined,
+    asked: asked.length > 0 ? asked : undefined,
+    effects: effects.length > 0 ? effects : undefined,
+    outcome: outcomeOf(outcome),
+  };
+}
+
+/** Bytes for what is the same in all recordings. */
+const FIXED_BYTES = 1024;
+
+/** Leaves out what doesn't fit. Returns the names of what it has left out. */
+function fitted(parts: Record<string, unknown>, maxBytes: number): readonly string[] {
+  let left = maxBytes - FIXED_BYTES;
+  const isTooLong = (name: string) => {
+    const bytes = Buffer.byteLength(JSON.stringify(parts[name]) ?? '');
+    if (bytes <= left) left -= bytes;
+    return bytes > left + bytes || left < 0;
+  };
+  const names = ['outcome', 'params', 'principal', 'client', 'asked', 'effects'].filter((name) => parts[name] !== undefined);
+  const cut = names.filter(isTooLong);
+  for (const name of cut) parts[name] = undefined;
+  return cut;
+}
+
+/** The text of a recording. */
+export function recordingOf(call: EndedCall, origin: Origin, settings: RecorderSettings): string {
+  const { request, kind, params, at } = call;
+  const { redact, subject, claims, maxBytes } = settings;
+  const secrets = new Secrets(redact);
+  const parts = partsOf(call, claims);
+  const cut = [...(params === undefined ? ['params'] : []), ...fitted(parts, maxBytes)];
+  secrets.collect(parts);
+  if (!subject && request.principal !== undefined) secrets.add(request.principal.subject);
+  const scrubber = new Scrubber(secrets);
+  const { params: sent, principal, outcome, ...rest } = scrubber.scrub(parts) as Record<string, unknown>;
+  const recording = {
+    format: 1,
+    at,
+    decorum: origin.decorum,
+    server: origin.server,
+    revision: request.revision,
+    era: request.era,
+    transport: request.transport,
+    member: { kind, name: request.target ?? null },
+    method: request.method,
+    params: sent,
+    principal,
+    ...rest,
+    outcome,
+    redacted: scrubber.count,
+    ...(cut.length > 0 && { cut }),
+  };
+  return `${JSON.stringify(recording, undefined, 2)}\n`;
+}
