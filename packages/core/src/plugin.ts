@@ -84,6 +84,25 @@ export type Plugin = PluginDefinition<McpServer>;
 export const clusterCounts = (server: McpServer): Readonly<ClusterCounts> => server[HOST].sharing.counts;
 
 /**
+ * Reports an error that no client sees, as the server reports its own: to its logger, and to `onError`.
+ * @param server the server, as `onStart` gets it
+ * @param error what has failed
+ * @param message log message that says what has failed
+ * @example
+ * ```ts
+ * import { definePlugin, reportTo } from '@decorum/core/plugin';
+ *
+ * const heartbeat = definePlugin((url: string) => ({
+ *   name: 'heartbeat',
+ *   onStart: (server) => void fetch(url).catch((error: unknown) => reportTo(server, error, 'no heartbeat was sent')),
+ * }));
+ * ```
+ */
+export function reportTo(server: McpServer, error: unknown, message?: string): void {
+  server[HOST].report(error, message);
+}
+
+/**
  * Defines a plugin, which can add parts to a server and observe its messages.
  * @param create creates the plugin from its options
  * @returns the function that users call in `plugins`

@@ -8,6 +8,7 @@ export type {
   SampleAnswer,
   SampleQuestion,
 } from '@decorum/client';
+export type { RecordedOutcome, Replay, ReplayedOutcome } from '@decorum/client/internal';
 export { type CompletionReference, TestClient } from './client.js';
 export { connect, type ConnectOptions, revisions } from './connect.js';
 export type { RequestOptions } from './request-options.js';
@@ -20,4 +21,5 @@ export type { Crash, Performance, Rehearsal, Rehearsed, RehearseOptions } from '
 export type { RehearsalStore, RehearsedTask } from './rehearsal-store.js';
 export type { CallOptions, StartOptions, TaskState } from './task-types.js';
 export { TestTasks } from './tasks.js';
+export { replayOf, type ReplayOptions } from './replay-of.js';
 export type { ConnectTarget, Via } from './target.js';

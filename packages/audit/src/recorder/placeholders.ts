@@ -50,8 +50,10 @@ export function isCardNumber(text: string): boolean {
   return digits.length >= 13 && digits.length <= 19 && /^[\d -]+$/.test(text) && luhn(digits) % 10 === 0;
 }
 
-/** The number of a card with its last digit corrected. */
-function withCheckDigit(text: string): string {
+/** The number of a card of the same kind, with its last digit corrected. */
+function cardFor(secret: string): string {
+  // the first digits tell the kind
+  const text = secret.slice(0, 2) + shaped(secret.slice(2));
   const digits = digitsOf(text);
   const last = digits.length - 1;
   const wrong = luhn(digits.with(last, 0)) % 10;
@@ -64,7 +66,7 @@ function withCheckDigit(text: string): string {
  */
 export function placeholderOf(secret: string): string {
   for (let attempt = 0; attempt < 10; attempt++) {
-    const text = isCardNumber(secret) ? withCheckDigit(shaped(secret)) : shaped(secret);
+    const text = isCardNumber(secret) ? cardFor(secret) : shaped(secret);
     if (text !== secret) return text;
   }
   // only marks, or one character
@@ -78,7 +80,7 @@ export function numberFor(secret: number): number {
   for (let attempt = 0; attempt < 20; attempt++) {
     const first = text.startsWith('0') ? '0' : String(1 + ((randomBytes(1)[0] as number) % 9));
     const random = first + shaped(text).slice(1);
-    const number = Number(isCardNumber(text) ? withCheckDigit(random) : random);
+    const number = Number(isCardNumber(text) ? cardFor(text) : random);
     if (number !== Math.abs(secret) && number <= Number.MAX_SAFE_INTEGER) return Math.sign(secret) * number;
   }
   return 0;

@@ -3,7 +3,13 @@ import type { AskedAnswer, Effect, ObservedRequest, RequestOutcome } from '@deco
 
 import type { RecorderSettings } from './options.js';
 import { Scrubber } from './scrub.js';
-import { Secrets } from './secrets.js';
+import { Secrets, Unrecordable } from './secrets.js';
+
+/** A question to the client, and how the client has answered it. */
+export interface RecordedAnswer extends Pick<AskedAnswer, 'method' | 'answer' | 'error'> {
+  /** What the user was asked. */
+  readonly message?: string;
+}
 
 /** A call, as a file has it. Secrets are replaced by placeholders. */
 export interface Recording {
@@ -30,7 +36,7 @@ export interface Recording {
   /** The caller, with the claims that are allowed. */
   readonly principal?: Principal;
   /** What the handler has asked the client, with the answers, in order. */
-  readonly asked?: readonly Readonly<AskedAnswer>[];
+  readonly asked?: readonly RecordedAnswer[];
   /** Results of `ctx.once` by key. */
   readonly effects?: readonly Effect[];
   readonly outcome: {
@@ -74,7 +80,8 @@ const MAX_MESSAGE = 2000;
 const TRANSIENT = new Set(['requestState', 'inputResponses', 'task']);
 
 /** Fields of `_meta` that clients set anew in each request. */
-const isTransient = (name: string): boolean => name === 'progressToken' || /^[^/]*\b(?:modelcontextprotocol|mcp)\b[^/]*\//.test(name);
+const isTransient = (name: string): boolean =>
+  name === 'progressToken' || /^[^/]*\b(?:modelcontextprotocol|mcp)\b[^/]*\//.test(name);
 
 const without = (object: JsonObject, isLeftOut: (name: string) => boolean): JsonObject =>
   Object.fromEntries(Object.entries(object).filter(([name]) => !isLeftOut(name)));
@@ -89,7 +96,14 @@ function principalOf(principal: Principal | undefined, allowed: readonly string[
   if (principal === undefined) return undefined;
   const { subject, issuer, clientId, kind, scopes, claims = {} } = principal;
   const kept = Object.entries(claims).filter(([name]) => allowed.includes(name));
-  return { subject, issuer, clientId, kind, scopes, ...(kept.length > 0 && { claims: Object.fromEntries(kept) }) };
+  return {
+    subject,
+    issuer,
+    clientId,
+    kind,
+    ...(scopes && { scopes }),
+    ...(kept.length > 0 && { claims: Object.fromEntries(kept) }),
+  };
 }
 
 /** What the client was told: the message of an error, or the text of a tool's result. */
@@ -106,14 +120,16 @@ function classOf(error: unknown): string | undefined {
   return error instanceof Error && typeof name === 'string' ? name.slice(0, 100) : typeof error;
 }
 
-function outcomeOf(outcome: RequestOutcome): Recording['outcome'] {
+function answerOf({ method, params: { message }, answer, error }: AskedAnswer): RecordedAnswer {
+  return { method, ...(typeof message === 'string' && { message }), answer, error };
+}
+
+function outcomeOf(outcome: RequestOutcome): Omit<Recording['outcome'], 'message'> {
   const { status, cause, code, reference, error, milliseconds } = outcome;
-  const message = messageOf(outcome)?.slice(0, MAX_MESSAGE);
   return {
     status: status as Recording['outcome']['status'],
     ...(cause !== undefined && { cause }),
     ...(code !== undefined && { code }),
-    ...(message !== undefined && { message }),
     ...(error !== undefined && { error: classOf(error) as string }),
     ...(reference !== undefined && { reference }),
     milliseconds: Math.round(milliseconds),
@@ -128,9 +144,9 @@ function partsOf({ request, outcome, params }: EndedCall, claims: readonly strin
     params: params === undefined ? undefined : paramsOf(params),
     principal: principalOf(principal, claims),
     client: info || capabilities ? { info, capabilities } : undefined,
-    asked: asked.length > 0 ? asked : undefined,
+    asked: asked.length > 0 ? asked.map(answerOf) : undefined,
     effects: effects.length > 0 ? effects : undefined,
-    outcome: outcomeOf(outcome),
+    told: messageOf(outcome)?.slice(0, MAX_MESSAGE),
   };
 }
 
@@ -138,30 +154,50 @@ function partsOf({ request, outcome, params }: EndedCall, claims: readonly strin
 const FIXED_BYTES = 1024;
 
 /** Leaves out what doesn't fit. Returns the names of what it has left out. */
-function fitted(parts: Record<string, unknown>, maxBytes: number): readonly string[] {
+function fit(parts: Record<string, unknown>, maxBytes: number): readonly string[] {
   let left = maxBytes - FIXED_BYTES;
-  const isTooLong = (name: string) => {
+  return Object.keys(parts).filter((name) => {
     const bytes = Buffer.byteLength(JSON.stringify(parts[name]) ?? '');
-    if (bytes <= left) left -= bytes;
-    return bytes > left + bytes || left < 0;
-  };
-  const names = ['outcome', 'params', 'principal', 'client', 'asked', 'effects'].filter((name) => parts[name] !== undefined);
-  const cut = names.filter(isTooLong);
-  for (const name of cut) parts[name] = undefined;
-  return cut;
+    if (bytes > left) return delete parts[name];
+    left -= bytes;
+    return false;
+  });
+}
+
+/** Replaces the secrets in the parts of a recording. Returns how many it has replaced. */
+function scrub(parts: Record<string, unknown>, request: ObservedRequest, settings: RecorderSettings): number {
+  const secrets = new Secrets(settings.redact);
+  secrets.collect(parts);
+  const subject = settings.subject ? undefined : request.principal?.subject;
+  if (subject !== undefined) secrets.add(subject);
+  const scrubber = new Scrubber(secrets);
+  const { params, principal } = parts as { readonly params?: JsonObject; readonly principal?: Principal };
+  Object.assign(parts, scrubber.scrub(parts));
+  if (principal !== undefined && subject !== undefined)
+    parts['principal'] = { ...(parts['principal'] as Principal), subject: scrubber.text(subject, true) };
+  // registered names are no secrets
+  const { target, alias } = request;
+  const { name, uri } = params ?? {};
+  if (target !== undefined && name !== undefined && (name === target || name === alias))
+    parts['params'] = { ...(parts['params'] as JsonObject), name };
+  if (target !== undefined && uri === target) parts['params'] = { ...(parts['params'] as JsonObject), uri };
+  return scrubber.count;
 }
 
 /** The text of a recording. */
 export function recordingOf(call: EndedCall, origin: Origin, settings: RecorderSettings): string {
-  const { request, kind, params, at } = call;
-  const { redact, subject, claims, maxBytes } = settings;
-  const secrets = new Secrets(redact);
-  const parts = partsOf(call, claims);
-  const cut = [...(params === undefined ? ['params'] : []), ...fitted(parts, maxBytes)];
-  secrets.collect(parts);
-  if (!subject && request.principal !== undefined) secrets.add(request.principal.subject);
-  const scrubber = new Scrubber(secrets);
-  const { params: sent, principal, outcome, ...rest } = scrubber.scrub(parts) as Record<string, unknown>;
+  const { request, outcome, kind, params, at } = call;
+  let parts = partsOf(call, settings.claims);
+  let cut = [...(params === undefined ? ['params'] : []), ...fit(parts, settings.maxBytes)];
+  let redacted = 0;
+  try {
+    redacted = scrub(parts, request, settings);
+  } catch (error) {
+    if (!(error instanceof Unrecordable)) throw error;
+    cut = Object.keys(parts);
+    parts = {};
+  }
+  const { told: message, ...rest } = parts;
   const recording = {
     format: 1,
     at,
@@ -172,12 +208,11 @@ export function recordingOf(call: EndedCall, origin: Origin, settings: RecorderS
     transport: request.transport,
     member: { kind, name: request.target ?? null },
     method: request.method,
-    params: sent,
-    principal,
     ...rest,
-    outcome,
-    redacted: scrubber.count,
+    outcome: { ...outcomeOf(outcome), message },
+    redacted,
     ...(cut.length > 0 && { cut }),
   };
-  return `${JSON.stringify(recording, undefined, 2)}\n`;
+  const text = JSON.stringify(recording, undefined, 2);
+  return `${text.length <= settings.maxBytes ? text : JSON.stringify(recording)}\n`;
 }

@@ -14,7 +14,7 @@ const MIN_ENCODED = 8;
 const IDENTIFIER = /^[A-Za-z_-]{1,20}$/;
 
 const asJson = (text: string): string => JSON.stringify(text).slice(1, -1);
-const inUrl = (text: string): string => encodeURIComponent(text.toWellFormed());
+const inUrl = (text: string): string => encodeURIComponent(text.replaceAll(/\p{Surrogate}/gu, '\uFFFD'));
 
 const isInWord = (text: string, at: number): boolean => /[\p{L}\p{N}]/u.test(text[at] ?? '');
 
@@ -31,7 +31,9 @@ const WRITINGS = [
 function inBase64(secret: string): string[] {
   const bytes = Buffer.from(secret);
   return [0, 1, 2].map((before) => {
-    const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64').replace(/=+$/, '');
+    const encoded = Buffer.concat([Buffer.alloc(before), bytes])
+      .toString('base64')
+      .replace(/=+$/, '');
     // characters that have bits of what is around the secret
     const end = ((before + bytes.length) * 8) % 6 === 0 ? encoded.length : encoded.length - 1;
     return encoded.slice(Math.ceil((before * 8) / 6), end);
@@ -85,7 +87,8 @@ export class Scrubber {
   /** A copy of a value without the secrets. */
   scrub(value: unknown, isSecret = false): unknown {
     if (typeof value === 'string') return this.text(value, isSecret);
-    if (typeof value === 'number') return (isSecret || isCardNumber(String(value)) ? this.numbers.get(value) : undefined) ?? value;
+    if (typeof value === 'number')
+      return (isSecret || isCardNumber(String(value)) ? this.numbers.get(value) : undefined) ?? value;
     if (typeof value !== 'object' || value === null) return value;
     if (Array.isArray(value)) return value.map((item) => this.scrub(item, isSecret));
     // `fromEntries` takes "__proto__" for an ordinary name
