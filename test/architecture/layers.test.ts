@@ -213,6 +213,7 @@ const DIRECTION: Readonly<Record<string, readonly string[]>> = {
     ...CORE_ENTRIES,
     INTERNAL,
     '@decorum/client',
+    '@decorum/client/internal',
     '@decorum/http',
     '@decorum/http/node',
     '@decorum/http/cluster',

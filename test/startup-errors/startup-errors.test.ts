@@ -27,6 +27,7 @@ import { INPUTS } from './inputs.js';
 import { DOCUMENTS } from './openapi.js';
 import { REDIS } from './redis.js';
 import { SCHEMAS } from './schemas.js';
+import { RECORDERS } from './recorders.js';
 import { SEARCHES } from './search.js';
 import { PROVIDERS, SERVERS } from './servers.js';
 import { SOURCES } from './sources.js';
@@ -47,6 +48,7 @@ describe.each<readonly [string, Mistakes]>([
   ['an engine over Redis with a wrong option', REDIS],
   ['a page with a wrong option', APPS],
   ['a document of OpenAPI that cannot be served', DOCUMENTS],
+  ['a recorder or a replay with a wrong option', RECORDERS],
   ['a search with a wrong option', SEARCHES],
 ])('%s fails at startup, and the error says where it is and what to write:', (_kind, table) => {
   describe.each(Object.entries(table) as [core.StartupErrorCode, Mistake[]][])('%s', (code, rows) => {

@@ -12,6 +12,7 @@ import { hashPasswordCommand } from './commands/hash-password.js';
 import { inspectCommand } from './commands/inspect.js';
 import { lintCommand } from './commands/lint.js';
 import { lockCommand } from './commands/lock.js';
+import { replayCommand } from './commands/replay.js';
 import { startCommand } from './commands/start.js';
 import { tasksCommand } from './commands/tasks.js';
 
@@ -34,6 +35,7 @@ const commands = [
   tasksCommand(),
   inspectCommand(),
   lintCommand(),
+  replayCommand(),
   doctorCommand(),
   hashPasswordCommand(),
 ];

@@ -10,6 +10,6 @@ export type { Identity, InitializeResult, Listener } from './listener.js';
 export { listAll } from './pages.js';
 export { answer, capabilitiesOf, type Question } from './questions.js';
 export type { RequestOptions } from './request.js';
-export { readRecording, type ReadRecording, type RecordedOutcome, UnreadableRecording } from './replay/recording.js';
+export { readRecording, type ReadRecording, type RecordedOutcome } from './replay/recording.js';
 export { replay, type Replay, type ReplayedOutcome } from './replay/replay.js';
 export { inRounds, respond } from './rounds.js';
