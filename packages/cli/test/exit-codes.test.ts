@@ -18,7 +18,20 @@ beforeEach(() => {
 });
 afterEach(() => project.remove());
 
-const COMMANDS = ['new', 'dev', 'start', 'build', 'add', 'hash-password', 'inspect', 'lock', 'diff', 'lint', 'replay', 'doctor'];
+const COMMANDS = [
+  'new',
+  'dev',
+  'start',
+  'build',
+  'add',
+  'hash-password',
+  'inspect',
+  'lock',
+  'diff',
+  'lint',
+  'replay',
+  'doctor',
+];
 
 /** The rows of the table in docs/cli.md. */
 function documented(): object[] {

@@ -27,7 +27,9 @@ const RECORDER = 'recorder';
 export function repeating(server: Host & MountableServer, { transport, effects, ended }: Repeating): Host {
   const port = server[HOST];
   if (typeof server[MOUNTABLE]?.observed !== 'function')
-    throw new Error('The server is of a version of @decorum/core that cannot repeat calls. Update all packages together.');
+    throw new Error(
+      'The server is of a version of @decorum/core that cannot repeat calls. Update all packages together.',
+    );
   const kernel = server[MOUNTABLE].observed((own) => told(own, ended));
   const repeated = Object.create(kernel, {
     handle: {
