@@ -13,7 +13,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   text: [],
   metadata: ['protocol'],
   decorators: ['metadata', 'protocol'],
-  registry: ['metadata', 'protocol'],
+  registry: ['metadata', 'protocol', 'text'],
   kernel: ['registry', 'protocol', 'text'],
   transports: ['kernel', 'protocol'],
   interceptors: ['kernel', 'protocol', 'text'],

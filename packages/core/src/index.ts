@@ -76,6 +76,7 @@ export type {
   RetryOptions,
   VaryContext,
 } from './metadata/policy-options.js';
+export type { PreviewOptions } from './metadata/preview-options.js';
 export type { CompletionValues, ResourceListing } from './metadata/records.js';
 export {
   assistant,

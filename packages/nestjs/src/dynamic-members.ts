@@ -6,7 +6,8 @@ import type { Module } from '@nestjs/core/injector/module.js';
 
 import { startupError } from './errors.js';
 import type { Target } from './discovery.js';
-import { type HostedInput, type HostedParts, HostedProvider, membersOf, type Nest } from './hosted.js';
+import { type HostedInput, type HostedParts, HostedProvider, type Nest } from './hosted.js';
+import { membersOf } from './hosted-member.js';
 
 /** The methods of an object that the server calls. */
 type Methods = Readonly<Record<string, (...args: unknown[]) => unknown>>;

@@ -21,10 +21,14 @@ const listed = (slot: string, on: unknown): readonly unknown[] =>
  * Checks that Nest will run everything that `@UseGuards` and its siblings list for a method. Nest silently skips
  * classes that it has no instance of, and ignores the decorators of a method that is overridden, or that lists the
  * resources of a template.
- * @param list name of the method that lists the member's resources, if there is one
+ * @param helpers names of the methods that list the member's resources and make its plans, if there are any
  * @throws {DecorumError} `DECORUM_UNBOUND_ENHANCER`
  */
-export function requireEnhancers({ cls, module, isOfFunctions = false }: Target, key: string, list: unknown): void {
+export function requireEnhancers(
+  { cls, module, isOfFunctions = false }: Target,
+  key: string,
+  helpers: { readonly list?: unknown; readonly preview?: unknown },
+): void {
   const method = methodOf(cls, key);
   const where = `${module.name}: ${cls.name}.${key}`;
   for (const [slot, decorator] of Object.entries(DECORATORS)) {
@@ -43,10 +47,11 @@ export function requireEnhancers({ cls, module, isOfFunctions = false }: Target,
       const remedy = `The method overrides the decorated one. Decorate it too`;
       throw startupError('DECORUM_UNBOUND_ENHANCER', where, `@${decorator} of the base class`, remedy);
     }
-    const lister = methodOf(cls, list);
-    if (listed(slot, lister).length === 0) continue;
-    const remedy = `Decorate ${cls.name}.${key} instead: its guards also run before \`list\``;
-    throw startupError('DECORUM_UNBOUND_ENHANCER', where, `@${decorator} of ${cls.name}.${String(list)}`, remedy);
+    for (const [option, helper] of Object.entries(helpers)) {
+      if (listed(slot, methodOf(cls, helper)).length === 0) continue;
+      const remedy = `Decorate ${cls.name}.${key} instead: its guards also run before \`${option}\``;
+      throw startupError('DECORUM_UNBOUND_ENHANCER', where, `@${decorator} of ${cls.name}.${String(helper)}`, remedy);
+    }
   }
 }
 

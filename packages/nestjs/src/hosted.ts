@@ -1,6 +1,4 @@
 import type { Access, CompletionContext, Context, JsonObject, MemberHost, UncheckedInput } from '@decorum/core';
-import type { Provider, scanMembers } from '@decorum/core/internal';
-import { placedUri, type RelayedRecord } from '@decorum/core/plugin';
 import type { ApplicationConfig, ExternalContextCreator } from '@nestjs/core';
 
 import { startupError } from './errors.js';
@@ -8,13 +6,12 @@ import type { Target } from './discovery.js';
 import { hasGuards, requireEnhancers, requireVariant } from './enhancers.js';
 import { httpException, PASSED, publicError } from './exceptions.js';
 import { McpExecutionContext, type McpMember } from './execution-context.js';
+import { type HostedMember, idOf, publicPart, withPlanners } from './hosted-member.js';
 import { decoratedParameters, requirePlainList } from './parameters.js';
 import { createHandler, type Handler } from './pipeline.js';
 import { INERT_RESPONSE, requestFor } from './request.js';
 import { createScoped, isScoped } from './scope.js';
 
-/** What a decorator writes down, or a member of another server. */
-type AnyRecord = ReturnType<typeof scanMembers>[number] | RelayedRecord;
 type AnyContext = Context | CompletionContext;
 type Methods = Readonly<Record<PropertyKey, unknown>>;
 
@@ -24,21 +21,10 @@ export interface Nest {
   readonly config: ApplicationConfig;
 }
 
-/** A member, with the options of its decorator that its host needs. */
-interface HostedMember extends McpMember {
-  readonly input?: unknown;
-  /** The method that lists a template's resources. */
-  readonly list?: unknown;
-  readonly memoize?: unknown;
-}
-
 /** Passed to members in place of their input. Completions get the text. */
 export interface HostedInput extends Omit<UncheckedInput, 'kind'> {
   readonly kind: McpMember['kind'];
 }
-
-/** Prefixes for the names and URIs of members. */
-type Prefixes = Pick<Provider, 'prefix' | 'uriPrefix' | 'uriSegment'>;
 
 /** The members of a provider, and the application that runs them. */
 export interface HostedParts {
@@ -55,29 +41,6 @@ const noop = () => {};
 
 /** Methods that the server calls when it starts and closes. */
 const HOOKS: ReadonlySet<string | symbol> = new Set(['onStart', 'onClose']);
-
-/** The members for decorators' records. */
-export const membersOf = (records: readonly AnyRecord[], prefixes?: Prefixes): readonly HostedMember[] =>
-  records.map((record) => memberOf(record, prefixes));
-
-function memberOf(record: AnyRecord, prefixes: Prefixes = NO_PREFIXES): HostedMember {
-  const { kind, key } = record;
-  const options = 'entry' in record ? record.entry : record.options;
-  const {
-    name = key,
-    argument,
-    input,
-    list,
-    memoize,
-    uriTemplate,
-    uri = uriTemplate,
-  } = options as Readonly<Record<string, unknown>>;
-  const called =
-    uri === undefined ? (argument ?? `${prefixes.prefix}${String(name)}`) : placedUri(String(uri), prefixes);
-  return { kind: kind as McpMember['kind'], key, name: String(called), input, list, memoize };
-}
-
-const NO_PREFIXES: Prefixes = { prefix: '', uriPrefix: '' };
 
 /** A provider whose methods run inside Nest's guards, interceptors, pipes and filters. */
 export class HostedProvider implements MemberHost {
@@ -97,7 +60,7 @@ export class HostedProvider implements MemberHost {
   constructor(private readonly parts: HostedParts) {
     this.target = parts.target;
     this.nest = parts.nest;
-    this.members = new Map(parts.members.map((member) => [idOf(member), member]));
+    this.members = new Map(withPlanners(parts.members).map((member) => [idOf(member), member]));
     if (parts.hidesGuarded) this.shown = (key, kind) => this.access(key, kind);
     this.instance = new Proxy(Object.create(this.target.cls.prototype as object) as object, {
       get: (of, key) => this.property(of, key),
@@ -116,8 +79,8 @@ export class HostedProvider implements MemberHost {
   prepare(): void {
     const { target, nest } = this;
     this.isScoped = isScoped(target, nest.config);
-    for (const { key, list, memoize } of this.members.values()) {
-      requireEnhancers(target, key, list);
+    for (const { key, list, memoize, preview } of this.members.values()) {
+      requireEnhancers(target, key, { list, preview });
       if (!this.parts.knowsCallers && hasGuards(target, key, nest.config)) requireVariant(target, key, memoize);
       requirePlainList(target.cls, list);
     }
@@ -128,7 +91,8 @@ export class HostedProvider implements MemberHost {
   /** Creates all handlers at startup, so that mistakes show early. */
   private createHandlers(instance: object): void {
     for (const member of this.members.values()) {
-      const { key, kind } = member;
+      const { kind, calls, key: own } = member;
+      const key = calls ?? own;
       if (typeof (instance as Methods)[key] !== 'function') {
         // otherwise skipped, because the server rejects the provider
         if (instance instanceof this.target.cls) continue;
@@ -148,7 +112,10 @@ export class HostedProvider implements MemberHost {
     if (typeof value !== 'function') return value;
     const members = [...this.members.values()];
     if (members.some((member) => member.key === key)) {
-      return async (input: HostedInput | string, context: AnyContext) => await this.call(String(key), input, context);
+      return async (input: HostedInput | string, context: AnyContext) => {
+        const kind = typeof input === 'string' ? 'completion' : input.kind;
+        return await this.call(this.member({ kind, key: String(key) }), input, context);
+      };
     }
     if (key === 'constructor') return this.target.cls;
     const templates = members.filter(({ list }) => list === key);
@@ -179,10 +146,17 @@ export class HostedProvider implements MemberHost {
     return (instance as Record<PropertyKey, (...given: unknown[]) => unknown>)[key]?.(...args);
   }
 
-  private async call(key: string, input: HostedInput | string, context: AnyContext): Promise<unknown> {
+  /** Makes a plan, inside of what runs around the tool. */
+  async preview({ key, by }: { readonly key: string; readonly by: string }, input: UncheckedInput, context: Context) {
+    return await this.call(this.member({ kind: 'tool', key, calls: by }), { ...input, kind: 'tool' }, context);
+  }
+
+  private member(id: Parameters<typeof idOf>[0]): HostedMember {
+    return this.members.get(idOf(id)) as HostedMember;
+  }
+
+  private async call(member: HostedMember, input: HostedInput | string, context: AnyContext): Promise<unknown> {
     const isText = typeof input === 'string';
-    const kind = isText ? 'completion' : input.kind;
-    const member = this.members.get(idOf({ kind, key })) as HostedMember;
     let isAdmitted = false;
     const check = () => {
       // the client may have gone while a guard or interceptor was waiting
@@ -232,12 +206,11 @@ export class HostedProvider implements MemberHost {
 
   /** Lets those have a kept result whom the guards would let call the member with these arguments. */
   async admits({ key, kind }: { readonly key: string; readonly kind: string }, args: JsonObject, context: AnyContext) {
-    const member = this.members.get(idOf({ kind, key })) as HostedMember;
-    return await this.passes(member, context, args);
+    return await this.passes(this.member({ kind: kind as McpMember['kind'], key }), context, args);
   }
 
   private access(key: string, kind: string): Access {
-    const member = this.members.get(idOf({ kind, key })) as HostedMember;
+    const member = this.member({ kind: kind as McpMember['kind'], key });
     return async (principal, transport) => await this.passes(member, { principal, transport });
   }
 
@@ -289,7 +262,3 @@ async function unlessAborted(
     signal.removeEventListener('abort', onAbort);
   }
 }
-
-const idOf = ({ kind, key }: { readonly kind: string; readonly key: string }) => `${kind} ${key}`;
-
-const publicPart = ({ kind, key, name }: HostedMember): McpMember => ({ kind, key, name });

@@ -182,11 +182,20 @@ function describedInstance({ cls, isOfFunctions = false }: Target, given: object
   return Object.create(cls.prototype as object, { [key]: described }) as Methods;
 }
 
+/** Calls another method, with the metadata of the member's own. */
+const standIn = (instance: object, calls: string, method: unknown) =>
+  Object.setPrototypeOf(
+    (...args: unknown[]): unknown => (instance as Methods)[calls]?.(...args),
+    method as object,
+  ) as Methods[string];
+
 /** The parts of a member that the pipeline needs. */
 export interface PipedMember {
   readonly key: string;
   /** The schema that the decorator names, if any. */
   readonly input?: unknown;
+  /** The method that is called in place of the member's own. */
+  readonly calls?: string | undefined;
   /** Whether to leave out interceptors. */
   readonly guardsOnly?: boolean;
 }
@@ -197,9 +206,10 @@ export function createHandler(
   target: Target,
   member: PipedMember & { readonly instance: object; readonly contextId?: ContextId },
 ): Handler {
-  const { key, guardsOnly = false, contextId } = member;
+  const { key, calls, guardsOnly = false, contextId } = member;
   const instance = describedInstance(target, member.instance, key);
-  const method = instance[key];
+  const own = instance[key];
+  const method = calls === undefined || own === undefined ? own : standIn(member.instance, calls, own);
   if (method === undefined) throw new Error(`The instance of ${target.cls.name} has no method "${key}".`);
   // parameters need values that only calls have
   const signature = signatureOf(target, member, !guardsOnly);

@@ -10,7 +10,8 @@ import { startupError } from './errors.js';
 import { requireFree, serversOf } from './conflicts.js';
 import { findTargets, type Target } from './discovery.js';
 import { DynamicMembers } from './dynamic-members.js';
-import { HostedProvider, membersOf } from './hosted.js';
+import { HostedProvider } from './hosted.js';
+import { membersOf } from './hosted-member.js';
 import { Injection } from './injection.js';
 import {
   type ExpressAdapter,

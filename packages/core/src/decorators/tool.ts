@@ -1,10 +1,11 @@
 import type { Accepted, Parsed, SchemaSource } from '@decorum/schema/internal';
 
 import type { ToolOptions as Options } from '../metadata/member-options.js';
+import type { PreviewOptions } from '../metadata/preview-options.js';
 import type { ToolResult } from '../protocol/content.js';
 import type { NeedInput } from '../protocol/input.js';
 import type { CallToolResult } from '../protocol/model.js';
-import { type MemberDecorator, memberDecorator, type Method } from './member-decorator.js';
+import { type MemberDecorator, memberDecorator, type Method, type ToolDecorator } from './member-decorator.js';
 
 /** Options of `@Tool`. */
 export type ToolOptions<I extends SchemaSource = SchemaSource, O extends SchemaSource = SchemaSource> = Options<
@@ -28,21 +29,26 @@ type Returned<O> =
 /** Methods that accept the output of the schema `I` and return a value that the schema `O` accepts. */
 export type ToolMethod<I, O> = (input: Parsed<I>, context: never) => Returned<O>;
 
+/** The `preview` option, which names a method of the class. */
+interface Previewed<By extends string> {
+  readonly preview?: By | PreviewOptions<By>;
+}
+
 type InputOnly<I> = (input: Parsed<I>, context: never) => unknown;
 type OutputOnly<O> = (...args: never[]) => Returned<O>;
 
 /** Serves a method as a tool, with a schema for its input and one for its output. */
-export function Tool<I extends SchemaSource, O extends SchemaSource>(
-  options: ToolOptions<I, O> & { readonly input: I; readonly output: O },
-): MemberDecorator<ToolMethod<I, O>>;
+export function Tool<I extends SchemaSource, O extends SchemaSource, By extends string = never>(
+  options: ToolOptions<I, O> & { readonly input: I; readonly output: O } & Previewed<By>,
+): ToolDecorator<ToolMethod<I, O>, By>;
 /** Serves a method as a tool, with a schema for its input. */
-export function Tool<I extends SchemaSource>(
-  options: ToolOptions<I> & { readonly input: I; readonly output?: undefined },
-): MemberDecorator<InputOnly<I>>;
+export function Tool<I extends SchemaSource, By extends string = never>(
+  options: ToolOptions<I> & { readonly input: I; readonly output?: undefined } & Previewed<By>,
+): ToolDecorator<InputOnly<I>, By>;
 /** Serves a method as a tool, with a schema for its output. */
-export function Tool<O extends SchemaSource>(
-  options: ToolOptions<never, O> & { readonly output: O; readonly input?: undefined },
-): MemberDecorator<OutputOnly<O>>;
+export function Tool<O extends SchemaSource, By extends string = never>(
+  options: ToolOptions<never, O> & { readonly output: O; readonly input?: undefined } & Previewed<By>,
+): ToolDecorator<OutputOnly<O>, By>;
 /**
  * Serves a method as a tool. The method receives the validated arguments and the call's `Context`. Its return value
  * becomes content: text, numbers, objects (as JSON), bytes, streams, content blocks, or a complete result.
@@ -66,9 +72,9 @@ export function Tool<O extends SchemaSource>(
  * }
  * ```
  */
-export function Tool(
-  options?: ToolOptions & { readonly input?: undefined; readonly output?: undefined },
-): MemberDecorator<Method>;
+export function Tool<By extends string = never>(
+  options?: ToolOptions & { readonly input?: undefined; readonly output?: undefined } & Previewed<By>,
+): ToolDecorator<Method, By>;
 export function Tool(options: ToolOptions = {}, ...rest: unknown[]): MemberDecorator<Method> {
   return memberDecorator('tool', options, [options, ...rest]);
 }

@@ -5,7 +5,7 @@ import { redactSecrets } from '../text/redact.js';
 import { QuestionError, McpError, ToolError } from '../protocol/errors.js';
 import { recordedCause, withFailureCause } from '../protocol/failure-cause.js';
 import type { CallToolResult, ContentBlock } from '../protocol/model.js';
-import { withoutHidden } from './hidden-text.js';
+import { withoutHidden } from '../text/hidden-text.js';
 
 /** Options of `sanitize`. */
 export interface SanitizeOptions {

@@ -28,8 +28,11 @@ import { SessionVisibility } from './session-visibility.js';
 import { onceAsJson, sleep } from './effect-steps.js';
 import { requireScopes } from './required-scopes.js';
 
-/** The second parameter of every handler: facts about the request, and ways to talk to the client. */
-export class Context extends RequestFacts {
+/**
+ * The second parameter of every handler: facts about the request, and ways to talk to the client. `P` is the type of
+ * `plan`.
+ */
+export class Context<P = unknown> extends RequestFacts {
   /** Used by Decorum to recognize the class. */
   static readonly [CONTEXT] = true;
   readonly #exchange: Exchange;
@@ -60,6 +63,14 @@ export class Context extends RequestFacts {
     return this.#given.state;
   }
 
+  /**
+   * The plan that the method of the tool's `preview` has made, after a JSON round trip. Act on it, and don't make it anew.
+   * Undefined in all other handlers.
+   */
+  get plan(): P {
+    return this.#scope.planned?.plan as P;
+  }
+
   /** Sends the requests passed to `needInput` to the client. */
   async [COLLECT]({ requests, state }: NeedInput): Promise<void> {
     const { answers, first } = await this.#asked(collect(this.#exchange, { requests, state }, ++this.#collected));
@@ -78,8 +89,8 @@ export class Context extends RequestFacts {
   }
 
   get [RUN](): RunFacts {
-    const { ownEffects: effects, peer, meta } = this.#exchange;
-    return { records: peer.records, effects, id: effects.id(randomUUID), meta };
+    const { ownEffects: effects, peer, meta, member } = this.#exchange;
+    return { records: peer.records, effects, id: effects.id(randomUUID), meta, member };
   }
 
   get [HAS_ASKED](): boolean {
@@ -87,8 +98,8 @@ export class Context extends RequestFacts {
     return this.#exchange.hasAsked || this.#exchange.params['requestState'] !== undefined;
   }
 
-  [WITHIN](scope: RunScope): Context {
-    const within = new Context(this.#exchange, narrowed(this.#scope, scope));
+  [WITHIN](scope: RunScope): Context<P> {
+    const within = new Context<P>(this.#exchange, narrowed(this.#scope, scope));
     within.#given = this.#given;
     return within;
   }

@@ -56,6 +56,7 @@ export class Members implements MemberRunner {
     if (invocation.access !== undefined) return this.admit(exchange, invocation, invocation.access);
     const { kind, name, args = NO_ARGUMENTS, mirrored, isIntercepted = true, budget } = invocation;
     const { intercept } = this;
+    exchange.member = name;
     let outcome: Outcome<R>;
     try {
       if (!isObject(args)) throw new McpError('invalid-params', '"arguments" is not an object.');

@@ -10,6 +10,7 @@ export function narrowed(outer: RunScope, inner: RunScope): RunScope {
   const { maxResultChars = outer.maxResultChars } = inner;
   return {
     maxResultChars,
+    planned: inner.planned ?? outer.planned,
     get signal() {
       return inner.signal ?? outer.signal;
     },

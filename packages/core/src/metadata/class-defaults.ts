@@ -45,9 +45,9 @@ export function mayRepeat({ kind, options }: MemberRecord): boolean {
   return kind !== 'tool' || readOnlyHint === true || idempotentHint === true;
 }
 
-/** Whether results may be kept: a tool says so, and other members only read. */
+/** Whether results may be kept: a tool says so, and other members only read. A plan has a ticket for one call. */
 export const mayKeep = ({ kind, options }: MemberRecord): boolean =>
-  kind !== 'tool' || options.annotations?.readOnlyHint === true;
+  kind !== 'tool' || (options.annotations?.readOnlyHint === true && options.preview === undefined);
 
 /** The members of a class, with the class's defaults. What a member sets itself wins. */
 export function withDefaults(cls: Class, records: readonly MemberRecord[]): MemberRecord[] {

@@ -4,6 +4,7 @@ import type { Annotations, Icon, ToolAnnotations } from '../protocol/model.js';
 import type { CacheHint } from '../protocol/revisions/revision.js';
 import type { Access } from '../protocol/wire.js';
 import { POLICIES, type PolicyOptions } from './policy-options.js';
+import type { PreviewOptions } from './preview-options.js';
 
 /** Options that tools, prompts and resources share. `I` is the type of the schema source. */
 export interface ListedOptions<I = unknown> extends PolicyOptions {
@@ -100,6 +101,11 @@ export interface ToolOptions<I = unknown, O = unknown, V = unknown> extends Name
    * JSON. Clients of revisions without structured content always get the JSON.
    */
   readonly text?: boolean | string | TextOf<V>;
+  /**
+   * Shows what a call would do, before it does it: the name of the method of this class that makes the plan. The first
+   * call returns the plan with a ticket. A call with the ticket runs the tool, with the plan in `ctx.plan`.
+   */
+  readonly preview?: string | PreviewOptions;
 }
 
 /** Options of `@Resource`. */
@@ -171,7 +177,15 @@ export const ANNOTATIONS = {
 
 /** All options with their types. A missing or unknown name is a compile error. */
 export const OPTIONS = {
-  tool: { ...NAMED, annotations: 'object', coerce: 'boolean', output: true, extraOutput: 'string', text: true },
+  tool: {
+    ...NAMED,
+    annotations: 'object',
+    coerce: 'boolean',
+    output: true,
+    extraOutput: 'string',
+    text: true,
+    preview: true,
+  },
   prompt: NAMED,
   resource: {
     ...LISTED,

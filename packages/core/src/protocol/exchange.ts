@@ -60,6 +60,8 @@ export class Exchange implements Asker {
   readonly observation: Observation | undefined = undefined;
   /** Whether the request is over, even if its handler still runs. Notifications are then dropped. */
   private closed = false;
+  /** The registered name of the member that runs; undefined before it does. */
+  member: string | undefined = undefined;
   /** An error that the request fails with, whatever the handler returns. */
   fault: Error | undefined = undefined;
   /** Replies before the handler has ended. Set while the reply is pending. */

@@ -28,6 +28,8 @@ export interface RunFacts {
   readonly id: string;
   /** The request's `_meta`. */
   readonly meta: JsonObject | undefined;
+  /** The name of the member in the server that serves the request; undefined for what has none. */
+  readonly member: string | undefined;
 }
 
 /** A part of a request: one run of a handler, for example. */
@@ -38,6 +40,8 @@ export interface RunScope {
   asking?(answer: Promise<unknown>): void;
   /** Characters that the result may have. */
   readonly maxResultChars?: number | undefined;
+  /** The plan that it carries out. */
+  readonly planned?: { readonly plan?: unknown } | undefined;
   /** Whether its member has decided how long it may take. */
   readonly isLimited?: boolean;
   /** Told that a part of it has decided that. */
@@ -63,6 +67,8 @@ export interface Caller {
    * @returns a function that unregisters the callback
    */
   [ON_CANCEL](callback: () => void): () => void;
+  /** Asks the user to confirm. */
+  confirm(message: string, options: { readonly key: string }): Promise<boolean>;
   /** Asks the client for the input that a handler needs before the handler runs again. */
   [COLLECT](needed: NeedInput): Promise<void>;
 }

@@ -31,6 +31,14 @@ export interface MemberHost {
     args: JsonObject,
     context: never,
   ): Promise<boolean>;
+  /**
+   * Calls the method of a tool's `preview` in place of the tool's own, inside of all that protects the tool.
+   * @param member.key the tool
+   * @param member.by the method that makes the plan
+   * @param context the context of the call
+   * @returns the plan, or a promise of it
+   */
+  preview?(member: { readonly key: string; readonly by: string }, input: UncheckedInput, context: never): unknown;
 }
 
 /** Passed to a method of a hosted provider in place of its input. Completion methods get the text, as usual. */

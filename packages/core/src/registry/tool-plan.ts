@@ -1,5 +1,4 @@
 import {
-  andThen,
   type Checked,
   compileShape,
   EMPTY_SHAPE,
@@ -7,13 +6,10 @@ import {
   hasObjectRoot,
   invalidOption,
   type JsonObject,
-  type Problem,
   repairing,
   type Shape,
 } from '@decorum/schema/internal';
 
-import { ToolError } from '../protocol/errors.js';
-import { withFailureCause } from '../protocol/failure-cause.js';
 import type { CallToolResult, Tool } from '../protocol/model.js';
 import { NeedInput } from '../protocol/input.js';
 import { REVISIONS } from '../protocol/revisions/index.js';
@@ -27,7 +23,12 @@ import type { Caller } from './caller.js';
 import { given, guardsOf, inputShape, listedFields, type Member, type Plan } from './plan.js';
 import { policyOf } from './policies/policies.js';
 import type { PolicyDefaults } from './policies/policy.js';
+import { orPlan } from './previews/plan-output.js';
+import { previewOf } from './previews/preview-option.js';
+import { admitting, previewing } from './previews/previewing.js';
+import { withTicket } from './previews/ticket-argument.js';
 import { checkTextOption, invalidArguments, type TextOption, toCallToolResult, type ToolEncoding } from './results.js';
+import { deferring, type InputCheck, listProblems } from './tool-input.js';
 
 /** What extensions make of a tool. */
 export interface ToolExtras {
@@ -57,6 +58,8 @@ export interface ToolPlan extends Plan<Tool> {
   readonly sendsObjects: readonly boolean[];
   /** Whether it finds or calls other tools. Then whoever may list tools may call it. */
   readonly isFinder?: true;
+  /** Whether its result may be a plan. */
+  readonly hasPreview?: true;
   /**
    * Validates the arguments, calls the method and converts its return value to content. Invalid arguments produce a
    * result with `isError` that lists the problems. Errors that the method throws are rethrown.
@@ -86,18 +89,21 @@ export function compileTool(member: Member<'tool'>, defaults: ToolDefaults): Too
   const input = inputShape(member) ?? EMPTY_SHAPE;
   const output = options.output ? compileShape(options.output, `${where} (output)`, 'output') : undefined;
   const taken = (options.coerce ?? coerce) ? repairing(input) : input;
+  const preview = previewOf(member);
   const entry: Tool = {
     ...listedFields(member),
-    inputSchema: withType(input),
-    ...(output && { outputSchema: withType(output) }),
+    inputSchema: preview ? withTicket(withType(input), where) : withType(input),
+    ...(output && { outputSchema: preview ? orPlan(withType(output)) : withType(output) }),
     ...given(options, ['annotations']),
   };
-  const run = runnerOf(member, member.host ? deferring(taken) : taken, {
+  const check = preview ? admitting(taken, member.host !== undefined) : member.host ? deferring(taken) : taken;
+  const plain = runnerOf(member, check, {
     where,
     output,
     extra: extraOf(member, output),
     text: textOf(member) ?? text,
   });
+  const run = preview ? previewing({ member, preview, input: taken, output, run: plain }) : plain;
   const policy = policyOf({ where, record: member, defaults });
   return {
     key: entry.name,
@@ -110,18 +116,9 @@ export function compileTool(member: Member<'tool'>, defaults: ToolDefaults): Too
     mirrored: mirroredArguments(input.published, where),
     sendsObjects: REVISIONS.map((revision) => revision.sendsObjects(entry)),
     ...(FINDER in options && { isFinder: true as const }),
+    ...(preview && { hasPreview: true as const }),
     run: policy ? (args, caller) => policy({ args, caller }, (inner) => run(args, inner)) : run,
   };
-}
-
-/** Leaves the check to the member's host. */
-const deferring = (input: Pick<Shape, 'check'>): Pick<Shape, 'check'> => ({
-  check: (args) => ({ ok: true, value: { kind: 'tool', args, check: () => andThen(input.check(args), requireValid) } }),
-});
-
-function requireValid(checked: Checked): unknown {
-  if (checked.ok) return checked.value;
-  throw withFailureCause(new ToolError(listProblems(checked.problems)), 'invalid-arguments');
 }
 
 /** The protocol requires `type: 'object'` at the root, which a union or a reference lacks. */
@@ -158,7 +155,7 @@ function extraOf(
   throw invalidOption(where, 'extraOutput', 'is about the fields of `output`, which is missing. Add `output`');
 }
 
-function runnerOf(member: Member, input: Pick<Shape, 'check'>, encoding: ToolEncoding): ToolPlan['run'] {
+function runnerOf(member: Member, input: InputCheck, encoding: ToolEncoding): ToolPlan['run'] {
   const { methods, key } = member;
   const repeat = repeaterOf(member);
 
@@ -188,10 +185,4 @@ function runnerOf(member: Member, input: Pick<Shape, 'check'>, encoding: ToolEnc
       ? callAfter(checked, caller, (settled) => call(settled, caller))
       : call(checked, caller);
   };
-}
-
-/** Tells the model which arguments are invalid. */
-function listProblems(problems: readonly Problem[]): string {
-  const lines = problems.map(({ path, expected }) => `- ${path === '' ? 'the arguments' : path}: ${expected}`);
-  return `The arguments are not valid:\n${lines.join('\n')}`;
 }

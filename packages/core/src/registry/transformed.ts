@@ -22,6 +22,7 @@ import { given, type Plan, requireName } from './plan.js';
 import type { PromptPlan } from './prompt-plan.js';
 import { parsedTemplate, type ResourcePlan, type TemplatePlan } from './resource-plan.js';
 import type { ToolDefaults, ToolPlan } from './tool-plan.js';
+import { orPlan } from './previews/plan-output.js';
 import { propertiesOf, withoutArguments } from './without-arguments.js';
 
 /** A compiled member of any kind. */
@@ -126,7 +127,8 @@ function changedTool(plan: ToolPlan, parts: Parts): ToolPlan {
   const names = Object.keys(fix);
   const changed = changedPlan(plan, parts);
   const { outputSchema: own, ...rest } = changed.entry;
-  const output = outputSchema === undefined ? own : outputSchema;
+  const replaced = outputSchema && plan.hasPreview ? orPlan(outputSchema) : outputSchema;
+  const output = replaced === undefined ? own : replaced;
   if (names.length > 0) requireFixed(plan.entry.inputSchema, fix, where);
   const inputSchema =
     names.length === 0

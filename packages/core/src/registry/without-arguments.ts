@@ -6,13 +6,19 @@ const HARMLESS = new Set(['$ref', '$defs', 'definitions', '$schema', '$id', 'typ
 /** Keywords that may name arguments, besides `properties` and `required`. */
 const NAMING = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'dependentRequired', 'dependentSchemas'];
 
+/** The definition of a schema that a reference names. */
+export function referenced(schema: JsonObject, ref: string): JsonObject | undefined {
+  const [, place = '', name = ''] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(ref) ?? [];
+  const target = (schema[place] as JsonObject | undefined)?.[name.replaceAll('~1', '/').replaceAll('~0', '~')];
+  return isObject(target) ? target : undefined;
+}
+
 /** Follows a root `$ref` to the definitions of the schema itself. */
-function rootOf(schema: JsonObject, depth = 0): JsonObject {
+export function rootOf(schema: JsonObject, depth = 0): JsonObject {
   const { $ref, $defs, definitions } = schema;
   if (typeof $ref !== 'string' || depth > 8) return schema;
-  const [, place = '', name = ''] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec($ref) ?? [];
-  const target = (schema[place] as JsonObject | undefined)?.[name.replaceAll('~1', '/').replaceAll('~0', '~')];
-  if (!isObject(target) || !Object.keys(schema).every((key) => HARMLESS.has(key))) return schema;
+  const target = referenced(schema, $ref);
+  if (target === undefined || !Object.keys(schema).every((key) => HARMLESS.has(key))) return schema;
   const { $ref: _followed, ...rest } = schema;
   return rootOf(
     { ...rest, ...target, ...($defs !== undefined && { $defs }), ...(definitions !== undefined && { definitions }) },

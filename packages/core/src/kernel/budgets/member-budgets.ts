@@ -13,6 +13,7 @@ import type {
 import { text } from '../../protocol/content.js';
 import type { PromptPlan } from '../../registry/prompt-plan.js';
 import type { ResourcePlan, TemplatePlan } from '../../registry/resource-plan.js';
+import { partsOfPlan } from '../../registry/previews/plan-result.js';
 import { errorResult } from '../../registry/results.js';
 import type { ToolPlan } from '../../registry/tool-plan.js';
 import { type Budget, budgetOf } from './budget.js';
@@ -26,9 +27,11 @@ const NO_PARTS = 'Ask for a part of it, if the server offers one.';
 export const toolBudget = (plan: ToolPlan, max: number | undefined): Budget<CallToolResult> | undefined =>
   budgetOf(max, (result, maxChars) => limitTool(result, maxChars, plan));
 
-function limitTool(result: CallToolResult, max: number, { entry }: ToolPlan): CallToolResult {
+function limitTool(result: CallToolResult, max: number, { entry, hasPreview }: ToolPlan): CallToolResult {
   const { structuredContent, isError, ...others } = result;
   const advice = () => adviceFor(Object.keys(entry.inputSchema['properties'] ?? {}), ASK_FOR_LESS);
+  const plan = hasPreview && partsOfPlan(result);
+  if (plan) return limitPlan(result, plan, { max, advice });
   const json = structuredContent === undefined ? '' : (JSON.stringify(structuredContent) ?? '');
   if (json.length > max && isError !== true) {
     const size = `its result has ${counted(json.length, 'character')}, and ${inEnglish(max)} are allowed.`;
@@ -44,6 +47,22 @@ function limitTool(result: CallToolResult, max: number, { entry }: ToolPlan): Ca
     ...sent,
     content: [...content, text(limited.losses.sentence(isError === true ? '' : advice()))],
   } as CallToolResult;
+}
+
+/** Cuts a plan, but not its ticket. */
+function limitPlan(
+  result: CallToolResult,
+  { others, how, least }: NonNullable<ReturnType<typeof partsOfPlan>>,
+  { max, advice }: { readonly max: number; advice(): string },
+): CallToolResult {
+  const { structuredContent, ...rest } = result;
+  const isTooLong = (JSON.stringify(structuredContent)?.length ?? 0) > max;
+  const limited = limitBlocks(others, Math.max(0, max - how.text.length));
+  if (!isTooLong && limited === undefined) return result;
+  const kept = limited?.kept.filter((block) => block !== undefined) ?? others;
+  const loss = limited ? [text(limited.losses.sentence(advice()))] : [];
+  const data = isTooLong ? least : structuredContent;
+  return { ...rest, content: [...kept, ...loss, how], ...(data !== undefined && { structuredContent: data }) };
 }
 
 /** A model takes an error for a call without effect, and repeats it. */

@@ -7,34 +7,15 @@ import { revision20260728 } from './2026-07-28.js';
 import { allowList, allowOnly } from './allow-list.js';
 import { verbatim } from './fields.js';
 import { FIELDS_20251125 } from './model-fields.js';
+import { movedSchema } from './moved-schema.js';
 import type { Revision } from './revision.js';
 
 /** Whether output must be wrapped as `{ result: … }`: in this revision, structured content must be an object. */
 const wraps = ({ outputSchema }: Tool) => outputSchema !== undefined && outputSchema['type'] !== 'object';
 
-/** Keywords whose values are data. */
-const DATA = new Set(['const', 'default', 'enum', 'examples']);
-/** Keywords that map names to schemas. */
-const NAMED = new Set(['$defs', 'definitions', 'dependentSchemas', 'patternProperties', 'properties']);
-
-/** Points references to a schema's root to its new location. A schema with `$id` is the root for its own references. */
-function moved(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(moved);
-  if (!isObject(schema) || '$id' in schema) return schema;
-  const entries = Object.entries(schema).map(([key, value]) => {
-    if (key === '$ref' && /^#(?:$|\/(?!\$defs\/))/.test(String(value))) {
-      return [key, `#/properties/result${String(value).slice(1)}`];
-    }
-    if (!NAMED.has(key) || !isObject(value)) return [key, DATA.has(key) ? value : moved(value)];
-    return [key, Object.fromEntries(Object.entries(value).map(([name, each]) => [name, moved(each)]))];
-  });
-  return Object.fromEntries(entries) as JsonObject;
-}
-
-/** Wraps a schema. Its definitions move to the new root, because most references to definitions start at the root. */
+/** Wraps a schema. */
 function wrapped({ $schema, ...schema }: JsonObject): JsonObject {
-  const { $defs, ...rest } = moved(schema) as JsonObject;
-  const [definitions, result] = '$id' in schema ? [undefined, schema] : [$defs, rest];
+  const { definitions, rest: result } = movedSchema(schema, '#/properties/result');
   const root = { ...($schema !== undefined && { $schema }), ...(definitions !== undefined && { $defs: definitions }) };
   return { ...root, type: 'object', properties: { result }, required: ['result'] };
 }
