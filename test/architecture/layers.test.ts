@@ -25,6 +25,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'plugins.ts': ['providers.ts', 'transports', 'kernel', 'protocol'],
   'kernel-options.ts': [
     'options.ts',
+    'stores.ts',
     'hosting.ts',
     'secrets.ts',
     'plugins.ts',
@@ -34,7 +35,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'metadata',
     'protocol',
   ],
-  'stores.ts': ['options.ts', 'secrets.ts'],
+  'stores.ts': ['options.ts', 'secrets.ts', 'kernel'],
   'options.ts': ['plugins.ts', 'providers.ts', 'kernel', 'registry', 'metadata', 'protocol'],
   'added-tool.ts': ['added-members.ts', 'registry', 'protocol'],
   'server.ts': [

@@ -1,4 +1,4 @@
-import { health, McpError, McpServer, mount, Resource, Tool, ToolError } from '@decorum/core';
+import { health, McpError, McpServer, MemoryKeyValueStore, mount, Resource, Tool, ToolError } from '@decorum/core';
 import { definePlugin } from '@decorum/core/plugin';
 
 import { MemoryCluster } from '../support/memory-cluster.js';
@@ -134,6 +134,30 @@ export const SERVERS: Mistakes = {
       [{ cluster: { ...PARTS, bus: {} } }, 'McpServer: `cluster.bus` ... the methods `publish` and `subscribe`'],
       [{ cluster: { ...PARTS, courier: undefined } }, 'McpServer: `cluster.courier` ... `send` and `receive`'],
       [{ cluster: PARTS }, '`secret` is missing ... set DECORUM_SECRET to at least 32 random characters'],
+      [
+        { cluster: { ...PARTS, store: undefined } },
+        'McpServer: `cluster.store` must be an object with the methods `get` and `set` and `delete`',
+      ],
+      [
+        [{ store: {} }, { store: 'data' }, { store: null }],
+        'McpServer: `store` must be an object with the methods `get` and `set` and `delete`',
+      ],
+      [
+        { store: { get() {}, set() {}, delete() {} } },
+        'McpServer: `store` must have `isDurable`: true if ... or false',
+      ],
+      [
+        { cluster: { ...PARTS, store: { get() {}, set() {}, delete() {} } }, secret: LONG },
+        'McpServer: `cluster.store` must have `isDurable`: true if ... or false',
+      ],
+      [
+        { store: { isDurable: true, get() {}, set() {}, delete() {} } },
+        'McpServer: `secret` is missing. `store` keeps data beyond the end of the process ... set DECORUM_SECRET to at least 32 random characters',
+      ],
+      [
+        { cluster: PARTS, store: new MemoryKeyValueStore(), secret: LONG },
+        'McpServer: `store` keeps data for this process only ... Remove it, to keep the data in the `cluster`',
+      ],
       [
         [
           { interceptors: ['log'] },

@@ -10,7 +10,6 @@ import { claimState, MemorySingleUse, SealedStates } from './kernel/request-stat
 import { KeyRing } from './kernel/key-ring.js';
 import type { ErrorReporter } from './kernel/error-reporter.js';
 import { intercepting, requireInterceptors } from './kernel/interceptors.js';
-import { MemoryKeyValueStore } from './kernel/records/key-value-store.js';
 import { SealedRecords } from './kernel/records/sealed-records.js';
 import type { KernelParts } from './kernel/methods/method.js';
 import { SealedTickets } from './kernel/tickets.js';
@@ -21,6 +20,7 @@ import { checkCache, checkIcons } from './registry/plan.js';
 import { requireTags } from './registry/tags.js';
 import { checkSecrets, derive, hasSecret, secretsOfEnvironment } from './secrets.js';
 import { demand, type McpServerOptions } from './options.js';
+import { storeOf } from './stores.js';
 
 /**
  * Turns the user's options into the kernel's settings.
@@ -37,8 +37,7 @@ export function kernelOptions(
   const secrets = secret === undefined ? [randomBytes(32).toString('hex')] : [secret].flat();
   checkSecrets(secrets, options.secret === undefined);
   demand(cluster === undefined || secret !== undefined, 'secret', NO_SHARED_SECRET);
-  const { singleUse: given, store = cluster?.store ?? new MemoryKeyValueStore() } = options;
-  demand(!store.isDurable || secret !== undefined, 'secret', NO_KEPT_SECRET);
+  const { singleUse: given } = options;
   const singleUse = given === true ? (cluster?.singleUse ?? new MemorySingleUse()) : given;
   demand(['all', 'usable'].includes(listing), 'listing', "must be 'all' or 'usable'");
   if ('hiddenTags' in options) requireTags(options.hiddenTags, 'McpServer', 'hiddenTags');
@@ -52,6 +51,8 @@ export function kernelOptions(
   const warnOnce = secret === undefined ? once(() => warn(RANDOM_SECRET)) : () => {};
   const keysFor = (purpose: string) => secrets.map((text) => derive(text, `${purpose} ${server.name}`));
   const ringFor = (purpose: string) => new KeyRing(keysFor(purpose), requestStateTtlMs, warnOnce);
+  // the store decides how long records live
+  const keptRing = new KeyRing(keysFor('records'), Infinity, () => {});
   const extensions = checkExtensions(options.extensions ?? []);
   return {
     server,
@@ -71,7 +72,7 @@ export function kernelOptions(
     cursorKeys: keysFor('cursors'),
     requestStates: new SealedStates(ringFor('flows'), singleUse, reporter),
     tickets: new SealedTickets(ringFor('tickets')),
-    records: new SealedRecords(store, new KeyRing(keysFor('records'), Infinity, () => {}), reporter),
+    records: new SealedRecords({ store: storeOf(options), ring: keptRing, server: server.name, reporter }),
   };
 }
 
@@ -102,9 +103,6 @@ const IMPLEMENTATION_FIELDS = ['name', 'version', 'title', 'description', 'icons
 
 const RANDOM_SECRET =
   'requestState and tickets are sealed with a random key: they become invalid when this process ends, and no other process can open them. Set `secret` or DECORUM_SECRET.';
-
-const NO_KEPT_SECRET =
-  'is missing. `store` keeps data beyond the end of the process, sealed with the secret: set DECORUM_SECRET to at least 32 random characters';
 
 const NO_SHARED_SECRET =
   'is missing. The processes of a cluster need the same one: set DECORUM_SECRET to at least 32 random characters';

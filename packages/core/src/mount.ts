@@ -78,6 +78,7 @@ function attach(server: MountableServer, outer: MountableServer, options: Place)
   const place = placeOf(server, options);
   const mounted = membersOf(server, outer, place);
   warnOfExtensions(server, outer);
+  warnOfStore(server, outer);
   const transforms = new Transforms(place, own.extended);
   const follow = () =>
     inner.registry.following.join((members) => own.registry.addCompiled(mounted.of(members), transforms));
@@ -264,4 +265,12 @@ function warnOfExtensions(server: MountableServer, outer: MountableServer): void
     const problem = `the extension "${id}" of the mounted server "${name}" has no effect on "${outside}". Add it there`;
     outer[MOUNTABLE].reporter.warn({}, problem);
   }
+}
+
+/** Warns of data that would be lost with the process, although its server has a place for it. */
+function warnOfStore(server: MountableServer, outer: MountableServer): void {
+  const [name, outside] = [server.info.name, outer.info.name];
+  if (server[MOUNTABLE].store === undefined || outer[MOUNTABLE].store !== undefined) return;
+  const problem = `what calls of "${outside}" record is kept in memory, and not in the \`store\` of the mounted server "${name}". Pass \`store\` to "${outside}"`;
+  outer[MOUNTABLE].reporter.warn({}, problem);
 }

@@ -42,6 +42,8 @@ export interface Mountable {
   readonly listing: ListingMode | undefined;
   /** Characters of a result, unless a member has its own maximum. */
   readonly maxResultChars: number | undefined;
+  /** What the server passed to keep its data; undefined if it keeps it in memory. */
+  readonly store: object | undefined;
   /** Whether a framework runs the members of the server. */
   readonly isHosted: boolean;
   /** What the server does around calls; undefined if nothing. */
@@ -59,7 +61,10 @@ export interface MountableServer {
   close(): Promise<void>;
 }
 
-type Options = Pick<McpServerOptions<readonly object[]>, 'listing' | 'interceptors' | 'errors' | 'logger' | 'onError'>;
+type Options = Pick<
+  McpServerOptions<readonly object[]>,
+  'store' | 'cluster' | 'listing' | 'interceptors' | 'errors' | 'logger' | 'onError'
+>;
 
 interface Observed {
   /** The functions of the server's plugins. */
@@ -68,14 +73,23 @@ interface Observed {
 
 /** What a server needs to mount another one, and to be mounted. */
 export function mountableOf(
-  parts: Omit<Mountable, 'listing' | 'isHosted' | 'calls' | 'observed' | 'outers'> & KernelParts & Observed,
+  parts: Omit<Mountable, 'store' | 'listing' | 'isHosted' | 'calls' | 'observed' | 'outers'> & KernelParts & Observed,
   options: Options,
 ): Mountable {
   const { listing, interceptors = [], errors = [], logger, onError } = options;
   const masks = logger !== undefined || onError !== undefined;
   const calls = innerCalls({ ...parts, interceptors, hasRules: errors.length > 0, masks });
   const observed: Mountable['observed'] = (change) => createKernel({ ...parts, observing: change(parts.observing) });
-  return { ...parts, listing, isHosted: serverHostOf(options) !== undefined, calls, observed, outers: new Set() };
+  const store = options.store ?? options.cluster?.store;
+  return {
+    ...parts,
+    store,
+    listing,
+    isHosted: serverHostOf(options) !== undefined,
+    calls,
+    observed,
+    outers: new Set(),
+  };
 }
 
 /** Publishes a change to the clients of a server, and to those of the servers that mount it. */

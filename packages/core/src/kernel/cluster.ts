@@ -54,3 +54,9 @@ export class Sharing {
     readonly lacks: readonly string[],
   ) {}
 }
+
+/** Whether this is a worker of `node:cluster`. Not imported: only Node.js and its likes have the module. */
+export function isWorker(): boolean {
+  const cluster = process.getBuiltinModule?.('node:cluster') as { readonly isWorker?: boolean } | undefined;
+  return cluster?.isWorker === true;
+}

@@ -8,7 +8,8 @@ export type RecordChange<T> = { readonly value: T; readonly ttlMs: number } | 'r
 
 /**
  * Sealed records of a server, which all processes share that serve the same clients.
- * Methods reject with {McpError} `unavailable` if the records can't be reached, or can't be opened.
+ * Methods reject with {McpError} `unavailable` if the records can't be reached, or can't be opened, and with
+ * `too-many-requests` if the store is full. A change that was rejected may still have been made, or be made later.
  */
 export interface Records {
   /** Reads a record; undefined if there is none or it has expired. */

@@ -1,15 +1,10 @@
+import { isWorker } from '@decorum/core/internal';
 import type { HostPort } from '@decorum/core/transport';
 
 import type { ResolvedOptions } from '../endpoint/options.js';
 import { requireNode } from '../endpoint/store-options.js';
 import { startupError } from '../errors.js';
 import type { Cluster } from './cluster.js';
-
-/** Whether this is a worker of `node:cluster`. Not imported: only Node.js and its likes have the module. */
-function isWorker(): boolean {
-  const cluster = process.getBuiltinModule?.('node:cluster') as { readonly isWorker?: boolean } | undefined;
-  return cluster?.isWorker === true;
-}
 
 const REMEDY =
   'Start the program with `decorum start --workers`, pass `cluster`, or serve each request on its own: `sessions: false`';

@@ -9,15 +9,16 @@ import { McpError } from '../../protocol/errors.js';
 export interface KeyValueStore {
   /** Whether values survive the end of the process. The server then needs a `secret`, to open them again. */
   readonly isDurable: boolean;
-  /** Called once, before the first other call. */
+  /** Called once, before the first other call, even if several servers of the process use the store. */
   open?(): void | Promise<void>;
-  /** Called once, after the last other call. */
+  /** Called once, after the last other call, and after an `open` that failed. It may be opened again. */
   close?(): void | Promise<void>;
   /** Returns the value of a key; undefined or null if there is none or it has expired. */
   get(key: string): string | null | undefined | Promise<string | null | undefined>;
   /**
    * Stores a value. Comparing and storing must be one step that nothing can come between. If this rejects, the value
-   * may have been stored or not.
+   * may have been stored or not. A store that is full rejects with {McpError} `too-many-requests`: what it has promised
+   * to keep, it doesn't drop.
    * @param value Unicode text
    * @param options.ttlMs milliseconds until the value may expire, and not before
    * @param options.expected the value that the key must have. Undefined if it must have none
@@ -59,6 +60,8 @@ export class MemoryKeyValueStore implements KeyValueStore {
   private readonly kept = new Map<string, Kept>();
   private readonly maxChars: number;
   private size = 0;
+  /** No value expires before. */
+  private nextExpiry = Infinity;
 
   /** @throws {DecorumError} `DECORUM_INVALID_OPTION` */
   constructor(options: MemoryKeyValueStoreOptions = {}) {
@@ -82,7 +85,9 @@ export class MemoryKeyValueStore implements KeyValueStore {
     if (this.size + grown > this.maxChars) this.forgetExpired();
     if (this.size + grown > this.maxChars) throw new McpError('too-many-requests', FULL);
     this.drop(key);
-    this.kept.set(key, { value, expiresAt: Date.now() + ttlMs });
+    const expiresAt = Date.now() + ttlMs;
+    this.kept.set(key, { value, expiresAt });
+    this.nextExpiry = Math.min(this.nextExpiry, expiresAt);
     this.size += key.length + value.length;
     return true;
   }
@@ -95,7 +100,13 @@ export class MemoryKeyValueStore implements KeyValueStore {
 
   private forgetExpired(): void {
     const now = Date.now();
-    for (const [key, { expiresAt }] of this.kept) if (expiresAt <= now) this.drop(key);
+    // a full store must not look at all values each time
+    if (this.nextExpiry > now) return;
+    this.nextExpiry = Infinity;
+    for (const [key, { expiresAt }] of this.kept) {
+      if (expiresAt <= now) this.drop(key);
+      else this.nextExpiry = Math.min(this.nextExpiry, expiresAt);
+    }
   }
 
   private sizeOf(key: string): number {

@@ -1,50 +1,61 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { type JsonObject, within } from '@decorum/schema/internal';
+import type { JsonObject } from '@decorum/schema/internal';
 
-import { McpError } from '../../protocol/errors.js';
+import type { McpError } from '../../protocol/errors.js';
 import type { RecordChange, RecordKey, Records } from '../../protocol/records.js';
-import type { ErrorReporter } from '../error-reporter.js';
 import { type KeyRing, sha256 } from '../key-ring.js';
+import { GuardedStore, SilentStore, type StoreReporter, unavailable } from './guarded-store.js';
 import type { KeyValueStore } from './key-value-store.js';
 
-/** Milliseconds within which the store must answer. */
-const STORE_MS = 3000;
-
-/** How often a change is tried again because another process was faster. */
-const MAX_TRIES = 100;
+/** Milliseconds for which a change is tried again while other processes are faster. */
+const CHANGE_MS = 10_000;
 
 /** Milliseconds that a pause before the next try takes at most. */
 const MAX_PAUSE_MS = 50;
 
+/** Ten years. Stores may not know times that are much later. */
+const MAX_TTL_MS = 315_576_000_000;
+
+/** What `SealedRecords` is made of. */
+export interface SealedRecordsParts {
+  readonly store: KeyValueStore;
+  /** Keys whose sealed text does not expire: the store decides how long records live. */
+  readonly ring: KeyRing;
+  /** The server's name: servers with other names share nothing. */
+  readonly server: string;
+  readonly reporter: StoreReporter;
+}
+
+type Change<T> = (now: T | undefined) => RecordChange<T> | undefined;
+
 /** Seals records, and keeps them in a store under keys that say nothing about them. */
 export class SealedRecords implements Records {
-  /** The last change of each record that this process is changing: the next one waits for it. */
-  private readonly changing = new Map<string, Promise<unknown>>();
-
   /**
-   * @param ring keys whose sealed text does not expire: the store decides how long records live
-   * @param reporter gives the operator the details that the client's error leaves out
+   * The last change of each record that this process is changing: the next one waits for it. Resolves with the error if
+   * the store was silent.
    */
-  constructor(
-    private readonly store: KeyValueStore,
-    private readonly ring: KeyRing,
-    private readonly reporter: Pick<ErrorReporter, 'report'>,
-  ) {}
+  private readonly changing = new Map<string, Promise<SilentStore | undefined>>();
+  private readonly store: GuardedStore;
+  private isReportedUnreadable = false;
 
-  async read<T extends JsonObject>(key: RecordKey): Promise<T | undefined> {
-    const place = placeOf(key);
-    return this.open<T>(place, await this.get(place));
+  constructor(private readonly parts: SealedRecordsParts) {
+    this.store = new GuardedStore(parts.store, parts.reporter);
   }
 
-  async change<T extends JsonObject>(
-    key: RecordKey,
-    change: (now: T | undefined) => RecordChange<T> | undefined,
-  ): Promise<T | undefined> {
-    const place = placeOf(key);
-    const before = this.changing.get(place) ?? Promise.resolve();
-    const changed = before.then(async () => await this.changeNow(place, change));
-    const settled = Promise.allSettled([changed]);
+  async read<T extends JsonObject>(key: RecordKey): Promise<T | undefined> {
+    const place = this.placeOf(key);
+    return this.open<T>(place, await this.store.get(place));
+  }
+
+  async change<T extends JsonObject>(key: RecordKey, change: Change<T>): Promise<T | undefined> {
+    const place = this.placeOf(key);
+    const before = this.changing.get(place);
+    const changed = before === undefined ? this.changeNow(place, change) : this.changeAfter(before, place, change);
+    const settled = changed.then(
+      () => undefined,
+      (error: unknown) => (error instanceof SilentStore ? error : undefined),
+    );
     this.changing.set(place, settled);
     try {
       return await changed;
@@ -53,69 +64,58 @@ export class SealedRecords implements Records {
     }
   }
 
-  private async changeNow<T extends JsonObject>(
+  /** Waits for the change before. If the store was silent, all that wait fail: each would wait in vain as long. */
+  private async changeAfter<T extends JsonObject>(
+    before: Promise<SilentStore | undefined>,
     place: string,
-    change: (now: T | undefined) => RecordChange<T> | undefined,
+    change: Change<T>,
   ): Promise<T | undefined> {
-    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const silence = await before;
+    if (silence !== undefined) throw silence;
+    return await this.changeNow(place, change);
+  }
+
+  private async changeNow<T extends JsonObject>(place: string, change: Change<T>): Promise<T | undefined> {
+    const giveUpAt = performance.now() + CHANGE_MS;
+    let tried: { readonly sealed: string; readonly value: T } | undefined;
+    for (let tries = 0; performance.now() < giveUpAt; tries += 1) {
       if (tries > 0) await delay(Math.random() * Math.min(MAX_PAUSE_MS, 2 ** tries));
-      const expected = await this.get(place);
+      const expected = await this.store.get(place);
+      // what is sealed twice differs: a store may send a write again after it lost the answer, and then refuse it
+      if (tried !== undefined && tried.sealed === expected) return tried.value;
       const now = this.open<T>(place, expected);
       const wanted = change(now);
-      if (wanted === undefined || (wanted === 'remove' && expected === undefined)) return now;
+      if (wanted === undefined) return now;
       if (wanted === 'remove') {
-        if (await this.reach(() => this.store.delete(place, expected as string))) return undefined;
-      } else if (await this.put(place, this.ring.seal(JSON.stringify(wanted.value), place), { ...wanted, expected })) {
-        return wanted.value;
+        if (expected === undefined || (await this.store.delete(place, expected))) return undefined;
+        continue;
       }
+      tried = { sealed: this.parts.ring.seal(JSON.stringify(wanted.value), place), value: wanted.value };
+      const ttlMs = Math.ceil(Math.min(Math.max(wanted.ttlMs, 1), MAX_TTL_MS));
+      if (await this.store.set(place, tried.sealed, { ttlMs, expected })) return wanted.value;
     }
-    throw this.unavailable(new Error(`A record was changed by others ${MAX_TRIES} times in a row.`));
-  }
-
-  /** A store that rejects a write may have written it. */
-  private async put(
-    place: string,
-    sealed: string,
-    { ttlMs, expected }: { readonly ttlMs: number; readonly expected: string | undefined },
-  ): Promise<boolean> {
-    try {
-      return await within(STORE_MS, SILENT, () => this.store.set(place, sealed, { ttlMs, expected }));
-    } catch (error) {
-      if (error instanceof McpError) throw error;
-      if ((await this.get(place)) === sealed) return true;
-      throw this.unavailable(error);
-    }
-  }
-
-  private async get(place: string): Promise<string | undefined> {
-    return (await this.reach(() => this.store.get(place))) ?? undefined;
-  }
-
-  private async reach<R>(call: () => R | Promise<R>): Promise<R> {
-    try {
-      return await within(STORE_MS, SILENT, call);
-    } catch (error) {
-      throw error instanceof McpError ? error : this.unavailable(error);
-    }
+    throw this.failed(`Other processes changed a record in \`store\` all the time for ${CHANGE_MS} ms.`);
   }
 
   private open<T>(place: string, sealed: string | undefined): T | undefined {
     if (sealed === undefined) return undefined;
-    const json = this.ring.open(sealed, place);
+    const json = this.parts.ring.open(sealed, place);
     if (json !== undefined) return JSON.parse(json) as T;
-    const problem =
-      'A record in `store` cannot be opened: it was altered, or sealed with another secret. It is left as it is. Add the secret to the list `secret`.';
-    throw this.unavailable(new Error(problem));
+    if (this.isReportedUnreadable) throw unavailable();
+    this.isReportedUnreadable = true;
+    throw this.failed(`The record "${place}" in \`store\` can not be opened: ${UNREADABLE}`);
   }
 
-  private unavailable(error: unknown): McpError {
-    this.reporter.report(error, undefined, 'store failed');
-    return new McpError('unavailable', 'The server cannot reach its data. Try again later.');
+  private failed(problem: string): McpError {
+    this.parts.reporter.report(new Error(problem), undefined, 'a record in `store` can not be used');
+    return unavailable();
+  }
+
+  /** Where a record is kept: nothing of its caller or tool can be read from it. */
+  private placeOf([kind, ...parts]: RecordKey): string {
+    return `${kind}:${sha256(JSON.stringify([this.parts.server, ...parts])).toString('base64url')}`;
   }
 }
 
-const SILENT = 'store does not answer.';
-
-/** Where a record is kept: nothing of its caller or tool can be read from it. */
-const placeOf = ([kind, ...parts]: RecordKey): string =>
-  `${kind}:${sha256(JSON.stringify(parts)).toString('base64url')}`;
+const UNREADABLE =
+  'it was altered, or sealed with another secret. It is left as it is. If the secret was replaced, add the old one to the list `secret`. Reported once.';
