@@ -74,6 +74,24 @@ export async function loadEntry(file: string, args: readonly string[] = []): Pro
   return Object(loader['_load'](file, undefined, true)) as Exports;
 }
 
+/** How long a program may wait for something else after it was loaded or has created a server, in milliseconds. */
+const SERVES_MS = 5000;
+
+/** How long a program may load, in milliseconds: on a slow machine, frameworks take long. */
+const LOADS_MS = 20_000;
+
+/**
+ * Limits the time of a program that is about to be loaded. Keeps no process alive.
+ * @param created the servers that it has created until now
+ * @param late called, perhaps several times, once the program has had enough time
+ * @returns a function to call when it is loaded
+ */
+export function limitTime(created: ReadonlySet<unknown>, late: () => void): () => void {
+  setTimeout(() => void (created.size > 0 && late()), SERVES_MS).unref();
+  setTimeout(late, LOADS_MS).unref();
+  return () => void setTimeout(late, SERVES_MS).unref();
+}
+
 /** Recognizes servers from any copy of @decorum/core. */
 export const isServer = (value: unknown): value is McpServer =>
   typeof value === 'object' && value !== null && HOST in value;

@@ -44,6 +44,11 @@ export class Weather {
 }
 export const server = () => new McpServer({ name: 'weather', version: '1.0.0', providers: [Weather] });
 `;
+/** Programs that are loaded have 5 seconds to serve. Here, it is one millisecond. */
+const HURRY = `
+const { setTimeout } = globalThis;
+globalThis.setTimeout = (run, ms, ...rest) => setTimeout(run, ms === 5000 ? 1 : ms, ...rest);
+`;
 const EXPORTED = `export { Clock as server } from './clock.js';`;
 
 describe('decorum build', () => {
@@ -135,6 +140,15 @@ describe('decorum build', () => {
   ])('%s', async (_title, ended, main, ...[files]) => {
     create(main, files);
     expect(await project.decorum(['build'])).toEqual(ended);
+  });
+
+  it('waits for a program that takes long to load', async () => {
+    create(
+      `await new Promise((resolve) => setTimeout(resolve, 500));
+      export { Clock as server } from './clock.js';`,
+      { 'hurry.cjs': HURRY },
+    );
+    expect(await project.decorum(['build'], { env: { NODE_OPTIONS: '--require=./hurry.cjs' } })).toEqual(built());
   });
 
   it('compiles the project, and creates the server of main or of the entry that the user names', async () => {

@@ -2,12 +2,9 @@
  * Runs a built program in its own process until it serves, and reports its server to `decorum build`. The server never
  * opens, so no `onStart` hook runs and nothing listens.
  */
-import { type Exported, exportedServer, howExported, loadEntry, watchServers } from '../entry.js';
+import { type Exported, exportedServer, howExported, limitTime, loadEntry, watchServers } from '../entry.js';
 import { isStartupError } from '../failures.js';
 import type { Construction, ThrownError } from './messages.js';
-
-/** Time limit for a program that waits for something else before it serves. */
-const PATIENCE_MS = 5000;
 
 const [file = ''] = process.argv.slice(2);
 const tell = process.send?.bind(process);
@@ -44,9 +41,10 @@ function thrown(error: unknown): ThrownError {
 
 process.on('uncaughtException', fail);
 process.on('beforeExit', () => (created.size > 0 ? end({ type: 'unserved' }) : finish(undefined)));
-setTimeout(() => finish(undefined), PATIENCE_MS).unref();
+const isLoaded = limitTime(created, () => finish(undefined));
 try {
   const exports = await loadEntry(file);
+  isLoaded();
   if ((await exportedServer(exports)) !== undefined) finish(await howExported(exports));
 } catch (error) {
   fail(error);

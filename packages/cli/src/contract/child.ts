@@ -7,10 +7,10 @@ import { installLoader } from '../loader/install.js';
 import { packageFor } from '../start/serve.js';
 import type { Reply } from './messages.js';
 
-/** Time limit for a program that creates no server. */
+/** Time limit for a program that was loaded, and creates no server. */
 const PATIENCE_MS = 5000;
 
-/** Time limit for a program that has created one, and may still add members: frameworks take long to start. */
+/** Time limit for a program that is still loading, or may still add members: frameworks take long to start. */
 const SERVES_MS = 20_000;
 
 const [file = ''] = process.argv.slice(2);
@@ -45,16 +45,18 @@ function fail(error: unknown): void {
 
 process.on('uncaughtException', fail);
 process.on('beforeExit', () => void finish([...created][0]).catch(fail));
-setTimeout(() => void (created.size === 0 && finish(undefined)), PATIENCE_MS).unref();
 setTimeout(() => {
   if (isFinished) return;
+  if (created.size === 0) return void finish(undefined);
   process.stderr.write(
     `${shown(file)} doesn't serve after ${SERVES_MS / 1000} s: members that it adds later are missing.\n`,
   );
   void finish([...created][0]).catch(fail);
 }, SERVES_MS).unref();
 try {
-  const server = await exportedServer(await loadEntry(file));
+  const exports = await loadEntry(file);
+  setTimeout(() => void (created.size === 0 && finish(undefined)), PATIENCE_MS).unref();
+  const server = await exportedServer(exports);
   if (server !== undefined) await finish(server);
 } catch (error) {
   fail(error);

@@ -5,11 +5,8 @@
 import type { ClosableHost } from '@decorum/core/transport';
 import { connectMemory } from '@decorum/core';
 
-import { exportedServer, loadEntry, watchServers } from '../entry.js';
+import { exportedServer, limitTime, loadEntry, watchServers } from '../entry.js';
 import type { Reply, Request, Tasks } from './messages.js';
-
-/** Time limit for a program that waits for something else before it serves. */
-const PATIENCE_MS = 5000;
 
 const [file = '', asked = '{}'] = process.argv.slice(2);
 const request = JSON.parse(asked) as Request;
@@ -68,9 +65,11 @@ const { created } = watchServers(async () => {
 
 process.on('uncaughtException', (error) => void fail(error));
 process.on('beforeExit', () => void look([...created][0]).catch(fail));
-setTimeout(() => void look([...created][0]).catch(fail), PATIENCE_MS).unref();
+const isLoaded = limitTime(created, () => void look([...created][0]).catch(fail));
 try {
-  const server = await exportedServer(await loadEntry(file));
+  const exports = await loadEntry(file);
+  isLoaded();
+  const server = await exportedServer(exports);
   if (server !== undefined) await look(server);
 } catch (error) {
   await fail(error);
