@@ -5,26 +5,40 @@ import type { Leases, RedisEngine } from '@decorum/redis';
 import { Redis } from 'ioredis';
 
 import { RedisServer } from '../../../test/support/redis-server.js';
-import { closeAll, node, reaches } from './nodes.js';
+import { closeAll, node, reaches, until } from './nodes.js';
 
 let server: RedisServer;
+let admin: Redis;
 let near: Leases;
 let far: Leases;
 let engine: RedisEngine;
 
 beforeAll(async () => {
   server = await RedisServer.start();
+  admin = new Redis({ port: server.port });
 });
 afterEach(async () => {
   await closeAll();
   await flush();
 });
-afterAll(async () => await server.end());
-
-async function flush(): Promise<void> {
-  const admin = new Redis({ port: server.port });
-  await admin.flushall();
+afterAll(async () => {
   admin.disconnect();
+  await server.end();
+});
+
+const flush = async () => void (await admin.flushall());
+
+/** Redis keeps the holder of a lease for as many milliseconds from now on. Returns its key. */
+async function holderFor(name: string, ms: number): Promise<string> {
+  const [key = ''] = await admin.keys(`*{${name}}:holder`);
+  expect(await admin.pexpire(key, ms)).toBe(1);
+  return key;
+}
+
+/** The time of a lease is over. */
+async function expire(name: string): Promise<void> {
+  const key = await holderFor(name, 1);
+  await until(async () => (await admin.exists(key)) === 0);
 }
 
 async function open(): Promise<void> {
@@ -67,20 +81,23 @@ describe('a lease', () => {
 
   it('expires unless it is renewed', async () => {
     await open();
-    const [quiet, renewed] = [await near.acquire('quiet', 300), await near.acquire('renewed', 300)];
-    await wait(200);
+    const [quiet, renewed] = [await near.acquire('quiet', MINUTE), await near.acquire('renewed', MINUTE)];
+    const key = await holderFor('renewed', MINUTE / 2);
     expect(await renewed?.renew()).toBe(true);
-    await wait(200);
-    expect(await far.acquire('renewed', 300)).toBeUndefined();
-    expect(await far.acquire('quiet', 300)).toBeDefined();
+    const left = await admin.pttl(key);
+    expect(left).toBeGreaterThan(MINUTE / 2);
+    expect(left).toBeLessThanOrEqual(MINUTE);
+    await expire('quiet');
+    expect(await far.acquire('renewed', MINUTE)).toBeUndefined();
+    expect(await far.acquire('quiet', MINUTE)).toBeDefined();
     expect(await quiet?.renew()).toBe(false);
   });
 
   it('lets its holder write, and refuses what a holder writes whose time is over', async () => {
     await open();
-    const first = await near.acquire('cleaning', 100);
+    const first = await near.acquire('cleaning', MINUTE);
     expect(await first?.write('last', 'by the first', MINUTE)).toBe(true);
-    await wait(150);
+    await expire('cleaning');
     expect(await first?.write('last', 'too late', MINUTE)).toBe(false);
     const second = await far.acquire('cleaning', MINUTE);
     expect(await far.read('cleaning', 'last')).toBe('by the first');

@@ -165,17 +165,18 @@ const knowsOpenTasks: Check = async (store) => {
 };
 
 const expires: Check = async (store, clock) => {
-  const expiresAt = clock.now() + 1000;
+  // far enough apart for stores and machines that are slow
+  const expiresAt = clock.now() + 2500;
   await setAll(store, [
     task('short', { expiresAt }),
     task('long', { expiresAt: expiresAt + 3_600_000 }),
     task('endless'),
     task('other', { expiresAt, owner: 'bob', isOpen: false }),
   ]);
-  await clock.pass(500);
+  await clock.pass(1000);
   await expectKept(store, 'short', task('short', { expiresAt }));
   deepEqual(plain(await store.count('ann')), { all: 4, own: 3 });
-  await clock.pass(700);
+  await clock.pass(1600);
   for (const id of ['short', 'other']) await expectKept(store, id, undefined);
   deepEqual((await listed(store, 'ann')).sort(), ['endless', 'long']);
   deepEqual(await listed(store, 'bob'), []);
@@ -248,17 +249,18 @@ const keepsManyTasks: Check = async (store) => {
 };
 
 const knowsLivingProcesses: Check = async (store, clock) => {
-  for (const process of ['p1', 'p2', 'ended 🎉']) await store.beat(process, 1000);
-  await clock.pass(500);
-  await store.beat('p1', 1000);
+  const ttlMs = 2500;
+  for (const process of ['p1', 'p2', 'ended 🎉']) await store.beat(process, ttlMs);
+  await clock.pass(1000);
+  await store.beat('p1', ttlMs);
   await store.end?.('ended 🎉');
   await store.end?.('never');
   equal(await store.lives('p2'), true);
   if (store.end) equal(await store.lives('ended 🎉'), false);
-  await clock.pass(700);
+  await clock.pass(1600);
   equal(await store.lives('p1'), true);
   for (const process of ['p2', 'never', '', '__proto__']) equal(await store.lives(process), false, process);
-  await store.beat('p2', 1000);
+  await store.beat('p2', ttlMs);
   equal(await store.lives('p2'), true);
   await clock.pass(1200);
   equal(await store.lives('p1'), false);

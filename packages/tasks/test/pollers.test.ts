@@ -11,7 +11,7 @@ import { CLIENT, closeAll, Disk, Process, type Seen } from './processes.js';
 const POLLERS = Number(process.env['POLLERS'] ?? 50);
 
 /** Neither of two processes takes the other one for dead, although both stand still at times. */
-const LEASE = { tasks: { leaseMs: 60_000 } };
+const LEASE = { tasks: { leaseMs: 2000 } };
 
 afterEach(closeAll);
 

@@ -106,12 +106,14 @@ const staysDeleted: Check = async (store) => {
 };
 
 const expires: Check = async (store, clock) => {
-  for (const id of ['quiet', 'touched', 'set', 'refused']) await store.set(record(id), 1000);
-  await clock.pass(700);
-  await store.touch('touched', 1000);
-  await store.set(record('set', 2), 1000, 1);
-  await store.set(record('refused', 2), 1000, 9);
-  await clock.pass(700);
+  // far enough apart for stores and machines that are slow
+  const ttlMs = 2500;
+  for (const id of ['quiet', 'touched', 'set', 'refused']) await store.set(record(id), ttlMs);
+  await clock.pass(1500);
+  await store.touch('touched', ttlMs);
+  await store.set(record('set', 2), ttlMs, 1);
+  await store.set(record('refused', 2), ttlMs, 9);
+  await clock.pass(1500);
   await expectKept(store, 'quiet', undefined);
   await expectKept(store, 'touched', record('touched'));
   await expectKept(store, 'set', record('set', 2));

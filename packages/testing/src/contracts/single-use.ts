@@ -19,7 +19,7 @@ const letsOneClaimWin: Check = async (singleUse) => {
 };
 
 const remembers: Check = async (singleUse, clock) => {
-  await singleUse.claim('a', 1000);
+  await singleUse.claim('a', 2500);
   await clock.pass(600);
   equal(await singleUse.claim('a', 1000), false);
 };
