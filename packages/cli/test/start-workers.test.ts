@@ -81,15 +81,19 @@ describe('decorum start --workers ends', () => {
   });
 
   it('if workers that have served fail to start again and again, with the code of the last one', async () => {
-    const { code, stderr } = await ended(`
-      import { existsSync, writeFileSync } from 'node:fs';
-      ${CLOCK}
-      if (existsSync('broken')) process.exit(7);
-      export default Clock;
-      setTimeout(() => {
-        writeFileSync('broken', '');
-        process.exit(1);
-      }, 2000);`);
+    project = createProject({
+      'package.json': { type: 'module' },
+      'main.ts': `
+        import { existsSync } from 'node:fs';
+        ${CLOCK}
+        if (existsSync('broken')) process.exit(7);
+        export default Clock;
+        setInterval(() => existsSync('broken') && process.exit(1), 50);`,
+    });
+    const running = project.start(['start', '--workers', '2', 'main.ts'], SECRET);
+    for (const worker of [1, 2]) await running.printed(new RegExp(`^\\[${worker}\\] clock 1\\.0\\.0 {3}http`, 'm'));
+    project.write({ broken: '' });
+    const { code, stderr } = await running.ended;
     expect(code).toBe(7);
     expect(stderr).toMatch(/^Worker [12] exited with code 1\. Another one starts in 100 ms\.$/m);
     expect(stderr).toMatch(/^Worker [12] exited with code 7\. Another one starts in 200 ms\.$/m);
@@ -152,7 +156,7 @@ it('decorum start --workers ends on a signal that arrives before a worker has lo
 it('decorum start --workers gives its random secret to no server with a cluster of its own', async () => {
   const code = `${CLOCK}
     const part = new Proxy({}, { get: () => () => {} });
-    const cluster = { bus: part, singleUse: part, sessions: part, events: part, courier: part };
+    const cluster = { bus: part, singleUse: part, sessions: part, events: part, courier: part, store: part };
     export default new McpServer({ name: 'clock', version: '1.0.0', cluster });`;
   project = createProject({ 'package.json': { type: 'module' }, 'main.ts': code });
   const { code: exitCode, stderr } = await project.decorum(['start', '--workers', '2', 'main.ts']);
