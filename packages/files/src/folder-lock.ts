@@ -1,12 +1,10 @@
-import { channel } from 'node:diagnostics_channel';
-import { chmod, type FileHandle, mkdir, open, readdir, stat } from 'node:fs/promises';
-import { hostname } from 'node:os';
+import { chmod, type FileHandle, mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { DecorumError } from '@decorum/core';
 import { startupError } from '@decorum/core/plugin';
 
-import { loadTryLock } from './native-lock.cjs';
+import { loadLock, lockFile } from './file-lock.js';
 
 const LOCK_FILE = 'lock';
 
@@ -31,28 +29,9 @@ export interface FolderUse {
 
 const OTHERS = 0o077;
 
-/** How long a process waits for the folder. A restart may begin before the old process has ended. */
-const PATIENCE_MS = 30_000;
-const POLL_MS = 100;
-
-/** The byte that is locked, far behind the text: on Windows, nobody else can read what is locked. */
-const LOCKED_BYTE = 2 ** 30;
-
 /** The error for a folder that can't be used. */
 export const invalidFolder = (caller: string, problem: string, cause?: unknown): DecorumError =>
   Object.assign(startupError('DECORUM_INVALID_OPTION', caller, 'folder', problem), { cause });
-
-function loadLock(caller: string): ReturnType<typeof loadTryLock> {
-  try {
-    return loadTryLock();
-  } catch (cause) {
-    const remedy =
-      'It has no binary for some platforms, such as Alpine Linux: use another base image. If the program is bundled, keep the library out of the bundle';
-    throw Object.assign(startupError('DECORUM_MISSING_LIBRARY', caller, 'fs-native-extensions', remedy), {
-      cause,
-    });
-  }
-}
 
 /**
  * Creates the folder, which only this user can read. An empty folder, such as a new volume, is made so. The mode of a
@@ -75,15 +54,6 @@ async function prepare({ folder, caller, example, isOwn }: FolderUse): Promise<v
   );
 }
 
-/** Told when a folder is taken. `decorum dev` then ends the program that the edited one replaces. */
-const busy = channel('decorum:folder-busy');
-
-/** Who has locked a folder, as that process has written it. */
-async function holderOf(file: FileHandle): Promise<string> {
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(300), 0, 300, 0);
-  return buffer.toString('utf8', 0, bytesRead).split('\n')[0] || 'another process';
-}
-
 /**
  * Prepares a folder and locks it. The kernel frees the lock when the file is closed, or when the process ends.
  * @returns the file to close
@@ -91,28 +61,16 @@ async function holderOf(file: FileHandle): Promise<string> {
  */
 export async function lockFolder(use: FolderUse): Promise<FileHandle> {
   const { folder, caller, clock } = use;
-  const tryLock = loadLock(caller);
+  // before anything is created
+  loadLock(caller);
   await prepare(use);
-  const file = await open(join(folder, LOCK_FILE), 'a+', 0o600);
-  try {
-    const giveUpAt = clock.now() + PATIENCE_MS;
-    for (let tries = 0; !tryLock(file.fd, LOCKED_BYTE, 1); tries += 1) {
-      if (tries === 0) busy.publish({ folder });
-      if (use.isCancelled()) throw invalidFolder(caller, 'was closed before it was free');
-      if (clock.now() >= giveUpAt) {
-        throw invalidFolder(
-          caller,
-          `is "${folder}", which ${await holderOf(file)} has used for the last ${PATIENCE_MS / 1000} seconds. Only one process can use it: stop that one, or pass another folder`,
-        );
-      }
-      await clock.wait(POLL_MS);
-    }
-    await file.truncate(0);
-    const advice = 'While it runs, this file keeps other processes out. Do not delete it.';
-    await file.appendFile(`process ${process.pid} on ${hostname()}\n${advice}\n`);
-    return file;
-  } catch (error) {
-    await file.close();
-    throw error;
-  }
+  const taken = (used: string) =>
+    invalidFolder(
+      caller,
+      `is "${folder}", which ${used}. Only one process can use it: stop that one, or pass another folder`,
+    );
+  const isCancelled = () => use.isCancelled();
+  const file = await lockFile({ path: join(folder, LOCK_FILE), caller }, { isCancelled, taken, clock });
+  if (file === undefined) throw invalidFolder(caller, 'was closed before it was free');
+  return file;
 }

@@ -1,6 +1,5 @@
 import type { ObservedRequest, RequestOutcome } from '@decorum/core/plugin';
 
-import { canonicalJson } from './canonical.js';
 import { type AuditKey, keyedDigest } from './keys.js';
 import type { AuditedMember } from './options.js';
 
@@ -11,16 +10,14 @@ const KINDS: ReadonlyMap<string, AuditedMember['kind']> = new Map([
   ['resources/read', 'resource'],
 ]);
 
-/** The kind of member that a message calls; undefined if it calls none. Notifications run nothing. */
-export const kindOf = ({ method, id }: ObservedRequest): AuditedMember['kind'] | undefined =>
-  id === undefined ? undefined : KINDS.get(method);
+/** Characters of a digest of a session: 128 bits. */
+const SESSION_CHARS = 22;
 
-/** What a call was made with, to be read before it runs. */
-export const argumentsOf = (request: ObservedRequest, kind: AuditedMember['kind']) =>
-  kind === 'resource' ? { uri: request.uri ?? null } : (request.arguments ?? {});
-
-/** The digest of arguments. Equal arguments have equal digests. */
-export const digestOf = (args: unknown, { digests }: AuditKey): string => keyedDigest(digests, canonicalJson(args));
+/** The member that a message calls; undefined if it calls none. Notifications run nothing. */
+export function memberOf({ method, id, target }: ObservedRequest): AuditedMember | undefined {
+  const kind = id === undefined ? undefined : KINDS.get(method);
+  return kind && { kind, name: target ?? null };
+}
 
 /**
  * Who calls: the principal, else the session, else the address, else only the transport. Whoever knows the id of a
@@ -31,11 +28,11 @@ function callerOf({ principal, session, remoteAddress, transport }: ObservedRequ
     const { issuer, subject, clientId } = principal;
     return { issuer, subject, clientId };
   }
-  if (session !== undefined) return { session: keyedDigest(digests, session) };
+  if (session !== undefined) return { session: keyedDigest(digests, session).slice(0, SESSION_CHARS) };
   return remoteAddress === undefined ? { transport } : { address: remoteAddress };
 }
 
-/** A call that has ended, with what was kept of its arguments. */
+/** A call that has ended. */
 export interface EndedCall {
   readonly request: ObservedRequest;
   readonly outcome: RequestOutcome;
@@ -44,10 +41,21 @@ export interface EndedCall {
   readonly args: unknown;
 }
 
-/** The line of a call, without the MAC and the brace after it. */
+/** The fields of a line, without the MAC and the brace after it. */
+function fieldsOf(fields: Readonly<Record<'caller' | 'member' | 'args' | 'outcome' | 'cause' | 'ref', unknown>>) {
+  return JSON.stringify({ at: new Date().toISOString(), ...fields }).slice(0, -1);
+}
+
+/** The line of a call. */
 export function lineOf({ request, outcome, member, args }: EndedCall, key: AuditKey): string {
   const { status, cause = null, reference = null } = outcome;
-  const at = new Date().toISOString();
-  const caller = callerOf(request, key);
-  return JSON.stringify({ at, caller, member, args, outcome: status, cause, ref: reference }).slice(0, -1);
+  return fieldsOf({ caller: callerOf(request, key), member, args, outcome: status, cause, ref: reference });
 }
+
+/**
+ * A line about the log itself.
+ * @param outcome `torn` after a line that was never finished, `lost` for calls without a line
+ * @param cause what is known of it
+ */
+export const remarkOf = (outcome: 'torn' | 'lost', cause: string): string =>
+  fieldsOf({ caller: null, member: null, args: null, outcome, cause, ref: null });

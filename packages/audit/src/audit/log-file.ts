@@ -1,0 +1,162 @@
+import { closeSync, fdatasync, fstatSync, ftruncateSync, openSync, renameSync, write, writeSync } from 'node:fs';
+import { type FileHandle, mkdir } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { promisify } from 'node:util';
+
+import { startupError } from '@decorum/core/plugin';
+import { lockFile, tryLockFile, type Waiting } from '@decorum/files';
+
+import type { ChainEnd } from './chain.js';
+import { chainEndOf, fullName, fullNumbers } from './chain-end.js';
+import type { Sink } from './sink.js';
+
+const CALLER = 'audit';
+
+/** Stands in a path for the lowest number that no other process uses. */
+const PROCESS = '{process}';
+
+/** More processes on one path are a mistake. */
+const MAX_PROCESSES = 1000;
+
+/** Milliseconds to wait for more lines. Each write has a price, whatever its length. */
+const DELAY_MS = 10;
+
+/** The time, for waiting until a file is free. */
+const CLOCK = { now: () => performance.now(), wait: (ms: number): Promise<void> => wait(ms) };
+
+const writeSome = promisify(write);
+const invalid = (problem: string, cause?: unknown) =>
+  Object.assign(startupError('DECORUM_INVALID_OPTION', CALLER, 'write', problem), { cause });
+
+/** How a file is written. */
+export interface LogFileOptions {
+  readonly path: string;
+  readonly maxBytes: number;
+  readonly sync: boolean;
+}
+
+/** Appends lines to a file, which gets a number when it is full. Only one process can write it. */
+export class LogFile implements Sink {
+  readonly delayMs: number | undefined;
+  readonly maxLines = Infinity;
+  private path: string;
+  private lock: FileHandle | undefined;
+  private file = -1;
+  /** Bytes of whole lines. */
+  private size = 0;
+  /** Whether there may be part of a line behind them. */
+  private isTorn = false;
+  private fullFiles = 0;
+
+  constructor(
+    private readonly options: LogFileOptions,
+    private readonly clock: Waiting['clock'] = CLOCK,
+  ) {
+    this.path = resolve(options.path);
+    this.delayMs = options.sync ? undefined : DELAY_MS;
+  }
+
+  get name(): string {
+    return `"${this.path}"`;
+  }
+
+  async open(): Promise<ChainEnd> {
+    try {
+      await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
+      this.lock = await this.take();
+      this.fullFiles = (await fullNumbers(this.path)).at(-1) ?? 0;
+      const end = await chainEndOf(this.path);
+      this.append();
+      return end.rest.length === 0 ? end : { mac: end.mac, rest: this.endTorn(end.rest) };
+    } catch (error) {
+      await this.close();
+      if ((error as { code?: unknown }).code === 'DECORUM_INVALID_OPTION') throw error;
+      if ((error as { code?: unknown }).code === 'DECORUM_MISSING_LIBRARY') throw error;
+      throw invalid(`can't be used: ${(error as Error).message}`, error);
+    }
+  }
+
+  write(lines: readonly string[]): void | Promise<void> {
+    if (this.isTorn) this.repair();
+    if (this.size >= this.options.maxBytes) this.turnOver();
+    const bytes = Buffer.from(`${lines.join('\n')}\n`);
+    this.isTorn = true;
+    if (!this.options.sync) return this.writeLater(bytes);
+    for (let at = 0; at < bytes.length;) at += writeSync(this.file, bytes, at);
+    this.wrote(bytes);
+  }
+
+  async close(): Promise<void> {
+    if (this.file !== -1) {
+      await promisify(fdatasync)(this.file).catch(() => undefined);
+      closeSync(this.file);
+      this.file = -1;
+    }
+    await this.lock?.close();
+    this.lock = undefined;
+  }
+
+  private async take(): Promise<FileHandle> {
+    if (this.path.includes(PROCESS)) return await this.takeNumbered(this.path);
+    const taken = (used: string) =>
+      invalid(
+        `is "${this.path}", which ${used}. Each process needs a file of its own: put ${PROCESS} into the name, as in 'audit-${PROCESS}.log'`,
+      );
+    return (await lockFile(
+      { path: `${this.path}.lock`, caller: CALLER },
+      { isCancelled, taken, clock: this.clock },
+    )) as FileHandle;
+  }
+
+  private async takeNumbered(pattern: string): Promise<FileHandle> {
+    for (let number = 0; number < MAX_PROCESSES; number += 1) {
+      this.path = pattern.replaceAll(PROCESS, String(number));
+      const lock = await tryLockFile({ path: `${this.path}.lock`, caller: CALLER });
+      if (lock !== undefined) return lock;
+    }
+    throw invalid(`has ${MAX_PROCESSES} processes. Pass another path`);
+  }
+
+  private append(): void {
+    this.file = openSync(this.path, 'a', 0o600);
+    this.size = fstatSync(this.file).size;
+    this.isTorn = false;
+  }
+
+  /** Ends the line of a process that died while it wrote it. The next line has a MAC over it. */
+  private endTorn(rest: Uint8Array): Uint8Array {
+    if (rest.at(-1) === 0x0a) return rest;
+    writeSync(this.file, '\n');
+    this.size += 1;
+    return Buffer.concat([rest, Buffer.from('\n')]);
+  }
+
+  /** Removes what a failed write has left. */
+  private repair(): void {
+    ftruncateSync(this.file, this.size);
+    this.isTorn = false;
+  }
+
+  private async writeLater(bytes: Buffer): Promise<void> {
+    for (let at = 0; at < bytes.length;) at += (await writeSome(this.file, bytes, at)).bytesWritten;
+    this.wrote(bytes);
+  }
+
+  private wrote({ length }: Buffer): void {
+    this.size += length;
+    this.isTorn = false;
+  }
+
+  /** Gives a full file its number, and begins the next one. */
+  private turnOver(): void {
+    const full = this.file;
+    renameSync(this.path, fullName(this.path, this.fullFiles + 1));
+    this.fullFiles += 1;
+    this.append();
+    // the disk may take its time
+    fdatasync(full, () => closeSync(full));
+  }
+}
+
+const isCancelled = () => false;
