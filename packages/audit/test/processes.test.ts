@@ -34,6 +34,8 @@ const PROGRAM = `
   for (let at = 0; at < Number(count); at += 1) {
     await client.callTool('buy');
     process.stdout.write('answered\\n');
+    // as between the requests of a client elsewhere
+    await new Promise(setImmediate);
   }
 `;
 
@@ -102,13 +104,13 @@ describe('A process that is killed', () => {
   it('leaves a log that is as it was written', async () => {
     for (let storm = 0; storm < 3; storm += 1) {
       const { child, lines, rest } = run({});
-      for (let seen = 0; seen < 2000; seen += 1) await lines.next();
+      for (let seen = 0; seen < 500; seen += 1) await lines.next();
       child.kill('SIGKILL');
       await rest();
     }
     const report = await verifyAudit(files(), { key: KEY });
     expect(report.findings).toEqual([]);
-    expect(report.lines).toBeGreaterThan(1000);
+    expect(report.lines).toBeGreaterThan(100);
   });
 });
 
@@ -123,10 +125,7 @@ describe('A process that exits without closing its server', () => {
 describe('A file that may not grow any more', () => {
   it.each([true, false])('is told of, and has whole lines only, with sync: %s', async (sync) => {
     // 16 blocks of 512 bytes
-    const { rest } = run(
-      { sync },
-      { count: 60, shell: 'ulimit -f 16', after: 'await client.close(); await server.close();' },
-    );
+    const { rest } = run({ sync }, { count: 60, shell: 'ulimit -f 16', after: 'process.exit(0);' });
     const printed = await rest();
     expect(printed.filter((line) => line === 'answered')).toHaveLength(60);
     expect(printed).toContain('reported');
