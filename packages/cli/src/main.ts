@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import { createCommand, runProgram } from 'create-decorum';
 
 import { addCommand } from './commands/add.js';
+import { auditCommand } from './commands/audit.js';
 import { buildCommand } from './commands/build.js';
 import { devCommand } from './commands/dev.js';
 import { diffCommand } from './commands/diff.js';
@@ -33,6 +34,7 @@ const commands = [
   lockCommand(),
   diffCommand(),
   tasksCommand(),
+  auditCommand(),
   inspectCommand(),
   lintCommand(),
   replayCommand(),

@@ -29,6 +29,7 @@ const COMMANDS = [
   'lock',
   'diff',
   'lint',
+  'audit',
   'replay',
   'doctor',
 ];
