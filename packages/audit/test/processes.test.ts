@@ -15,7 +15,9 @@ const PACKAGE = dirname(dirname(fileURLToPath(import.meta.url)));
 
 let folder: Folder;
 const children: ChildProcess[] = [];
-beforeEach(() => (folder = new Folder()));
+beforeEach(() => {
+  folder = new Folder();
+});
 afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
   folder.remove();

@@ -54,7 +54,7 @@ export const shop = (options: AuditOptions, more: Partial<McpServerOptions> = {}
     name: 'shop',
     version: '1.0.0',
     providers: [Shop],
-    logger: { error() {}, warn() {}, info() {}, debug() {} },
+    logger: { error() {}, warn() {} },
     ...more,
     plugins: [audit({ key: KEY, ...options })],
   });

@@ -84,7 +84,7 @@ describe('A function that fails', () => {
       }
     }
     const plugins = [audit({ ...receiver.options, key: KEY, failClosed: true })];
-    const quiet = { error() {}, warn() {}, info() {}, debug() {} };
+    const quiet = { error() {}, warn() {} };
     const client = await connect(
       new McpServer({
         name: 'shop',

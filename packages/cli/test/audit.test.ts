@@ -97,7 +97,9 @@ describe('decorum audit verify', () => {
     expect(await project.decorum([...other, '--env-file', '.env'])).toMatchObject({ code: 0 });
     const nowhere = await project.decorum(VERIFY, { env: { DECORUM_SECRET: '' } });
     expect(nowhere).toMatchObject({ code: 3, stderr: expect.stringContaining('DECORUM_SECRET is not set.') });
-    const wrong = await project.decorum(VERIFY, { env: { DECORUM_SECRET: 'not the secret of this server but another' } });
+    const wrong = await project.decorum(VERIFY, {
+      env: { DECORUM_SECRET: 'not the secret of this server but another' },
+    });
     expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('was signed with the secret in') });
     const short = await project.decorum(VERIFY, { env: { DECORUM_SECRET: 'short' } });
     expect(short).toMatchObject({ code: 2, stderr: expect.stringContaining('at least 32 characters') });
