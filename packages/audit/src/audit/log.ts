@@ -130,7 +130,8 @@ export class AuditLog {
         return;
       }
       if (written !== undefined && typeof (written as Partial<Promise<void>>).then === 'function') {
-        this.follow(Promise.resolve(written), lines);
+        this.writingSince = performance.now();
+        this.writing = this.follow(Promise.resolve(written), lines);
         return;
       }
       this.wrote(lines);
@@ -138,19 +139,17 @@ export class AuditLog {
   }
 
   /** Goes on when lines have been written. */
-  private follow(written: Promise<void>, lines: readonly string[]): void {
-    this.writingSince = performance.now();
-    this.writing = written.then(
-      () => {
-        this.writing = undefined;
-        this.wrote(lines);
-        if (this.waiting.length > 0) this.flush();
-      },
-      (error: unknown) => {
-        this.writing = undefined;
-        this.retry(error);
-      },
-    );
+  private async follow(written: Promise<void>, lines: readonly string[]): Promise<void> {
+    try {
+      await written;
+    } catch (error) {
+      this.writing = undefined;
+      this.retry(error);
+      return;
+    }
+    this.writing = undefined;
+    this.wrote(lines);
+    if (this.waiting.length > 0) this.flush();
   }
 
   private wrote(lines: readonly string[]): void {
