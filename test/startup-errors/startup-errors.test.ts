@@ -20,6 +20,7 @@ import * as transformer from 'class-transformer';
 import * as validator from 'class-validator';
 
 import { APPS } from './apps.js';
+import { AUDITS } from './audit.js';
 import { AUTHORIZATION } from './auth-server.js';
 import { CLIENTS } from './clients.js';
 import { ARGUMENTS, PLACES } from './decorators.js';
@@ -50,6 +51,7 @@ describe.each<readonly [string, Mistakes]>([
   ['a document of OpenAPI that cannot be served', DOCUMENTS],
   ['a recorder or a replay with a wrong option', RECORDERS],
   ['a search with a wrong option', SEARCHES],
+  ['an audit log with a wrong option', AUDITS],
 ])('%s fails at startup, and the error says where it is and what to write:', (_kind, table) => {
   describe.each(Object.entries(table) as [core.StartupErrorCode, Mistake[]][])('%s', (code, rows) => {
     it.each(rows)('%s', async (_wrote, run, message) => {

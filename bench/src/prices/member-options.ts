@@ -1,4 +1,10 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { audit } from '@decorum/audit';
 import { connectMemory, McpServer, type MemoryConnection, type PolicyOptions } from '@decorum/core';
+import type { Plugin } from '@decorum/core/plugin';
 
 import type { Entrant } from '../entrant.js';
 import { interleave, quantile } from '../slices.js';
@@ -11,9 +17,20 @@ const OTHERS = 'each call with other arguments';
 
 interface Row {
   readonly options: PolicyOptions & { readonly maxResultChars?: number };
+  /** The plugin of the server. */
+  readonly plugin?: () => Plugin;
   /** What is special about the calls. */
   readonly how?: typeof OTHERS;
 }
+
+const KEY = 'a key that is only for measuring';
+
+/** A file that is removed with this process. */
+function logFile(name: string): string {
+  folder ??= mkdtempSync(join(tmpdir(), 'decorum-prices-'));
+  return join(folder, name);
+}
+let folder: string | undefined;
 
 /** What is measured, by the names of the lines. */
 export const ROWS: Readonly<Record<string, Row>> = {
@@ -28,6 +45,12 @@ export const ROWS: Readonly<Record<string, Row>> = {
   "`memoize: '1h'`, no result is kept yet": { options: { memoize: '1h' }, how: OTHERS },
   "`memoize: '1h'`, all results are kept": { options: { memoize: '1h' } },
   '`maxResultChars: 20_000`': { options: { maxResultChars: 20_000 } },
+  'the plugin `audit`, a function': { options: {}, plugin: () => audit({ key: KEY, write() {} }) },
+  'the plugin `audit`, a file': { options: {}, plugin: () => audit({ key: KEY, write: logFile('audit.log') }) },
+  'the plugin `audit`, a file with `sync`': {
+    options: {},
+    plugin: () => audit({ key: KEY, write: logFile('sync.log'), sync: true }),
+  },
 };
 
 /** Calls an asynchronous tool with some options, over a connection in this process. */
@@ -38,8 +61,9 @@ class MemberEntrant implements Entrant {
   constructor(private readonly row: Row) {}
 
   async prepare(): Promise<void> {
-    const server = new McpServer({ name: 'prices', version: '1.0.0' });
-    const { options } = this.row;
+    const { options, plugin } = this.row;
+    const plugins = plugin === undefined ? [] : [plugin()];
+    const server = new McpServer({ name: 'prices', version: '1.0.0', plugins });
     const annotations = { readOnlyHint: true };
     server.addTool(
       { name: 'tool', description: 'Is measured', input: { type: 'object' }, annotations, ...options },
@@ -60,6 +84,8 @@ class MemberEntrant implements Entrant {
     const before = cpuMicros();
     for (let left = calls; left > 0; left -= AT_ONCE) {
       await Promise.all(Array.from({ length: Math.min(left, AT_ONCE) }, () => this.call()));
+      // as between the requests of clients elsewhere: what waits for the event loop would never run
+      await new Promise(setImmediate);
     }
     return cpuMicros() - before;
   }
@@ -87,4 +113,5 @@ export async function runOptions(): Promise<void> {
       name === 'no options' ? `(${cost.toFixed(1)} µs in all)` : `${(cost - costOf('no options')).toFixed(1)} µs`;
     console.log(`| ${name} | ${shown} |`);
   }
+  if (folder !== undefined) rmSync(folder, { recursive: true });
 }
