@@ -233,6 +233,7 @@ describe('every page with a server', () => {
     ['docs/workers.md', 'test/packaging/lacking.test.ts'],
     ['packages/opentelemetry/README.md', 'shows a plugin only'],
     ['packages/prometheus/README.md', 'shows a plugin only'],
+    ['docs/audit.md', 'shows a plugin only'],
     ['packages/audit/README.md', 'shows a plugin only'],
     ['packages/core/README.md', 'has the first example of the README, which is run below'],
   ]);
