@@ -7,7 +7,7 @@ export { overMemory } from './carriers/memory.js';
 export { overProgram, type Program } from './carriers/program.js';
 export { Connection } from './connection.js';
 export type { Identity, InitializeResult, Listener } from './listener.js';
-export { listAll } from './pages.js';
+export { ALL_TOOLS, listAll } from './pages.js';
 export { answer, capabilitiesOf, type Question } from './questions.js';
 export type { RequestOptions } from './request.js';
 export { readRecording, type ReadRecording, type RecordedOutcome } from './replay/recording.js';

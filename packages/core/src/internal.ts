@@ -1,5 +1,5 @@
 // `@decorum/core/internal`: for Decorum's own packages. It may change in any release, so don't import it elsewhere.
-export { andThen, excerpt, inspectRaw, isObject, isPromise, withDefaults } from '@decorum/schema/internal';
+export { andThen, excerpt, inspectRaw, isObject, isPromise, nearest, withDefaults } from '@decorum/schema/internal';
 export { UriTemplate } from '@decorum/uri-template';
 export { type ContractLists, contractOf, type ServerContract } from './contract.js';
 export { generatorOf, type Provider, SERVER_HOST, type ServerHost } from './hosting.js';
@@ -31,4 +31,14 @@ export { divertStdout } from './transports/stdio.js';
 export { type Repeating, repeating } from './repeated-calls.js';
 export { WITHIN } from './registry/caller.js';
 export { FINDER } from './registry/tool-plan.js';
-export { hasTool, type ToolPlan, type VisibleTools, visibleTools, warnOfUnknownTools } from './visible-tools.js';
+export {
+  hasTool,
+  isMountable,
+  judgedCall,
+  type MountableServer,
+  toolNamed,
+  type ToolPlan,
+  type VisibleTools,
+  visibleTools,
+  warnOfUnknownTools,
+} from './visible-tools.js';

@@ -62,6 +62,11 @@ export const revisions: readonly string[] = REVISIONS.map(({ id }) => id);
  */
 export async function connect(target: ConnectTarget, options: ConnectOptions = {}): Promise<TestClient> {
   requireOptions('connect', options, OPTIONS);
+  return new TestClient(await connectionTo(target, options));
+}
+
+/** The connection behind a client. */
+export async function connectionTo(target: ConnectTarget, options: ConnectOptions): Promise<Connection> {
   const { open, server } = wayTo(target, options);
   const { era = revisionOf(options.revision)?.era ?? 'stateful', clientInfo = CLIENT_INFO } = options;
   const revision = options.revision ?? newestOf(era).id;
@@ -80,7 +85,7 @@ export async function connect(target: ConnectTarget, options: ConnectOptions = {
     if (era === 'stateful') await connection.initialize();
     // a server in this process can always be reached
     else if (server === undefined) await connection.request('server/discover', {}).catch(requireAnswer);
-    return new TestClient(connection);
+    return connection;
   } catch (error) {
     await connection.close();
     throw error;

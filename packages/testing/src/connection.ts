@@ -69,8 +69,8 @@ export class Connection extends ClientConnection {
   }
 
   /** Lists the entries on all pages. */
-  async list(method: string, member: string): Promise<readonly JsonObject[]> {
-    return await listAll(this, { method, member });
+  async list(method: string, member: string, options?: RequestOptions): Promise<readonly JsonObject[]> {
+    return await listAll(this, { method, member, options });
   }
 }
 

@@ -60,6 +60,8 @@ export interface ToolPlan extends Plan<Tool> {
   readonly isFinder?: true;
   /** Whether its result may be a plan. */
   readonly hasPreview?: true;
+  /** Validates arguments as a call does. Undefined if only another server can. */
+  check?(args: JsonObject): Checked | Promise<Checked>;
   /**
    * Validates the arguments, calls the method and converts its return value to content. Invalid arguments produce a
    * result with `isError` that lists the problems. Errors that the method throws are rethrown.
@@ -117,6 +119,7 @@ export function compileTool(member: Member<'tool'>, defaults: ToolDefaults): Too
     sendsObjects: REVISIONS.map((revision) => revision.sendsObjects(entry)),
     ...(FINDER in options && { isFinder: true as const }),
     ...(preview && { hasPreview: true as const }),
+    check: (args) => taken.check(args),
     run: policy ? (args, caller) => policy({ args, caller }, (inner) => run(args, inner)) : run,
   };
 }

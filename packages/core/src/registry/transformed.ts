@@ -124,6 +124,7 @@ function requireKnown(fix: JsonObject, known: readonly string[], where: string):
 function changedTool(plan: ToolPlan, parts: Parts): ToolPlan {
   const { change, where, extended } = parts;
   const { fix = {}, outputSchema } = change;
+  const { check } = plan;
   const names = Object.keys(fix);
   const changed = changedPlan(plan, parts);
   const { outputSchema: own, ...rest } = changed.entry;
@@ -143,6 +144,7 @@ function changedTool(plan: ToolPlan, parts: Parts): ToolPlan {
     extras: plan.extras && (extended ? extended.extrasOf(entry, plan.extras.options) : plan.extras),
     mirrored: plan.mirrored.filter(({ path: [name = ''] }) => !names.includes(name)),
     sendsObjects: REVISIONS.map((revision) => revision.sendsObjects(entry)),
+    ...(check && { check: (args) => check({ ...args, ...fix }) }),
     run: (args, caller) =>
       andThen(plan.run({ ...args, ...fix }, caller), (result) => changedResult(result, plan, { parts, caller })),
   };

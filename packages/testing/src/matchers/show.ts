@@ -10,7 +10,7 @@ interface Asymmetric {
 }
 
 /** Whether a value is an asymmetric matcher of the runner, such as `expect.stringContaining('snow')`. */
-function isAsymmetric(value: unknown): value is Asymmetric {
+export function isAsymmetric(value: unknown): value is Asymmetric {
   return (
     typeof value === 'object' &&
     value !== null &&
