@@ -67,6 +67,7 @@ function moduleOf(code: string): string {
 /** What examples take for granted. */
 const GIVEN = `
   declare const server: import('@decorum/core').McpServer;
+  declare const model: import('@decorum/testing').Model;
   declare const ctx: import('@decorum/core').Context;
   declare const auth: import('@decorum/http').Auth & import('@decorum/auth-server').AuthorizationServer;
   declare const clientId: string;

@@ -222,6 +222,7 @@ describe('every page with a server', () => {
     ['docs/telemetry.md', 'shows plugins only'],
     ['docs/openapi.md', 'is compiled. test/openapi serves documents'],
     ['packages/openapi/README.md', 'is compiled, like docs/openapi.md'],
+    ['docs/evals.md', 'evals.test.ts asks its models'],
     ['docs/search.md', 'is compiled. test/search serves such a document'],
     ['packages/search/README.md', 'shows a plugin only'],
     ['docs/skills.md', 'shows a plugin only'],

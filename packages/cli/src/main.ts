@@ -9,6 +9,7 @@ import { buildCommand } from './commands/build.js';
 import { devCommand } from './commands/dev.js';
 import { diffCommand } from './commands/diff.js';
 import { doctorCommand } from './commands/doctor.js';
+import { evalCommand } from './commands/eval.js';
 import { hashPasswordCommand } from './commands/hash-password.js';
 import { inspectCommand } from './commands/inspect.js';
 import { lintCommand } from './commands/lint.js';
@@ -38,6 +39,7 @@ const commands = [
   inspectCommand(),
   lintCommand(),
   replayCommand(),
+  evalCommand(),
   doctorCommand(),
   hashPasswordCommand(),
 ];

@@ -31,6 +31,7 @@ const COMMANDS = [
   'lint',
   'audit',
   'replay',
+  'eval',
   'doctor',
 ];
 

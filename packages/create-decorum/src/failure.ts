@@ -9,6 +9,8 @@ export const EXIT_CODES = [
   { name: 'serverError', code: 6, meaning: 'the server answered with an error of the protocol' },
   { name: 'unauthorized', code: 7, meaning: 'the server denies access' },
   { name: 'timeout', code: 8, meaning: 'the server has not answered in time' },
+  // Node.js itself uses 9
+  { name: 'model', code: 10, meaning: 'the model has failed, or has not chosen in time' },
   { name: 'interrupted', code: 130, meaning: 'you interrupted the command' },
 ] as const;
 
