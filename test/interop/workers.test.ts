@@ -132,6 +132,12 @@ const call = (client: Client, name: string, ...options: unknown[]) =>
 
 const textOf = (result: unknown): string => (result as { content: { text: string }[] }).content[0]?.text ?? '';
 
+/** Whether a server answers that it closes. */
+async function isClosing(response: Response): Promise<boolean> {
+  await response.text();
+  return response.status === 503;
+}
+
 async function until(isMet: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isMet())) await sleep(20);
 }
@@ -338,7 +344,8 @@ describe('decorum start --workers', () => {
     const lost = call(client, 'wait').catch(() => 'failed');
     await running.printed(/waiting/);
     running.child.kill('SIGTERM');
-    await sleep(50);
+    // a second signal that follows at once may be one with the first
+    await until(async () => await fetch(url).then(isClosing, () => true));
     running.child.kill('SIGTERM');
     expect(await lost).toBe('failed');
     await running.ended;
