@@ -114,7 +114,7 @@ async function expectFailures(tasks: TaskStore): Promise<void> {
   ];
   const settled = await Promise.allSettled(calls);
   expect(settled.map(({ status }) => status)).toEqual(calls.map(() => 'rejected'));
-  expect(performance.now() - begun).toBeLessThan(900);
+  expect(performance.now() - begun).toBeLessThan(2500);
 }
 
 describe('tasks in Redis', () => {
@@ -167,7 +167,7 @@ describe('tasks in Redis', () => {
       await reaches(engine);
       await engine.tasks.set(task('a'));
       const direct = new Redis({ port: own.port });
-      await direct.client('PAUSE', 1000);
+      await direct.client('PAUSE', 3000);
       await expectFailures(engine.tasks);
       await direct.quit();
       expect((await engine.tasks.get('a'))?.version).toBe(1);
