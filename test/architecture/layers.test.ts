@@ -213,8 +213,6 @@ const DIRECTION: Readonly<Record<string, readonly string[]>> = {
   cli: [
     ...CORE_ENTRIES,
     INTERNAL,
-    // its types: the package itself is the project's
-    '@decorum/audit',
     '@decorum/client',
     '@decorum/client/internal',
     '@decorum/http',

@@ -1,6 +1,27 @@
-import type { AuditFinding, AuditProblem, AuditReport } from '@decorum/audit';
-
 import { shown } from '../entry.js';
+
+/** What is wrong with a line. */
+type AuditProblem = 'changed' | 'inserted' | 'restarted' | 'missing';
+
+/** A line of a file. */
+interface AuditPlace {
+  readonly file: string;
+  readonly line: number;
+}
+
+interface AuditFinding extends AuditPlace {
+  readonly problem: AuditProblem;
+}
+
+/** The report of `@decorum/audit`, on which this package doesn't depend. */
+export interface AuditReport {
+  readonly lines: number;
+  /** Lines that fit none of the keys. */
+  readonly foreign: number;
+  readonly findings: readonly AuditFinding[];
+  readonly torn: readonly AuditPlace[];
+  readonly last: string | undefined;
+}
 
 /** Problems that are printed one by one. */
 const MAX_SHOWN = 20;

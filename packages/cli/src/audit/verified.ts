@@ -5,9 +5,12 @@ import { pathToFileURL } from 'node:url';
 import { CommandFailure, EXIT, plainText } from 'create-decorum';
 
 import { isFile } from '../loader/resolve.js';
-import { failureOf, successOf } from './report.js';
+import { type AuditReport, failureOf, successOf } from './report.js';
 
-type Package = typeof import('@decorum/audit');
+/** What this command uses of the package. */
+interface Package {
+  verifyAudit(files: readonly string[], options: object): Promise<AuditReport>;
+}
 
 const PACKAGE = '@decorum/audit';
 
