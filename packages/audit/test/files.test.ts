@@ -1,10 +1,22 @@
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { hostname } from 'node:os';
 
-import { type AuditOptions, verifyAudit } from '@decorum/audit';
+import { audit, type AuditOptions, verifyAudit } from '@decorum/audit';
+import { McpServer } from '@decorum/core';
 import { connect, type TestClient } from '@decorum/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
+import { Chain } from '../src/audit/chain.js';
+import { keysOf } from '../src/audit/keys.js';
 import { LogFile } from '../src/audit/log-file.js';
 import { Folder, KEY, linesIn, parsed, shop } from './shop.js';
 
@@ -70,6 +82,31 @@ describe('A log file', () => {
     writeFileSync(log, 'a shopping list\n');
     await expect(served(buy)).rejects.toThrow(/The plugin "audit" could not start: .*"audit\.log|is not an audit log/);
     expect(readFileSync(log, 'utf8')).toBe('a shopping list\n');
+  });
+
+  it('begins anew if something else moves it, and its chain goes on', async () => {
+    let now = 0;
+    const clock = { now: () => now, wait: async () => {} };
+    const file = new LogFile({ path: log, maxBytes: Infinity, sync: true }, clock);
+    const chain = new Chain(keysOf([KEY])[0] as never, await file.open());
+    const write = async () => await file.write([chain.sign('{"at":""')]);
+    await write();
+    renameSync(log, folder.file('moved.log'));
+    await write();
+    now = 1000;
+    await write();
+    await write();
+    await file.close();
+    expect(linesIn(folder.file('moved.log'))).toHaveLength(2);
+    expect(await verify(folder.file('moved.log'), log)).toMatchObject({ ...WELL, lines: 4 });
+  });
+
+  it('needs a key', async () => {
+    const server = new McpServer({ name: 'shop', version: '1.0.0', plugins: [audit({ write: log })] });
+    await expect(connect(server)).rejects.toThrow(
+      'The plugin "audit" could not start: audit: `key` is missing, and DECORUM_SECRET is not set. Set DECORUM_SECRET to at least 32 random characters',
+    );
+    expect(readdirSync(folder.path)).toEqual([]);
   });
 
   it('must be a file that can be written', async () => {

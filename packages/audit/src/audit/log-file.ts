@@ -1,4 +1,14 @@
-import { closeSync, fdatasync, fstatSync, ftruncateSync, openSync, renameSync, write, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fdatasync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  renameSync,
+  statSync,
+  write,
+  writeSync,
+} from 'node:fs';
 import { type FileHandle, mkdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -21,6 +31,9 @@ const MAX_PROCESSES = 1000;
 
 /** Milliseconds to wait for more lines. Each write has a price, whatever its length. */
 const DELAY_MS = 10;
+
+/** Milliseconds between two looks at whether the file is still there. */
+const LOOK_MS = 1000;
 
 /** The time, for waiting until a file is free. */
 const CLOCK = { now: () => performance.now(), wait: (ms: number): Promise<void> => wait(ms) };
@@ -48,6 +61,8 @@ export class LogFile implements Sink {
   /** Whether there may be part of a line behind them. */
   private isTorn = false;
   private fullFiles = 0;
+  private inode = 0;
+  private lookedAt = 0;
 
   constructor(
     private readonly options: LogFileOptions,
@@ -79,6 +94,7 @@ export class LogFile implements Sink {
 
   write(lines: readonly string[]): void | Promise<void> {
     if (this.isTorn) this.repair();
+    this.look();
     if (this.size >= this.options.maxBytes) this.turnOver();
     const bytes = Buffer.from(`${lines.join('\n')}\n`);
     this.isTorn = true;
@@ -120,8 +136,18 @@ export class LogFile implements Sink {
 
   private append(): void {
     this.file = openSync(this.path, 'a', 0o600);
-    this.size = fstatSync(this.file).size;
+    ({ size: this.size, ino: this.inode } = fstatSync(this.file));
+    this.lookedAt = this.clock.now();
     this.isTorn = false;
+  }
+
+  /** Begins a new file if something else has moved or removed the file: nobody would find what is written to it. */
+  private look(): void {
+    if (this.clock.now() - this.lookedAt < LOOK_MS) return;
+    this.lookedAt = this.clock.now();
+    if (statSync(this.path, { throwIfNoEntry: false })?.ino === this.inode) return;
+    closeSync(this.file);
+    this.append();
   }
 
   /** Ends the line of a process that died while it wrote it. The next line has a MAC over it. */
