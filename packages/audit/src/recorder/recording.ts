@@ -88,8 +88,9 @@ const without = (object: JsonObject, isLeftOut: (name: string) => boolean): Json
 
 function paramsOf(text: string): JsonObject {
   const { _meta, ...params } = without(JSON.parse(text) as JsonObject, (name) => TRANSIENT.has(name));
-  const meta = typeof _meta === 'object' && _meta !== null ? without(_meta as JsonObject, isTransient) : {};
-  return { ...params, ...(Object.keys(meta).length > 0 && { _meta: meta }) };
+  if (typeof _meta !== 'object' || _meta === null) return params;
+  // even if nothing is left of it, because handlers may rely on it
+  return { ...params, _meta: without(_meta as JsonObject, isTransient) };
 }
 
 function principalOf(principal: Principal | undefined, allowed: readonly string[]): Principal | undefined {

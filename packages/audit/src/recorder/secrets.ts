@@ -18,6 +18,9 @@ const MAX_DEPTH = 100;
 /** With more, it takes too long to replace them. */
 const MAX_SECRETS = 500;
 
+/** Characters of a line that is a secret of its own. */
+const MIN_LINE = 16;
+
 /** Digits of a card within a text. */
 const CARD = /(?<![\w.-])\d(?:[ -]?\d){12,18}(?![\w-]|\.\d)/g;
 
@@ -50,9 +53,12 @@ export class Secrets {
     return this.names(name);
   }
 
-  /** Adds a text that is a secret. */
+  /** Adds a text that is a secret, and its long lines: each of them says much of a key. */
   add(text: string): void {
-    if (!PLAIN.test(text)) this.texts.add(text);
+    const lines = text
+      .split(/\r?\n|(?:\\r)?\\n/)
+      .filter((line) => line.length >= MIN_LINE && !line.startsWith('-----'));
+    for (const each of [text, ...lines]) if (!PLAIN.test(each)) this.texts.add(each);
     if (this.texts.size > MAX_SECRETS) throw new Unrecordable('It has too many secrets.');
   }
 
@@ -80,12 +86,23 @@ export class Secrets {
 
   private search(text: string, isSecret: boolean, depth: number): void {
     if (isSecret) this.add(text.replace(/^(?:bearer|basic|token|digest) +/i, ''));
-    for (const found of secretsIn(text)) this.add(found);
+    for (const found of secretsIn(text)) this.addFound(found);
     for (const pattern of this.patterns)
       for (const [found] of text.matchAll(pattern)) if (pattern !== CARD || isCardNumber(found)) this.add(found);
     for (const found of this.redact.find?.(text) ?? []) this.add(String(found));
+    const plain = depth < MAX_DEPTH && /%[\da-f]{2}/i.test(text) ? decoded(text) : text;
+    if (plain !== text) this.search(plain, false, depth + 1);
     // the names within say more than the text
     if (depth < MAX_DEPTH && /^\s*[[{]/.test(text)) this.collect(parsed(text), isSecret, depth + 1);
+  }
+
+  /** Adds what looks like a secret, and the password if it is a user with a password, as in a URL. */
+  private addFound(found: string): void {
+    this.add(found);
+    const [, password] = /^[^:\s]*:(\S{4,})$/.exec(found) ?? [];
+    if (password === undefined) return;
+    this.add(password);
+    this.add(decoded(password));
   }
 
   private searchNumber(value: number, isSecret: boolean): void {
@@ -97,6 +114,14 @@ export class Secrets {
 
 /** The same pattern without a position. */
 const stateless = (pattern: RegExp): RegExp => new RegExp(pattern.source, pattern.flags.replaceAll(/[gy]/g, ''));
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
 
 function parsed(text: string): unknown {
   try {
