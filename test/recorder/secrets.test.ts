@@ -202,6 +202,13 @@ describe('placeholders', () => {
     expect(kept.card).not.toBe(4_111_111_111_111_111);
   });
 
+  it('hide secrets that are written in escapes, and those between dashes', async () => {
+    const note = 'password=%68%75%6e%74%65%72%32 and {"token":"\\u0068\\u0075\\u006e\\u0074\\u0065\\u0072"}';
+    const text = await record({ args: { note, secret: '-----TOPSECRET-----' } });
+    expect(text).toMatch(/password=(?:%4[1-9]){7} and/);
+    for (const secret of ['%68%75', 'u0068', 'TOPSECRET']) expect(text).not.toContain(secret);
+  });
+
   it('are others in each recording, so that nobody can find out a secret by trying', async () => {
     const call = { args: { password: 'hunter2hunter2' } };
     const first = JSON.parse(await record(call)) as Recording;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
-/** Parts that keep their meaning: escapes of JSON and URLs, and the lines around keys. */
-const KEPT = /\\u[\da-f]{4}|\\.|%[\da-f]{2}|-----[A-Z ]+-----/i;
+/** Parts with a meaning of their own: escapes of JSON and URLs, and the lines around keys. */
+const PART = /\\u[\da-f]{4}|\\[nrtbf"\\/]|%[\da-f]{2}|-----(?:BEGIN|END) [A-Z ]{0,40}-----|[^]/gi;
 
 /** The beginnings of keys, by which their issuers know them. */
 const PREFIX =
@@ -22,15 +22,21 @@ function alike(char: string, byte: number, isHex: boolean): string {
   return /[\p{L}\p{N}]/u.test(char) ? between('a', 26, byte) : char;
 }
 
+/** What stands for a part of a secret. An escaped character becomes another one. */
+function standIn(part: string, byte: number, isHex: boolean): string {
+  if (part.length === 1) return alike(part, byte, isHex);
+  if (part.startsWith('%')) return `%4${between('1', 9, byte)}`;
+  return /^\\u/i.test(part) ? `\\u004${between('1', 9, byte)}` : part;
+}
+
 /** A random text of the same length and kind: digits for digits, and everything else than letters as it is. */
 function shaped(secret: string): string {
   const isHex = HEX.test(secret);
   const prefix = PREFIX.exec(secret)?.[0] ?? '';
   const rest = secret.slice(prefix.length);
   const bytes = randomBytes(rest.length);
-  const parts = rest.matchAll(new RegExp(`${KEPT.source}|[^]`, 'gi'));
   let text = prefix;
-  for (const { 0: part, index } of parts) text += part.length > 1 ? part : alike(part, bytes[index] as number, isHex);
+  for (const { 0: part, index } of rest.matchAll(PART)) text += standIn(part, bytes[index] as number, isHex);
   // the version of an id is no secret, and is checked
   return UUID.test(secret) ? text.slice(0, 14) + secret[14] + text.slice(15, 19) + secret[19] + text.slice(20) : text;
 }
