@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { type CallToolResult, McpServer, mount, type Principal } from '@decorum/core';
 import type { Plugin } from '@decorum/core/plugin';
 import { tasks } from '@decorum/tasks';
-import { Weather } from '@decorum/example-weather/weather';
-import { WeatherApi } from '@decorum/example-weather/weather-api';
+import { Weather } from '../../examples/weather/src/weather.js';
+import { WeatherApi } from '../../examples/weather/src/weather-api.js';
 import { type ConnectOptions, elicits, type TestClient } from '@decorum/testing';
 
 import { DocsServer } from '../../examples/docs/src/docs-server.js';

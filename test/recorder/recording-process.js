@@ -2,7 +2,7 @@
 import { recorder } from '../../packages/audit/dist/index.js';
 import { connectMemory, McpServer, ToolError } from '../../packages/core/dist/index.js';
 
-const [folder, count] = process.argv.slice(2);
+const [folder = '', count = ''] = process.argv.slice(2);
 const plugins = [recorder({ folder, maxFiles: Number(count) > 1000 ? 1000 : 50 })];
 const server = new McpServer({ name: 'shop', version: '1.0.0', plugins });
 server.addTool({ name: 'fail', description: 'Fails', input: { type: 'object' } }, () => {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { audit } from '@decorum/audit';
+import { audit, recorder } from '@decorum/audit';
 import { connectMemory, McpServer, type MemoryConnection, type PolicyOptions } from '@decorum/core';
 import type { Plugin } from '@decorum/core/plugin';
 
@@ -51,6 +51,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
     options: {},
     plugin: () => audit({ key: KEY, write: logFile('sync.log'), sync: true }),
   },
+  'the plugin `recorder`, no call fails': { options: {}, plugin: () => recorder({ folder: tmpdir() }) },
 };
 
 /** Calls an asynchronous tool with some options, over a connection in this process. */
