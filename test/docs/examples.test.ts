@@ -77,6 +77,7 @@ const GIVEN = `
   declare const socket: import('node:net').Socket;
   declare const frame: import('@decorum/core/transport').Frame;
   declare function openEmptyStore(): Promise<import('@decorum/auth-server').AuthStore>;
+  declare function openEmptyValues(): Promise<import('@decorum/core').KeyValueStore>;
   declare function openEmptyTasks(): Promise<import('@decorum/tasks').TaskStore>;
   declare function openEmptySessions(): Promise<import('@decorum/http').SessionStore>;
   declare function openEmptyTasks(): Promise<import('@decorum/tasks').TaskStore>;

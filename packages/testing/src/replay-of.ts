@@ -27,9 +27,10 @@ const OPTIONS: OptionTypes<ReplayOptions> = { server: 'object', timeoutMs: [1, 2
  * @example
  * ```ts
  * import { replayOf } from '@decorum/testing';
+ * import { equal } from 'node:assert/strict';
  *
  * const { failure } = await replayOf('test/recordings/charge.json', { server });
- * expect(failure).toBeUndefined();
+ * equal(failure, undefined);
  * ```
  */
 export async function replayOf(file: string | URL, options: ReplayOptions): Promise<Replay> {

@@ -167,7 +167,7 @@ const keepsForLong: Check = async (store, clock) => {
  * import { it } from 'node:test';
  *
  * for (const [rule, check] of keyValueStoreContract) {
- *   it(`PostgresStore ${rule}`, async () => await check(await openEmptyStore(), clock));
+ *   it(`PostgresStore ${rule}`, async () => await check(await openEmptyValues(), clock));
  * }
  * ```
  */
