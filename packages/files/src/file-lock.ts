@@ -4,14 +4,14 @@ import { hostname } from 'node:os';
 
 import { startupError } from '@decorum/core/plugin';
 
-import { loadTryLock } from './native-lock.cjs';
+import { type FileLocks, loadFileLocks } from './native-lock.cjs';
 
 /** How long a process waits for a lock. A restart may begin before the old process has ended. */
 const PATIENCE_MS = 30_000;
 const POLL_MS = 100;
 
 /** The byte that is locked, far behind the text: on Windows, nobody else can read what is locked. */
-const LOCKED_BYTE = 2 ** 30;
+export const LOCKED_BYTE = 2 ** 30;
 
 /** Told when a lock is taken. `decorum dev` then ends the program that the edited one replaces. */
 const busy = channel('decorum:folder-busy');
@@ -38,12 +38,12 @@ export interface Waiting {
 }
 
 /**
- * The function that locks files.
+ * Loads the functions that lock files.
  * @throws {DecorumError} `DECORUM_MISSING_LIBRARY`
  */
-export function loadLock(caller: string): ReturnType<typeof loadTryLock> {
+export function loadLocks(caller: string): FileLocks {
   try {
-    return loadTryLock();
+    return loadFileLocks();
   } catch (cause) {
     const remedy =
       'It has no binary for some platforms, such as Alpine Linux: use another base image. If the program is bundled, keep the library out of the bundle';
@@ -84,7 +84,7 @@ async function opened<T>(path: string, use: (file: FileHandle) => Promise<T>): P
  * @throws {DecorumError} `DECORUM_MISSING_LIBRARY`
  */
 export async function tryLockFile({ path, caller }: LockFile): Promise<FileHandle | undefined> {
-  const tryLock = loadLock(caller);
+  const { tryLock } = loadLocks(caller);
   return await opened(path, async (file) => (tryLock(file.fd, LOCKED_BYTE, 1) ? await sign(file) : undefined));
 }
 
@@ -94,7 +94,7 @@ export async function tryLockFile({ path, caller }: LockFile): Promise<FileHandl
  * @throws {DecorumError} `DECORUM_MISSING_LIBRARY`, and what `taken` returns
  */
 export async function lockFile({ path, caller }: LockFile, waiting: Waiting): Promise<FileHandle | undefined> {
-  const tryLock = loadLock(caller);
+  const { tryLock } = loadLocks(caller);
   const { clock } = waiting;
   return await opened(path, async (file) => {
     const giveUpAt = clock.now() + PATIENCE_MS;

@@ -4,15 +4,16 @@ import { join } from 'node:path';
 import type { DecorumError } from '@decorum/core';
 import { startupError } from '@decorum/core/plugin';
 
-import { loadLock, lockFile } from './file-lock.js';
+import { loadLocks, lockFile } from './file-lock.js';
 
-const LOCK_FILE = 'lock';
+/** The file that is locked. */
+export const LOCK_FILE = 'lock';
 
 /** What a new volume has. */
 const LOST_AND_FOUND = 'lost+found';
 
-/** How a store uses a folder. */
-export interface FolderUse {
+/** The folder of a store. */
+export interface FolderPlace {
   /** The path. */
   readonly folder: string;
   /** The function that the user has passed it to, for errors. */
@@ -21,6 +22,10 @@ export interface FolderUse {
   readonly example: string;
   /** Whether the store writes a file of this name. The mode of a folder with other files isn't changed. */
   isOwn(file: string): boolean;
+}
+
+/** How a store waits for a folder that it wants for itself. */
+export interface FolderUse extends FolderPlace {
   /** Whether to stop waiting for the folder. */
   isCancelled(): boolean;
   /** The clock to wait with. */
@@ -37,7 +42,7 @@ export const invalidFolder = (caller: string, problem: string, cause?: unknown):
  * Creates the folder, which only this user can read. An empty folder, such as a new volume, is made so. The mode of a
  * folder that has other files is not changed, because other programs may need it.
  */
-async function prepare({ folder, caller, example, isOwn }: FolderUse): Promise<void> {
+export async function prepareFolder({ folder, caller, example, isOwn }: FolderPlace): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const { mode } = await stat(folder);
   if (process.platform === 'win32' || (mode & OTHERS) === 0) return;
@@ -62,8 +67,8 @@ async function prepare({ folder, caller, example, isOwn }: FolderUse): Promise<v
 export async function lockFolder(use: FolderUse): Promise<FileHandle> {
   const { folder, caller, clock } = use;
   // before anything is created
-  loadLock(caller);
-  await prepare(use);
+  loadLocks(caller);
+  await prepareFolder(use);
   const taken = (used: string) =>
     invalidFolder(
       caller,

@@ -1,4 +1,4 @@
 'use strict';
 // CommonJS, because bundlers follow this `require`. The library has no types: they are in native-lock.d.cts.
 
-exports.loadTryLock = () => require('fs-native-extensions').tryLock;
+exports.loadFileLocks = () => require('fs-native-extensions');

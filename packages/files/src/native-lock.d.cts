@@ -1,8 +1,13 @@
-/**
- * Locks some bytes of an open file until that file descriptor is closed.
- * @returns false if they are locked through another descriptor, in this or another process
- */
-type TryLock = (fd: number, offset: number, length: number) => boolean;
+/** The functions that lock files. */
+export interface FileLocks {
+  /**
+   * Locks some bytes of an open file until that file descriptor is closed.
+   * @returns false if they are locked through another descriptor, in this or another process
+   */
+  readonly tryLock: (fd: number, offset: number, length: number) => boolean;
+  /** Frees bytes that were locked through the same descriptor. */
+  readonly unlock: (fd: number, offset: number, length: number) => void;
+}
 
-/** Loads the lock, in 20 ms. Throws on platforms that the library has no binary for. */
-export declare function loadTryLock(): TryLock;
+/** Loads the library, in 20 ms. Throws on platforms that it has no binary for. */
+export declare function loadFileLocks(): FileLocks;
