@@ -26,6 +26,7 @@ import { CLIENTS } from './clients.js';
 import { ARGUMENTS, PLACES } from './decorators.js';
 import { INPUTS } from './inputs.js';
 import { DOCUMENTS } from './openapi.js';
+import { PREVIEWS } from './previews.js';
 import { REDIS } from './redis.js';
 import { SCHEMAS } from './schemas.js';
 import { RECORDERS } from './recorders.js';
@@ -52,6 +53,7 @@ describe.each<readonly [string, Mistakes]>([
   ['a recorder or a replay with a wrong option', RECORDERS],
   ['a search with a wrong option', SEARCHES],
   ['an audit log with a wrong option', AUDITS],
+  ['a preview with a wrong option', PREVIEWS],
 ])('%s fails at startup, and the error says where it is and what to write:', (_kind, table) => {
   describe.each(Object.entries(table) as [core.StartupErrorCode, Mistake[]][])('%s', (code, rows) => {
     it.each(rows)('%s', async (_wrote, run, message) => {

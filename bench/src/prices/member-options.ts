@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { audit, recorder } from '@decorum/audit';
-import { connectMemory, McpServer, type MemoryConnection, type PolicyOptions } from '@decorum/core';
+import { connectMemory, McpServer, type MemoryConnection, type PolicyOptions, Tool } from '@decorum/core';
 import type { Plugin } from '@decorum/core/plugin';
 
 import type { Entrant } from '../entrant.js';
@@ -14,13 +14,15 @@ import { cpuMicros } from '../usage.js';
 const AT_ONCE = 32;
 const WARM_UP = 20_000;
 const OTHERS = 'each call with other arguments';
+const PLAN = 'each call shows a plan';
+const BOTH = 'each plan is carried out by a second call';
 
 interface Row {
   readonly options: PolicyOptions & { readonly maxResultChars?: number };
   /** The plugin of the server. */
   readonly plugin?: () => Plugin;
   /** What is special about the calls. */
-  readonly how?: typeof OTHERS;
+  readonly how?: typeof OTHERS | typeof PLAN | typeof BOTH;
 }
 
 const KEY = 'a key that is only for measuring';
@@ -52,28 +54,50 @@ export const ROWS: Readonly<Record<string, Row>> = {
     plugin: () => audit({ key: KEY, write: logFile('sync.log'), sync: true }),
   },
   'the plugin `recorder`, no call fails': { options: {}, plugin: () => recorder({ folder: tmpdir() }) },
+  "`preview: 'plan'`, a plan": { options: {}, how: PLAN },
+  "`preview: 'plan'`, a plan and the call that carries it out": { options: {}, how: BOTH },
 };
+
+/** The same tool, which shows its plan first. */
+class Previewed {
+  @Tool({ description: 'Is measured', input: { type: 'object' }, preview: 'plan' })
+  // eslint-disable-next-line @typescript-eslint/require-await
+  async tool() {
+    return 'done';
+  }
+
+  plan() {
+    return 'to be done';
+  }
+}
 
 /** Calls an asynchronous tool with some options, over a connection in this process. */
 class MemberEntrant implements Entrant {
   private connection: MemoryConnection | undefined;
   private sent = 0;
+  /** Tickets by the calls that got them. */
+  private readonly tickets = new Map<unknown, string>();
 
   constructor(private readonly row: Row) {}
 
   async prepare(): Promise<void> {
-    const { options, plugin } = this.row;
+    const { options, plugin, how } = this.row;
     const plugins = plugin === undefined ? [] : [plugin()];
     const server = new McpServer({ name: 'prices', version: '1.0.0', plugins });
     const annotations = { readOnlyHint: true };
-    server.addTool(
-      { name: 'tool', description: 'Is measured', input: { type: 'object' }, annotations, ...options },
-      // eslint-disable-next-line @typescript-eslint/require-await
-      async () => 'done',
-    );
+    if (how === PLAN || how === BOTH) server.addProvider(Previewed);
+    else
+      server.addTool(
+        { name: 'tool', description: 'Is measured', input: { type: 'object' }, annotations, ...options },
+        // eslint-disable-next-line @typescript-eslint/require-await
+        async () => 'done',
+      );
     this.connection = await connectMemory(server, {
       receive: (message) => {
-        if (!JSON.stringify(message).includes('done') && this.sent > 0) throw new Error('A call failed.');
+        const text = JSON.stringify(message);
+        if (!text.includes('done') && this.sent > 0) throw new Error('A call failed.');
+        const [, ticket] = (how === BOTH && /"dev\.decorum\/ticket":"(\w+)"/.exec(text)) || [];
+        if (ticket !== undefined) this.tickets.set((message as { readonly id?: unknown }).id, ticket);
       },
     });
     const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'prices', version: '1' } };
@@ -91,10 +115,18 @@ class MemberEntrant implements Entrant {
     return cpuMicros() - before;
   }
 
-  private call(): Promise<void> | undefined {
+  private async call(): Promise<void> {
+    const id = await this.send({ n: this.row.how === OTHERS ? this.sent : 0 });
+    const ticket = this.tickets.get(id);
+    if (ticket !== undefined) await this.send({ n: 0, ticket });
+    this.tickets.delete(id);
+  }
+
+  private async send(args: object): Promise<number> {
     const id = ++this.sent;
-    const params = { name: 'tool', arguments: { n: this.row.how === OTHERS ? id : 0 } };
-    return this.connection?.send({ jsonrpc: '2.0', id, method: 'tools/call', params });
+    const params = { name: 'tool', arguments: args };
+    await this.connection?.send({ jsonrpc: '2.0', id, method: 'tools/call', params });
+    return id;
   }
 
   async finish(): Promise<void> {

@@ -11,7 +11,15 @@ import { freePort } from '../../../test/support/dev-project.js';
 const PASSWORD = 'correct horse';
 const INFO = { name: 'test', version: '1.0.0' };
 const UNAUTHORIZED = /unauthorized/i;
-const TOOLS = ['billing_list', 'billing_pay', 'geo_locate', 'stock_items', 'stock_reserve', 'support_administer'];
+const TOOLS = [
+  'billing_list',
+  'billing_pay',
+  'billing_pay_all',
+  'geo_locate',
+  'stock_items',
+  'stock_reserve',
+  'support_administer',
+];
 
 let gateway: Program;
 beforeAll(async () => {
@@ -75,6 +83,25 @@ it('asks before it pays, and only for users who have granted that', async () => 
   await grant();
   expect(await call('billing_pay', { id: 'R-2' })).toBe('alice has paid 80 € for R-2.');
   expect(asked).toEqual(['Pay 80 € for R-2?']);
+  await client.close();
+});
+
+it('pays what the user has seen, and nothing else', async () => {
+  const { client, call, grant } = await connectAs('alice');
+  const asked: unknown[] = [];
+  client.setRequestHandler('elicitation/create', ({ params }) => {
+    asked.push(JSON.parse(params.message));
+    return { action: asked.length === 1 ? 'decline' : 'accept', content: {} };
+  });
+  await expect(call('billing_pay_all', { euros: 200 })).rejects.toThrow(UNAUTHORIZED);
+  await grant();
+  expect(await call('billing_pay_all', { euros: 200 })).toContain('did not confirm');
+  expect(await call('billing_pay_all', { euros: 200 })).toBe('alice has paid 120 € for R-1.');
+  expect(asked).toEqual([
+    { ids: ['R-1'], total: 120 },
+    { ids: ['R-1'], total: 120 },
+  ]);
+  expect(await call('billing_pay_all', { euros: 200 })).toBe('No invoice is due up to 200 €.');
   await client.close();
 });
 
