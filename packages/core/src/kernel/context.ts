@@ -89,8 +89,9 @@ export class Context<P = unknown> extends RequestFacts {
   }
 
   get [RUN](): RunFacts {
-    const { ownEffects: effects, peer, meta, member } = this.#exchange;
-    return { records: peer.records, effects, id: effects.id(randomUUID), meta, member };
+    const { ownEffects: effects, peer, meta, member, isDetached } = this.#exchange;
+    const { records, isAsking = false } = peer;
+    return { records, effects, id: effects.id(randomUUID), meta, member, isDetached, isAsking };
   }
 
   get [HAS_ASKED](): boolean {

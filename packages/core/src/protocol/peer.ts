@@ -84,6 +84,8 @@ export interface Peer extends PeerMeans {
   readonly endsWithConnection?: boolean;
   /** Whether the handler is repeating work of an earlier round. */
   readonly replaying?: boolean;
+  /** Whether the round ends with a question: the handler runs again once the client has answered. */
+  readonly isAsking?: boolean;
   /** Effects of earlier rounds; undefined if handlers run only once. */
   readonly effects?: Effects | undefined;
   /**

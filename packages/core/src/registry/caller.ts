@@ -30,6 +30,10 @@ export interface RunFacts {
   readonly meta: JsonObject | undefined;
   /** The name of the member in the server that serves the request; undefined for what has none. */
   readonly member: string | undefined;
+  /** Whether it runs apart from its request, one run at a time. */
+  readonly isDetached: boolean;
+  /** Whether it has asked the client, and runs again with the answer. */
+  readonly isAsking: boolean;
 }
 
 /** A part of a request: one run of a handler, for example. */

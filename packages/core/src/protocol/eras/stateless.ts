@@ -97,6 +97,10 @@ class Envelope implements Peer {
     return this.current?.replaying === true;
   }
 
+  get isAsking(): boolean {
+    return this.current?.asking === true;
+  }
+
   async ask(question: Question, exchange: Asker): Promise<JsonObject> {
     const encoded = this.revision.question(question);
     if (encoded === undefined) {

@@ -16,6 +16,8 @@ interface PlanRecord extends JsonObject {
   readonly until: number;
   /** The id of the request that carries it out; undefined before. */
   readonly run?: string;
+  /** Whether that request has ended a round with a question, and comes again with the answer. */
+  readonly isAsking?: boolean;
 }
 
 /** Why a ticket is refused. Unknown ones, expired ones and those of others look the same. */
@@ -31,6 +33,9 @@ const newTicket = (): string => Array.from(randomBytes(26), (byte) => LETTERS[by
 
 /** Milliseconds that a used plan is kept at least: the same request may run again, in its next round for example. */
 const USED_MS = 3_600_000;
+
+/** Milliseconds that is kept which confirmed plans were carried out: no state of a request lives longer. */
+const CONFIRMED_MS = 86_400_000;
 
 /** Callers that nothing tells apart share a place: only their tickets, which nobody can guess, tell their plans apart. */
 const placeOf = (caller: Caller, ticket: string): RecordKey => [
@@ -55,31 +60,70 @@ export async function recordPlan(
   return ticket;
 }
 
+/** Requests that use a plan in this process, by their effects. A further attempt of theirs is no further use. */
+const using = new WeakSet<object>();
+
 /**
  * Uses a ticket for this request.
  * @param args the arguments, without the ticket
  * @returns the plan, or why it is refused
  */
-export async function usePlan(
-  caller: Caller,
-  ticket: unknown,
-  args: JsonObject,
-): Promise<{ readonly plan: unknown } | { readonly refusal: Refusal }> {
+export async function usePlan(caller: Caller, ticket: unknown, args: JsonObject): Promise<Used> {
   if (typeof ticket !== 'string' || !TICKET.test(ticket)) return { refusal: 'unknown' };
-  const { records, id } = caller[RUN];
   const digest = digestOf(args);
-  let refusal: Refusal | undefined;
-  const kept = await records.change<PlanRecord>(placeOf(caller, ticket), (now) => {
-    refusal = refusalOf(now, id, digest);
-    if (now === undefined || refusal !== undefined) return undefined;
-    return { value: { ...now, run: id }, ttlMs: Math.max(now.until - Date.now(), USED_MS) };
+  return await use(caller, ticket, (now) => {
+    // a store may keep values for longer
+    if (now === undefined || (now.run === undefined && now.until <= Date.now())) return 'unknown';
+    if (!mayUse(now, caller)) return 'used';
+    return now.args === digest ? now : 'changed';
   });
-  return kept === undefined || refusal !== undefined ? { refusal: refusal ?? 'unknown' } : { plan: kept.plan };
 }
 
-function refusalOf(now: PlanRecord | undefined, run: string, args: string): Refusal | undefined {
-  // a store may keep values for longer
-  if (now === undefined || (now.run === undefined && now.until <= Date.now())) return 'unknown';
-  if (now.run !== undefined && now.run !== run) return 'used';
-  return now.args === args ? undefined : 'changed';
+/** Notes that this request carries out a plan that its user has confirmed: a client may send the answer again. */
+export async function useConfirmed(caller: Caller): Promise<Used> {
+  const first: PlanRecord = { plan: null, args: '', until: Date.now() + CONFIRMED_MS };
+  return await use(caller, confirmedBy(caller), (now = first) => (mayUse(now, caller) ? now : 'used'));
+}
+
+/** Lets the next round of this request use its plan again. To be called before the client is asked. */
+export async function awaitAnswer(caller: Caller, ticket?: unknown): Promise<void> {
+  const { records, id } = caller[RUN];
+  const place = placeOf(caller, typeof ticket === 'string' ? ticket : confirmedBy(caller));
+  await records.change<PlanRecord>(place, (now) =>
+    now?.run === id ? { value: { ...now, isAsking: true }, ttlMs: lifeOf(now) } : undefined,
+  );
+}
+
+/** A plan, or why it is refused. */
+type Used = { readonly plan: unknown } | { readonly refusal: Refusal };
+
+const confirmedBy = (caller: Caller): string => `run ${caller[RUN].id}`;
+
+const lifeOf = ({ until }: PlanRecord): number => Math.max(until - Date.now(), USED_MS);
+
+/**
+ * Whether a request may use a plan: nobody has, or it is the same request again, in its next attempt or round. A round
+ * that the client sends twice may not.
+ */
+function mayUse({ run, isAsking }: PlanRecord, caller: Caller): boolean {
+  const { id, effects, isDetached } = caller[RUN];
+  return run === undefined || (run === id && (isAsking === true || isDetached || using.has(effects)));
+}
+
+async function use(
+  caller: Caller,
+  ticket: string,
+  judge: (now: PlanRecord | undefined) => PlanRecord | Refusal,
+): Promise<Used> {
+  const { records, id, effects } = caller[RUN];
+  let refusal: Refusal | undefined;
+  const kept = await records.change<PlanRecord>(placeOf(caller, ticket), (now) => {
+    const judged = judge(now);
+    refusal = typeof judged === 'string' ? judged : undefined;
+    if (typeof judged === 'string') return undefined;
+    return { value: { ...judged, run: id, isAsking: false }, ttlMs: lifeOf(judged) };
+  });
+  if (kept === undefined || refusal !== undefined) return { refusal: refusal ?? 'unknown' };
+  using.add(effects);
+  return { plan: kept.plan };
 }

@@ -8,7 +8,7 @@ import { type Caller, RUN, WITHIN } from '../caller.js';
 import type { Member } from '../plan.js';
 import { type InputCheck, requireValid } from '../tool-input.js';
 import { planMethod } from './plan-method.js';
-import { recordPlan, usePlan } from './plan-records.js';
+import { awaitAnswer, recordPlan, useConfirmed, usePlan } from './plan-records.js';
 import { declined, planResult, refused, textOfPlan } from './plan-result.js';
 import type { Preview } from './preview-option.js';
 import { ticketOf } from './ticket-argument.js';
@@ -71,13 +71,17 @@ export function previewing({ member, preview, input, output, run }: PreviewedToo
     return planResult({ plan, ticket, ttlMs, hasOutput: output !== undefined });
   };
 
-  const carryOut = async (args: JsonObject, caller: Caller, plan: () => unknown) => {
+  const carryOut = async (args: JsonObject, caller: Caller, source: PlanSource) => {
     const planned: { plan?: unknown } = {};
     const admit = async () => {
-      planned.plan = await plan();
+      planned.plan = await takePlan(args, caller, source);
     };
     const admitted: Admitted = { args, admit };
-    return await run(admitted as never, caller[WITHIN]({ planned }));
+    try {
+      return await run(admitted as never, caller[WITHIN]({ planned }));
+    } finally {
+      if (caller[RUN].isAsking) await awaitAnswer(caller, 'ticket' in source ? source.ticket : undefined);
+    }
   };
 
   const confirm = async (args: JsonObject, caller: Caller): Promise<CallToolResult> => {
@@ -85,34 +89,36 @@ export function previewing({ member, preview, input, output, run }: PreviewedToo
     const agreed = await asked(plan, caller);
     if (agreed === undefined) return await show(args, plan, caller);
     caller.signal.throwIfAborted();
-    return agreed ? await carryOut(args, caller, () => plan) : declined();
+    return agreed ? await carryOut(args, caller, { confirmed: plan }) : declined();
   };
 
   return async (args: JsonObject, caller: Caller): Promise<CallToolResult> => {
     const { ticket, rest } = ticketOf(args, caller[RUN].meta);
-    if (ticket !== undefined) return await carryOut(rest, caller, () => planOf(ticket, rest, caller));
+    if (ticket !== undefined) return await carryOut(rest, caller, { ticket });
     return ask ? await confirm(rest, caller) : await show(rest, await make(rest, caller), caller);
   };
 }
 
+/** A ticket as the client sent it, or a plan that the user has confirmed. */
+type PlanSource = { readonly ticket: unknown } | { readonly confirmed: unknown };
+
 /**
- * The plan of a ticket, which is used from now on.
- * @throws {ToolError} for a ticket that is refused
+ * The plan to carry out, which is used from now on.
+ * @throws {ToolError} if it is refused
  */
-async function planOf(ticket: unknown, args: JsonObject, caller: Caller): Promise<unknown> {
-  const used = await usePlan(caller, ticket, args);
+async function takePlan(args: JsonObject, caller: Caller, source: PlanSource): Promise<unknown> {
+  const used = 'ticket' in source ? await usePlan(caller, source.ticket, args) : await useConfirmed(caller);
   if ('refusal' in used) throw refused(used.refusal);
   caller.signal.throwIfAborted();
-  return used.plan;
+  return 'ticket' in source ? used.plan : source.confirmed;
 }
 
 /** Asks the user to confirm a plan. Undefined if the client can't ask, or can't show all of it. */
 async function asked(plan: unknown, caller: Caller): Promise<boolean | undefined> {
   const text = typeof plan === 'string' ? textOfPlan(plan) : JSON.stringify(plan, null, 2);
-  const message = withoutHidden(text);
-  if (message.length > MAX_ASKED_CHARS) return undefined;
+  if (text.length > MAX_ASKED_CHARS) return undefined;
   try {
-    return await caller.confirm(message, { key: QUESTION });
+    return await caller.confirm(withoutHidden(text), { key: QUESTION });
   } catch (error) {
     if (error instanceof McpError && error.kind === 'missing-capability') return undefined;
     throw error;
