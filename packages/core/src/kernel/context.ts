@@ -89,9 +89,10 @@ export class Context<P = unknown> extends RequestFacts {
   }
 
   get [RUN](): RunFacts {
-    const { ownEffects: effects, peer, meta, member, isDetached } = this.#exchange;
+    const { ownEffects: effects, peer, meta, member } = this.#exchange;
     const { records, isAsking = false } = peer;
-    return { records, effects, id: effects.id(randomUUID), meta, member, isDetached, isAsking };
+    const host = this.#exchange.isDetached ? this.#exchange.id : undefined;
+    return { records, effects, id: effects.id(randomUUID), meta, member, host, isAsking };
   }
 
   get [HAS_ASKED](): boolean {

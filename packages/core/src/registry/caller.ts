@@ -3,6 +3,7 @@ import type { JsonObject } from '@decorum/schema/internal';
 import type { Effects } from '../protocol/effects.js';
 import type { NeedInput } from '../protocol/input.js';
 import type { Records } from '../protocol/records.js';
+import type { RequestId } from '../protocol/model.js';
 import type { Principal, TransportInfo } from '../protocol/wire.js';
 
 /** The key of the method that sends the requests of `needInput`. A symbol, so that it isn't offered to handlers. */
@@ -30,8 +31,8 @@ export interface RunFacts {
   readonly meta: JsonObject | undefined;
   /** The name of the member in the server that serves the request; undefined for what has none. */
   readonly member: string | undefined;
-  /** Whether it runs apart from its request, one run at a time. */
-  readonly isDetached: boolean;
+  /** The id of what runs it apart from its request, such as a task; undefined if nothing does. */
+  readonly host: RequestId | undefined;
   /** Whether it has asked the client, and runs again with the answer. */
   readonly isAsking: boolean;
 }

@@ -47,6 +47,7 @@ class HostPeer implements Peer {
   readonly logLevel: LogLevel = 'debug';
   readonly effects: Effects;
   readonly sleep: Peer['sleep'];
+  isAsking = false;
   private readonly host: RunHost;
   private readonly origin: Origin | undefined;
 
@@ -81,7 +82,14 @@ class HostPeer implements Peer {
     let forget = () => {};
     const cancelled = new Promise<never>((_resolve, reject) => (forget = asker.onCancel(reject)));
     // the host may never settle a question of a run that is cancelled
-    return await Promise.race([this.host.ask(question), cancelled]).finally(forget);
+    try {
+      return await Promise.race([this.host.ask(question), cancelled]);
+    } catch (error) {
+      this.isAsking ||= error instanceof InputSignal;
+      throw error;
+    } finally {
+      forget();
+    }
   }
 }
 

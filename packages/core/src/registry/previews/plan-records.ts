@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 
 import type { JsonObject } from '@decorum/schema/internal';
 
+import type { RequestId } from '../../protocol/model.js';
 import { holderOf } from '../../protocol/owner.js';
 import type { RecordKey } from '../../protocol/records.js';
 import { type Caller, RUN } from '../caller.js';
@@ -16,6 +18,8 @@ interface PlanRecord extends JsonObject {
   readonly until: number;
   /** The id of the request that carries it out; undefined before. */
   readonly run?: string;
+  /** What runs that request apart, such as a task: nobody else may, and it may do so again in another process. */
+  readonly host?: RequestId;
   /** Whether that request has ended a round with a question, and comes again with the answer. */
   readonly isAsking?: boolean;
 }
@@ -105,25 +109,40 @@ const lifeOf = ({ until }: PlanRecord): number => Math.max(until - Date.now(), U
  * Whether a request may use a plan: nobody has, or it is the same request again, in its next attempt or round. A round
  * that the client sends twice may not.
  */
-function mayUse({ run, isAsking }: PlanRecord, caller: Caller): boolean {
-  const { id, effects, isDetached } = caller[RUN];
-  return run === undefined || (run === id && (isAsking === true || isDetached || using.has(effects)));
+function mayUse({ run, host, isAsking }: PlanRecord, caller: Caller): boolean {
+  const { id, effects, host: own } = caller[RUN];
+  if (run === undefined) return true;
+  return run === id && (isAsking === true || using.has(effects) || (own !== undefined && own === host));
 }
 
-async function use(
-  caller: Caller,
-  ticket: string,
-  judge: (now: PlanRecord | undefined) => PlanRecord | Refusal,
-): Promise<Used> {
-  const { records, id, effects } = caller[RUN];
+type Judge = (now: PlanRecord | undefined) => PlanRecord | Refusal;
+
+/** Pauses before a request asks for its own plan again: its round before may have asked the client a moment ago. */
+const PAUSES_MS = [10, 50, 250];
+
+async function use(caller: Caller, ticket: string, judge: Judge): Promise<Used> {
+  for (const ms of PAUSES_MS) {
+    const { isOwn, ...used } = await tryUse(caller, ticket, judge);
+    if (!('refusal' in used && used.refusal === 'used' && isOwn)) return used;
+    await delay(ms, undefined, { signal: caller.signal });
+  }
+  const { isOwn: _own, ...used } = await tryUse(caller, ticket, judge);
+  return used;
+}
+
+async function tryUse(caller: Caller, ticket: string, judge: Judge): Promise<Used & { readonly isOwn: boolean }> {
+  const { records, id, effects, host } = caller[RUN];
   let refusal: Refusal | undefined;
+  let isOwn = false;
   const kept = await records.change<PlanRecord>(placeOf(caller, ticket), (now) => {
     const judged = judge(now);
+    isOwn = now?.run === id;
     refusal = typeof judged === 'string' ? judged : undefined;
     if (typeof judged === 'string') return undefined;
-    return { value: { ...judged, run: id, isAsking: false }, ttlMs: lifeOf(judged) };
+    const value = { ...judged, run: id, isAsking: false, ...(host !== undefined && { host }) };
+    return { value, ttlMs: lifeOf(judged) };
   });
-  if (kept === undefined || refusal !== undefined) return { refusal: refusal ?? 'unknown' };
+  if (kept === undefined || refusal !== undefined) return { refusal: refusal ?? 'unknown', isOwn };
   using.add(effects);
-  return { plan: kept.plan };
+  return { plan: kept.plan, isOwn };
 }
