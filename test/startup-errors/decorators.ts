@@ -290,6 +290,17 @@ const MEMOIZE: readonly (readonly [given: unknown, message: string])[] = [
   [{ ttl: '1m', maxBytes: 0.5 }, `Shop.search (memoize): \`maxBytes\` is 0.5, but ${RANGE} 1000000000`],
 ];
 
+/** Values of `idempotent` that a decorator can't have. */
+const IDEMPOTENT: readonly (readonly [given: unknown, message: string])[] = [
+  [
+    [0, -1, 1.5, 'soon', '24', '24 h', '31d', true, false, null, {}, { key: 'arguments' }],
+    "Shop.search: `idempotent` must say how long outcomes are kept, up to 30 days. Write `idempotent: '24h'`, with ms, s, m, h or d, or a number of milliseconds",
+  ],
+  [{ ttl: '1m', key: 'id' }, "Shop.search (idempotent): `key` can only be 'arguments' ... "],
+  [{ ttl: '1m', keys: 1 }, 'Shop.search (idempotent): `keys` is not an option ... '],
+  [{ ttl: '1m', maxBytes: 0 }, `Shop.search (idempotent): \`maxBytes\` is 0, but ${RANGE} 16777216`],
+];
+
 /** Arguments and options of decorators. */
 export const ARGUMENTS: Mistakes = {
   DECORUM_MISUSED_DECORATOR: [
@@ -438,7 +449,15 @@ export const ARGUMENTS: Mistakes = {
         'Shop.search: `memoize` answers calls without calling the tool, but nothing says that the tool only reads. Add `annotations: { readOnlyHint: true }`, or remove `memoize`',
       ],
     ]),
+    ...wrong('@Tool({ idempotent: … })', (idempotent) => on(tool({ idempotent })), IDEMPOTENT),
+    ...wrong('@Tool(…)', (given) => on(tool(given)), [
+      [
+        { idempotent: '1m', memoize: '1m', annotations: { readOnlyHint: true } },
+        'Shop.search: `idempotent` keeps the outcome of a call that changes something, and `memoize` ... Remove one of them',
+      ],
+    ]),
     ...wrong('@Prompt(…)', (given) => on(prompt(given)), [
+      [{ idempotent: '1m' }, 'Shop.search: `idempotent` is not an option ... '],
       [{ tittle: '' }, 'Shop.search: `tittle` ... Write `title`'],
       [{ description: [] }, 'Shop.search ... must be a string'],
       [[{ input: null }, { input: undefined }], CYCLE],

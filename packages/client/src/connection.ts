@@ -1,5 +1,5 @@
 import { type JsonObject, type LogLevel, McpError, type RequestId } from '@decorum/core';
-import { checkMessage, INITIALIZE, isObject, LISTEN } from '@decorum/core/internal';
+import { checkMessage, IDEMPOTENCY_KEY, INITIALIZE, isObject, LISTEN } from '@decorum/core/internal';
 import type { JsonRpcMessage, JsonRpcRequest, JsonRpcResponse } from '@decorum/core/transport';
 
 import { type Carrier, type OpenCarrier, SessionRefused } from './carriers/carrier.js';
@@ -182,7 +182,11 @@ export class Connection {
     return await this.carrier.send(text, complete);
   }
 
-  private complete(params: JsonObject, id: RequestId, { onProgress, meta }: RequestOptions): JsonObject {
+  private complete(
+    params: JsonObject,
+    id: RequestId,
+    { onProgress, meta, idempotencyKey }: RequestOptions,
+  ): JsonObject {
     const { era, revision, capabilities, clientInfo } = this.identity;
     const envelope = era === 'stateless' && {
       [`${PREFIX}protocolVersion`]: revision,
@@ -191,7 +195,8 @@ export class Connection {
       ...(this.logLevel && { [`${PREFIX}logLevel`]: this.logLevel }),
     };
     const own = params['_meta'] as JsonObject | undefined;
-    const complete = { ...envelope, ...(onProgress && { progressToken: id }), ...own, ...meta };
+    const key = idempotencyKey !== undefined && { [IDEMPOTENCY_KEY]: idempotencyKey };
+    const complete = { ...envelope, ...(onProgress && { progressToken: id }), ...own, ...key, ...meta };
     return Object.keys(complete).length > 0 ? { ...params, _meta: complete } : params;
   }
 

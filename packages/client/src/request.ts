@@ -23,6 +23,11 @@ export interface RequestOptions {
   readonly onNotification?: ((notification: Notification) => void) | undefined;
   /** Fields to add to the request's `_meta`. */
   readonly meta?: JsonObject | undefined;
+  /**
+   * A key for a call of a tool, of 1 to 255 visible ASCII characters. A call that is repeated with the same key gets the
+   * outcome of the first one, from servers that keep outcomes. Use a new key for each new call, such as a random UUID.
+   */
+  readonly idempotencyKey?: string | undefined;
 }
 
 /** A request under way, for those who are told of questions and notifications. */

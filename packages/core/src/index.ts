@@ -67,7 +67,12 @@ export type {
 } from './kernel/question-options.js';
 export type { ElicitResult, ElicitUrlResult, SampleResult } from './kernel/questions.js';
 export type { DefaultsOptions } from './metadata/class-defaults.js';
-export type { TimedAlias, CompletionOptions, ExtensionToolOptions } from './metadata/member-options.js';
+export type {
+  CompletionOptions,
+  ExtensionToolOptions,
+  IdempotentOptions,
+  TimedAlias,
+} from './metadata/member-options.js';
 export type {
   BreakerOptions,
   ConcurrencyOptions,

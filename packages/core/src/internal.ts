@@ -19,7 +19,7 @@ export { checkMessage, readableId } from './protocol/jsonrpc.js';
 export { DEFAULT_LIMITS } from './protocol/limits.js';
 export { isReservedKey } from './protocol/meta-keys.js';
 export { beginsConversation, INITIALIZE, LISTEN } from './protocol/methods.js';
-export { accountOf, ownerOf } from './protocol/owner.js';
+export { accountOf, holderOf, ownerOf } from './protocol/owner.js';
 export { newestOf, revisionOf, REVISIONS, UNDECLARED_REVISION } from './protocol/revisions/index.js';
 export type { Era, Revision } from './protocol/revisions/revision.js';
 export { hasAll, isDenial, isScope } from './protocol/scopes.js';
@@ -30,6 +30,9 @@ export type { OwnedRoute } from './transports/route.js';
 export { divertStdout } from './transports/stdio.js';
 export { type Repeating, repeating } from './repeated-calls.js';
 export { WITHIN } from './registry/caller.js';
+export { IDEMPOTENCY_KEY, idempotencyKeyOf } from './registry/outcomes/idempotency-key.js';
+export { NOBODY } from './registry/outcomes/idempotent.js';
+export { digestOf } from './registry/policies/digest.js';
 export { FINDER } from './registry/tool-plan.js';
 export {
   hasTool,

@@ -8,4 +8,6 @@ export interface RequestOptions {
   readonly onProgress?: (progress: number, total: number | undefined, message: string | undefined) => void;
   /** Fields to add to the request's `_meta`. */
   readonly meta?: JsonObject;
+  /** The idempotency key of a call of a tool. */
+  readonly idempotencyKey?: string;
 }

@@ -10,6 +10,7 @@ interface Given {
   readonly answer?: readonly string[];
   readonly root?: readonly string[];
   readonly uri?: readonly string[];
+  readonly idempotencyKey?: string;
   readonly save?: string;
   readonly browser: boolean;
   readonly ui?: true;
@@ -41,6 +42,7 @@ export function inspectCommand(): Command {
     .option('--save <path>', 'save images, audio and bytes in a file or folder')
     .option('--revision <date>', 'speak only this revision of MCP')
     .option('--header <line>', "send 'name: value' to a URL (repeatable)", collect)
+    .option('--idempotency-key <key>', 'call a tool once for this key')
     .option('--timeout <seconds>', 'time to wait for an answer', seconds, 60)
     .option('--no-browser', 'print the URLs of pages, and open none')
     .option('--ui', 'open the official inspector (needs Node.js 22.19)')
@@ -63,6 +65,7 @@ export function inspectCommand(): Command {
 const optionsOf = ({ header = [], answer = [], root = [], uri = [], ...given }: Given): InspectOptions => ({
   json: given.json === true,
   args: given.args,
+  idempotencyKey: given.idempotencyKey,
   save: given.save,
   revision: given.revision,
   headers: headersOf(header),

@@ -16,6 +16,7 @@ import { answerOf } from './verbs.js';
 /** Options of `decorum inspect`. */
 export interface InspectOptions extends ConnectOptions, PrintOptions, Omit<AnswerOptions, 'fail'> {
   readonly args: string | undefined;
+  readonly idempotencyKey: string | undefined;
   /** Resources to listen to. */
   readonly uris: readonly string[];
 }
@@ -65,7 +66,7 @@ async function converse(
   try {
     if (onRoots !== undefined && !client.isStateless) await rootsRead(client, answers);
     if (verb === 'listen') return await printChanges({ ...options, client, signal });
-    const request = { signal, onProgress };
+    const request = { signal, onProgress, idempotencyKey: options.idempotencyKey };
     printAnswer(await answerOf(verb, { client, operands, args: options.args, request }), options);
   } finally {
     await client.close();

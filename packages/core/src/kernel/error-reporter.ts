@@ -3,7 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { attempt } from '@decorum/schema/internal';
 
 import { McpError, ToolError } from '../protocol/errors.js';
+import type { FailureCause } from '../protocol/failure-cause.js';
 import { type ErrorRule, expectedError, failureKind } from './expected.js';
+import { causeOfError } from './failure-causes.js';
 import type { Exchange } from '../protocol/exchange.js';
 import type { RequestId } from '../protocol/model.js';
 import type { TransportInfo } from '../protocol/wire.js';
@@ -111,13 +113,20 @@ export class ErrorReporter {
 
   /** Whether clients may see an error. */
   isExpected(error: unknown): boolean {
+    return this.visible(error) !== undefined;
+  }
+
+  /** What clients see of an error of a handler, and why it was thrown; undefined if it is masked. */
+  visible(error: unknown): { readonly shown: McpError | ToolError; readonly cause: FailureCause } | undefined {
     try {
-      return (
-        error instanceof McpError || error instanceof ToolError || expectedError(error, this.parts.rules) !== undefined
-      );
+      const found =
+        error instanceof McpError || error instanceof ToolError ? error : expectedError(error, this.parts.rules);
+      if (found === undefined) return undefined;
+      const shown = typeof found === 'string' ? new ToolError(found, { cause: error }) : found;
+      return { shown, cause: causeOfError(shown, true) };
     } catch {
       // reported where the client is answered
-      return false;
+      return undefined;
     }
   }
 

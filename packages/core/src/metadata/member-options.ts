@@ -80,6 +80,16 @@ type TextOf<V> = { text(value: V): string }['text'];
 // eslint-disable-next-line @typescript-eslint/no-empty-object-type
 export interface ExtensionToolOptions {}
 
+/** How long outcomes of calls are kept, for calls that are repeated. */
+export interface IdempotentOptions {
+  /** How long: milliseconds, or a number with a unit, such as `'24h'`. Up to 30 days. */
+  readonly ttl: number | string;
+  /** `'arguments'` if calls without a key have the digest of their arguments as their key. */
+  readonly key?: 'arguments';
+  /** Bytes that an outcome may have to be kept. Defaults to 64 KiB. */
+  readonly maxBytes?: number;
+}
+
 /** Options of `@Tool`. `V` is the type of the handler's result. */
 export interface ToolOptions<I = unknown, O = unknown, V = unknown> extends NamedOptions<I>, ExtensionToolOptions {
   readonly annotations?: ToolAnnotations;
@@ -88,6 +98,12 @@ export interface ToolOptions<I = unknown, O = unknown, V = unknown> extends Name
    * Defaults to the server's `coerce`.
    */
   readonly coerce?: boolean;
+  /**
+   * Runs once for each idempotency key of a caller, and keeps the outcome for this time: a call that is repeated with the
+   * same key gets it. Clients send the key in `_meta['dev.decorum/idempotency-key']` or in the HTTP header
+   * `Idempotency-Key`. Calls without a key run as usual.
+   */
+  readonly idempotent?: string | number | IdempotentOptions;
   /** Schema of the result. It is published, and the handler's result is validated against it. */
   readonly output?: O;
   /**
@@ -181,6 +197,7 @@ export const OPTIONS = {
     ...NAMED,
     annotations: 'object',
     coerce: 'boolean',
+    idempotent: true,
     output: true,
     extraOutput: 'string',
     text: true,

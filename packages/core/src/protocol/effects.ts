@@ -15,6 +15,7 @@ export interface EffectLog {
 export const PRIVATE_EFFECT = '\0';
 
 const ID = `${PRIVATE_EFFECT}id`;
+const OWN = `${PRIVATE_EFFECT}own`;
 
 /** Runs each effect of a request once per key, no matter how often the handler asks for it or is replayed. */
 export class Effects {
@@ -23,8 +24,7 @@ export class Effects {
   private sealed = false;
   /** Whether this run has started an effect that no earlier run completed. */
   begun = false;
-  /** What is told of effects. */
-  log: EffectLog | undefined;
+  private readonly logs = new Set<EffectLog>();
 
   /** @param done results of earlier runs */
   constructor(done: Iterable<Effect> = []) {
@@ -38,6 +38,44 @@ export class Effects {
   id(create: () => string): string {
     if (!this.done.has(ID)) this.done.set(ID, create());
     return this.done.get(ID) as string;
+  }
+
+  /** The id of the request itself, even if it goes on with what another one has begun. */
+  ownId(create: () => string): string {
+    return (this.done.get(OWN) as string | undefined) ?? this.id(create);
+  }
+
+  /** Whether this run, or an earlier one of the same request, goes on with what was begun under another id. */
+  get isContinuing(): boolean {
+    return this.done.has(OWN);
+  }
+
+  /**
+   * Goes on with what another request has begun: under its id, and with the results of its effects.
+   * @param own the id of the request itself
+   */
+  continue(id: string, effects: readonly Effect[], own: string): void {
+    this.done.set(OWN, own);
+    this.done.set(ID, id);
+    for (const [key, result] of effects) this.done.set(key, result);
+  }
+
+  /**
+   * Tells a log of effects.
+   * @returns a function that ends this
+   */
+  listen(log: EffectLog): () => void {
+    this.logs.add(log);
+    return () => void this.logs.delete(log);
+  }
+
+  /** Resolves once no effect is running; undefined if none is. Never rejects. */
+  idle(): Promise<void> | undefined {
+    return this.pending.size === 0 ? undefined : this.untilIdle();
+  }
+
+  private async untilIdle(): Promise<void> {
+    while (this.pending.size > 0) await Promise.allSettled(this.pending.values());
   }
 
   /**
@@ -56,7 +94,7 @@ export class Effects {
    * afterwards. Never rejects.
    */
   async settle(): Promise<void> {
-    while (this.pending.size > 0) await Promise.allSettled(this.pending.values());
+    await this.untilIdle();
     this.sealed = true;
   }
 
@@ -80,9 +118,9 @@ export class Effects {
     // too late to record a result: the next round would run the effect again
     if (this.sealed) throw new InputSignal();
     this.begun = true;
-    if (this.log?.begin) await this.log.begin(key);
+    for (const log of this.logs) if (log.begin) await log.begin(key);
     const result = await effect();
-    if (this.log?.record) await this.log.record(result === undefined ? [key] : [key, result]);
+    for (const log of this.logs) if (log.record) await log.record(result === undefined ? [key] : [key, result]);
     this.done.set(key, result);
     return result;
   }

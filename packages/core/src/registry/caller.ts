@@ -25,7 +25,7 @@ export const RUN: unique symbol = Symbol('run');
 export interface RunFacts {
   readonly records: Records;
   readonly effects: Effects;
-  /** The same in all runs of a request: in each of its rounds, and if another process takes it over. */
+  /** The same in all runs of a request: in each of its rounds, and if another process or request takes it over. */
   readonly id: string;
   /** The request's `_meta`. */
   readonly meta: JsonObject | undefined;

@@ -11,7 +11,7 @@ export interface GuardOptions {
 }
 
 const ALLOWED_HEADER =
-  /^(content-type|accept|authorization|last-event-id|decorum-tools|mcp-(session-id|protocol-version|method|name|param-[!#$%&'*+.^_`|~0-9a-z-]+))$/i;
+  /^(content-type|accept|authorization|last-event-id|idempotency-key|decorum-tools|mcp-(session-id|protocol-version|method|name|param-[!#$%&'*+.^_`|~0-9a-z-]+))$/i;
 
 /** Cap on logged values, so that a client can't flood the log by sending different values. */
 const MAX_LOGGED = 20;

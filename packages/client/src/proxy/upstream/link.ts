@@ -9,7 +9,7 @@ import type { AskingCall, Notification, RequestOptions } from '../../request.js'
 import { type UpstreamClock, SYSTEM_CLOCK } from './clock.js';
 import { UpstreamFailure } from './failures.js';
 import type { UpstreamHeaders } from './headers.js';
-import { metaUpstream } from './request-meta.js';
+import { keyUpstream, metaUpstream } from './request-meta.js';
 import { Turns } from './turns.js';
 import { UpstreamCall } from './upstream-call.js';
 import { isUrl, type UpstreamOptions } from './upstream-options.js';
@@ -95,7 +95,7 @@ export class Link {
     try {
       await this.raiseLevel(frontOf(ctx).logLevel);
       const parts = { source: name, declared: this.options.declared, clock: this.clock, visits: this.visits };
-      const call = new UpstreamCall(parts, { ...metaUpstream(ctx.meta), ...meta });
+      const call = new UpstreamCall(parts, { ...metaUpstream(ctx.meta), ...keyUpstream(ctx, method), ...meta });
       this.calls.set(call.options, call);
       call.send(async (options) => await this.request(method, params, options));
       const end = () => this.calls.delete(call.options) && leave();

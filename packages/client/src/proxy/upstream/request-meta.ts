@@ -1,5 +1,13 @@
-import type { JsonObject } from '@decorum/core';
-import { isObject, isReservedKey } from '@decorum/core/internal';
+import { type Context, type JsonObject, McpError } from '@decorum/core';
+import {
+  digestOf,
+  holderOf,
+  IDEMPOTENCY_KEY,
+  idempotencyKeyOf,
+  isObject,
+  isReservedKey,
+  NOBODY,
+} from '@decorum/core/internal';
 
 const isFree = (key: string): boolean => key !== 'progressToken' && !isReservedKey(key);
 
@@ -11,6 +19,18 @@ const freeOf = (meta: JsonObject): JsonObject =>
  * the connection to the client in front.
  */
 export const metaUpstream = (meta: JsonObject = {}): JsonObject => freeOf(meta);
+
+/**
+ * The idempotency key of a call, for an upstream that may not know the callers apart: they must not share keys.
+ * @throws {McpError} `invalid-params` for an invalid key, and `invalid-request` from callers whom nothing tells apart
+ */
+export function keyUpstream(ctx: Context, method: string): JsonObject {
+  const key = method === 'tools/call' ? idempotencyKeyOf(ctx.meta, ctx.transport) : undefined;
+  if (key === undefined) return {};
+  const holder = holderOf(ctx);
+  if (holder === undefined) throw new McpError('invalid-request', NOBODY);
+  return { [IDEMPOTENCY_KEY]: digestOf([holder, key]) };
+}
 
 /** A result without what belongs to the connection that it came over. */
 export function resultOf({ resultType: _type, _meta: meta, ...result }: JsonObject): JsonObject {

@@ -62,7 +62,7 @@ class HostPeer implements Peer {
     this.visibility = call.visibility;
     this.sleep = host.sleep?.bind(host);
     this.effects = origin?.effects ?? new Effects(host.effects);
-    this.effects.log = host.log;
+    if (host.log) this.effects.listen(host.log);
     this.effects.id(() => host.id);
   }
 

@@ -2,6 +2,7 @@ import { andThen, isObject, type JsonObject } from '@decorum/schema/internal';
 
 import { McpError } from '../../protocol/errors.js';
 import type { Exchange } from '../../protocol/exchange.js';
+import { IDEMPOTENCY_KEY, idempotencyKeyOf } from '../../registry/outcomes/idempotency-key.js';
 import type { ToolPlan } from '../../registry/tool-plan.js';
 import { isAdmitted } from '../admission.js';
 import { Context } from '../context.js';
@@ -48,6 +49,12 @@ async function ended(started: Promise<JsonObject>, exchange: Exchange): Promise<
   }
 }
 
+/** The `_meta` that goes on with a call. A header with a key doesn't, because another process may go on. */
+function metaOf({ meta, wire }: Exchange, { options }: ToolPlan): JsonObject | undefined {
+  const key = 'idempotent' in options ? idempotencyKeyOf(meta, wire.transport) : undefined;
+  return key === undefined ? meta : { ...meta, [IDEMPOTENCY_KEY]: key };
+}
+
 function startingOf(
   exchange: Exchange,
   plan: ToolPlan,
@@ -57,7 +64,7 @@ function startingOf(
   const { client, sessionId, visibility } = peer;
   const { principal, transport } = wire;
   const sender = { client, principal, sessionId, transport, ...(visibility && { visibility }) };
-  const call: ToolCall = { tool: plan.key, args, meta: exchange.meta, revision: revision.id, ...sender };
+  const call: ToolCall = { tool: plan.key, args, meta: metaOf(exchange, plan), revision: revision.id, ...sender };
   return {
     call,
     params,

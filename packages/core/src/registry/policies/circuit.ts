@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 
 import type { BreakerOptions } from '../../metadata/policy-options.js';
 import { ToolError } from '../../protocol/errors.js';
+import { notRun } from './failures.js';
 import { type CircuitBreaker, loadCircuitBreaker } from './libraries.cjs';
 
 /** Parts of the window, each of which is forgotten as a whole. */
@@ -117,4 +118,4 @@ export class Circuit {
 }
 
 const unavailable = (ms: number) =>
-  new ToolError(`Unavailable: this failed too often. Try again in ${Math.max(1, Math.ceil(ms / 1000))} s.`);
+  notRun(new ToolError(`Unavailable: this failed too often. Try again in ${Math.max(1, Math.ceil(ms / 1000))} s.`));

@@ -27,6 +27,17 @@ function causeOf(error: unknown): FailureCause | undefined {
 export const isOfCall = (error: unknown, { signal }: Caller): boolean =>
   signal.aborted || error instanceof InputSignal || OF_CALLS.has(causeOf(error));
 
+const NOT_RUN = new WeakSet<Error>();
+
+/** Notes that an error was thrown in place of a run, which tells nothing about the member. */
+export function notRun<E extends Error>(error: E): E {
+  NOT_RUN.add(error);
+  return error;
+}
+
+/** Whether an error was thrown in place of a run. */
+export const isNotRun = (error: unknown): boolean => NOT_RUN.has(error as Error);
+
 /** Whether a policy ended a call because it took too long. */
 export const isTimeLimit = (error: unknown): boolean => recordedCause(error) === 'timeout';
 

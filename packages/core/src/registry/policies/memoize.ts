@@ -1,8 +1,5 @@
-import { createHash } from 'node:crypto';
-
 import {
   invalidOption,
-  isObject,
   isPromise,
   type JsonObject,
   type OptionTypes,
@@ -14,10 +11,11 @@ import { mayKeep } from '../../metadata/class-defaults.js';
 import type { MemoizeOptions, PolicyOptions } from '../../metadata/policy-options.js';
 import { ownerOf } from '../../protocol/owner.js';
 import { type Caller, WITHIN } from '../caller.js';
+import { type Admits, admitsOf } from './admits.js';
+import { digestOf } from './digest.js';
 import { millisecondsOf } from '../durations.js';
 import { KeptResults } from './kept-results.js';
 import type { MemberRun, Next, Policy, PolicyParts } from './policy.js';
-import { timeoutPolicy } from './timeout.js';
 
 const OPTIONS: OptionTypes<MemoizeOptions> = {
   ttl: true,
@@ -59,29 +57,6 @@ export function memoizePolicy(option: PolicyOptions['memoize'], parts: PolicyPar
   };
 }
 
-/** Tells whether a caller may have the result of another call. */
-type Admits = (run: MemberRun) => Promise<boolean>;
-
-/** Asks the member's host, within the time that a call may take. Undefined for a member without a host that decides. */
-function admitsOf(parts: PolicyParts): Admits | undefined {
-  const { key, kind, host, options } = parts.record;
-  if (host?.admits === undefined) return undefined;
-  const { timeoutMs = parts.defaults.timeoutMs } = options as PolicyOptions;
-  const limited = timeoutPolicy(timeoutMs, parts) ?? (({ caller }, next) => next(caller));
-  return async (run) => {
-    const { variables, argument, value } = run.args;
-    const args = kind === 'completion' ? { [String(argument)]: value } : kind === 'resource' ? variables : run.args;
-    try {
-      const answered = await limited(run, async (caller) => {
-        return { isAdmitted: await host.admits?.({ key, kind }, args as JsonObject, caller as never) };
-      });
-      return answered.isAdmitted === true;
-    } catch {
-      return false;
-    }
-  };
-}
-
 function variantOf(caller: Caller, vary: MemoizeOptions['vary'], where: string): string {
   const variant: unknown = vary === undefined ? '' : vary(caller as never);
   if (typeof variant === 'string') return variant;
@@ -92,11 +67,8 @@ function variantOf(caller: Caller, vary: MemoizeOptions['vary'], where: string):
 function keyOf({ args, caller: { principal } }: MemberRun, variant: string): string {
   const scopes = [...new Set(principal?.scopes)].sort();
   const facts = [args, ownerOf(principal) ?? null, scopes, variant];
-  return createHash('sha256').update(JSON.stringify(facts, sorted)).digest('base64');
+  return digestOf(facts);
 }
-
-const sorted = (_name: string, value: unknown): unknown =>
-  isObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value;
 
 /** One call of a member whose results are kept. */
 interface Asked<R> {

@@ -1,5 +1,7 @@
 import type { JsonObject } from '@decorum/schema/internal';
 
+import type { McpError, ToolError } from '../../protocol/errors.js';
+import type { FailureCause } from '../../protocol/failure-cause.js';
 import type { MemberRecord } from '../../metadata/records.js';
 import type { Caller } from '../caller.js';
 import type { MemberHost } from '../member-host.js';
@@ -23,6 +25,8 @@ interface Reporter {
   debug?(details: object, message: string): void;
   /** Whether clients may see an error, by the rules of the server. */
   isExpected(error: unknown): boolean;
+  /** What clients see of an error, and why it was thrown; undefined if it is masked. */
+  visible?(error: unknown): { readonly shown: McpError | ToolError; readonly cause: FailureCause } | undefined;
 }
 
 /** Server-wide defaults of policies. */

@@ -1,0 +1,55 @@
+import { ToolError } from '../../protocol/errors.js';
+import { withFailureCause } from '../../protocol/failure-cause.js';
+
+/** Milliseconds that a call waits for another one, unless its tool has a time limit. */
+const WAIT_MS = 600_000;
+
+const LATE =
+  'A call with this idempotency key is still running. Repeat the call later with the same key, to get its outcome.';
+
+/** How long a call waits for another one with its key: until it is cancelled, or its time is over. */
+export class Patience {
+  private readonly ending = new AbortController();
+  private readonly timer: NodeJS.Timeout;
+
+  /** @param ms milliseconds that the call may take; undefined if it has no limit of its own */
+  constructor(
+    private readonly signal: AbortSignal,
+    ms = WAIT_MS,
+  ) {
+    this.timer = setTimeout(() => this.ending.abort(withFailureCause(new ToolError(LATE), 'timeout')), ms);
+    signal.addEventListener('abort', this.cancel, { once: true });
+    if (signal.aborted) this.cancel();
+  }
+
+  private readonly cancel = (): void => this.ending.abort(this.signal.reason);
+
+  /** Waits for something that never rejects. */
+  async until<T>(settled: Promise<T>): Promise<T> {
+    const { signal } = this.ending;
+    signal.throwIfAborted();
+    return await new Promise<T>((resolve, reject) => {
+      const stop = () => reject(signal.reason as Error);
+      signal.addEventListener('abort', stop, { once: true });
+      void settled.then((value) => {
+        signal.removeEventListener('abort', stop);
+        resolve(value);
+      });
+    });
+  }
+
+  /** Waits for some milliseconds. */
+  async pause(ms: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    try {
+      await this.until(new Promise<void>((resolve) => (timer = setTimeout(resolve, ms))));
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  end(): void {
+    clearTimeout(this.timer);
+    this.signal.removeEventListener('abort', this.cancel);
+  }
+}
