@@ -1,5 +1,5 @@
 import { type JsonObject, type LogLevel, McpError, type RequestId } from '@decorum/core';
-import { checkMessage, IDEMPOTENCY_KEY, INITIALIZE, isObject, LISTEN } from '@decorum/core/internal';
+import { checkMessage, INITIALIZE, isObject, LISTEN } from '@decorum/core/internal';
 import type { JsonRpcMessage, JsonRpcRequest, JsonRpcResponse } from '@decorum/core/transport';
 
 import { type Carrier, type OpenCarrier, SessionRefused } from './carriers/carrier.js';
@@ -9,7 +9,7 @@ import type { Identity, InitializeResult, Listener } from './listener.js';
 import { onAbort } from './on-abort.js';
 import { PendingCall } from './pending-call.js';
 import type { Question } from './questions.js';
-import type { AskingCall, RequestOptions } from './request.js';
+import { type AskingCall, metaOf, type RequestOptions } from './request.js';
 import { ServerQuestions } from './server-questions.js';
 
 const PREFIX = 'io.modelcontextprotocol/';
@@ -182,11 +182,7 @@ export class Connection {
     return await this.carrier.send(text, complete);
   }
 
-  private complete(
-    params: JsonObject,
-    id: RequestId,
-    { onProgress, meta, idempotencyKey }: RequestOptions,
-  ): JsonObject {
+  private complete(params: JsonObject, id: RequestId, options: RequestOptions): JsonObject {
     const { era, revision, capabilities, clientInfo } = this.identity;
     const envelope = era === 'stateless' && {
       [`${PREFIX}protocolVersion`]: revision,
@@ -195,8 +191,7 @@ export class Connection {
       ...(this.logLevel && { [`${PREFIX}logLevel`]: this.logLevel }),
     };
     const own = params['_meta'] as JsonObject | undefined;
-    const key = idempotencyKey !== undefined && { [IDEMPOTENCY_KEY]: idempotencyKey };
-    const complete = { ...envelope, ...(onProgress && { progressToken: id }), ...own, ...key, ...meta };
+    const complete = { ...envelope, ...(options.onProgress && { progressToken: id }), ...own, ...metaOf(options) };
     return Object.keys(complete).length > 0 ? { ...params, _meta: complete } : params;
   }
 

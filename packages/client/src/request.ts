@@ -1,4 +1,5 @@
 import type { JsonObject } from '@decorum/core';
+import { IDEMPOTENCY_KEY } from '@decorum/core/internal';
 
 /** A notification from the server. */
 export interface Notification {
@@ -29,6 +30,12 @@ export interface RequestOptions {
    */
   readonly idempotencyKey?: string | undefined;
 }
+
+/** What a request adds to its `_meta`. */
+export const metaOf = ({ idempotencyKey, meta }: RequestOptions): JsonObject => ({
+  ...(idempotencyKey !== undefined && { [IDEMPOTENCY_KEY]: idempotencyKey }),
+  ...meta,
+});
 
 /** A request under way, for those who are told of questions and notifications. */
 export interface AskingCall {

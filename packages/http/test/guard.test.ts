@@ -142,7 +142,8 @@ describe('CORS', () => {
   });
 
   it('lets it send the headers of MCP and those that carry credentials, in any case', () => {
-    const wanted = 'content-type, accept, authorization, last-event-id, idempotency-key, mcp-session-id, mcp-protocol-version';
+    const wanted =
+      'content-type, accept, authorization, last-event-id, idempotency-key, mcp-session-id, mcp-protocol-version';
     const all = `${wanted}, mcp-method, mcp-name, mcp-param-region`;
     const others = 'x-evil, mcp-param-, x-content-type, content-type-x, accept-language';
     expect(preflightHeaders(`${all}, ${others}`)).toEqual({

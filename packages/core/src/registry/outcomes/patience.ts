@@ -28,14 +28,14 @@ export class Patience {
   async until<T>(settled: Promise<T>): Promise<T> {
     const { signal } = this.ending;
     signal.throwIfAborted();
-    return await new Promise<T>((resolve, reject) => {
-      const stop = () => reject(signal.reason as Error);
-      signal.addEventListener('abort', stop, { once: true });
-      void settled.then((value) => {
-        signal.removeEventListener('abort', stop);
-        resolve(value);
-      });
-    });
+    let stop = () => {};
+    const stopped = new Promise<never>((_resolve, reject) => (stop = () => reject(signal.reason as Error)));
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      return await Promise.race([settled, stopped]);
+    } finally {
+      signal.removeEventListener('abort', stop);
+    }
   }
 
   /** Waits for some milliseconds. */
