@@ -5,7 +5,7 @@ import { attempt } from '@decorum/schema/internal';
 import { McpError, ToolError } from '../protocol/errors.js';
 import type { FailureCause } from '../protocol/failure-cause.js';
 import { type ErrorRule, expectedError, failureKind } from './expected.js';
-import { causeOfError } from './failure-causes.js';
+import { causeOfError } from './error-cause.js';
 import type { Exchange } from '../protocol/exchange.js';
 import type { RequestId } from '../protocol/model.js';
 import type { TransportInfo } from '../protocol/wire.js';
