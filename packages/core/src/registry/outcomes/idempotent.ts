@@ -21,7 +21,7 @@ const MAX_BYTES = 65_536;
  */
 export function idempotentPolicy(parts: PolicyParts): Policy | undefined {
   const { where, record, defaults } = parts;
-  const { idempotent: option, memoize, preview, timeoutMs = defaults.timeoutMs } = record.options as Partial<Options>;
+  const { idempotent: option, memoize, preview, timeoutMs = defaults.timeoutMs } = record.options as ToolOptions;
   if (option === undefined) return undefined;
   const { ttlMs, usesArguments, maxBytes } = settingsOf(option, where);
   if (memoize !== undefined && memoize !== false) throw invalidOption(where, 'idempotent', NOT_BOTH);
@@ -47,8 +47,6 @@ export function idempotentPolicy(parts: PolicyParts): Policy | undefined {
     return calls.call({ place, args, facts, run, next });
   };
 }
-
-type Options = ToolOptions & { readonly preview: unknown };
 
 function settingsOf(option: NonNullable<ToolOptions['idempotent']>, where: string) {
   const options = typeof option === 'object' && option !== null ? option : { ttl: option };

@@ -1,5 +1,6 @@
 import { type JsonObject, requireFinite } from '@decorum/schema/internal';
 
+import { ticketIn } from '../../metadata/preview-options.js';
 import { type FailureKind, McpError, ToolError } from '../../protocol/errors.js';
 import { FAILURE_CAUSE, type FailureCause, recordedCause, withFailureCause } from '../../protocol/failure-cause.js';
 import { isNotRun } from '../policies/failures.js';
@@ -23,9 +24,6 @@ interface RecordedError {
 /** How a call has ended. */
 export type Ended<R> = { readonly result: R } | { readonly error: unknown };
 
-/** The key in `_meta` of a result that shows a plan, which is no outcome yet. */
-const TICKET = 'dev.decorum/ticket';
-
 /** Causes of errors that are the outcome of a call. After all others, the call may be repeated. */
 const KEPT: ReadonlySet<FailureCause> = new Set(['expected', 'not-found'] as const);
 
@@ -48,7 +46,8 @@ export function outcomeOf(
 function outcomeOfResult(result: JsonObject): Outcome | undefined {
   const cause = recordedCause(result);
   const { _meta: meta } = result as { readonly _meta?: JsonObject };
-  if ((cause !== undefined && !KEPT.has(cause)) || meta?.[TICKET] !== undefined) return undefined;
+  // a plan is no outcome yet
+  if ((cause !== undefined && !KEPT.has(cause)) || ticketIn(meta) !== undefined) return undefined;
   try {
     const json = JSON.stringify(result);
     requireFinite(result, json);
