@@ -215,6 +215,7 @@ describe('what is no outcome', () => {
     ],
     ['an unreachable store', () => Promise.reject(new McpError('unavailable', 'Later.')), {}],
     ['a plan', () => toolResult({ content: 'plan', _meta: { 'dev.decorum/ticket': 't' } }), {}],
+    ['an error that cannot be sent', () => Promise.reject(new McpError(4711, 'No.', { left: 1n })), {}],
     ['a result that cannot be sent', () => ({ content: [], structuredContent: { left: Number.NaN } }), {}],
   ] satisfies [string, Parameters<typeof till>[0] & object, Parameters<typeof till>[1]][])(
     'lets a repetition run: %s',

@@ -177,6 +177,25 @@ describe('a process that dies', () => {
     expect([...paid.values()]).toEqual([1]);
   });
 
+  it('and only stood still runs again if the run that has taken over has no outcome', async () => {
+    const { paid, gates, node } = bank();
+    const [slow, fast] = [await node(), await node()];
+    const first = said(slow.call('a'));
+    await turns();
+    slow.store.isDown = true;
+    const second = said(fast.call('a'));
+    await turns();
+    await jest.advanceTimersByTimeAsync(12_000);
+    slow.store.isDown = false;
+    gates[0]!.resolve('');
+    await turns();
+    gates[1]!.reject(new Error('a bug'));
+    await jest.advanceTimersByTimeAsync(3000);
+    expect(await second).toContain('Internal error');
+    expect(await first).toBe('receipt 1, mailed by 3');
+    expect([...paid.values()]).toEqual([1]);
+  });
+
   it('gives the same key to effects in all runs, and the results of those that have ended', async () => {
     const keys: string[] = [];
     const { made, customer } = till(async ({ ctx, runs }) => {

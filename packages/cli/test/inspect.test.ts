@@ -42,6 +42,11 @@ export class Shop extends McpServer {
     return JSON.stringify(order);
   }
 
+  @Tool({ description: 'Tells its key', input: NoInput, listed: false })
+  key(_input: unknown, ctx: any) {
+    return String(ctx.meta?.['dev.decorum/idempotency-key']);
+  }
+
   @Tool({ description: 'Fails', input: NoInput })
   fail() {
     throw new ToolError('Sold\\u001b[31m out.');
@@ -164,6 +169,8 @@ describe('decorum inspect', () => {
   it('calls members by names that are on no list, and reads their arguments as text', async () => {
     const { code, stdout } = await inspect('call', 'buy', 'count:=2', 'code=007');
     expect([code, JSON.parse(stdout)]).toEqual([0, { count: 2, code: '007' }]);
+    const keyed = await inspect('call', 'key', '--idempotency-key', 'order-7');
+    expect(keyed.stdout).toBe('order-7\n');
     expect(await inspect('get', 'demand', 'topic=price')).toMatchObject({ stdout: 'user: Tell me about price.\n' });
   });
 

@@ -33,6 +33,10 @@ class Weather {
     return `${name} ${++runs}`;
   }
 
+  @Tool({ idempotent: '1h' }) pay({ name }: City) {
+    return `${name} ${++runs}`;
+  }
+
   @Prompt({ memoize: '1h' }) prompt({ name }: City) {
     return `${name} ${++runs}`;
   }
@@ -99,6 +103,23 @@ describe('A kept result', () => {
     expect(await call(client)).toEqual(first);
     // guards of a kept result see the arguments, as those of a call do
     expect(new Set(seen.map((args) => JSON.stringify(args)))).toEqual(new Set(['{"name":"Oslo"}']));
+  });
+});
+
+describe('A recorded outcome', () => {
+  it('is for those only whom the guards let pass, and nobody makes the tool run again', async () => {
+    const { client } = await serve([Weather], { principal: 'request.user' });
+    const pay = async () => textIn(await client.callTool('pay', { name: 'Oslo' }, { idempotencyKey: 'order-7' }));
+    isOpen = false;
+    runs = 0;
+    expect(await pay()).toContain('Forbidden');
+    isOpen = true;
+    expect(await pay()).toBe('Oslo 1');
+    isOpen = false;
+    expect(await pay()).toBe('You may not have the outcome of the call with this idempotency key.');
+    isOpen = true;
+    expect(await pay()).toBe('Oslo 1');
+    expect(runs).toBe(1);
   });
 });
 

@@ -9,7 +9,7 @@ import type { Admits } from '../policies/admits.js';
 import type { MemberRun, Next, PolicyDefaults } from '../policies/policy.js';
 import { Claim, LEASE_MS } from './claim.js';
 import { judge, type KeyRecord, otherArguments, type Turn, type Verdict } from './key-record.js';
-import { type Ended, fits, type Outcome, outcomeOf, repeat } from './outcome.js';
+import { type Ended, type Outcome, outcomeOf, repeat, sizeOf } from './outcome.js';
 import { Patience } from './patience.js';
 
 /** Milliseconds between two looks at what another process does, at first and later. */
@@ -139,7 +139,7 @@ export class KeyedCalls {
     patience.end();
     const { caller } = call.run;
     const { effects } = call.facts;
-    effects.listen(claim.log);
+    const forget = effects.listen(claim.log);
     const { ended, isAsking } = await ran(call);
     const outcome = isAsking ? undefined : this.outcome(ended, caller.signal);
     if (outcome !== undefined) {
@@ -150,19 +150,16 @@ export class KeyedCalls {
     const idle = effects.idle();
     const left = claim.leave(isAsking, idle).then(() => flight.end());
     if (idle === undefined) await left;
+    if (!claim.isLost || isAsking) return { value: valueOf(ended) };
     // another run has the key, and will have the outcome
-    if (claim.isLost && !isAsking) return await this.again(call);
-    return { value: valueOf(ended) };
-  }
-
-  private async again<R extends object>(call: KeyedCall<R>): Promise<TurnEnd<R>> {
+    forget();
     return { value: await this.call(call) };
   }
 
   private outcome(ended: Ended<object>, signal: AbortSignal): Outcome | undefined {
     const { reporter, maxBytes, where } = this.keeping;
     const outcome = outcomeOf(ended, reporter, signal);
-    if (outcome === undefined || fits(outcome, maxBytes)) return outcome;
+    if (outcome === undefined || sizeOf(outcome) <= maxBytes) return outcome;
     if (!this.hasWarned) {
       const problem = `${where} (idempotent): an outcome has more than \`maxBytes\` (${maxBytes}), so it isn't kept. Repetitions get an error`;
       reporter?.warn({ member: where, maxBytes }, problem);
@@ -191,7 +188,10 @@ const DENIED = 'You may not have the outcome of the call with this idempotency k
 function flightOf(args: string, onEnd: () => void): Flight {
   let land: (outcome?: Outcome) => void = () => {};
   const outcome = new Promise<Outcome | undefined>((resolve) => (land = resolve));
+  let isOver = false;
   const end = (ended?: Outcome) => {
+    if (isOver) return;
+    isOver = true;
     onEnd();
     land(ended);
   };

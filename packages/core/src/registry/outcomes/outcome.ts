@@ -40,7 +40,19 @@ export function outcomeOf(
   const { shown, cause } = visible;
   const { message } = shown;
   if (!(shown instanceof McpError)) return { error: { message }, cause };
-  return { error: { message, code: shown.kind ?? shown.code, data: shown.data }, cause };
+  return isJson(shown.data)
+    ? { error: { message, code: shown.kind ?? shown.code, data: shown.data }, cause }
+    : undefined;
+}
+
+/** Whether a value can be sent. */
+function isJson(value: unknown): boolean {
+  try {
+    JSON.stringify(value);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function outcomeOfResult(result: JsonObject): Outcome | undefined {
@@ -58,9 +70,8 @@ function outcomeOfResult(result: JsonObject): Outcome | undefined {
   }
 }
 
-/** Whether an outcome has at most so many bytes. */
-export const fits = (outcome: Outcome, maxBytes: number): boolean =>
-  Buffer.byteLength(JSON.stringify(outcome)) <= maxBytes;
+/** The bytes of an outcome. */
+export const sizeOf = (outcome: Outcome): number => Buffer.byteLength(JSON.stringify(outcome));
 
 /**
  * Ends another call in the same way.
