@@ -3,12 +3,13 @@ import { type Context, needInput } from '@decorum/core';
 import { fileTasks, tasks } from '@decorum/tasks';
 import { revisions } from '@decorum/testing';
 import { describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 
-import { held, KEY, said, till } from './till.js';
+import { held, KEY, said, ShakyStore, till } from './till.js';
 
 const ASKING = revisions.filter((revision) => revision >= '2025-06-18');
 const ACCEPT = { action: 'accept', content: { confirmed: true } } as const;
@@ -139,5 +140,42 @@ describe('a task with a key', () => {
     expect(await task('b')).toBe('paid 2');
     expect(made.runs).toBe(2);
     await client.close();
+  });
+
+  it('goes on in another process, with its effects', async () => {
+    const folder = join(mkdtempSync(join(tmpdir(), 'keyed-')), 'tasks');
+    const shared = new Map<string, string>();
+    const paid: string[] = [];
+    const begun = held();
+    const node = async () => {
+      const { server, customer } = till(
+        async ({ ctx }) => {
+          await turn();
+          await turn();
+          const receipt = await ctx.once('pay', (key) => `${paid.push(key)}`);
+          begun.resolve('');
+          if (!isClosing) await once(ctx.signal, 'abort');
+          ctx.signal.throwIfAborted();
+          return `receipt ${receipt}`;
+        },
+        {
+          store: new ShakyStore(shared),
+          tool: { task: 'required' } as object,
+          plugins: [tasks({ store: fileTasks(folder), leaseMs: 1000 })],
+        },
+      );
+      return { server, ...(await customer({ era: 'stateless', principal: { subject: 'ada' } })) };
+    };
+    let isClosing = false;
+    const first = await node();
+    const { taskId } = await first.client.tasks.start('pay', {}, { meta: { [KEY]: 'a' } });
+    await begun.promise;
+    isClosing = true;
+    await first.server.close();
+    const second = await node();
+    expect(await said(second.client.tasks.result(taskId))).toBe('receipt 1');
+    expect(await said(second.client.callTool('pay', {}, { meta: { [KEY]: 'a' }, task: true }))).toBe('receipt 1');
+    expect(paid).toHaveLength(1);
+    await second.server.close();
   });
 });

@@ -68,9 +68,9 @@ export async function said(call: Promise<object>): Promise<string> {
 export class ShakyStore implements KeyValueStore {
   readonly isDurable = true;
   isDown = false;
-  readonly values = new Map<string, string>();
-  /** Called before each write. */
-  onSet: (key: string) => void = () => {};
+
+  /** @param values what all stores have that processes share */
+  constructor(readonly values = new Map<string, string>()) {}
 
   get(key: string): string | undefined {
     this.requireUp();
@@ -78,7 +78,6 @@ export class ShakyStore implements KeyValueStore {
   }
 
   set(key: string, value: string, { expected }: { readonly expected: string | undefined }): boolean {
-    this.onSet(key);
     this.requireUp();
     if (this.values.get(key) !== expected) return false;
     this.values.set(key, value);

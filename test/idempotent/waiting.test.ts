@@ -12,21 +12,13 @@ const turns = async (count = 20) => {
   for (let n = 0; n < count; n += 1) await turn();
 };
 
-/** A store that a process loses when it dies or stands still. */
-class Reached extends ShakyStore {
-  constructor(readonly shared: Map<string, string>) {
-    super();
-    Object.assign(this, { values: shared });
-  }
-}
-
 /** Servers over one store, whose runs the test ends. */
 async function processes(count: number, options: Parameters<typeof till>[1] = {}) {
   const shared = new Map<string, string>();
   const runs: { resolve(value: string): void; reject(error: Error): void; ctx: Context }[] = [];
   const nodes = [];
   for (let n = 0; n < count; n += 1) {
-    const store = new Reached(shared);
+    const store = new ShakyStore(shared);
     const { made, customer } = till(
       ({ ctx }) => {
         const { promise, ...run } = held();
@@ -121,7 +113,7 @@ describe('a process that dies', () => {
     const gates = [held(), held()];
     let runs = 0;
     const node = async () => {
-      const store = new Reached(shared);
+      const store = new ShakyStore(shared);
       const { made, customer } = till(
         async ({ ctx }) => {
           const run = (runs += 1);
