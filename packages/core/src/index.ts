@@ -47,6 +47,7 @@ export {
   type MemoryKeyValueStoreOptions,
 } from './kernel/records/key-value-store.js';
 export type { Logger } from './kernel/logger.js';
+export type { Memory, RememberOptions } from './kernel/memory/memory.js';
 export type {
   AnyInterceptor,
   Call,

@@ -29,6 +29,8 @@ export class Leaving implements NestInterceptor {
         next: (value) => subscriber.next(value),
         error: (error: unknown) => {
           isDone = true;
+          // even if a filter answers
+          combined.hasFailed = true;
           subscriber.error(error);
         },
         complete: () => {
@@ -37,7 +39,10 @@ export class Leaving implements NestInterceptor {
         },
       });
       return () => {
-        if (!isDone) leaving.abort(new DOMException('An interceptor stopped waiting for the result.', 'AbortError'));
+        if (!isDone) {
+          combined.hasFailed = true;
+          leaving.abort(new DOMException('An interceptor stopped waiting for the result.', 'AbortError'));
+        }
         combined.end();
         inner.unsubscribe();
       };

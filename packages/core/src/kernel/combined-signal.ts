@@ -7,6 +7,8 @@ import type { RunScope } from '../registry/caller.js';
 export class CombinedSignal implements RunScope {
   private controller: AbortController | undefined;
   private isOver = false;
+  /** Set by whoever runs it. */
+  hasFailed = false;
   private readonly abort = ({ target }: Pick<Event, 'target'>) =>
     this.controller?.abort((target as AbortSignal).reason);
 

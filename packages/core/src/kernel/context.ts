@@ -20,6 +20,7 @@ import { collect } from './collect.js';
 import { HandlerBudget } from './budgets/handler-budget.js';
 import { ASK, EXCHANGE, SCOPE } from './context-keys.js';
 import { Handled } from './handled.js';
+import { type Memory, memoryOf, type RememberOptions } from './memory/memory.js';
 import { narrowed, WHOLE } from './run-scope.js';
 import { RequestFacts } from './request-facts.js';
 import * as questions from './questions.js';
@@ -75,6 +76,8 @@ export class Context<P = unknown> extends RequestFacts {
   async [COLLECT]({ requests, state }: NeedInput): Promise<void> {
     const { answers, first } = await this.#asked(collect(this.#exchange, { requests, state }, ++this.#collected));
     this.#budget = undefined;
+    // the handler runs again, and writes again
+    this.#exchange.remembered?.drop();
     // between rounds the state is JSON, which turns undefined into null
     this.#given = { answers: { ...this.answers, ...answers }, state: first ?? undefined };
   }
@@ -247,6 +250,19 @@ export class Context<P = unknown> extends RequestFacts {
    */
   sleep(key: string, ms: number): Promise<void> {
     return this.#handled(sleep(this.#exchange, { key, ms, signal: this.signal }));
+  }
+
+  /**
+   * What the handler remembers for its caller across calls: for the user, on all sessions and connections, or else for the
+   * session. Over stdio, for whoever runs the server. What is written is stored when the call completes. A call that
+   * fails or asks the client writes nothing.
+   * @param name what to remember, up to 64 characters
+   * @throws {ToolError} for a caller without a principal and a session, whom nothing tells from others
+   * @throws {TypeError} for an invalid name or option
+   * @example await ctx.memory<Cart>('cart').update((now = { items: [] }) => ({ items: [...now.items, item] }));
+   */
+  memory<T>(name: string, options: RememberOptions = {}): Memory<T> {
+    return memoryOf({ exchange: this.#exchange, scope: this.#scope }, name, options);
   }
 
   #asked<T>(answer: Promise<T>): Promise<T> {

@@ -4,6 +4,7 @@ import type { CallToolResult, GetPromptResult, ReadResourceResult } from '../pro
 import type { CompleteResult } from '../registry/completion-plan.js';
 import { HAS_ASKED, WITHIN } from '../registry/caller.js';
 import { CombinedSignal } from './combined-signal.js';
+import { EXCHANGE } from './context-keys.js';
 import type { Context } from './context.js';
 
 /** A call to a tool, prompt, resource or completion, as interceptors see it. */
@@ -133,6 +134,9 @@ async function runRest(rest: Rest, ctx: Context, options: NextOptions | undefine
   const combined = new CombinedSignal(ctx, signal);
   try {
     return await rest(ctx[WITHIN](combined));
+  } catch (error) {
+    combined.hasFailed = true;
+    throw error;
   } finally {
     combined.end();
   }
@@ -142,12 +146,18 @@ async function runOne(interceptor: AnyInterceptor, call: Call, rest: Rest): Prom
   let isCalled = false;
   const next: Next = (options) => {
     if (isCalled) requireRepeatable(interceptor, call.ctx);
-    // a handler that runs again has its whole budget again
-    const ctx = isCalled ? call.ctx[WITHIN]({}) : call.ctx;
+    const failing = isCalled || typeof interceptor !== 'function' ? { hasFailed: false } : undefined;
+    // a handler that may run again has its whole budget each time, and what it writes to memory is its own
+    const ctx = failing ? call.ctx[WITHIN](failing) : call.ctx;
     isCalled = true;
+    const exchange = call.ctx[EXCHANGE]();
+    const before = exchange.remembered?.enter() ?? 0;
     const running = runRest(rest, ctx, options);
     // an interceptor that returns its own result may never await this promise
-    running.catch(() => {});
+    running.catch(() => {
+      if (failing) failing.hasFailed = true;
+      else exchange.remembered?.drop(before);
+    });
     return running;
   };
   const result: unknown = await (typeof interceptor === 'function'

@@ -8,6 +8,7 @@ import type { Budget } from './budgets/budget.js';
 import { Context } from './context.js';
 import type { ErrorReporter } from './error-reporter.js';
 import type { Call, CallResult, Intercept } from './interceptors.js';
+import { endMemory } from './memory/ending.js';
 
 /** The outcome of running a member. */
 export type Outcome<R> =
@@ -70,12 +71,40 @@ export class Members implements MemberRunner {
               if (exchange.over || (inner !== ctx && inner.signal.aborted)) throw inner.signal.reason as Error;
               return await invocation.run(args, inner);
             });
-      if (result instanceof Promise) return wait(result, exchange, budget);
+      if (result instanceof Promise) return this.wait(result, exchange, budget);
       outcome = { kind: 'complete', result: budget === undefined ? result : budget.limit(result) };
     } catch (error) {
       outcome = { kind: 'failed', error };
     }
-    return exchange.hasAsked ? endRound(exchange, outcome) : outcome;
+    return exchange.hasAsked || exchange.remembered !== undefined ? this.end(exchange, outcome) : outcome;
+  }
+
+  private async wait<R extends CallResult>(
+    running: Promise<R>,
+    exchange: Exchange,
+    budget: Budget<R> | undefined,
+  ): Promise<Outcome<R>> {
+    let outcome: Outcome<R>;
+    try {
+      const result = await running;
+      outcome = { kind: 'complete', result: budget === undefined ? result : budget.limit(result) };
+    } catch (error) {
+      outcome = { kind: 'failed', error };
+    }
+    return exchange.hasAsked || exchange.remembered !== undefined ? await this.end(exchange, outcome) : outcome;
+  }
+
+  /** If the client must answer first, that is the outcome, even if the handler swallowed the signal. */
+  private async end<R extends CallResult>(exchange: Exchange, outcome: Outcome<R>): Promise<Outcome<R>> {
+    const round = exchange.hasAsked ? exchange.peer.endRound?.(exchange) : undefined;
+    const ended: Outcome<R> = round === undefined ? outcome : { kind: 'input-required', questions: await round };
+    if (exchange.remembered === undefined) return ended;
+    try {
+      await endMemory(exchange, ended, this.reporter);
+      return ended;
+    } catch (error) {
+      return { kind: 'failed', error };
+    }
   }
 
   private admit<R extends CallResult>(
@@ -93,25 +122,4 @@ export class Members implements MemberRunner {
       return this.run(exchange, { ...invocation, access: undefined });
     });
   }
-}
-
-async function wait<R extends CallResult>(
-  running: Promise<R>,
-  exchange: Exchange,
-  budget: Budget<R> | undefined,
-): Promise<Outcome<R>> {
-  let outcome: Outcome<R>;
-  try {
-    const result = await running;
-    outcome = { kind: 'complete', result: budget === undefined ? result : budget.limit(result) };
-  } catch (error) {
-    outcome = { kind: 'failed', error };
-  }
-  return exchange.hasAsked ? await endRound(exchange, outcome) : outcome;
-}
-
-/** If the client must answer first, that is the outcome, even if the handler swallowed the signal. */
-function endRound<R>(exchange: Exchange, outcome: Outcome<R>): Outcome<R> | Promise<Outcome<R>> {
-  const round = exchange.peer.endRound?.(exchange);
-  return round === undefined ? outcome : round.then((questions) => ({ kind: 'input-required', questions }) as const);
 }

@@ -18,6 +18,9 @@ export function narrowed(outer: RunScope, inner: RunScope): RunScope {
       outer.asking?.(answer);
       inner.asking?.(answer);
     },
+    get hasFailed() {
+      return inner.hasFailed === true || outer.hasFailed === true;
+    },
     replaced: () => (inner.isLimited ? inner : outer).replaced?.(),
   };
 }

@@ -9,6 +9,7 @@ import { LOG_LEVELS, type LogLevel, type RequestId } from './model.js';
 import { noted, type Observation } from './observed.js';
 import type { Asker, Peer } from './peer.js';
 import { ProgressTemplate } from './progress-template.js';
+import type { Remembered } from './records.js';
 import type { Cancellation } from './reply.js';
 import { REVISION_BY_ID } from './revisions/index.js';
 import type { Question, Revision } from './revisions/revision.js';
@@ -58,6 +59,8 @@ export class Exchange implements Asker {
   readonly hasAsked: boolean = false;
   /** The observation for plugins; undefined without plugins. */
   readonly observation: Observation | undefined = undefined;
+  /** What the handler wants to remember; undefined if it has asked for nothing. */
+  readonly remembered: Remembered | undefined = undefined;
   /** Whether the request is over, even if its handler still runs. Notifications are then dropped. */
   private closed = false;
   /** The registered name of the member that runs; undefined before it does. */
@@ -160,6 +163,11 @@ export class Exchange implements Asker {
     this.reply = undefined;
     this.closed = true;
     return isPending;
+  }
+
+  /** What the handler remembers. Created on first use. */
+  remember<R extends Remembered>(create: () => R): R {
+    return ((this as Own).remembered ??= create()) as R;
   }
 
   /** Sets the function that ends an open-ended request such as a subscription. */

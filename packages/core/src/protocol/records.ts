@@ -25,3 +25,23 @@ export interface Records {
     change: (now: T | undefined) => RecordChange<T> | undefined,
   ): Promise<T | undefined>;
 }
+
+/** What a run wants to write once it has completed. */
+export interface Remembered {
+  /**
+   * Called before the handler runs.
+   * @returns a mark for `drop`
+   */
+  enter(): number;
+  /**
+   * Drops what was written since a mark.
+   * @param since by default, the newest mark
+   */
+  drop(since?: number): void;
+  /**
+   * Ends the run. It can write nothing more.
+   * @param isComplete whether to store what it has written
+   * @throws {McpError} `unavailable` if the store can't be reached
+   */
+  end(isComplete: boolean): Promise<void>;
+}

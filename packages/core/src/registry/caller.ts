@@ -49,6 +49,8 @@ export interface RunScope {
   readonly planned?: { readonly plan?: unknown } | undefined;
   /** Whether its member has decided how long it may take. */
   readonly isLimited?: boolean;
+  /** Whether it has failed. Then `ctx.memory` writes nothing of it. */
+  readonly hasFailed?: boolean;
   /** Told that a part of it has decided that. */
   replaced?(): void;
 }

@@ -106,6 +106,8 @@ export class Round {
    * @throws {McpError} for answers that are too large
    */
   interim(): JsonObject {
+    // the id of the request's runs, which all rounds share
+    this.effects.id(() => crypto.randomUUID());
     const journal = { answers: [...this.answers], effects: this.effects.entries(), asked: [...this.open] };
     const requestState = this.seal.seal(journal);
     return { resultType: 'input_required', inputRequests: Object.fromEntries(this.requests), requestState };

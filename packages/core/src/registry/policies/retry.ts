@@ -40,7 +40,9 @@ export function retryPolicy(
   const isChosen = choiceOf(option.on, { where: `${where} (retry)`, reporter });
   return ({ caller }, next) => {
     const attempt = (failures: number): ReturnType<typeof next> => {
+      const scope = { hasFailed: false };
       const failed = async (error: unknown) => {
+        scope.hasFailed = true;
         if (failures === times || caller[HAS_ASKED] || isOfCall(error, caller) || !isChosen(error)) throw error;
         const pauseMs = pauseBefore(failures, option);
         reporter?.debug?.(
@@ -51,8 +53,8 @@ export function retryPolicy(
         return await attempt(failures + 1);
       };
       try {
-        // a handler that runs again has its whole budget again
-        const result = next(failures === 0 ? caller : caller[WITHIN]({}));
+        // each has its whole budget, and what it writes to memory is its own
+        const result = next(caller[WITHIN](scope));
         return isPromise(result) ? result.catch(failed) : result;
       } catch (error) {
         return failed(error);

@@ -51,6 +51,10 @@ export class TimedRun implements RunScope {
     return controller.signal;
   }
 
+  get hasFailed(): boolean {
+    return this.expired !== undefined;
+  }
+
   /** The client may take its time to answer. */
   asking(answer: Promise<unknown>): void {
     this.countdown.pause();

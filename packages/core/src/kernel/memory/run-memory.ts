@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+
+import type { Exchange } from '../../protocol/exchange.js';
+import type { RecordKey, Remembered } from '../../protocol/records.js';
+import type { RunScope } from '../../registry/caller.js';
+import { changed, type MemoryLimits, type MemoryRecord, type ValueChange, valuesOf } from './kept-values.js';
+
+/** Cap on the changes of one run, not counting values that it has set anew. */
+const MAX_CHANGES = 256;
+
+/** One change that a run wants to write. */
+export interface Write extends ValueChange {
+  readonly serial: number;
+  /** The part of the request that wrote it. */
+  readonly scope: RunScope;
+}
+
+/** What a run has read and wants to write. Written in one step, once the run has completed. */
+export class RunMemory implements Remembered {
+  private writes: Write[] = [];
+  private serial = 0;
+  /** The serial of the last write before the handler began to run. */
+  private floor = 0;
+  private isOver = false;
+  private readonly key: RecordKey;
+
+  /** @param holder whom the values belong to */
+  constructor(
+    private readonly exchange: Exchange,
+    holder: string,
+    private readonly limits: MemoryLimits,
+  ) {
+    this.key = ['memory', holder];
+    // created now: it has to be in the state of the first round
+    exchange.ownEffects.id(randomUUID);
+  }
+
+  /**
+   * The value of a name, with what this run has written.
+   * @param last the last write to take into account. Only its error is thrown
+   */
+  async read(name: string, last?: Write): Promise<unknown> {
+    const record = await this.exchange.peer.records.read<MemoryRecord>(this.key);
+    let { value } = valuesOf(record, Date.now()).get(name) ?? { value: undefined };
+    for (const write of this.alive()) {
+      if (write.name !== name) continue;
+      value = write === last ? write.apply(value) : applied(write, value);
+      if (write === last) break;
+    }
+    return value;
+  }
+
+  /**
+   * Notes a change.
+   * @param isWhole whether the change replaces the value, whatever it was
+   * @throws {Error} if the run is over, or has written too often
+   */
+  write(change: ValueChange & Pick<Write, 'scope'>, isWhole: boolean): Write {
+    const { name, scope } = change;
+    if (this.isOver) throw new Error(LATE);
+    if (isWhole) this.keep((write) => write.name !== name || write.scope !== scope || write.serial <= this.floor);
+    if (this.writes.length >= MAX_CHANGES) throw new Error(TOO_MANY);
+    const write = { ...change, serial: (this.serial += 1) };
+    this.writes.push(write);
+    return write;
+  }
+
+  /** Takes a change back. */
+  retract(write: Write): void {
+    this.keep((each) => each !== write);
+  }
+
+  enter(): number {
+    return (this.floor = this.serial);
+  }
+
+  drop(since = this.floor): void {
+    this.keep(({ serial }) => serial <= since);
+  }
+
+  async end(isComplete: boolean): Promise<void> {
+    const writes = isComplete && !this.isOver ? this.alive() : [];
+    this.isOver = true;
+    if (writes.length === 0) return;
+    const { exchange, limits } = this;
+    const mayRepeat = exchange.isDetached || typeof exchange.params['requestState'] === 'string';
+    const run = mayRepeat ? exchange.ownEffects.id(randomUUID) : undefined;
+    await exchange.peer.records.change<MemoryRecord>(this.key, (now) => changed(now, writes, { ...limits, run }));
+  }
+
+  private alive(): Write[] {
+    return this.writes.filter(({ scope }) => scope.hasFailed !== true);
+  }
+
+  private keep(isKept: (write: Write) => boolean): void {
+    this.writes = this.writes.filter(isKept);
+  }
+}
+
+/** The error of a change is thrown where it was made. */
+function applied(write: Write, value: unknown): unknown {
+  try {
+    return write.apply(value);
+  } catch {
+    return value;
+  }
+}
+
+const LATE =
+  'The call has ended, so `ctx.memory` writes nothing more for it. Wait for everything that writes before the handler returns.';
+
+const TOO_MANY = `A call can change what it remembers ${MAX_CHANGES} times at most. Change several things in one \`update\`.`;
