@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { audit, recorder } from '@decorum/audit';
-import { connectMemory, McpServer, type MemoryConnection, type PolicyOptions, Tool } from '@decorum/core';
+import { connectMemory, type Context, McpServer, type MemoryConnection, type PolicyOptions, Tool } from '@decorum/core';
 import type { Plugin } from '@decorum/core/plugin';
 
 import type { Entrant } from '../entrant.js';
@@ -23,6 +23,8 @@ interface Row {
   readonly plugin?: () => Plugin;
   /** What is special about the calls. */
   readonly how?: typeof OTHERS | typeof PLAN | typeof BOTH;
+  /** What the tool does before it returns. */
+  readonly act?: (ctx: Context) => Promise<unknown>;
 }
 
 const KEY = 'a key that is only for measuring';
@@ -46,6 +48,8 @@ export const ROWS: Readonly<Record<string, Row>> = {
   '`breaker: true`, no call fails': { options: { breaker: true } },
   "`memoize: '1h'`, no result is kept yet": { options: { memoize: '1h' }, how: OTHERS },
   "`memoize: '1h'`, all results are kept": { options: { memoize: '1h' } },
+  '`ctx.memory(…).get()`': { options: {}, act: (ctx) => ctx.memory<number>('count').get() },
+  '`ctx.memory(…).update(…)`': { options: {}, act: (ctx) => ctx.memory<number>('count').update((now = 0) => now + 1) },
   '`maxResultChars: 20_000`': { options: { maxResultChars: 20_000 } },
   'the plugin `audit`, a function': { options: {}, plugin: () => audit({ key: KEY, write() {} }) },
   'the plugin `audit`, a file': { options: {}, plugin: () => audit({ key: KEY, write: logFile('audit.log') }) },
@@ -81,7 +85,7 @@ class MemberEntrant implements Entrant {
   constructor(private readonly row: Row) {}
 
   async prepare(): Promise<void> {
-    const { options, plugin, how } = this.row;
+    const { options, plugin, how, act } = this.row;
     const plugins = plugin === undefined ? [] : [plugin()];
     const server = new McpServer({ name: 'prices', version: '1.0.0', plugins });
     const annotations = { readOnlyHint: true };
@@ -89,8 +93,10 @@ class MemberEntrant implements Entrant {
     else
       server.addTool(
         { name: 'tool', description: 'Is measured', input: { type: 'object' }, annotations, ...options },
-        // eslint-disable-next-line @typescript-eslint/require-await
-        async () => 'done',
+        async (_input, ctx) => {
+          if (act !== undefined) await act(ctx);
+          return 'done';
+        },
       );
     this.connection = await connectMemory(server, {
       receive: (message) => {

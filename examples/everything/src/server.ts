@@ -4,6 +4,7 @@ import { tasks } from '@decorum/tasks';
 import { Contents } from './contents.js';
 import { Conversations } from './conversations.js';
 import { Forms } from './forms.js';
+import { Notes } from './notes.js';
 import { Prompts } from './prompts.js';
 import { Questions } from './questions.js';
 import { Resources } from './resources.js';
@@ -19,7 +20,7 @@ export function createServer(options: Partial<McpServerOptions> = {}): McpServer
     version: '1.0.0',
     title: 'Everything',
     instructions: 'Each tool, resource and prompt shows one feature of the protocol.',
-    providers: [Contents, Conversations, Questions, Forms, Schemas, Resources, Prompts, Triggers, Tasks],
+    providers: [Contents, Conversations, Questions, Forms, Schemas, Resources, Prompts, Triggers, Tasks, Notes],
     plugins: [tasks(), testSkills()],
     ...options,
   });

@@ -5,6 +5,7 @@ export { type ContractLists, contractOf, type ServerContract } from './contract.
 export { generatorOf, type Provider, SERVER_HOST, type ServerHost } from './hosting.js';
 export { CombinedSignal } from './kernel/combined-signal.js';
 export { isWorker } from './kernel/cluster.js';
+export { EXCHANGE } from './kernel/context-keys.js';
 export { type Front, frontOf } from './kernel/extensions/front-of.js';
 export { errorFields, isWinston, withErrorFields } from './kernel/logger.js';
 export { KeyRing } from './kernel/key-ring.js';

@@ -1,9 +1,10 @@
 import { InputSignal, McpError, ToolError } from '@decorum/core';
+import { EXCHANGE } from '@decorum/core/internal';
 import type { ArgumentsHost } from '@nestjs/common';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
 import { isObservable, lastValueFrom } from 'rxjs';
 
-import type { McpMember } from './execution-context.js';
+import type { McpExecutionContext, McpMember } from './execution-context.js';
 import { INERT_RESPONSE } from './request.js';
 
 /** The part of Nest's exception handler that runs filters. */
@@ -37,8 +38,10 @@ export const errorProxy = {
         const answer: unknown = isObservable(result)
           ? await lastValueFrom(result, { defaultValue: undefined })
           : result;
-        if (isAnswer(answer)) return answer;
-        throw error;
+        if (!isAnswer(answer)) throw error;
+        // what a method has written to memory that failed is not stored, even if a filter answers
+        (args.at(-1) as McpExecutionContext).context?.[EXCHANGE]().remembered?.drop();
+        return answer;
       }
     },
 };

@@ -89,10 +89,8 @@ export class Exchange implements Asker {
     const meta = this.params['_meta'];
     this.progressToken = isObject(meta) ? (meta['progressToken'] as RequestId | undefined) : undefined;
     if (this.progressToken !== undefined && !isRequestId(this.progressToken)) {
-      throw new McpError(
-        'invalid-params',
-        'The progressToken is neither a string of up to 256 characters nor an integer.',
-      );
+      const problem = 'The progressToken is neither a string of up to 256 characters nor an integer.';
+      throw new McpError('invalid-params', problem);
     }
   }
 
