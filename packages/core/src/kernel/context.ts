@@ -92,10 +92,10 @@ export class Context<P = unknown> extends RequestFacts {
   }
 
   get [RUN](): RunFacts {
-    const { ownEffects: effects, peer, meta, member } = this.#exchange;
+    const { ownEffects: effects, peer, meta, member, remembered } = this.#exchange;
     const { records, isAsking = false } = peer;
     const host = this.#exchange.isDetached ? this.#exchange.id : undefined;
-    return { records, effects, id: effects.id(randomUUID), meta, member, host, isAsking };
+    return { records, effects, id: effects.id(randomUUID), remembered, meta, member, host, isAsking };
   }
 
   get [HAS_ASKED](): boolean {

@@ -8,7 +8,7 @@ import type { Budget } from './budgets/budget.js';
 import { Context } from './context.js';
 import type { ErrorReporter } from './error-reporter.js';
 import type { Call, CallResult, Intercept } from './interceptors.js';
-import { endMemory } from './memory/ending.js';
+import { remembering } from './memory/ending.js';
 
 /** The outcome of running a member. */
 export type Outcome<R> =
@@ -98,13 +98,7 @@ export class Members implements MemberRunner {
   private async end<R extends CallResult>(exchange: Exchange, outcome: Outcome<R>): Promise<Outcome<R>> {
     const round = exchange.hasAsked ? exchange.peer.endRound?.(exchange) : undefined;
     const ended: Outcome<R> = round === undefined ? outcome : { kind: 'input-required', questions: await round };
-    if (exchange.remembered === undefined) return ended;
-    try {
-      await endMemory(exchange, ended, this.reporter);
-      return ended;
-    } catch (error) {
-      return { kind: 'failed', error };
-    }
+    return exchange.remembered === undefined ? ended : await remembering(exchange, ended, this.reporter);
   }
 
   private admit<R extends CallResult>(

@@ -39,8 +39,15 @@ export interface Remembered {
    */
   drop(since?: number): void;
   /**
+   * Stores what the run has written so far, before its outcome is recorded for other runs of the same call.
+   * @throws {ToolError} if it would be too much
+   * @throws {McpError} `unavailable` if the store can't be reached
+   */
+  store(): Promise<void>;
+  /**
    * Ends the run. It can write nothing more.
    * @param isComplete whether to store what it has written
+   * @throws {ToolError} if it would be too much
    * @throws {McpError} `unavailable` if the store can't be reached
    */
   end(isComplete: boolean): Promise<void>;

@@ -2,8 +2,8 @@ import type { JsonObject } from '@decorum/schema/internal';
 
 import type { Effects } from '../protocol/effects.js';
 import type { NeedInput } from '../protocol/input.js';
-import type { Records } from '../protocol/records.js';
 import type { RequestId } from '../protocol/model.js';
+import type { Records, Remembered } from '../protocol/records.js';
 import type { Principal, TransportInfo } from '../protocol/wire.js';
 
 /** The key of the method that sends the requests of `needInput`. A symbol, so that it isn't offered to handlers. */
@@ -27,6 +27,8 @@ export interface RunFacts {
   readonly effects: Effects;
   /** The same in all runs of a request: in each of its rounds, and if another process or request takes it over. */
   readonly id: string;
+  /** What the run wants to remember; undefined if nothing so far. */
+  readonly remembered: Remembered | undefined;
   /** The request's `_meta`. */
   readonly meta: JsonObject | undefined;
   /** The name of the member in the server that serves the request; undefined for what has none. */

@@ -1,31 +1,42 @@
-import { ToolError } from '../../protocol/errors.js';
 import type { Exchange } from '../../protocol/exchange.js';
-import { withFailureCause } from '../../protocol/failure-cause.js';
 import type { ErrorReporter } from '../error-reporter.js';
 import { MemoryFull } from './kept-values.js';
 
 /** How the run of a member has ended. */
-type Ended = { readonly kind: string; readonly result?: object };
+interface Ended {
+  readonly kind: string;
+  readonly result?: object;
+  readonly error?: unknown;
+}
+
+type Failed = { readonly kind: 'failed'; readonly error: unknown };
 
 /**
- * Writes what a run wants to remember, if it has completed.
- * @throws {ToolError} if it would be too much
- * @throws {McpError} `unavailable` if the store can't be reached
+ * Stores what a run wants to remember, if it has completed. Tells the operator if that is too much.
+ * @returns the outcome: another one if this fails
  */
-export async function endMemory(
+export async function remembering<E extends Ended>(
   exchange: Exchange,
-  { kind, result }: Ended,
+  outcome: E,
   reporter: Pick<ErrorReporter, 'warn'>,
-): Promise<void> {
-  const isError = (result as { readonly isError?: unknown } | undefined)?.isError === true;
-  const isDue = kind === 'complete' && !isError && !exchange.over && exchange.fault === undefined;
-  try {
-    await exchange.remembered?.end(isDue);
-  } catch (error) {
-    if (!(error instanceof MemoryFull)) throw error;
+): Promise<E | Failed> {
+  const ended = await stored(exchange, outcome);
+  const { cause } = (ended.error ?? {}) as { readonly cause?: unknown };
+  if (cause instanceof MemoryFull) {
     const { name, uri } = exchange.params;
-    reporter.warn({ method: exchange.method, member: name ?? uri }, `ctx.memory: a caller would have ${error.message}`);
-    const text = `The server would have to remember ${error.message} for you. Nothing was changed. Remove something first.`;
-    throw withFailureCause(new ToolError(text, { cause: error }), 'limit');
+    reporter.warn({ method: exchange.method, member: name ?? uri }, `ctx.memory: a caller would have ${cause.message}`);
+  }
+  return ended;
+}
+
+async function stored<E extends Ended>(exchange: Exchange, outcome: E): Promise<E | Failed> {
+  const { over, fault, remembered } = exchange;
+  const isError = (outcome.result as { readonly isError?: unknown } | undefined)?.isError === true;
+  const isDue = outcome.kind === 'complete' && !isError && !over && fault === undefined;
+  try {
+    await remembered?.end(isDue);
+    return outcome;
+  } catch (error) {
+    return { kind: 'failed', error };
   }
 }

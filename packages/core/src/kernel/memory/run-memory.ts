@@ -1,9 +1,18 @@
 import { randomUUID } from 'node:crypto';
 
+import { ToolError } from '../../protocol/errors.js';
 import type { Exchange } from '../../protocol/exchange.js';
+import { withFailureCause } from '../../protocol/failure-cause.js';
 import type { RecordKey, Remembered } from '../../protocol/records.js';
 import type { RunScope } from '../../registry/caller.js';
-import { changed, type MemoryLimits, type MemoryRecord, type ValueChange, valuesOf } from './kept-values.js';
+import {
+  changed,
+  MemoryFull,
+  type MemoryLimits,
+  type MemoryRecord,
+  type ValueChange,
+  valuesOf,
+} from './kept-values.js';
 
 /** Cap on the changes of one run, not counting values that it has set anew. */
 const MAX_CHANGES = 256;
@@ -22,6 +31,8 @@ export class RunMemory implements Remembered {
   /** The serial of the last write before the handler began to run. */
   private floor = 0;
   private isOver = false;
+  /** How often it has stored, or would have. */
+  private commits = 0;
   private readonly key: RecordKey;
 
   /** @param holder whom the values belong to */
@@ -78,14 +89,30 @@ export class RunMemory implements Remembered {
     this.keep(({ serial }) => serial <= since);
   }
 
+  async store(): Promise<void> {
+    await this.commit(true);
+  }
+
   async end(isComplete: boolean): Promise<void> {
-    const writes = isComplete && !this.isOver ? this.alive() : [];
+    if (!isComplete) this.writes = [];
     this.isOver = true;
+    const { isDetached, params } = this.exchange;
+    await this.commit(isDetached || typeof params['requestState'] === 'string');
+  }
+
+  /** @param mayRepeat whether another run of the same call may come to this point, and must not write again */
+  private async commit(mayRepeat: boolean): Promise<void> {
+    const writes = this.alive();
+    this.writes = [];
+    this.commits += 1;
     if (writes.length === 0) return;
     const { exchange, limits } = this;
-    const mayRepeat = exchange.isDetached || typeof exchange.params['requestState'] === 'string';
-    const run = mayRepeat ? exchange.ownEffects.id(randomUUID) : undefined;
-    await exchange.peer.records.change<MemoryRecord>(this.key, (now) => changed(now, writes, { ...limits, run }));
+    const run = mayRepeat ? `${exchange.ownEffects.id(randomUUID)} ${this.commits}` : undefined;
+    try {
+      await exchange.peer.records.change<MemoryRecord>(this.key, (now) => changed(now, writes, { ...limits, run }));
+    } catch (error) {
+      throw error instanceof MemoryFull ? tooMuch(error) : error;
+    }
   }
 
   private alive(): Write[] {
@@ -104,6 +131,12 @@ function applied(write: Write, value: unknown): unknown {
   } catch {
     return value;
   }
+}
+
+/** The error for the client. */
+function tooMuch(full: MemoryFull): ToolError {
+  const text = `The server would have to remember ${full.message} for you. Nothing was changed. Remove something first.`;
+  return withFailureCause(new ToolError(text, { cause: full }), 'limit');
 }
 
 const LATE =
