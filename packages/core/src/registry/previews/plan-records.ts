@@ -106,13 +106,14 @@ const confirmedBy = (caller: Caller): string => `run ${caller[RUN].id}`;
 const lifeOf = ({ until }: PlanRecord): number => Math.max(until - Date.now(), USED_MS);
 
 /**
- * Whether a request may use a plan: nobody has, or it is the same request again, in its next attempt or round. A round
- * that the client sends twice may not.
+ * Whether a request may use a plan: nobody has, or it is the same request again, in its next attempt or round, or one
+ * that goes on under its idempotency key. A round that the client sends twice may not.
  */
 function mayUse({ run, host, isAsking }: PlanRecord, caller: Caller): boolean {
   const { id, effects, host: own } = caller[RUN];
   if (run === undefined) return true;
-  return run === id && (isAsking === true || using.has(effects) || (own !== undefined && own === host));
+  if (run !== id) return false;
+  return isAsking === true || using.has(effects) || effects.isContinuing || (own !== undefined && own === host);
 }
 
 type Judge = (now: PlanRecord | undefined) => PlanRecord | Refusal;
