@@ -381,6 +381,24 @@ describe('what a handler has written to memory', () => {
   });
 });
 
+describe('the memory of a call with an idempotency key', () => {
+  it('is stored once, and before the outcome is recorded', async () => {
+    const order: string[] = [];
+    class Watched extends CountingStore {
+      override set(...args: Parameters<CountingStore['set']>): boolean {
+        order.push(args[0].split(':')[0] as string);
+        return super.set(...args);
+      }
+    }
+    const { server } = reporting({ store: new Watched() });
+    server.addTool({ name: 'pay', input: NoInput, idempotent: '1h' }, async (_input, ctx) => String(await count(ctx)));
+    const client = await connect(server);
+    const pay = async (idempotencyKey: string) => textOf(await client.callTool('pay', {}, { idempotencyKey }));
+    expect([await pay('a'), await pay('a'), await pay('b')]).toEqual(['1', '1', '2']);
+    expect(order).toEqual(['outcome', 'memory', 'outcome', 'outcome', 'memory', 'outcome']);
+  });
+});
+
 describe('the memory of a task', () => {
   it('is written once, whenever the task is killed and run again', async () => {
     const stores = new Map<string, CountingStore>();

@@ -4,7 +4,7 @@ import { ToolError } from '../../protocol/errors.js';
 import { withFailureCause } from '../../protocol/failure-cause.js';
 import { InputSignal } from '../../protocol/input.js';
 import type { RecordKey, Records } from '../../protocol/records.js';
-import { type RunFacts, WITHIN } from '../caller.js';
+import { RUN, type RunFacts, WITHIN } from '../caller.js';
 import type { Admits } from '../policies/admits.js';
 import type { MemberRun, Next, PolicyDefaults } from '../policies/policy.js';
 import { Claim, LEASE_MS } from './claim.js';
@@ -210,6 +210,9 @@ async function ran<R extends object>({
   try {
     // a handler may catch the signal
     const result = await next(caller[WITHIN]({ asking: (answer) => void answer.catch(look) }));
+    const isError = (result as { readonly isError?: unknown }).isError === true;
+    // repetitions get the outcome, so it must not be recorded without what the call remembers
+    if (!isAsking && !isError && !caller.signal.aborted) await caller[RUN].remembered?.store();
     return { ended: { result }, isAsking };
   } catch (error) {
     look(error);
