@@ -16,13 +16,15 @@ const WARM_UP = 20_000;
 const OTHERS = 'each call with other arguments';
 const PLAN = 'each call shows a plan';
 const BOTH = 'each plan is carried out by a second call';
+const NEW_KEYS = 'each call has a new idempotency key';
+const ONE_KEY = 'all calls have one idempotency key';
 
 interface Row {
-  readonly options: PolicyOptions & { readonly maxResultChars?: number };
+  readonly options: PolicyOptions & { readonly maxResultChars?: number; readonly idempotent?: string };
   /** The plugin of the server. */
   readonly plugin?: () => Plugin;
   /** What is special about the calls. */
-  readonly how?: typeof OTHERS | typeof PLAN | typeof BOTH;
+  readonly how?: typeof OTHERS | typeof PLAN | typeof BOTH | typeof NEW_KEYS | typeof ONE_KEY;
   /** What the tool does before it returns. */
   readonly act?: (ctx: Context) => Promise<unknown>;
 }
@@ -58,6 +60,9 @@ export const ROWS: Readonly<Record<string, Row>> = {
     plugin: () => audit({ key: KEY, write: logFile('sync.log'), sync: true }),
   },
   'the plugin `recorder`, no call fails': { options: {}, plugin: () => recorder({ folder: tmpdir() }) },
+  "`idempotent: '1s'`, no call has a key": { options: { idempotent: '1s' } },
+  "`idempotent: '1s'`, each call has a new key": { options: { idempotent: '1s' }, how: NEW_KEYS },
+  "`idempotent: '1h'`, all outcomes are recorded": { options: { idempotent: '1h' }, how: ONE_KEY },
   "`preview: 'plan'`, a plan": { options: {}, how: PLAN },
   "`preview: 'plan'`, a plan and the call that carries it out": { options: {}, how: BOTH },
 };
@@ -130,7 +135,10 @@ class MemberEntrant implements Entrant {
 
   private async send(args: object): Promise<number> {
     const id = ++this.sent;
-    const params = { name: 'tool', arguments: args };
+    const { how } = this.row;
+    const key = how === NEW_KEYS ? `key-${id}` : how === ONE_KEY ? 'key' : undefined;
+    const meta = key !== undefined && { _meta: { 'dev.decorum/idempotency-key': key } };
+    const params = { name: 'tool', arguments: args, ...meta };
     await this.connection?.send({ jsonrpc: '2.0', id, method: 'tools/call', params });
     return id;
   }

@@ -212,7 +212,7 @@ async function ran<R extends object>({
     const result = await next(caller[WITHIN]({ asking: (answer) => void answer.catch(look) }));
     const isError = (result as { readonly isError?: unknown }).isError === true;
     // repetitions get the outcome, so it must not be recorded without what the call remembers
-    if (!isAsking && !isError && !caller.signal.aborted) await caller[RUN].remembered?.store();
+    if (!isAsking && !isError) await caller[RUN].remembered?.store();
     return { ended: { result }, isAsking };
   } catch (error) {
     look(error);
