@@ -85,6 +85,20 @@ describe('Arguments', () => {
     expect([one === two, one === three, empty === none]).toEqual([true, false, true]);
   });
 
+  it('can not be compared with those of other callers, nor with those of other members', async () => {
+    const lines = new Lines();
+    const server = shop(lines.options);
+    for (const subject of ['ada', 'bob']) {
+      const client = await connect(server, { principal: { subject, issuer: 'https://id.example' } as never });
+      await client.callTool('buy', { sku: 'a' });
+      await client.getPrompt('praise', { sku: 'a' });
+      await client.callTool('buy', { sku: 'a' });
+      await client.close();
+    }
+    const digests = lines.parsed.map(({ args }) => args);
+    expect(digests.map((digest) => digests.indexOf(digest))).toEqual([0, 1, 0, 3, 4, 3]);
+  });
+
   it('have other digests with another key', async () => {
     const digests = [];
     for (const key of ['one secret that is long enough for it', 'two secrets that are long enough, too']) {
@@ -127,6 +141,7 @@ describe('Arguments', () => {
       },
     ],
     ['returns a promise', async () => ({ sku: 'tea' })],
+    ['returns a promise that rejects', async () => await Promise.reject(new Error('broken'))],
     ['returns an array', () => ['tea'] as never],
     ['returns too much', () => ({ sku: 'x'.repeat(10_000) })],
   ])('are left out if redact %s, and it is told once', async (_how, redact) => {

@@ -3,6 +3,7 @@ import type { ObservedRequest } from '@decorum/core/plugin';
 
 import { canonicalJson } from './canonical.js';
 import { type AuditKey, keyedDigest } from './keys.js';
+import { callerOf } from './line.js';
 import type { AuditedMember, AuditOptions } from './options.js';
 
 type Redact = NonNullable<AuditOptions['redact']>;
@@ -23,16 +24,18 @@ interface Means {
 
 /**
  * Returns the function that gives what a line has of the arguments: a digest and, with `redact`, some of them in clear.
- * Equal arguments have equal digests. It must be called before the call runs, which may release the arguments.
+ * Equal arguments of the same caller and member have equal digests. Those of others have not: whoever reads the log could
+ * make calls of their own, and compare. It must be called before the call runs, which may release the arguments.
  */
 export function digesting(redact: Redact | undefined, { key, report }: Means) {
-  const digestOf = (args: JsonObject) => keyedDigest(key.digests, canonicalJson(args));
+  const digestOf = (request: ObservedRequest, member: AuditedMember, args: JsonObject) =>
+    keyedDigest(key.digests, canonicalJson([callerOf(request, key), member, args]));
   if (redact === undefined)
-    return (request: ObservedRequest, member: AuditedMember) => digestOf(argumentsOf(request, member));
+    return (request: ObservedRequest, member: AuditedMember) => digestOf(request, member, argumentsOf(request, member));
   let hasFailed = false;
   return (request: ObservedRequest, member: AuditedMember) => {
     const args = argumentsOf(request, member);
-    const digest = digestOf(args);
+    const digest = digestOf(request, member, args);
     try {
       return { digest, kept: keptOf(redact(args, member)) };
     } catch (cause) {
@@ -47,6 +50,8 @@ export function digesting(redact: Redact | undefined, { key, report }: Means) {
 /** A copy of what a function has returned, which may change it later. */
 function keptOf(kept: unknown): JsonObject | null {
   if (kept === undefined || kept === null) return null;
+  // nobody else waits for a promise, and one that rejects would end the process
+  if (kept instanceof Promise) kept.catch(() => undefined);
   if (typeof kept !== 'object' || Array.isArray(kept) || kept instanceof Promise)
     throw new TypeError('It must return an object, or undefined to keep nothing.');
   const text = JSON.stringify(kept);

@@ -23,7 +23,10 @@ export function memberOf({ method, id, target }: ObservedRequest): AuditedMember
  * Who calls: the principal, else the session, else the address, else only the transport. Whoever knows the id of a
  * session can use it, so the log has its digest.
  */
-function callerOf({ principal, session, remoteAddress, transport }: ObservedRequest, { digests }: AuditKey): object {
+export function callerOf(
+  { principal, session, remoteAddress, transport }: ObservedRequest,
+  { digests }: AuditKey,
+): object {
   if (principal !== undefined) {
     const { issuer, subject, clientId } = principal;
     return { issuer, subject, clientId };
