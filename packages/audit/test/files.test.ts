@@ -1,6 +1,8 @@
 import {
   appendFileSync,
+  closeSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -101,6 +103,28 @@ describe('A log file', () => {
     expect(await verify(folder.file('moved.log'), log)).toMatchObject({ ...WELL, lines: 4 });
   });
 
+  it('goes on once its folder is back, and writes to no other file in between', async () => {
+    let now = 0;
+    const clock = { now: () => now, wait: async () => {} };
+    mkdirSync(folder.file('logs'));
+    const path = folder.file('logs/audit.log');
+    const file = new LogFile({ path, maxBytes: Infinity, sync: true }, clock);
+    const chain = new Chain(keysOf([KEY])[0] as never, await file.open());
+    await file.write([chain.sign('{"at":""')]);
+    renameSync(folder.file('logs'), folder.file('moved'));
+    now = 1000;
+    const line = chain.sign('{"at":""');
+    expect(() => file.write([line])).toThrow('ENOENT');
+    const other = openSync(folder.file('other.txt'), 'a');
+    expect(() => file.write([line])).toThrow('ENOENT');
+    expect(readFileSync(folder.file('other.txt'), 'utf8')).toBe('');
+    mkdirSync(folder.file('logs'));
+    await file.write([line]);
+    await file.close();
+    closeSync(other);
+    expect(await verify(folder.file('moved/audit.log'), path)).toMatchObject({ ...WELL, lines: 2 });
+  });
+
   it('needs a key', async () => {
     const server = new McpServer({ name: 'shop', version: '1.0.0', plugins: [audit({ write: log })] });
     await expect(connect(server)).rejects.toThrow(
@@ -155,6 +179,26 @@ describe('A line that was never finished', () => {
     // the rest of the line that was never finished
     writeFileSync(log, `${lines.filter((_line, at) => at !== 2).join('\n')}\n`);
     expect((await verify()).findings).toEqual([{ file: log, line: 3, problem: 'changed' }]);
+  });
+
+  it('is whole if only its line break is missing', async () => {
+    await served((client) => buy(client, 3));
+    truncateSync(log, statSync(log).size - 1);
+    expect(await verify()).toMatchObject({ ...WELL, lines: 3 });
+    await served(buy);
+    expect(await verify()).toMatchObject({ ...WELL, lines: 4 });
+  });
+
+  it.each([
+    ['a line with another outcome', (line: string) => `${line.replace('"ok"', '"error"')} `],
+    ['a line with a carriage return', (line: string) => `${line}\r`],
+    ['a line without a MAC', () => '{"at":"2026-11-28","caller":{"subject":"ada"},"outcome":"ok"}'],
+    ['an empty line', () => ''],
+  ])('is not %s, although the next process goes on behind it', async (_what, forge) => {
+    await served((client) => buy(client, 2));
+    appendFileSync(log, `${forge(linesIn(log)[0] as string)}\n`);
+    await served(buy);
+    expect(await verify()).toMatchObject({ findings: [{ file: log, line: 3, problem: 'inserted' }], torn: [] });
   });
 
   it('may be the first one', async () => {

@@ -118,6 +118,19 @@ describe('A log', () => {
     expect(await found([text(lines)], { key: [other, KEY] })).toEqual([]);
   });
 
+  it('tells of lines with an old key after lines with a newer one', async () => {
+    const keys = ['another secret that is long enough', KEY] as const;
+    const log = new Lines();
+    for (const key of [keys[1], keys[0], keys[1]]) {
+      const after = log.parsed.at(-1)?.mac;
+      const client = await connect(shop({ ...log.options, key, ...(after !== undefined && { after }) }));
+      await client.callTool('buy', { sku: 'tea' });
+      await client.close();
+    }
+    expect(await found([text(log.all)], { key: keys })).toEqual(['3 older-key']);
+    expect(await found([text(log.all.slice(0, 2))], { key: keys })).toEqual([]);
+  });
+
   it('goes on after files that are elsewhere, if the MAC before it is known', async () => {
     const [before, rest] = [lines[3] as string, text(lines.slice(4))];
     expect(await found([rest])).toEqual(['1 changed']);

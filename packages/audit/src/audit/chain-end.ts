@@ -1,7 +1,7 @@
 import { open, readdir } from 'node:fs/promises';
 import { basename, dirname, extname } from 'node:path';
 
-import { BEGINNING, type ChainEnd, isBeginning, readLine } from './chain.js';
+import { BEGINNING, type ChainEnd, isBeginning, NO_BYTES, readLine } from './chain.js';
 
 /** Digits of the number of a full file, so that the names sort as the files were written. */
 const DIGITS = 6;
@@ -32,6 +32,9 @@ export async function fullNumbers(path: string): Promise<number[]> {
 /** The last line in some bytes, and what stands behind it; undefined if there is no whole line. */
 function endIn(bytes: Buffer): ChainEnd | undefined {
   let to = bytes.lastIndexOf(LINE_FEED);
+  // a process may die between a line and its line break
+  const last = readLine(bytes.subarray(to + 1));
+  if (last !== undefined) return { mac: last.mac, rest: NO_BYTES };
   while (to !== -1) {
     const from = to === 0 ? -1 : bytes.lastIndexOf(LINE_FEED, to - 1);
     const line = readLine(bytes.subarray(from + 1, to));

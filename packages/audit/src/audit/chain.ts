@@ -58,25 +58,34 @@ export interface SignedLine {
   readonly mac: string;
 }
 
+function isJson(bytes: Buffer): boolean {
+  try {
+    JSON.parse(bytes.toString('utf8'));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Reads a line; undefined if the bytes are none, for example because the process died while it wrote. */
 export function readLine(bytes: Buffer): SignedLine | undefined {
   const end = bytes.toString('latin1', Math.max(0, bytes.length - END_CHARS));
   const mac = end.slice(BEFORE_MAC.length, -AFTER_MAC.length);
   if (end !== `${BEFORE_MAC}${mac}${AFTER_MAC}` || !isMac(mac)) return undefined;
-  try {
-    // what a line begins with is never JSON, but may end like a line
-    JSON.parse(bytes.toString('utf8'));
-  } catch {
-    return undefined;
-  }
+  // what a line begins with is never JSON, but may end like a line
+  if (!isJson(bytes)) return undefined;
   return { signed: bytes.subarray(0, -END_CHARS), mac };
 }
 
 /** Whether bytes have a whole line and something behind it, so they are not the beginning of a line. */
-export const exceedsLine = (bytes: Buffer): boolean => {
+const exceedsLine = (bytes: Buffer): boolean => {
   const at = bytes.lastIndexOf(BEFORE_MAC);
   return at !== -1 && bytes.length - at >= END_CHARS;
 };
+
+/** Whether bytes may be a line that was never finished. Somebody has written what says more than the beginning of one. */
+export const isTorn = (bytes: Buffer): boolean =>
+  bytes.length > 0 && isBeginning(bytes) && !exceedsLine(bytes) && !isJson(bytes);
 
 /** Whether bytes may be the beginning of a line. */
 export function isBeginning(bytes: Uint8Array): boolean {

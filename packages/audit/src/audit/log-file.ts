@@ -4,6 +4,7 @@ import {
   fstatSync,
   ftruncateSync,
   openSync,
+  readSync,
   renameSync,
   statSync,
   write,
@@ -83,6 +84,7 @@ export class LogFile implements Sink {
       this.fullFiles = (await fullNumbers(this.path)).at(-1) ?? 0;
       const end = await chainEndOf(this.path);
       this.append();
+      if (end.rest.length === 0) this.endLast();
       return end.rest.length === 0 ? end : { mac: end.mac, rest: this.endTorn(end.rest) };
     } catch (error) {
       await this.close();
@@ -135,7 +137,7 @@ export class LogFile implements Sink {
   }
 
   private append(): void {
-    this.file = openSync(this.path, 'a', 0o600);
+    this.file = openSync(this.path, 'a+', 0o600);
     ({ size: this.size, ino: this.inode } = fstatSync(this.file));
     this.lookedAt = this.clock.now();
     this.isTorn = false;
@@ -143,11 +145,15 @@ export class LogFile implements Sink {
 
   /** Begins a new file if something else has moved or removed the file: nobody would find what is written to it. */
   private look(): void {
-    if (this.clock.now() - this.lookedAt < LOOK_MS) return;
-    this.lookedAt = this.clock.now();
-    if (statSync(this.path, { throwIfNoEntry: false })?.ino === this.inode) return;
-    closeSync(this.file);
-    this.append();
+    const now = this.clock.now();
+    if (now - this.lookedAt < LOOK_MS) return;
+    if (statSync(this.path, { throwIfNoEntry: false })?.ino === this.inode) this.lookedAt = now;
+    else {
+      // until the new file is open, the number of the old one must not become that of something else
+      const moved = this.file;
+      this.append();
+      closeSync(moved);
+    }
   }
 
   /** Ends the line of a process that died while it wrote it. The next line has a MAC over it. */
@@ -158,8 +164,17 @@ export class LogFile implements Sink {
     return Buffer.concat([rest, Buffer.from('\n')]);
   }
 
-  /** Removes what a failed write has left. */
+  /** Ends the last line, if a process died before it wrote the line break. */
+  private endLast(): void {
+    const last = Buffer.alloc(1);
+    if (this.size === 0 || readSync(this.file, last, 0, 1, this.size - 1) === 0 || last[0] === 0x0a) return;
+    writeSync(this.file, '\n');
+    this.size += 1;
+  }
+
+  /** Removes what a failed write has left. Something else may have made the file shorter. */
   private repair(): void {
+    this.size = Math.min(this.size, fstatSync(this.file).size);
     ftruncateSync(this.file, this.size);
     this.isTorn = false;
   }

@@ -1,13 +1,4 @@
-import {
-  BEGINNING,
-  type ChainEnd,
-  exceedsLine,
-  isBeginning,
-  macOf,
-  NO_BYTES,
-  readLine,
-  type SignedLine,
-} from '../audit/chain.js';
+import { BEGINNING, type ChainEnd, isTorn, macOf, NO_BYTES, readLine, type SignedLine } from '../audit/chain.js';
 import type { AuditKey } from '../audit/keys.js';
 import type { Piece, AuditPlace } from './read-lines.js';
 
@@ -17,9 +8,10 @@ import type { Piece, AuditPlace } from './read-lines.js';
  * - `changed`: it was changed, or lines before it were removed
  * - `inserted`: it was inserted here, or moved from elsewhere
  * - `restarted`: a new chain begins with it, so lines before it may have been removed
+ * - `older-key`: it has the key of earlier lines, although lines before it have a newer one
  * - `missing`: the log ends here, and doesn't have the MAC that was seen
  */
-export type AuditProblem = 'changed' | 'inserted' | 'restarted' | 'missing';
+export type AuditProblem = 'changed' | 'inserted' | 'restarted' | 'older-key' | 'missing';
 
 /** A line that is not as it was written, or not where. */
 export interface AuditFinding extends AuditPlace {
@@ -64,17 +56,23 @@ export class Verifier {
   private last: string | undefined;
   private at: AuditPlace | undefined;
   private hasSeen: boolean;
+  /** The newest key so far. */
+  private newest: number;
+  /** The keys, the last one that fitted first. */
+  private likely: readonly AuditKey[];
 
   /**
-   * @param keys those that may have signed
+   * @param keys those that may have signed, the newest first
    * @param seen a MAC that must be there
    */
   constructor(
-    private keys: readonly AuditKey[],
+    private readonly keys: readonly AuditKey[],
     private mac: string,
     private readonly seen: string | undefined,
   ) {
     this.hasSeen = seen === undefined || seen === mac;
+    this.newest = keys.length;
+    this.likely = keys;
   }
 
   take(piece: Piece): void {
@@ -95,8 +93,7 @@ export class Verifier {
   /** @param place where the log ends, if it is empty */
   end(place: AuditPlace): AuditReport {
     for (const piece of this.loose) {
-      const mayBeTorn = !piece.isEnded && isBeginning(piece.bytes) && !exceedsLine(piece.bytes);
-      if (mayBeTorn) this.torn.push(placeOf(piece));
+      if (!piece.isEnded && isTorn(piece.bytes)) this.torn.push(placeOf(piece));
       else this.find('changed', piece);
     }
     if (!this.hasSeen) this.find('missing', this.at ?? place);
@@ -109,8 +106,10 @@ export class Verifier {
     const { suspect, loose } = this;
     const before: ChainEnd = { mac: this.mac, rest: bytesOf(loose) };
     this.suspect = undefined;
-    if (this.fits(line, before)) this.accept(loose);
-    else if (loose.length > 0 && this.fits(line, { mac: this.mac, rest: NO_BYTES })) this.findAll('inserted', loose);
+    if (this.fits(line, before)) {
+      this.accept(loose);
+      this.requireKey(at);
+    } else if (loose.length > 0 && this.fits(line, { mac: this.mac, rest: NO_BYTES })) this.findAll('inserted', loose);
     else if (suspect !== undefined && this.fits(line, suspect.before)) suspect.finding.problem = 'inserted';
     else if (this.fits(line, BEGINNING)) this.find('restarted', at);
     else {
@@ -125,17 +124,24 @@ export class Verifier {
   /** Pieces that the chain covers were there when the next line was written. */
   private accept(pieces: readonly Piece[]): void {
     for (const piece of pieces) {
-      if (isBeginning(piece.bytes)) this.torn.push(placeOf(piece));
+      if (isTorn(piece.bytes)) this.torn.push(placeOf(piece));
       else this.find('inserted', piece);
     }
   }
 
   private fits({ signed, mac }: SignedLine, end: ChainEnd): boolean {
-    const key = this.keys.find((each) => macOf(each, end, signed) === mac);
+    const key = this.likely.find((each) => macOf(each, end, signed) === mac);
     if (key === undefined) return false;
     // most likely it has signed the next one too
-    if (key !== this.keys[0]) this.keys = [key, ...this.keys.filter((each) => each !== key)];
+    if (key !== this.likely[0]) this.likely = [key, ...this.likely.filter((each) => each !== key)];
     return true;
+  }
+
+  /** An old key may be known to others: that is why there is a new one. */
+  private requireKey(at: AuditPlace): void {
+    const key = this.keys.indexOf(this.likely[0] as AuditKey);
+    if (key > this.newest) this.find('older-key', at);
+    else this.newest = key;
   }
 
   private findAll(problem: AuditProblem, places: readonly AuditPlace[]): void {

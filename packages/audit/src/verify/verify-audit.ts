@@ -7,7 +7,7 @@ import { type AuditReport, Verifier } from './verifier.js';
 
 /** Options of `verifyAudit`. */
 export interface VerifyAuditOptions {
-  /** The secrets with which lines may be signed. By default, those in `DECORUM_SECRET`. */
+  /** The secrets with which lines may be signed, the newest first. By default, those in `DECORUM_SECRET`. */
   readonly key?: string | readonly string[];
   /** The MAC of the line before the first one, if earlier files are not there. */
   readonly after?: string;

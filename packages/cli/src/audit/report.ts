@@ -1,7 +1,7 @@
 import { shown } from '../entry.js';
 
 /** What is wrong with a line. */
-type AuditProblem = 'changed' | 'inserted' | 'restarted' | 'missing';
+type AuditProblem = 'changed' | 'inserted' | 'restarted' | 'older-key' | 'missing';
 
 /** A line of a file. */
 interface AuditPlace {
@@ -30,6 +30,7 @@ const SAYS: Readonly<Record<AuditProblem, string>> = {
   changed: 'was changed, or lines before it were removed',
   inserted: 'was inserted or moved here',
   restarted: 'begins a new chain: lines before it may have been removed',
+  'older-key': 'was signed with an older secret than lines before it',
   missing: 'is the last line, and none has the mac of --seen: lines after it were removed',
 };
 
