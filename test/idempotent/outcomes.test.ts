@@ -1,5 +1,15 @@
 // Which outcomes are recorded, for whom, and what a repetition gets.
-import { McpError, MemoryKeyValueStore, mount, McpServer, sanitize, Tool, ToolError, toolResult } from '@decorum/core';
+import {
+  type KeyValueStore,
+  McpError,
+  MemoryKeyValueStore,
+  mount,
+  McpServer,
+  sanitize,
+  Tool,
+  ToolError,
+  toolResult,
+} from '@decorum/core';
 import { connect, revisions } from '@decorum/testing';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 
@@ -197,6 +207,13 @@ describe('a key', () => {
   });
 });
 
+/** A proxy that can't even be compared. */
+function unreadable(): Error {
+  const { proxy, revoke } = Proxy.revocable(new Error('a bug'), {});
+  revoke();
+  return proxy;
+}
+
 describe('what is no outcome', () => {
   const bug = () => {
     throw new Error('a bug');
@@ -216,6 +233,13 @@ describe('what is no outcome', () => {
     ['an unreachable store', () => Promise.reject(new McpError('unavailable', 'Later.')), {}],
     ['a plan', () => toolResult({ content: 'plan', _meta: { 'dev.decorum/ticket': 't' } }), {}],
     ['an error that cannot be sent', () => Promise.reject(new McpError(4711, 'No.', { left: 1n })), {}],
+    ['an error with a number that cannot be sent', () => Promise.reject(new McpError(4711, 'No.', { left: NaN })), {}],
+    ['an error that throws when it is read', () => Promise.reject(unreadable()), {}],
+    [
+      'an error for clients without a text',
+      () => Promise.reject(Object.assign(new ToolError(''), { message: 1n })),
+      {},
+    ],
     ['a result that cannot be sent', () => ({ content: [], structuredContent: { left: Number.NaN } }), {}],
   ] satisfies [string, Parameters<typeof till>[0] & object, Parameters<typeof till>[1]][])(
     'lets a repetition run: %s',
@@ -262,6 +286,31 @@ describe('what is no outcome', () => {
     const third = said(call('a'));
     runs[1]!.resolve('paid all the same');
     expect(await third).toBe('paid all the same');
+  });
+});
+
+describe('a call that is cancelled while it waits for its key', () => {
+  it('does not run', async () => {
+    const [asked, answer] = [held(), held()];
+    const store = new ShakyStore();
+    const get = async (key: string) => {
+      asked.resolve('');
+      await answer.promise;
+      return store.values.get(key);
+    };
+    const { made, customer } = till(undefined, {
+      store: Object.assign(store, { get }) as KeyValueStore,
+    });
+    const { client, call } = await customer();
+    const controller = new AbortController();
+    const first = said(client.callTool('pay', {}, { meta: { [KEY]: 'a' }, signal: controller.signal }));
+    await asked.promise;
+    controller.abort();
+    await first;
+    const second = said(call('a'));
+    answer.resolve('');
+    expect(await second).toBe('paid 1');
+    expect(made.runs).toBe(1);
   });
 });
 

@@ -1,5 +1,5 @@
 // Calls with a key that ask the client: in sessions, in rounds, and as tasks.
-import { type Context, needInput } from '@decorum/core';
+import { type Context, type JsonObject, needInput } from '@decorum/core';
 import { fileTasks, tasks } from '@decorum/tasks';
 import { revisions } from '@decorum/testing';
 import { describe, expect, it } from '@jest/globals';
@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 
+import { answerTo, asked as called, declares } from '../support/stateless-post.js';
 import { held, KEY, said, ShakyStore, till } from './till.js';
 
 const ASKING = revisions.filter((revision) => revision >= '2025-06-18');
@@ -111,6 +112,40 @@ describe('a call with a key between its rounds', () => {
     await dialogue(customer);
     const { call } = await customer({ era: 'stateless', principal: { subject: 'ada' } });
     expect(await said(call('a', { amount: 2 }))).toContain('other arguments');
+  });
+
+  /** Posts calls of `pay` one by one, as the user `ada`. Returns their results. */
+  function rounds({ server }: ReturnType<typeof asking>) {
+    return async (key?: string, asked?: JsonObject): Promise<JsonObject & { text: string }> => {
+      const { inputRequests = {}, requestState } = asked ?? {};
+      const inputResponses = Object.fromEntries(Object.keys(inputRequests as object).map((name) => [name, ACCEPT]));
+      const params = { name: 'pay', arguments: {}, ...(asked && { requestState, inputResponses }) } as JsonObject;
+      const meta = { ...declares({ elicitation: { form: {} } }), ...(key !== undefined && { [KEY]: key }) };
+      const [, answer] = await answerTo(server, called(1, 'tools/call', params, meta), { 'x-user': 'ada' });
+      const { content, ...result } = (answer.result ?? {}) as { content?: { text: string }[] };
+      return {
+        ...result,
+        text: content?.[0]?.text ?? (answer.error as { message?: string } | undefined)?.message ?? '',
+      };
+    };
+  }
+
+  it('keeps its key if the client leaves it out of an answer', async () => {
+    const made = asking();
+    const round = rounds(made);
+    const question = await round('a');
+    expect(await round(undefined, question)).toMatchObject({ text: 'paid: true' });
+    expect(await round('a')).toMatchObject({ text: 'paid: true' });
+    expect(made.effects).toEqual(['reserve', 'pay']);
+  });
+
+  it('takes no answer with the key of another call', async () => {
+    const made = asking();
+    const round = rounds(made);
+    const question = await round('a');
+    expect((await round('b', question)).text).toMatch(/^The call began with another idempotency key/);
+    expect(await round('a', question)).toMatchObject({ text: 'paid: true' });
+    expect(made.effects).toEqual(['reserve', 'pay']);
   });
 
   it('is not recorded if its handler catches the end of the round', async () => {

@@ -11,11 +11,26 @@ export interface EffectLog {
   record?(effect: Effect): void | Promise<void>;
 }
 
+/** What a request has begun. */
+interface Begun {
+  readonly id: string;
+  readonly effects: readonly Effect[];
+}
+
+/** A request that goes on with what another one has begun. */
+interface Continuing {
+  /** The id of the request itself. */
+  readonly own: string;
+  /** Its idempotency key. */
+  readonly key: string | undefined;
+}
+
 /** Prefix for the framework's own effect keys, which handlers never use. */
 export const PRIVATE_EFFECT = '\0';
 
 const ID = `${PRIVATE_EFFECT}id`;
 const OWN = `${PRIVATE_EFFECT}own`;
+const KEY = `${PRIVATE_EFFECT}key`;
 
 /** Runs each effect of a request once per key, no matter how often the handler asks for it or is replayed. */
 export class Effects {
@@ -50,14 +65,17 @@ export class Effects {
     return this.done.has(OWN);
   }
 
-  /**
-   * Goes on with what another request has begun: under its id, and with the results of its effects.
-   * @param own the id of the request itself
-   */
-  continue(id: string, effects: readonly Effect[], own: string): void {
+  /** The idempotency key that the request had when it went on; undefined if it had none. */
+  get idempotencyKey(): string | undefined {
+    return this.done.get(KEY) as string | undefined;
+  }
+
+  /** Goes on with what another request has begun: under its id, and with the results of its effects. */
+  continue({ id, effects }: Begun, { own, key }: Continuing): void {
     this.done.set(OWN, own);
     this.done.set(ID, id);
-    for (const [key, result] of effects) this.done.set(key, result);
+    if (key !== undefined) this.done.set(KEY, key);
+    for (const [name, result] of effects) this.done.set(name, result);
   }
 
   /**

@@ -3,7 +3,7 @@ import { invalidOption, type JsonObject, type OptionTypes, requireOptions } from
 import type { IdempotentOptions, ToolOptions } from '../../metadata/member-options.js';
 import { McpError } from '../../protocol/errors.js';
 import { holderOf } from '../../protocol/owner.js';
-import { RUN } from '../caller.js';
+import { type Caller, RUN, type RunFacts } from '../caller.js';
 import { admitsOf } from '../policies/admits.js';
 import { digestOf } from '../policies/digest.js';
 import { millisecondsOf } from '../durations.js';
@@ -37,15 +37,28 @@ export function idempotentPolicy(parts: PolicyParts): Policy | undefined {
   return (run, next) => {
     const { args: given, caller } = run;
     const facts = caller[RUN];
-    const own = idempotencyKeyOf(facts.meta, caller.transport);
+    const own = keyOf(facts, caller);
     if (own === undefined && !usesArguments) return next(caller);
     const holder = holderOf(caller);
-    if (holder === undefined) throw new McpError('invalid-request', NOBODY);
+    if (holder === undefined) throw new McpError('invalid-request', own === undefined ? ANONYMOUS : NOBODY);
     const args = digestOf(preview === undefined ? given : withoutTicket(given));
     const key = own === undefined ? (['arguments', args] as const) : (['key', own] as const);
     const place = ['outcome', holder, facts.member ?? record.key, ...key] as const;
-    return calls.call({ place, args, facts, run, next });
+    return calls.call({ place, key: own, args, facts, run, next });
   };
+}
+
+/**
+ * The idempotency key of a call; undefined if it has none.
+ * @throws {McpError} `invalid-params` for one that is not valid, or that an earlier round of the call didn't have
+ */
+function keyOf({ meta, effects }: RunFacts, { transport }: Caller): string | undefined {
+  const sent = idempotencyKeyOf(meta, transport);
+  if (!effects.isContinuing) return sent;
+  const { idempotencyKey } = effects;
+  // under another key, the effects of a call would happen once for each
+  if (sent !== undefined && sent !== idempotencyKey) throw new McpError('invalid-params', OTHER_KEY);
+  return idempotencyKey;
 }
 
 function settingsOf(option: NonNullable<ToolOptions['idempotent']>, where: string) {
@@ -71,6 +84,12 @@ function withoutTicket({ ticket: _ticket, ...args }: JsonObject): JsonObject {
 
 const NOT_BOTH =
   'keeps the outcome of a call that changes something, and `memoize` the results of calls that only read. Remove one of them';
+
+const OTHER_KEY =
+  'The call began with another idempotency key, or without one. Send its answers with the key that it began with.';
+
+const ANONYMOUS =
+  "The server can't tell its callers apart, so it can't know whether this call is a repetition. Sign in, or call within a session.";
 
 /** What callers with a key are told whom nothing tells apart. */
 export const NOBODY =

@@ -18,6 +18,8 @@ const LOOK_MS = { first: 20, later: 1000 };
 /** A call with an idempotency key. */
 export interface KeyedCall<R extends object> {
   readonly place: RecordKey;
+  /** The key that the client has sent. */
+  readonly key: string | undefined;
   /** Digest of the arguments. */
   readonly args: string;
   readonly facts: RunFacts;
@@ -110,7 +112,7 @@ export class KeyedCalls {
   }
 
   private async tryClaim(
-    { place, args, facts }: KeyedCall<object>,
+    { place, key, args, facts }: KeyedCall<object>,
     dead: Turn | undefined,
   ): Promise<Claim | Outcome | { readonly busy: Turn }> {
     const { records, effects } = facts;
@@ -129,7 +131,7 @@ export class KeyedCalls {
     const { verdict, isFirst } = found;
     if (verdict && !('isFree' in verdict)) return 'outcome' in verdict ? verdict.outcome : verdict;
     const claimed = record as KeyRecord;
-    effects.continue(claimed.id, claimed.effects, run);
+    effects.continue(claimed, { own: run, key });
     return new Claim({ records, place, ttlMs, record: claimed, isFirst });
   }
 
@@ -205,9 +207,11 @@ async function ran<R extends object>({
 }: KeyedCall<R>): Promise<{ readonly ended: Ended<R>; readonly isAsking: boolean }> {
   let isAsking = false;
   const look = (error: unknown) => {
-    isAsking ||= error instanceof InputSignal;
+    isAsking ||= isInputSignal(error);
   };
   try {
+    // while it waited for the key
+    caller.signal.throwIfAborted();
     // a handler may catch the signal
     const result = await next(caller[WITHIN]({ asking: (answer) => void answer.catch(look) }));
     const isError = (result as { readonly isError?: unknown }).isError === true;
@@ -217,6 +221,15 @@ async function ran<R extends object>({
   } catch (error) {
     look(error);
     return { ended: { error }, isAsking };
+  }
+}
+
+/** Handlers throw anything, such as proxies that throw themselves. */
+function isInputSignal(error: unknown): boolean {
+  try {
+    return error instanceof InputSignal;
+  } catch {
+    return false;
   }
 }
 

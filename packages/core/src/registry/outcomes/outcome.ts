@@ -37,22 +37,21 @@ export function outcomeOf(
   const { error } = ended;
   const visible = signal.aborted || isNotRun(error) ? undefined : reporter?.visible?.(error);
   if (visible === undefined || !KEPT.has(visible.cause)) return undefined;
-  const { shown, cause } = visible;
-  const { message } = shown;
-  if (!(shown instanceof McpError)) return { error: { message }, cause };
-  return isJson(shown.data)
-    ? { error: { message, code: shown.kind ?? shown.code, data: shown.data }, cause }
-    : undefined;
+  const { cause } = visible;
+  try {
+    const recorded = recordedError(visible.shown);
+    const json = JSON.stringify(recorded);
+    requireFinite(recorded, json);
+    return { error: recorded, cause };
+  } catch {
+    // it can't be sent either
+    return undefined;
+  }
 }
 
-/** Whether a value can be sent. */
-function isJson(value: unknown): boolean {
-  try {
-    JSON.stringify(value);
-    return true;
-  } catch {
-    return false;
-  }
+function recordedError(shown: McpError | ToolError): RecordedError {
+  const { message } = shown;
+  return shown instanceof McpError ? { message, code: shown.kind ?? shown.code, data: shown.data } : { message };
 }
 
 function outcomeOfResult(result: JsonObject): Outcome | undefined {
