@@ -252,6 +252,37 @@ describe('the memory of a caller', () => {
     expect(await call()).toBe('4999');
   });
 
+  it('makes each change of a loop once for the handler and once to store it', async () => {
+    let changes = 0;
+    const { server } = remembering(async (ctx, { count }) => {
+      const memory = ctx.memory<number>('x');
+      for (let index = 0; index < Number(count); index += 1)
+        await memory.update((now = 0) => {
+          changes += 1;
+          return now + 1;
+        });
+      return await memory.get();
+    });
+    const { call } = await clientOf(server);
+    expect([await call({ count: 200 }), await call({ count: 50 })]).toEqual(['200', '250']);
+    expect(changes).toBe(2 * 250);
+  });
+
+  it('makes the changes anew if another call has stored a value in between', async () => {
+    const store = new MemoryKeyValueStore();
+    const parts = { store, secret: SECRET };
+    const other = await clientOf(remembering(list, parts).server);
+    const { server } = remembering(async (ctx) => {
+      const cart = ctx.memory<string[]>('cart');
+      await cart.update((now = []) => [...now, 'b']);
+      await other.call({ id: 'a' });
+      return [await cart.get(), await cart.update((now = []) => [...now, 'c'])];
+    }, parts);
+    const { call } = await clientOf(server);
+    expect(await call()).toBe('[["a","b"],["a","b","c"]]');
+    expect(await other.call({ id: 'read' })).toBe('["a","b","c"]');
+  });
+
   it('fails a call whose store does not answer, whether it reads or writes', async () => {
     const store = new MemoryKeyValueStore();
     const { server, errors } = remembering(list, { store });

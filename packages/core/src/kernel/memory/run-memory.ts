@@ -24,6 +24,13 @@ export interface Write extends ValueChange {
   readonly scope: RunScope;
 }
 
+/** What some changes have made of a stored value. All as JSON: handlers may change what they get. */
+interface Made {
+  readonly stored: string | undefined;
+  readonly writes: readonly Write[];
+  readonly value: string | undefined;
+}
+
 /** What a run has read and wants to write. Written in one step, once the run has completed. */
 export class RunMemory implements Remembered {
   private writes: Write[] = [];
@@ -31,6 +38,8 @@ export class RunMemory implements Remembered {
   /** The serial of the last write before the handler began to run. */
   private floor = 0;
   private isOver = false;
+  /** What was read last, by name: a handler that changes a value in a loop must not make all its changes each time. */
+  private readonly made = new Map<string, Made>();
   /** How often it has stored, or would have. */
   private commits = 0;
   private readonly key: RecordKey;
@@ -53,11 +62,17 @@ export class RunMemory implements Remembered {
   async read(name: string, last?: Write): Promise<unknown> {
     const record = await this.exchange.peer.records.read<MemoryRecord>(this.key);
     let { value } = valuesOf(record, Date.now()).get(name) ?? { value: undefined };
-    for (const write of this.alive()) {
-      if (write.name !== name) continue;
+    const all = this.alive().filter((write) => write.name === name);
+    const end = all.indexOf(last as Write);
+    const writes = end === -1 ? all : all.slice(0, end + 1);
+    if (writes.length === 0) return value;
+    const stored = JSON.stringify(value) as string | undefined;
+    const before = this.made.get(name);
+    const isOn = before?.stored === stored && before?.writes.every((write, at) => write === writes[at]) === true;
+    if (isOn) value = before?.value === undefined ? undefined : JSON.parse(before.value);
+    for (const write of writes.slice(isOn ? before?.writes.length : 0))
       value = write === last ? write.apply(value) : applied(write, value);
-      if (write === last) break;
-    }
+    this.made.set(name, { stored, writes, value: JSON.stringify(value) as string | undefined });
     return value;
   }
 
