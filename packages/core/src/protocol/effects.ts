@@ -78,6 +78,16 @@ export class Effects {
     for (const [name, result] of effects) this.done.set(name, result);
   }
 
+  /** Keeps something for the next runs of the request, in place of what was kept under the key before. */
+  note(key: string, value: unknown): void {
+    this.done.set(`${PRIVATE_EFFECT}${key}`, value);
+  }
+
+  /** What was kept last for the runs of the request. */
+  noted(key: string): unknown {
+    return this.done.get(`${PRIVATE_EFFECT}${key}`);
+  }
+
   /**
    * Tells a log of effects.
    * @returns a function that ends this

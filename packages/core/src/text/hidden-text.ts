@@ -26,6 +26,15 @@ const RUN =
   // oxlint-disable-next-line no-misleading-character-class -- matched on purpose
   /[\u00AD\u061C\u200C-\u200F\uFE00-\uFE0F]{3,}|[\u00AD\u061C\u200C-\u200F]{2,}|[\uFE00-\uFE0F]{2,}/g;
 
+/** Shows control characters and invisible characters by their numbers. Those of escape sequences are among them. */
+export function withHiddenShown(text: string): string {
+  const shown = (found: string) => Array.from(found, numberOf).join('');
+  return text.replace(INVISIBLE, shown).replace(CONTROL, shown).replace(RUN, shown);
+}
+
+const numberOf = (character: string): string =>
+  `[U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}]`;
+
 /** Removes control characters, escape sequences and invisible characters. */
 export function withoutHidden(text: string): string {
   return text.replace(INVISIBLE, '').replace(ESCAPE_SEQUENCE, '').replace(CONTROL, '').replace(RUN, '');

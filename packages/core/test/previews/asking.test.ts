@@ -79,12 +79,26 @@ describe('a preview that asks', () => {
     expect(questions).toEqual([]);
   });
 
-  it('shows a plan of text as it is, without what cannot be seen', async () => {
+  it('shows a plan of text as it is, and what cannot be seen by its number', async () => {
     const { ask, deeds, questions } = await asking();
     deeds.plan = () => 'Deletes a\u202Etxt.exe\u0000';
     await ask();
-    expect(questions).toEqual(['Deletes atxt.exe']);
+    expect(questions).toEqual(['Deletes a[U+202E]txt.exe[U+0000]']);
     expect(deeds.done).toEqual(['Deletes a\u202Etxt.exe\u0000']);
+  });
+
+  it('shows what cannot be seen in other plans, too', async () => {
+    const { ask, deeds, questions } = await asking();
+    deeds.plan = () => ['a\u200Bb', 'c\u{E0041}'];
+    await ask();
+    expect(questions).toEqual(['[\n  "a[U+200B]b",\n  "c[U+E0041]"\n]']);
+  });
+
+  it.each(['', ' \n'])('gives a ticket for a plan with nothing to read: %j', async (plan) => {
+    const { call, deeds, questions } = await asking();
+    deeds.plan = () => plan;
+    expect(allText(await call({ ticket: ticketOf(await call()) }))).toBe('done');
+    expect(questions).toEqual([]);
   });
 
   it.each(ASKED)('makes one plan, whatever the plan and the tool ask besides, in %s', async (revision) => {

@@ -64,20 +64,26 @@ describe('a round that is sent several times', () => {
     expect(allText(await send({ ticket }, answer(asked)))).toBe('true');
   });
 
-  it('carries out one plan of several rounds once, whichever round is sent again', async () => {
-    const { send, answer, deeds } = await stateless({ by: 'plan', ask: true });
-    const finished: unknown[] = [];
+  it.each([true, false])('has each effect of a plan of several rounds once (ask: %s)', async (ask) => {
+    const { send, answer, deeds } = await stateless({ by: 'plan', ask });
+    const effects: unknown[] = [];
     deeds.run = async (_query, ctx) => {
-      await ctx.confirm('Sure?');
-      finished.push(ctx.plan);
+      await ctx.confirm('First?', { key: 'first' });
+      await ctx.once('delete', () => void effects.push(ctx.plan));
+      await ctx.confirm('Second?', { key: 'second' });
       return 'done';
     };
-    const confirmed = answer(await send({}));
-    const sure = answer(await send({}, confirmed));
-    const again = answer(await send({}, confirmed));
-    const results = await Promise.all([send({}, sure), send({}, again), send({}, sure)]);
-    expect(counts(results)).toEqual({ done: 1, used: 2 });
-    expect(finished).toEqual([{ ids: [1] }]);
+    const shown = await send({});
+    const args = ask ? {} : { ticket: ticketOf(shown) };
+    const begun = ask ? await send(args, answer(shown)) : await send(args);
+    const first = answer(begun);
+    const second = answer(await send(args, first));
+    expect(counts([await send(args, first)])).toEqual({ done: 0, used: 1 });
+    expect(counts(await Promise.all([send(args, second), send(args, first), send(args, second)]))).toEqual({
+      done: 1,
+      used: 2,
+    });
+    expect(effects).toEqual([{ ids: [1] }]);
   });
 
   it('does not count where states are good for one use anyway', async () => {

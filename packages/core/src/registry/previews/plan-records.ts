@@ -20,12 +20,15 @@ interface PlanRecord extends JsonObject {
   readonly run?: string;
   /** What runs that request apart, such as a task: nobody else may, and it may do so again in another process. */
   readonly host?: RequestId;
-  /** Whether that request has ended a round with a question, and comes again with the answer. */
-  readonly isAsking?: boolean;
+  /** The round that the request has ended with a question: it comes again with the answer, and knows this text. */
+  readonly asked?: string | undefined;
 }
 
 /** Why a ticket is refused. Unknown ones, expired ones and those of others look the same. */
 export type Refusal = 'unknown' | 'used' | 'changed';
+
+/** The key of the round that was ended last. What a client has kept of an earlier round has another one. */
+const ROUND = 'round of plan';
 
 /** Without letters and digits that look like others. 32 of them, so that each stands for 5 random bits. */
 const LETTERS = 'abcdefghijkmnpqrstuvwxyz23456789';
@@ -91,11 +94,13 @@ export async function useConfirmed(caller: Caller): Promise<Used> {
 
 /** Lets the next round of this request use its plan again. To be called before the client is asked. */
 export async function awaitAnswer(caller: Caller, ticket?: unknown): Promise<void> {
-  const { records, id } = caller[RUN];
+  const { records, id, effects } = caller[RUN];
   const place = placeOf(caller, typeof ticket === 'string' ? ticket : confirmedBy(caller));
+  const asked = newTicket();
   await records.change<PlanRecord>(place, (now) =>
-    now?.run === id ? { value: { ...now, isAsking: true }, ttlMs: lifeOf(now) } : undefined,
+    now?.run === id ? { value: { ...now, asked }, ttlMs: lifeOf(now) } : undefined,
   );
+  effects.note(ROUND, asked);
 }
 
 /** A plan, or why it is refused. */
@@ -109,11 +114,12 @@ const lifeOf = ({ until }: PlanRecord): number => Math.max(until - Date.now(), U
  * Whether a request may use a plan: nobody has, or it is the same request again, in its next attempt or round, or one
  * that goes on under its idempotency key. A round that the client sends twice may not.
  */
-function mayUse({ run, host, isAsking }: PlanRecord, caller: Caller): boolean {
+function mayUse({ run, host, asked }: PlanRecord, caller: Caller): boolean {
   const { id, effects, host: own } = caller[RUN];
   if (run === undefined) return true;
   if (run !== id) return false;
-  return isAsking === true || using.has(effects) || effects.isContinuing || (own !== undefined && own === host);
+  const isNext = asked !== undefined && asked === effects.noted(ROUND);
+  return isNext || using.has(effects) || effects.isContinuing || (own !== undefined && own === host);
 }
 
 type Judge = (now: PlanRecord | undefined) => PlanRecord | Refusal;
@@ -140,7 +146,7 @@ async function tryUse(caller: Caller, ticket: string, judge: Judge): Promise<Use
     isOwn = now?.run === id;
     refusal = typeof judged === 'string' ? judged : undefined;
     if (typeof judged === 'string') return undefined;
-    const value = { ...judged, run: id, isAsking: false, ...(host !== undefined && { host }) };
+    const value = { ...judged, run: id, asked: undefined, ...(host !== undefined && { host }) };
     return { value, ttlMs: lifeOf(judged) };
   });
   if (kept === undefined || refusal !== undefined) return { refusal: refusal ?? 'unknown', isOwn };

@@ -3,7 +3,7 @@ import type { JsonObject, Shape } from '@decorum/schema/internal';
 import { PRIVATE_EFFECT } from '../../protocol/effects.js';
 import { McpError } from '../../protocol/errors.js';
 import type { CallToolResult } from '../../protocol/model.js';
-import { withoutHidden } from '../../text/hidden-text.js';
+import { withHiddenShown } from '../../text/hidden-text.js';
 import { type Caller, RUN, WITHIN } from '../caller.js';
 import type { Member } from '../plan.js';
 import { type InputCheck, requireValid } from '../tool-input.js';
@@ -113,12 +113,12 @@ async function takePlan(args: JsonObject, caller: Caller, source: PlanSource): P
   return 'ticket' in source ? used.plan : source.confirmed;
 }
 
-/** Asks the user to confirm a plan. Undefined if the client can't ask, or can't show all of it. */
+/** Asks the user to confirm a plan. Undefined if the client can't ask, or can't show all of it, and if there is nothing to read. */
 async function asked(plan: unknown, caller: Caller): Promise<boolean | undefined> {
-  const text = typeof plan === 'string' ? textOfPlan(plan) : JSON.stringify(plan, null, 2);
-  if (text.length > MAX_ASKED_CHARS) return undefined;
+  const text = withHiddenShown(typeof plan === 'string' ? textOfPlan(plan) : JSON.stringify(plan, null, 2));
+  if (text.trim() === '' || text.length > MAX_ASKED_CHARS) return undefined;
   try {
-    return await caller.confirm(withoutHidden(text), { key: QUESTION });
+    return await caller.confirm(text, { key: QUESTION });
   } catch (error) {
     if (error instanceof McpError && error.kind === 'missing-capability') return undefined;
     throw error;
