@@ -11,7 +11,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 import { MemoryKeyValueStore } from '@decorum/core';
 import { KeyRing } from '@decorum/core/internal';
-import { fileStore } from '@decorum/files';
+import { fileKeyValueStore } from '@decorum/files';
 import { redis } from '@decorum/redis';
 
 const TEXT = 'x'.repeat(500);
@@ -63,7 +63,7 @@ async function bench(name, store, times) {
 console.log('µs of each           alone 32 at once');
 await bench('memory', new MemoryKeyValueStore(), 32_000);
 const folder = mkdtempSync(join(tmpdir(), 'decorum-bench-'));
-await bench('files', fileStore(folder), 3200);
+await bench('files', fileKeyValueStore(folder), 3200);
 rmSync(folder, { recursive: true });
 const server = spawn('redis-server', ['--port', String(PORT), '--save', '']);
 const engine = redis(`redis://localhost:${PORT}`);

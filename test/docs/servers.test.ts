@@ -208,6 +208,24 @@ it('the program of docs/limits.md refuses a message beyond its limit', async () 
   expect(answer).toContain('more than 20000 values');
 });
 
+it('the program of docs/previews.md deletes only what its plan has', async () => {
+  const program = programsOf('docs/previews.md').programOf("preview: 'plan'");
+  const results = await servedBy(program, 1, async (origin) => {
+    const client = new Client({ name: 'reader', version: '1.0.0' });
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${origin}/mcp`)));
+    const call = async (args: Record<string, unknown>) => await client.callTool({ name: 'prune', arguments: args });
+    const shown = await call({ text: 'buy' });
+    const { _meta: meta = {} } = shown;
+    const done = await call({ text: 'buy', ticket: meta['dev.decorum/ticket'] });
+    await client.close();
+    return [shown, done];
+  });
+  expect(results).toMatchObject([
+    { structuredContent: { ids: [1, 2] } },
+    { content: [{ type: 'text', text: 'Deleted 2 notes.' }] },
+  ]);
+});
+
 describe('every page with a server', () => {
   const ELSEWHERE = new Map([
     ['docs/errors.md', 'test/architecture/docs.test.ts runs each example'],
@@ -235,6 +253,8 @@ describe('every page with a server', () => {
     ['packages/opentelemetry/README.md', 'shows a plugin only'],
     ['packages/prometheus/README.md', 'shows a plugin only'],
     ['docs/audit.md', 'shows a plugin only'],
+    ['docs/recorder.md', 'shows a plugin only'],
+    ['packages/files/README.md', 'shows an option only'],
     ['packages/audit/README.md', 'shows a plugin only'],
     ['packages/core/README.md', 'has the first example of the README, which is run below'],
   ]);
@@ -244,6 +264,7 @@ describe('every page with a server', () => {
     'docs/getting-started.md',
     'docs/http.md',
     'docs/limits.md',
+    'docs/previews.md',
     'docs/production.md',
     'docs/reference/transports.md',
     'docs/running.md',

@@ -5,8 +5,6 @@ import { join } from 'node:path';
 import { type CallToolResult, McpServer, mount, type Principal } from '@decorum/core';
 import type { Plugin } from '@decorum/core/plugin';
 import { tasks } from '@decorum/tasks';
-import { Weather } from '../../examples/weather/src/weather.js';
-import { WeatherApi } from '../../examples/weather/src/weather-api.js';
 import { type ConnectOptions, elicits, type TestClient } from '@decorum/testing';
 
 import { DocsServer } from '../../examples/docs/src/docs-server.js';
@@ -15,6 +13,8 @@ import { FileSystem } from '../../examples/filesystem/src/file-system.js';
 import { AccessDenied, Sandbox } from '../../examples/filesystem/src/sandbox.js';
 import { GraphFile } from '../../examples/memory/src/graph-file.js';
 import { MemoryServer } from '../../examples/memory/src/memory-server.js';
+import { Weather } from '../../examples/weather/src/weather.js';
+import { WeatherApi } from '../../examples/weather/src/weather-api.js';
 import { FAULTS } from './faults.js';
 
 const logger = { warn() {}, error() {} };

@@ -49,7 +49,7 @@ export interface Mountable {
   /** What the server does around calls; undefined if nothing. */
   readonly calls: InnerCalls | undefined;
   /** Another kernel of the same parts, with these plugin functions in place of those of the server. */
-  observed(observing: (own: Observing | undefined) => Observing): Kernel;
+  observed(observing: Observing): Kernel;
   /** The servers that mount this one. */
   readonly outers: Set<Outer>;
 }
@@ -66,20 +66,16 @@ type Options = Pick<
   'store' | 'cluster' | 'listing' | 'interceptors' | 'errors' | 'logger' | 'onError'
 >;
 
-interface Observed {
-  /** The functions of the server's plugins. */
-  readonly observing: Observing | undefined;
-}
-
 /** What a server needs to mount another one, and to be mounted. */
 export function mountableOf(
-  parts: Omit<Mountable, 'store' | 'listing' | 'isHosted' | 'calls' | 'observed' | 'outers'> & KernelParts & Observed,
+  parts: Omit<Mountable, 'store' | 'listing' | 'isHosted' | 'calls' | 'observed' | 'outers'> &
+    KernelParts & { readonly observing: Observing | undefined },
   options: Options,
 ): Mountable {
   const { listing, interceptors = [], errors = [], logger, onError } = options;
   const masks = logger !== undefined || onError !== undefined;
   const calls = innerCalls({ ...parts, interceptors, hasRules: errors.length > 0, masks });
-  const observed: Mountable['observed'] = (change) => createKernel({ ...parts, observing: change(parts.observing) });
+  const observed: Mountable['observed'] = (observing) => createKernel({ ...parts, observing });
   const store = options.store ?? options.cluster?.store;
   return {
     ...parts,

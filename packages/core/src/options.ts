@@ -100,7 +100,7 @@ export interface McpServerOptions<E extends readonly object[] = readonly Error[]
   readonly cluster?: ClusterParts;
   /**
    * Keeps what outlives calls: the outcomes of `idempotent` tools, the plans of `preview`, and `ctx.memory`. Defaults to
-   * the store of `cluster`, or else to the memory of this process. One that is durable, such as `fileStore('data')` of
+   * the store of `cluster`, or else to the memory of this process. One that is durable, such as `fileKeyValueStore('data')` of
    * `@decorum/files`, needs `secret` or DECORUM_SECRET. Servers with different names share nothing.
    */
   readonly store?: KeyValueStore;

@@ -1,6 +1,5 @@
 import type { Kernel } from './kernel/kernel.js';
 import type { RequestOutcome } from './kernel/observed.js';
-import type { Observing } from './kernel/observed-kernel.js';
 import { MOUNTABLE, type MountableServer } from './mountable.js';
 import type { Effect } from './protocol/effects.js';
 import type { ObservedRequest } from './protocol/observed.js';
@@ -17,12 +16,9 @@ export interface Repeating {
   ended(request: ObservedRequest, outcome: RequestOutcome): void;
 }
 
-/** The plugin that keeps calls. It must not keep those that repeat what it has kept. */
-const RECORDER = 'recorder';
-
 /**
  * A server with the same members, for calls that were recorded and are made again in this process. The server runs its
- * hooks as soon as a transport opens, and its plugins see the calls, except for the recorder.
+ * hooks as soon as a transport opens. Its plugins see none of the calls: they would log and count what never happened.
  */
 export function repeating(server: Host & MountableServer, { transport, effects, ended }: Repeating): Host {
   const port = server[HOST];
@@ -30,7 +26,12 @@ export function repeating(server: Host & MountableServer, { transport, effects, 
     throw new Error(
       'The server is of a version of @decorum/core that cannot repeat calls. Update all packages together.',
     );
-  const kernel = server[MOUNTABLE].observed((own) => told(own, ended));
+  const told = [{ plugin: 'replay', name: 'ended', call: ended }];
+  const kernel = server[MOUNTABLE].observed({
+    requests: { around: [], told },
+    questions: { around: [], told: [] },
+    sessions: [],
+  });
   const repeated = Object.create(kernel, {
     handle: {
       value: (message: unknown, wire: Wire, conversation: Parameters<Kernel['handle']>[2]) =>
@@ -38,18 +39,4 @@ export function repeating(server: Host & MountableServer, { transport, effects, 
     },
   }) as Kernel;
   return { [HOST]: { ...port, open: async (create) => await port.open(() => create(repeated)) } };
-}
-
-function told(own: Observing | undefined, ended: Repeating['ended']): Observing {
-  const isKept = ({ plugin }: { readonly plugin: string }) => plugin !== RECORDER;
-  const { requests, questions, sessions = [] } = own ?? {};
-  const hook = { plugin: 'replay', name: 'ended', call: ended };
-  return {
-    requests: {
-      around: requests?.around.filter(isKept) ?? [],
-      told: [...(requests?.told.filter(isKept) ?? []), hook],
-    },
-    questions: { around: questions?.around.filter(isKept) ?? [], told: questions?.told.filter(isKept) ?? [] },
-    sessions: sessions.filter(isKept),
-  };
 }

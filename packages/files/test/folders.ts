@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 
 import { afterEach } from '@jest/globals';
 import type { KeyValueStore } from '@decorum/core';
-import { fileStore, type FileStoreOptions } from '@decorum/files';
+import { fileKeyValueStore, type FileKeyValueStoreOptions } from '@decorum/files';
 
 const PACKAGE = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -29,8 +29,8 @@ export function createFolder(): string {
 }
 
 /** Opens a store that is closed after the test. */
-export async function openStore(folder = createFolder(), options?: FileStoreOptions): Promise<KeyValueStore> {
-  const store = fileStore(folder, options);
+export async function openStore(folder = createFolder(), options?: FileKeyValueStoreOptions): Promise<KeyValueStore> {
+  const store = fileKeyValueStore(folder, options);
   await store.open?.();
   afterwards(async () => await store.close?.());
   return store;
@@ -38,10 +38,10 @@ export async function openStore(folder = createFolder(), options?: FileStoreOpti
 
 /** Opens the folder and prints `open`. */
 const OPEN = `
-  import { fileStore } from '@decorum/files';
+  import { fileKeyValueStore } from '@decorum/files';
   const HOUR = 3_600_000;
   const print = (line) => process.stdout.write(line + '\\n');
-  const store = fileStore(process.argv[1]);
+  const store = fileKeyValueStore(process.argv[1]);
   await store.open();
   print('open');
 `;

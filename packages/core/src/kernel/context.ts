@@ -259,7 +259,7 @@ export class Context<P = unknown> extends RequestFacts {
    * @param name what to remember, up to 64 characters
    * @throws {ToolError} for a caller without a principal and a session, whom nothing tells from others
    * @throws {TypeError} for an invalid name or option
-   * @example await ctx.memory<Cart>('cart').update((now = { items: [] }) => ({ items: [...now.items, item] }));
+   * @example await ctx.memory<string[]>('cart').update((now = []) => [...now, 'tea']);
    */
   memory<T>(name: string, options: RememberOptions = {}): Memory<T> {
     return memoryOf({ exchange: this.#exchange, scope: this.#scope }, name, options);

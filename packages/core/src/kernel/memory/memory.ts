@@ -47,7 +47,7 @@ export interface Memory<T> {
    * @throws whatever `change` throws, and what `get` and `set` throw
    * @example
    * ```ts
-   * await ctx.memory<string[]>('cart').update((now = []) => [...now, item]);
+   * await ctx.memory<string[]>('cart').update((now = []) => [...now, 'tea']);
    * ```
    */
   update(change: (now: Jsonified<T> | undefined) => T): Promise<Jsonified<T>>;

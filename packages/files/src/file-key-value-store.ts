@@ -10,8 +10,8 @@ import { SharedFolder } from './shared-folder.js';
 import { draftOf, encoded, fileOf, isOwn, listValues, readExpiry, readValue, sizeOf } from './value-file.js';
 import { replaceFile } from './writes.js';
 
-/** Options of `fileStore`. */
-export interface FileStoreOptions {
+/** Options of `fileKeyValueStore`. */
+export interface FileKeyValueStoreOptions {
   /**
    * Cap on the bytes that all files take on the disk, at least 4096 for each value. Beyond it, nothing new is stored.
    * Defaults to 256 MiB
@@ -20,7 +20,7 @@ export interface FileStoreOptions {
 }
 
 /** What users call, for errors. */
-const CALLER = 'fileStore';
+const CALLER = 'fileKeyValueStore';
 
 /** Milliseconds between two removals of expired files. */
 const SWEEP_MS = 600_000;
@@ -169,13 +169,13 @@ class FileStore implements KeyValueStore {
  * @example
  * ```ts
  * import { McpServer } from '@decorum/core';
- * import { fileStore } from '@decorum/files';
+ * import { fileKeyValueStore } from '@decorum/files';
  *
  * // and DECORUM_SECRET in the environment
- * new McpServer({ name: 'shop', version: '1.0.0', store: fileStore('data/shop') });
+ * new McpServer({ name: 'shop', version: '1.0.0', store: fileKeyValueStore('data/shop') });
  * ```
  */
-export function fileStore(folder: string, options: FileStoreOptions = {}): KeyValueStore {
+export function fileKeyValueStore(folder: string, options: FileKeyValueStoreOptions = {}): KeyValueStore {
   if (typeof folder !== 'string' || folder === '') {
     throw invalidFolder(CALLER, 'must be the path of a folder, such as "data/shop"');
   }

@@ -1,10 +1,10 @@
-// The store of files in one process. Several processes are in file-store-processes.test.ts.
+// The store of files in one process. Several processes are in file-key-value-store-processes.test.ts.
 import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { type KeyValueStore, McpServer } from '@decorum/core';
-import { fileStore } from '@decorum/files';
+import { fileKeyValueStore } from '@decorum/files';
 import { keyValueStoreContract } from '@decorum/testing/contracts';
 
 import { createFolder, openStore } from './folders.js';
@@ -63,7 +63,7 @@ describe('a folder of values', () => {
     writeFileSync(join(folder, 'notes.txt'), '');
     chmodSync(folder, 0o755);
     await expect(openStore(folder)).rejects.toThrow(
-      `fileStore: \`folder\` is "${folder}", which other users can open (mode 755). Pass a folder of its own, such as "${join(folder, 'data')}"`,
+      `fileKeyValueStore: \`folder\` is "${folder}", which other users can open (mode 755). Pass a folder of its own, such as "${join(folder, 'data')}"`,
     );
   });
 
@@ -72,7 +72,7 @@ describe('a folder of values', () => {
     writeFileSync(file, '');
     await expect(openStore(file)).rejects.toMatchObject({
       code: 'DECORUM_INVALID_OPTION',
-      message: expect.stringMatching(/^fileStore: `folder` can't be used: .*Pass a folder on a local disk/),
+      message: expect.stringMatching(/^fileKeyValueStore: `folder` can't be used: .*Pass a folder on a local disk/),
     });
   });
 
@@ -178,18 +178,18 @@ describe('the cap on bytes', () => {
   });
 });
 
-describe('a mistake in fileStore', () => {
+describe('a mistake in fileKeyValueStore', () => {
   it.each([
     ['no folder', [], '`folder` must be the path of a folder, such as "data/shop"'],
     ['an empty folder', [''], '`folder` must be the path of a folder'],
     ['too few bytes', ['data', { maxBytes: 5 }], '`maxBytes` is 5, but must be a whole number from 4096'],
     ['an unknown option', ['data', { maxChars: 5 }], '`maxChars`'],
   ])('is told at once: %s', (_what, given, told) => {
-    expect(() => (fileStore as (...all: unknown[]) => unknown)(...given)).toThrow(told);
+    expect(() => (fileKeyValueStore as (...all: unknown[]) => unknown)(...given)).toThrow(told);
   });
 
   it('is told when the server is created: no secret', () => {
-    expect(() => new McpServer({ name: 'shop', version: '1', store: fileStore('data') })).toThrow(
+    expect(() => new McpServer({ name: 'shop', version: '1', store: fileKeyValueStore('data') })).toThrow(
       'McpServer: `secret` is missing. `store` keeps data beyond the end of the process',
     );
   });
