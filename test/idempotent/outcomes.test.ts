@@ -289,6 +289,25 @@ describe('what is no outcome', () => {
   });
 });
 
+describe('a call that was cancelled, and whose handler never ends', () => {
+  it('gives its key back when its time is over', async () => {
+    const begun = held();
+    const never = () => {
+      begun.resolve('');
+      return new Promise<string>(() => {});
+    };
+    const { customer } = till(({ runs }) => (runs === 1 ? never() : 'paid'), { tool: { timeoutMs: 50 } });
+    const { client, call } = await customer();
+    const controller = new AbortController();
+    const first = said(client.callTool('pay', {}, { meta: { [KEY]: 'a' }, signal: controller.signal }));
+    await begun.promise;
+    controller.abort();
+    await first;
+    await said(call('a'));
+    expect(await said(call('a'))).toBe('paid');
+  });
+});
+
 describe('a call that is cancelled while it waits for its key', () => {
   it('does not run', async () => {
     const [asked, answer] = [held(), held()];

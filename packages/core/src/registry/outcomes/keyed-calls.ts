@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
+import { isPromise } from '@decorum/schema/internal';
+
 import { ToolError } from '../../protocol/errors.js';
 import { withFailureCause } from '../../protocol/failure-cause.js';
 import { InputSignal } from '../../protocol/input.js';
@@ -10,7 +12,7 @@ import type { MemberRun, Next, PolicyDefaults } from '../policies/policy.js';
 import { Claim, LEASE_MS } from './claim.js';
 import { judge, type KeyRecord, otherArguments, type Turn, type Verdict } from './key-record.js';
 import { type Ended, type Outcome, outcomeOf, repeat, sizeOf } from './outcome.js';
-import { Patience } from './patience.js';
+import { Patience, untilLate } from './patience.js';
 
 /** Milliseconds between two looks at what another process does, at first and later. */
 const LOOK_MS = { first: 20, later: 1000 };
@@ -142,7 +144,7 @@ export class KeyedCalls {
     const { caller } = call.run;
     const { effects } = call.facts;
     const forget = effects.listen(claim.log);
-    const { ended, isAsking } = await ran(call);
+    const { ended, isAsking } = await ran(call, this.keeping.waitMs);
     const outcome = isAsking ? undefined : this.outcome(ended, caller.signal);
     if (outcome !== undefined) {
       const kept = await claim.keep(outcome);
@@ -201,10 +203,10 @@ function flightOf(args: string, onEnd: () => void): Flight {
 }
 
 /** Runs a tool, and finds out whether the round has ended because the client must answer first. */
-async function ran<R extends object>({
-  run: { caller },
-  next,
-}: KeyedCall<R>): Promise<{ readonly ended: Ended<R>; readonly isAsking: boolean }> {
+async function ran<R extends object>(
+  { run: { caller }, next }: KeyedCall<R>,
+  limitMs: number | undefined,
+): Promise<{ readonly ended: Ended<R>; readonly isAsking: boolean }> {
   let isAsking = false;
   const look = (error: unknown) => {
     isAsking ||= isInputSignal(error);
@@ -213,7 +215,9 @@ async function ran<R extends object>({
     // while it waited for the key
     caller.signal.throwIfAborted();
     // a handler may catch the signal
-    const result = await next(caller[WITHIN]({ asking: (answer) => void answer.catch(look) }));
+    const running = next(caller[WITHIN]({ asking: (answer) => void answer.catch(look) }));
+    const isLimited = limitMs !== undefined && isPromise(running);
+    const result = await (isLimited ? untilLate(running, caller.signal, limitMs) : running);
     const isError = (result as { readonly isError?: unknown }).isError === true;
     // repetitions get the outcome, so it must not be recorded without what the call remembers
     if (!isAsking && !isError) await caller[RUN].remembered?.store();

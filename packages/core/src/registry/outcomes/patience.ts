@@ -53,3 +53,20 @@ export class Patience {
     this.signal.removeEventListener('abort', this.cancel);
   }
 }
+
+/**
+ * Waits for a run. The time limit of a tool ends with its call, so once the call is cancelled, this waits for as long
+ * as the limit: a handler that never ends must not keep its key.
+ */
+export function untilLate<R>(running: Promise<R>, signal: AbortSignal, ms: number): Promise<R> {
+  return new Promise((resolve, reject) => {
+    let timer: NodeJS.Timeout | undefined;
+    const limit = () => (timer = setTimeout(() => reject(signal.reason as Error), ms).unref());
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', limit);
+    };
+    signal.addEventListener('abort', limit, { once: true });
+    running.finally(end).then(resolve, reject);
+  });
+}
