@@ -79,15 +79,15 @@ export function placeholderOf(secret: string): string {
   return 'x'.repeat(secret.length);
 }
 
-/** A random number with as many digits, and none more after the point. */
+/** A random number with as many digits, none more after the point, and the same exponent. */
 export function numberFor(secret: number): number {
-  const text = String(Math.abs(secret));
-  if (!/^\d+(?:\.\d+)?$/.test(text)) return secret;
+  const [text = '', exponent = '0'] = String(Math.abs(secret)).split('e');
+  const most = Math.max(Number.MAX_SAFE_INTEGER, 10 * Math.abs(secret));
   for (let attempt = 0; attempt < 20; attempt++) {
     const first = text.startsWith('0') ? '0' : String(1 + ((randomBytes(1)[0] as number) % 9));
     const random = first + shaped(text).slice(1);
-    const number = Number(isCardNumber(text) ? cardFor(text) : random);
-    if (number !== Math.abs(secret) && number <= Number.MAX_SAFE_INTEGER) return Math.sign(secret) * number;
+    const number = Number(`${isCardNumber(text) ? cardFor(text) : random}e${exponent}`);
+    if (number !== Math.abs(secret) && number <= most) return Math.sign(secret) * number;
   }
   return 0;
 }

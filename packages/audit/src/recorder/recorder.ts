@@ -19,7 +19,15 @@ const mayKeep = ({ when }: RecorderSettings): boolean => typeof when !== 'number
 function isKept({ when }: RecorderSettings, request: ObservedRequest, outcome: RequestOutcome): boolean {
   // the call goes on with another request
   if (outcome.status === 'input-required') return false;
-  return typeof when === 'function' ? when(request, outcome) : when !== 'failed' || outcome.status !== 'ok';
+  if (typeof when === 'function') return isTrue(when(request, outcome));
+  return when !== 'failed' || outcome.status !== 'ok';
+}
+
+/** The answer of the user's function. A promise that rejects would end the process. */
+function isTrue(answer: unknown): boolean {
+  if (!(answer instanceof Promise)) return answer === true;
+  answer.catch(() => undefined);
+  throw new TypeError('`when` of `recorder` must return a boolean, not a promise.');
 }
 
 /**

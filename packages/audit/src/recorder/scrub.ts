@@ -1,5 +1,6 @@
-import { isCardNumber, numberFor, placeholderOf } from './placeholders.js';
-import type { Secrets } from './secrets.js';
+import { numberFor, placeholderOf } from './placeholders.js';
+import { type Secrets, Unrecordable } from './secrets.js';
+import { inBase64, writingsOf } from './writings.js';
 
 /** Shorter secrets are replaced only as whole words: they may be part of anything. */
 const MIN_PART = 6;
@@ -7,38 +8,16 @@ const MIN_PART = 6;
 /** Shorter secrets are replaced only where their name tells that they are secrets. */
 const MIN_WORD = 3;
 
-/** Shorter secrets are not looked for in Base64. */
-const MIN_ENCODED = 8;
+/** Characters that are compared for one recording. With more, calls of other clients would wait. */
+const MAX_COMPARED = 3e7;
 
 /** Names that may be those of arguments, although a secret is spelled like them. */
 const IDENTIFIER = /^[A-Za-z_-]{1,20}$/;
 
-const asJson = (text: string): string => JSON.stringify(text).slice(1, -1);
-const inUrl = (text: string): string => encodeURIComponent(text.replaceAll(/\p{Surrogate}/gu, '\uFFFD'));
+/** Whether a number is hardly the same by chance. */
+const isLong = (value: number): boolean => String(value).length >= MIN_PART;
 
 const isInWord = (text: string, at: number): boolean => /[\p{L}\p{N}]/u.test(text[at] ?? '');
-
-/** How secrets may be written. */
-const WRITINGS = [
-  (text: string) => text,
-  asJson,
-  (text: string) => asJson(asJson(text)),
-  inUrl,
-  (text: string) => inUrl(text).replaceAll('%20', '+'),
-];
-
-/** What is the same in the Base64 of all texts that have a secret, by the place of its first byte. */
-function inBase64(secret: string): string[] {
-  const bytes = Buffer.from(secret);
-  return [0, 1, 2].map((before) => {
-    const encoded = Buffer.concat([Buffer.alloc(before), bytes])
-      .toString('base64')
-      .replace(/=+$/, '');
-    // characters that have bits of what is around the secret
-    const end = ((before + bytes.length) * 8) % 6 === 0 ? encoded.length : encoded.length - 1;
-    return encoded.slice(Math.ceil((before * 8) / 6), end);
-  });
-}
 
 /** Replaces the secrets of a recording by placeholders. Equal secrets have equal placeholders. */
 export class Scrubber {
@@ -46,6 +25,7 @@ export class Scrubber {
   private readonly numbers = new Map<number, number>();
   /** Writings of secrets by how they begin, the longest first. */
   private readonly byStart = new Map<string, string[]>();
+  private compared = 0;
 
   constructor(private readonly secrets: Secrets) {
     for (const number of secrets.numbers) {
@@ -67,8 +47,7 @@ export class Scrubber {
     const placeholder = this.placeholders.get(secret) ?? placeholderOf(secret);
     this.placeholders.set(secret, placeholder);
     if (secret.length < MIN_WORD) return;
-    for (const write of WRITINGS) this.addWriting(write(secret), write(placeholder));
-    if (secret.length < MIN_ENCODED) return;
+    for (const write of writingsOf(secret)) this.addWriting(write(secret), write(placeholder));
     for (const encoded of inBase64(secret)) {
       this.addWriting(encoded, placeholderOf(encoded));
       const safe = encoded.replaceAll('+', '-').replaceAll('/', '_');
@@ -84,18 +63,20 @@ export class Scrubber {
     this.byStart.set(start, same);
   }
 
-  /** A copy of a value without the secrets. */
+  /**
+   * A copy of a value without the secrets.
+   * @throws {Unrecordable} if it takes too long
+   */
   scrub(value: unknown, isSecret = false): unknown {
     if (typeof value === 'string') return this.text(value, isSecret);
-    if (typeof value === 'number')
-      return (isSecret || isCardNumber(String(value)) ? this.numbers.get(value) : undefined) ?? value;
+    if (typeof value === 'number') return (isSecret || isLong(value) ? this.numbers.get(value) : undefined) ?? value;
     if (typeof value !== 'object' || value === null) return value;
     if (Array.isArray(value)) return value.map((item) => this.scrub(item, isSecret));
     // `fromEntries` takes "__proto__" for an ordinary name
     return Object.fromEntries(
       Object.entries(value).map(([name, item]) => [
         this.name(name),
-        this.scrub(item, isSecret || this.secrets.isName(name)),
+        this.scrub(item, isSecret || this.secrets.isMember(value, name)),
       ]),
     );
   }
@@ -118,7 +99,7 @@ export class Scrubber {
 
   /** The secret that begins at a place of a text. */
   private find(text: string, at: number): string | undefined {
-    const long = this.byStart.get(text.slice(at, at + MIN_PART))?.find((each) => text.startsWith(each, at));
+    const long = this.byStart.get(text.slice(at, at + MIN_PART))?.find((each) => this.isAt(text, at, each));
     if (long !== undefined && long.length >= MIN_PART) return long;
     if (isInWord(text, at - 1)) return undefined;
     for (let length = MIN_PART - 1; length >= MIN_WORD; length--) {
@@ -126,6 +107,12 @@ export class Scrubber {
       if (this.byStart.get(word)?.includes(word) && !isInWord(text, at + length)) return word;
     }
     return undefined;
+  }
+
+  private isAt(text: string, at: number, secret: string): boolean {
+    this.compared += secret.length;
+    if (this.compared > MAX_COMPARED) throw new Unrecordable('It takes too long to replace its secrets.');
+    return text.startsWith(secret, at);
   }
 
   private name(name: string): string {

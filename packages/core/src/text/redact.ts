@@ -10,7 +10,7 @@ const WORD_END = /(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[\W_]+/g;
 
 /** Names of members with secrets, as lower-case words joined by dashes. */
 const SECRET_NAME =
-  /(?:pass-?(?:w(?:or)?d|phrase|code)|secret|token|(?:api|private|access|signing|encryption)-?key|credit-?card|card-?number|authori[sz]ation|cookie|credential|session-?(?:id|key))s?\d*(?:-|$)|(?:^|-)(?:pass|pwd|cvv|cvc)\d*$|^-?(?:auth|sid|jwt)$/;
+  /(?:pass-?(?:w(?:or)?d|phrase|code)|secret|token|(?:api|auth|private|access|signing|encryption|license)-?key|credit-?card|card-?number|authori[sz]ation|cookie|credential|session-?(?:id|key)|bearer|connection-?string|code-?verifier|client-?assertion|mnemonic)s?\d*(?:-|$)|(?:^|-)(?:pass|pwd|cvv|cvc|otp|dsn)\d*$|^-?(?:auth|sid|jwt)$/;
 
 /** Exceptions that look similar: facts about a secret, and pagination tokens. */
 const HARMLESS_NAME =
@@ -141,7 +141,8 @@ function collect(text: string, found: string[], left: number): void {
 const NAME = /(?<![\w.-])([\w.-]+)\\*["']?\]?[ \t]*(?:[:!=]?=[=>]?|:|%3D)[ \t]*((?!\[redacted)\[\s*)?(\\*["'])?/gi;
 const NEXT_ITEM = /\\*["']?\s*,\s*(\\*["'])?/y;
 const WORD = /\[redacted\]|(?![[{])[^\s"'\\&,;)}\]<>]+/y;
-const IN_ESCAPED_QUOTES = /[^"'\\]+/y;
+const IN_ESCAPED_QUOTES = /[^"'\\]*/y;
+const QUOTES = /\\*["']/g;
 /** End of the line, or of the quoted text around the header, but not a quote inside the header: `a="b"`. */
 const END_OF_HEADER = /(?<!\\)\\*["'](?!\w)(?<!=\\*"(?:[^"'\r\n]*")?)|[\r\n]|$/g;
 /** Words that are never a secret. */
@@ -174,10 +175,20 @@ function redactPairs(text: string, hide: Hide): string {
 function endOfValue(text: string, start: number, before: string): number {
   if (before === '"' || before === "'") return endOfQuoted(text, start, before);
   const isHeader = /cookie|authori[sz]ation/i.test(before);
-  const pattern = before.startsWith('\\') ? IN_ESCAPED_QUOTES : isHeader ? END_OF_HEADER : WORD;
+  if (before.startsWith('\\')) return endOfEscaped(text, start, before.length);
+  const pattern = isHeader ? END_OF_HEADER : WORD;
   pattern.lastIndex = start;
   const found = pattern.exec(text);
   return found === null ? start : found.index + (isHeader ? 0 : found[0].length);
+}
+
+/** @param length of the quote before the value: quotes within the value have more backslashes */
+function endOfEscaped(text: string, start: number, length: number): number {
+  QUOTES.lastIndex = start;
+  for (let found = QUOTES.exec(text); found !== null; found = QUOTES.exec(text))
+    if (found[0].length <= length) return found.index;
+  IN_ESCAPED_QUOTES.lastIndex = start;
+  return start + (IN_ESCAPED_QUOTES.exec(text)?.[0].length ?? 0);
 }
 
 /** Not a regular expression, because its stack would grow with the length of the text. */
