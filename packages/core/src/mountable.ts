@@ -13,6 +13,7 @@ import { createKernel, type Observing } from './kernel/observed-kernel.js';
 import type { SealedTickets } from './kernel/tickets.js';
 import type { Account } from './protocol/owner.js';
 import type { UrlElicitation } from './protocol/peer.js';
+import type { Records } from './protocol/records.js';
 import type { McpServerOptions } from './options.js';
 import type { ListingMode, Registry } from './registry/registry.js';
 import type { InnerCalls } from './registry/inner-call.js';
@@ -32,6 +33,7 @@ export interface Outer {
 export interface Mountable {
   readonly registry: Registry;
   readonly tickets: SealedTickets;
+  readonly records: Records;
   readonly reporter: ErrorReporter;
   readonly hooks: Hooks;
   readonly events: Events;

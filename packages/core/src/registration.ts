@@ -14,3 +14,14 @@ export function removedOnce(remove: () => void): Registration {
     },
   };
 }
+
+/** Adds all, or none: a mounted server must not follow a server that was never created. */
+export function allOrNone<S>(sources: readonly S[], add: (source: S) => Registration): void {
+  const added: Registration[] = [];
+  try {
+    for (const source of sources) added.push(add(source));
+  } catch (error) {
+    for (const { remove } of added) remove();
+    throw error;
+  }
+}

@@ -11,6 +11,7 @@ import { Events } from './kernel/events.js';
 import { ErrorReporter } from './kernel/error-reporter.js';
 import { checkErrorRules } from './kernel/expected.js';
 import { targetOf } from './kernel/judge.js';
+import { forget } from './kernel/memory/forgetting.js';
 import { createKernel } from './kernel/observed-kernel.js';
 import { announce, MOUNTABLE, type Mountable, mountableOf, openTicket } from './mountable.js';
 import { scanMembers } from './metadata/scan.js';
@@ -31,7 +32,7 @@ import type { Provider } from './registry/plan.js';
 import type { ListName } from './registry/added.js';
 import { type HiddenChanges, Registry } from './registry/registry.js';
 import { startupWarnings } from './registry/startup-warnings.js';
-import { type Registration, removedOnce } from './registration.js';
+import { allOrNone, type Registration, removedOnce } from './registration.js';
 import { ATTACH, isMemberSource, type SourceDefinition } from './source.js';
 import { storeHooks } from './stores.js';
 import { routesOf } from './transports/route.js';
@@ -134,7 +135,7 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
     if (hiding !== undefined) throw startupError('DECORUM_RESERVED_MEMBER', `${new.target.name}.${hiding.key}`);
     if (members.length > 0) this.#addProvider({ cls: new.target, instance: this, prefix: '', uriPrefix: '' });
     else this.#hooks.add(this as Lifecycle);
-    this.#addAll(options.providers ?? []);
+    allOrNone(options.providers ?? [], (each) => this.addProvider(each));
     (globalThis as { [CREATED]?: (server: unknown) => void })[CREATED]?.(this);
   }
 
@@ -251,6 +252,16 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
   }
 
   /**
+   * Deletes what `ctx.memory` keeps for a user. Calls that are in flight may write anew.
+   * @param user the subject and the issuer, as in `ctx.principal`
+   * @throws {TypeError} for an empty subject
+   * @throws {McpError} `unavailable` if the store can't be reached, or isn't open: open a transport first
+   */
+  async forgetUser(user: Account): Promise<void> {
+    await forget(this[MOUNTABLE].records, user);
+  }
+
+  /**
    * Stops accepting requests, lets calls in flight finish, closes the transports and runs the `onClose` hooks.
    * @param options.deadlineMs milliseconds after which calls in flight are cancelled. Defaults to 5000
    */
@@ -260,17 +271,6 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
 
   #warn(hidden: readonly string[] = []): void {
     for (const warning of startupWarnings(this.#registry, hidden)) this.#reporter.warn({}, warning);
-  }
-
-  /** Adds providers, or none: a mounted server must not follow a server that was never created. */
-  #addAll(providers: readonly ProviderSource[]): void {
-    const added: Registration[] = [];
-    try {
-      for (const provider of providers) added.push(this.addProvider(provider));
-    } catch (error) {
-      for (const { remove } of added) remove();
-      throw error;
-    }
   }
 
   #attach(source: SourceDefinition<object>): Registration {

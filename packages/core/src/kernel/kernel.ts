@@ -17,6 +17,7 @@ import type { RunParts } from './extensions/detached-run.js';
 import { tellingSessions } from './extensions/published.js';
 import { Failures } from './failures.js';
 import { InFlight } from './in-flight.js';
+import { forget } from './memory/forgetting.js';
 import { Judge, runWhenAllowed, type Verdict } from './judge.js';
 import { Members } from './members.js';
 import { Adoptions } from './methods/adoptions.js';
@@ -145,6 +146,12 @@ export class Kernel implements Steps {
     this.inFlight.cancelAll(session, 'session');
     session.close();
     this.steps.sessionClosed?.(session);
+  }
+
+  /** Deletes what handlers remember for a session that was closed and won't be opened again. Never rejects. */
+  async forgetSession({ sessionId }: Session): Promise<void> {
+    // failures are reported already, and what is left expires
+    if (sessionId !== undefined) await forget(this.parts.records, { sessionId }).catch(() => {});
   }
 
   /** Opens the exchange of a request with its peer, and finds its method. */

@@ -252,6 +252,38 @@ describe('the memory of a caller', () => {
     expect(await call()).toBe('4999');
   });
 
+  it('of a session is deleted when its client ends it, and that of others is not', async () => {
+    const store = new CountingStore();
+    const { server } = remembering(list, { store });
+    const [one, two, user] = [
+      await clientOf(server, { via: 'http' }),
+      await clientOf(server, { via: 'http' }),
+      await clientOf(server, { via: 'http', principal: ANN }),
+    ];
+    for (const { call } of [one, two, user]) await call({ id: 'a' });
+    const deleted = jest.spyOn(store, 'delete');
+    await one.client.close();
+    await user.client.close();
+    expect(deleted.mock.results.map(({ value }) => value as unknown)).toEqual([true]);
+    expect(await two.call({ id: 'read' })).toBe('["a"]');
+    await two.client.close();
+  });
+
+  it('of a user is deleted by the server, and that of others is not', async () => {
+    const { server } = remembering(list);
+    const issued = { subject: 'ann', issuer: 'https://a.example' };
+    const clients = [
+      await clientOf(server, { principal: ANN }),
+      await clientOf(server, { principal: issued }),
+      await clientOf(server),
+    ];
+    for (const { call } of clients) await call({ id: 'a' });
+    await server.forgetUser(issued);
+    expect(await Promise.all(clients.map(({ call }) => call({ id: 'read' })))).toEqual(['["a"]', '[]', '["a"]']);
+    await server.forgetUser(issued);
+    await expect(server.forgetUser({ subject: '' })).rejects.toThrow('`subject` of a principal is empty');
+  });
+
   it('makes each change of a loop once for the handler and once to store it', async () => {
     let changes = 0;
     const { server } = remembering(async (ctx, { count }) => {

@@ -1,5 +1,14 @@
 // The first call shows a plan, and the call with its ticket carries it out, once.
-import { type Context, Defaults, McpServer, mount, sanitize, Tool, ToolError } from '@decorum/core';
+import {
+  type Context,
+  Defaults,
+  McpServer,
+  MemoryKeyValueStore,
+  mount,
+  sanitize,
+  Tool,
+  ToolError,
+} from '@decorum/core';
 import { connect, revisions } from '@decorum/testing';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { z } from 'zod';
@@ -391,5 +400,34 @@ describe('a ticket', () => {
     expect(allText(await client.callTool('b_prune', { text: 'old', ticket }))).toMatch(UNKNOWN);
     expect(allText(await client.callTool('a_prune', { text: 'old', ticket }))).toBe('done');
     expect(b.deeds.done).toEqual([]);
+  });
+});
+
+describe('the plans that are kept for a caller', () => {
+  it.each([
+    { what: 'large', plan: 'x'.repeat(250_000), count: 5 },
+    { what: 'small', plan: 'x', count: 101 },
+  ])('are the newest ones, if there are many $what ones', async ({ plan, count }) => {
+    const made = planning();
+    made.deeds.plan = () => plan;
+    const [ann, bob] = [
+      await pruning(made, { principal: { subject: 'ann' } }),
+      await pruning(made, { principal: { subject: 'bob' } }),
+    ];
+    const others = ticketOf(await bob.call());
+    const tickets: string[] = [];
+    for (let index = 0; index < count; index += 1) tickets.push(ticketOf(await ann.call()));
+    const [first, second] = tickets as [string, string];
+    expect(allText(await ann.call({ ticket: first }))).toMatch(UNKNOWN);
+    expect(allText(await ann.call({ ticket: second }))).toBe('done');
+    expect(allText(await bob.call({ ticket: others }))).toBe('done');
+  });
+
+  it('leave the store room, however many a caller asks for', async () => {
+    const store = new MemoryKeyValueStore({ maxChars: 3_000_000 });
+    const made = planning('plan', { store });
+    made.deeds.plan = () => 'x'.repeat(250_000);
+    const { call } = await pruning(made);
+    for (let index = 0; index < 20; index += 1) expect(ticketOf(await call())).toBeDefined();
   });
 });

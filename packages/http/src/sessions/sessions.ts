@@ -100,11 +100,15 @@ export class Sessions {
     return andThen(stored, () => session.noteCurrent());
   }
 
-  /** Ends a session in this process: cancels its requests and ends its streams. */
-  end(session: HttpSession): void {
+  /**
+   * Ends a session in this process: cancels its requests and ends its streams.
+   * @param isOver whether no other process goes on with it
+   */
+  end(session: HttpSession, isOver = this.settings.sessionStore === undefined): void {
     if (this.byId.delete(session.id)) this.quotas.remove(session);
     this.kernel.closeSession(session.state);
     session.close();
+    if (isOver) void this.kernel.forgetSession(session.state);
   }
 
   /**
@@ -112,7 +116,7 @@ export class Sessions {
    * @throws {HttpError} 503 if the store fails
    */
   delete(session: HttpSession): void | Promise<void> {
-    this.end(session);
+    this.end(session, true);
     const { id } = session;
     const { sessionStore: store, stores, letters } = this.settings;
     if (store === undefined) return;
@@ -149,7 +153,8 @@ export class Sessions {
 
   /** Ends all sessions in this process. */
   endAll(): void {
-    for (const session of this.byId.values()) this.end(session);
+    // at the end of the process: what is kept beyond it expires
+    for (const session of this.byId.values()) this.end(session, false);
   }
 
   /** Ends the sessions that have been idle for too long. Their records stay in the store until they expire. */

@@ -5,6 +5,7 @@ import type { Exchange } from '../../protocol/exchange.js';
 import { withFailureCause } from '../../protocol/failure-cause.js';
 import type { RecordKey, Remembered } from '../../protocol/records.js';
 import type { RunScope } from '../../registry/caller.js';
+import { memoryPlace } from './forgetting.js';
 import {
   changed,
   MemoryFull,
@@ -50,7 +51,7 @@ export class RunMemory implements Remembered {
     holder: string,
     private readonly limits: MemoryLimits,
   ) {
-    this.key = ['memory', holder];
+    this.key = memoryPlace(holder);
     // created now: it has to be in the state of the first round
     exchange.ownEffects.id(randomUUID);
   }

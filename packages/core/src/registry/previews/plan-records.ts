@@ -8,6 +8,7 @@ import { holderOf } from '../../protocol/owner.js';
 import type { RecordKey } from '../../protocol/records.js';
 import { type Caller, RUN } from '../caller.js';
 import { digestOf } from '../policies/digest.js';
+import { makeRoom } from './plan-room.js';
 
 /** A plan that was shown. */
 interface PlanRecord extends JsonObject {
@@ -63,7 +64,11 @@ export async function recordPlan(
 ): Promise<string> {
   const ticket = newTicket();
   const value: PlanRecord = { plan, args: digestOf(args), until: Date.now() + ttlMs };
-  await caller[RUN].records.change<PlanRecord>(placeOf(caller, ticket), () => ({ value, ttlMs }));
+  const place = placeOf(caller, ticket);
+  const holder = holderOf(caller);
+  const bytes = Buffer.byteLength(JSON.stringify(plan));
+  await caller[RUN].records.change<PlanRecord>(place, () => ({ value, ttlMs }));
+  if (holder !== undefined) await makeRoom(caller, holder, { place, bytes, keptMs: ttlMs + USED_MS });
   return ticket;
 }
 

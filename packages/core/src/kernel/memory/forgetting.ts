@@ -1,0 +1,12 @@
+import { type Account, holderOf } from '../../protocol/owner.js';
+import type { RecordKey, Records } from '../../protocol/records.js';
+
+/** Where everything is kept that is remembered for a holder. */
+export const memoryPlace = (holder: string): RecordKey => ['memory', holder];
+
+/** Deletes what is remembered for a user, or for a session. */
+export async function forget(records: Records, whose: Account | { readonly sessionId: string }): Promise<void> {
+  const [principal, sessionId] = 'sessionId' in whose ? [undefined, whose.sessionId] : [whose, undefined];
+  const holder = holderOf({ principal, sessionId, transport: { kind: '' } });
+  if (holder !== undefined) await records.change(memoryPlace(holder), () => 'remove');
+}
