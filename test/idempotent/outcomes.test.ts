@@ -1,10 +1,12 @@
 // Which outcomes are recorded, for whom, and what a repetition gets.
 import {
+  type Context,
   type KeyValueStore,
   McpError,
   MemoryKeyValueStore,
   mount,
   McpServer,
+  type RepeatingInterceptor,
   sanitize,
   Tool,
   ToolError,
@@ -402,6 +404,29 @@ describe('options around it', () => {
     expect(await said(call('a'))).toBe('paid once');
     isOpen = false;
     expect(await said(call('a'))).toContain('Unknown tool');
+  });
+
+  it('may repeat a run that has failed, and its effects run', async () => {
+    const repeating: RepeatingInterceptor = {
+      repeats: true,
+      intercept: async (_call, next) => {
+        try {
+          return await next();
+        } catch {
+          return await next();
+        }
+      },
+    };
+    const pay = async ({ runs, ctx }: { readonly runs: number; readonly ctx: Context }) => {
+      await ctx.once('reserve', () => runs);
+      if (runs === 1) throw new Error('a bug');
+      return await ctx.once('pay', () => `paid ${runs}`);
+    };
+    const { made, customer } = till(pay, { interceptors: [repeating] });
+    const { call } = await customer();
+    expect(await said(call('a'))).toBe('paid 2');
+    expect(await said(call('a'))).toBe('paid 2');
+    expect(made.runs).toBe(2);
   });
 
   it('run inside: a call counts once for its retries', async () => {

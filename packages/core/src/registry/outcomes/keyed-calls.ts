@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { isPromise } from '@decorum/schema/internal';
 
+import type { Effects } from '../../protocol/effects.js';
 import { ToolError } from '../../protocol/errors.js';
 import { withFailureCause } from '../../protocol/failure-cause.js';
 import { InputSignal } from '../../protocol/input.js';
@@ -58,6 +59,8 @@ type TurnEnd<R> = { readonly value: R } | undefined;
 /** The calls of a tool that have an idempotency key: one for each key runs, over all processes. */
 export class KeyedCalls {
   private readonly flights = new WeakMap<Records, Map<string, Flight>>();
+  /** What ends the log of the last run of a request. */
+  private readonly logs = new WeakMap<Effects, () => void>();
   private hasWarned = false;
 
   constructor(private readonly keeping: Keeping) {}
@@ -143,7 +146,9 @@ export class KeyedCalls {
     patience.end();
     const { caller } = call.run;
     const { effects } = call.facts;
-    const forget = effects.listen(claim.log);
+    // a request may run again: after an error that an interceptor repeats, for example
+    this.logs.get(effects)?.();
+    this.logs.set(effects, effects.listen(claim.log));
     const { ended, isAsking } = await ran(call, this.keeping.waitMs);
     const outcome = isAsking ? undefined : this.outcome(ended, caller.signal);
     if (outcome !== undefined) {
@@ -156,7 +161,6 @@ export class KeyedCalls {
     if (idle === undefined) await left;
     if (!claim.isLost || isAsking) return { value: valueOf(ended) };
     // another run has the key, and will have the outcome
-    forget();
     return { value: await this.call(call) };
   }
 
