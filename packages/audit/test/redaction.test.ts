@@ -1,10 +1,10 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { recorder, type RecorderOptions, type Recording } from '@decorum/audit';
 import { McpServer } from '@decorum/core';
-import { connect } from '@decorum/testing';
+import { connect, replayOf } from '@decorum/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
 let folder: string;
@@ -87,5 +87,17 @@ describe('A recorder', () => {
     const { files, errors } = await recorded({ x: 'text' }, options);
     expect(files).toEqual([]);
     expect(errors.length).toBeGreaterThan(1);
+  });
+});
+
+describe('A replay', () => {
+  it('says why the server can not read a recording that somebody has changed', async () => {
+    const { files } = await recorded({ sku: 'tea' });
+    const path = join(folder, 'changed.json');
+    writeFileSync(path, (files[0] as string).replace('"sku"', '"__proto__": {}, "sku"'));
+    const server = new McpServer({ name: 'shop', version: '1.0.0' });
+    const { replayed, failure } = await replayOf(path, { server });
+    expect(replayed).toMatchObject({ status: 'error', cause: 'invalid-request', code: -32600 });
+    expect(failure).toContain('__proto__');
   });
 });

@@ -76,8 +76,8 @@ export async function replay(recording: ReadRecording, server: Server, timeoutMs
   const script = new AnswerScript(asked);
   // a client that has stopped waiting does so again
   const ms = recorded.cause === 'cancelled' ? Math.min(recorded.milliseconds, timeoutMs) : timeoutMs;
-  await call(recording, { host, script, ms });
-  const replayed = outcomeOf(ends.at(-1), ms);
+  const thrown = await call(recording, { host, script, ms });
+  const replayed = ends.length > 0 ? outcomeOf(ends.at(-1), ms) : refusalOf(thrown, ms);
   const differences = [...differencesOf(recorded, replayed), ...unanswered(script)];
   return { recorded, replayed, differences, failure: failureOf(replayed) };
 }
@@ -89,8 +89,8 @@ interface Calling {
   readonly ms: number;
 }
 
-/** Makes a call. The server's plugins are told how it ends. */
-async function call(recording: ReadRecording, { host, script, ms }: Calling): Promise<void> {
+/** Makes a call. Returns what the client gets in place of a result. */
+async function call(recording: ReadRecording, { host, script, ms }: Calling): Promise<unknown> {
   const { era, revision, client, principal, method, params } = recording;
   const identity = { era, revision, capabilities: client.capabilities, clientInfo: client.info };
   const stop = new AbortController();
@@ -103,12 +103,22 @@ async function call(recording: ReadRecording, { host, script, ms }: Calling): Pr
   try {
     if (era === 'stateful') await connection.initialize();
     timer = setTimeout(() => stop.abort(new Error('The client has stopped waiting.')), ms);
-    await inRounds(connection, { method, params, options: { signal: stop.signal } }).catch(() => {});
+    const sent = inRounds(connection, { method, params, options: { signal: stop.signal } });
+    return await sent.then(
+      () => undefined,
+      (error: unknown) => error,
+    );
   } finally {
     clearTimeout(timer);
     stop.abort();
     await connection.close();
   }
+}
+
+/** The outcome of a message that the server could not read, so it ended no call. */
+function refusalOf(thrown: unknown, ms: number): ReplayedOutcome {
+  if (!(thrown instanceof McpError)) return outcomeOf(undefined, ms);
+  return { status: 'error', cause: 'invalid-request', code: thrown.code, message: thrown.message };
 }
 
 function outcomeOf(end: RequestOutcome | undefined, ms: number): ReplayedOutcome {
