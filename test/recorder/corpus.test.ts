@@ -78,6 +78,17 @@ describe.each(['2025-03-26', '2025-11-25', '2026-07-28'])('a call that was recor
   });
 });
 
+describe('a call of somebody unknown over HTTP', () => {
+  it.each([
+    ['2025-11-25', 'bug'],
+    ['2026-07-28', 'denied'],
+  ])('has a session in its replay if it had one: %s', async (revision, cause) => {
+    const failing: Failing = { server: 'faults', call: (client) => client.callTool('forgetful') };
+    const [file] = (await record(failing, { revision, via: 'http' })) as [string];
+    expect(await replayed(file, failing)).toMatchObject({ recorded: { cause }, differences: [] });
+  });
+});
+
 describe('the calls that were recorded', () => {
   it('are all, but for those of clients that say nothing', () => {
     expect(unrecorded).toEqual(UNRECORDED);

@@ -57,6 +57,13 @@ export class Faults {
     await Promise.resolve();
     throw new RangeError('Out of range');
   }
+  @Tool({ description: 'Has a bug, after it has remembered something' }) async forgetful(
+    _input: NoInput,
+    ctx: Context,
+  ) {
+    await ctx.memory<boolean>('seen').set(true);
+    throw new RangeError('Out of range');
+  }
   @Tool({ description: 'Throws text' }) text(_input: NoInput) {
     return failsWith('a text');
   }

@@ -1,7 +1,10 @@
+import { randomUUID } from 'node:crypto';
+
 import type { Kernel } from './kernel/kernel.js';
 import type { RequestOutcome } from './kernel/observed.js';
 import { MOUNTABLE, type MountableServer } from './mountable.js';
 import type { Effect } from './protocol/effects.js';
+import type { SessionLink, SessionOrigin } from './protocol/eras/session-record.js';
 import type { ObservedRequest } from './protocol/observed.js';
 import type { TransportInfo, Wire } from './protocol/wire.js';
 import { type Host, HOST } from './transports/transport.js';
@@ -33,6 +36,11 @@ export function repeating(server: Host & MountableServer, { transport, effects, 
     sessions: [],
   });
   const repeated = Object.create(kernel, {
+    openSession: {
+      // sessions in memory have no id, and nobody who is anonymous is remembered over HTTP without one
+      value: (origin: SessionOrigin, link: SessionLink) =>
+        kernel.openSession(transport.kind === 'http' ? { ...origin, id: randomUUID() } : origin, link),
+    },
     handle: {
       value: (message: unknown, wire: Wire, conversation: Parameters<Kernel['handle']>[2]) =>
         kernel.handle(message, { ...wire, transport, effects }, conversation),
