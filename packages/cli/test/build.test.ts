@@ -80,6 +80,13 @@ describe('decorum build', () => {
       { 'package.json': { name: 'clock', version: '1.0.0' } },
     ],
     [
+      'creates the server of a program that needs a secret, where there is none',
+      built(),
+      `import { McpServer } from '@decorum/core';
+      import { fileStore } from '@decorum/files';
+      export const server = new McpServer({ name: 'clock', version: '1.0.0', store: fileStore('data') });`,
+    ],
+    [
       'reports the errors of the compiler',
       {
         code: 1,

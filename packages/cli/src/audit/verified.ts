@@ -38,7 +38,8 @@ async function loadPackage(): Promise<Package> {
 function secretsIn(variable: string): readonly string[] {
   const text = process.env[variable];
   if (text !== undefined && text !== '') return text.split(',').map((secret) => secret.trim());
-  const remedy = 'Set it to the secret of the server, or name another variable with --key-env';
+  const remedy =
+    'Set it to the secret of the server, name another variable with --key-env, or a file of variables with --env-file';
   throw new CommandFailure(`${variable} is not set. ${remedy}.`, EXIT.environment);
 }
 

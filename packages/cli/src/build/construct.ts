@@ -1,8 +1,8 @@
-import { fork } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { randomBytes } from 'node:crypto';
 
 import { CommandFailure } from 'create-decorum';
 
+import { replyOf } from '../child-reply.js';
 import { EXPORT_A_SERVER, shown } from '../entry.js';
 import { isStartupError, loadFailure } from '../failures.js';
 import type { Construction, ThrownError } from './messages.js';
@@ -25,7 +25,9 @@ const isMistake = ({ name, code }: ThrownError) =>
  * @throws {CommandFailure} for a mistake in the code
  */
 export async function construct(file: string, sources: readonly string[]): Promise<Constructed | undefined> {
-  const construction = await run(file);
+  // the program serves nobody here, and who builds an image has no secret
+  const env = { DECORUM_SECRET: randomBytes(32).toString('base64url'), ...process.env };
+  const construction = await replyOf<Construction>(new URL('child.js', import.meta.url), { args: [file], env });
   if (typeof construction === 'number') {
     const code = `exit code ${construction}`;
     throw new CommandFailure(`${shown(file)} ended with ${code} before it created a server. It may have printed why.`);
@@ -42,18 +44,4 @@ export async function construct(file: string, sources: readonly string[]): Promi
   process.stderr.write(`${failure.message}\n${shown(file)} is built, but its server was not checked: `);
   process.stderr.write('it creates none before this. Create the server first, or export it.\n');
   return undefined;
-}
-
-/** Resolves with the exit code if the process ended without sending a message. */
-async function run(file: string): Promise<Construction | number> {
-  const child = fork(fileURLToPath(new URL('child.js', import.meta.url)), [file], {
-    execArgv: ['--enable-source-maps'],
-    // to stderr: the program's output isn't the output of this command
-    stdio: ['ignore', 2, 2, 'ipc'],
-  });
-  return await new Promise((resolve, reject) => {
-    child.once('message', (message) => resolve(message as Construction));
-    child.once('error', reject);
-    child.once('close', (code) => resolve(code ?? 1));
-  });
 }

@@ -7,7 +7,7 @@ const port = resultsOf('port');
 const secret = resultsOf('secret');
 
 /** Packages that read the secret of the server. */
-const SEALING = ['@decorum/auth-server', '@decorum/redis', '@decorum/tasks'];
+const SEALING = ['@decorum/audit', '@decorum/auth-server', '@decorum/files', '@decorum/redis', '@decorum/tasks'];
 
 /** The code of the error with which a server can't listen; undefined if it can. */
 async function refusal(number: number, host: string): Promise<string | undefined> {
