@@ -168,6 +168,13 @@ function signatureOf({ cls }: Target, { key, input }: PipedMember, isWhole: bool
 /** An object, as Nest calls it. */
 type Methods = Record<string, (...args: unknown[]) => unknown>;
 
+/** Calls a method of an object. Guards find the metadata and the name of another method. */
+function standIn(instance: object, calls: string, shown: Methods[string]): Methods[string] {
+  const called = (...args: unknown[]): unknown => (instance as Methods)[calls]?.(...args);
+  Object.defineProperty(called, 'name', { value: shown.name, configurable: true });
+  return Object.setPrototypeOf(called, shown) as Methods[string];
+}
+
 /**
  * An object that calls a method, and on which Nest finds the metadata of the class and of its method. A mock has no
  * metadata, and neither has the object for instances that the server replaces on each call (`scope: 'request'`).
@@ -177,17 +184,9 @@ function describedInstance({ cls, isOfFunctions = false }: Target, given: object
   const declared = (cls.prototype as Methods)[key];
   const isDescribed = isOfFunctions || instance.constructor === cls;
   if (isDescribed || declared === undefined || instance[key] === undefined) return instance;
-  const value = (...args: unknown[]): unknown => instance[key]?.(...args);
-  const described = { value: Object.setPrototypeOf(value, declared) as unknown };
+  const described = { value: standIn(instance, key, declared) };
   return Object.create(cls.prototype as object, { [key]: described }) as Methods;
 }
-
-/** Calls another method, with the metadata of the member's own. */
-const standIn = (instance: object, calls: string, method: unknown) =>
-  Object.setPrototypeOf(
-    (...args: unknown[]): unknown => (instance as Methods)[calls]?.(...args),
-    method as object,
-  ) as Methods[string];
 
 /** The parts of a member that the pipeline needs. */
 export interface PipedMember {
