@@ -83,8 +83,8 @@ describe('decorum build', () => {
       'creates the server of a program that needs a secret, where there is none',
       built(),
       `import { McpServer } from '@decorum/core';
-      import { fileStore } from '@decorum/files';
-      export const server = new McpServer({ name: 'clock', version: '1.0.0', store: fileStore('data') });`,
+      import { fileKeyValueStore } from '@decorum/files';
+      export const server = new McpServer({ name: 'clock', version: '1.0.0', store: fileKeyValueStore('data') });`,
     ],
     [
       'reports the errors of the compiler',
