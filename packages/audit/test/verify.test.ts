@@ -118,6 +118,10 @@ describe('A log', () => {
     expect(await found([text(lines)], { key: [other, KEY] })).toEqual([]);
   });
 
+  it('is not one of which too much is something else', async () => {
+    await expect(verify([text(lines), '\n'.repeat(200_000)])).rejects.toThrow('is no line of an audit log');
+  });
+
   it('tells of lines with an old key after lines with a newer one', async () => {
     const keys = ['another secret that is long enough', KEY] as const;
     const log = new Lines();

@@ -25,7 +25,7 @@ function isKept({ when }: RecorderSettings, request: ObservedRequest, outcome: R
 
 /** The answer of the user's function. A promise that rejects would end the process. */
 function isTrue(answer: unknown): boolean {
-  if (!(answer instanceof Promise)) return answer === true;
+  if (!(answer instanceof Promise)) return Boolean(answer);
   answer.catch(() => undefined);
   throw new TypeError('`when` of `recorder` must return a boolean, not a promise.');
 }

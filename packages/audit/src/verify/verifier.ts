@@ -34,6 +34,9 @@ export interface AuditReport {
 
 const MAX_FINDINGS = 1000;
 
+/** Pieces in a row that are no lines. More would only fill the memory. */
+const MAX_LOOSE = 100_000;
+
 const LINE_FEED = Buffer.from('\n');
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -79,7 +82,10 @@ export class Verifier {
     this.at = { file: piece.file, line: piece.line };
     const line = readLine(piece.bytes);
     if (line === undefined) {
-      this.loose.push(piece);
+      if (this.loose.push(piece) > MAX_LOOSE)
+        throw new Error(
+          `${piece.file}:${piece.line} is no line of an audit log, and neither are ${MAX_LOOSE} before it.`,
+        );
       return;
     }
     this.lines += 1;

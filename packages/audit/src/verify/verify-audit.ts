@@ -37,7 +37,7 @@ function requireVerifyOptions(files: readonly string[], options: VerifyAuditOpti
  * @param options the key, and what is known of the log
  * @returns what was found; `findings` is empty if all is well
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
- * @throws {Error} if a file can't be read
+ * @throws {Error} if a file can't be read, or is no audit log
  * @example
  * ```ts
  * import { verifyAudit } from '@decorum/audit';
