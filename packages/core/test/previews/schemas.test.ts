@@ -50,6 +50,7 @@ describe('the input of a tool with a preview', () => {
     ['that is closed', CLOSED, { a: '1' }],
     ['that is open', { type: 'object' }, { a: '1' }],
     ['of one type', { type: 'object', additionalProperties: { type: 'number' } }, { a: 1 }],
+    ['of few names', { type: 'object', propertyNames: { enum: ['a'] }, maxProperties: 1 }, { a: 1 }],
     ['that is a reference', { $ref: '#/$defs/A', $defs: { A: CLOSED } }, { a: '1' }],
     ['that refers to an old definition', { $ref: '#/definitions/A', definitions: { A: CLOSED } }, { a: '1' }],
     ['that is a union', { type: 'object', anyOf: [CLOSED, { ...CLOSED, required: [] }] }, { a: '1' }],

@@ -45,7 +45,7 @@ const fieldsOf = ({ properties }: JsonObject): JsonObject => (isObject(propertie
 
 /** A schema that admits the ticket: the same one if it does so already. */
 function opened(node: JsonObject, opening: Opening): JsonObject {
-  const { required, $ref } = node;
+  const { required, $ref, propertyNames, maxProperties } = node;
   if (Object.hasOwn(fieldsOf(node), TICKET) || (Array.isArray(required) && required.includes(TICKET)))
     throw opening.taken();
   if (opening.depth > MAX_DEPTH) return node;
@@ -62,6 +62,8 @@ function opened(node: JsonObject, opening: Opening): JsonObject {
   if ('additionalProperties' in node || 'unevaluatedProperties' in node) {
     changed['properties'] = { ...fieldsOf(node), [TICKET]: { type: 'string' } };
   }
+  if (propertyNames !== undefined) changed['propertyNames'] = { anyOf: [propertyNames, { const: TICKET }] };
+  if (typeof maxProperties === 'number') changed['maxProperties'] = maxProperties + 1;
   const target = typeof $ref === 'string' ? referenced(opening.schema, $ref) : undefined;
   if (target !== undefined && open(target) !== target) {
     const { $ref: _followed, allOf = changed['allOf'] ?? [], ...rest } = { ...node, ...changed };
