@@ -148,6 +148,21 @@ describe('a process that dies', () => {
     expect([...paid.values()]).toEqual([1]);
   });
 
+  it('is found out by calls that have less time than that', async () => {
+    const { runs, nodes } = await processes(2, { tool: { timeoutMs: 4000 } });
+    const [dead, living] = [nodes[0]!, nodes[1]!];
+    void said(dead.call('a'));
+    await turns();
+    dead.store.isDown = true;
+    for (let n = 0; n < 3; n += 1) {
+      const call = said(living.call('a'));
+      await turns();
+      await jest.advanceTimersByTimeAsync(5000);
+      if (n < 2) expect(await call).toContain('still running');
+    }
+    expect(runs).toHaveLength(2);
+  });
+
   it('and only stood still gets the outcome of the run that has taken over', async () => {
     const { paid, gates, node } = bank();
     const [slow, fast] = [await node(), await node()];

@@ -14,6 +14,7 @@ import { Claim, LEASE_MS } from './claim.js';
 import { judge, type KeyRecord, otherArguments, type Turn, type Verdict } from './key-record.js';
 import { type Ended, type Outcome, outcomeOf, repeat, sizeOf } from './outcome.js';
 import { Patience, untilLate } from './patience.js';
+import { Sightings } from './sightings.js';
 
 /** Milliseconds between two looks at what another process does, at first and later. */
 const LOOK_MS = { first: 20, later: 1000 };
@@ -59,6 +60,7 @@ type TurnEnd<R> = { readonly value: R } | undefined;
 /** The calls of a tool that have an idempotency key: one for each key runs, over all processes. */
 export class KeyedCalls {
   private readonly flights = new WeakMap<Records, Map<string, Flight>>();
+  private readonly sightings = new Sightings();
   /** What ends the log of the last run of a request. */
   private readonly logs = new WeakMap<Effects, () => void>();
   private hasWarned = false;
@@ -105,13 +107,14 @@ export class KeyedCalls {
 
   /** Waits until the key is free, or has an outcome. */
   private async claim(call: KeyedCall<object>, patience: Patience): Promise<Claim | Outcome> {
-    let seen: (Turn & { readonly since: number }) | undefined;
+    const name = JSON.stringify(call.place);
     for (let pause = LOOK_MS.first; ; pause = Math.min(pause * 1.5, LOOK_MS.later)) {
-      const isDead = seen !== undefined && performance.now() - seen.since >= LEASE_MS;
-      const found = await this.tryClaim(call, isDead ? seen : undefined);
-      if (!('busy' in found)) return found;
-      const { turn, beat } = found.busy;
-      if (seen?.turn !== turn || seen?.beat !== beat) seen = { turn, beat, since: performance.now() };
+      const found = await this.tryClaim(call, this.sightings.dead(name));
+      if (!('busy' in found)) {
+        this.sightings.forget(name);
+        return found;
+      }
+      this.sightings.note(name, found.busy);
       await patience.pause(pause * (0.5 + Math.random()));
     }
   }
