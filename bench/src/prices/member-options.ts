@@ -63,8 +63,8 @@ export const ROWS: Readonly<Record<string, Row>> = {
   "`idempotent: '1s'`, no call has a key": { options: { idempotent: '1s' } },
   "`idempotent: '1s'`, each call has a new key": { options: { idempotent: '1s' }, how: NEW_KEYS },
   "`idempotent: '1h'`, all outcomes are recorded": { options: { idempotent: '1h' }, how: ONE_KEY },
-  "`preview: 'plan'`, a plan": { options: {}, how: PLAN },
-  "`preview: 'plan'`, a plan and the call that carries it out": { options: {}, how: BOTH },
+  "`preview: 'plan'`, a plan, of a caller who has 100": { options: {}, how: PLAN },
+  "`preview: 'plan'`, the same and the call that carries it out": { options: {}, how: BOTH },
 };
 
 /** The same tool, which shows its plan first. */
