@@ -26,7 +26,7 @@ async function recorded(args: object, options: Partial<RecorderOptions> = {}) {
     plugins: [recorder({ folder, ...options })],
   });
   server.addTool({ name: 'fails', description: 'Fails', input: { type: 'object' } }, () => {
-    throw new Error('broken');
+    throw Object.assign(new Error('broken'), { name: 'Failure of token=a8f3e1c5d7b9' });
   });
   const client = await connect(server);
   await client.callTool('fails', args).catch(() => {});
@@ -69,6 +69,8 @@ describe('A secret', () => {
     const { files } = await recorded(args);
     expect(files).toHaveLength(1);
     expect(files.join('').includes(secret)).toBe(false);
+    // the name of the error has one, too
+    expect(files[0]?.includes('a8f3e1c5d7b9')).toBe(false);
   });
 });
 

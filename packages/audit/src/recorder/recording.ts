@@ -125,13 +125,12 @@ function answerOf({ method, params: { message }, answer, error }: AskedAnswer): 
   return { method, ...(typeof message === 'string' && { message }), answer, error };
 }
 
-function outcomeOf(outcome: RequestOutcome): Omit<Recording['outcome'], 'message'> {
-  const { status, cause, code, reference, error, milliseconds } = outcome;
+function outcomeOf(outcome: RequestOutcome): Omit<Recording['outcome'], 'message' | 'error'> {
+  const { status, cause, code, reference, milliseconds } = outcome;
   return {
     status: status as Recording['outcome']['status'],
     ...(cause !== undefined && { cause }),
     ...(code !== undefined && { code }),
-    ...(error !== undefined && { error: classOf(error) as string }),
     ...(reference !== undefined && { reference }),
     milliseconds: Math.round(milliseconds),
   };
@@ -148,6 +147,7 @@ function partsOf({ request, outcome, params }: EndedCall, claims: readonly strin
     asked: asked.length > 0 ? asked.map(answerOf) : undefined,
     effects: effects.length > 0 ? effects : undefined,
     told: messageOf(outcome)?.slice(0, MAX_MESSAGE),
+    error: classOf(outcome.error),
   };
 }
 
@@ -198,7 +198,7 @@ export function recordingOf(call: EndedCall, origin: Origin, settings: RecorderS
     cut = Object.keys(parts);
     parts = {};
   }
-  const { told: message, ...rest } = parts;
+  const { told: message, error, ...rest } = parts;
   const recording = {
     format: 1,
     at,
@@ -210,7 +210,7 @@ export function recordingOf(call: EndedCall, origin: Origin, settings: RecorderS
     member: { kind, name: request.target ?? null },
     method: request.method,
     ...rest,
-    outcome: { ...outcomeOf(outcome), message },
+    outcome: { ...outcomeOf(outcome), error, message },
     redacted,
     ...(cut.length > 0 && { cut }),
   };
