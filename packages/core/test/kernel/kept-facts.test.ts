@@ -19,7 +19,7 @@ function keeping() {
   const texts: string[] = [];
   const told: { request: ObservedRequest; outcome: RequestOutcome }[] = [];
   const plugin = definePlugin((): Plugin => ({
-    name: 'recorder',
+    name: 'keeps-requests',
     observe(request, run) {
       if (request.method !== 'tools/call') return undefined;
       texts.push(request.paramsText);
@@ -99,7 +99,7 @@ describe.each(ERAS)('calls that are made again, %s', (era) => {
     await client.close();
     expect(effects).toEqual(['note']);
     expect(outcomes.at(-1)?.status).toBe('ok');
-    // the recorder doesn't keep what is repeated
+    // plugins don't see what never happened
     expect(told).toEqual([]);
   });
 });
