@@ -107,6 +107,10 @@ const OF_FAULTS: Readonly<Record<string, Failing>> = {
   'sold out': faults(tool('sold_out')),
   'a bug': faults(tool('bug')),
   'a late bug': faults(tool('late_bug')),
+  'a bug in what was planned': faults(async (client) => {
+    const { _meta: meta = {} } = await client.callTool('planned_bug');
+    return await client.callTool('planned_bug', { ticket: meta['dev.decorum/ticket'] });
+  }),
   'a thrown text': faults(tool('text')),
   'an error of the protocol': faults(tool('protocol')),
   'an own code': faults(tool('own_code')),

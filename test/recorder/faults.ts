@@ -53,6 +53,15 @@ export class Faults {
   @Tool({ description: 'Has a bug' }) bug(_input: NoInput) {
     return (undefined as unknown as { total: number }).total;
   }
+  @Tool({ description: 'Has a bug in what it has planned', preview: 'plan' }) planned_bug(
+    _input: NoInput,
+    ctx: Context<string[]>,
+  ) {
+    throw new RangeError(`Out of range: ${ctx.plan.join()}`);
+  }
+  plan() {
+    return ['a', 'b'];
+  }
   @Tool({ description: 'Has a bug, later' }) async late_bug(_input: NoInput) {
     await Promise.resolve();
     throw new RangeError('Out of range');

@@ -32,6 +32,15 @@ const ID = `${PRIVATE_EFFECT}id`;
 const OWN = `${PRIVATE_EFFECT}own`;
 const KEY = `${PRIVATE_EFFECT}key`;
 
+/** The key under which recordings of calls have their plan. */
+const PLAN = 'dev.decorum/plan';
+
+/** A plan that a call carries out. */
+interface CarriedPlan {
+  readonly ticket: string;
+  readonly plan: unknown;
+}
+
 /** Runs each effect of a request once per key, no matter how often the handler asks for it or is replayed. */
 export class Effects {
   private readonly done: Map<string, unknown>;
@@ -39,6 +48,8 @@ export class Effects {
   private sealed = false;
   /** Whether this run has started an effect that no earlier run completed. */
   begun = false;
+  /** The plan that the run carries out. It isn't carried from round to round: it may be large, and its record has it. */
+  plan: CarriedPlan | undefined;
   private readonly logs = new Set<EffectLog>();
 
   /** @param done results of earlier runs */
@@ -128,13 +139,17 @@ export class Effects {
 
   /** Adds results of another request that this one repeats. Its own results take precedence. */
   adopt(done: Iterable<Effect> | undefined): this {
-    for (const [key, result] of done ?? []) if (!this.done.has(key)) this.done.set(key, result);
+    for (const [key, result] of done ?? []) {
+      if (key === PLAN) this.plan ??= result as CarriedPlan;
+      else if (!this.done.has(key)) this.done.set(key, result);
+    }
     return this;
   }
 
-  /** The recorded results, without those of the framework's own effects. */
+  /** The recorded results and the plan, without the framework's own effects. */
   own(): readonly Effect[] {
-    return this.entries().filter(([key]) => !key.startsWith(PRIVATE_EFFECT));
+    const results = this.entries().filter(([key]) => !key.startsWith(PRIVATE_EFFECT));
+    return this.plan === undefined ? results : [...results, [PLAN, this.plan]];
   }
 
   /** The recorded results. JSON has no `undefined`, so such results are omitted. */

@@ -82,13 +82,18 @@ const using = new WeakSet<object>();
  */
 export async function usePlan(caller: Caller, ticket: unknown, args: JsonObject): Promise<Used> {
   if (typeof ticket !== 'string' || !TICKET.test(ticket)) return { refusal: 'unknown' };
+  const { effects } = caller[RUN];
+  // a recorded call that is made again has its plan with it
+  if (effects.plan?.ticket === ticket) return { plan: effects.plan.plan };
   const digest = digestOf(args);
-  return await use(caller, ticket, (now) => {
+  const used = await use(caller, ticket, (now) => {
     // a store may keep values for longer
     if (now === undefined || (now.run === undefined && now.until <= Date.now())) return 'unknown';
     if (!mayUse(now, caller)) return 'used';
     return now.args === digest ? now : 'changed';
   });
+  if ('plan' in used) effects.plan = { ticket, plan: used.plan };
+  return used;
 }
 
 /** Notes that this request carries out a plan that its user has confirmed: a client may send the answer again. */
