@@ -17,7 +17,7 @@ import type { RunParts } from './extensions/detached-run.js';
 import { tellingSessions } from './extensions/published.js';
 import { Failures } from './failures.js';
 import { InFlight } from './in-flight.js';
-import { forget } from './memory/forgetting.js';
+import { forget, isRemembering } from './memory/forgetting.js';
 import { Judge, runWhenAllowed, type Verdict } from './judge.js';
 import { Members } from './members.js';
 import { Adoptions } from './methods/adoptions.js';
@@ -148,8 +148,13 @@ export class Kernel implements Steps {
     this.steps.sessionClosed?.(session);
   }
 
-  /** Deletes what handlers remember for a session that was closed and won't be opened again. Never rejects. */
-  async forgetSession({ sessionId }: Session): Promise<void> {
+  /**
+   * Deletes what handlers remember for a session that was closed and won't be opened again. Never rejects.
+   * @param isShared whether other processes may have remembered something
+   */
+  async forgetSession(session: Session, isShared: boolean): Promise<void> {
+    const { sessionId } = session;
+    if (!isShared && !isRemembering(session)) return;
     // failures are reported already, and what is left expires
     if (sessionId !== undefined) await forget(this.parts.records, { sessionId }).catch(() => {});
   }

@@ -108,7 +108,7 @@ export class Sessions {
     if (this.byId.delete(session.id)) this.quotas.remove(session);
     this.kernel.closeSession(session.state);
     session.close();
-    if (isOver) void this.kernel.forgetSession(session.state);
+    if (isOver) void this.kernel.forgetSession(session.state, false);
   }
 
   /**
@@ -116,9 +116,10 @@ export class Sessions {
    * @throws {HttpError} 503 if the store fails
    */
   delete(session: HttpSession): void | Promise<void> {
-    this.end(session, true);
     const { id } = session;
     const { sessionStore: store, stores, letters } = this.settings;
+    this.end(session, store === undefined);
+    if (store !== undefined) void this.kernel.forgetSession(session.state, true);
     if (store === undefined) return;
     return andThen(
       stores.run('sessionStore.delete', () => store.delete(id)),
