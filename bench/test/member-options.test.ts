@@ -6,13 +6,14 @@ import { expect, test } from '@jest/globals';
 import { ROWS } from '../src/prices/member-options.js';
 
 /** A new option is a compile error here. */
-const OPTIONS: Required<Record<keyof PolicyOptions | 'maxResultChars', true>> = {
+const OPTIONS: Required<Record<keyof PolicyOptions | 'maxResultChars' | 'idempotent', true>> = {
   timeoutMs: true,
   concurrency: true,
   retry: true,
   breaker: true,
   memoize: true,
   maxResultChars: true,
+  idempotent: true,
 };
 
 test('each option of members has a price, and docs/performance.md lists what is measured', () => {
