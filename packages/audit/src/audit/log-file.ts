@@ -7,7 +7,6 @@ import {
   readSync,
   renameSync,
   statSync,
-  write,
   writeSync,
 } from 'node:fs';
 import { type FileHandle, mkdir } from 'node:fs/promises';
@@ -39,7 +38,6 @@ const LOOK_MS = 1000;
 /** The time, for waiting until a file is free. */
 const CLOCK = { now: () => performance.now(), wait: (ms: number): Promise<void> => wait(ms) };
 
-const writeSome = promisify(write);
 const invalid = (problem: string, cause?: unknown) =>
   Object.assign(startupError('DECORUM_INVALID_OPTION', CALLER, 'write', problem), { cause });
 
@@ -94,15 +92,16 @@ export class LogFile implements Sink {
     }
   }
 
-  write(lines: readonly string[]): void | Promise<void> {
+  /** Writes at once: what is under way when the process exits could be lost. Lines are written together, so it is rare. */
+  write(lines: readonly string[]): void {
     if (this.isTorn) this.repair();
     this.look();
     if (this.size >= this.options.maxBytes) this.turnOver();
     const bytes = Buffer.from(`${lines.join('\n')}\n`);
     this.isTorn = true;
-    if (!this.options.sync) return this.writeLater(bytes);
     for (let at = 0; at < bytes.length;) at += writeSync(this.file, bytes, at);
-    this.wrote(bytes);
+    this.size += bytes.length;
+    this.isTorn = false;
   }
 
   async close(): Promise<void> {
@@ -176,16 +175,6 @@ export class LogFile implements Sink {
   private repair(): void {
     this.size = Math.min(this.size, fstatSync(this.file).size);
     ftruncateSync(this.file, this.size);
-    this.isTorn = false;
-  }
-
-  private async writeLater(bytes: Buffer): Promise<void> {
-    for (let at = 0; at < bytes.length;) at += (await writeSome(this.file, bytes, at)).bytesWritten;
-    this.wrote(bytes);
-  }
-
-  private wrote({ length }: Buffer): void {
-    this.size += length;
     this.isTorn = false;
   }
 

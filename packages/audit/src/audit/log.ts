@@ -75,6 +75,7 @@ export class AuditLog {
     while (this.waiting.length > 0 || this.lost > 0) {
       if (this.lost > 0) this.addLost();
       if (this.writing === undefined) this.flush();
+      if (this.waiting.length === 0) continue;
       const left = giveUpAt - performance.now();
       if (left <= 0) break;
       await settled(this.writing, Math.min(left, this.isFailing ? RETRY_MS : left));
