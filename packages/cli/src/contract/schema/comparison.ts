@@ -138,9 +138,8 @@ export class Comparison implements Comparing {
       if (!this.excludes(a, node))
         problems.push(unknown([], 'whether `not` or `oneOf` excludes some values is not known'));
     }
-    for (const keyword of b.unknown) {
-      if (!a.unknown.includes(keyword)) problems.push(unknown([], `"${keyword}" can't be compared`));
-    }
+    // the same keyword in both may still mean less: what it allows depends on the rest of its schema
+    for (const keyword of b.unknown) problems.push(unknown([], `"${keyword}" can't be compared`));
     return problems;
   }
 

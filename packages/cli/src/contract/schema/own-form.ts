@@ -29,7 +29,7 @@ const APPLICATORS = ['$ref', 'allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas'
 
 const evaluatesElsewhere = (schema: Schema): boolean => APPLICATORS.some((keyword) => keyword in schema);
 
-/** Keywords that can't be compared, with their values: the same keyword with the same value is no change. */
+/** Keywords that can't be compared. */
 function unknownIn(schema: Schema): readonly string[] {
   const isUnclear = 'unevaluatedItems' in schema && evaluatesElsewhere(schema);
   const keywords = ['$dynamicRef', '$recursiveRef', ...(isUnclear ? ['unevaluatedItems'] : [])];
