@@ -16,10 +16,10 @@ const OPTIONS: Required<Record<keyof PolicyOptions | 'maxResultChars' | 'idempot
   idempotent: true,
 };
 
-test('each option of members has a price, and docs/performance.md lists what is measured', () => {
+test('each option of members has a price, and docs/operate/performance.md lists what is measured', () => {
   const measured = new Set(Object.values(ROWS).flatMap(({ options }) => Object.keys(options)));
   expect(measured).toEqual(new Set(Object.keys(OPTIONS)));
-  const page = readFileSync(new URL('../../docs/performance.md', import.meta.url), 'utf8');
+  const page = readFileSync(new URL('../../docs/operate/performance.md', import.meta.url), 'utf8');
   const rows = Object.keys(ROWS).map((name) => `| ${name} |`);
   expect(rows.filter((row) => !page.includes(row))).toEqual([]);
 });

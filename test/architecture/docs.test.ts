@@ -51,8 +51,8 @@ describe('pages', () => {
   });
 });
 
-describe('docs/errors.md', () => {
-  const page = read('docs/errors.md');
+describe('docs/reference/errors.md', () => {
+  const page = read('docs/reference/errors.md');
 
   it('describes every failure of a message, with its numbers', () => {
     const rows = [...page.matchAll(/^\| `([a-z-]+)` \|.*\| (-?\d+) \| (-?\d+) \|$/gm)];

@@ -1,4 +1,4 @@
-// Replays the conversations in docs/revisions. Blocks marked "json client" are sent in order, and blocks marked
+// Replays the conversations in docs/protocol. Blocks marked "json client" are sent in order, and blocks marked
 // "json server" are the expected messages.
 import { expect } from '@jest/globals';
 import { connectMemory, type McpServer } from '@decorum/core';

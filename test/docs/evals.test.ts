@@ -1,4 +1,4 @@
-// docs/evals.md: its functions send what the APIs of models take, and read what they answer.
+// docs/guides/evals.md: its functions send what the APIs of models take, and read what they answer.
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pathToFileURL } from 'node:url';
@@ -22,7 +22,7 @@ let asked: Asked | undefined;
 let answer: { readonly status: number; readonly body: object };
 
 beforeAll(async () => {
-  programs = new PagePrograms('docs/evals.md');
+  programs = new PagePrograms('docs/guides/evals.md');
   api = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -55,7 +55,7 @@ const weather = () =>
 
 const chosen = async (model: Model) => await expectTool('Rain in Oslo?', { server: weather(), model }).choice();
 
-describe('the function of docs/evals.md', () => {
+describe('the function of docs/guides/evals.md', () => {
   it('for chat completions sends the tools, and reads the call', async () => {
     const { model } = await exported<{ model: Model }>('evals/model.ts');
     const call = { id: 'a', type: 'function', function: { name: 'forecast', arguments: '{"city":"Oslo"}' } };

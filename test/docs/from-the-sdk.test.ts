@@ -1,4 +1,4 @@
-// docs/from-the-sdk.md: the official client sees the same from both servers, but for what the page says.
+// docs/guides/from-the-sdk.md: the official client sees the same from both servers, but for what the page says.
 import { McpServer, NoInput, Tool } from '@decorum/core';
 import { connect } from '@decorum/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -13,7 +13,7 @@ import { PagePrograms, PageProcess } from './running.js';
 
 const DUNE = { isbn: '9780441172719' };
 
-const programs = new PagePrograms('docs/from-the-sdk.md');
+const programs = new PagePrograms('docs/guides/from-the-sdk.md');
 /** The servers of the page, before and after, with a client each. */
 let sides: readonly (readonly [server: PageProcess, client: Client, heard: ReturnType<typeof overhear>])[];
 

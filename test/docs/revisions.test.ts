@@ -6,12 +6,13 @@ import { describe, expect, it } from '@jest/globals';
 import { messagesOf, replay } from './conversation.js';
 import { weatherServer } from './weather-server.js';
 
-const REVISIONS = readdirSync(new URL('../../docs/revisions/', import.meta.url)).map((file) => file.replace('.md', ''));
+const FOLDER = new URL('../../docs/protocol/', import.meta.url);
+const REVISIONS = readdirSync(FOLDER).flatMap((file) => /^(\d.*)\.md$/.exec(file)?.[1] ?? []);
 
-const read = (page: string): string => readFileSync(new URL(`../../docs/${page}`, import.meta.url), 'utf8');
+const read = (page: string): string => readFileSync(new URL(page, FOLDER), 'utf8');
 
-describe.each(REVISIONS)('docs/revisions/%s.md', (revision) => {
-  const page = read(`revisions/${revision}.md`);
+describe.each(REVISIONS)('docs/protocol/%s.md', (revision) => {
+  const page = read(`${revision}.md`);
 
   it('shows the actual messages of the server', async () => {
     // if this fails, fix the page, or the code if the page is right
@@ -24,11 +25,11 @@ describe.each(REVISIONS)('docs/revisions/%s.md', (revision) => {
   });
 
   it('is linked from the overview', () => {
-    expect(read('revisions.md')).toContain(`](revisions/${revision}.md)`);
+    expect(read('revisions.md')).toContain(`](${revision}.md)`);
   });
 });
 
-describe('docs/revisions', () => {
+describe('docs/protocol', () => {
   it('has a page for every supported revision', () => {
     expect(REVISIONS.filter((date) => revisionOf(date) === undefined)).toEqual([]);
     expect(REVISIONS).toHaveLength(newestOf('stateless').rank + 1);

@@ -1,4 +1,4 @@
-// docs/scaling.md: its program runs in two processes, and nginx accepts its configuration.
+// docs/operate/scaling.md: its program runs in two processes, and nginx accepts its configuration.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,9 +13,9 @@ import { RedisServer } from '../support/redis-server.js';
 import { blocksOf } from './blocks.js';
 import { PageProcess, PagePrograms } from './running.js';
 
-const PAGE = 'docs/scaling.md';
+const PAGE = 'docs/operate/scaling.md';
 
-describe('the program of docs/scaling.md', () => {
+describe('the program of docs/operate/scaling.md', () => {
   let redis: RedisServer;
   let programs: PagePrograms;
   beforeAll(async () => {

@@ -31,14 +31,15 @@ const SERVES = /serveStdio\(|listen\(/;
 const ADA = { subject: 'ada', scopes: ['staff'] };
 
 /**
- * Blocks that make a server and leave it to others to serve it. test/architecture runs those of docs/errors.md, and the
- * server of docs/tasks.md keeps files, needs a secret and asks.
+ * Blocks that make a server and leave it to others to serve it. test/architecture runs those of docs/reference/errors.md, and the
+ * server of docs/guides/tasks.md keeps files, needs a secret and asks.
  */
-const SERVERS = PAGES.filter((page) => page !== 'docs/errors.md' && page !== 'docs/tasks.md').flatMap((page) =>
-  programsOf(page)
-    .all.filter(({ fragment: { block } }) => /^(export )?const server = new McpServer\(/m.test(block.text))
-    .filter(({ fragment: { block } }) => block.text.includes('providers:') && !SERVES.test(block.text))
-    .map(({ fragment: { block }, path }) => ({ at: `${page}:${block.line}`, text: block.text, path })),
+const SERVERS = PAGES.filter((page) => page !== 'docs/reference/errors.md' && page !== 'docs/guides/tasks.md').flatMap(
+  (page) =>
+    programsOf(page)
+      .all.filter(({ fragment: { block } }) => /^(export )?const server = new McpServer\(/m.test(block.text))
+      .filter(({ fragment: { block } }) => block.text.includes('providers:') && !SERVES.test(block.text))
+      .map(({ fragment: { block }, path }) => ({ at: `${page}:${block.line}`, text: block.text, path })),
 );
 
 /** The names that a block says clients see: those in its comments about names, or else of the methods that it decorates. */
@@ -88,7 +89,9 @@ describe('a server that a page makes', () => {
   });
 
   it('shows members with access to those who have it only', async () => {
-    const { server } = (await import(programsOf('docs/access.md').programOf('const staff'))) as { server: McpServer };
+    const { server } = (await import(programsOf('docs/security/access.md').programOf('const staff'))) as {
+      server: McpServer;
+    };
     const [nobody, ada] = [await connect(server), await connect(server, { principal: ADA })];
     expect((await nobody.listTools()).map(({ name }) => name)).toEqual(['find']);
     expect((await ada.listTools()).map(({ name }) => name)).toEqual(['find', 'refund']);
@@ -119,7 +122,7 @@ async function servedBy<T>(program: string, port: number, ask: (origin: string) 
 
 const SUNNY = [{ type: 'text', text: 'Sunny in Oslo' }];
 
-describe('a program of docs/http.md', () => {
+describe('a program of docs/reference/http.md', () => {
   // each stands on the first, which listens too
   it.each([
     ['const { url, close } = await listen', 1],
@@ -132,7 +135,7 @@ describe('a program of docs/http.md', () => {
     ['credentialHeaders:', 2],
     ['new MemoryEventStore(', 2],
   ])('answers: %s', async (text, port) => {
-    const answer = await servedBy(programsOf('docs/http.md').programOf(text), port, async (origin) => {
+    const answer = await servedBy(programsOf('docs/reference/http.md').programOf(text), port, async (origin) => {
       const requestInit = { headers: { authorization: 'Bearer secret' } };
       return await forecastOver(new StreamableHTTPClientTransport(new URL(`${origin}/mcp`), { requestInit }));
     });
@@ -140,7 +143,7 @@ describe('a program of docs/http.md', () => {
   });
 
   it('that authenticates refuses a client without a token', async () => {
-    const program = programsOf('docs/http.md').programOf('async authenticate(');
+    const program = programsOf('docs/reference/http.md').programOf('async authenticate(');
     const { status, headers } = await servedBy(program, 2, (origin) => fetch(`${origin}/mcp`, { method: 'POST' }));
     expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
   });
@@ -158,8 +161,8 @@ it('the program of docs/reference/transports.md serves HTTP beside stdio', async
   expect(tools).toEqual(['now']);
 });
 
-it('the program of docs/authorization.md tells clients where to get a token, and serves what is public', async () => {
-  const program = programsOf('docs/authorization.md').programOf("from '@decorum/auth'");
+it('the program of docs/security/authorization.md tells clients where to get a token, and serves what is public', async () => {
+  const program = programsOf('docs/security/authorization.md').programOf("from '@decorum/auth'");
   await servedBy(program, 1, async (origin) => {
     const { status, headers } = await fetch(`${origin}/mcp`, { headers: { authorization: 'Bearer secret' } });
     expect([status, headers.get('www-authenticate')]).toEqual([
@@ -175,10 +178,10 @@ it('the program of docs/authorization.md tells clients where to get a token, and
   });
 });
 
-it('the program of docs/authorization-server.md is its own issuer', async () => {
+it('the program of docs/security/authorization-server.md is its own issuer', async () => {
   const cwd = mkdtempSync(join(tmpdir(), 'decorum-docs-'));
   writeFileSync(join(cwd, 'users.json'), JSON.stringify({ alice: { password: await hashPassword('secret') } }));
-  const program = programsOf('docs/authorization-server.md').programOf('new McpServer(');
+  const program = programsOf('docs/security/authorization-server.md').programOf('new McpServer(');
   const env = { ...process.env, DECORUM_SECRET: 's'.repeat(32) };
   const server = await PageProcess.start(program, 1, { cwd, env });
   const resource = await fetch(`${server.origin}/.well-known/oauth-protected-resource/mcp`);
@@ -193,8 +196,8 @@ it('the program of docs/authorization-server.md is its own issuer', async () => 
   rmSync(cwd, { recursive: true });
 });
 
-it('the program of docs/limits.md refuses a message beyond its limit', async () => {
-  const program = programsOf('docs/limits.md').programOf('onLimit:');
+it('the program of docs/operate/limits.md refuses a message beyond its limit', async () => {
+  const program = programsOf('docs/operate/limits.md').programOf('onLimit:');
   const body = JSON.stringify({
     jsonrpc: '2.0',
     id: 1,
@@ -208,8 +211,8 @@ it('the program of docs/limits.md refuses a message beyond its limit', async () 
   expect(answer).toContain('more than 20000 values');
 });
 
-it('the program of docs/previews.md deletes only what its plan has', async () => {
-  const program = programsOf('docs/previews.md').programOf("preview: 'plan'");
+it('the program of docs/guides/previews.md deletes only what its plan has', async () => {
+  const program = programsOf('docs/guides/previews.md').programOf("preview: 'plan'");
   const results = await servedBy(program, 1, async (origin) => {
     const client = new Client({ name: 'reader', version: '1.0.0' });
     await client.connect(new StreamableHTTPClientTransport(new URL(`${origin}/mcp`)));
@@ -228,47 +231,47 @@ it('the program of docs/previews.md deletes only what its plan has', async () =>
 
 describe('every page with a server', () => {
   const ELSEWHERE = new Map([
-    ['docs/errors.md', 'test/architecture/docs.test.ts runs each example'],
-    ['docs/from-the-sdk.md', 'from-the-sdk.test.ts'],
-    ['docs/scaling.md', 'scaling.test.ts'],
-    ['docs/tasks.md', 'examples/reports, which is the same server'],
+    ['docs/reference/errors.md', 'test/architecture/docs.test.ts runs each example'],
+    ['docs/guides/from-the-sdk.md', 'from-the-sdk.test.ts'],
+    ['docs/operate/scaling.md', 'scaling.test.ts'],
+    ['docs/guides/tasks.md', 'examples/reports, which is the same server'],
     ['packages/tasks/README.md', 'shows a plugin only'],
-    ['docs/apps.md', 'examples/apps, which is the same server'],
+    ['docs/guides/apps.md', 'examples/apps, which is the same server'],
     ['packages/apps/README.md', 'shows a plugin only'],
-    ['docs/schemas.md', 'shows an option only'],
+    ['docs/guides/schemas.md', 'shows an option only'],
     ['packages/redis/README.md', 'shows an option only'],
-    ['docs/telemetry.md', 'shows plugins only'],
-    ['docs/openapi.md', 'is compiled. test/openapi serves documents'],
-    ['packages/openapi/README.md', 'is compiled, like docs/openapi.md'],
-    ['docs/evals.md', 'evals.test.ts asks its models'],
-    ['docs/search.md', 'is compiled. test/search serves such a document'],
+    ['docs/operate/telemetry.md', 'shows plugins only'],
+    ['docs/guides/openapi.md', 'is compiled. test/openapi serves documents'],
+    ['packages/openapi/README.md', 'is compiled, like docs/guides/openapi.md'],
+    ['docs/guides/evals.md', 'evals.test.ts asks its models'],
+    ['docs/guides/search.md', 'is compiled. test/search serves such a document'],
     ['packages/search/README.md', 'shows a plugin only'],
-    ['docs/skills.md', 'shows a plugin only'],
+    ['docs/guides/skills.md', 'shows a plugin only'],
     ['packages/skills/README.md', 'shows a plugin only'],
     ['skills/decorum-server/SKILL.md', 'is compiled, like the first example of the README'],
-    ['skills/decorum-server/references/http.md', 'is compiled, like docs/access.md'],
-    ['skills/decorum-testing/SKILL.md', 'is compiled, like docs/getting-started.md'],
-    ['docs/testing.md', 'shows how to call a server, and not one'],
-    ['docs/workers.md', 'test/packaging/lacking.test.ts'],
+    ['skills/decorum-server/references/http.md', 'is compiled, like docs/security/access.md'],
+    ['skills/decorum-testing/SKILL.md', 'is compiled, like docs/start/getting-started.md'],
+    ['docs/guides/testing.md', 'shows how to call a server, and not one'],
+    ['docs/operate/cloudflare.md', 'test/packaging/lacking.test.ts'],
     ['packages/opentelemetry/README.md', 'shows a plugin only'],
     ['packages/prometheus/README.md', 'shows a plugin only'],
-    ['docs/audit.md', 'shows a plugin only'],
-    ['docs/recorder.md', 'shows a plugin only'],
+    ['docs/security/audit.md', 'shows a plugin only'],
+    ['docs/operate/recorder.md', 'shows a plugin only'],
     ['packages/files/README.md', 'shows an option only'],
     ['packages/audit/README.md', 'shows a plugin only'],
     ['packages/core/README.md', 'has the first example of the README, which is run below'],
   ]);
   const HERE = [
-    'docs/authorization.md',
-    'docs/authorization-server.md',
-    'docs/getting-started.md',
-    'docs/http.md',
-    'docs/limits.md',
-    'docs/previews.md',
-    'docs/production.md',
+    'docs/security/authorization.md',
+    'docs/security/authorization-server.md',
+    'docs/start/getting-started.md',
+    'docs/reference/http.md',
+    'docs/operate/limits.md',
+    'docs/guides/previews.md',
+    'docs/operate/production.md',
     'docs/reference/transports.md',
-    'docs/running.md',
-    'docs/stdio.md',
+    'docs/operate/running.md',
+    'docs/reference/stdio.md',
     ...SERVERS.map(({ at }) => at.split(':')[0]),
   ];
 
@@ -288,13 +291,13 @@ describe('every page with a server', () => {
   });
 });
 
-it('the program of docs/stdio.md answers', async () => {
-  const program = programsOf('docs/stdio.md').programOf('await serveStdio(server);');
+it('the program of docs/reference/stdio.md answers', async () => {
+  const program = programsOf('docs/reference/stdio.md').programOf('await serveStdio(server);');
   expect(await forecastOver(new StdioClientTransport({ command: process.execPath, args: [program] }))).toEqual(SUNNY);
 });
 
-it('the route handler of docs/running.md answers', async () => {
-  const { POST } = (await import(programsOf('docs/running.md').programOf('fetchHandler('))) as {
+it('the route handler of docs/operate/running.md answers', async () => {
+  const { POST } = (await import(programsOf('docs/operate/running.md').programOf('fetchHandler('))) as {
     readonly POST: (request: Request) => Promise<Response>;
   };
   const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'reader', version: '1.0.0' } };
@@ -307,15 +310,15 @@ it('the route handler of docs/running.md answers', async () => {
   expect(await response.json()).toMatchObject({ result: { serverInfo: { name: 'shop' } } });
 });
 
-const production = programsOf('docs/production.md');
+const production = programsOf('docs/operate/production.md');
 const REFERENCE = /[0-9a-f]{8}/;
 
 /** The JSON blocks of the page, in order. */
-const [masked, logged, expected] = blocksOf('docs/production.md')
+const [masked, logged, expected] = blocksOf('docs/operate/production.md')
   .filter(({ language }) => language === 'json')
   .map(({ text }) => JSON.parse(text) as Record<string, unknown>);
 
-describe('the server of docs/production.md', () => {
+describe('the server of docs/operate/production.md', () => {
   let server: PageProcess;
   let client: Client;
   beforeAll(async () => {
@@ -383,7 +386,7 @@ beforeAll(() => {
   file('package.json', '{ "type": "module" }');
   file('tsconfig.json', firstBlock(readme, 'json'));
   file('src/greeter.ts', firstBlock(readme, 'ts'));
-  const blocks = textOf('docs/getting-started.md').matchAll(/^```ts file=(\S+)\n([^]*?)^```$/gm);
+  const blocks = textOf('docs/start/getting-started.md').matchAll(/^```ts file=(\S+)\n([^]*?)^```$/gm);
   for (const [, name = '', text = ''] of blocks) file(name, text);
   execFileSync(process.execPath, [join(ROOT, 'node_modules/ts7/bin/tsc'), '-p', project], { stdio: 'pipe' });
 }, 60_000);

@@ -1,4 +1,4 @@
-// The server of the pages in docs/revisions. It is small, but shows every difference between revisions.
+// The server of the pages in docs/protocol. It is small, but shows every difference between revisions.
 import { audio, Context, Describe, link, McpServer, NoInput, Prompt, Resource, Tool, toolResult } from '@decorum/core';
 import { IsNumber, IsString } from 'class-validator';
 

@@ -131,8 +131,8 @@ describe('a minified bundle in an empty folder', () => {
     expect(JSON.stringify(listed)).toContain('#/$defs/Category');
   });
 
-  it('listens with Fastify if it has the banner of docs/running.md', async () => {
-    const page = readFileSync(join(ROOT, 'docs/running.md'), 'utf8');
+  it('listens with Fastify if it has the banner of docs/operate/running.md', async () => {
+    const page = readFileSync(join(ROOT, 'docs/operate/running.md'), 'utf8');
     const banner = /--banner:js="([^"]+)"/.exec(page)?.[1] ?? '';
     const listening = `
       import { McpServer } from '@decorum/core';

@@ -141,7 +141,7 @@ describe('without @decorum/http and test runners', () => {
 });
 
 describe('a DTO class without its libraries fails at startup and names the packages to install', () => {
-  const example = exampleOf('errors.md', '### `DECORUM_MISSING_LIBRARY`');
+  const example = exampleOf('reference/errors.md', '### `DECORUM_MISSING_LIBRARY`');
 
   /** The startup error of the example. */
   async function mistake(imports: string): Promise<{ code: string; message: string }> {
@@ -181,7 +181,7 @@ const FORBIDDEN = '--disallow-code-generation-from-strings';
 describe('a runtime that forbids generated code', () => {
   it('runs the Worker of the documentation', async () => {
     project = createProject({ peers: [], tools: ['zod'] });
-    const code = compiledCode(exampleOf('workers.md')).replace('shop.example.workers.dev', '127.0.0.1');
+    const code = compiledCode(exampleOf('operate/cloudflare.md')).replace('shop.example.workers.dev', '127.0.0.1');
     project.write('worker.mjs', code);
     project.write(
       'main.mjs',
@@ -216,7 +216,7 @@ describe('a runtime that forbids generated code', () => {
 
   it('is recognized at startup, and the error names the remedy', async () => {
     project = createProject({ peers: [] });
-    const example = exampleOf('errors.md', '### `DECORUM_NO_CODE_GENERATION`');
+    const example = exampleOf('reference/errors.md', '### `DECORUM_NO_CODE_GENERATION`');
     project.write('shop.mjs', compiledCode(`import { McpServer, Tool } from '@decorum/core';\n${example}`));
     project.write('main.mjs', `import('./shop.mjs').catch(({ message }) => console.log(message));`);
     expect(await project.run('node', [FORBIDDEN, 'main.mjs'])).toMatch(

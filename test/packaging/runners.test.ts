@@ -12,10 +12,10 @@ jest.setTimeout(60_000);
 let project: Project | undefined;
 afterEach(() => project?.remove());
 
-/** The configuration of docs/running.md. */
+/** The configuration of docs/operate/running.md. */
 function jestConfig(type: string): object {
   const [, json = ''] =
-    /^## Jest$[^]*?```json\n([^]*?)```/m.exec(readFileSync(join(ROOT, 'docs/running.md'), 'utf8')) ?? [];
+    /^## Jest$[^]*?```json\n([^]*?)```/m.exec(readFileSync(join(ROOT, 'docs/operate/running.md'), 'utf8')) ?? [];
   const config = JSON.parse(json) as { transform: Record<string, [string, object]> };
   const [pattern = '', [transformer, swc]] = Object.entries(config.transform)[0]!;
   const testMatch = ['**/*.spec.ts'];
@@ -27,14 +27,14 @@ function jestConfig(type: string): object {
   };
 }
 
-/** The files that docs/testing.md shows, by name. */
+/** The files that docs/guides/testing.md shows, by name. */
 const shown = new Map(
-  [...readFileSync(join(ROOT, 'docs/testing.md'), 'utf8').matchAll(/^```\w+ file=(\S+)\n([^]*?)^```$/gm)].map(
+  [...readFileSync(join(ROOT, 'docs/guides/testing.md'), 'utf8').matchAll(/^```\w+ file=(\S+)\n([^]*?)^```$/gm)].map(
     ([, name = '', text = '']) => [name, text],
   ),
 );
 
-describe('the tests of docs/testing.md pass', () => {
+describe('the tests of docs/guides/testing.md pass', () => {
   const projectOf = (from: string, ...files: string[]) => {
     project = createProject({ from });
     rmSync(project.path('shop.spec.ts'));

@@ -96,7 +96,7 @@ describe('the keys of owners and accounts', () => {
   });
 });
 
-/** The page behind the bank's URL, as in docs/questions.md. A header contains the signed-in user. */
+/** The page behind the bank's URL, as in docs/guides/questions.md. A header contains the signed-in user. */
 function pageOf({ server, linked }: Bank): FastifyInstance {
   const app = fastify();
   app.get<{ Querystring: { ticket?: string } }>('/connect/*', async (request, reply) => {

@@ -128,7 +128,7 @@ describe('the JSON Schema of a tool', () => {
         for (const words of ['DECORUM_INVALID_SCHEMA', 'not supported', dialect]) expect(start).toThrow(words);
       }
     }
-    const page = readFileSync(new URL('../../docs/schemas.md', import.meta.url), 'utf8');
+    const page = readFileSync(new URL('../../docs/guides/schemas.md', import.meta.url), 'utf8');
     const [, ...documented] = /The dialect is (\S+), or (\S+) if `\$schema` says so\./.exec(page) ?? [];
     expect(documented).toEqual(['2020-12', 'draft-07']);
   });

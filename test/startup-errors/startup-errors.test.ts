@@ -66,8 +66,8 @@ describe.each<readonly [string, Mistakes]>([
 const TABLES = ['schema/src', 'core/src/protocol', 'http/src', 'nestjs/src'];
 const textOf = (file: string): string => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
 
-describe('docs/errors.md', () => {
-  const page = textOf('docs/errors.md');
+describe('docs/reference/errors.md', () => {
+  const page = textOf('docs/reference/errors.md');
   const sections = page.split(/^### /m).slice(1);
   const codeOf = (section: string): string => /^`(\w+)`/.exec(section)?.[1] ?? section.slice(0, 20);
 

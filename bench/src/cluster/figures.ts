@@ -1,4 +1,4 @@
-// What Redis costs, for docs/scaling.md: `node bench/dist/cluster/figures.js`.
+// What Redis costs, for docs/operate/scaling.md: `node bench/dist/cluster/figures.js`.
 import { Agent, request } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 

@@ -54,13 +54,15 @@ describe('decorum doctor', () => {
     ]);
   });
 
-  it('makes the checks that docs/cli.md names', async () => {
+  it('makes the checks that docs/reference/cli.md names', async () => {
     project.write({
       'package.json': { ...MANIFEST, dependencies: { ...MANIFEST.dependencies, '@decorum/redis': '*' } },
     });
     const { stdout } = await project.decorum(['doctor', '--json'], { env: { DECORUM_SECRET: 'x'.repeat(32) } });
     const made = (JSON.parse(stdout) as Result[]).map(({ check }) => check);
-    const [, section = ''] = readFileSync(join(ROOT, 'docs/cli.md'), 'utf8').split('\n## Find out what is wrong\n');
+    const [, section = ''] = readFileSync(join(ROOT, 'docs/reference/cli.md'), 'utf8').split(
+      '\n## Find out what is wrong\n',
+    );
     const [own = ''] = section.split('\n## ');
     expect([...own.matchAll(/^\| `([\w.]+)` \|/gm)].map(([, name]) => name)).toEqual([...new Set(made)]);
   });

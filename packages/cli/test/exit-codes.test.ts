@@ -35,15 +35,15 @@ const COMMANDS = [
   'doctor',
 ];
 
-/** The rows of the table in docs/cli.md. */
+/** The rows of the table in docs/reference/cli.md. */
 function documented(): object[] {
-  const page = readFileSync(join(ROOT, 'docs/cli.md'), 'utf8');
+  const page = readFileSync(join(ROOT, 'docs/reference/cli.md'), 'utf8');
   const [, section = ''] = page.split('\n## Exit codes\n');
   return [...section.matchAll(/^\| (\d+) \| (.+) \|$/gm)].map(([, code, meaning]) => ({ code: Number(code), meaning }));
 }
 
 describe('the exit codes', () => {
-  it('are those of docs/cli.md', () => {
+  it('are those of docs/reference/cli.md', () => {
     expect(documented()).toEqual(EXIT_CODES.map(({ code, meaning }) => ({ code, meaning })));
   });
 

@@ -169,8 +169,8 @@ describe('the rules of lint', () => {
     expect(quiet.flatMap((lists) => spotsOf(name, lists))).toEqual([]);
   });
 
-  it('are in the table of docs/lint.md, with their sources', () => {
-    const page = readFileSync(join(ROOT, 'docs/lint.md'), 'utf8');
+  it('are in the table of docs/reference/lint.md, with their sources', () => {
+    const page = readFileSync(join(ROOT, 'docs/reference/lint.md'), 'utf8');
     const rows = [...page.matchAll(/^\| `([\w-]+)` \| (\w+) \| (.+) \| \[.+\]\((.+)\) \|$/gm)];
     expect(rows.map(([, name, severity, about, source]) => ({ name, severity, about, source }))).toEqual(
       RULES.map(({ name, severity, about, source }) => ({ name, severity, about, source })),

@@ -1,4 +1,4 @@
-/** The exit codes of all commands. docs/cli.md has the same table. */
+/** The exit codes of all commands. docs/reference/cli.md has the same table. */
 export const EXIT_CODES = [
   { name: 'done', code: 0, meaning: 'done, or ended as asked' },
   { name: 'failed', code: 1, meaning: 'what you asked for failed' },

@@ -200,7 +200,7 @@ describe('The table of limits', () => {
 });
 
 describe('the headers that handlers do not see', () => {
-  it('are those that docs/http.md lists', () => {
+  it('are those that docs/reference/http.md lists', () => {
     const section = pageOf('http').split('### Headers that handlers').at(1)?.split('\n#').at(0) ?? '';
     const lines = section.split('\n').filter((line) => line.startsWith('| ') && !line.startsWith('| what'));
     const listed = lines.flatMap((row) => [...row.matchAll(/`([^`]+)`/g)].map(([, name]) => name));

@@ -36,7 +36,7 @@ function ruleOf(decorate: (...args: never[]) => PropertyDecorator, ...args: unkn
 const DECORATORS = cv as unknown as Record<string, (...args: never[]) => PropertyDecorator>;
 
 function listOnPage(heading: string): string[] {
-  const page = readFileSync(new URL('../../../docs/schemas.md', import.meta.url), 'utf8');
+  const page = readFileSync(new URL('../../../docs/guides/schemas.md', import.meta.url), 'utf8');
   const section = page.split(/^#{2,3} /m).find((text) => text.startsWith(heading)) ?? '';
   return [...section.matchAll(/`@(\w+)`/g)].map(([, name]) => name ?? '');
 }

@@ -1,4 +1,4 @@
-// The hidden declarations of docs/plugins.md.
+// The hidden declarations of docs/guides/plugins.md.
 import { Tool } from '@decorum/core';
 
 export interface Sink {

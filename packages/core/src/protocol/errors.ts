@@ -4,7 +4,7 @@ import type { FailureCause } from './failure-cause.js';
 
 /**
  * The two tables in this file list the startup errors and protocol errors of the server and its transports. The schema
- * package has those of DTOs and options, and the packages above have their own. `docs/errors.md` describes each row, and
+ * package has those of DTOs and options, and the packages above have their own. `docs/reference/errors.md` describes each row, and
  * a test keeps the page in sync.
  */
 const quoted = (names: Iterable<string>): string => [...names].map((name) => `"${name}"`).join(', ') || 'none';

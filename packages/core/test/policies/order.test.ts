@@ -1,4 +1,4 @@
-// The order of everything around one call: the table in docs/policies.md.
+// The order of everything around one call: the table in docs/guides/policies.md.
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { type Interceptor, McpServer, mount, NoInput, Tool } from '@decorum/core';
 import { definePlugin } from '@decorum/core/plugin';
