@@ -3,58 +3,25 @@ import { McpServer, NoInput, Tool } from '@decorum/core';
 import { connect } from '@decorum/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { McpServer as SdkServer } from '@modelcontextprotocol/sdk/server/mcp.js';
-import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 
-import { overhear, progressOf } from '../interop/overhear.js';
-import { PagePrograms, PageProcess } from './running.js';
+import { progressOf } from '../interop/overhear.js';
+import { alike, codeOf, type Look, Sides } from './before-and-after.js';
+import { PagePrograms } from './running.js';
 
 const DUNE = { isbn: '9780441172719' };
 
 const programs = new PagePrograms('docs/guides/from-the-sdk.md');
-/** The servers of the page, before and after, with a client each. */
-let sides: readonly (readonly [server: PageProcess, client: Client, heard: ReturnType<typeof overhear>])[];
-
-async function start(file: string): Promise<(typeof sides)[number]> {
-  const server = await PageProcess.start(programs.programOf(file));
-  const client = new Client({ name: 'reader', version: '1.0.0' }, { capabilities: { elicitation: { form: {} } } });
-  client.setRequestHandler(ElicitRequestSchema, () => ({ action: 'accept', content: { days: 7 } }));
-  const transport = new StreamableHTTPClientTransport(new URL(`${server.origin}/mcp`));
-  const heard = overhear(transport);
-  await client.connect(transport);
-  return [server, client, heard];
-}
+let sides: Sides;
 
 beforeAll(async () => {
-  sides = await Promise.all([start('before.ts'), start('after.ts')]);
+  sides = await Sides.start(programs);
 });
 afterAll(async () => {
-  await Promise.all(
-    sides.map(async ([server, client]) => {
-      await client.close();
-      await server.stop();
-    }),
-  );
+  await sides.stop();
   programs.remove();
 });
-
-type Look = (client: Client) => Promise<unknown>;
-const lookAt = async (look: Look) => await Promise.all(sides.map(async ([, client]) => await look(client)));
-const codeOf = async (answer: Promise<unknown>) =>
-  await answer.then(
-    () => 0,
-    (error: { readonly code: number }) => error.code,
-  );
-
-/** What the page says of schemas and tools: `$schema`, `additionalProperties` and `execution` differ. */
-function alike(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(alike);
-  if (typeof value !== 'object' || value === null) return value;
-  const kept = Object.entries(value).filter(([key]) => !['$schema', 'additionalProperties', 'execution'].includes(key));
-  return Object.fromEntries(kept.map(([key, item]) => [key, alike(item)]));
-}
 
 describe('the official client sees from both servers', () => {
   it.each<[string, Look]>([
@@ -80,14 +47,14 @@ describe('the official client sees from both servers', () => {
       },
     ],
   ])('%s', async (_what, look) => {
-    const [before, after] = await lookAt(look);
+    const [before, after] = await sides.ask(look);
     expect(JSON.stringify(before)).toMatch(/Dune|978|isbn|7 days|no book/);
     expect(after).toEqual(before);
   });
 
   it('the same progress', async () => {
-    await lookAt((client) => client.callTool({ name: 'check_shelf' }, undefined, { onprogress: () => {} }));
-    for (const [, , heard] of sides) expect(progressOf(heard)).toEqual([[1, 2]]);
+    await sides.ask((client) => client.callTool({ name: 'check_shelf' }, undefined, { onprogress: () => {} }));
+    for (const { heard } of sides.all) expect(progressOf(heard)).toEqual([[1, 2]]);
   });
 });
 
@@ -96,40 +63,40 @@ describe('the servers differ as the page says', () => {
     client.callTool({ name: 'search', arguments: { text: 'Dune', author: 'Frank Herbert' } });
 
   it('in arguments that no schema names', async () => {
-    const [before, after] = await lookAt(refusal);
+    const [before, after] = await sides.ask(refusal);
     expect(before).not.toHaveProperty('isError');
     expect(after).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('author') }] });
   });
 
   it('in the wording of wrong arguments', async () => {
-    const [before, after] = await lookAt((client) => client.callTool({ name: 'search', arguments: { text: '' } }));
+    const [before, after] = await sides.ask((client) => client.callTool({ name: 'search', arguments: { text: '' } }));
     expect(before).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('>=1 characters') }] });
     expect(after).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('\n- text: must') }] });
   });
 
   it('in an unknown tool', async () => {
-    const [before, after] = await lookAt((client) => codeOf(client.callTool({ name: 'burn' })));
+    const [before, after] = await sides.ask((client) => codeOf(client.callTool({ name: 'burn' })));
     expect([before, after]).toEqual([0, -32602]);
   });
 
   it('in unknown resources', async () => {
     for (const uri of ['films://1', 'books://none']) {
-      expect(await lookAt((client) => codeOf(client.readResource({ uri })))).toEqual([-32602, -32002]);
+      expect(await sides.ask((client) => codeOf(client.readResource({ uri })))).toEqual([-32602, -32002]);
     }
   });
 
   it('in an error of a prompt that has a status', async () => {
     const look: Look = (client) => codeOf(client.getPrompt({ name: 'review', arguments: { isbn: 'none' } }));
-    expect(await lookAt(look)).toEqual([-32603, -32602]);
+    expect(await sides.ask(look)).toEqual([-32603, -32602]);
   });
 
   it('in the capabilities they declare', async () => {
-    const [before, after] = sides.map(([, client]) => client.getServerCapabilities());
+    const [before, after] = sides.all.map(({ client }) => client.getServerCapabilities());
     expect(after).toEqual({ ...before, logging: {}, resources: { ...before?.resources, subscribe: true } });
   });
 
   it('in what they add to lists and results', async () => {
-    const [before, after] = await lookAt(async (client) => {
+    const [before, after] = await sides.ask(async (client) => {
       const argument = { name: 'isbn', value: '9' };
       const { completion } = await client.complete({ ref: { type: 'ref/prompt', name: 'review' }, argument });
       const { description } = await client.getPrompt({ name: 'review', arguments: DUNE });

@@ -98,6 +98,8 @@ const FOREIGN = new Set(
     // MCP SDK, both versions
     sdk: `StdioServerTransport authProvider createLinkedPair createMcpHandler createMessage disable eventStore getClientCapabilities
       listRoots requestSampling sendLoggingMessage sendResourceListChanged sendResourceUpdated sendToolListChanged`,
+    fastmcp: `EdgeFastMCP GitHubProvider audioContent getApp jsonSchemaAdapter onToolCall removeTool requestElicitation
+      requireRole streamContent streamKeepalive`,
     fastify: 'forceCloseConnections inject onSend',
     nest: `AuthGuard HttpException PartialType Reflector ValidationPipe enableShutdownHooks getClass getHandler overrideProvider
       setGlobalPrefix useValue`,

@@ -232,6 +232,7 @@ it('the program of docs/guides/previews.md deletes only what its plan has', asyn
 describe('every page with a server', () => {
   const ELSEWHERE = new Map([
     ['docs/reference/errors.md', 'test/architecture/docs.test.ts runs each example'],
+    ['docs/guides/from-fastmcp.md', 'from-fastmcp.test.ts'],
     ['docs/guides/from-the-sdk.md', 'from-the-sdk.test.ts'],
     ['docs/operate/scaling.md', 'scaling.test.ts'],
     ['docs/guides/tasks.md', 'examples/reports, which is the same server'],
