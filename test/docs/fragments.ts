@@ -137,6 +137,8 @@ export const PACKAGE_SCOPE: Scope = new Map(
 );
 
 const PAGES_FOLDER = join(ROOT, 'test/docs/pages');
+/** Where the files of a page are. Those of all pages of Start make one project. */
+const folderOf = (page: string) => join(PAGES_FOLDER, page.startsWith('docs/start/') ? dirname(page) : page);
 const SETUP_FOLDER = join(ROOT, 'test/docs/setup');
 /** The modules with the hidden declarations of pages. */
 export const SETUPS: ReadonlySet<string> = new Set(
@@ -184,7 +186,8 @@ interface Parsed {
 }
 
 function parsed(block: Block, self: boolean): Parsed {
-  const file = join(PAGES_FOLDER, block.page, block.file ?? `line-${block.line}.ts`);
+  const folder = block.file === undefined ? join(PAGES_FOLDER, block.page) : folderOf(block.page);
+  const file = join(folder, block.file ?? `line-${block.line}.ts`);
   const wrapped = wrapping(block.text, self);
   const isModule = wrapped[0] === '';
   const tree = parse(`${wrapped[0]}\n${block.text}\n${isModule ? '' : wrapped[1]}`);

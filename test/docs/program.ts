@@ -1,4 +1,4 @@
-// Compiles modules that exist only in memory, with the settings from the README.
+// Compiles modules that exist only in memory, with the settings from docs/operate/running.md.
 import { dirname } from 'node:path';
 
 import ts from 'typescript';
@@ -16,9 +16,9 @@ export interface VirtualFile {
 /** The message of a diagnostic, without its position. */
 export const messageOf = ({ messageText }: ts.Diagnostic): string => ts.flattenDiagnosticMessageText(messageText, '\n');
 
-/** The options of the tsconfig in the README. */
+/** The options of the tsconfig that readers copy. */
 function options(): ts.CompilerOptions {
-  const tsconfig = blocksOf('README.md').find(({ language }) => language === 'json')?.text ?? '';
+  const tsconfig = blocksOf('docs/operate/running.md').find(({ file }) => file === 'tsconfig.json')?.text ?? '';
   const { compilerOptions } = JSON.parse(tsconfig) as { readonly compilerOptions: object };
   const { options: shown, errors } = ts.convertCompilerOptionsFromJson(compilerOptions, ROOT);
   if (errors.length > 0) throw new Error(messageOf(errors[0] as ts.Diagnostic));

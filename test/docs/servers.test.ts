@@ -1,10 +1,8 @@
-// Every server that a page shows starts, has the members that the page decorates, and answers; and what readers copy works.
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+// Every server that a page shows starts, has the members that the page decorates, and answers. What readers of Start
+// copy: ./start.test.ts
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { join } from 'node:path';
 
 import { hashPassword } from '@decorum/auth-server';
 import type { McpServer, ToolEntry } from '@decorum/core';
@@ -15,8 +13,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 
-import { ROOT } from '../architecture/source.js';
-import { blocksOf, PAGES, textOf } from './blocks.js';
+import { blocksOf, PAGES } from './blocks.js';
 import { PageProcess, PagePrograms } from './running.js';
 
 const programs = new Map<string, PagePrograms>();
@@ -233,6 +230,7 @@ describe('every page with a server', () => {
   const ELSEWHERE = new Map([
     ['docs/reference/errors.md', 'test/architecture/docs.test.ts runs each example'],
     ['docs/guides/from-fastmcp.md', 'from-fastmcp.test.ts'],
+    ['docs/start/getting-started.md', 'start.test.ts does what the page says'],
     ['docs/guides/from-the-sdk.md', 'from-the-sdk.test.ts'],
     ['docs/operate/scaling.md', 'scaling.test.ts'],
     ['docs/guides/tasks.md', 'examples/reports, which is the same server'],
@@ -252,7 +250,7 @@ describe('every page with a server', () => {
     ['skills/decorum-server/SKILL.md', 'is compiled, like the first example of the README'],
     ['skills/decorum-server/references/http.md', 'is compiled, like docs/security/access.md'],
     ['skills/decorum-testing/SKILL.md', 'is compiled, like docs/start/getting-started.md'],
-    ['docs/guides/testing.md', 'shows how to call a server, and not one'],
+    ['docs/guides/testing.md', 'test/packaging/runners.test.ts and start.test.ts run its tests'],
     ['docs/operate/cloudflare.md', 'test/packaging/lacking.test.ts'],
     ['packages/opentelemetry/README.md', 'shows a plugin only'],
     ['packages/prometheus/README.md', 'shows a plugin only'],
@@ -260,12 +258,11 @@ describe('every page with a server', () => {
     ['docs/operate/recorder.md', 'shows a plugin only'],
     ['packages/files/README.md', 'shows an option only'],
     ['packages/audit/README.md', 'shows a plugin only'],
-    ['packages/core/README.md', 'has the first example of the README, which is run below'],
+    ['packages/core/README.md', 'has the first example of the README, which start.test.ts runs'],
   ]);
   const HERE = [
     'docs/security/authorization.md',
     'docs/security/authorization-server.md',
-    'docs/start/getting-started.md',
     'docs/reference/http.md',
     'docs/operate/limits.md',
     'docs/guides/previews.md',
@@ -368,56 +365,5 @@ describe('the server of docs/operate/production.md', () => {
     expect([health.status, await health.json()]).toEqual([200, { isClosing: false }]);
     await client.close();
     expect(await server.stop()).toBe(0);
-  });
-});
-
-const firstBlock = (markdown: string, language: string) =>
-  new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, 'm').exec(markdown)?.[1] ?? '';
-
-/** A project as a reader creates it: the files of the pages, in a folder that resolves the built packages. */
-let project: string;
-const file = (name: string, text: string) => {
-  mkdirSync(dirname(join(project, name)), { recursive: true });
-  writeFileSync(join(project, name), text);
-};
-
-beforeAll(() => {
-  project = mkdtempSync(join(ROOT, '.tmp-getting-started-'));
-  const readme = textOf('README.md');
-  file('package.json', '{ "type": "module" }');
-  file('tsconfig.json', firstBlock(readme, 'json'));
-  file('src/greeter.ts', firstBlock(readme, 'ts'));
-  const blocks = textOf('docs/start/getting-started.md').matchAll(/^```ts file=(\S+)\n([^]*?)^```$/gm);
-  for (const [, name = '', text = ''] of blocks) file(name, text);
-  execFileSync(process.execPath, [join(ROOT, 'node_modules/ts7/bin/tsc'), '-p', project], { stdio: 'pipe' });
-}, 60_000);
-afterAll(() => rmSync(project, { recursive: true }));
-
-/** Lists the tools of a stdio program. */
-async function toolsOf(...args: string[]): Promise<string[]> {
-  const child = spawn(process.execPath, args, { cwd: project, stdio: ['pipe', 'pipe', 'inherit'] });
-  const envelope = {
-    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-    'io.modelcontextprotocol/clientCapabilities': {},
-  };
-  const params = { _meta: envelope };
-  child.stdin.end(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params })}\n`);
-  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
-  const { result } = JSON.parse(line) as { result: { tools: readonly { name: string }[] } };
-  return result.tools.map(({ name }) => name);
-}
-
-describe('a reader who copies', () => {
-  it('the first example of the README gets a server with its tool', async () => {
-    expect(await toolsOf('dist/greeter.js')).toEqual(['greet']);
-  });
-
-  it('the files of the page gets its server', async () => {
-    expect(await toolsOf('dist/main.js', '--stdio')).toEqual(['remember', 'forget']);
-  });
-
-  it('the test of the page sees it pass', () => {
-    const report = execFileSync(process.execPath, ['--test', 'dist/notes.test.js'], { cwd: project, encoding: 'utf8' });
-    expect(report).toMatch(/^(?:#|ℹ) pass 1$/m);
   });
 });

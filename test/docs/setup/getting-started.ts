@@ -1,3 +1,0 @@
-export declare class Self {
-  readonly store: { add(text: string): string };
-}
