@@ -55,7 +55,7 @@ async function filesOf(folder) {
     for (const each of output[0].moduleIds) packages.add(packageOf(each) ?? '');
   }
   packages.delete('');
-  files.set('licenses.txt', licensesOf([...packages]).join(`\n${'-'.repeat(80)}\n\n`));
+  files.set('third-party-notices.txt', licensesOf([...packages]).join(`\n${'-'.repeat(80)}\n\n`));
   for (const name of readdirSync(source).filter((each) => /\.(?:html|css)$/.test(each))) {
     files.set(name, readFileSync(join(source, name), 'utf8'));
   }

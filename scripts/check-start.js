@@ -2,13 +2,11 @@
  * Checks the README's promise about `npm start`: in a fresh copy of the work tree, with nothing installed or built, it
  * serves MCP within two minutes, and a signal stops it. With `--here`, it checks the work tree itself.
  */
-import { execFileSync, spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { spawn } from 'node:child_process';
+import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { freePort, ROOT } from './workspace.js';
+import { copyWorkTree, freePort, ROOT } from './workspace.js';
 
 const START_MS = 120_000;
 const STOP_MS = 15_000;
@@ -19,16 +17,6 @@ const INITIALIZE = JSON.stringify({
   method: 'initialize',
   params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'check-start', version: '1.0.0' } },
 });
-
-/** Copies all files that git doesn't ignore, which leaves out dependencies and builds. */
-function copyWorkTree() {
-  const folder = mkdtempSync(join(tmpdir(), 'decorum-start-'));
-  const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '-z'], { cwd: ROOT, encoding: 'utf8' });
-  for (const file of listed.split('\0').filter((name) => name !== '' && existsSync(join(ROOT, name)))) {
-    cpSync(join(ROOT, file), join(folder, file));
-  }
-  return folder;
-}
 
 /**
  * The server's response to `initialize`, or undefined if it doesn't respond.

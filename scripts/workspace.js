@@ -2,9 +2,10 @@
  * Shared by the scripts: runs programs, installs with the pinned pnpm, and builds with the pinned TypeScript. Plain
  * JavaScript without dependencies, because it runs before anything is installed.
  */
-import { spawn } from 'node:child_process';
-import { cpSync, readFileSync, rmSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -111,6 +112,19 @@ function copyPackages(program) {
       cpSync(join(ROOT, 'packages', name, part), join(modules, name, part), { recursive: true });
     }
   }
+}
+
+/**
+ * Copies all files that git doesn't ignore, which leaves out dependencies and builds.
+ * @returns {string} the folder of the copy
+ */
+export function copyWorkTree() {
+  const folder = mkdtempSync(join(tmpdir(), 'decorum-copy-'));
+  const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '-z'], { cwd: ROOT, encoding: 'utf8' });
+  for (const file of listed.split('\0').filter((name) => name !== '' && existsSync(join(ROOT, name)))) {
+    cpSync(join(ROOT, file), join(folder, file));
+  }
+  return folder;
 }
 
 /**

@@ -48,7 +48,7 @@ describe('every package.json', () => {
   it.each(LIBRARIES)('%s declares its Node version and its files, and gives Node one copy of each entry', (folder) => {
     const { engines, files, exports } = manifestOf(folder);
     // no maps without sources, and no build info of the compiler
-    const shipped = ['dist', '!dist/.tsbuildinfo', '!dist/**/*.d.ts.map'];
+    const shipped = ['CHANGELOG.md', 'dist', '!dist/.tsbuildinfo', '!dist/**/*.d.ts.map'];
     expect({ engines, files }).toEqual({ engines: manifestOf('.')['engines'], files: shipped });
     for (const entry of Object.values(exports as Record<string, Record<string, { types: string; default: string }>>)) {
       // the order matters: Node uses the first condition that it supports
