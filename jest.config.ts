@@ -32,7 +32,7 @@ const config: Config = {
     '^(\\.{1,2}/.*)\\.js$': '$1',
     '^@decorum/(auth|client|schema)/internal$': '<rootDir>/packages/$1/src/internal.ts',
     '^@decorum/core/(internal|plugin|transport)$': '<rootDir>/packages/core/src/$1.ts',
-    '^@decorum/http/(node|fetch|cluster)$': '<rootDir>/packages/http/src/$1.ts',
+    '^@decorum/http/(node|fetch|lambda|cluster)$': '<rootDir>/packages/http/src/$1.ts',
     '^@decorum/(auth-server|tasks)/store-contract$': '<rootDir>/packages/$1/src/store-contract.ts',
     '^@decorum/example-weather/(.*)$': '<rootDir>/examples/weather/src/$1.ts',
     '^@decorum/testing/(contracts|jest|vitest)$': '<rootDir>/packages/testing/src/$1.ts',

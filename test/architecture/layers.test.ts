@@ -231,6 +231,7 @@ const ENTRIES = new Set([
   '@decorum/core/transport',
   '@decorum/http/node',
   '@decorum/http/fetch',
+  '@decorum/http/lambda',
   '@decorum/http/cluster',
   '@decorum/auth-server/store-contract',
   '@decorum/tasks/store-contract',

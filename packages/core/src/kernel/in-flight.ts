@@ -5,7 +5,7 @@ import type { Exchange } from '../protocol/exchange.js';
 import { McpLimitError } from '../protocol/limits.js';
 import type { RequestId } from '../protocol/model.js';
 import type { Cancellation } from '../protocol/reply.js';
-import type { Principal } from '../protocol/wire.js';
+import type { Principal, Wire } from '../protocol/wire.js';
 
 /** The requests in flight of one conversation. */
 interface Calls {
@@ -162,6 +162,11 @@ export class InFlight {
       const isConcerned = principal !== undefined && (own === owner || exchange.isDetached);
       if (isConcerned && isRevoked(principal)) exchange.cancel('revoked');
     }
+  }
+
+  /** Cancels the requests of one message, because its host gives it no more time. */
+  cancelOverdue(isOverdue: (wire: Wire) => boolean): void {
+    for (const exchange of this.exchanges) if (isOverdue(exchange.wire)) exchange.cancel('overdue');
   }
 
   private of(owner: object | undefined): readonly Exchange[] {

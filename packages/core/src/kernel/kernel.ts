@@ -8,7 +8,7 @@ import { openStateless, type StatelessMeans } from '../protocol/eras/stateless.j
 import { belongsToSession, Exchange } from '../protocol/exchange.js';
 import type { Conversation, Peer } from '../protocol/peer.js';
 import { checkMessage, type JsonRpcNotification, type JsonRpcRequest, resultFrame } from '../protocol/jsonrpc.js';
-import { beginsConversation } from '../protocol/methods.js';
+import { beginsConversation, LISTEN } from '../protocol/methods.js';
 import { NOTHING, type Reply, UNTAKEN } from '../protocol/reply.js';
 import type { Revision } from '../protocol/revisions/revision.js';
 import type { Wire } from '../protocol/wire.js';
@@ -173,7 +173,9 @@ export class Kernel implements Steps {
       const handler = traits ? this.methods.get(method) : this.extensions.find(method, revision)?.handle;
       const isMissing = traits?.needs !== undefined && !parts.registry.offered.has(traits.needs);
       const isForgotten = traits?.remembers === true && peer.memory === undefined;
-      if (handler === undefined || isMissing || isForgotten) throw new McpError('method-not-found', 'Method not found');
+      const isEndless = method === LISTEN && wire.isBrief === true;
+      if (handler === undefined || isMissing || isForgotten || isEndless)
+        throw new McpError('method-not-found', 'Method not found');
       exchange.route(handler);
       return exchange;
     } catch (error) {

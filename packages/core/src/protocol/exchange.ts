@@ -10,7 +10,7 @@ import { noted, type Observation } from './observed.js';
 import type { Asker, Peer } from './peer.js';
 import { ProgressTemplate } from './progress-template.js';
 import type { Remembered } from './records.js';
-import type { Cancellation } from './reply.js';
+import { type Cancellation, CANCELLATION_REASONS } from './reply.js';
 import { REVISION_BY_ID } from './revisions/index.js';
 import type { Question, Revision } from './revisions/revision.js';
 import type { Need } from './scopes.js';
@@ -106,7 +106,8 @@ export class Exchange implements Asker {
    */
   get signal(): AbortSignal {
     this.controller ??= new AbortController();
-    if (this.cancelled !== undefined) this.controller.abort(new DOMException(REASONS[this.cancelled], 'AbortError'));
+    if (this.cancelled !== undefined)
+      this.controller.abort(new DOMException(CANCELLATION_REASONS[this.cancelled], 'AbortError'));
     return this.controller.signal;
   }
 
@@ -226,7 +227,7 @@ export class Exchange implements Asker {
   }
 
   /** Cancels the request. Its handler can send nothing more. */
-  cancel(why: Cancellation, reason = REASONS[why]): void {
+  cancel(why: Cancellation, reason = CANCELLATION_REASONS[why]): void {
     if (this.over) return;
     (this as Own).cancelled = why;
     const error = new DOMException(reason, 'AbortError');
@@ -290,11 +291,3 @@ export class Exchange implements Asker {
     return threshold !== undefined && LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(threshold);
   }
 }
-
-const REASONS: Readonly<Record<Cancellation, string>> = {
-  client: 'The request was cancelled.',
-  gone: 'The client disconnected.',
-  session: 'The session has ended.',
-  revoked: 'The credentials of the caller have been revoked.',
-  closing: 'The server is closing.',
-};

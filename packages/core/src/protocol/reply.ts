@@ -2,15 +2,30 @@ import { McpError } from './errors.js';
 
 /**
  * Why a request was cancelled: by its client, by a lost connection, by the end of its session, because its caller's
- * credentials were revoked, or because the server or its transport is closing.
+ * credentials were revoked, because the host of the server gives it no more time, or because the server or its transport
+ * is closing.
  */
-export type Cancellation = 'client' | 'gone' | 'session' | 'revoked' | 'closing';
+export type Cancellation = 'client' | 'gone' | 'session' | 'revoked' | 'overdue' | 'closing';
 
 /** Errors for requests that the server cancelled. */
 export const CANCELLATION_ERRORS: Readonly<Partial<Record<Cancellation, McpError>>> = {
   closing: new McpError('closing', 'The server is closing.'),
   session: new McpError('invalid-request', 'The session has ended.'),
   revoked: new McpError('unauthorized', 'The credentials have been revoked.'),
+  overdue: new McpError(
+    'unavailable',
+    'The server ran out of time. A part of the work may be done: check that before you try again.',
+  ),
+};
+
+/** What handlers are told of a cancellation. */
+export const CANCELLATION_REASONS: Readonly<Record<Cancellation, string>> = {
+  client: 'The request was cancelled.',
+  gone: 'The client disconnected.',
+  session: 'The session has ended.',
+  revoked: 'The credentials of the caller have been revoked.',
+  overdue: 'The host of the server gives the request no more time.',
+  closing: 'The server is closing.',
 };
 
 /** The reply to one message. */

@@ -108,6 +108,8 @@ export interface Wire {
   admitted?(): void;
   /** Sends a frame that belongs to this message, before its response. */
   send(frame: Frame): void;
+  /** Whether every response must end soon, so that clients can't subscribe to changes. */
+  readonly isBrief?: boolean | undefined;
   /** Whether the client has already disconnected, on transports where each request has its own connection. */
   readonly gone?: boolean;
   /**

@@ -40,9 +40,11 @@ export function statusOf({ failure, ran, parts }: Reply, { sessionless, hasId }:
   }
 }
 
+/** The cancellations that end requests one by one. */
+const SINGLE: ReadonlySet<unknown> = new Set([undefined, 'client', 'gone', 'overdue']);
+
 /** Whether the cancellation of one request of a batch cancels the whole batch. */
-export const cancelsBatch = ({ cancelled }: Reply): boolean =>
-  cancelled !== undefined && cancelled !== 'client' && cancelled !== 'gone';
+export const cancelsBatch = ({ cancelled }: Reply): boolean => !SINGLE.has(cancelled);
 
 /** A complete response, ready to send. */
 export interface Answer {

@@ -7,6 +7,7 @@ import type { Kernel } from '@decorum/core/transport';
 import { Gate } from '../auth/gate.js';
 import { Letters } from '../cluster/letters.js';
 import type { ExchangeParts } from '../exchange/exchange-parts.js';
+import { PostExchange } from '../exchange/post-exchange.js';
 import { LegacySse } from '../exchange/legacy-sse.js';
 import { sessionCallers } from '../sessions/session-callers.js';
 import { Sessions } from '../sessions/sessions.js';
@@ -15,6 +16,7 @@ import { ListenStreams } from '../streams/listen-streams.js';
 import { MemoryEventStore } from '../streams/memory-event-store.js';
 import { EndingSinks, type OpenStream, type StreamParts } from '../streams/stream-parts.js';
 import { Bodies } from './body.js';
+import type { HttpContext } from './http-context.js';
 import { closing, MaskedError } from './http-error.js';
 import type { ResolvedOptions } from './options.js';
 import { PendingCallbacks } from './pending-callbacks.js';
@@ -66,7 +68,8 @@ export class Endpoint<HostRequest> {
     const listenStreams = new ListenStreams(settings);
     const node = letters?.node;
     const shared = { kernel, sessions, bodies, streams, stores, node, listenStreams, report, hit };
-    this.parts = { ...shared, gate: this.gate, retryMs, keepsSessions, credentials, ...own };
+    const { isBrief = false } = settings;
+    this.parts = { ...shared, gate: this.gate, retryMs, keepsSessions, isBrief, credentials, ...own };
     this.legacy = legacySse && new LegacySse(this.parts, legacySse);
     this.timer = setInterval(() => this.tick(), keepAliveMs).unref();
     if (knowsCallers(settings) || settings.callersByRequest)
@@ -105,6 +108,11 @@ export class Endpoint<HostRequest> {
     this.gate?.revocations.add(isRevoked);
     kernel.inFlight.revoke(this.parts, isRevoked);
     sessions.revoke(isRevoked);
+  }
+
+  /** Cancels what runs for a request, because its host gives it no more time. */
+  cancelOverdue(context: HttpContext): void {
+    this.parts.kernel.inFlight.cancelOverdue((wire) => wire instanceof PostExchange && wire.answers(context));
   }
 
   private async shut(deadlineMs: number): Promise<void> {

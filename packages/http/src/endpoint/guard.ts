@@ -44,9 +44,16 @@ export class Guard {
   check(headers: Headers, port: number | undefined): void {
     const { host, origin } = headers;
     if (host === undefined || host !== this.servedHost || port !== this.servedPort) this.checkHost(headers, port);
-    if (origin !== undefined && !this.allowsOrigin(origin.toLowerCase(), port)) {
-      throw this.reject('Origin', origin);
-    }
+    if (origin !== undefined) this.checkOrigin(headers, port);
+  }
+
+  /**
+   * Checks only the origin of a request.
+   * @throws {HttpError} 403
+   */
+  checkOrigin({ origin }: Headers, port: number | undefined): void {
+    if (origin === undefined || this.allowsOrigin(origin.toLowerCase(), port)) return;
+    throw this.reject('Origin', origin);
   }
 
   /**

@@ -38,8 +38,9 @@ const refusing = (context: Pick<Responder, 'answer' | 'drop'>) => (error: unknow
  * @param where name of the function that creates the handler
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
-function requireServer(server: Host, where: string): void {
-  const isRequest = typeof server === 'object' && server !== null && 'headers' in server && 'method' in server;
+export function requireServer(server: Host, where: string): void {
+  const isObject = typeof server === 'object' && server !== null;
+  const isRequest = isObject && 'headers' in server && ('method' in server || 'requestContext' in server);
   if (!isRequest) return void hostOf(server, where);
   const problem = `is a request. Call \`${where}\` once with the server, and pass on its result: \`${where}(server)\``;
   throw startupError('DECORUM_INVALID_OPTION', where, 'server', problem);
@@ -51,9 +52,11 @@ const NEEDS_NODE =
 /** How a function creates a handler. */
 interface Creation {
   /** Its name. */
-  readonly where: 'nodeHandler' | 'fetchHandler';
+  readonly where: 'nodeHandler' | 'fetchHandler' | 'lambdaHandler' | 'streamingLambdaHandler';
   /** Whether callers may come with each request. */
   readonly callersByRequest?: boolean;
+  /** Whether every response must end soon. */
+  readonly isBrief?: boolean;
 }
 
 /** The endpoint of a handler. The handler exists immediately; the endpoint is opened when its server has started. */
@@ -77,7 +80,7 @@ export class LateEndpoint<HostRequest> {
     const { path } = options;
     this.settings = { ...resolveOptions(options), ...more, servedPath: path };
     requireSentPaths(this.settings);
-    if (where === 'fetchHandler' && this.settings.auth?.mount !== undefined)
+    if (where !== 'nodeHandler' && this.settings.auth?.mount !== undefined)
       throw startupError('DECORUM_INVALID_OPTION', where, 'auth', NEEDS_NODE);
     this.host = hostOf(server);
     requireFreeRoutes(this.host, this.settings, path === undefined);
@@ -127,6 +130,11 @@ export class LateEndpoint<HostRequest> {
   serve(context: PipelineContext<HostRequest>): void {
     if (this.pipeline !== undefined) return this.pipeline.run(context);
     this.ready.then(() => this.serve(context), refusing(context));
+  }
+
+  /** Cancels what runs for a request, because its host gives it no more time. */
+  cancelOverdue(context: PipelineContext<HostRequest>): void {
+    this.pipeline?.endpoint.cancelOverdue(context);
   }
 
   /** Closes the endpoint, but not its server. */

@@ -122,6 +122,8 @@ export interface ResolvedOptions<HostRequest>
   readonly legacySse: Required<LegacyPaths> | undefined;
   /** Whether the host may pass the caller with each request. */
   readonly callersByRequest?: boolean;
+  /** Whether every response must end soon: clients can neither open streams nor subscribe. */
+  readonly isBrief?: boolean;
 }
 
 /** Default and maximum of each option that is a whole number. */

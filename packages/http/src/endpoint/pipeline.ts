@@ -26,6 +26,8 @@ export interface PipelineContext<HostRequest> extends HttpContext {
   readonly request: HostRequest;
   /** Path and query. */
   readonly url: string;
+  /** Whether a gateway sends only requests for its own hosts, so that `Host` needs no check. */
+  readonly isFromGateway?: boolean;
   /** The part of the request that `auth` gets. */
   readonly head: RequestHead;
   /** Whether the host expects a body. */
@@ -62,7 +64,8 @@ export class Pipeline<HostRequest> {
   admit(context: PipelineContext<HostRequest>): void | Promise<void> {
     const { settings, gate } = this.endpoint;
     const { headers, method } = context;
-    settings.guard.check(headers, context.localPort);
+    if (context.isFromGateway === true) settings.guard.checkOrigin(headers, context.localPort);
+    else settings.guard.check(headers, context.localPort);
     if (headers.origin !== undefined) context.preset(corsHeaders(headers.origin, context.vary));
     // plugin routes need no credentials
     if (context.routes !== undefined) return;

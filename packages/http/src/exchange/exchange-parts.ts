@@ -30,6 +30,8 @@ export interface ExchangeParts {
   readonly retryMs: number;
   /** Whether sessions are enabled. */
   readonly keepsSessions: boolean;
+  /** Whether every response must end soon: clients can neither open streams nor subscribe. */
+  readonly isBrief: boolean;
   /** Lower-case names of the headers that are hidden from handlers. */
   readonly credentials: ReadonlySet<string>;
   /** Reports errors that must not reach clients. */

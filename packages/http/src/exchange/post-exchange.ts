@@ -159,6 +159,15 @@ export class PostExchange extends Post implements Wire {
     return this.stream !== undefined || this.context.gone;
   }
 
+  get isBrief(): boolean {
+    return this.parts.isBrief;
+  }
+
+  /** Whether this answers the request of a host. */
+  answers(context: HttpContext): boolean {
+    return this.context === context;
+  }
+
   admitted(): void {
     this.isAdmitted = true;
   }
@@ -234,6 +243,8 @@ export class PostExchange extends Post implements Wire {
 
   private answerCancelled(why: Cancellation, text: string | undefined): void {
     if (why === 'client' || why === 'gone') return this.answer(202);
+    // like an error of the handler: the client must see the message
+    if (why === 'overdue') return this.answer(200, text);
     if (why === 'revoked') return this.deny(revokedError(this.authorization), { text });
     const { status, headers } = why === 'session' ? sessionEnded() : closing();
     this.answer(status, text, headers);

@@ -16,6 +16,7 @@ const EVENT_ID = /^([gp][\w-]{8})(?:\.(\w{1,16}))?-(\d{1,9})$/;
  */
 export async function openStream(context: HttpContext, parts: ExchangeParts): Promise<void> {
   const { headers } = context;
+  if (parts.isBrief) throw new HttpError(405, 'This server keeps no streams open. Use POST.', { allow: 'POST' });
   const session = await sessionOf(context, parts);
   const accepted = acceptedBy(headers.accept);
   if (accepted === 'json' || accepted === 'neither') throw streamNotAccepted();

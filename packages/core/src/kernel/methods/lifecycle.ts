@@ -20,9 +20,9 @@ export function lifecycleMethods({ registry, server, results, ...parts }: Method
   const hint: CacheHint = isPersonal ? { ...cache, scope: 'private' } : cache;
   return {
     initialize(exchange) {
-      const { params, peer, revision: opened } = exchange;
+      const { params, peer, wire, revision: opened } = exchange;
       const revision = peer.initialize?.(params) ?? opened;
-      const offered = capabilitiesOf(registry, peer.memory !== undefined);
+      const offered = capabilitiesOf(registry, peer.memory !== undefined, wire.isBrief);
       return JSON.stringify({
         protocolVersion: revision.id,
         capabilities: extendedBy(extensions, exchange, revision.capabilities({ ...offered, ...declared })),
@@ -37,8 +37,8 @@ export function lifecycleMethods({ registry, server, results, ...parts }: Method
       andThen(memoryOf(exchange)?.setLogLevel(requireOneOf(exchange.params['level'], 'level', LOG_LEVELS)), () => '{}'),
 
     'server/discover'(exchange) {
-      const { revision } = exchange;
-      const offered = revision.capabilities({ ...capabilitiesOf(registry, true), ...declared });
+      const { revision, wire } = exchange;
+      const offered = revision.capabilities({ ...capabilitiesOf(registry, true, wire.isBrief), ...declared });
       const capabilities = extendedBy(extensions, exchange, offered);
       return results.write(
         revision,
@@ -73,13 +73,15 @@ function extendedBy(parts: readonly Extension[], { peer, wire }: Exchange, capab
  * Derives the capabilities from the registered members.
  * @param remembers whether the peer has memory beyond the request. Without memory, there are no change notifications,
  *   subscriptions or log level
+ * @param isBrief whether no response stays open, so that nothing can notify the peer of changes
  */
-function capabilitiesOf({ offered }: Registry, remembers: boolean): ServerCapabilities {
-  const list = remembers ? { listChanged: true } : {};
+function capabilitiesOf({ offered }: Registry, remembers: boolean, isBrief = false): ServerCapabilities {
+  const notifies = remembers && !isBrief;
+  const list = notifies ? { listChanged: true } : {};
   return {
     ...(offered.has('tools') && { tools: list }),
     ...(offered.has('prompts') && { prompts: list }),
-    ...(offered.has('resources') && { resources: remembers ? { ...list, subscribe: true } : list }),
+    ...(offered.has('resources') && { resources: notifies ? { ...list, subscribe: true } : list }),
     ...(offered.has('completions') && { completions: {} }),
     ...(remembers && { logging: {} }),
   };

@@ -1,12 +1,11 @@
 import type { Host } from '@decorum/core/transport';
-import { excerpt } from '@decorum/core/internal';
 
 import { checkedPrincipal } from '../../auth/principal.js';
-import { documentAt, serveDocument } from '../../auth/documents.js';
 import { internalError } from '../../endpoint/answer.js';
-import { HttpError, MaskedError, noEndpoint } from '../../endpoint/http-error.js';
+import { HttpError, MaskedError } from '../../endpoint/http-error.js';
 import { LateEndpoint } from '../../endpoint/late-endpoint.js';
 import type { EndpointOptions } from '../../endpoint/options.js';
+import { serving } from '../../endpoint/serving.js';
 import { type ConnectionInfo, FetchContext } from './context.js';
 
 /** Options of the handler for web requests. */
@@ -38,21 +37,7 @@ export interface FetchHandler {
 export function fetchHandler(server: Host, options: FetchHandlerOptions = {}): FetchHandler {
   const late = new LateEndpoint(server, options, { where: 'fetchHandler', callersByRequest: true });
   const { report, settings } = late;
-  const { path } = options;
-  // a wrong `path` shows in the first request
-  let mayWarn = path !== undefined;
-  const serve = (context: FetchContext): void => {
-    const document = documentAt(settings.auth, context.url);
-    if (document) return serveDocument(document, { head: context.head, responder: context, report });
-    context.routes = late.routesAt(context.url);
-    if (context.routes ?? late.serves(context.url)) {
-      mayWarn = false;
-      return late.serve(context);
-    }
-    if (mayWarn) late.warn(unserved(context.url, path));
-    mayWarn = false;
-    context.answer(404, noEndpoint().body());
-  };
+  const serve = serving(late, 'fetchHandler');
   const identify = checkedPrincipal<ConnectionInfo>(({ principal }) => {
     if (principal === undefined || (settings.auth ?? settings.principal) === undefined) return principal;
     throw new TypeError(`\`principal\` of a request can't be combined with the options \`auth\` and \`principal\``);
@@ -72,10 +57,6 @@ export function fetchHandler(server: Host, options: FetchHandlerOptions = {}): F
     });
   return Object.assign(handle, { ready: late.ready, close: () => late.close() });
 }
-
-const unserved = (url: string, path = '') =>
-  `The first request, for "${excerpt(url)}", got 404, because fetchHandler has the path "${path}". If a router chooses the path, ` +
-  'leave out `path`.';
 
 /** Catches the request objects of frameworks, which are not web requests. */
 function requireRequest(request: Partial<Request> | undefined): void {
