@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 
-import { Command } from 'commander';
+import { Command, Help } from 'commander';
 import { createCommand, runProgram } from 'create-decorum';
 
 import { addCommand } from './commands/add.js';
@@ -12,25 +12,33 @@ import { doctorCommand } from './commands/doctor.js';
 import { evalCommand } from './commands/eval.js';
 import { hashPasswordCommand } from './commands/hash-password.js';
 import { inspectCommand } from './commands/inspect.js';
+import { installCommand } from './commands/install.js';
 import { lintCommand } from './commands/lint.js';
 import { lockCommand } from './commands/lock.js';
 import { replayCommand } from './commands/replay.js';
 import { startCommand } from './commands/start.js';
 import { tasksCommand } from './commands/tasks.js';
+import { uninstallCommand } from './commands/uninstall.js';
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
 
-const program = new Command('decorum')
+const program: Command = new Command('decorum')
   .version(version, '--version', 'print the version')
   .option('--debug', 'print the stack of an error')
   // `decorum help start` works; its line and a description of the program would not fit into 80 by 24
-  .configureHelp({ visibleCommands: ({ commands }) => [...commands] })
+  .configureHelp({
+    visibleCommands: ({ commands }) => [...commands],
+    visibleOptions: (command) => (command === program ? [] : new Help().visibleOptions(command)),
+  })
+  .addHelpText('after', '\nOptions: --help, --version, --debug (print the stack of an error)')
   .exitOverride();
 const commands = [
   createCommand('new'),
   devCommand(),
   startCommand(),
   buildCommand(),
+  installCommand(),
+  uninstallCommand(),
   addCommand(),
   lockCommand(),
   diffCommand(),

@@ -23,6 +23,8 @@ const COMMANDS = [
   'dev',
   'start',
   'build',
+  'install',
+  'uninstall',
   'add',
   'hash-password',
   'inspect',
@@ -74,6 +76,8 @@ describe('the exit codes', () => {
       { args: ['lock', 'src/nothing.ts'], says: 'There is no file src/nothing.ts' },
       { args: ['diff', 'src/nothing.ts'], says: 'There is no file src/nothing.ts' },
       { args: ['lint', 'src/nothing.ts'], says: 'There is no file src/nothing.ts' },
+      { args: ['install', 'emacs'], says: 'There is no client emacs. Name one: claude-desktop, claude-code, cursor,' },
+      { args: ['uninstall'], says: "missing required argument 'client'" },
       // others could see it in the list of processes
       { args: ['hash-password', 'hunter2'], says: 'too many arguments' },
     ];

@@ -1,0 +1,92 @@
+import { Command, Option } from 'commander';
+import { CommandFailure, EXIT } from 'create-decorum';
+
+import { collect } from '../headers.js';
+import { operandsOf } from '../operands.js';
+
+interface Given {
+  readonly scope: 'user' | 'project';
+  readonly config?: string;
+  readonly name?: string;
+  readonly env?: readonly string[];
+  readonly url?: string;
+  readonly dev?: true;
+  readonly force?: true;
+  readonly dryRun?: true;
+  readonly print?: true;
+}
+
+const CLIENTS = `
+Clients: claude-desktop, claude-code, cursor, vscode, windsurf, codex,
+gemini-cli, zed, goose`;
+
+/** Options that say where the server is. */
+export const locationOptions = (): readonly Option[] => [
+  new Option('--scope <scope>', 'configuration to change').choices(['user', 'project']).default('user'),
+  new Option('--config <file>', 'another file to change'),
+  new Option('--name <name>', 'name of the server (default: that of the package)'),
+  new Option('--dry-run', 'print the change, and write nothing'),
+];
+
+/** `decorum install` */
+export function installCommand(): Command {
+  const command = new Command('install')
+    .summary('Adds the server to a client on this machine')
+    .description('Adds the server to the configuration of a client on this machine')
+    .usage('[options] <client> [entry] [-- args...]')
+    .argument('[operands...]');
+  for (const option of locationOptions()) command.addOption(option);
+  command
+    .option('--env <name=value>', 'variable of the server; can be repeated', collect)
+    .option('--url <url>', 'a server that is served there, instead of a program')
+    .option('--dev', 'run the source and follow your edits')
+    .option('--force', 'replace another server with the same name')
+    .option('--print', 'print what to add; without <client>: for any client')
+    .addHelpText('after', CLIENTS);
+  return command.action(async () => await run(command.args, command.opts<Given>()));
+}
+
+async function run(operands: readonly string[], given: Given): Promise<void> {
+  const { clientOf } = await import('../install/location.js');
+  const { install } = await import('../install/install.js');
+  const { print } = await import('../install/print.js');
+  const { scope, config, name, url, dev = false, force = false, dryRun = false } = given;
+  const [id, ...rest] = operands;
+  const { entry, args } = operandsOf(rest);
+  if (url !== undefined && (dev || entry !== undefined || given.env)) {
+    throw new CommandFailure(
+      '--url is for a server that runs already: leave out the entry, --dev and --env.',
+      EXIT.usage,
+    );
+  }
+  const server = {
+    name,
+    entry,
+    args,
+    dev,
+    url: url === undefined ? undefined : checkedUrl(url),
+    env: envOf(given.env),
+  };
+  if (given.print) return void process.stdout.write(print(id === undefined ? undefined : clientOf(id), server));
+  const { text, warnings } = install(clientOf(id), { ...server, scope, config, force, dryRun });
+  for (const warning of warnings) process.stderr.write(`${warning}\n`);
+  process.stdout.write(text);
+}
+
+function checkedUrl(given: string): string {
+  if (/^https?:/i.test(given) && URL.canParse(given)) return given;
+  throw new CommandFailure(
+    `--url is "${given}". Pass an http or https URL, such as http://127.0.0.1:3000/mcp.`,
+    EXIT.usage,
+  );
+}
+
+/** The variables in `--env`. */
+function envOf(lines: readonly string[] = []): Readonly<Record<string, string>> {
+  const pairs = lines.map((line) => {
+    const [, name, value = ''] = /^([A-Za-z_]\w*)=([^]*)$/.exec(line) ?? [];
+    if (name === undefined) throw new CommandFailure(`--env is "${line}". Write NAME=value.`, EXIT.usage);
+    return [name, value];
+  });
+  return Object.fromEntries(pairs) as Record<string, string>;
+}

@@ -1,0 +1,15 @@
+import type { Client } from './clients.js';
+import { json } from './formats/json.js';
+import { entryFor, serverOf, type ServerOptions } from './install.js';
+import { targetOf } from './location.js';
+
+/** What to add to the configuration of a client; undefined for clients that aren't known. */
+export function print(client: Client | undefined, options: ServerOptions): string {
+  const server = serverOf(options);
+  if (client !== undefined) {
+    const { format, place } = targetOf(client, server.name);
+    return format.add('', place, entryFor(client, server));
+  }
+  const entry = 'url' in server ? { url: server.url } : { command: server.command, args: server.args, env: server.env };
+  return json.add('', { section: 'mcpServers', name: server.name }, entry);
+}

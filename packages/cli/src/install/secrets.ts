@@ -1,0 +1,32 @@
+/** Recognizes values that shouldn't be in a file that others read. */
+
+/** Names of variables and parameters that usually have a secret. */
+const NAME = /(?:^|[_.-])(?:api_?)?(?:key|token|secret|passwd|password|pwd|credentials?|auth|pat|dsn)s?(?:$|[_.-])/i;
+
+/** What the secrets of well-known services begin with. */
+const KNOWN =
+  /^(?:sk-|sk_live_|rk_live_|gh[pousr]_|github_pat_|glpat-|xox[abeprs]-|AKIA|ASIA|AIza|ya29\.|npm_|hf_|eyJ[\w-]+\.|-----BEGIN )/;
+
+/** A reference to a variable: `$NAME`, `${NAME}`, `${env:NAME}`, `${input:name}`. */
+const REFERENCE = /^\$(?:\w+|\{[^}]+\})$/;
+
+const MIN_RANDOM = 24;
+
+/** Whether a text looks random: long, without spaces, with letters and digits, and not a path or a URL. */
+function looksRandom(value: string): boolean {
+  if (value.length < MIN_RANDOM || !/^[\w+/=.-]+$/.test(value)) return false;
+  return /[a-z]/i.test(value) && (value.match(/\d/g)?.length ?? 0) > 3 && !/[/.].*[/.]/.test(value);
+}
+
+/** Whether a variable seems to have a secret as its value. */
+export function looksSecret(name: string, value: string): boolean {
+  if (value === '' || REFERENCE.test(value)) return false;
+  return NAME.test(name) || KNOWN.test(value) || looksRandom(value) || hasPassword(value);
+}
+
+/** Whether a URL has a password, or a secret as a parameter. */
+function hasPassword(value: string): boolean {
+  if (!URL.canParse(value)) return false;
+  const { password, searchParams } = new URL(value);
+  return password !== '' || [...searchParams].some(([name, each]) => each !== '' && looksSecret(name, each));
+}
