@@ -27,12 +27,14 @@ export interface Source {
 }
 
 const SKIPPED = new Set(['node_modules', 'dist', 'data']);
+/** Written by `npm run docs`. */
+const GENERATED = 'docs/reference/packages';
 
 /** All files under a folder (relative to the root) with this extension, without dependencies and build output. */
 export function filesUnder(folder: string, extension: string): string[] {
   const found = readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = `${folder}/${entry.name}`;
-    if (entry.isDirectory()) return SKIPPED.has(entry.name) ? [] : filesUnder(path, extension);
+    if (entry.isDirectory()) return SKIPPED.has(entry.name) || path === GENERATED ? [] : filesUnder(path, extension);
     return entry.name.endsWith(extension) ? [path] : [];
   });
   return found.sort();

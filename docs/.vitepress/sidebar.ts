@@ -1,0 +1,91 @@
+/**
+ * The order of the pages. A page is named by its path in `docs/`, without `.md`; its heading is its title. Add each new
+ * page here: a test finds pages that are missing.
+ */
+export const SECTIONS: readonly Section[] = [
+  { title: 'Start', folder: 'start', pages: ['getting-started', 'connect', 'test', 'deploy', 'from-a-clone'] },
+  {
+    title: 'Guides',
+    folder: 'guides',
+    pages: [
+      'handlers',
+      'schemas',
+      'questions',
+      'tasks',
+      'previews',
+      'idempotency',
+      'memory',
+      'policies',
+      'providers',
+      'dependency-injection',
+      'composition',
+      'plugins',
+      'openapi',
+      'search',
+      'skills',
+      'apps',
+      'client',
+      'testing',
+      'evals',
+      'contract',
+      'changing',
+      'from-the-sdk',
+      'from-fastmcp',
+    ],
+  },
+  { title: 'Frameworks', folder: 'frameworks', pages: ['express', 'fetch', 'nestjs'] },
+  {
+    title: 'Security',
+    folder: 'security',
+    pages: ['threats', 'access', 'authorization', 'authorization-server', 'audit'],
+  },
+  {
+    title: 'Operate',
+    folder: 'operate',
+    pages: [
+      'running',
+      'production',
+      'scaling',
+      'limits',
+      'telemetry',
+      'recorder',
+      'performance',
+      'cloudflare',
+      'troubleshooting',
+    ],
+  },
+  {
+    title: 'Reference',
+    folder: 'reference',
+    pages: [
+      'index',
+      'cli',
+      'mcp-server',
+      'decorators',
+      'context',
+      'content-and-errors',
+      'transports',
+      'http',
+      'stdio',
+      'errors',
+      'lint',
+      'cannot-check',
+    ],
+  },
+  {
+    title: 'Protocol',
+    folder: 'protocol',
+    pages: ['revisions', '2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'],
+  },
+];
+
+/** A part of the sidebar. Its pages are in one folder. */
+export interface Section {
+  readonly title: string;
+  readonly folder: string;
+  /** In reading order, without the folder and without `.md`. */
+  readonly pages: readonly string[];
+}
+
+/** The pages of a section, as paths in `docs/` without `.md`. */
+export const pagesOf = ({ folder, pages }: Section): string[] => pages.map((page) => `${folder}/${page}`);
