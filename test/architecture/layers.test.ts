@@ -150,6 +150,7 @@ const SCHEMA_LAYERS = [
   'decorators',
   'shape.ts',
   'rules',
+  'interpreter',
   'validation',
   'standard',
   'dto',

@@ -4,7 +4,6 @@ import type { Class } from './metadata/store.js';
 import { startupError } from './errors.js';
 import { isObject, type JsonObject } from './values/json.js';
 import { compileGenerated, type Inspection } from './validation/ajv.js';
-import { requireCodeGeneration } from './validation/code-generation.js';
 import { hasTinyObjects, TOO_COMPLEX } from './validation/bounded-work.js';
 import { type Direction, loadTransformer, missingLibrary } from './rules/class-facts.js';
 import type { ClassReading } from './dto/class-model.js';
@@ -101,7 +100,7 @@ function checkEmpty(value: unknown): Checked {
   return failed(unknown.map((name) => ({ path: readablePath([name]), expected: 'is not a known field' })));
 }
 
-/** Accepts only an empty object. Needs no generated code, which some runtimes forbid. */
+/** Accepts only an empty object. */
 export const EMPTY_SHAPE = shape({ published: NO_FIELDS }, () => checkEmpty, checkEmpty);
 
 function standardShape(source: StandardSchemaV1, where: string, direction: Direction): Shape {
@@ -165,7 +164,6 @@ function classShape(cls: Class, where: string, direction: Direction): Shape {
 
 function build(source: SchemaSource, where: string, direction: Direction): Shape {
   if (isStandardSchema(source)) return standardShape(source, where, direction);
-  requireCodeGeneration(where);
   if (typeof source === 'function') return classShape(source, where, direction);
   return rawShape(source as JsonObject, where);
 }
@@ -178,7 +176,7 @@ const compiled = { input: new WeakMap<object, Shape>(), output: new WeakMap<obje
  * @param where the schema's owner, such as `Weather.forecast`, for error messages
  * @param direction whether it describes input (the default) or output. A schema with transformations or defaults may
  *   differ between the two
- * @throws {DecorumError} `DECORUM_MISSING_LIBRARY`, `DECORUM_NO_CODE_GENERATION`, `DECORUM_NO_RULES`,
+ * @throws {DecorumError} `DECORUM_MISSING_LIBRARY`, `DECORUM_NO_RULES`,
  *   `DECORUM_UNSUPPORTED_RULE`, `DECORUM_UNKNOWN_FIELD_TYPE`, `DECORUM_INVALID_FIELD` or `DECORUM_INVALID_SCHEMA`
  */
 export function compileShape(given: unknown, where: string, direction: Direction = 'input'): Shape {

@@ -20,8 +20,6 @@ export const SCHEMA_ERRORS = {
   DECORUM_INVALID_OPTION: (where: string, option: string, problem: string) => `${where}: \`${option}\` ${problem}.`,
   DECORUM_MISSING_LIBRARY: (where: string, library: string, remedy: string) =>
     `${where} needs ${library}, which could not be loaded. ${remedy}.`,
-  DECORUM_NO_CODE_GENERATION: (where: string) =>
-    `${where}: this runtime forbids generated code, which checks DTO classes and JSON Schemas. Pass a Standard Schema, such as one of zod, or choose another runtime.`,
   DECORUM_NO_RULES: (where: string, what: 'class' | 'field') =>
     what === 'class'
       ? `${where} has no class-validator rules, so its fields are unknown. Decorate them, for example with @IsString().`

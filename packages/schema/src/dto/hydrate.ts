@@ -1,7 +1,8 @@
 import { loadTransformer } from '../rules/class-facts.js';
 import type { Class } from '../metadata/store.js';
-import { isObject } from '../values/json.js';
+import { isObject, type JsonObject } from '../values/json.js';
 import type { Inspection } from '../validation/ajv.js';
+import { generatesCode } from '../validation/code-generation.js';
 import { type ClassModel, type Conversion, mapHeld, modelOf } from './class-model.js';
 import { DECODERS } from './encoded.js';
 import { toJsonForm } from '../values/json-form.js';
@@ -46,31 +47,69 @@ export function compileHydrator(root: ClassModel): Hydrate {
     if (present !== undefined) return present;
     const fields = model.fields.filter(({ isDropped }) => isDropped !== true);
     const converts = fields.map(({ convert }) => convert && converter(convert, hydratorOf));
-    const hydrate = generate({ ...model, fields }, converts);
+    const create = generatesCode() ? generate : interpret;
+    const hydrate = create(model, stepsOf({ ...model, fields }, converts));
     hydrators.set(model, hydrate);
     return hydrate;
   };
   return hydratorOf(root);
 }
 
+/** One field of an instance that is created. */
+interface Step {
+  readonly key: string;
+  /** Whether every object inherits a member of this name. */
+  readonly isInherited: boolean;
+  readonly dropsNull: boolean;
+  readonly isInitialized: boolean;
+  readonly convert: Convert | undefined;
+}
+
+function stepsOf({ fields, initialized }: ClassModel, converts: readonly (Convert | undefined)[]): Step[] {
+  return fields.map(({ key, dropsNull }, index) => ({
+    key,
+    isInherited: key in Object.prototype,
+    dropsNull,
+    isInitialized: initialized.includes(key),
+    convert: converts[index],
+  }));
+}
+
 /**
  * Generates code, as ajv does for its checks. With straight-line code for each field, the engine knows the shapes of
  * the objects, so it creates and serializes them faster.
  */
-function generate({ cls, takesNothing, initialized, fields }: ClassModel, converts: readonly unknown[]): Hydrate {
-  const steps = fields.map(({ key, dropsNull }, index) => {
+function generate({ cls, takesNothing }: ClassModel, steps: readonly Step[]): Hydrate {
+  const parts = steps.map(({ key, isInherited, dropsNull, isInitialized, convert }, index) => {
     const name = JSON.stringify(key);
     const given = `plain[${name}]`;
-    const value = key in Object.prototype ? `Object.hasOwn(plain, ${name}) ? ${given} : undefined` : given;
+    const value = isInherited ? `Object.hasOwn(plain, ${name}) ? ${given} : undefined` : given;
     const isAbsent = dropsNull ? 'value == null' : 'value === undefined';
-    const set = `it[${name}] = ${converts[index] ? `converts[${index}](value)` : 'value'};`;
+    const set = `it[${name}] = ${convert ? `converts[${index}](value)` : 'value'};`;
     // an initializer may need converting too
-    const kept = converts[index] && initialized.includes(key) ? `value = it[${name}]; ${set}` : '';
+    const kept = convert && isInitialized ? `value = it[${name}]; ${set}` : '';
     return `value = ${value}; if (!(${isAbsent})) { ${set} } else { ${kept} }`;
   });
   const made = takesNothing ? 'new cls()' : 'Object.create(cls.prototype)';
-  const code = `(plain) => { const it = ${made}; let value; ${steps.join(' ')} return it; }`;
-  return compileCode<Hydrate>(code, { cls, converts });
+  const code = `(plain) => { const it = ${made}; let value; ${parts.join(' ')} return it; }`;
+  return compileCode<Hydrate>(code, { cls, converts: steps.map(({ convert }) => convert) });
+}
+
+/** Does what the generated code does, where the runtime forbids such code. */
+function interpret({ cls, takesNothing }: ClassModel, steps: readonly Step[]): Hydrate {
+  const create = (): JsonObject =>
+    takesNothing ? new (cls as new () => JsonObject)() : (Object.create(cls.prototype as object) as JsonObject);
+  return (plain) => {
+    const it = create();
+    for (const { key, isInherited, dropsNull, isInitialized, convert } of steps) {
+      const value = isInherited && !Object.hasOwn(plain as object, key) ? undefined : (plain as JsonObject)[key];
+      const isAbsent = value === undefined || (dropsNull && value === null);
+      // unlike an assignment in this file, one in generated code ignores fields that have only a getter
+      if (!isAbsent) Reflect.set(it, key, convert ? convert(value) : value);
+      else if (convert && isInitialized) Reflect.set(it, key, convert(it[key]));
+    }
+    return it;
+  };
 }
 
 /** Compiles an expression whose variables are the members of `scope`. */
@@ -105,6 +144,8 @@ function typeOf({ key, convert }: ClassModel['fields'][number]): [string, Class]
 
 /** The check for a DTO whose schema covers all rules: valid values become instances. */
 export function instanceCheck(hydrate: Hydrate, { fits, explain }: Inspection): (value: unknown) => Checked {
+  if (!generatesCode())
+    return (value) => (fits(value) ? { ok: true, value: hydrate(value) } : { ok: false, problems: explain(value) });
   const code = '(value) => fits(value) ? { ok: true, value: hydrate(value) } : { ok: false, problems: explain(value) }';
   return compileCode(code, { hydrate, fits, explain });
 }

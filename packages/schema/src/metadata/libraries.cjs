@@ -6,6 +6,7 @@ exports.loadReflectMetadata = () => require('reflect-metadata/lite');
 exports.loadAjv = () => require('ajv');
 exports.loadAjv2020 = () => require('ajv/dist/2020');
 exports.loadAjvFormats = () => require('ajv-formats');
+exports.loadAcorn = () => require('acorn');
 
 // Optional peers: bundlers accept that a `require` inside `try` finds nothing.
 

@@ -13,6 +13,9 @@ export declare function loadAjv2020(): typeof import('ajv/dist/2020.js');
 /** Loads the formats that ajv checks. */
 export declare function loadAjvFormats(): { default(ajv: import('ajv').Ajv): void };
 
+/** Loads the parser of the code that ajv generates. Only runtimes that forbid generated code need it. */
+export declare function loadAcorn(): typeof import('acorn');
+
 /** Loads class-transformer, the copy that the user's modules import. Undefined where it isn't installed. */
 export declare function loadClassTransformer(): typeof import('class-transformer') | undefined;
 

@@ -5,6 +5,7 @@ import type { JsonObject } from '../values/json.js';
 import { boundWork, followsReferences, isSmall, runBounded, TOO_COMPLEX } from './bounded-work.js';
 import { BACKTRACKING_LIMIT } from '../rules/constraints.js';
 import { BadPattern, longestText, SlowPattern } from '../patterns/longest-text.js';
+import { withGeneratedCode } from './code-generation.js';
 import { describeErrors } from './problems.js';
 import type { FieldCheck, Problem } from '../shape.js';
 import type { Complaints } from '../rules/value-rule.js';
@@ -208,11 +209,13 @@ function inspector(compile: (all: boolean) => ValidateFunction, maxText = Number
   return { fits: followsReferences(check) ? bounded : check, explain };
 }
 
+const compileWith = (ajv: Ajv, schema: JsonObject): ValidateFunction => withGeneratedCode(() => ajv.compile(schema));
+
 /** Compiles a schema that was generated from a DTO class. */
 export function compileGenerated(schema: JsonObject, mayBacktrack: boolean): Inspection {
   const own = looksAtOwn(schema);
   return inspector(
-    (all) => sharedAjv('2020-12', 'dto', { all, own }).compile(schema),
+    (all) => compileWith(sharedAjv('2020-12', 'dto', { all, own }), schema),
     mayBacktrack ? 2 * BACKTRACKING_LIMIT : undefined,
   );
 }
@@ -245,9 +248,9 @@ export function compileRaw(schema: JsonObject, dialect: Dialect): Inspection {
   if (dialect === 'draft-07') checkDefs(meta);
   // ajv knows only one spelling of the dialect's URI
   const { $schema: _dialect, ...keywords } = schema;
-  if (!meta.validateSchema(keywords)) {
+  if (withGeneratedCode(() => meta.validateSchema(keywords)) !== true) {
     const found = meta.errorsText(meta.errors, { dataVar: 'it' });
     throw new Error(`${found}. Correct it, as JSON Schema ${dialect} says`);
   }
-  return inspector((all) => ajvFor(dialect, 'raw', { all, own }).compile(schema));
+  return inspector((all) => compileWith(ajvFor(dialect, 'raw', { all, own }), schema));
 }

@@ -1,9 +1,7 @@
-import { startupError } from '../errors.js';
+import { interpretedFunction } from '../interpreter/program.js';
 
-let isAllowed: boolean | undefined;
-
-/** Whether the runtime lets programs create functions from text, as ajv and our hydrators do. */
-function tryIt(): boolean {
+/** Whether the runtime lets programs create functions from text. */
+export function generatesCode(): boolean {
   // Workers allow it during startup, but not during a request
   const { navigator } = globalThis as { readonly navigator?: { readonly userAgent?: string } };
   if (navigator?.userAgent === 'Cloudflare-Workers') return false;
@@ -15,10 +13,18 @@ function tryIt(): boolean {
 }
 
 /**
- * Rejects a schema that needs generated code if the runtime forbids such code. Otherwise, the first call would fail.
- * @throws {DecorumError} `DECORUM_NO_CODE_GENERATION`
+ * Lets ajv compile checks. Where the runtime forbids generated code, the code that ajv generates is interpreted, so
+ * verdicts, explanations and limits are the same.
+ * @param compile runs synchronously, and calls nothing but ajv
  */
-export function requireCodeGeneration(where: string): void {
-  isAllowed ??= tryIt();
-  if (!isAllowed) throw startupError('DECORUM_NO_CODE_GENERATION', where);
+export function withGeneratedCode<T>(compile: () => T): T {
+  if (generatesCode()) return compile();
+  // ajv can't be told to create its functions in another way
+  const { Function: native } = globalThis;
+  globalThis.Function = interpretedFunction as unknown as FunctionConstructor;
+  try {
+    return compile();
+  } finally {
+    globalThis.Function = native;
+  }
 }

@@ -1,0 +1,3 @@
+import { refuseCode } from './refuse-code.js';
+
+refuseCode();
