@@ -214,15 +214,54 @@ describe('a runtime that forbids generated code', () => {
     expect(wrong).toContain('zone: is not a known field');
   });
 
-  it('is recognized at startup, and the error names the remedy', async () => {
-    project = createProject({ peers: [] });
+  it('checks DTO classes and JSON Schemas, and creates instances', async () => {
+    project = createProject({});
+    const code = `
+      import { McpServer, Tool } from '@decorum/core';
+      import { fetchHandler } from '@decorum/http/fetch';
+      import { IsInt, IsString, Max } from 'class-validator';
+
+      class Order {
+        @IsString() id!: string;
+        @IsInt() @Max(9) count = 1;
+        text() { return this.count + ' ' + this.id; }
+      }
+      class Shop {
+        @Tool({ input: Order }) buy(order: Order) { return 'bought ' + order.text(); }
+        @Tool({ input: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] } })
+        sell({ id }: { id: string }) { return 'sold ' + id; }
+      }
+      const handler = fetchHandler(new McpServer({ name: 'shop', version: '1.0.0', providers: [Shop] }), { sessions: false });
+      ${REQUEST}
+      for (const [name, args] of [['buy', { id: 'tea' }], ['sell', { id: 'tea' }], ['buy', { count: 10 }], ['sell', {}]]) {
+        Object.assign(body.params, { name, arguments: args });
+        console.log(await (await handler(request())).text());
+      }`;
+    project.write('main.mjs', compiledCode(code));
+    const generated = await project.run('node', ['main.mjs']);
+    expect(await project.run('node', [FORBIDDEN, 'main.mjs'])).toBe(generated);
+    const said = [
+      'bought 1 tea',
+      'sold tea',
+      String.raw`id: is required\n- count: must be at most 9`,
+      'id: is required',
+    ];
+    expect(generated.trim().split('\n')).toEqual(said.map((text) => expect.stringContaining(text) as unknown));
+  });
+
+  it('fails at startup with `listen`, and the error names the remedy', async () => {
+    project = createProject({ tools: ['fastify'] });
     const example = exampleOf('reference/errors.md', '### `DECORUM_NO_CODE_GENERATION`');
-    project.write('shop.mjs', compiledCode(`import { McpServer, Tool } from '@decorum/core';\n${example}`));
-    project.write('main.mjs', `import('./shop.mjs').catch(({ message }) => console.log(message));`);
-    expect(await project.run('node', [FORBIDDEN, 'main.mjs'])).toMatch(
-      /^Shop\.buy: this runtime forbids .* Pass a Standard Schema.* \[DECORUM_NO_CODE_GENERATION\]\n$/,
+    project.write(
+      'main.mjs',
+      `import { McpServer } from '@decorum/core';
+       import { listen } from '@decorum/http';
+       try { ${example} } catch ({ message }) { console.log(message); }`,
     );
-    expect(await project.run('node', ['main.mjs'])).toBe('');
+    expect(await project.run('node', [FORBIDDEN, 'main.mjs'])).toBe(
+      'listen needs fastify, which generates code. This runtime forbids that. Serve with `nodeHandler` of ' +
+        '@decorum/http/node. [DECORUM_NO_CODE_GENERATION]\n',
+    );
   });
 });
 

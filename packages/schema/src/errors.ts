@@ -20,6 +20,8 @@ export const SCHEMA_ERRORS = {
   DECORUM_INVALID_OPTION: (where: string, option: string, problem: string) => `${where}: \`${option}\` ${problem}.`,
   DECORUM_MISSING_LIBRARY: (where: string, library: string, remedy: string) =>
     `${where} needs ${library}, which could not be loaded. ${remedy}.`,
+  DECORUM_NO_CODE_GENERATION: (where: string, library: string, remedy: string) =>
+    `${where} needs ${library}, which generates code. This runtime forbids that. ${remedy}.`,
   DECORUM_NO_RULES: (where: string, what: 'class' | 'field') =>
     what === 'class'
       ? `${where} has no class-validator rules, so its fields are unknown. Decorate them, for example with @IsString().`

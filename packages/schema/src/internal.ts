@@ -8,6 +8,7 @@ export { fieldDecorator } from './decorators/describe.js';
 export { rejectArgument, rejectBare, rejectPlace, type Usage } from './decorators/misuse.js';
 export { branded, errorsOf, excerpt, isMade, type MessageTable, SCHEMA_ERRORS } from './errors.js';
 export { ExtraFields } from './json-schema/extra-fields.js';
+export { generatesCode } from './validation/code-generation.js';
 export { inspectRaw } from './validation/raw.js';
 export { NAMED, VALUES } from './json-schema/raw-keywords.js';
 export { repairing } from './validation/repair.js';

@@ -130,12 +130,14 @@ export class Expressions {
     const values = given.map((value) => this.argument(value));
     if (callee.type === 'MemberExpression') {
       const [object, key] = this.place(callee);
-      const [first] = values;
-      if (first !== undefined && values.length === 1)
-        return (frame) => (object(frame) as Record<string, Callable>)[key(frame) as string]!(first(frame));
       return (frame) => {
-        const holder = object(frame) as Record<string, Callable>;
-        return holder[key(frame) as string]!(...values.map((value) => value(frame)));
+        const holder = object(frame);
+        const method = (holder as Holder)[key(frame) as string] as Callable;
+        return Reflect.apply(
+          method,
+          holder,
+          values.map((value) => value(frame)),
+        );
       };
     }
     const target = this.compile(callee);

@@ -39,20 +39,18 @@ function filler(pattern: Pattern, names: Names): Fill {
 
 /** A function that runs the statements of another one. */
 function interpreted({ id, params, body }: FunctionExpression, outer: Values): unknown {
-  let call: (given: readonly unknown[]) => unknown;
-  const made = (...given: unknown[]) => call(given);
+  const made = (...given: unknown[]) => {
+    const frame = blank.slice();
+    fills.forEach((fill, at) => fill(frame, given[at]));
+    const end = execute(frame);
+    return end instanceof Returned ? end.value : undefined;
+  };
   // it refers to itself, to store the errors that it found
   const names = new Names(id ? new Map([...outer, [id.name, made]]) : outer);
   const fills = params.map((param) => filler(param, names));
   declareAll(body, names);
-  const run = new Statements(names).block(body.body);
+  const execute = new Statements(names).block(body.body);
   const blank: Frame = Array.from({ length: names.size });
-  call = (given) => {
-    const frame = blank.slice();
-    fills.forEach((fill, at) => fill(frame, given[at]));
-    const end = run(frame);
-    return end instanceof Returned ? end.value : undefined;
-  };
   return made;
 }
 

@@ -6,6 +6,7 @@ import { isObject } from '@decorum/core/internal';
 import type { OptionTypes } from '@decorum/core/plugin';
 import { closeForGood, endOnSignal, guardProcess } from '@decorum/core/internal';
 import { hostOf } from '@decorum/core/transport';
+import { generatesCode } from '@decorum/schema/internal';
 import type { FastifyInstance } from 'fastify';
 
 import { startupError } from '../../errors.js';
@@ -60,8 +61,8 @@ export interface Listening {
 
 /**
  * Serves MCP over Streamable HTTP on a port of its own. Needs Fastify.
- * @throws {DecorumError} `DECORUM_UNSAFE_HOST`, `DECORUM_INVALID_OPTION`, `DECORUM_MISSING_LIBRARY` or
- * `DECORUM_SERVER_CLOSED`
+ * @throws {DecorumError} `DECORUM_UNSAFE_HOST`, `DECORUM_INVALID_OPTION`, `DECORUM_MISSING_LIBRARY`,
+ * `DECORUM_NO_CODE_GENERATION` or `DECORUM_SERVER_CLOSED`
  * @example
  * ```ts
  * import { listen } from '@decorum/http';
@@ -179,6 +180,10 @@ function explainMissing(error: unknown): never {
 
 /** Fastify is loaded on demand, because a program may import this package and never listen. */
 async function loadFastify(): Promise<(requestTimeoutMs: number) => FastifyInstance> {
+  if (!generatesCode()) {
+    const remedy = 'Serve with `nodeHandler` of @decorum/http/node';
+    throw startupError('DECORUM_NO_CODE_GENERATION', 'listen', 'fastify', remedy);
+  }
   const { fastify } = await import('fastify').catch(explainMissing);
   return (requestTimeoutMs) =>
     fastify({
