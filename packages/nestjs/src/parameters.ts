@@ -1,4 +1,4 @@
-import type { Class } from '@decorum/core';
+import { type Class, CompletionContext, Context } from '@decorum/core';
 
 import { startupError } from './errors.js';
 
@@ -26,7 +26,7 @@ const DECORATORS: Readonly<Record<string, readonly [name: string, read: Read | s
   0: ['Req', (request) => request],
   1: ['Res', NO_RESPONSE],
   2: ['Next', NO_RESPONSE],
-  3: ['Body', REST],
+  3: ['Body (or @Payload)', REST], // @nestjs/microservices has the same numbers
   4: ['Query', REST],
   5: ['Param', REST],
   6: ['Headers', ({ headers }, name) => (name === undefined ? headers : headers[name.toLowerCase()])],
@@ -48,7 +48,15 @@ export const PARAMETER_FACTORY = {
   },
 };
 
+/** `@Ctx` of @nestjs/microservices has the number of `@Headers`. Only the type of the parameter tells them apart. */
+const CONTEXT = '6';
+
 const { getMetadata } = Reflect as unknown as { getMetadata(...of: unknown[]): unknown };
+
+function isContext(type: unknown): boolean {
+  const { prototype } = (type ?? {}) as { readonly prototype?: unknown };
+  return [Context, CompletionContext].some((known) => prototype === known.prototype || prototype instanceof known);
+}
 
 /**
  * The positions of the parameters that have decorators, which Nest fills in.
@@ -56,8 +64,14 @@ const { getMetadata } = Reflect as unknown as { getMetadata(...of: unknown[]): u
  */
 export function decoratedParameters(cls: Class, key: string): readonly number[] {
   const found = (getMetadata(ROUTE_ARGUMENTS, cls, key) ?? {}) as Readonly<Record<string, { readonly index: number }>>;
+  const types = (getMetadata('design:paramtypes', cls.prototype, key) ?? []) as readonly unknown[];
   return Object.entries(found).map(([id, { index }]) => {
-    const [name, read] = DECORATORS[id.split(':', 1)[0] as string] ?? [];
+    const number = id.split(':', 1)[0] as string;
+    const [name, read] = DECORATORS[number] ?? [];
+    if (number === CONTEXT && isContext(types[index])) {
+      const problem = `the parameter ${index + 1} is the context, and its decorator (@Ctx or @Headers) gives it something else. Remove the decorator`;
+      throw startupError('DECORUM_INVALID_PARAMETER', `${cls.name}.${key}`, problem, '(input: MyDto, ctx: Context)');
+    }
     if (id.includes(CUSTOM) || typeof read === 'function') return index;
     const problem = `@${name ?? 'this decorator'} of the parameter ${index + 1} has no value in a call over MCP. ${read ?? 'Remove it'}`;
     throw startupError('DECORUM_INVALID_PARAMETER', `${cls.name}.${key}`, problem, '(input: MyDto, ctx: Context)');

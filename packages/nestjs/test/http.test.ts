@@ -8,7 +8,6 @@ import { connect } from '@decorum/testing';
 import { describe, expect, it } from '@jest/globals';
 import {
   BadRequestException,
-  Body,
   Controller,
   createParamDecorator,
   type ExecutionContext,
@@ -18,10 +17,8 @@ import {
   Ip,
   ParseIntPipe,
   Post,
-  Query,
   Req,
   RequestMethod,
-  Res,
   UsePipes,
 } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -256,45 +253,5 @@ it('pipes of the method also run for them (#23)', async () => {
   expect(await client.callTool('whoami')).toMatchObject({
     isError: true,
     content: [{ text: 'refused nobody in mcp whoami' }],
-  });
-});
-
-describe('a parameter decorator that has no value over MCP', () => {
-  @Injectable()
-  class WithBody {
-    @Tool() find(@Body() query: Query1) {
-      return query.text;
-    }
-  }
-  @Injectable()
-  class WithQuery {
-    @Tool() find(query: Query1, @Query('page') page: string) {
-      return query.text + page;
-    }
-  }
-  @Injectable()
-  class WithResponse {
-    @Tool() find(query: Query1, @Res() response: object) {
-      return query.text + typeof response;
-    }
-  }
-
-  @Injectable()
-  class WithList {
-    @Resource('notes://{text}', { list: 'all' }) note({ text }: Query1) {
-      return text;
-    }
-    all(@CurrentUser('name') name: string) {
-      return [`notes://${name}`];
-    }
-  }
-
-  it.each([
-    [WithList, 'WithList.all: the decorator of the parameter 1 has no value, because the method lists resources. Call'],
-    [WithBody, 'WithBody.find: @Body of the parameter 1 has no value in a call over MCP'],
-    [WithQuery, 'WithQuery.find: @Query of the parameter 2 has no value'],
-    [WithResponse, 'WithResponse.find: @Res of the parameter 2 has no value in a call over MCP. Return the result'],
-  ])('fails at startup: %p (#23)', async (provider, problem) => {
-    await expect(serve([provider])).rejects.toThrow(problem);
   });
 });
