@@ -31,6 +31,7 @@ export const SECTIONS: readonly Section[] = [
       'changing',
       'from-the-sdk',
       'from-fastmcp',
+      'from-mcp-nest',
     ],
   },
   { title: 'Frameworks', folder: 'frameworks', pages: ['express', 'fetch', 'nestjs'] },

@@ -100,9 +100,11 @@ const FOREIGN = new Set(
       listRoots requestSampling sendLoggingMessage sendResourceListChanged sendResourceUpdated sendToolListChanged`,
     fastmcp: `EdgeFastMCP GitHubProvider audioContent getApp jsonSchemaAdapter onToolCall removeTool requestElicitation
       requireRole streamContent streamKeepalive`,
+    mcpNest: `McpExceptionFilter McpHttpControllerFor StdioTransport cacheHints createMicroservice enableJsonResponse
+      getClientInfo getProtocolVersion getSession registerPrompt registerResource responseMode serverMutator`,
     fastify: 'forceCloseConnections inject onSend',
-    nest: `AuthGuard HttpException PartialType Reflector ValidationPipe enableShutdownHooks getClass getHandler overrideProvider
-      setGlobalPrefix useValue`,
+    nest: `AuthGuard HttpException PartialType Reflector ValidationPipe enableShutdownHooks getClass getContext getHandler getRequest overrideProvider
+      setGlobalPrefix switchToHttp useValue`,
     others: 'afterEach consume createZodDto destination preStop terminationGracePeriodSeconds toStandardJsonSchema',
     // of an example in the sentence
     examples: 'Dto Files clean closeShop now',
@@ -196,8 +198,11 @@ const ENTRIES_FILE = {
 const PROGRAM = programOf([...FRAGMENTS, CHAINS_FILE, ENTRIES_FILE]);
 const CHECKER = PROGRAM.getTypeChecker();
 
-/** Decorators of Nest that the documentation names. */
-const DECORATORS_OF_NEST = new Set('ApiProperty Body Headers HostParam Ip Param Query Req Res Session'.split(' '));
+/** Decorators of Nest and MCP-Nest that the documentation names. */
+const DECORATORS_OF_NEST = new Set(
+  `ApiProperty Body Ctx Headers HostParam Ip McpController McpRawRequest Param Payload PublicTool Query Req Res
+  ResourceTemplate Session ToolRoles ToolScopes`.split(/\s+/),
+);
 
 describe('in the prose of the documentation', () => {
   it('every decorator is exported', () => {
