@@ -15,6 +15,7 @@ export interface Manifest {
   readonly license?: string;
   readonly type?: string;
   readonly files?: readonly string[];
+  readonly cpu?: readonly string[];
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
   readonly peerDependencies?: Readonly<Record<string, string>>;
@@ -34,6 +35,11 @@ function findPackage(name: string, from: string): string | undefined {
 /** Package folders by path in the bundle: `node_modules/ajv`, or inside another package for a second version. */
 export type Placed = Map<string, string>;
 
+interface Found {
+  readonly name: string;
+  readonly folder: string;
+}
+
 interface Package {
   readonly folder: string;
   /** Its path in the bundle. */
@@ -48,12 +54,14 @@ function visible(placed: Placed, name: string, path: string): string | undefined
   return visible(placed, name, parent <= 0 ? '' : path.slice(0, parent - 1));
 }
 
-/** @throws {CommandFailure} for a required package that is not installed */
-function dependenciesOf({ folder }: Package): readonly { readonly name: string; readonly folder: string }[] {
+/**
+ * @param used optional peers of which a package gets its copy
+ * @throws {CommandFailure} for a required package that is not installed
+ */
+function dependenciesOf({ folder }: Package, used: ReadonlySet<string>): readonly Found[] {
   const { dependencies = {}, optionalDependencies = {}, ...more } = readManifest(folder);
   const { peerDependencies = {}, peerDependenciesMeta = {} } = more;
-  // if a project uses an optional peer, it depends on that package itself
-  const peers = Object.keys(peerDependencies).filter((name) => !peerDependenciesMeta[name]?.optional);
+  const peers = Object.keys(peerDependencies).filter((name) => !peerDependenciesMeta[name]?.optional || used.has(name));
   const names = new Set([...Object.keys(dependencies), ...Object.keys(optionalDependencies), ...peers]);
   return [...names].flatMap((name) => {
     const found = findPackage(name, folder);
@@ -68,10 +76,24 @@ function dependenciesOf({ folder }: Package): readonly { readonly name: string; 
  * @param project its folder
  */
 export function placeDependencies(project: string): Placed {
-  const placed: Placed = new Map();
-  const pending: Package[] = [{ folder: realpathSync(project), path: '' }];
+  // if a project uses an optional peer, it depends on that package itself
+  return placeAll(new Map(), [{ folder: realpathSync(project), path: '' }], new Set());
+}
+
+/**
+ * Some packages, and those that they need.
+ * @param packages their folders by name
+ * @param used optional peers that the project uses
+ */
+export function placePackages(packages: ReadonlyMap<string, string>, used: ReadonlySet<string>): Placed {
+  const roots = [...packages].map(([name, folder]) => ({ folder, path: join('node_modules', name) }));
+  return placeAll(new Map(roots.map(({ path, folder }) => [path, folder])), roots, used);
+}
+
+function placeAll(placed: Placed, roots: readonly Package[], used: ReadonlySet<string>): Placed {
+  const pending = [...roots];
   for (const each of pending) {
-    for (const { name, folder } of dependenciesOf(each)) {
+    for (const { name, folder } of dependenciesOf(each, used)) {
       const known = visible(placed, name, each.path);
       if (known === folder) continue;
       const path = join(known === undefined ? '' : each.path, 'node_modules', name);
