@@ -89,10 +89,52 @@ export const TRANSPORTS: Mistakes = {
       // the path of Streamable HTTP
       [{ legacySse: { path: '/mcp' } }, '`legacySse.path` ... Choose another path'],
       [{ allowedHost: [] }, 'listen: `allowedHost` ... Write `allowedHosts`'],
+      [{ card: 'yes' }, '`card` must be true, false or an object'],
+      [{ card: true }, '`card` needs a description. Set `description` of the server, or pass `card: { description }`'],
+      [{ card: { nme: 'a/b' } }, 'card: `nme` ... Write `name`'],
+      [{ card: { name: 'weather' } }, '`card.name` is \'weather\', but must be ... Write "com.example/weather"'],
+      [
+        [{ card: { url: '/mcp' } }, { card: { url: 'stdio:mcp' } }],
+        '`card.url` is ... Write "https://mcp.example.com/mcp"',
+      ],
+      [
+        { card: { url: 'https://ada:secret@example.com/mcp' } },
+        '`card.url` must have no credentials ... every client can read it',
+      ],
+      [{ card: { description: 'x'.repeat(101) } }, '`card.description` has 101 characters ... allows 100. Shorten it'],
+      [{ card: { description: ' ' } }, '`card.description` is empty ... Write what the server does'],
+      [{ card: { repository: { url: 'example/weather' } } }, '`card.repository.url` must be a URL'],
+      [
+        { card: { repository: { url: 'https://github.com/example/weather' } } },
+        '`card.repository.source` must name the hosting service. Write "github"',
+      ],
+      [{ card: { headers: [{ name: 'X Key' }] } }, "`card.headers[0].name` is 'X Key' ... the name of a header"],
+      [
+        { card: { headers: [{ name: 'X-Key', value: 'k1' }] } },
+        'card.headers[0]: `value` is not an option ... use one of name, description, isRequired, isSecret',
+      ],
       [{ courier: {} }, '`courier` must be an object with the methods `send` and `receive`'],
       [{ courier: { ...courier, node: 'a-b' } }, "`courier.node` is 'a-b' ... another one in each process"],
       [{ courier }, '`courier` needs `sessionStore`'],
     ]),
+    ...wrong(
+      'a Server Card of new McpServer(…)',
+      (given) => listen(serverOf([], { description: 'Forecasts', ...(given as object) }), { port: 0, card: true }),
+      [
+        [{ description: 'x'.repeat(101) }, '`description` has 101 characters ... `card: { description: "…" }`'],
+        [{ title: 'x'.repeat(101) }, '`title` has 101 characters ... Shorten it'],
+        [{ websiteUrl: '/about' }, '`websiteUrl` is "/about" ... Write "https://example.com"'],
+        [[{ version: '^1.2.0' }, { version: '1.x' }], '`card` needs an exact version ... Write "1.2.3"'],
+        [{ name: '天気' }, '`card` needs a name of letters and digits ... `card: { name: "com.example/weather" }`'],
+      ],
+    ),
+    [
+      'a Server Card below a wildcard',
+      registered((app) =>
+        app.register(mcp, { server: serverOf([], { description: 'Forecasts' }), path: '/t/*', card: true }),
+      ),
+      '`card` can\'t be served below the path "/t/*", which has a wildcard',
+    ],
     [
       'a `cluster` whose node has a name of more than 16 characters',
       () => {

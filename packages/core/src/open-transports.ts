@@ -6,6 +6,7 @@ import type { Events } from './kernel/events.js';
 import type { Extension } from './kernel/extensions/extension.js';
 import type { Kernel } from './kernel/kernel.js';
 import { startupError } from './protocol/errors.js';
+import type { Implementation } from './protocol/model.js';
 import type { Providers } from './providers.js';
 import type { Registry } from './registry/registry.js';
 import { undescribedWarning } from './registry/undescribed.js';
@@ -13,6 +14,7 @@ import type { HostPort, Transport } from './transports/transport.js';
 
 /** What opens with the first transport of a server, and closes with the server. */
 export interface OpenParts {
+  readonly server: Implementation;
   readonly kernel: Kernel;
   readonly reporter: ErrorReporter;
   readonly providers: Providers;
@@ -38,9 +40,10 @@ export class OpenTransports {
 
   /** What transports use of the server. */
   port(fixed: Pick<HostPort, 'routes' | 'hit' | 'sharing'>): HostPort {
-    const { reporter, events } = this.parts;
+    const { server: info, reporter, events } = this.parts;
     return {
       ...fixed,
+      info,
       open: (create) => this.#open(create),
       detach: (transport) => void this.#transports.delete(transport),
       report: (error, message) => void reporter.report(error, undefined, message),

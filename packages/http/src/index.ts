@@ -12,6 +12,7 @@ export {
   type DocumentAnswer,
   type RequestHead,
 } from './auth/auth.js';
+export type { CardHeader, CardOptions, CardRepository } from './card/card-option.js';
 export type { Cluster } from './cluster/cluster.js';
 export type { Courier, Letter } from './cluster/courier.js';
 export { addressOf } from './endpoint/caller.js';

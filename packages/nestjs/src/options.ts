@@ -75,6 +75,7 @@ const HTTP_OPTIONS: Readonly<Record<Exclude<keyof NestHttpOptions, 'limits'>, tr
   sessions: true,
   legacySse: true,
   credentialHeaders: true,
+  card: true,
 };
 
 /** Options of the endpoint whose caller is found by a function. */

@@ -5,6 +5,7 @@ import type { Kernel } from '../kernel/kernel.js';
 import type { Follower } from '../kernel/source-links.js';
 import { startupError } from '../protocol/errors.js';
 import type { ReachedLimit } from '../protocol/limits.js';
+import type { Implementation } from '../protocol/model.js';
 import { isScope } from '../protocol/scopes.js';
 import type { Principal } from '../protocol/wire.js';
 import { isExpiry } from './expiry.js';
@@ -34,6 +35,8 @@ export interface HostPort {
    * @throws {DecorumError} `DECORUM_SERVER_CLOSED`, and whatever a hook or `create` throws
    */
   open<T extends Transport>(create: (kernel: Kernel) => T): Promise<T>;
+  /** Name, version and the other details that clients see. */
+  readonly info: Implementation;
   /** Routes of plugins, which HTTP transports serve next to the endpoint. */
   readonly routes: readonly OwnedRoute[];
   /** Removes a transport that has closed itself. */

@@ -5,6 +5,7 @@ import type { Host } from '@decorum/core/transport';
 import type { OwnedRoute } from '@decorum/core/internal';
 import { type HostPort, hostOf } from '@decorum/core/transport';
 
+import { HandlerCards } from '../card/handler-cards.js';
 import { startupError } from '../errors.js';
 import { errorAnswer } from './answer.js';
 import type { Responder } from './http-context.js';
@@ -66,6 +67,8 @@ export class LateEndpoint<HostRequest> {
   /** Resolves when the server has started. */
   readonly ready: Promise<void>;
   readonly settings: ResolvedOptions<HostRequest>;
+  /** The Server Card, if there is one. */
+  readonly cards: HandlerCards | undefined;
   private readonly host: HostPort;
   private opened: Opened<HostRequest> | undefined;
   private closed: Promise<void> | undefined;
@@ -84,6 +87,7 @@ export class LateEndpoint<HostRequest> {
       throw startupError('DECORUM_INVALID_OPTION', where, 'auth', NEEDS_NODE);
     this.host = hostOf(server);
     requireFreeRoutes(this.host, this.settings, path === undefined);
+    this.cards = HandlerCards.of(this.settings, this.host);
     this.ready = new Promise((resolve, reject) => {
       this.giveUp = () => {
         this.hasGivenUp = true;

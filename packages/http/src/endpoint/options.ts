@@ -3,6 +3,7 @@ import { inspect } from 'node:util';
 import type { Principal } from '@decorum/core';
 import { type OptionTypes, requireOptions } from '@decorum/core/plugin';
 
+import { type CardOptions, requireCard } from '../card/card-option.js';
 import type { Courier } from '../cluster/courier.js';
 import { startupError } from '../errors.js';
 import type { Auth, AuthOption } from '../auth/auth.js';
@@ -95,6 +96,11 @@ export interface EndpointOptions<HostRequest> {
   readonly sessions?: boolean;
   /** Also serves HTTP+SSE, the predecessor of Streamable HTTP, for old clients. By default `false`. */
   readonly legacySse?: boolean | LegacyPaths;
+  /**
+   * Serves a Server Card at the endpoint's path + `/server-card`, and lists it in `/.well-known/ai-catalog.json`. Both are
+   * public, even with `auth`. By default `false`.
+   */
+  readonly card?: boolean | CardOptions;
 }
 
 /** Options with defaults applied. */
@@ -103,7 +109,15 @@ export interface ResolvedOptions<HostRequest>
     Required<
       Omit<
         EndpointOptions<HostRequest>,
-        'principal' | 'auth' | 'legacySse' | 'sessionStore' | 'courier' | 'events' | 'credentialHeaders' | 'limits'
+        | 'principal'
+        | 'auth'
+        | 'legacySse'
+        | 'sessionStore'
+        | 'courier'
+        | 'events'
+        | 'credentialHeaders'
+        | 'limits'
+        | 'card'
       >
     >,
     Required<EndpointLimits> {
@@ -120,6 +134,7 @@ export interface ResolvedOptions<HostRequest>
   /** Built from `allowedHosts` and `allowedOrigins`. */
   readonly guard: Guard;
   readonly legacySse: Required<LegacyPaths> | undefined;
+  readonly card: CardOptions | undefined;
   /** Whether the host may pass the caller with each request. */
   readonly callersByRequest?: boolean;
   /** Whether every response must end soon: clients can neither open streams nor subscribe. */
@@ -151,6 +166,7 @@ const OPTION_NAMES: OptionTypes<EndpointOptions<never>> = {
   storeTimeoutMs: true,
   sessions: true,
   legacySse: true,
+  card: true,
   credentialHeaders: true,
 };
 
@@ -207,6 +223,7 @@ export function resolveOptions<HostRequest>(options: EndpointOptions<HostRequest
     auth,
     sessions,
     legacySse,
+    card: requireCard(options.card),
     ...(Object.fromEntries(counts) as Record<keyof typeof COUNTS, number>),
     ...resolveLimits(options.limits),
   };

@@ -5,6 +5,7 @@ import type { HostPort } from '@decorum/core/transport';
 import { startupError } from '../errors.js';
 import type { AuthMount } from '../hosts/node/auth-mount.js';
 import { covers } from '../auth/mount.js';
+import { cardPathOf } from '../card/card-option.js';
 import { lowerCased, requireSendable } from '../auth/authenticate.js';
 import type { ExchangeParts } from '../exchange/exchange-parts.js';
 import { HttpError, MaskedError } from './http-error.js';
@@ -21,11 +22,12 @@ export function requireFreeRoutes(
   settings: ResolvedOptions<never>,
   isWhole = false,
 ): void {
-  const { path, legacySse, auth } = settings;
+  const { path, legacySse, auth, card } = settings;
   const owners = new Map<string | undefined, string>([
     ...(auth?.documents ?? []).map((document) => [document.path, '`auth`'] as const),
     [legacySse?.path, '`legacySse`'],
     [legacySse?.messagesPath, '`legacySse`'],
+    [card && cardPathOf(path), '`card`'],
     [isWhole ? '/' : undefined, 'the MCP endpoint'],
     [path === '' ? '/' : path, 'the MCP endpoint'],
   ]);
@@ -44,12 +46,12 @@ export function requireFreeRoutes(
 /** Rejects an endpoint at a path of its own `auth`. */
 function requireFreeEndpoint(
   mount: AuthMount | undefined,
-  { path, servedPath, legacySse }: ResolvedOptions<never>,
+  { path, servedPath, legacySse, card }: ResolvedOptions<never>,
 ): void {
   if (mount === undefined || servedPath === undefined) return;
   // the prefix that an application has added
   const prefix = servedPath.slice(0, servedPath.length - path.length);
-  for (const own of [path, legacySse?.path, legacySse?.messagesPath]) {
+  for (const own of [path, card && cardPathOf(path), legacySse?.path, legacySse?.messagesPath]) {
     if (own === undefined || !covers(mount, prefix + own)) continue;
     throw startupError('DECORUM_DUPLICATE_ROUTE', prefix + own, ['`auth`', 'the MCP endpoint']);
   }

@@ -11,20 +11,22 @@ interface Arrived<HostRequest> extends PipelineContext<HostRequest> {
 }
 
 /**
- * Serves requests for any path: documents of `auth`, plugin routes and the endpoint. All others get 404.
+ * Serves requests for any path: documents of `auth`, the Server Card, plugin routes and the endpoint. All others get 404.
  * @param where name of the function that created the handler
  */
 export function serving<HostRequest>(
   late: LateEndpoint<HostRequest>,
   where: string,
 ): (context: Arrived<HostRequest>) => void {
-  const { report, settings } = late;
+  const { report, settings, cards } = late;
   const { auth, servedPath: path } = settings;
   // a wrong `path` shows in the first request
   let mayWarn = path !== undefined;
   return (context) => {
     const document = documentAt(auth, context.url);
     if (document) return serveDocument(document, { head: context.head, responder: context, report });
+    const card = cards?.at(context.url);
+    if (card) return card(context);
     context.routes = late.routesAt(context.url);
     if (context.routes ?? late.serves(context.url)) {
       mayWarn = false;

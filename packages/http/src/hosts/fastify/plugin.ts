@@ -3,6 +3,7 @@ import { HOST, hostOf } from '@decorum/core/transport';
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify';
 
 import { startupError } from '../../errors.js';
+import { cardOf } from '../../card/card.js';
 import type { Bodies } from '../../endpoint/body.js';
 import { openEndpoint } from '../../endpoint/open-endpoint.js';
 import { checkOptionNames, type EndpointOptions, resolveOptions } from '../../endpoint/options.js';
@@ -10,6 +11,7 @@ import type { Pipeline } from '../../endpoint/pipeline.js';
 import { isFlooding } from '../node/answers.js';
 import { NodeBody } from '../node/body.js';
 import { beginContext, contextOf, FastifyContext } from './context.js';
+import { addCardRoutes } from './card-routes.js';
 import { addPluginRoutes } from './plugin-routes.js';
 import { requireHosts } from './required-hosts.js';
 import { requireRoutes } from './required-routes.js';
@@ -53,19 +55,21 @@ export const mcp: FastifyPluginAsync<McpPluginOptions> = Object.assign(
       );
     }
     checkOptionNames('mcp', options, PLUGIN_OPTIONS);
-    const { routes } = hostOf(options.server, 'mcp');
+    const host = hostOf(options.server, 'mcp');
     const settings = resolveOptions(options);
     requireHosts(app, settings.allowedHosts);
     requireRoutes(app, settings);
-    const servedPath = app.prefix + settings.path;
-    const { pipeline, detach, tellClosed } = await openEndpoint(options.server, { ...settings, servedPath });
+    const served = { ...settings, servedPath: app.prefix + settings.path };
+    const card = cardOf(served, host);
+    const { pipeline, detach, tellClosed } = await openEndpoint(options.server, served);
     app.addHook('preClose', async () => {
       detach();
       await pipeline.endpoint.drain();
     });
     // the connections have ended, too
     app.addHook('onClose', tellClosed);
-    await addPluginRoutes(app, pipeline, routes);
+    await addPluginRoutes(app, pipeline, host.routes);
+    if (card) await addCardRoutes(app, { card, path: settings.path, host });
     // in its own scope, so that the endpoint's hooks don't run for plugin routes
     await app.register(async (scope) => await addEndpoint(scope, pipeline));
   },

@@ -10,6 +10,7 @@ import { generatesCode } from '@decorum/schema/internal';
 import type { FastifyInstance } from 'fastify';
 
 import { startupError } from '../../errors.js';
+import { cardOf } from '../../card/card.js';
 import { isLoopback } from '../../endpoint/allowed.js';
 import { noEndpoint } from '../../endpoint/http-error.js';
 import { checkingInterval, LISTEN_LIMITS, LISTEN_RANGES, type ListenLimits } from '../../endpoint/limits.js';
@@ -18,14 +19,17 @@ import {
   checkOptionNames,
   type EndpointOptions,
   requireFlag,
+  type ResolvedOptions,
   requireSentPaths,
   resolveOptions,
 } from '../../endpoint/options.js';
 import type { Pipeline } from '../../endpoint/pipeline.js';
+import { addCardRoutes } from '../fastify/card-routes.js';
 import { addDocuments } from '../fastify/auth-routes.js';
 import { FastifyContext } from '../fastify/context.js';
 import { isFlooding } from '../node/answers.js';
 import { addPluginRoutes } from '../fastify/plugin-routes.js';
+import { routeOf } from '../fastify/required-routes.js';
 import { requestListener } from '../node/request-listener.js';
 
 /** Options of `listen`. */
@@ -71,7 +75,7 @@ export interface Listening {
  * ```
  */
 export async function listen(server: ClosableHost, options: ListenOptions = {}): Promise<Listening> {
-  const { routes, report } = hostOf(server, 'listen');
+  const own = hostOf(server, 'listen');
   checkOptionNames('listen', withoutCallback(options), LISTEN_OPTIONS);
   const { port: givenPort = 3000, host = '127.0.0.1', limits = {}, signals = true, ...rest } = options;
   const { requestTimeoutMs = LISTEN_LIMITS.requestTimeoutMs, bodyTimeoutMs = requestTimeoutMs, ...more } = limits;
@@ -81,10 +85,8 @@ export async function listen(server: ClosableHost, options: ListenOptions = {}):
   const { path, allowedHosts, closeDeadlineMs } = settings;
   const port = requirePort(givenPort);
   requireAddress(host);
-  requireLiteral('path', path);
-  requireLiteral('legacySse.path', settings.legacySse?.path);
-  requireLiteral('legacySse.messagesPath', settings.legacySse?.messagesPath);
-  requireSentPaths(settings);
+  requirePaths(settings);
+  const card = cardOf({ ...settings, servedPath: path }, own);
   if (!isLoopback(host) && allowedHosts.length === 0) throw startupError('DECORUM_UNSAFE_HOST', host);
   const release = guardProcess(server, { endsWithReader: signals });
   let ignoreSignals = () => {};
@@ -105,8 +107,9 @@ export async function listen(server: ClosableHost, options: ListenOptions = {}):
       ignoreSignals();
     };
     addEndpoint(app, pipeline);
-    await addPluginRoutes(app, pipeline, routes);
-    if (settings.auth) addDocuments(app, settings.auth, report);
+    await addPluginRoutes(app, pipeline, own.routes);
+    if (settings.auth) addDocuments(app, settings.auth, own.report);
+    if (card) await addCardRoutes(app, { card, path: routeOf(path), host: own });
     app.setNotFoundHandler((_request, { raw }) => {
       if (raw.socket === null && isFlooding(raw)) return;
       throw noEndpoint();
@@ -145,6 +148,15 @@ function requireAddress(host: unknown): void {
     const problem = "is not an address. Write '127.0.0.1', and pass the port as `port`";
     throw startupError('DECORUM_INVALID_OPTION', 'listen', 'host', problem);
   }
+}
+
+/** Rejects paths that no request has. */
+function requirePaths(settings: Pick<ResolvedOptions<never>, 'path' | 'legacySse'>): void {
+  const { path, legacySse } = settings;
+  requireLiteral('path', path);
+  requireLiteral('legacySse.path', legacySse?.path);
+  requireLiteral('legacySse.messagesPath', legacySse?.messagesPath);
+  requireSentPaths(settings);
 }
 
 /** Rejects an empty path, and one with parameters of routes, which belong to a framework. */

@@ -120,8 +120,8 @@ export class NodeContext<
     if (!raw.readableEnded && isUnread(raw)) response.setHeader('connection', 'close');
     if (raw.httpVersionMajor !== 1) return this.answerStream(status, body, headers);
     if (body === undefined) {
-      // without a length, Node would send an empty chunk
-      response.writeHead(status, status === 204 ? headers : { 'content-length': 0, ...headers });
+      // without a length, Node would send an empty chunk; with one, 204 and 304 would be wrong
+      response.writeHead(status, status === 204 || status === 304 ? headers : { 'content-length': 0, ...headers });
       response.end();
       return;
     }

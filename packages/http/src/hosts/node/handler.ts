@@ -56,7 +56,7 @@ const hiddenPath = (mountedAt: string, path = '') =>
  */
 export function nodeHandler(server: Host, options: NodeHandlerOptions = {}): NodeHandler {
   const late = new LateEndpoint(server, options, { where: 'nodeHandler' });
-  const { report, settings } = late;
+  const { report, settings, cards } = late;
   const { path } = options;
   const { auth } = settings;
   const hosts = new MountHosts(settings);
@@ -73,10 +73,12 @@ export function nodeHandler(server: Host, options: NodeHandlerOptions = {}): Nod
       mayWarn = false;
       late.warn(MOUNTED);
     }
+    const card = cards?.at(url, originalUrl);
     const routes = late.routesAt(url) ?? late.routesAt(originalUrl);
-    if (document ?? routes ?? (late.serves(url) || late.serves(originalUrl))) {
+    if (document ?? card ?? routes ?? (late.serves(url) || late.serves(originalUrl))) {
       if (response.socket === null && isFlooding(response)) return;
       const context = new NodeContext<NodeRequest>(request, response, request);
+      if (card) return card(context);
       context.routes = routes;
       if (document === undefined) return late.serve(context);
       return serveDocument(document, { head: context.head, responder: context, report });
