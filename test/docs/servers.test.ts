@@ -226,6 +226,12 @@ it('the program of docs/guides/previews.md deletes only what its plan has', asyn
   ]);
 });
 
+it('the program of docs/operate/server-card.md announces itself', async () => {
+  const program = programsOf('docs/operate/server-card.md').programOf('card: true');
+  const card = await servedBy(program, 1, async (origin) => await (await fetch(`${origin}/mcp/server-card`)).json());
+  expect(card).toMatchObject({ name: 'localhost/weather', description: 'Forecasts for all of Norway.' });
+});
+
 describe('every page with a server', () => {
   const ELSEWHERE = new Map([
     ['docs/reference/errors.md', 'test/architecture/docs.test.ts runs each example'],
@@ -267,6 +273,7 @@ describe('every page with a server', () => {
     'docs/reference/http.md',
     'docs/operate/limits.md',
     'docs/guides/previews.md',
+    'docs/operate/server-card.md',
     'docs/operate/production.md',
     'docs/reference/transports.md',
     'docs/operate/running.md',

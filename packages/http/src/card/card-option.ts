@@ -7,7 +7,7 @@ import { startupError } from '../errors.js';
 
 /** Where the source code of a server is. */
 export interface CardRepository {
-  /** URL for browsing the code, such as `https://github.com/example/weather`. */
+  /** URL for browsing the code, such as `https://git.example.com/weather`. */
   readonly url: string;
   /** The hosting service, such as `github`. */
   readonly source: string;

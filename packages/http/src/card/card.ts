@@ -27,7 +27,7 @@ export type CardSettings = Pick<
 /**
  * The Server Card of an endpoint: how clients find out what the server is and how to connect, before they do. It has
  * only what everybody may know: no tools, resources or prompts.
- * https://github.com/modelcontextprotocol/experimental-ext-server-card/blob/main/docs/discovery.md
+ * https://modelcontextprotocol.io/seps/2127-mcp-server-cards
  */
 export class Card {
   /** The part of the name after the slash. */

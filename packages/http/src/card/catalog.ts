@@ -8,8 +8,8 @@ export const CATALOG_PATH = '/.well-known/ai-catalog.json';
 const CATALOG_TYPE = 'application/ai-catalog+json';
 
 /**
- * The AI Catalog of an origin: it lists the cards of its endpoints.
- * https://github.com/Agent-Card/ai-catalog/blob/main/specification/ai-catalog.md
+ * The AI Catalog of an origin: it lists the cards of its endpoints. The specification of Server Cards names its own
+ * (version 1.0): https://modelcontextprotocol.io/seps/2127-mcp-server-cards
  */
 export class Catalog {
   private readonly cards: Card[] = [];
