@@ -50,6 +50,7 @@ export const SECTIONS: readonly Section[] = [
       'limits',
       'telemetry',
       'recorder',
+      'server-card',
       'performance',
       'cloudflare',
       'troubleshooting',

@@ -46,6 +46,7 @@ async function openTarget() {
           };
           return create((seen.kernel = kernel));
         }),
+      info: server.info,
       routes: [],
       detach: (transport) => server[HOST].detach(transport),
       follow() {},

@@ -164,7 +164,7 @@ describe('anything but a server', () => {
 
 const pageOf = (name: string) => readFileSync(new URL(`../../../docs/${name}.md`, import.meta.url), 'utf8');
 
-const text = pageOf('limits');
+const text = pageOf('operate/limits');
 const table = text.slice(text.indexOf('## All limits'), text.indexOf('## What the server keeps'));
 
 /** The rows of the options: where each is set, and its default. */
@@ -201,7 +201,7 @@ describe('The table of limits', () => {
 
 describe('the headers that handlers do not see', () => {
   it('are those that docs/reference/http.md lists', () => {
-    const section = pageOf('http').split('### Headers that handlers').at(1)?.split('\n#').at(0) ?? '';
+    const section = pageOf('reference/http').split('### Headers that handlers').at(1)?.split('\n#').at(0) ?? '';
     const lines = section.split('\n').filter((line) => line.startsWith('| ') && !line.startsWith('| what'));
     const listed = lines.flatMap((row) => [...row.matchAll(/`([^`]+)`/g)].map(([, name]) => name));
     expect([...credentialHeaders([])].sort()).toEqual(listed.sort());

@@ -289,6 +289,7 @@ function hostOf(report: (error: unknown) => void): Host {
   return {
     [HOST]: {
       open,
+      info: { name: 'none', version: '1.0.0' },
       routes: [],
       detach() {},
       hit() {},
