@@ -3,7 +3,7 @@
  * page here: a test finds pages that are missing.
  */
 export const SECTIONS: readonly Section[] = [
-  { title: 'Start', folder: 'start', pages: ['getting-started', 'connect', 'test', 'deploy', 'from-a-clone'] },
+  { title: 'Start', folder: 'start', pages: ['why', 'getting-started', 'connect', 'test', 'deploy', 'from-a-clone'] },
   {
     title: 'Guides',
     folder: 'guides',

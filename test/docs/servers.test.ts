@@ -236,6 +236,7 @@ describe('every page with a server', () => {
   const ELSEWHERE = new Map([
     ['docs/reference/errors.md', 'test/architecture/docs.test.ts runs each example'],
     ['docs/guides/from-fastmcp.md', 'from-fastmcp.test.ts'],
+    ['docs/start/why.md', 'why.test.ts'],
     ['docs/start/getting-started.md', 'start.test.ts does what the page says'],
     ['docs/guides/from-mcp-nest.md', 'from-mcp-nest.test.ts'],
     ['docs/guides/from-the-sdk.md', 'from-the-sdk.test.ts'],
