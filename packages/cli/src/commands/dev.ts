@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander';
+import { CommandFailure, EXIT } from 'create-decorum';
 
 import { operandsOf } from '../operands.js';
 
@@ -8,6 +9,7 @@ interface Options {
   readonly drain: number;
   readonly inspect?: string | true;
   readonly check?: boolean;
+  readonly cwd?: string;
 }
 
 function port(value: string): number {
@@ -28,6 +30,15 @@ function inspectAddress(given: string | true | undefined): string | undefined {
   return given.includes(':') ? given : `127.0.0.1:${given}`;
 }
 
+/** Clients start commands in other folders, and not all of them can be told which one. */
+function enter(folder: string): void {
+  try {
+    process.chdir(folder);
+  } catch (error) {
+    throw new CommandFailure(`There is no folder ${folder}.`, EXIT.usage, error);
+  }
+}
+
 /** `decorum dev` */
 export function devCommand(): Command {
   const command = new Command('dev')
@@ -39,9 +50,11 @@ export function devCommand(): Command {
     .option('--port <number>', "port to serve HTTP on (default: the program's, PORT or 3000)", port)
     .option('--drain <seconds>', 'time for calls in flight to end in the old program', seconds, 10)
     .option('--inspect [address]', 'let a debugger attach to the program (default: 127.0.0.1:9229)')
-    .option('--check', "print type errors of the project's own TypeScript");
+    .option('--check', "print type errors of the project's own TypeScript")
+    .option('--cwd <folder>', 'folder of the project (default: the current one)');
   return command.action(async () => {
-    const { stdio = false, port: chosenPort, drain, inspect, check = false } = command.opts<Options>();
+    const { stdio = false, port: chosenPort, drain, inspect, check = false, cwd } = command.opts<Options>();
+    if (cwd !== undefined) enter(cwd);
     const { entry, args } = operandsOf(command.args);
     // imported here, because other commands don't need it
     const { dev } = await import('../dev/dev.js');

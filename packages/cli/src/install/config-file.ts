@@ -96,11 +96,24 @@ export function readConfig(given: string): ConfigFile {
 /** The copy beside a configuration, from before `decorum install` changed it. */
 export const backupOf = ({ path }: ConfigFile): string => `${path}.decorum-backup`;
 
-/** The text of the backup without byte order mark; undefined if there is none that has one as the file does. */
-export function backupText(file: ConfigFile): string | undefined {
+/** The backup of a file that did not exist. */
+const ABSENT = 'There was no file before `decorum install`.\n';
+
+/** A file from before it was changed. */
+export interface Backup {
+  /** Without byte order mark; empty if there was no file. */
+  readonly text: string;
+  readonly existed: boolean;
+}
+
+/** The backup of a file; undefined if there is none, or if it is another kind of text than the file. */
+export function readBackup(file: ConfigFile): Backup | undefined {
   try {
     const text = decoded(backupOf(file), readFileSync(backupOf(file)));
-    return text.startsWith(MARK) === file.hasMark ? text.slice(file.hasMark ? 1 : 0) : undefined;
+    if (text === ABSENT) return { text: '', existed: false };
+    return text.startsWith(MARK) === file.hasMark
+      ? { text: text.slice(file.hasMark ? 1 : 0), existed: true }
+      : undefined;
   } catch {
     return undefined;
   }
@@ -196,8 +209,8 @@ export function writeConfig(file: ConfigFile, text: string | undefined, { isPriv
     const old = statOf(path);
     if (old !== undefined) requireWritable(path, old);
     check();
-    if (backup === 'write' && bytes !== undefined) writeAtomically(backupOf(file), bytes, { mode: 0o600 });
     mkdirSync(dirname(path), { recursive: true });
+    if (backup === 'write') writeAtomically(backupOf(file), bytes ?? ABSENT, { mode: 0o600 });
     if (text === undefined) rmSync(path);
     else writeAtomically(path, (hasMark ? MARK : '') + text, { mode: isPrivate ? 0o600 : 0o666, old, check });
     if (backup === 'remove') rmSync(backupOf(file), { force: true });

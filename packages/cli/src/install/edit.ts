@@ -27,11 +27,21 @@ function others(parsed: Parsed, place: Place): Parsed {
   return rest;
 }
 
+/** The parsed text of an edit; undefined if it can't be parsed. */
+function edited(text: string, { format, place }: Target): Parsed | undefined {
+  try {
+    return format.parse(text, place);
+  } catch (error) {
+    if (error instanceof TextProblem) return undefined;
+    throw error;
+  }
+}
+
 /** Makes sure that an edit has changed the entry, and nothing else. */
 function checked(before: string, after: string, { target, entry }: { target: Target; entry: unknown }): string {
   const { format, place } = target;
-  const parsed = format.parse(after, place);
-  const isRight = isDeepStrictEqual(sectionOf(parsed, place)?.get(place.name), entry);
+  const parsed = edited(after, target);
+  const isRight = parsed && isDeepStrictEqual(sectionOf(parsed, place)?.get(place.name), entry);
   if (isRight && isDeepStrictEqual(others(parsed, place), others(format.parse(before, place), place))) return after;
   throw new TextProblem('it is written in a way that this command cannot edit', 0);
 }

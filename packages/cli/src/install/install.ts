@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { CommandFailure, EXIT } from 'create-decorum';
 
 import type { Client, Program, Remote } from './clients.js';
-import { backupText, readConfig, writeConfig } from './config-file.js';
+import { readBackup, readConfig, writeConfig } from './config-file.js';
 import { addedSince, entryOf, hasEntry, type Target, withEntry } from './edit.js';
 import { positionOf, TextProblem, type Value } from './formats/format.js';
 import { type Location, locate, nameOf, targetOf } from './location.js';
@@ -115,8 +115,8 @@ export function install(client: Client, options: InstallOptions): Report {
   if (options.dryRun) return { text: unifiedDiff(path, bytes && text, next), warnings };
   if (next === text) return { text: `${title} has this server already: ${server.name} in ${path}\n`, warnings };
   // as long as only entries were added, the backup stays the file from before the first one
-  const before = bytes && backupText(file);
-  const isExplained = before !== undefined && addedSince(before, text, target) !== undefined;
+  const before = bytes && readBackup(file);
+  const isExplained = before !== undefined && addedSince(before.text, text, target) !== undefined;
   writeConfig(file, next, { isPrivate: !isShared, backup: isExplained ? 'keep' : 'write' });
   const undo = `Restart ${title} if it doesn't show the server. \`decorum uninstall\` removes it.`;
   return { text: `${title} has the server ${server.name} now: ${path}\n${undo}\n`, warnings };

@@ -54,7 +54,8 @@ function builtEntry(given: string | undefined): string {
  */
 export function commandOf({ entry: given, dev, args }: CommandOptions): Command {
   const entry = dev ? findEntry(given) : builtEntry(given);
-  const verb = dev ? 'dev' : 'start';
+  // only `dev` looks at the project: `start` leaves the program in the folder of the client
+  const start = dev ? ['dev', '--cwd', process.cwd()] : ['start'];
   const own = args.length === 0 ? [] : ['--', ...args];
-  return { command: process.execPath, args: [decorumOf(entry), verb, entry, '--stdio', ...own], entry };
+  return { command: process.execPath, args: [decorumOf(entry), ...start, '--stdio', entry, ...own], entry };
 }

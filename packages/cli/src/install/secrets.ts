@@ -12,10 +12,11 @@ const REFERENCE = /^\$(?:\w+|\{[^}]+\})$/;
 
 const MIN_RANDOM = 24;
 
-/** Whether a text looks random: long, without spaces, with letters and digits, and not a path or a URL. */
+/** Whether a text looks random: long, without words, and not a path. */
 function looksRandom(value: string): boolean {
-  if (value.length < MIN_RANDOM || !/^[\w+/=.-]+$/.test(value)) return false;
-  return /[a-z]/i.test(value) && (value.match(/\d/g)?.length ?? 0) > 3 && !/[/.].*[/.]/.test(value);
+  if (/^[0-9a-f]{32,}$/i.test(value)) return true;
+  if (value.length < MIN_RANDOM || !/^[\w+/=.-]+$/.test(value) || /^[./]/.test(value)) return false;
+  return /[a-z]/.test(value) && /[A-Z]/.test(value) && (value.match(/\d/g)?.length ?? 0) > 3;
 }
 
 /** Whether a variable seems to have a secret as its value. */

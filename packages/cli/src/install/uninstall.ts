@@ -2,7 +2,7 @@
 import { CommandFailure } from 'create-decorum';
 
 import type { Client } from './clients.js';
-import { backupText, type ConfigFile, type ConfigWrite, readConfig, writeConfig } from './config-file.js';
+import { type Backup, type ConfigFile, type ConfigWrite, readBackup, readConfig, writeConfig } from './config-file.js';
 import { addedSince, entryOf, type Target, withEntries, withoutEntry } from './edit.js';
 import { sectionOf } from './formats/format.js';
 import { explained } from './install.js';
@@ -22,32 +22,29 @@ interface Left {
 }
 
 /** The text from before the entry was added, with every byte; undefined if something else has changed since. */
-function restored(file: ConfigFile, target: Target): Left | undefined {
-  const { text } = file;
-  const backup = backupText(file);
-  for (const before of [backup, undefined]) {
-    const added = addedSince(before ?? '', text, target);
-    if (added === undefined || !added.some(([name]) => name === target.place.name)) continue;
-    const rest = added.filter(([name]) => name !== target.place.name);
-    if (rest.length > 0) return { text: withEntries(before ?? '', target, rest), backup: 'keep' };
-    return before === undefined ? { text: undefined, backup: 'keep' } : { text: before, backup: 'remove' };
-  }
-  return undefined;
+function restored({ text }: ConfigFile, target: Target, backup: Backup | undefined): Left | undefined {
+  const added = backup && addedSince(backup.text, text, target);
+  if (backup === undefined || added === undefined || !added.some(([name]) => name === target.place.name))
+    return undefined;
+  const rest = added.filter(([name]) => name !== target.place.name);
+  if (rest.length > 0) return { text: withEntries(backup.text, target, rest), backup: 'keep' };
+  return { text: backup.existed ? backup.text : undefined, backup: 'remove' };
 }
 
-/** Whether the backup has the section, but no server in it. */
-function hadEmptySection(file: ConfigFile, { format, place }: Target): boolean {
+/** Whether a backup has the section, but no server in it. */
+function hasEmptySection(backup: Backup | undefined, { format, place }: Target): boolean {
   try {
-    return sectionOf(format.parse(backupText(file) ?? '', place), place)?.size === 0;
+    return backup !== undefined && sectionOf(format.parse(backup.text, place), place)?.size === 0;
   } catch {
     return false;
   }
 }
 
 function without(file: ConfigFile, target: Target): Left {
-  const exact = restored(file, target);
+  const backup = readBackup(file);
+  const exact = restored(file, target, backup);
   if (exact !== undefined) return exact;
-  return { text: withoutEntry(file.text, target, !hadEmptySection(file, target)), backup: 'write' };
+  return { text: withoutEntry(file.text, target, !hasEmptySection(backup, target)), backup: 'write' };
 }
 
 /**

@@ -23,7 +23,9 @@ function rootOf(text: string): Node | undefined {
   const root = parseTree(text, errors, OPTIONS);
   const [error] = errors;
   if (error !== undefined) {
-    const words = printParseErrorCode(error.error).replace(/(?!^)[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+    const words = printParseErrorCode(error.error)
+      .replaceAll(/(?!^)[A-Z]/g, ' $&')
+      .toLowerCase();
     throw new TextProblem(`it is not valid JSON: ${words}`, error.offset);
   }
   if (root !== undefined && root.type !== 'object') throw new TextProblem('it is not an object', root.offset);

@@ -88,6 +88,16 @@ function inlineSection(top: AST.TOMLTopLevelTable, section: string): AST.TOMLInl
   return undefined;
 }
 
+/** @throws {TextProblem} if the section is a value, or an array of tables */
+function requireTable(top: AST.TOMLTopLevelTable, section: string): void {
+  inlineSection(top, section);
+  for (const node of top.body) {
+    if (node.type !== 'TOMLTable' || node.resolvedKey[0] !== section || typeof node.resolvedKey[1] !== 'number')
+      continue;
+    throw new TextProblem(`\`${section}\` is an array of tables`, node.range[0]);
+  }
+}
+
 /** All parts of a file that define an entry: its table, the tables in it, and dotted keys. */
 function piecesOf(top: AST.TOMLTopLevelTable, { section, name }: Place): readonly Piece[] {
   const path = [section, name];
@@ -151,8 +161,9 @@ function emptySection(top: AST.TOMLTopLevelTable, section: string): readonly [nu
 
 /** TOML, as Codex reads it. */
 export const toml: Format = {
-  parse(text: string): Parsed {
+  parse(text: string, { section }: Place): Parsed {
     const top = topOf(text);
+    requireTable(top, section);
     const root = new Map<unknown, unknown>();
     for (const node of top.body) {
       if (node.type === 'TOMLKeyValue') filled(root, [node]);

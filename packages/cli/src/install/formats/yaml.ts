@@ -1,4 +1,14 @@
-import { type Document, isMap, isScalar, type Pair, parseDocument, type Range, type YAMLMap } from 'yaml';
+import {
+  type Document,
+  isMap,
+  isScalar,
+  isSeq,
+  type Pair,
+  parseDocument,
+  type Range,
+  type YAMLMap,
+  type YAMLSeq,
+} from 'yaml';
 
 import {
   type Format,
@@ -28,8 +38,8 @@ function pairOf(map: unknown, key: string): Pair | undefined {
   return isMap(map) ? map.items.find((each) => keyOf(each) === key) : undefined;
 }
 
-/** Whether a map is written in braces. */
-const isFlow = (map: YAMLMap): boolean => map.flow === true;
+/** Whether a collection is written in braces or brackets. */
+const isFlow = ({ flow }: YAMLMap | YAMLSeq): boolean => flow === true;
 
 /** The column of a key, from 0. */
 const columnOf = (text: string, offset: number): number => offset - (text.lastIndexOf('\n', offset - 1) + 1);
@@ -59,12 +69,13 @@ function addLines(text: string, offset: number, lines: readonly string[]): strin
   return splice(text, [at, at], isAtStart ? added + lineBreak : lineBreak + added);
 }
 
-/** Where a map ends, without the comments after it. */
+/** Where a value ends, without the line breaks and comments after it. */
 function endOf(node: unknown): number {
   if (isMap(node) && !isFlow(node)) {
     const last = node.items.at(-1);
     if (last !== undefined) return endOf(last.value ?? last.key);
   }
+  if (isSeq(node) && !isFlow(node) && node.items.length > 0) return endOf(node.items.at(-1));
   return rangeOf(node)[1];
 }
 
