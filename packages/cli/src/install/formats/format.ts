@@ -74,6 +74,13 @@ export function previousLineEnd(text: string, offset: number): number {
 export const splice = (text: string, [start, end]: readonly [number, number], replacement = ''): string =>
   text.slice(0, start) + replacement + text.slice(end);
 
+/** Control characters that JSON leaves as they are, and other formats don't. */
+const CONTROLS = /[\u007F-\u009F\u2028\u2029\uFEFF\uFFFE\uFFFF]/g;
+
+/** A value as JSON with escapes that TOML and YAML have, too. */
+export const escaped = (value: Value): string =>
+  JSON.stringify(value).replaceAll(CONTROLS, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
 /** A value as the parsers return it: objects are maps. */
 export function mapped(value: Value): unknown {
   if (Array.isArray(value)) return (value as readonly Value[]).map(mapped);

@@ -1,6 +1,7 @@
 import { type AST, parseTOML } from 'toml-eslint-parser';
 
 import {
+  escaped,
   type Format,
   lineBreakOf,
   lineEnd,
@@ -48,10 +49,7 @@ function filled(table: Map<unknown, unknown>, pairs: readonly AST.TOMLKeyValue[]
   return table;
 }
 
-/** A string or a key in quotes. The escapes of JSON are valid; TOML also wants this control character escaped. */
-const quoted = (text: string): string => JSON.stringify(text).replaceAll('\u007F', '\\u007F');
-
-const keyText = (key: string): string => (/^[\w-]+$/.test(key) ? key : quoted(key));
+const keyText = (key: string): string => (/^[\w-]+$/.test(key) ? key : escaped(key));
 
 function inline(value: Value): string {
   if (Array.isArray(value)) return `[${(value as readonly Value[]).map(inline).join(', ')}]`;
@@ -59,7 +57,7 @@ function inline(value: Value): string {
     const pairs = Object.entries(value).map(([key, each]) => `${keyText(key)} = ${inline(each as Value)}`);
     return pairs.length === 0 ? '{}' : `{ ${pairs.join(', ')} }`;
   }
-  return typeof value === 'string' ? quoted(value) : String(value);
+  return typeof value === 'string' ? escaped(value) : String(value);
 }
 
 /** The lines of a table. */

@@ -11,6 +11,7 @@ import {
 } from 'yaml';
 
 import {
+  escaped,
   type Format,
   lineBreakOf,
   lineEnd,
@@ -46,14 +47,14 @@ const columnOf = (text: string, offset: number): number => offset - (text.lastIn
 
 const WORDS = /^(?:true|false|null|yes|no|on|off|y|n)$/i;
 
-const keyText = (key: string): string => (/^[A-Za-z][\w-]*$/.test(key) && !WORDS.test(key) ? key : JSON.stringify(key));
+const keyText = (key: string): string => (/^[A-Za-z][\w-]*$/.test(key) && !WORDS.test(key) ? key : escaped(key));
 
 /** The lines of a key with its value. */
 function keyLines(key: string, value: Value, unit: string): readonly string[] {
-  if (typeof value !== 'object' || value === null) return [`${keyText(key)}: ${JSON.stringify(value)}`];
+  if (typeof value !== 'object' || value === null) return [`${keyText(key)}: ${escaped(value)}`];
   if (Array.isArray(value)) {
     if (value.length === 0) return [`${keyText(key)}: []`];
-    return [`${keyText(key)}:`, ...(value as readonly Value[]).map((each) => `${unit}- ${JSON.stringify(each)}`)];
+    return [`${keyText(key)}:`, ...(value as readonly Value[]).map((each) => `${unit}- ${escaped(each)}`)];
   }
   const below = Object.entries(value).flatMap(([inner, each]) => keyLines(inner, each as Value, unit));
   return below.length === 0 ? [`${keyText(key)}: {}`] : [`${keyText(key)}:`, ...below.map((line) => unit + line)];
@@ -86,7 +87,7 @@ function addToFlow(text: string, map: YAMLMap, pair: string): string {
   return splice(text, [end, end], `, ${pair}`);
 }
 
-const flowPair = (key: string, value: Value) => `${JSON.stringify(key)}: ${JSON.stringify(value)}`;
+const flowPair = (key: string, value: Value) => `${escaped(key)}: ${escaped(value)}`;
 
 /** Adds an entry to a section. */
 function addToSection(
