@@ -52,6 +52,8 @@ export const SECTIONS: readonly Section[] = [
       'recorder',
       'server-card',
       'performance',
+      'lambda',
+      'vercel',
       'cloudflare',
       'troubleshooting',
     ],

@@ -97,6 +97,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
   '@decorum/testing/jest': 'packages/testing/src/jest.ts',
   '@decorum/testing/vitest': 'packages/testing/src/vitest.ts',
   '@decorum/http/fetch': 'packages/http/src/fetch.ts',
+  '@decorum/http/lambda': 'packages/http/src/lambda.ts',
   '@decorum/http/cluster': 'packages/http/src/cluster.ts',
   '@decorum/auth-server/store-contract': 'packages/auth-server/src/store-contract.ts',
   '@decorum/http/node': 'packages/http/src/node.ts',

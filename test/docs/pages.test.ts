@@ -10,6 +10,7 @@ import * as plugin from '@decorum/core/plugin';
 import * as http from '@decorum/http';
 import * as clusterEntry from '@decorum/http/cluster';
 import * as fetchEntry from '@decorum/http/fetch';
+import * as lambdaEntry from '@decorum/http/lambda';
 import * as nodeEntry from '@decorum/http/node';
 import * as testing from '@decorum/testing';
 import { describe, expect, it } from '@jest/globals';
@@ -105,7 +106,8 @@ const FOREIGN = new Set(
     fastify: 'forceCloseConnections inject onSend',
     nest: `AuthGuard HttpException PartialType Reflector ValidationPipe enableShutdownHooks getClass getContext getHandler getRequest overrideProvider
       setGlobalPrefix switchToHttp useValue`,
-    others: 'afterEach consume createZodDto destination preStop terminationGracePeriodSeconds toStandardJsonSchema',
+    others:
+      'afterEach consume createZodDto destination preStop terminationGracePeriodSeconds toStandardJsonSchema waitUntil',
     // of an example in the sentence
     examples: 'Dto Files clean closeShop now',
   }).flatMap((names) => names.split(/\s+/)),
@@ -171,6 +173,7 @@ const ENTRIES = [
   'http',
   'http/node',
   'http/fetch',
+  'http/lambda',
   'http/cluster',
   'testing',
   'testing/jest',
@@ -383,6 +386,7 @@ describe('the documentation', () => {
     ['@decorum/http', http],
     ['@decorum/http/node', nodeEntry],
     ['@decorum/http/fetch', fetchEntry],
+    ['@decorum/http/lambda', lambdaEntry],
     ['@decorum/http/cluster', clusterEntry],
     ['@decorum/testing', testing],
     ['@decorum/auth', auth],

@@ -259,6 +259,7 @@ describe('every page with a server', () => {
     ['skills/decorum-server/references/http.md', 'is compiled, like docs/security/access.md'],
     ['skills/decorum-testing/SKILL.md', 'is compiled, like docs/start/getting-started.md'],
     ['docs/guides/testing.md', 'test/packaging/runners.test.ts and start.test.ts run its tests'],
+    ['docs/operate/lambda.md', 'is compiled. test/interop/lambda.test.ts serves such functions'],
     ['docs/operate/cloudflare.md', 'test/packaging/lacking.test.ts'],
     ['packages/opentelemetry/README.md', 'shows a plugin only'],
     ['packages/prometheus/README.md', 'shows a plugin only'],

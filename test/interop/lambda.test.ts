@@ -17,6 +17,7 @@ import { StreamableHTTPClientTransport as HttpC } from 'sdk-1.13/client/streamab
 import type { Source } from '../support/lambda/events.js';
 import { type Gateway, openGateway, openStreamingGateway } from '../support/lambda/gateway.js';
 import { installRuntime } from '../support/lambda/runtime.js';
+import { ExampleProcess, programOf } from './example-process.js';
 
 const INFO = { name: 'interop', version: '1.0.0' };
 
@@ -85,4 +86,15 @@ describe.each(SOURCES)('the weather server behind %s', (_name, open) => {
     expect(wrong).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('imperial') }] });
     await client.close();
   });
+});
+
+it('the program of examples/lambda serves the function on this machine', async () => {
+  const program = await ExampleProcess.start(programOf('lambda'));
+  try {
+    const client = await v2({ pin: '2026-07-28' })(new URL(program.url));
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['forecast']);
+    await client.close();
+  } finally {
+    await program.stop();
+  }
 });

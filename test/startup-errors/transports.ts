@@ -4,6 +4,7 @@ import { PassThrough } from 'node:stream';
 import { connectMemory, McpServer, rateLimit, sanitize, serveStdio } from '@decorum/core';
 import { authRoutes, listen, mcp } from '@decorum/http';
 import { fetchHandler } from '@decorum/http/fetch';
+import { lambdaHandler, streamingLambdaHandler } from '@decorum/http/lambda';
 import { nodeHandler } from '@decorum/http/node';
 import { connect } from '@decorum/testing';
 import { fastify, type FastifyInstance } from 'fastify';
@@ -174,6 +175,28 @@ export const TRANSPORTS: Mistakes = {
       'fetchHandler: `server` is a request ... pass on its result: `fetchHandler(server)`',
     ],
     [
+      '`lambdaHandler` itself as the function',
+      () => lambdaHandler({ headers: {}, requestContext: {} } as never, { functionName: 'mcp' } as never),
+      'lambdaHandler: `server` is a request ... pass on its result: `lambdaHandler(server)`',
+    ],
+    ...wrong('lambdaHandler(server, …)', (given: object) => lambdaHandler(server, given), [
+      [{ deadlineMarginMS: 5 }, 'lambdaHandler: `deadlineMarginMS` is not an option. Write `deadlineMarginMs`'],
+      [{ deadlineMarginMs: -1 }, 'lambdaHandler: `deadlineMarginMs` ... from 0 to 600000'],
+      [{ sessions: true }, 'lambdaHandler: `sessions` ... serve with `streamingLambdaHandler`'],
+      [{ sessionStore: {} }, 'lambdaHandler: `sessionStore` ... serve with `streamingLambdaHandler`'],
+      [{ legacySse: true }, 'lambdaHandler: `legacySse` needs a stream that stays open ... '],
+      [{ path: 'mcp' }, '@decorum/http: `path` ... Write "/mcp"'],
+    ]),
+    ...wrong('streamingLambdaHandler(server, …)', (given: object) => streamingLambdaHandler(server, given), [
+      [
+        { sessions: true },
+        'streamingLambdaHandler: `sessions` needs `sessionStore` and `courier` ... or remove `sessions`',
+      ],
+      [{ sessions: true, sessionStore: {} }, 'streamingLambdaHandler: `sessions` needs `courier` ... '],
+      [{ sessionStore: {} }, 'streamingLambdaHandler: `sessionStore` needs sessions. Add `sessions: true`'],
+      [{ events: {} }, 'streamingLambdaHandler: `events` has no use ... Remove it'],
+    ]),
+    [
       '`serveStdio(Shop)` or `connectMemory(Shop)`',
       [undefined, null, {}, McpServer].flatMap((given) => [
         () => serveStdio(given as never, { input: new PassThrough(), output: new PassThrough() }),
@@ -213,8 +236,8 @@ export const TRANSPORTS: Mistakes = {
     ],
     [
       'Node handlers of `auth` without Node requests',
-      () => fetchHandler(server, { auth }),
-      'fetchHandler: `auth` ... Serve with `listen`, `mcp` in Fastify, or `nodeHandler`',
+      [() => fetchHandler(server, { auth }), () => lambdaHandler(server, { auth })],
+      'andler: `auth` ... Serve with `listen`, `mcp` in Fastify, or `nodeHandler`',
     ],
     [
       'Node handlers of `auth` that no route of Fastify serves',

@@ -1,0 +1,5 @@
+import { McpServer } from '@decorum/core';
+
+import { Weather } from './weather.js';
+
+export const server = new McpServer({ name: 'weather', version: '1.0.0', providers: [Weather] });
