@@ -237,6 +237,7 @@ describe('every page with a server', () => {
     ['docs/reference/errors.md', 'test/architecture/docs.test.ts runs each example'],
     ['docs/guides/from-fastmcp.md', 'from-fastmcp.test.ts'],
     ['docs/start/why.md', 'why.test.ts'],
+    ['docs/index.md', 'front-page.test.ts'],
     ['docs/guides/database.md', 'cookbook.test.ts'],
     ['docs/guides/patch.md', 'cookbook.test.ts'],
     ['docs/guides/rest-wrapper.md', 'cookbook.test.ts'],
