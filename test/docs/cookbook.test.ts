@@ -92,7 +92,7 @@ describe('the recipe about REST APIs', () => {
     }
     return response.writeHead(request.url === '/issues/2' ? 404 : 500).end();
   });
-  afterEach(() => api.close());
+  afterEach(() => void api.close());
 
   it('reads what it names, tells the model of 404, and masks everything else', async () => {
     await once(api.listen(0, '127.0.0.1'), 'listening');
