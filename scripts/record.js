@@ -53,11 +53,7 @@ const packed = join(folder, 'packages');
 try {
   run('npx', ['-y', packageManager, '--filter', './packages/*', 'pack', '--pack-destination', packed], ROOT);
   const create = join(ROOT, 'packages/create-decorum/bin/create-decorum.js');
-  const created = run(
-    process.execPath,
-    [create, 'greeter', '--yes', '--packages', packed],
-    folder,
-  );
+  const created = run(process.execPath, [create, 'greeter', '--yes', '--packages', packed], folder);
   show(0, 'npm create decorum@latest greeter -- --yes', created);
   show(0, 'cd greeter && npm run dev');
   await develop();
@@ -68,7 +64,8 @@ try {
 /** Serves the project, calls its tool, edits it, and calls it again. */
 async function develop() {
   const decorum = join(project, 'node_modules/.bin/decorum');
-  const child = spawn(decorum, ['dev'], {
+  // what `npm run dev` runs, without npm, which may leave it behind
+  const child = spawn(decorum, ['dev', 'src/server.ts'], {
     cwd: project,
     env: { ...process.env, PORT: String(port) },
     stdio: ['ignore', 'pipe', 'pipe'],
