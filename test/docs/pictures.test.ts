@@ -18,12 +18,20 @@ const SHOWN = PAGES.flatMap((page) =>
 
 describe('pictures', () => {
   it('are drawn from the figures and words of today', () => {
-    expect(execFileSync(process.execPath, ['scripts/pictures.js', '--check'], { cwd: ROOT, encoding: 'utf8' })).toBe('');
+    expect(execFileSync(process.execPath, ['scripts/pictures.js', '--check'], { cwd: ROOT, encoding: 'utf8' })).toBe(
+      '',
+    );
   });
 
   it('stand on a page, with words for those who cannot see them', () => {
     const files = SHOWN.map(({ file }) => file);
-    expectNone('Show it, or delete it.', PICTURES.filter((file) => !files.includes(file)));
-    expectNone('Say what there is to see.', SHOWN.filter(({ says }) => says.length < 20).map(({ page }) => page));
+    expectNone(
+      'Show it, or delete it.',
+      PICTURES.filter((file) => !files.includes(file)),
+    );
+    expectNone(
+      'Say what there is to see.',
+      SHOWN.filter(({ says }) => says.length < 20).map(({ page }) => page),
+    );
   });
 });
