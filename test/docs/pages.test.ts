@@ -100,9 +100,9 @@ const FOREIGN = new Set(
     sdk: `StdioServerTransport authProvider createLinkedPair createMcpHandler createMessage disable eventStore getClientCapabilities
       listRoots requestSampling sendLoggingMessage sendResourceListChanged sendResourceUpdated sendToolListChanged`,
     fastmcp: `EdgeFastMCP GitHubProvider audioContent getApp jsonSchemaAdapter onToolCall removeTool requestElicitation
-      requireRole streamContent streamKeepalive`,
-    mcpNest: `McpExceptionFilter McpHttpControllerFor StdioTransport cacheHints createMicroservice enableJsonResponse
-      getClientInfo getProtocolVersion getSession registerPrompt registerResource responseMode serverMutator`,
+      requireRole streamContent streamKeepalive clientCapabilities`,
+    mcpNest: `McpExceptionFilter McpHttpControllerFor McpRegistryService StdioTransport cacheHints createMicroservice enableJsonResponse
+      getClientInfo getProtocolVersion getSession registerPrompt registerResource responseMode serverMutator apiPrefix mcpEndpoint`,
     fastify: 'forceCloseConnections inject onSend',
     nest: `AuthGuard HttpException PartialType Reflector ValidationPipe enableShutdownHooks getClass getContext getHandler getRequest overrideProvider
       setGlobalPrefix switchToHttp useValue`,
@@ -204,7 +204,7 @@ const CHECKER = PROGRAM.getTypeChecker();
 /** Decorators of Nest and MCP-Nest that the documentation names. */
 const DECORATORS_OF_NEST = new Set(
   `ApiProperty Body Ctx Headers HostParam Ip McpController McpRawRequest Param Payload PublicTool Query Req Res
-  ResourceTemplate Session ToolRoles ToolScopes`.split(/\s+/),
+  ResourceTemplate Session ToolGuards ToolRoles ToolScopes`.split(/\s+/),
 );
 
 describe('in the prose of the documentation', () => {
