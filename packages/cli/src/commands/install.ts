@@ -40,7 +40,7 @@ export function installCommand(): Command {
     .option('--env <name=value>', 'variable of the server; can be repeated', collect)
     .option('--url <url>', 'a server that is served there, instead of a program')
     .option('--dev', 'run the source and follow your edits')
-    .option('--force', 'replace another server with the same name')
+    .option('--force', 'replace a server with this name, and try nothing')
     .option('--print', 'print what to add; without <client>: for any client')
     .addHelpText('after', CLIENTS);
   return command.action(async () => await run(command.args, command.opts<Given>()));
@@ -48,7 +48,7 @@ export function installCommand(): Command {
 
 async function run(operands: readonly string[], given: Given): Promise<void> {
   const { clientOf } = await import('../install/location.js');
-  const { install } = await import('../install/install.js');
+  const { carryOut, diffOf, plan } = await import('../install/install.js');
   const { print } = await import('../install/print.js');
   const { scope, config, name, url, dev = false, force = false, dryRun = false } = given;
   const [id, ...rest] = operands;
@@ -68,9 +68,14 @@ async function run(operands: readonly string[], given: Given): Promise<void> {
     env: envOf(given.env),
   };
   if (given.print) return void process.stdout.write(print(id === undefined ? undefined : clientOf(id), server));
-  const { text, warnings } = install(clientOf(id), { ...server, scope, config, force, dryRun });
-  for (const warning of warnings) process.stderr.write(`${warning}\n`);
-  process.stdout.write(text);
+  const planned = plan(clientOf(id), { ...server, scope, config, force });
+  for (const warning of planned.warnings) process.stderr.write(`${warning}\n`);
+  if (dryRun) return void process.stdout.write(diffOf(planned));
+  if (url === undefined && !planned.isDone && !force) {
+    const { requireAnswer } = await import('../install/try.js');
+    await requireAnswer(server, server.env);
+  }
+  process.stdout.write(carryOut(planned));
 }
 
 function checkedUrl(given: string): string {

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { CommandFailure, EXIT } from 'create-decorum';
 
 import type { Client, Program, Remote } from './clients.js';
-import { readBackup, readConfig, writeConfig } from './config-file.js';
+import { type ConfigFile, readBackup, readConfig, writeConfig } from './config-file.js';
 import { addedSince, entryOf, hasEntry, type Target, withEntry } from './edit.js';
 import { positionOf, TextProblem, type Value } from './formats/format.js';
 import { type Location, locate, nameOf, targetOf } from './location.js';
@@ -21,12 +21,6 @@ export interface ServerOptions {
   /** Of a server that is served elsewhere. */
   readonly url: string | undefined;
   readonly env: Readonly<Record<string, string>>;
-}
-
-/** What happened, for people. */
-export interface Report {
-  readonly text: string;
-  readonly warnings: readonly string[];
 }
 
 /** The server to install. */
@@ -95,29 +89,55 @@ function textWith(
 /** How to install. */
 export interface InstallOptions extends Location, ServerOptions {
   readonly force: boolean;
-  readonly dryRun: boolean;
+}
+
+/** What an installation would change. */
+export interface Plan {
+  readonly client: Client;
+  readonly server: Program | Remote;
+  readonly file: ConfigFile;
+  /** The text of the file with the server. */
+  readonly next: string;
+  /** Whether the server is installed already. */
+  readonly isDone: boolean;
+  /** Whether others may read the file. */
+  readonly isShared: boolean;
+  readonly warnings: readonly string[];
 }
 
 /**
- * Installs a server. If it is installed already, this changes nothing.
+ * Finds out what to change, and changes nothing.
  * @throws {CommandFailure} if there is another server with its name, or if the file can't be edited
  */
-export function install(client: Client, options: InstallOptions): Report {
+export function plan(client: Client, options: InstallOptions): Plan {
   const server = serverOf(options);
   const target = targetOf(client, server.name);
   const value = entryFor(client, server);
   const { path: given, isShared } = locate(client, options);
   const file = readConfig(given);
+  const { path, text } = file;
+  const wanted = { value, force: options.force, title: client.title };
+  const next = explained(path, text, () => textWith(text, target, wanted));
+  const warnings = isShared ? warningsOf(client, server) : [];
+  return { client, server, file, next, isDone: next === text, isShared, warnings };
+}
+
+/** The change, as `patch` reads it. */
+export const diffOf = ({ file: { path, bytes, text }, next }: Plan): string => unifiedDiff(path, bytes && text, next);
+
+/**
+ * Changes the file.
+ * @returns what happened, for people
+ * @throws {CommandFailure} if the file can't be written, or has changed meanwhile
+ */
+export function carryOut({ client, server: { name }, file, next, isDone, isShared }: Plan): string {
   const { path, text, bytes } = file;
   const { title } = client;
-  const next = explained(path, text, () => textWith(text, target, { value, force: options.force, title }));
-  const warnings = isShared ? warningsOf(client, server) : [];
-  if (options.dryRun) return { text: unifiedDiff(path, bytes && text, next), warnings };
-  if (next === text) return { text: `${title} has this server already: ${server.name} in ${path}\n`, warnings };
+  if (isDone) return `${title} has this server already: ${name} in ${path}\n`;
   // as long as only entries were added, the backup stays the file from before the first one
   const before = bytes && readBackup(file);
-  const isExplained = before !== undefined && addedSince(before.text, text, target) !== undefined;
+  const isExplained = before !== undefined && addedSince(before.text, text, targetOf(client, name)) !== undefined;
   writeConfig(file, next, { isPrivate: !isShared, backup: isExplained ? 'keep' : 'write' });
   const undo = `Restart ${title} if it doesn't show the server. \`decorum uninstall\` removes it.`;
-  return { text: `${title} has the server ${server.name} now: ${path}\n${undo}\n`, warnings };
+  return `${title} has the server ${name} now: ${path}\n${undo}\n`;
 }

@@ -24,6 +24,8 @@ export interface Command {
   readonly args: readonly string[];
   /** Absolute path of the entry. */
   readonly entry: string;
+  /** Arguments that start the program itself. `decorum dev` would answer for a program that doesn't. */
+  readonly trial: readonly string[];
 }
 
 const OWN = fileURLToPath(new URL('../../bin/decorum.js', import.meta.url));
@@ -54,8 +56,9 @@ function builtEntry(given: string | undefined): string {
  */
 export function commandOf({ entry: given, dev, args }: CommandOptions): Command {
   const entry = dev ? findEntry(given) : builtEntry(given);
-  // only `dev` looks at the project: `start` leaves the program in the folder of the client
-  const start = dev ? ['dev', '--cwd', process.cwd()] : ['start'];
   const own = args.length === 0 ? [] : ['--', ...args];
-  return { command: process.execPath, args: [decorumOf(entry), ...start, '--stdio', entry, ...own], entry };
+  const argsOf = (...start: readonly string[]) => [decorumOf(entry), ...start, '--stdio', entry, ...own];
+  const trial = argsOf('start');
+  // only `dev` looks at the project: `start` leaves the program in the folder of the client
+  return { command: process.execPath, args: dev ? argsOf('dev', '--cwd', process.cwd()) : trial, entry, trial };
 }

@@ -96,7 +96,8 @@ describe('decorum install, before the project is built', () => {
 
 describe('decorum install', () => {
   beforeAll(async () => {
-    expect((await project.decorum(['build'])).code).toBe(0);
+    const { code, stderr } = await project.decorum(['build']);
+    if (code !== 0) throw new Error(stderr);
   });
 
   it('installs the built program, which starts with hardly any environment, and uninstalls it', async () => {
@@ -186,6 +187,19 @@ describe('decorum install', () => {
       ].join('\n'),
     );
     expect(readdirSync(home)).toEqual([]);
+  });
+
+  it('installs no program that does not answer over stdio, unless it has to', async () => {
+    project.write({ 'dist/ends.js': `console.error('Set CITY.'); process.exit(process.env.CITY ? 0 : 1);` });
+    const { code, stdout, stderr } = await run('install', 'cursor', 'dist/ends.js');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(
+      /^dist\/ends\.js doesn't answer over stdio, so nothing was installed\. It says:\nSet CITY\.\n/,
+    );
+    expect(stderr).toContain('If it needs variables, pass them with --env.');
+    expect(readdirSync(home)).toEqual([]);
+    expect((await run('install', 'cursor', 'dist/ends.js', '--force')).code).toBe(0);
+    expect(json(join(home, '.cursor/mcp.json'))).toHaveProperty('mcpServers.greeter.command', process.execPath);
   });
 
   it('refuses what it cannot install, and writes nothing', async () => {

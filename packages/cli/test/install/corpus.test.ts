@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
 import { CLIENTS } from '../../src/install/clients.js';
 import { entryOf } from '../../src/install/edit.js';
-import { install, type InstallOptions } from '../../src/install/install.js';
+import { carryOut, type InstallOptions, plan } from '../../src/install/install.js';
 import { clientOf, targetOf } from '../../src/install/location.js';
 import { uninstall } from '../../src/install/uninstall.js';
 import { SAMPLES } from './corpus.js';
@@ -31,11 +31,10 @@ const options = (more: Partial<InstallOptions> = {}): InstallOptions => ({
   url: undefined,
   env: { LOG_LEVEL: 'debug' },
   force: false,
-  dryRun: false,
   ...more,
 });
 
-const add = (client: string, more?: Partial<InstallOptions>) => install(clientOf(client), options(more));
+const add = (client: string, more?: Partial<InstallOptions>) => carryOut(plan(clientOf(client), options(more)));
 const take = (client: string, name = 'weather') =>
   uninstall(clientOf(client), { scope: 'user', config: config(), name, dryRun: false });
 
@@ -98,7 +97,7 @@ describe('a configuration', () => {
     writeFileSync(config(), text);
     add(client);
     const once = read();
-    expect(add(client).text).toContain('already');
+    expect(add(client)).toContain('already');
     expect(read()).toBe(once);
   });
 

@@ -19,7 +19,7 @@ import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
 import { backupOf, readConfig, writeConfig } from '../../src/install/config-file.js';
-import { install, type InstallOptions } from '../../src/install/install.js';
+import { carryOut, type InstallOptions, plan } from '../../src/install/install.js';
 import { clientOf } from '../../src/install/location.js';
 import { uninstall } from '../../src/install/uninstall.js';
 import { ROOT } from '../project.js';
@@ -36,8 +36,8 @@ const read = (): string => readFileSync(config(), 'utf8');
 
 function add(client: string, more: Partial<InstallOptions> = {}) {
   const defaults = { scope: 'user', config: config(), name: 'weather', entry: join(folder, 'main.js') } as const;
-  const rest = { args: [], dev: false, url: undefined, env: {}, force: false, dryRun: false };
-  return install(clientOf(client), { ...defaults, ...rest, ...more });
+  const rest = { args: [], dev: false, url: undefined, env: {}, force: false };
+  return carryOut(plan(clientOf(client), { ...defaults, ...rest, ...more }));
 }
 
 const take = (client: string, name = 'weather') =>
@@ -211,7 +211,7 @@ describe('a configuration that is edited', () => {
       writeFileSync(config(), '');
       add(client, { name });
       expect(read()).toContain(client === 'goose' ? name.toLowerCase() : name);
-      expect(add(client, { name }).text).toContain('already');
+      expect(add(client, { name })).toContain('already');
       take(client, name);
       expect(read()).toBe('');
     }
@@ -224,7 +224,7 @@ describe('a configuration that is edited', () => {
     for (const client of ['cursor', 'codex', 'goose']) {
       writeFileSync(config(), '');
       add(client, { entry, env: { A: 'two\nlines\u007F\u2028', B: '' } });
-      expect(add(client, { entry, env: { A: 'two\nlines\u007F\u2028', B: '' } }).text).toContain('already');
+      expect(add(client, { entry, env: { A: 'two\nlines\u007F\u2028', B: '' } })).toContain('already');
       // YAML can't have these characters, and TOML some of them
       if (client !== 'cursor') expect(read()).not.toMatch(/[\u007F\u2028]/);
       rmSync(config());
