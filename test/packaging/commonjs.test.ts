@@ -14,6 +14,7 @@ const ENTRIES = [
   'http',
   'http/cluster',
   'http/fetch',
+  'http/lambda',
   'http/node',
   'schema',
   'schema/internal',

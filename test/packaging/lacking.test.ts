@@ -82,6 +82,7 @@ it('programs compile without any optional library, and with checks of all types'
     'http',
     'http/node',
     'http/fetch',
+    'http/lambda',
     'http/cluster',
     'schema',
   ];
@@ -265,7 +266,7 @@ describe('a runtime that forbids generated code', () => {
   });
 });
 
-describe.each(['fetch', 'node'])('@decorum/http/%s', (entry) => {
+describe.each(['fetch', 'node', 'lambda'])('@decorum/http/%s', (entry) => {
   it('is bundled without Fastify, which need not be installed', async () => {
     project = createProject({ peers: [], tools: ['zod'] });
     const main = project.write('main.mjs', `export * from '@decorum/http/${entry}';`);

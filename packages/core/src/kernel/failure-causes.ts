@@ -1,7 +1,7 @@
 import { McpError, QuestionError } from '../protocol/errors.js';
 import { type FailureCause, recordedCause } from '../protocol/failure-cause.js';
 import type { Observation } from '../protocol/observed.js';
-import type { Reply } from '../protocol/reply.js';
+import type { Cancellation, Reply } from '../protocol/reply.js';
 import { causeOfError, isTimeout } from './error-cause.js';
 import type { Outcome } from './members.js';
 
@@ -14,10 +14,13 @@ interface Failed {
   readonly observation: Observation | undefined;
 }
 
+/** Why cancelled requests failed, if the client didn't want it. */
+const CAUSES: Readonly<Partial<Record<Cancellation, FailureCause>>> = { closing: 'closing', overdue: 'timeout' };
+
 /** Why a request failed. */
 export function failureCauseOf({ reply, error, observation }: Failed): FailureCause {
   const { cancelled, failure } = reply;
-  if (cancelled !== undefined) return cancelled === 'closing' ? 'closing' : 'cancelled';
+  if (cancelled !== undefined) return CAUSES[cancelled] ?? 'cancelled';
   if (observation?.isDenied) return 'denied';
   const reference = observation?.shown?.reference ?? reply.reference;
   if (reference !== undefined) return isTimeout(error) ? 'timeout' : 'bug';
@@ -29,6 +32,6 @@ export function failureCauseOf({ reply, error, observation }: Failed): FailureCa
 
 /** Why a question to the client failed. */
 export function questionCauseOf(error: unknown, cancelled: Reply['cancelled']): FailureCause {
-  if (cancelled !== undefined) return cancelled === 'closing' ? 'closing' : 'cancelled';
+  if (cancelled !== undefined) return CAUSES[cancelled] ?? 'cancelled';
   return error instanceof McpError || error instanceof QuestionError ? causeOfError(error, false) : 'bug';
 }

@@ -47,8 +47,8 @@ export class Card {
   }
 
   /** Whether the endpoint accepts the host of a request. */
-  accepts({ headers, localPort }: PublicRequest): boolean {
-    return this.settings.guard.allowsHostOf(headers, localPort);
+  accepts({ headers, localPort, isFromGateway }: PublicRequest): boolean {
+    return isFromGateway === true || this.settings.guard.allowsHostOf(headers, localPort);
   }
 
   /**
@@ -78,8 +78,8 @@ export class Card {
     return { identifier: `urn:air:${publisher}:mcp:${name}`, type: CARD_TYPE, url: cardPathOf(url) };
   }
 
-  private urlFor({ headers, localPort }: PublicRequest, path: string): string {
-    this.settings.guard.checkHost(headers, localPort);
+  private urlFor({ headers, localPort, isFromGateway }: PublicRequest, path: string): string {
+    if (isFromGateway !== true) this.settings.guard.checkHost(headers, localPort);
     return this.options.url ?? originOf(headers.host) + (path === '' ? '/' : path);
   }
 

@@ -12,7 +12,7 @@ export interface Published {
 }
 
 /** A request for a document, and the means to answer it. */
-export type PublicRequest = Pick<HttpRequest, 'method' | 'headers' | 'localPort'> &
+export type PublicRequest = Pick<HttpRequest, 'method' | 'headers' | 'localPort' | 'isFromGateway'> &
   Pick<Responder, 'answer' | 'drop'> & {
     /** Path and query. */
     readonly url: string;

@@ -21,6 +21,8 @@ export interface HttpRequest {
   readonly remotePort?: number | undefined;
   /** The HTTP version, such as `1.1` or `2`; undefined if the host doesn't know it. */
   readonly httpVersion?: string | undefined;
+  /** Whether a gateway sends only requests for its own hosts, so that `Host` needs no check. */
+  readonly isFromGateway?: boolean;
   /** Whether the client has disconnected. */
   readonly gone: boolean;
   /**

@@ -26,8 +26,6 @@ export interface PipelineContext<HostRequest> extends HttpContext {
   readonly request: HostRequest;
   /** Path and query. */
   readonly url: string;
-  /** Whether a gateway sends only requests for its own hosts, so that `Host` needs no check. */
-  readonly isFromGateway?: boolean;
   /** The part of the request that `auth` gets. */
   readonly head: RequestHead;
   /** Whether the host expects a body. */

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
 import { Context, NoInput, Tool } from '@decorum/core';
 import { FAILURES } from '@decorum/core/internal';
+import { definePlugin } from '@decorum/core/plugin';
 import { type LambdaHandler, lambdaHandler, type LambdaResult } from '@decorum/http/lambda';
 
 import { endingIn } from '../../../../test/support/lambda/runtime.js';
@@ -108,6 +109,15 @@ describe('a function whose responses are complete', () => {
     expect(result.body.length).toBeLessThan(2_000_000);
   });
 
+  it.each([
+    ['Server Card', '/prod/mcp/server-card', 'https://mcp.example.com/mcp'],
+    ['catalog', '/prod/.well-known/ai-catalog.json', 'https://mcp.example.com/mcp/server-card'],
+  ])('has a %s with the host that its gateway knows', async (_what, rawPath, url) => {
+    const { send } = createFunction({ path: '/mcp', card: { description: 'Tests' } });
+    const { statusCode, body } = await send({ ...requesting('GET'), rawPath });
+    expect([statusCode, body]).toEqual([200, expect.stringContaining(`"url":"${url}"`)]);
+  });
+
   it('answers 503 once it is closed', async () => {
     const { send, handler } = createFunction();
     await handler.close();
@@ -133,6 +143,17 @@ describe('the end of the time of an invocation', () => {
     expect((probe.contexts[0] as Context).signal.reason).toMatchObject({
       message: 'The host of the server gives the request no more time.',
     });
+  });
+
+  it('is a timeout for plugins', async () => {
+    const causes: unknown[] = [];
+    const watch = definePlugin(() => ({
+      name: 'watch',
+      ended: (_request, { status, cause }) => causes.push(status, cause),
+    }));
+    const { send } = createFunction({ deadlineMarginMs: 0 }, { plugins: [watch()] });
+    await send(posting(...calling('wait')), 1);
+    expect(causes).toEqual(['cancelled', 'timeout']);
   });
 
   it('leaves the results of a batch that are there', async () => {

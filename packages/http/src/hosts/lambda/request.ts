@@ -12,7 +12,7 @@ export interface EventRequest {
   readonly headers: Headers;
   /** The values of all `Authorization` headers. */
   readonly authorizations: readonly string[];
-  /** See `PipelineContext`. */
+  /** See `HttpRequest`. */
   readonly isFromGateway: boolean;
   /** Undefined if there is none. */
   readonly body: Buffer | undefined;
