@@ -5,7 +5,7 @@ import { type DefaultTheme, defineConfigWithTheme } from 'vitepress';
 import { accessibleTheme } from './accessible-theme.js';
 import { writeFiles } from './files.js';
 import { rewriteLinks, slugOf } from './markdown.js';
-import { DOCS, packagePages, REPOSITORY, ROOT, titleOf, urlOf, VERSION } from './pages.js';
+import { DOCS, packagePages, PACKAGES, REPOSITORY, ROOT, titleOf, urlOf, VERSION } from './pages.js';
 import { pagesOf, SECTIONS } from './sidebar.js';
 
 /** The path under which the site is served, such as `/decorum/`. */
@@ -16,7 +16,8 @@ const itemOf = (page: string): DefaultTheme.SidebarItem => ({ text: titleOf(page
 const sidebar = SECTIONS.map((section): DefaultTheme.SidebarItem => {
   const items = pagesOf(section).map((page) => itemOf(`${page}.md`));
   const packages = section.folder === 'reference' ? packagePages() : [];
-  if (packages.length > 0) items.push({ text: 'Packages', collapsed: true, items: packages.map(itemOf) });
+  if (packages.length > 0)
+    items.push({ ...itemOf(`${PACKAGES}/index.md`), collapsed: true, items: packages.map(itemOf) });
   return { text: section.title, collapsed: section.folder !== 'start', items };
 });
 
@@ -59,5 +60,7 @@ export default defineConfigWithTheme<DefaultTheme.Config & { version: string }>(
       ? {}
       : { editLink: { pattern: `${REPOSITORY}/edit/main/docs/:path`, text: 'Edit this page' } }),
   },
+  transformPageData: ({ relativePath }) =>
+    relativePath === 'index.md' ? { frontmatter: { pageClass: 'front', sidebar: false, aside: false } } : undefined,
   buildEnd: ({ outDir, pages }) => writeFiles(outDir, pages),
 });

@@ -35,9 +35,8 @@ export function urlOf(page: string): string {
   return path === '' || path.endsWith('/') ? `/${path}` : `/${path}/`;
 }
 
-/** The Markdown of a page in `docs/`, without its frontmatter. */
-export const markdownOf = (page: string): string =>
-  readFileSync(join(DOCS, page), 'utf8').replace(/^---\n[^]*?\n---\n+/, '');
+/** The Markdown of a page in `docs/`. */
+export const markdownOf = (page: string): string => readFileSync(join(DOCS, page), 'utf8');
 
 /** The first heading of a page, without code marks. */
 export function titleOf(page: string): string {

@@ -10,24 +10,33 @@ const FOLDER = join(ROOT, 'docs/reference/packages');
 const { resolve } = createRequire(join(ROOT, 'docs/package.json'));
 
 /**
+ * @typedef {object} Entry
+ * @property {string} specifier such as `@decorum/http/node`
+ * @property {string} name of its page, such as `http-node`
+ * @property {string} description of its package
+ * @property {string} types its declarations
+ */
+
+/**
  * What users import: no programs, and no entries for our own packages only.
- * @returns {{ specifier: string, name: string, types: string }[]} `name` is the file's
+ * @returns {Entry[]}
  */
 function entriesOfPackages() {
   return readdirSync(join(ROOT, 'packages')).flatMap((name) => {
     const folder = join(ROOT, 'packages', name);
-    const { bin, exports = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    const { bin, description, exports = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
     if (bin !== undefined) return [];
     const paths = Object.entries(exports).filter(([path]) => path !== './internal');
     return paths.map(([path, { import: entry }]) => ({
       specifier: join(`@decorum/${name}`, path),
       name: join(name, path).replaceAll('/', '-'),
+      description,
       types: join(folder, entry.types),
     }));
   });
 }
 
-/** @param {readonly { specifier: string, name: string }[]} entries */
+/** @param {readonly Entry[]} entries */
 const settingsFor = (entries) => ({
   plugin: [resolve('typedoc-plugin-markdown')],
   outputs: [{ name: 'markdown', path: FOLDER }],
@@ -53,7 +62,6 @@ const settingsFor = (entries) => ({
   propertyMembersFormat: 'table',
   enumMembersFormat: 'table',
   pageTitleTemplates: {
-    index: 'Packages',
     module: (/** @type {{ name: string }} */ page) =>
       entries.find(({ name }) => name === page.name)?.specifier ?? page.name,
   },
@@ -61,7 +69,7 @@ const settingsFor = (entries) => ({
 
 /**
  * Which page and heading describes each exported name. `@decorum/core` comes first where several entries export it.
- * @param {readonly { specifier: string, name: string }[]} entries
+ * @param {readonly Entry[]} entries
  */
 function namesOf(entries) {
   /** @type {Record<string, string>} */
@@ -76,6 +84,15 @@ function namesOf(entries) {
     }
   }
   return names;
+}
+
+/** @param {readonly Entry[]} entries */
+function listOf(entries) {
+  const lines = entries.map(({ specifier, name, description }) => {
+    const isPackage = specifier.split('/').length === 2;
+    return `${isPackage ? '' : '  '}- [\`${specifier}\`](${name}.md)${isPackage ? `: ${description}` : ''}`;
+  });
+  return `# Packages\n\nEverything that the packages export, from their doc comments.\n\n${lines.join('\n')}\n`;
 }
 
 /** Writes the pages, and `names.json` for links to them. */
@@ -95,5 +112,6 @@ export async function writeReference() {
   rmSync(FOLDER, { recursive: true, force: true });
   mkdirSync(FOLDER, { recursive: true });
   await app.generateOutputs(project);
+  writeFileSync(join(FOLDER, 'index.md'), listOf(entries));
   writeFileSync(join(FOLDER, 'names.json'), JSON.stringify(namesOf(entries)));
 }

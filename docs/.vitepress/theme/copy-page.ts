@@ -5,7 +5,7 @@ const RESET_MS = 2000;
 
 /** A button that copies the Markdown of a page, and a link to it. Only the built site has these files. */
 export const CopyPage = defineComponent(() => {
-  const { page, frontmatter } = useData();
+  const { page } = useData();
   const label = ref('Copy as Markdown');
 
   async function copy(url: string): Promise<void> {
@@ -21,7 +21,7 @@ export const CopyPage = defineComponent(() => {
   }
 
   return () => {
-    if (import.meta.env.DEV || frontmatter.value['copy'] === false) return null;
+    if (import.meta.env.DEV || page.value.relativePath === 'index.md') return null;
     const url = withBase(`/${page.value.filePath}`);
     return h('p', { class: 'copy-page' }, [
       h('button', { type: 'button', 'aria-live': 'polite', onClick: () => copy(url) }, label.value),
