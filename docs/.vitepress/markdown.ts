@@ -55,7 +55,7 @@ export function rewriteLinks(md: MarkdownRenderer): void {
     for (const block of state.tokens) {
       if (block.type !== 'inline' || block.children === null) continue;
       const linked = linksOf(page, block.children);
-      block.children = page.startsWith('reference/') ? linked : mentionsOf(linked, { names, mentioned });
+      block.children = page.startsWith(PACKAGES) ? linked : mentionsOf(linked, { names, mentioned });
     }
   });
 }
@@ -85,7 +85,8 @@ function mentionsOf(
   return tokens.flatMap((token) => {
     if (token.type === 'link_open') inLink = true;
     if (token.type === 'link_close') inLink = false;
-    const name = token.type === 'code_inline' && !inLink ? token.content.replace(/\(\)$/, '') : '';
+    const name =
+      token.type === 'code_inline' && !inLink ? token.content.replace(/(?:\(\)|(?:<.*>)?(?:\[\])?)$/, '') : '';
     const url = mentioned.has(name) ? undefined : (names.get(name) ?? names.get(name.replace(/^@/, '')));
     if (url === undefined) return [token];
     mentioned.add(name);

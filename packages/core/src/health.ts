@@ -11,7 +11,7 @@ export type HealthCheck = () => unknown;
 export interface HealthOptions {
   /** Checks by name. Anybody can read the names, and whether each check passes. */
   readonly checks?: Readonly<Record<string, HealthCheck>>;
-  /** Milliseconds after which a check fails. Defaults to 1000. */
+  /** Milliseconds after which a check fails, 1 to 3,600,000. Defaults to 1000. */
   readonly timeoutMs?: number;
   /** Path that reports whether the process is running. Defaults to `/healthz`. */
   readonly livePath?: string;

@@ -8,7 +8,9 @@ export interface Notifier {
    *   also receive this resource's URI, unless `access` hides this resource from them
    */
   resourceUpdated(uri: string, within?: string): void;
+  /** Announces that the list of tools has changed. */
   toolsChanged(): void;
+  /** Announces that the list of prompts has changed. */
   promptsChanged(): void;
   /** Announces that the set of resources changed, for example because a template now lists other resources. */
   resourcesChanged(): void;

@@ -20,6 +20,8 @@ import { checkTextOption } from './registry/results.js';
 
 /** Options of `McpServer`. */
 export interface McpServerOptions<E extends readonly object[] = readonly Error[]> extends Implementation {
+  /** Name that clients see. The keys derived from `secret` depend on it, too. */
+  readonly name: string;
   /** Instructions for the model: how to use the server as a whole. */
   readonly instructions?: string;
   /** Provider classes, each of which is constructed once, and provider instances. */
@@ -41,17 +43,20 @@ export interface McpServerOptions<E extends readonly object[] = readonly Error[]
   readonly listing?: ListingMode;
   /**
    * Members with one of these tags are hidden from everybody, until a session shows the tag with `ctx.visibility`.
-   * Defaults to none. Members may come later, so a tag may be one that no member has yet.
+   * Up to 64 characters each. Defaults to none. Members may come later, so a tag may be one that no member has yet.
    */
   readonly hiddenTags?: readonly string[];
-  /** Entries per page of a list. Defaults to 1000, because many clients never ask for a second page. */
+  /** Entries per page of a list, 1 to 1,000,000. Defaults to 1000, because many clients never ask for a second page. */
   readonly pageSize?: number;
   /**
    * Lowest level of `ctx.log` messages sent to a session before the client sets a level. Defaults to `info`.
    * Revision 2026-07-28 deprecates logging to the client.
    */
   readonly logLevel?: LogLevel;
-  /** Milliseconds to wait for the client to answer `ctx.elicit`, `ctx.sample` and the like. Defaults to 10 minutes. */
+  /**
+   * Milliseconds to wait for a session client to answer `ctx.elicit`, `ctx.sample` and the like, up to a day. Defaults to
+   * 10 minutes.
+   */
   readonly questionTimeoutMs?: number;
   /**
    * Seals data that clients hold for the server: list cursors, and the state of requests that ask the client. Use at
@@ -63,7 +68,7 @@ export interface McpServerOptions<E extends readonly object[] = readonly Error[]
   readonly secret?: string | readonly string[];
   /**
    * Milliseconds within which clients of stateless revisions must answer a question, and users must visit a URL with
-   * a ticket. Defaults to 10 minutes.
+   * a ticket. Up to a day. Defaults to 10 minutes.
    */
   readonly requestStateTtlMs?: number;
   /**
@@ -73,11 +78,11 @@ export interface McpServerOptions<E extends readonly object[] = readonly Error[]
    */
   readonly singleUse?: SingleUse | true;
   /**
-   * Milliseconds that a call of a member may take, unless the member or its class sets its own. Defaults to no limit.
+   * Milliseconds that a call of a member may take, up to a day, unless the member or its class sets its own. Defaults to no limit.
    */
   readonly timeoutMs?: number;
   /**
-   * Characters of text that a result may have, unless the member or its class sets its own. Defaults to no limit.
+   * Characters of text that a result may have, 1 to 1,000,000,000, unless the member or its class sets its own. Defaults to no limit.
    */
   readonly maxResultChars?: number;
   /**
@@ -110,8 +115,8 @@ export interface McpServerOptions<E extends readonly object[] = readonly Error[]
    */
   readonly changeBus?: ChangeBus;
   /**
-   * Receives warnings and masked errors: a logger of pino or winston, or any object with their methods. Defaults to
-   * stderr: one line each, or with stack traces on a terminal.
+   * Receives warnings and masked errors: a logger of pino or winston, or any object with their methods, which get
+   * `(details, message)`. Defaults to stderr: one line each, or with stack traces on a terminal.
    */
   readonly logger?: Logger;
   /**

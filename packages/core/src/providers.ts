@@ -22,6 +22,7 @@ export type Resolve = (cls: ProviderClass, context: Context | undefined) => obje
 
 /** A provider with options. */
 export interface ProviderEntry {
+  /** The class or instance to serve. */
   readonly provider: Class | object;
   /** Prefix for the names of its tools, prompts and resources. */
   readonly prefix?: string;
@@ -38,7 +39,10 @@ export interface ProviderEntry {
   readonly scope?: 'request';
   /** What to change of its members: their names, descriptions, arguments or results. `false` hides one. */
   readonly transform?: Transform;
-  /** For frameworks that run the members of an instance themselves. */
+  /**
+   * For frameworks that run the members of an instance themselves, such as `@decorum/nestjs`, which runs them inside the
+   * guards of Nest. Methods receive an `UncheckedInput`: the arguments as sent, and a function that checks them.
+   */
   readonly host?: MemberHost;
 }
 

@@ -9,6 +9,7 @@ import type { Context } from './context.js';
 
 /** A call to a tool, prompt, resource or completion, as interceptors see it. */
 export interface Call {
+  /** The kind of member that is called. */
   readonly kind: 'tool' | 'prompt' | 'resource' | 'completion';
   /**
    * Name of the tool or prompt; URI of the resource; for completions, the prompt or template as the client referenced
@@ -20,6 +21,7 @@ export interface Call {
    * typed so far and the arguments already filled in.
    */
   readonly args: JsonObject;
+  /** The context that the handler receives. */
   readonly ctx: Context;
 }
 

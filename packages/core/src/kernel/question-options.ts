@@ -58,16 +58,26 @@ export interface SampleMessage {
 export interface SampleOptions extends QuestionOptions {
   /** The conversation, or text for a single user message. */
   readonly messages: string | readonly SampleMessage[];
+  /** Tokens that the model may generate. */
   readonly maxTokens: number;
+  /** Instructions for the model. */
   readonly systemPrompt?: string;
+  /** How much the answers vary. */
   readonly temperature?: number;
+  /** Strings that end the answer. */
   readonly stopSequences?: readonly string[];
+  /** Hints and priorities for choosing the model. */
   readonly modelPreferences?: JsonObject;
+  /** Passed on to the model's provider. */
   readonly metadata?: JsonObject;
-  /** Any value but `none` requires a client with `sampling.context`. */
+  /**
+   * The servers whose context the client should include. Any value but `none` requires a client with `sampling.context`. Defaults
+   * to `none`.
+   */
   readonly includeContext?: 'none' | 'thisServer' | 'allServers';
   /** Tools that the model may use. Requires a client with `sampling.tools`. */
   readonly tools?: readonly JsonObject[];
+  /** How the model chooses tools. Requires a client with `sampling.tools`. */
   readonly toolChoice?: JsonObject;
 }
 

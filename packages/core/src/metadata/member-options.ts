@@ -8,13 +8,18 @@ import type { PreviewOptions } from './preview-options.js';
 
 /** Options that tools, prompts and resources share. `I` is the type of the schema source. */
 export interface ListedOptions<I = unknown> extends PolicyOptions {
-  /** Defaults to the method's name. Tools and prompts allow 1 to 128 characters from `A–Z a–z 0–9 _ - .`. */
+  /**
+   * Name that clients use. Defaults to the method's name. Tools and prompts allow 1 to 128 characters from
+   * `A–Z a–z 0–9 _ - .`.
+   */
   readonly name?: string;
   /** Display name for the user. */
   readonly title?: string;
   /** Description for the model: what the member does and when to use it. */
   readonly description?: string;
+  /** Icons that clients may show. */
   readonly icons?: readonly Icon[];
+  /** Metadata, sent with the list entry. Keys follow the protocol's grammar, as in `example.com/rank`. */
   readonly _meta?: JsonObject;
   /** Decides who may see and use the member. Defaults to everybody. */
   readonly access?: Access;
@@ -23,7 +28,7 @@ export interface ListedOptions<I = unknown> extends PolicyOptions {
    * every request. By default, the member stays listed for callers without them.
    */
   readonly scopes?: readonly string[];
-  /** Lets everybody use the member, even callers without credentials. */
+  /** Lets everybody use the member, even callers without credentials. Defaults to `false`. */
   readonly public?: boolean;
   /**
    * Labels by which `hiddenTags` and `ctx.visibility` hide the member from sessions: up to 64 characters each. Clients
@@ -37,7 +42,7 @@ export interface ListedOptions<I = unknown> extends PolicyOptions {
    */
   readonly input?: I;
   /**
-   * Characters of text that a result may have; longer text is cut. `false` switches off the server's default, which is
+   * Characters of text that a result may have, 1 to 1,000,000,000; longer text is cut. `false` switches off the server's default, which is
    * no limit.
    */
   readonly maxResultChars?: number | false;
@@ -92,6 +97,7 @@ export interface IdempotentOptions {
 
 /** Options of `@Tool`. `V` is the type of the handler's result. */
 export interface ToolOptions<I = unknown, O = unknown, V = unknown> extends NamedOptions<I>, ExtensionToolOptions {
+  /** Hints to clients about what the tool changes. */
   readonly annotations?: ToolAnnotations;
   /**
    * Repairs arguments that have only one possible meaning, such as `"5"` for an integer, then validates them again.
@@ -126,10 +132,14 @@ export interface ToolOptions<I = unknown, O = unknown, V = unknown> extends Name
 
 /** Options of `@Resource`. */
 export interface ResourceOptions<I = unknown> extends ListedOptions<I> {
-  /** Defaults to `text/plain`, to `application/json` for objects and to `application/octet-stream` for bytes. */
+  /**
+   * Type of the content. Defaults to `text/plain`, to `application/json` for objects and to `application/octet-stream`
+   * for bytes.
+   */
   readonly mimeType?: string;
   /** Size in bytes. Not allowed for templates. */
   readonly size?: number;
+  /** Hints for the client. */
   readonly annotations?: Annotations;
   /**
    * How long clients of stateless revisions may cache the content. Defaults to no caching. With `access` or `scopes`,

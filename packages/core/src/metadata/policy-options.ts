@@ -62,11 +62,11 @@ export interface MemoizeOptions {
 /** Options of all members for time and load. `false` switches off what `@Defaults` or the server has set. */
 export interface PolicyOptions {
   /**
-   * Milliseconds that a call may take, with waiting for its turn and all attempts, but without questions to the client.
-   * Then `ctx.signal` aborts, and the client gets an error. Defaults to the server's `timeoutMs`.
+   * Milliseconds that a call may take, up to a day, with waiting for its turn and all attempts, but without questions to
+   * the client. Then `ctx.signal` aborts, and the client gets an error. Defaults to the server's `timeoutMs`.
    */
   readonly timeoutMs?: number | false;
-  /** Calls that run at once. Further ones wait. */
+  /** Calls that run at once. Further ones wait. Defaults to no limit. */
   readonly concurrency?: number | ConcurrencyOptions | false;
   /** Calls the member again if it fails. Only for tools with `readOnlyHint` or `idempotentHint`, and other members. */
   readonly retry?: RetryOptions | false;

@@ -55,9 +55,11 @@ export function audio(data: Uint8Array | string, mimeType: string, options?: Blo
 
 /** Options of `embedded`: a URI, and text or bytes. */
 export interface EmbeddedOptions extends BlockOptions {
+  /** URI of the resource. */
   readonly uri: string;
-  /** Defaults to `text/plain` for text and `application/octet-stream` for bytes. */
+  /** Type of the content. Defaults to `text/plain` for text and `application/octet-stream` for bytes. */
   readonly mimeType?: string;
+  /** A string becomes `text`, bytes become `blob`. */
   readonly data: Uint8Array | string;
 }
 
@@ -109,8 +111,11 @@ export function assistant(content: string | ContentBlock): PromptMessage {
 export interface ToolResultOptions<T> {
   /** Content for the model. Defaults to the JSON of `structuredContent`. */
   readonly content?: string | ContentBlock | readonly ContentBlock[];
+  /** The value for programs. */
   readonly structuredContent?: T;
+  /** Whether the call has failed. Defaults to `false`. */
   readonly isError?: boolean;
+  /** Metadata, sent with the result. */
   readonly _meta?: JsonObject;
 }
 

@@ -21,14 +21,17 @@ export type Role = 'user' | 'assistant';
 export interface Icon {
   /** An `https:`, `http:` or `data:` URI. */
   readonly src: string;
+  /** Such as `image/png`. */
   readonly mimeType?: string;
   /** Sizes such as `48x48`, or `any` for a scalable format. */
   readonly sizes?: readonly string[];
+  /** The background that it is designed for. */
   readonly theme?: 'light' | 'dark';
 }
 
 /** Hints about the audience and importance of content (MCP, `Annotations`). */
 export interface Annotations {
+  /** Whom the content is for. */
   readonly audience?: readonly Role[];
   /** 0 (least important) to 1 (required). */
   readonly priority?: number;
@@ -38,6 +41,7 @@ export interface Annotations {
 
 /** Hints to the client about a tool's side effects (MCP, `ToolAnnotations`). */
 export interface ToolAnnotations {
+  /** Display name. Prefer the `title` of the tool. */
   readonly title?: string;
   /** The tool changes nothing. Clients assume `false`. */
   readonly readOnlyHint?: boolean;
@@ -50,21 +54,29 @@ export interface ToolAnnotations {
 }
 
 interface Named {
+  /** Name for programs. */
   readonly name: string;
+  /** Display name for the user. */
   readonly title?: string;
+  /** What it is or does. */
   readonly description?: string;
 }
 
 /** Name and version of a server or client (MCP, `Implementation`). */
 export interface Implementation extends Named {
+  /** Its version, such as `1.0.0`. */
   readonly version: string;
+  /** Icons that clients may show. */
   readonly icons?: readonly Icon[];
+  /** URL of a page about it. */
   readonly websiteUrl?: string;
 }
 
 /** Options of every content block. */
 export interface BlockOptions {
+  /** Hints for the client. */
   readonly annotations?: Annotations;
+  /** Metadata, sent with the block. */
   readonly _meta?: JsonObject;
 }
 

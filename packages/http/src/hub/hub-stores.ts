@@ -6,13 +6,13 @@ import { MemoryEventStore, type MemoryEventStoreOptions } from '../streams/memor
 
 /** Limits on what a hub keeps in memory for the servers of one name. */
 export interface HubOptions {
-  /** Limits on the records of sessions. */
+  /** Limits on the records of sessions. Defaults to 64 Mi characters. */
   readonly sessions?: MemorySessionStoreOptions;
-  /** Limits on the events of streams. */
+  /** Limits on the events of streams. Defaults to 10,000 events of 32 Mi characters for 5 minutes. */
   readonly events?: MemoryEventStoreOptions;
-  /** Limits on the used ids of `singleUse`. */
+  /** Limits on the used ids of `singleUse`. Defaults to 500,000 ids. */
   readonly singleUse?: { readonly maxIds?: number };
-  /** Limits on recorded outcomes, plans, and what handlers remember. */
+  /** Limits on recorded outcomes, plans, and what handlers remember. Defaults to 64 Mi characters. */
   readonly store?: MemoryKeyValueStoreOptions;
 }
 

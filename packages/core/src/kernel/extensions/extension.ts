@@ -18,6 +18,7 @@ export type ExtensionHandler = (params: JsonObject, ctx: Context) => JsonObject 
 
 /** A method of an extension. */
 export interface ExtensionMethod {
+  /** Handles the method. */
   readonly handle: ExtensionHandler;
   /** The param that names the subject of the request. Over HTTP, clients repeat it in `Mcp-Name`. */
   readonly subject?: string;
@@ -190,22 +191,26 @@ export interface Extension {
   readonly callers?: ExtensionCallers;
   /** Whether a client with these settings counts as one that declares the extension. Defaults to any. */
   accepts?(settings: JsonObject): boolean;
-  /** By method name. */
+  /** Handlers by method name. They return JSON, and throw `McpError`s. */
   readonly methods?: Readonly<Record<string, ExtensionHandler | ExtensionMethod>>;
-  /** The capabilities that the server declares. Defaults to `settings` among `extensions`. */
+  /** The capabilities that the server declares, which may depend on the caller. Defaults to `settings` among `extensions`. */
   capabilities?(revision: string, caller: { readonly principal: Principal | undefined }): JsonObject | undefined;
   /** Types of the options that it adds to tools. Declare them in the interface `ExtensionToolOptions`. */
   readonly toolOptions?: OptionTypes;
-  /** Changes the entry of a tool with such options in `tools/list`. Undefined hides the tool, also from calls. */
+  /**
+   * Changes the entry of a tool with such options in `tools/list`, for each revision, and for clients that have declared
+   * the extension and others. Undefined hides the tool, also from calls.
+   */
   tool?(entry: JsonObject, options: JsonObject, variant: ToolVariant): JsonObject | undefined;
   /**
-   * Called for the options of a tool whose server is mounted with other URIs. Change the URIs that the options name.
+   * Called for the options of a tool whose server is mounted with other URIs. Return the options with
+   * `move(uri)` for each URI in them.
    * @param move the URI that clients know
    */
   moved?(options: JsonObject, move: (uri: string) => string): JsonObject;
   /**
-   * Called for each tool when it is added. Throw for options that are wrong. Calls are started only in revisions with
-   * extensions.
+   * Called for each tool when it is added. Throw for options that are wrong. The function that it returns may answer calls
+   * in place of the handler. Calls are started only in revisions with extensions.
    * @returns a function that may start calls in place of the handler, and returns the result; undefined leaves a call
    *   to the handler
    */
@@ -217,7 +222,10 @@ export interface Extension {
    * @param uri the URI with the prefix of its provider, or a template
    */
   resource?(uri: string, options: JsonObject): ExtendedResource;
-  /** What clients can follow with `subscriptions/listen`, by field. Undefined ignores the field. */
+  /**
+   * What clients can follow with `subscriptions/listen`, by field: what is acknowledged, and the notification for each
+   * thing that is published. Undefined ignores the field.
+   */
   readonly listen?: Readonly<
     Record<string, (asked: unknown, ctx: Context) => Followed | undefined | Promise<Followed | undefined>>
   >;
