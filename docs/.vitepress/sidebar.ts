@@ -72,6 +72,7 @@ export const SECTIONS: readonly Section[] = [
     pages: [
       'index',
       'cli',
+      'publish',
       'mcp-server',
       'decorators',
       'context',

@@ -15,6 +15,7 @@ import { inspectCommand } from './commands/inspect.js';
 import { installCommand } from './commands/install.js';
 import { lintCommand } from './commands/lint.js';
 import { lockCommand } from './commands/lock.js';
+import { publishCommand } from './commands/publish.js';
 import { replayCommand } from './commands/replay.js';
 import { startCommand } from './commands/start.js';
 import { tasksCommand } from './commands/tasks.js';
@@ -39,6 +40,7 @@ const commands = [
   buildCommand(),
   installCommand(),
   uninstallCommand(),
+  publishCommand(),
   addCommand(),
   lockCommand(),
   diffCommand(),

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -215,6 +215,25 @@ describe('decorum build --mcpb', () => {
     expect(readFileSync(join(project.folder, 'clock.mcpb')).equals(first)).toBe(true);
   });
 
+  it('says that clients find prompts at run time, and shows the icons and the title of the server', async () => {
+    const main = `
+      import { McpServer, NoInput, Prompt, serveStdio } from '@decorum/core';
+      class Texts { @Prompt({ description: 'Greets', input: NoInput }) greet() { return 'Hello'; } }
+      const icons = [{ src: 'https://example.com/a.png', sizes: ['48x48', 'any'] }, { src: 'data:image/png;base64,AA' }];
+      await serveStdio(new McpServer({ name: 'texts', version: '1.0.0', title: 'Texts', icons, providers: [Texts] }));`;
+    create(main, { 'package.json': CLOCKED });
+    expect(await project.decorum(['build', '--mcpb'])).toMatchObject({ code: 0 });
+    const files = unzipSync(readFileSync(join(project.folder, 'clock.mcpb')));
+    const manifest = JSON.parse(Buffer.from(files['manifest.json'] ?? []).toString()) as Record<string, unknown>;
+    expect(manifest).toMatchObject({
+      display_name: 'Texts',
+      icons: [{ src: 'https://example.com/a.png', size: '48x48' }],
+      tools: [],
+      prompts_generated: true,
+    });
+    expect(manifest).not.toHaveProperty('user_config');
+  });
+
   it('names the manifest.json that it can not read', async () => {
     create(EXPORTED, { 'package.json': CLOCKED, 'manifest.json': '{' });
     expect(await project.decorum(['build', '--mcpb'])).toMatchObject({
@@ -223,6 +242,14 @@ describe('decorum build --mcpb', () => {
     });
   });
 });
+
+const KEY = 'sk-live-4f9a8b7c6d5e4f3a2b1c';
+
+/** A PNG of one pixel. */
+const PIXEL = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
 
 describe('a bundle of decorum build --mcpb', () => {
   // the official tool
@@ -269,15 +296,23 @@ describe('a bundle of decorum build --mcpb', () => {
         version: '1.2.3',
         type: 'module',
         description: 'Greets people',
-        author: 'Ada <ada@example.com>',
+        author: 'Ada <ada@example.com> (https://ada.example.com)',
         license: 'MIT',
+        keywords: ['greetings'],
+        homepage: 'https://greeter.example.com',
+        repository: 'github:acme/greeter',
+        bugs: { url: 'https://github.com/acme/greeter/issues' },
+        os: ['linux', 'darwin', '!win32'],
+        engines: { node: '>=22' },
         dependencies: Object.fromEntries(['@decorum/core', ...packages].map((name) => [name, '*'])),
         devDependencies: { typescript: '*' },
       },
       'tsconfig.json': TSCONFIG,
       'src/server.ts': server,
       'src/main.ts': main,
+      '.env.example': `PORT=3000\n# The key of the dictionary\nAPI_KEY=${KEY}\nBASE_URL=https://api.example.com\n# DECORUM_SECRET=\n# TONE=warm\n`,
     });
+    writeFileSync(join(project.folder, 'icon.png'), PIXEL);
     expect(await project.decorum(['build', '--mcpb'])).toMatchObject({ code: 0, stderr: '' });
     const folder = join(project.folder, 'unpacked');
     await run('node', [MCPB, 'unpack', 'greeter.mcpb', folder], { cwd: project.folder });
@@ -289,11 +324,42 @@ describe('a bundle of decorum build --mcpb', () => {
       name: 'greeter',
       version: '1.2.3',
       description: 'Greets people',
-      author: { name: 'Ada' },
+      author: { name: 'Ada', email: 'ada@example.com', url: 'https://ada.example.com' },
       license: 'MIT',
+      keywords: ['greetings'],
+      homepage: 'https://greeter.example.com',
+      repository: { type: 'git', url: 'https://github.com/acme/greeter' },
+      support: 'https://github.com/acme/greeter/issues',
+      icon: 'icon.png',
+      compatibility: { platforms: ['darwin', 'linux'], runtimes: { node: '>=22' } },
       tools: [tool],
       server: { mcp_config: { command: 'node', args: [`\${__dirname}/${args[0]}`, ...args.slice(1)] } },
     });
+    const about = (title: string, more: object) => ({
+      type: 'string',
+      title,
+      description: title,
+      required: false,
+      ...more,
+    });
+    expect(manifest.user_config).toEqual({
+      api_key: about('Api key', { description: 'The key of the dictionary', sensitive: true, default: '' }),
+      base_url: about('Base url', { default: 'https://api.example.com' }),
+      tone: about('Tone', { default: '' }),
+    });
+    // the official package gives a program what the user has entered
+    const { getMcpConfigForManifest } = await import(join(tools, 'node_modules/@anthropic-ai/mcpb/dist/index.js'));
+    const config = {
+      manifest,
+      extensionPath: folder,
+      systemDirs: {},
+      userConfig: { api_key: 'entered' },
+      pathSeparator: '/',
+    };
+    expect(await getMcpConfigForManifest(config)).toMatchObject({
+      env: { API_KEY: 'entered', BASE_URL: 'https://api.example.com', TONE: '' },
+    });
+    expect(readFileSync(join(folder, 'manifest.json'), 'utf8')).not.toContain(KEY);
     // without the project, whose packages it could find otherwise
     rmSync(join(project.folder, 'node_modules'), { recursive: true });
     const command = manifest.server.mcp_config.args.map((arg: string) => arg.replaceAll('${__dirname}', folder));

@@ -2,6 +2,8 @@
  * Runs a program in its own process until it serves, and reports the contract of its server. The server never opens, so
  * no `onStart` hook runs and nothing listens.
  */
+import type { McpServer } from '@decorum/core';
+
 import { exportedServer, loadEntry, shown, watchServers } from '../entry.js';
 import { installLoader } from '../loader/install.js';
 import { packageFor } from '../start/serve.js';
@@ -33,7 +35,8 @@ async function finish(server: object | undefined): Promise<void> {
   isFinished = true;
   if (server === undefined) return end({ type: 'nothing' });
   const core = await packageFor<typeof import('@decorum/core/internal')>(file, '@decorum/core/internal');
-  end({ type: 'contract', contract: core.contractOf(server as Parameters<typeof core.contractOf>[0]) });
+  const described = server as Parameters<typeof core.contractOf>[0];
+  end({ type: 'contract', contract: core.contractOf(described), info: (server as McpServer).info });
 }
 
 function fail(error: unknown): void {

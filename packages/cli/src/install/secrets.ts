@@ -19,6 +19,9 @@ function looksRandom(value: string): boolean {
   return /[a-z]/.test(value) && /[A-Z]/.test(value) && (value.match(/\d/g)?.length ?? 0) > 3;
 }
 
+/** Whether a variable with this name usually has a secret. */
+export const isSecretName = (name: string): boolean => NAME.test(name);
+
 /** Whether a variable seems to have a secret as its value. */
 export function looksSecret(name: string, value: string): boolean {
   if (value === '' || REFERENCE.test(value)) return false;

@@ -2,16 +2,17 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
-import { CommandFailure, EXIT } from 'create-decorum';
+import { CommandFailure } from 'create-decorum';
 
 import type { Built } from '../build/build.js';
 import { closest, type Exported, EXPORT_A_SERVER, shown } from '../entry.js';
 import { type Format, formatOf } from '../loader/format.js';
 import { isFile, isOwn } from '../loader/resolve.js';
-import { type Manifest, placeDependencies, readManifest } from './dependencies.js';
+import { placeDependencies, readManifest } from './dependencies.js';
 import { copy, newFolder, zip } from './files.js';
+import { ICON, manifestOf, nameOf } from './manifest.js';
 import { published } from './published.js';
-import { type Listed, tryProgram } from './try.js';
+import { tryProgram } from './try.js';
 
 /** The file in a bundle that serves the program's exported server. */
 const MAIN = 'main.mjs';
@@ -54,7 +55,7 @@ function collect(project: string, folder: string, { file, server }: Built): read
   const source = readFileSync(file, 'utf8');
   const program = relative(project, file).replaceAll('\\', '/');
   const [outDir = program] = program.split('/');
-  copyPublished(project, folder, [outDir]);
+  copyPublished(project, folder, [outDir, ...(isFile(join(project, ICON)) ? [ICON] : [])]);
   const { name, version, type } = readManifest(project);
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify({ name, version, type, private: true }, null, 2)}\n`);
   for (const [path, from] of placeDependencies(project)) copyPackage(from, join(folder, path));
@@ -62,46 +63,6 @@ function collect(project: string, folder: string, { file, server }: Built): read
   if (server?.exported === undefined) return /['"`]--stdio['"`]/.test(source) ? [program, '--stdio'] : [program];
   writeFileSync(join(folder, MAIN), mainOf(program, server.exported, formatOf(file, source)));
   return [MAIN];
-}
-
-const nameOf = ({ name = 'server' }: Manifest) => name.replace(/^@[^/]+\//, '');
-
-function authorOf({ author }: Manifest, name: string): { readonly name: string } {
-  const text = typeof author === 'string' ? author : author?.name;
-  // package.json also allows "Ada <ada@example.com> (https://example.com)"
-  return { name: text?.replace(/\s*[<(].*$/, '') || name };
-}
-
-/** The bundle's manifest. The fields of the project's own manifest.json take precedence. */
-function manifestOf(project: string, [main = '', ...args]: readonly string[], { tools }: Listed): object {
-  const described = readManifest(project);
-  const { version = '0.0.0', license } = described;
-  const name = nameOf(described);
-  const own = join(project, 'manifest.json');
-  return {
-    manifest_version: '0.3',
-    name,
-    version,
-    description: described.description || `The MCP server ${name}`,
-    author: authorOf(described, name),
-    server: {
-      type: 'node',
-      entry_point: main,
-      mcp_config: { command: 'node', args: [`\${__dirname}/${main}`, ...args], env: {} },
-    },
-    tools: tools.map(({ name: tool, description }) => ({ name: tool, ...(description && { description }) })),
-    ...(license && { license }),
-    compatibility: { runtimes: { node: '>=20.19.0' } },
-    ...(isFile(own) && readOwn(own)),
-  };
-}
-
-function readOwn(file: string): object {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as object;
-  } catch (error) {
-    throw new CommandFailure(`${shown(file)} is not valid JSON: ${(error as Error).message}`, EXIT.failed, error);
-  }
 }
 
 /** A bundle that was written. */

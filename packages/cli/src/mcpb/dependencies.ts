@@ -11,7 +11,13 @@ export interface Manifest {
   readonly name?: string;
   readonly version?: string;
   readonly description?: string;
-  readonly author?: string | { readonly name: string };
+  readonly author?: string | { readonly name?: string; readonly email?: string; readonly url?: string };
+  readonly homepage?: string;
+  readonly repository?: string | { readonly url?: string; readonly directory?: string };
+  readonly bugs?: string | { readonly url?: string };
+  readonly keywords?: readonly string[];
+  readonly os?: readonly string[];
+  readonly engines?: { readonly node?: string };
   readonly license?: string;
   readonly type?: string;
   readonly files?: readonly string[];

@@ -3,10 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
+import type { Implementation } from '@decorum/core';
 import { newestOf } from '@decorum/core/internal';
 
-/** The tools that a bundled server lists. */
+/** What a bundled server says of itself. */
 export interface Listed {
+  readonly info: Partial<Implementation>;
+  readonly hasPrompts: boolean;
   readonly tools: readonly { readonly name: string; readonly description?: string }[];
 }
 
@@ -29,7 +32,12 @@ const INITIALIZE = request(1, 'initialize', {
 
 interface Answer {
   readonly id?: unknown;
-  readonly result?: { readonly tools?: Listed['tools']; readonly nextCursor?: string };
+  readonly result?: {
+    readonly serverInfo?: Implementation;
+    readonly capabilities?: { readonly prompts?: object; readonly tools?: object };
+    readonly tools?: Listed['tools'];
+    readonly nextCursor?: string;
+  };
 }
 
 /**
@@ -48,20 +56,24 @@ export async function tryProgram({ folder, args: [main = '', ...args] }: Program
   child.stdin.on('error', () => {});
   child.stdin.write(INITIALIZE);
   const tools: Listed['tools'][number][] = [];
-  let isListed = false;
+  let [info, hasPrompts, isListed]: [Partial<Implementation>, boolean, boolean] = [{}, false, false];
   for await (const line of createInterface(child.stdout)) {
     const { id, result } = parse(line);
     if (id === undefined || result === undefined) continue;
     if (id === 1) child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })}\n`);
+    const { serverInfo = info, capabilities } = result;
+    info = serverInfo;
+    hasPrompts ||= capabilities?.prompts !== undefined;
     tools.push(...(result.tools ?? []));
-    isListed = id !== 1 && result.nextCursor === undefined;
+    // a server without tools doesn't know the request for them
+    isListed = id === 1 ? capabilities?.tools === undefined : result.nextCursor === undefined;
     if (isListed) child.stdin.end();
     else
       child.stdin.write(request(Number(id) + 1, 'tools/list', result.nextCursor ? { cursor: result.nextCursor } : {}));
   }
   await closed;
   clearTimeout(timer);
-  return isListed ? { tools } : undefined;
+  return isListed ? { info, hasPrompts, tools } : undefined;
 }
 
 function parse(line: string): Answer {
