@@ -155,7 +155,7 @@ const SDK_CHAIN = /^(?:ctx\.(?:mcpReq|http)|server\.(?:server|send\w+))\b/;
 
 const CHAINS = SPANS.flatMap((span) =>
   [...span.text.matchAll(CHAIN)].map(([, chain = '']) => ({ ...span, text: chain })),
-).filter(({ text }) => !SDK_CHAIN.test(text) && !text.endsWith('.ts'));
+).filter(({ text }) => !SDK_CHAIN.test(text) && !/\.(?:ts|json)$/.test(text));
 const CHAINS_FILE = {
   file: join(ROOT, 'test/docs/pages/prose.ts'),
   text: [

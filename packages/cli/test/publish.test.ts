@@ -36,6 +36,8 @@ const PACKAGE = {
   repository: { type: 'git', url: 'git+https://github.com/ada/weather.git', directory: './server' },
 };
 
+const META = { 'io.modelcontextprotocol.registry/publisher-provided': { team: 'weather' } };
+
 const SECRET = 'sk-live-4f9a8b7c6d5e4f3a2b1c';
 
 const ENV = `# Copy to .env, which git ignores
@@ -148,14 +150,14 @@ describe('decorum publish --print', () => {
         { type: 'streamable-http', url: 'https://mcp.example.com/mcp', headers: [{ name: 'X-Tenant' }] },
         { type: 'sse', url: 'https://mcp.example.com/sse' },
       ],
-      _meta: { 'io.modelcontextprotocol.registry/publisher-provided': { team: 'weather' } },
+      _meta: META,
     };
     create({ 'package.json': { ...PACKAGE, private: true }, 'server.json': existing });
     expect(await printed()).toMatchObject({
       repository: { id: '42' },
       packages: [existing.packages[1]],
       remotes: existing.remotes,
-      _meta: existing._meta,
+      _meta: META,
     });
   });
 
