@@ -190,3 +190,25 @@ describe.each(FORMATS)('any text in $title', ({ format, text }) => {
     );
   });
 });
+
+describe('plain JSON', () => {
+  const plain = fc.tuple(
+    fc.dictionary(fc.constantFrom('x', 'servers', 'y'), fc.dictionary(key, fc.json()), { maxKeys: 3 }),
+    fc.constantFrom(0, 2, '\t'),
+  );
+
+  it('stays plain JSON, for clients that read nothing else', () => {
+    fc.assert(
+      fc.property(plain, fc.shuffledSubarray(['weather', 'notes', 'clock']), entry, ([value, indent], names, added) => {
+        const before = JSON.stringify(value, undefined, indent);
+        const all = names.map((name) => [name, added] as const);
+        let now = withEntries(before, target(json), all);
+        expect(JSON.parse(now)).toEqual(
+          names.length === 0 ? value : { ...value, servers: { ...value['servers'], ...Object.fromEntries(all) } },
+        );
+        for (const name of names.toReversed()) now = withoutEntry(now, target(json, name), !('servers' in value));
+        expect(now).toBe(before);
+      }),
+    );
+  });
+});

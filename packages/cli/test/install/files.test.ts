@@ -10,6 +10,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -94,6 +95,12 @@ describe('a configuration that cannot be edited', () => {
     expect(() => add('cursor')).toThrow(`${config()} is a folder. Pass the path of a file to --config.`);
   });
 
+  it('stays as it is if it is too large for a configuration', () => {
+    writeFileSync(config(), '');
+    truncateSync(config(), 64 * 1024 * 1024 + 1);
+    expect(() => add('cursor')).toThrow(`${config()} has over 64 MB.`);
+  });
+
   it('stays as it is if it is read-only', () => {
     writeFileSync(config(), DESKTOP);
     chmodSync(config(), 0o444);
@@ -128,6 +135,11 @@ describe('a configuration that does not exist', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
     uninstall(clientOf('cursor'), { scope: 'user', config: path, name: 'weather', dryRun: false });
     expect(readdirSync(join(folder, 'new/deep'))).toEqual([]);
+  });
+
+  it('is created for everybody in a project', () => {
+    add('cursor', { scope: 'project' });
+    expect(statSync(config()).mode & 0o777).toBe(0o666 & ~process.umask());
   });
 
   it('is removed with the last of the servers that were installed', () => {
@@ -188,7 +200,7 @@ describe('a configuration that is edited', () => {
   it('keeps an empty section that was there before', () => {
     writeFileSync(config(), '{\n  "mcpServers": {},\n  "scale": 1\n}\n');
     add('cursor');
-    writeFileSync(config(), read().replace('1', '2'));
+    writeFileSync(config(), read().replace('"scale": 1', '"scale": 2'));
     take('cursor');
     expect(read()).toBe('{\n  "mcpServers": {},\n  "scale": 2\n}\n');
   });
