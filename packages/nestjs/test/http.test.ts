@@ -60,6 +60,15 @@ describe.each(PLATFORMS)('an application on %s', (_platform, adapter) => {
     await client.close();
   });
 
+  it('serves its Server Card below the prefix, and the catalog at the root', async () => {
+    const about = { description: 'Sells everything', card: true };
+    const url = await listen([about], (app) => app.setGlobalPrefix('api'));
+    const card = await (await fetch(`${url}/api/mcp/server-card`)).json();
+    expect(card).toMatchObject({ description: 'Sells everything', remotes: [{ url: `${url}/api/mcp` }] });
+    const catalog = await (await fetch(`${url}/.well-known/ai-catalog.json`)).json();
+    expect(catalog).toMatchObject({ entries: [{ url: `${url}/api/mcp/server-card` }] });
+  });
+
   it('serves the documents of several servers, and at the root those of the first', async () => {
     const url = await listen(['a', 'b'].map((name) => ({ name, path: `/${name}`, auth: authOf(name) })));
     const bodies = ['a', 'b', 'root'].map(async (name) => await (await fetch(`${url}/.well-known/${name}`)).text());
