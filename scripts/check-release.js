@@ -61,8 +61,26 @@ function publish(copy, registry) {
   // changesets publishes with the package manager that runs it
   const env = { ...registry.env(), GITHUB_REPOSITORY: 'decorum/decorum' };
   need(['npx', '-y', packageManager, 'run', '--silent', 'release'], { cwd: copy, env });
-  return JSON.parse(readFileSync(join(copy, 'packages/core/package.json'), 'utf8')).version;
+  return versionIn(copy);
 }
+
+/**
+ * A feature of one package is a minor version of all, not a major one: packages that name another as a peer must accept
+ * its next minor version.
+ * @param {string} copy
+ * @param {string} version the version before
+ */
+function expectMinor(copy, version) {
+  writeFileSync(join(copy, '.changeset/feature.md'), "---\n'@decorum/http': minor\n---\n\nA feature.\n");
+  need(['npm', 'run', '--silent', 'release:version'], { cwd: copy });
+  const [major, minor] = version.split('.');
+  const next = versionIn(copy);
+  if (next !== `${major}.${Number(minor) + 1}.0`)
+    throw new Error(`A feature takes the packages from ${version} to ${next}.`);
+}
+
+/** @param {string} copy */
+const versionIn = (copy) => JSON.parse(readFileSync(join(copy, 'packages/core/package.json'), 'utf8')).version;
 
 const copy = copyBuilt();
 const registry = await Registry.start();
@@ -70,6 +88,7 @@ try {
   const version = publish(copy, registry);
   const names = await checkContents(registry, { copy, version });
   console.log(`release: ${names.length} packages of version ${version} in the registry`);
+  expectMinor(copy, version);
   for (const installer of /** @type {const} */ (['npm', 'pnpm', 'yarn'])) {
     await tryOut(registry, installer);
     console.log(`release: ${installer} creates a project that answers a client`);
