@@ -1,7 +1,7 @@
 /**
  * `npm run -s example NAME`: runs an example that `npm run setup` has built. It listens on PORT, 3000 by default.
- * Most examples run in this process, so that signals reach them and npm gets their exit code. Examples without a `dist`
- * have their own development server, which compiles them.
+ * Most examples run in this process, so that signals reach them and npm gets their exit code. Examples with a
+ * script `dev` run in a program of their own.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,6 +20,12 @@ function fail(message) {
   process.exit(1);
 }
 
+// their commands in `.bin` start another process, and don't pass signals on to it
+const BINARIES = new Map([
+  ['bun', 'bun/bin/bun.exe'],
+  ['deno', 'deno/deno'],
+]);
+
 const [name = ''] = process.argv.splice(2, 1);
 const names = readdirSync(EXAMPLES);
 if (!names.includes(name)) fail(`There is no example "${name}". Choose one of: ${names.join(', ')}`);
@@ -35,5 +41,8 @@ if (scripts.dev === undefined) {
 } else {
   const [program, ...args] = scripts.dev.split(' ');
   const env = { ...process.env, NEXT_TELEMETRY_DISABLED: '1' };
-  process.exitCode = await run(join(folder, 'node_modules/.bin', program), args, { cwd: folder, env });
+  process.exitCode = await run(join(folder, 'node_modules', BINARIES.get(program) ?? `.bin/${program}`), args, {
+    cwd: folder,
+    env,
+  });
 }

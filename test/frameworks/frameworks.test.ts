@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 
 import { programOf } from '../interop/example-process.js';
 import { ROOT } from '../packaging/project.js';
-import { type Hosted, HOSTS, MORE_HOSTS } from './hosts.js';
+import { BUN, DENO, type Hosted, HOSTS, MORE_HOSTS } from './hosts.js';
 import { NEST_HOSTS } from './nest-hosts.js';
 import { CLIENTS, overStdio, sendLargeBodies, useWeather } from './weather.js';
 
@@ -76,26 +76,36 @@ describe('the example', () => {
     });
   }
 
-  // Nest ends its process with the signal that has closed the application
+  // Nest ends its process with the signal that has closed the application, and miniflare with the code that shells give it
   it.each([
-    ['express', [0, null]],
-    ['hono', [0, null]],
-    ['next', [0, null]],
-    ['nest11', [null, 'SIGTERM']],
-    ['nest12', [null, 'SIGTERM']],
-    ['weather', [0, null]],
-  ])('%s serves the weather, and ends with all its processes when it is told to', async (name, end) => {
-    const running = run(name);
-    const url = await urlOf(running);
-    for (const [, connect] of NEWEST) await useWeather(connect, url);
-    const ended = once(running, 'exit');
-    running.kill();
-    expect(await ended).toEqual(end);
-    expect(() => signalAll(0)).toThrow('ESRCH');
-  });
+    ['express', [0, null], NEWEST],
+    ['hono', [0, null], NEWEST],
+    ['next', [0, null], NEWEST],
+    ['nest11', [null, 'SIGTERM'], NEWEST],
+    ['nest12', [null, 'SIGTERM'], NEWEST],
+    ['weather', [0, null], NEWEST],
+    ['bun', [0, null], CLIENTS],
+    ['cloudflare', [143, null], CLIENTS],
+    ['deno', [0, null], CLIENTS],
+  ] as const)(
+    '%s serves the weather, and ends with all its processes when it is told to',
+    async (name, end, clients) => {
+      const running = run(name);
+      const url = await urlOf(running);
+      for (const [, connect] of clients) await useWeather(connect, url);
+      const ended = once(running, 'exit');
+      running.kill();
+      expect(await ended).toEqual(end);
+      expect(() => signalAll(0)).toThrow('ESRCH');
+    },
+  );
 
-  it('weather serves over stdio', async () => {
-    await useWeather(overStdio, programOf('weather'));
+  it.each([
+    ['weather', process.execPath, []],
+    ['bun', BUN, []],
+    ['deno', DENO, ['run', '--allow-env']],
+  ])('%s serves over stdio', async (name, command, args) => {
+    await useWeather(overStdio(command, ...args), programOf(name));
   });
 
   it('of an unknown name is answered with those that exist', async () => {

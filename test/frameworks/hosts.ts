@@ -75,7 +75,11 @@ async function inHono(): Promise<Hosted> {
   return await listening(serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }) as Server, () => handler.close());
 }
 
-const BUN = fileURLToPath(new URL('node_modules/@oven/bun-linux-x64/bin/bun', import.meta.url));
+const binary = (path: string) => fileURLToPath(new URL(`../../examples/${path}`, import.meta.url));
+
+/** The programs of Bun and Deno, without the scripts of their npm packages. */
+export const BUN = binary('bun/node_modules/bun/bin/bun.exe');
+export const DENO = binary('deno/node_modules/deno/deno');
 const BUN_SERVER = fileURLToPath(new URL('elysia-server.js', import.meta.url));
 
 /** One of the servers of a program that Bun runs from its npm package. */

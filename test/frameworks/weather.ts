@@ -49,12 +49,14 @@ const withV2 =
     return client as unknown as Client;
   };
 
-/** Connects a client to a program. */
-export const overStdio: Connect = async (program) => {
-  const client = new ClientV1(INFO);
-  await client.connect(new StdioV1({ command: process.execPath, args: [program, '--stdio'] }));
-  return client as unknown as Client;
-};
+/** Connects a client to a program that a command runs. */
+export const overStdio =
+  (command: string, ...args: readonly string[]): Connect =>
+  async (program) => {
+    const client = new ClientV1(INFO);
+    await client.connect(new StdioV1({ command, args: [...args, program, '--stdio'] }));
+    return client as unknown as Client;
+  };
 
 /** The official clients, in each revision that they can speak. */
 export const CLIENTS: readonly (readonly [name: string, connect: Connect])[] = [
