@@ -40,7 +40,8 @@ export interface SliceCase {
 export type Case =
   | SliceCase
   | { readonly kind: 'sessions'; readonly name: string }
-  | { readonly kind: 'cold'; readonly name: string };
+  | { readonly kind: 'cold'; readonly name: string }
+  | { readonly kind: 'interpreted'; readonly name: string };
 
 const LIMIT: EntrantSpec = { name: 'limit', part: 'limit', style: 'plain' };
 /** The limit with the same requests as the server. */
@@ -180,4 +181,5 @@ export const CASES: readonly Case[] = [
   },
   { kind: 'sessions', name: 'sessions' },
   { kind: 'cold', name: 'cold' },
+  { kind: 'interpreted', name: 'interpreted' },
 ];

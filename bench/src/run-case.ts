@@ -4,6 +4,7 @@ import { Child } from './child.js';
 import { measureCold } from './cold.js';
 import { type Entrant, InProcessEntrant, type Measured, type Sample, type Samples } from './entrant.js';
 import { HttpEntrant } from './http-entrant.js';
+import { measureInterpreted } from './interpreted.js';
 import { LinesEntrant, type Pipes } from './lines-entrant.js';
 import { ListenEntrant } from './listen-entrant.js';
 import { measureSessions } from './session-heap.js';
@@ -37,6 +38,7 @@ export class ArenaProcess implements ArenaWithPipes {
 /** Measures a case once, in a fresh process. */
 export async function runCase(one: Case, connections: number): Promise<Samples> {
   if (one.kind === 'cold') return await measureCold();
+  if (one.kind === 'interpreted') return await measureInterpreted();
   const arena = new ArenaProcess(one.kind === 'slices' && one.load === 'lines' ? one.entrants.length : 0);
   try {
     if (one.kind === 'sessions') return await measureSessions(arena);

@@ -63,6 +63,8 @@ export const SECTIONS: readonly Section[] = [
       'lambda',
       'vercel',
       'cloudflare',
+      'deno',
+      'bun',
       'troubleshooting',
     ],
   },

@@ -82,20 +82,24 @@ export const BUN = binary('bun/node_modules/bun/bin/bun.exe');
 export const DENO = binary('deno/node_modules/deno/deno');
 const BUN_SERVER = fileURLToPath(new URL('elysia-server.js', import.meta.url));
 
-/** One of the servers of a program that Bun runs from its npm package. */
-const inBun = (index: number) => async (): Promise<Hosted> => {
-  const env = { ...process.env, NODE_OPTIONS: '' };
-  const child = spawn(BUN, [BUN_SERVER], { stdio: ['ignore', 'pipe', 'inherit'], env });
-  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
-  return {
-    url: line.split(' ')[index] as string,
-    async close() {
-      const ended = once(child, 'exit');
-      child.kill();
-      await ended;
-    },
+const DENO_SERVER = fileURLToPath(new URL('deno-server.js', import.meta.url));
+
+/** One of the servers of a program that another runtime runs. */
+const run =
+  (command: string, args: readonly string[], index = 0) =>
+  async (): Promise<Hosted> => {
+    const env = { ...process.env, NODE_OPTIONS: '' };
+    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'], env });
+    const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+    return {
+      url: line.split(' ')[index] as string,
+      async close() {
+        const ended = once(child, 'exit');
+        child.kill();
+        await ended;
+      },
+    };
   };
-};
 
 /** The applications that are tested with each client in each revision. */
 export const HOSTS: Readonly<Record<string, () => Promise<Hosted>>> = {
@@ -112,6 +116,7 @@ export const HOSTS: Readonly<Record<string, () => Promise<Hosted>>> = {
 export const MORE_HOSTS: typeof HOSTS = {
   'Express 4': () => inExpress(express4 as unknown as typeof express),
   'Express that compresses event streams': () => inExpress(express, permitTransforms),
-  Elysia: inBun(0),
-  'Bun.serve': inBun(1),
+  Elysia: run(BUN, [BUN_SERVER]),
+  'Bun.serve': run(BUN, [BUN_SERVER], 1),
+  'Deno.serve': run(DENO, ['run', '--allow-net', '--allow-env', DENO_SERVER]),
 };

@@ -181,7 +181,7 @@ const FORBIDDEN = '--disallow-code-generation-from-strings';
 
 describe('a runtime that forbids generated code', () => {
   it('runs the Worker of the documentation', async () => {
-    project = createProject({ peers: [], tools: ['zod'] });
+    project = createProject({});
     const code = compiledCode(exampleOf('operate/cloudflare.md')).replace('shop.example.workers.dev', '127.0.0.1');
     project.write('worker.mjs', code);
     project.write(

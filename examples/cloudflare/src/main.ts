@@ -1,7 +1,7 @@
 // Runs the Worker on this machine, bundled as wrangler does it.
 import { fileURLToPath } from 'node:url';
 
-import { build } from 'esbuild';
+import { build, stop } from 'esbuild';
 import { Miniflare } from 'miniflare';
 
 const { outputFiles } = await build({
@@ -13,6 +13,7 @@ const { outputFiles } = await build({
   conditions: ['workerd', 'worker', 'browser'],
   external: ['node:*', 'cloudflare:*'],
 });
+await stop();
 
 const worker = new Miniflare({
   modules: true,
@@ -23,3 +24,9 @@ const worker = new Miniflare({
   port: Number(process.env['PORT'] || 3000),
 });
 console.log(`Serving ${new URL('/mcp', await worker.ready).href}`);
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  // miniflare's own listener ends this process before the runtime has ended
+  process.removeAllListeners(signal);
+  process.once(signal, () => worker.dispose());
+}

@@ -26,6 +26,7 @@ function createHandler({ ALLOWED_HOSTS, DECORUM_SECRET }: Variables): FetchHandl
   });
 }
 
+// oxlint-disable-next-line import/no-default-export -- Workers look for it
 export default {
   fetch(request: Request, variables: Variables): Promise<Response> {
     // Workers draw no random numbers before the first request

@@ -18,7 +18,12 @@ interface BunServer {
 
 /** The parts of the runtimes and Elysia that the page uses. */
 export declare const Bun: {
-  serve(options: Address & { fetch(request: Request, server: BunServer): Promise<Response> | Response }): BunServer;
+  serve(
+    options: Address & {
+      idleTimeout: number;
+      fetch(request: Request, server: BunServer): Promise<Response> | Response;
+    },
+  ): BunServer;
 };
 
 export declare const Deno: {

@@ -1,0 +1,1 @@
+export { Bun, server } from './fetch.js';

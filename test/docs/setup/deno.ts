@@ -1,0 +1,1 @@
+export { Deno, server } from './fetch.js';
