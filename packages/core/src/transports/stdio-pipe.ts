@@ -22,7 +22,7 @@ export interface StdioOptions {
   readonly output?: Writable;
   /**
    * Milliseconds that calls in flight may take to finish when the client disconnects, before they are cancelled.
-   * Defaults to 1500.
+   * Clients send SIGTERM after 2000. Defaults to 1500.
    */
   readonly drainMs?: number;
   /**
