@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -7,31 +7,44 @@ import { pinnedNode } from './child.js';
 import type { Samples } from './entrant.js';
 import { firstQuartile, shuffled } from './slices.js';
 
-const WEATHER = fileURLToPath(new URL('../../examples/weather/dist/main.js', import.meta.url));
+const EXAMPLE = fileURLToPath(new URL('../../examples/weather/', import.meta.url));
+const WEATHER = `${EXAMPLE}dist/main.js`;
+const BUNDLED = `${EXAMPLE}dist/bundle/main.js`;
+const DECORUM = fileURLToPath(new URL('../../packages/cli/bin/decorum.js', import.meta.url));
 const BY_HAND = fileURLToPath(new URL('cold-limit.js', import.meta.url));
 const RUNS = 4;
 const PARAMS = { protocolVersion: SESSION_REVISION, capabilities: {}, clientInfo: CLIENT };
 const INITIALIZE = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: PARAMS });
 
 /**
- * Measures the CPU time of a process until its first response over stdio. Alternates between the weather example and
- * the lower bound in `cold-limit.ts`.
+ * Measures the CPU time of a process until its first response over stdio. Alternates between the weather example, its
+ * bundle, and the lower bound in `cold-limit.ts`.
  */
 export async function measureCold(): Promise<Samples> {
+  execFileSync(process.execPath, [DECORUM, 'build', '--bundle'], {
+    cwd: EXAMPLE,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   const limits: number[] = [];
   const costs: number[] = [];
+  const bundled: number[] = [];
   // the first run only warms up the file cache
   for (let run = 0; run <= RUNS; run += 1) {
     const turns = shuffled([
       { args: [BY_HAND], millis: limits },
       { args: [WEATHER, '--stdio'], millis: costs },
+      { args: [BUNDLED, '--stdio'], millis: bundled },
     ]);
     for (const { args, millis } of turns) {
       const spent = await cpuToFirstAnswer(args);
       if (run > 0) millis.push(spent);
     }
   }
-  return new Map([['weather', { cost: firstQuartile(costs), limit: firstQuartile(limits) }]]);
+  const cost = firstQuartile(costs);
+  return new Map([
+    ['weather', { cost, limit: firstQuartile(limits) }],
+    ['weather, bundled ÷ as built', { cost: firstQuartile(bundled), limit: cost }],
+  ]);
 }
 
 /** Milliseconds of user and system time until the response to `initialize`. */

@@ -43,9 +43,11 @@ export class Workshop {
 
   /** The environment without the test runner's settings. It keeps those that are needed to reach the registry. */
   env(more: object = {}): Record<string, string> {
-    const own = Object.entries(process.env).filter(([name]) => !/^(?:npm_|JEST_|NODE_(?:ENV|OPTIONS)$)/i.test(name));
-    const { PATH = '', ...rest } = Object.fromEntries(own) as Record<string, string>;
-    return { ...rest, PATH: `${this.path('bin')}${delimiter}${PATH}`, NO_COLOR: '1', ...more };
+    const kept = Object.entries(process.env).filter(([name]) => !/^(?:npm_|JEST_|NODE_(?:ENV|OPTIONS)$)/i.test(name));
+    const { PATH = '', ...rest } = Object.fromEntries(kept) as Record<string, string>;
+    // yarn would take packages of the same version from the cache of an earlier run
+    const own = { YARN_CACHE_FOLDER: this.path('yarn-cache'), NO_COLOR: '1' };
+    return { ...rest, ...own, PATH: `${this.path('bin')}${delimiter}${PATH}`, ...more };
   }
 
   /** Runs a program and resolves with what it prints. Rejects with all its output if it fails. */
@@ -88,10 +90,12 @@ export class Serving {
     throw new Error(`${command.join(' ')} ended without its URL.`);
   }
 
-  async stop(): Promise<void> {
+  /** Resolves with the exit code. */
+  async stop(): Promise<unknown> {
     const ended = once(this.child, 'exit');
     this.child.kill('SIGTERM');
-    await ended;
+    const [code] = await ended;
+    return code;
   }
 }
 
@@ -100,11 +104,13 @@ export interface Image {
   readonly folder: string;
   readonly env: Record<string, string>;
   readonly command: readonly string[];
+  /** The command of `HEALTHCHECK`. */
+  readonly health?: readonly string[];
 }
 
 /**
  * Executes a Dockerfile, each stage in its own folder: copies only the files in `COPY`, and runs each `RUN`. Supports
- * only the instructions that the templates use. For `npm ci`, it links the project's installed dependencies.
+ * only the instructions that the templates and `decorum build --docker` use. For `npm ci`, it links the project's installed dependencies.
  */
 export async function buildImage(workshop: Workshop, project: string): Promise<Image> {
   const stages = new Map<string, string>();
@@ -128,6 +134,8 @@ export async function buildImage(workshop: Workshop, project: string): Promise<I
     else if (instruction === 'RUN') await runStep(rest);
     else if (instruction === 'ENV') Object.assign(image.env, Object.fromEntries(words.map((word) => word.split('='))));
     else if (instruction === 'CMD') image = { ...image, command: JSON.parse(rest) as string[] };
+    else if (instruction === 'HEALTHCHECK')
+      image = { ...image, health: JSON.parse(rest.slice(rest.indexOf('['))) as string[] };
     else if (!['WORKDIR', 'USER', 'EXPOSE'].includes(instruction)) throw new Error(`Unknown instruction: ${line}`);
   }
   return image;
@@ -142,6 +150,7 @@ interface Places {
 function copy(words: readonly string[], { project, to, stages }: Places): void {
   const stage = /^--from=(\w+)$/.exec(words[0] ?? '')?.[1];
   const from = stage === undefined ? project : (stages.get(stage) ?? '');
+  if (words[0] === '.') return copyAll(project, to);
   const sources = words.slice(stage === undefined ? 0 : 1, -1).map((path) => path.replace(/^\/app\//, ''));
   const target = words.at(-1) ?? '';
   for (const source of sources) {
@@ -150,5 +159,16 @@ function copy(words: readonly string[], { project, to, stages }: Places): void {
     // links inside node_modules point to each other
     if (source === 'node_modules') execFileSync('cp', ['-al', join(from, source), place]);
     else cpSync(join(from, source), place, { recursive: true });
+  }
+}
+
+/** `COPY . .`, without what `.dockerignore` names. Supports only names, with `*` for the rest of one. */
+function copyAll(project: string, to: string): void {
+  const patterns = readFileSync(join(project, '.dockerignore'), 'utf8').split('\n').filter(Boolean);
+  const matches = (pattern: string, name: string) =>
+    new RegExp(`^${pattern.replace('!', '').replaceAll('.', '\\.').replaceAll('*', '.*')}$`).test(name);
+  for (const name of readdirSync(project)) {
+    const last = patterns.findLast((pattern) => matches(pattern, name));
+    if (last === undefined || last.startsWith('!')) cpSync(join(project, name), join(to, name), { recursive: true });
   }
 }

@@ -104,9 +104,11 @@ function yarn(version: string | undefined): Omit<Installer, 'version'> {
   };
 }
 
-/** Finds the installed version of a package manager. */
-export function installerOf(name: InstallerName): Installer {
-  const version = versionOf(name);
+/**
+ * A package manager of some version.
+ * @param version defaults to the one that is installed
+ */
+export function installerOf(name: InstallerName, version = versionOf(name)): Installer {
   if (name === 'npm') return { ...NPM, version };
   return { ...(name === 'pnpm' ? pnpm(version) : yarn(version)), version };
 }

@@ -22,6 +22,8 @@ export interface BundleOptions {
   readonly external?: readonly string[];
   /** Code that serves the program, if the program doesn't do so itself. */
   readonly serving?: string;
+  /** Folder to write to. Defaults to `dist/bundle` of the project. */
+  readonly target?: string;
 }
 
 /** A bundle that was written. */
@@ -34,6 +36,8 @@ export interface Bundled {
   readonly missing: readonly string[];
   /** Files and folders of the project that the program reads, relative to the project. */
   readonly reads: readonly string[];
+  /** Modules of the project that ask for their own path, for a reason that can't be seen. */
+  readonly asking: readonly string[];
   /** Size of the program. */
   readonly bytes: number;
 }
@@ -48,6 +52,7 @@ const MAIN = 'main.js';
 export async function bundle(options: BundleOptions): Promise<Bundled> {
   const { built, external = [] } = options;
   const plan = planOf(options);
+  const { target = plan.folder } = options;
   const rolldown = await loadRolldown(plan.project);
   const { pass, outside, placed } = await settle(plan, (each) => runPass(rolldown, each));
   const unknown = external.find((name) => !outside.has(name) && !pass.missing.includes(name));
@@ -60,18 +65,18 @@ export async function bundle(options: BundleOptions): Promise<Bundled> {
     writeFileSync(join(draft, MAIN), pass.code);
     writeFileSync(join(draft, 'package.json'), manifestOf(plan));
     for (const [path, from] of placed) copy(from, join(draft, path));
-    const isAlone = pass.reads.length === 0;
+    const isAlone = pass.reads.length + pass.asking.length === 0;
     // in another folder, it finds nothing of the project
     if (isAlone) await check(built, draft);
-    rmSync(plan.folder, { recursive: true, force: true });
-    cpSync(draft, plan.folder, { recursive: true });
-    if (!isAlone) await check(built, plan.folder);
+    rmSync(target, { recursive: true, force: true });
+    cpSync(draft, target, { recursive: true });
+    if (!isAlone && target === plan.folder) await check(built, target);
   } finally {
     rmSync(draft, { recursive: true, force: true });
   }
-  const { missing, reads, code } = pass;
-  const bytes = Buffer.byteLength(code);
-  return { file: join(plan.folder, MAIN), outside: [...outside.keys()].toSorted(), missing, reads, bytes };
+  const { code, missing, reads, asking } = pass;
+  const names = [...outside.keys()].toSorted();
+  return { file: join(target, MAIN), outside: names, missing, reads, asking, bytes: Buffer.byteLength(code) };
 }
 
 /** @throws {CommandFailure} if the program belongs to no package */
@@ -85,18 +90,19 @@ function planOf({ built, external = [], serving }: BundleOptions): Omit<PassOpti
   return {
     file,
     project,
-    format: formatOf(file, readFileSync(file, 'utf8')),
-    folder: join(project, outputOf(relative(project, file)), 'bundle'),
+    // code that serves a program awaits
+    format: serving === undefined ? formatOf(file, readFileSync(file, 'utf8')) : 'module',
+    folder: bundleFolder(project, file),
     uses: new Set([...Object.keys(dependencies), ...Object.keys(optionalDependencies)]),
     external: new Set(external),
     ...(serving !== undefined && { serving }),
   };
 }
 
-/** The folder of built files: the one that has the program, unless that is where the sources are. */
-function outputOf(path: string): string {
-  const [first = '', ...rest] = path.split(sep);
-  return rest.length === 0 || first === 'src' ? 'dist' : first;
+/** The folder of a bundle: below the one of the built files, unless that is where the sources are. */
+export function bundleFolder(project: string, file: string): string {
+  const [first = '', ...rest] = relative(project, file).split(sep);
+  return join(project, rest.length === 0 || first === 'src' ? 'dist' : first, 'bundle');
 }
 
 interface Settled {

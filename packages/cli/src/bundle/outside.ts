@@ -45,13 +45,11 @@ function isForOneMachine(name: string, from: string): boolean {
   return home !== undefined && readManifest(join(home, 'node_modules', name)).cpu !== undefined;
 }
 
-/** Packages that work in a bundle although they ask for their path, and what they then lack. */
-const WORKS_WITHOUT: Readonly<Record<string, string>> = {
-  '@decorum/audit': 'writes no version into recordings',
-  pino: 'has no transports',
-  'thread-stream': 'has no threads; it is part of the transports of pino',
-};
+/** Decorum's own package that asks for its path: without it, recordings don't say the version. */
+const AUDIT = '@decorum/audit';
 
+/** They need their files only for transports, which no program has that doesn't depend on pino itself. */
+const LOGGERS = new Set(['pino', 'thread-stream']);
 const TRANSPORTS = /^(?:nestjs-)?pino(?:$|-)/;
 
 /**
@@ -61,9 +59,7 @@ const TRANSPORTS = /^(?:nestjs-)?pino(?:$|-)/;
 export function readsFiles(module: Module, { name }: Package, names: Iterable<string>): boolean {
   const places = placesOf(module);
   if (places.length === 0) return false;
-  if (name in WORKS_WITHOUT && (name === '@decorum/audit' || ![...names].some((each) => TRANSPORTS.test(each)))) {
-    return false;
-  }
+  if (name === AUDIT || (LOGGERS.has(name) && ![...names].some((each) => TRANSPORTS.test(each)))) return false;
   // a `require` of packages that have a name needs no path
   const isRequire = /\bcreateRequire\(\s*import\.meta\.(?:url|filename)\s*\)/g;
   const rest = module.code.replace(isRequire, '');

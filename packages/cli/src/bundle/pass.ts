@@ -39,8 +39,10 @@ export interface Pass {
   readonly outside: ReadonlyMap<string, string>;
   /** Names of packages that aren't installed. Their importers may do without. */
   readonly missing: readonly string[];
-  /** Paths that the project's own modules read, relative to the project. */
+  /** Files and folders beside the project's own modules that these read, relative to the project. */
   readonly reads: readonly string[];
+  /** Modules of the project that ask for their own path, for a reason that can't be seen. */
+  readonly asking: readonly string[];
 }
 
 const SERVING = 'decorum:serving.js';
@@ -54,6 +56,7 @@ class Noticed {
   readonly outside = new Map<string, string>();
   readonly missing = new Set<string>();
   readonly reads = new Set<string>();
+  readonly asking = new Set<string>();
 
   constructor(private readonly options: PassOptions) {}
 
@@ -84,9 +87,11 @@ class Noticed {
       if (readsFiles({ file, code }, owner, uses)) this.leave(owner);
       return undefined;
     }
+    const shortened = (path: string) => relative(project, path).replaceAll('\\', '/');
     for (const { beside } of placesOf({ file, code })) {
       const path = beside === undefined ? undefined : join(dirname(file), beside);
-      this.reads.add(relative(project, path !== undefined && existsSync(path) ? path : file).replaceAll('\\', '/'));
+      if (path !== undefined && existsSync(path)) this.reads.add(shortened(path));
+      else this.asking.add(shortened(file));
     }
     return rewritePlaces({ file, code }, { folder, isEntry: file === entry });
   }
@@ -150,6 +155,8 @@ export async function runPass({ rolldown }: Rolldown, options: PassOptions): Pro
     cwd: options.project,
     platform: 'node',
     tsconfig: false,
+    // as in Node.js, `require` and `import` get the same copy of packages that have both formats
+    resolve: { conditionNames: ['module-sync', 'node'] },
     onLog: () => {},
     plugins,
   });
@@ -160,6 +167,7 @@ export async function runPass({ rolldown }: Rolldown, options: PassOptions): Pro
       outside: noticed.outside,
       missing: [...noticed.missing].toSorted(),
       reads: [...noticed.reads].toSorted(),
+      asking: [...noticed.asking].toSorted(),
     };
   } catch (error) {
     if (error instanceof CommandFailure) throw error;

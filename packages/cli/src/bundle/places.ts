@@ -53,17 +53,25 @@ function besideOf(node: Node): { readonly meta: Node; readonly place: Place } | 
   return place?.kind === 'url' ? { meta, place: { ...place, beside: path.value } } : undefined;
 }
 
-const META: Readonly<Record<string, Place['kind']>> = { url: 'url', dirname: 'dirname', filename: 'filename' };
-const GLOBALS: Readonly<Record<string, Place['kind']>> = { __dirname: 'dirname', __filename: 'filename' };
+// maps, because modules also have names such as `toString`
+const META = new Map<string, Place['kind']>([
+  ['url', 'url'],
+  ['dirname', 'dirname'],
+  ['filename', 'filename'],
+]);
+const GLOBALS = new Map<string, Place['kind']>([
+  ['__dirname', 'dirname'],
+  ['__filename', 'filename'],
+]);
 
 function placeOf(node: Node, format: Format): readonly Place[] {
   const { start, end } = node;
   if (node.type === 'MemberExpression' && node.object.type === 'MetaProperty' && node.property.type === 'Identifier') {
-    const kind = META[node.property.name];
+    const kind = META.get(node.property.name);
     return kind === undefined ? [] : [{ kind, start, end }];
   }
   // ES modules may declare these names themselves
-  const kind = node.type === 'Identifier' && format === 'commonjs' ? GLOBALS[node.name] : undefined;
+  const kind = node.type === 'Identifier' && format === 'commonjs' ? GLOBALS.get(node.name) : undefined;
   return kind === undefined ? [] : [{ kind, start, end }];
 }
 

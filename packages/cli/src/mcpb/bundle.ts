@@ -5,6 +5,7 @@ import { dirname, join, relative } from 'node:path';
 import { CommandFailure } from 'create-decorum';
 
 import type { Built } from '../build/build.js';
+import { bundle as bundleProgram, bundleFolder } from '../bundle/bundle.js';
 import { closest, type Exported, EXPORT_A_SERVER, shown } from '../entry.js';
 import { type Format, formatOf } from '../loader/format.js';
 import { isFile, isOwn } from '../loader/resolve.js';
@@ -29,7 +30,7 @@ function mainOf(program: string, { name, as }: Exported, format: Format): string
   return [
     `import { serveStdio } from '@decorum/core';`,
     ``,
-    `import ${imported} from './${program}';`,
+    `import ${imported} from ${JSON.stringify(program)};`,
     ``,
     `await serveStdio(${MAKE[as](`(await program.${name})`)});`,
     ``,
@@ -50,19 +51,41 @@ function copyPackage(from: string, to: string): void {
   else copy(from, to);
 }
 
+/** The project's icon, if it has one. */
+const iconOf = (project: string): readonly string[] => (isFile(join(project, ICON)) ? [ICON] : []);
+
+/** Programs that support both transports take this flag. */
+const TAKES_STDIO = /['"`]--stdio['"`]/;
+
 /** Collects the files. Returns the file to start, and its arguments. */
 function collect(project: string, folder: string, { file, server }: Built): readonly string[] {
   const source = readFileSync(file, 'utf8');
   const program = relative(project, file).replaceAll('\\', '/');
   const [outDir = program] = program.split('/');
-  copyPublished(project, folder, [outDir, ...(isFile(join(project, ICON)) ? [ICON] : [])]);
+  copyPublished(project, folder, [outDir, ...iconOf(project)]);
+  // of `decorum build --bundle`
+  rmSync(join(folder, outDir, 'bundle'), { recursive: true, force: true });
   const { name, version, type } = readManifest(project);
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify({ name, version, type, private: true }, null, 2)}\n`);
   for (const [path, from] of placeDependencies(project)) copyPackage(from, join(folder, path));
-  // programs that support both transports take this flag
-  if (server?.exported === undefined) return /['"`]--stdio['"`]/.test(source) ? [program, '--stdio'] : [program];
-  writeFileSync(join(folder, MAIN), mainOf(program, server.exported, formatOf(file, source)));
+  if (server?.exported === undefined) return TAKES_STDIO.test(source) ? [program, '--stdio'] : [program];
+  writeFileSync(join(folder, MAIN), mainOf(`./${program}`, server.exported, formatOf(file, source)));
   return [MAIN];
+}
+
+/** Collects the files of a program that becomes one file, and those that it reads. */
+async function collectBundled(project: string, folder: string, built: Built): Promise<readonly string[]> {
+  const { file, server } = built;
+  const source = readFileSync(file, 'utf8');
+  const exported = server?.exported;
+  copyPublished(project, folder, iconOf(project));
+  const target = join(folder, relative(project, bundleFolder(project, file)));
+  rmSync(dirname(target), { recursive: true, force: true });
+  const serving = exported && mainOf(file, exported, formatOf(file, source));
+  const { reads } = await bundleProgram({ built, target, ...(serving && { serving }) });
+  for (const path of reads) copy(join(project, path), join(folder, path));
+  const main = relative(folder, join(target, 'main.js')).replaceAll('\\', '/');
+  return exported === undefined && TAKES_STDIO.test(source) ? [main, '--stdio'] : [main];
 }
 
 /** A bundle that was written. */
@@ -73,16 +96,17 @@ export interface Bundle {
 
 /**
  * Writes a bundle of a built program.
+ * @param isOneFile whether to write the program and its packages into one file, with rolldown
  * @throws {CommandFailure} if the program doesn't serve over stdio, which is how clients start it
  */
-export async function bundle(built: Built): Promise<Bundle> {
+export async function bundle(built: Built, isOneFile = false): Promise<Bundle> {
   const project = closest(dirname(built.file), 'package.json');
   if (project === undefined) {
     throw new CommandFailure(`A bundle needs the name, version and dependencies of a package.json, and there is none.`);
   }
   const folder = newFolder();
   try {
-    const command = collect(project, folder, built);
+    const command = isOneFile ? await collectBundled(project, folder, built) : collect(project, folder, built);
     const listed = await tryProgram({ folder, args: command });
     if (listed === undefined) {
       const problem = `The bundled ${shown(built.file)} doesn't answer over stdio, which is how clients start it.`;

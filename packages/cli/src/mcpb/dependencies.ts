@@ -22,6 +22,8 @@ export interface Manifest {
   readonly type?: string;
   readonly files?: readonly string[];
   readonly cpu?: readonly string[];
+  /** `pnpm@10.34.8` */
+  readonly packageManager?: string;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
   readonly peerDependencies?: Readonly<Record<string, string>>;
