@@ -54,6 +54,9 @@ export const SECTIONS: readonly Section[] = [
     pages: [
       'running',
       'production',
+      'docker',
+      'kubernetes',
+      'systemd',
       'scaling',
       'limits',
       'telemetry',
