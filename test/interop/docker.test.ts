@@ -64,10 +64,10 @@ describe('decorum build --docker', () => {
     await expectService(image);
   });
 
-  it.each(['pnpm', 'yarn'])('writes an image with only the bundle, of a project of %s', async (installer) => {
-    await workshop.create(installer, '--template', 'http', '--pm', installer);
-    const folder = workshop.path(installer);
-    await workshop.run(folder, installer, ['add', '-D', ROLLDOWN]);
+  it('writes an image with only the bundle, of a project of pnpm', async () => {
+    await workshop.create('bundled', '--template', 'http', '--pm', 'pnpm');
+    const folder = workshop.path('bundled');
+    await workshop.run(folder, 'pnpm', ['add', '-D', ROLLDOWN]);
     const printed = await workshop.run(folder, 'npx', [
       '--no',
       '--',

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -73,6 +73,8 @@ describe('decorum build --bundle', () => {
       code: 0,
       stdout: expect.stringMatching(/^dist\/bundle\/main\.js {3}1\.\d MB$/m),
     });
+    // an image runs it as another user
+    expect(statSync(join(project.folder, 'dist/bundle')).mode & 0o5).toBe(0o5);
     const { stdout } = await project.node(['dist/main.js'], { input: HELLO });
     const ended = await runAlone();
     expect(answers(ended.stdout)).toEqual(answers(stdout));

@@ -1,5 +1,5 @@
 /** `decorum build --bundle`: one file with the program and the packages that it needs. */
-import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, sep } from 'node:path';
 
@@ -69,6 +69,8 @@ export async function bundle(options: BundleOptions): Promise<Bundled> {
     // in another folder, it finds nothing of the project
     if (isAlone) await check(built, draft);
     rmSync(target, { recursive: true, force: true });
+    // made here, because a temporary folder is only for its owner, and an image has another user
+    mkdirSync(target, { recursive: true });
     cpSync(draft, target, { recursive: true });
     if (!isAlone && target === plan.folder) await check(built, target);
   } finally {
