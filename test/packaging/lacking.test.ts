@@ -47,6 +47,16 @@ const SERVED = [
   { result: { isError: true } },
 ];
 
+it('a runtime that has frozen `Reflect` gets an explanation', async () => {
+  project = createProject({ peers: [] });
+  project.write('server.mjs', `import '@decorum/core';`);
+  const started = project.run('node', ['--frozen-intrinsics', 'server.mjs'], {});
+  await expect(started).rejects.toThrow(
+    'Decorum needs reflect-metadata, which could not be loaded. This runtime has frozen `Reflect`. Import Decorum before ' +
+      'it is, and omit `--frozen-intrinsics`. [DECORUM_MISSING_LIBRARY]',
+  );
+});
+
 describe('without class-validator and class-transformer', () => {
   it('a server with zod and JSON Schema starts and serves', async () => {
     project = createProject({ peers: [], tools: ['zod'] });

@@ -148,6 +148,24 @@ describe('a JSON Schema', () => {
     expect(list.checkOutput(new Map([['a', 1]]))).toMatchObject({ ok: false });
   });
 
+  it('is rejected with `$async`, whose checks ajv would run later', () => {
+    const start = () => compile({ type: 'object', properties: { a: { type: 'string' } }, $async: true });
+    expect(start).toThrow(/"\$async" is not a keyword of JSON Schema\. Remove it\./);
+    expect(() => compile({ type: 'object', properties: { a: { $async: true, type: 'string' } } })).toThrow(/async/);
+  });
+
+  it('counts the keywords beside a `$dynamicRef`', () => {
+    const list = {
+      $dynamicAnchor: 'node',
+      type: 'object',
+      properties: { next: { $dynamicRef: '#node', not: { required: ['last'] } } },
+    };
+    for (const schema of [list, { ...list, $dynamicAnchor: 'other' }]) {
+      expect(problemsOf(schema, { next: { next: {} } })).toEqual([]);
+      expect(problemsOf(schema, { next: { last: true } })).toEqual(['next has a form that is not allowed']);
+    }
+  });
+
   it('sees own properties only', () => {
     expect(problemsOf({ type: 'object', required: ['toString', 'constructor'] }, {})).toEqual([
       'toString is required',

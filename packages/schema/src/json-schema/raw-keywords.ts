@@ -60,6 +60,8 @@ export function keywordMistake(schema: JsonObject): string | undefined {
   const names = Object.keys(schema);
   const found = misspelled(schema);
   if (found !== undefined) return found;
+  // ajv would return a promise, which looks like "valid"
+  if (Object.hasOwn(schema, '$async')) return '"$async" is not a keyword of JSON Schema. Remove it';
   if (names.length > 0 && !names.some((name) => KNOWN.has(name) || name.startsWith('x-'))) {
     return `"${names[0]}" is not a keyword of JSON Schema. Write \`{ type: 'object', properties: { ${names[0]}: … } }\``;
   }

@@ -3,7 +3,7 @@ import { loadReflectMetadata } from './libraries.cjs';
 import type { FieldFacts, FieldRecord } from './records.js';
 
 // load it right away: decorators of modules that import this one run next
-loadReflectMetadata();
+const METADATA = prepared();
 
 /** Any class. */
 export type Class<T = object> = abstract new (...args: never[]) => T;
@@ -11,8 +11,18 @@ export type Class<T = object> = abstract new (...args: never[]) => T;
 // A registered symbol, so two copies of this package in one process read and write the same records.
 const FIELDS = Symbol.for('decorum:fields');
 
-// Compilers set `metadata` in a TC39 decorator context only if this symbol exists. No Node release defines it.
-const METADATA: symbol = ((Symbol as { metadata?: symbol }).metadata ??= Symbol.for('Symbol.metadata'));
+/** Adds what decorators of both kinds need to `Reflect` and `Symbol`. Returns `Symbol.metadata`. */
+function prepared(): symbol {
+  try {
+    loadReflectMetadata();
+    // Compilers set `metadata` in a TC39 decorator context only if this symbol exists. No Node release defines it.
+    return ((Symbol as { metadata?: symbol }).metadata ??= Symbol.for('Symbol.metadata'));
+  } catch (error) {
+    if (Object.isExtensible(Reflect) && Object.isExtensible(Symbol)) throw error;
+    const remedy = 'This runtime has frozen `Reflect`. Import Decorum before it is, and omit `--frozen-intrinsics`';
+    throw startupError('DECORUM_MISSING_LIBRARY', 'Decorum', 'reflect-metadata', remedy);
+  }
+}
 
 /** The second argument of a decorator: the member's key, or the TC39 context. */
 type Place = string | symbol | ClassMethodDecoratorContext | ClassFieldDecoratorContext;

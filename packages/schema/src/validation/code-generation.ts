@@ -12,6 +12,10 @@ export function generatesCode(): boolean {
   }
 }
 
+const FROZEN =
+  'this runtime forbids generated code, and has frozen `globalThis.Function`, so checks cannot be interpreted either. ' +
+  "Freeze other objects, but don't freeze `globalThis`";
+
 /**
  * Lets ajv compile checks. Where the runtime forbids generated code, the code that ajv generates is interpreted, so
  * verdicts, explanations and limits are the same.
@@ -21,6 +25,7 @@ export function withGeneratedCode<T>(compile: () => T): T {
   if (generatesCode()) return compile();
   // ajv can't be told to create its functions in another way
   const { Function: native } = globalThis;
+  if (Object.getOwnPropertyDescriptor(globalThis, 'Function')?.writable === false) throw new Error(FROZEN);
   globalThis.Function = interpretedFunction as unknown as FunctionConstructor;
   try {
     return compile();
