@@ -48,6 +48,7 @@ export function installCommand(): Command {
 
 async function run(operands: readonly string[], given: Given): Promise<void> {
   const { clientOf } = await import('../install/location.js');
+  const { again } = await import('../install/config-file.js');
   const { carryOut, diffOf, plan } = await import('../install/install.js');
   const { print } = await import('../install/print.js');
   const { scope, config, name, url, dev = false, force = false, dryRun = false } = given;
@@ -68,14 +69,16 @@ async function run(operands: readonly string[], given: Given): Promise<void> {
     env: envOf(given.env),
   };
   if (given.print) return void process.stdout.write(print(id === undefined ? undefined : clientOf(id), server));
-  const planned = plan(clientOf(id), { ...server, scope, config, force });
+  const options = { ...server, scope, config, force };
+  const planned = plan(clientOf(id), options);
   for (const warning of planned.warnings) process.stderr.write(`${warning}\n`);
   if (dryRun) return void process.stdout.write(diffOf(planned));
   if (url === undefined && !planned.isDone && !force) {
     const { requireAnswer } = await import('../install/try.js');
     await requireAnswer(server, server.env);
   }
-  process.stdout.write(carryOut(planned));
+  // the client may have written its file while the program was tried
+  process.stdout.write(again(() => carryOut(plan(clientOf(id), options))));
 }
 
 function checkedUrl(given: string): string {
@@ -90,8 +93,10 @@ function checkedUrl(given: string): string {
 function envOf(lines: readonly string[] = []): Readonly<Record<string, string>> {
   const pairs = lines.map((line) => {
     const [, name, value = ''] = /^([A-Za-z_]\w*)=([^]*)$/.exec(line) ?? [];
-    if (name === undefined) throw new CommandFailure(`--env is "${line}". Write NAME=value.`, EXIT.usage);
-    return [name, value];
+    if (name !== undefined) return [name, value];
+    // what follows may be a secret, and errors end up in logs
+    const shown = line.includes('=') ? `for "${line.slice(0, line.indexOf('='))}"` : 'without "="';
+    throw new CommandFailure(`There is an --env ${shown}. Write NAME=value.`, EXIT.usage);
   });
   return Object.fromEntries(pairs) as Record<string, string>;
 }

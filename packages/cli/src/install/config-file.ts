@@ -22,6 +22,7 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 
 import { CommandFailure, EXIT } from 'create-decorum';
+import { locked } from './file-lock.js';
 
 /** A configuration as it was read. */
 export interface ConfigFile {
@@ -175,12 +176,33 @@ function syncFolder(folder: string): void {
   }
 }
 
+/** Another program has written a configuration since it was read. */
+class Changed extends CommandFailure {
+  constructor(path: string) {
+    super(`${path} has changed meanwhile. Nothing was written. Run the command again.`);
+  }
+}
+
+/** Enough for some dozens of commands at once, of which one succeeds each time. */
+const MAX_ATTEMPTS = 100;
+
+/** Reads, changes and writes a configuration, again if another program has written it meanwhile. */
+export function again<T>(change: () => T): T {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return change();
+    } catch (error) {
+      if (!(error instanceof Changed) || attempt === MAX_ATTEMPTS) throw error;
+    }
+  }
+}
+
 /** @throws {CommandFailure} if another program has written the file since it was read */
 function requireUnchanged({ path, bytes }: ConfigFile): void {
   const now = bytesOf(path);
   const isSame = bytes === undefined ? now === undefined : now?.equals(bytes);
   if (isSame) return;
-  throw new CommandFailure(`${path} has changed meanwhile. Nothing was written. Run the command again.`);
+  throw new Changed(path);
 }
 
 function requireWritable(path: string, stats: Stats): void {
@@ -210,10 +232,13 @@ export function writeConfig(file: ConfigFile, text: string | undefined, { isPriv
     if (old !== undefined) requireWritable(path, old);
     check();
     mkdirSync(dirname(path), { recursive: true });
-    if (backup === 'write') writeAtomically(backupOf(file), bytes ?? ABSENT, { mode: 0o600 });
-    if (text === undefined) rmSync(path);
-    else writeAtomically(path, (hasMark ? MARK : '') + text, { mode: isPrivate ? 0o600 : 0o666, old, check });
-    if (backup === 'remove') rmSync(backupOf(file), { force: true });
+    locked(path, () => {
+      check();
+      if (backup === 'write') writeAtomically(backupOf(file), bytes ?? ABSENT, { mode: 0o600 });
+      if (text === undefined) rmSync(path);
+      else writeAtomically(path, (hasMark ? MARK : '') + text, { mode: isPrivate ? 0o600 : 0o666, old, check });
+      if (backup === 'remove') rmSync(backupOf(file), { force: true });
+    });
   } catch (error) {
     if (error instanceof CommandFailure) throw error;
     throw unusable(path, `can't be written: ${(error as Error).message}.`, error);

@@ -66,10 +66,25 @@ export const withoutEntry = (text: string, target: Target, dropsSection: boolean
   checked(text, target.format.remove(text, target.place, dropsSection), { target, entry: undefined });
 
 /** The value of an entry, as JSON has it. */
-function unmapped(value: unknown): Value {
+export function unmapped(value: unknown): Value {
   if (Array.isArray(value)) return value.map(unmapped);
   if (!(value instanceof Map)) return value as Value;
   return Object.fromEntries([...(value as Parsed)].map(([key, each]) => [key, unmapped(each)]));
+}
+
+/**
+ * Whether an entry has replaced another one, and nothing else has changed.
+ * @param before the text from before
+ */
+export function isReplaced(before: string, text: string, target: Target): boolean {
+  try {
+    const [old, now] = [entryOf(before, target), entryOf(text, target)];
+    if (old === undefined || isDeepStrictEqual(old, now)) return false;
+    return withEntry(before, target, unmapped(now)) === text;
+  } catch (error) {
+    if (error instanceof TextProblem) return false;
+    throw error;
+  }
 }
 
 /** More entries than people install. */

@@ -5,12 +5,13 @@ import { CommandFailure, EXIT } from 'create-decorum';
 
 import type { Client, Program, Remote } from './clients.js';
 import { type ConfigFile, readBackup, readConfig, writeConfig } from './config-file.js';
-import { addedSince, entryOf, hasEntry, type Target, withEntry } from './edit.js';
+import { addedSince, entryOf, hasEntry, type Target, unmapped, withEntry } from './edit.js';
 import { positionOf, TextProblem, type Value } from './formats/format.js';
-import { type Location, locate, nameOf, targetOf } from './location.js';
+import { type Location, locate, nameOf, projectFolder, targetOf } from './location.js';
 import { commandOf } from './program.js';
-import { looksSecret } from './secrets.js';
+import { startSame } from './same-program.js';
 import { unifiedDiff } from './unified-diff.js';
+import { warningsOf } from './warnings.js';
 
 /** What `decorum install` adds. */
 export interface ServerOptions {
@@ -59,27 +60,20 @@ export function explained<T>(path: string, text: string, step: () => T): T {
   }
 }
 
-/** Values in a file that others read. */
-function warningsOf(client: Client, server: Program | Remote): readonly string[] {
-  const variable = client.variable;
-  if ('url' in server) {
-    if (!looksSecret('', server.url)) return [];
-    return [`The URL seems to contain a secret, and others may read the file. Use --scope user.`];
-  }
-  const secret = Object.entries(server.env).filter(([name, value]) => looksSecret(name, value));
-  return secret.map(([name]) => {
-    const other = variable === undefined ? '' : `--env '${name}=${variable(name)}', or `;
-    return `${name} seems to be a secret, and others may read the file. Pass ${other}--scope user.`;
-  });
+/** What a text should have. */
+interface Wanted {
+  readonly value: Value;
+  readonly force: boolean;
+  readonly title: string;
+  /** Where the client starts programs, if it is known. */
+  readonly folder: string | undefined;
 }
 
-function textWith(
-  text: string,
-  target: Target,
-  { value, force, title }: { value: Value; force: boolean; title: string },
-) {
+function textWith(text: string, target: Target, { value, force, title, folder }: Wanted): string {
   if (hasEntry(text, target, value)) return text;
-  if (entryOf(text, target) === undefined || force) return withEntry(text, target, value);
+  const entry = entryOf(text, target);
+  if (folder !== undefined && startSame(unmapped(entry), value, folder)) return text;
+  if (entry === undefined || force) return withEntry(text, target, value);
   const { name } = target.place;
   throw new CommandFailure(
     `${title} has another server with the name ${name}. Pass --force to replace it, or --name for another name.`,
@@ -116,9 +110,11 @@ export function plan(client: Client, options: InstallOptions): Plan {
   const { path: given, isShared } = locate(client, options);
   const file = readConfig(given);
   const { path, text } = file;
-  const wanted = { value, force: options.force, title: client.title };
+  const isUsual = options.config === undefined;
+  const folder = isUsual && isShared ? projectFolder() : undefined;
+  const wanted = { value, force: options.force, title: client.title, folder };
   const next = explained(path, text, () => textWith(text, target, wanted));
-  const warnings = isShared ? warningsOf(client, server) : [];
+  const warnings = warningsOf(client, server, { isShared, isUsual });
   return { client, server, file, next, isDone: next === text, isShared, warnings };
 }
 

@@ -1,7 +1,7 @@
 /** Where a server is: in which file, and under which name. */
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { basename, join, relative, resolve } from 'node:path';
+import { basename, isAbsolute, join, relative, resolve } from 'node:path';
 
 import { CommandFailure, EXIT } from 'create-decorum';
 
@@ -29,9 +29,22 @@ export function clientOf(id: string | undefined): Client {
 }
 
 /** The folder of the project that the working directory is in. */
-const projectFolder = (): string => closest(process.cwd(), 'package.json') ?? process.cwd();
+export const projectFolder = (): string => closest(process.cwd(), 'package.json') ?? process.cwd();
 
 const isBelow = (folder: string, path: string) => !/^\.\.(?:[\\/]|$)/.test(relative(folder, path));
+
+/** @throws {CommandFailure} with `EXIT.environment` if there is no home folder */
+function userPath(client: Client): string {
+  const { platform, env } = process;
+  const path = client.user({ platform, env, home: homedir() });
+  if (isAbsolute(path)) return path;
+  const remedy = 'Set HOME to the whole path of your home folder, or pass --config.';
+  throw new CommandFailure(`The path of the configuration would be ${path}. ${remedy}`, EXIT.environment);
+}
+
+/** The path of a project's configuration; undefined if the client has none. */
+export const projectPath = ({ project }: Client): string | undefined =>
+  project === undefined ? undefined : join(projectFolder(), project);
 
 /**
  * The path of a configuration, and whether others may read it.
@@ -45,11 +58,9 @@ export function locate(
     const path = resolve(config);
     return { path, isShared: scope === 'project' || isBelow(projectFolder(), path) };
   }
-  if (scope === 'user') {
-    const { platform, env } = process;
-    return { path: client.user({ platform, env, home: homedir() }), isShared: false };
-  }
-  if (client.project !== undefined) return { path: join(projectFolder(), client.project), isShared: true };
+  if (scope === 'user') return { path: userPath(client), isShared: false };
+  const path = projectPath(client);
+  if (path !== undefined) return { path, isShared: true };
   throw new CommandFailure(`${client.title} has no configuration for a project. Leave out --scope.`, EXIT.usage);
 }
 
@@ -72,6 +83,12 @@ function manifestOf(folder: string): Manifest {
 /** What all clients accept. */
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
+/** Claude Code has its own servers with these names, and ignores others. */
+const RESERVED: ReadonlySet<string> = new Set(['workspace', 'claude-in-chrome', 'computer-use']);
+
+/** Names that clients mistake for something else: because of `constructor`, Claude Code reads none of the servers. */
+const isTaken = (name: string): boolean => name in {} || RESERVED.has(name);
+
 /**
  * The name of a server, and what it is.
  * @param given name from the user; by default that of the package, without its scope
@@ -85,11 +102,11 @@ export function nameOf(
   const { name: packageName, description } = manifestOf(folder);
   const called = typeof packageName === 'string' ? packageName.replace(/^@[^/]*\//, '') : basename(folder);
   const name = given ?? called.replaceAll(/[^\w-]+/g, '-').slice(0, 64);
-  if (NAME.test(name)) {
+  if (NAME.test(name) && !isTaken(name)) {
     const known = typeof description === 'string' ? description.trim() : '';
     return { name, description: known || `The MCP server ${name}` };
   }
-  const rule = 'Use up to 64 letters from a to z, digits, "-" and "_".';
+  const rule = isTaken(name) ? 'Choose another one.' : 'Use up to 64 letters from a to z, digits, "-" and "_".';
   throw new CommandFailure(`--name is ${JSON.stringify(name)}, which not all clients accept. ${rule}`, EXIT.usage);
 }
 

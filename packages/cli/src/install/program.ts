@@ -7,6 +7,7 @@ import { CommandFailure, EXIT } from 'create-decorum';
 import { builtEntries, builtFile } from '../build/built.js';
 import { closest, ENTRIES, findEntry, isTypeScript, shown } from '../entry.js';
 import { isFile } from '../loader/resolve.js';
+import { lastingNode } from './node-path.js';
 
 /** What to run. */
 export interface CommandOptions {
@@ -30,11 +31,21 @@ export interface Command {
 
 const OWN = fileURLToPath(new URL('../../bin/decorum.js', import.meta.url));
 
+/** Caches of `npx`, `pnpm dlx`, `yarn dlx` and `bunx`, which are emptied now and then. */
+const CACHE = /[\\/](?:_npx|dlx|(?:dlx|bunx)-[^\\/]*)[\\/]/;
+
+/** The program that runs now. */
+export function ownProgram(path = OWN): string {
+  if (!CACHE.test(path)) return path;
+  const remedy = 'Install it in the project first: `npm install --save-dev @decorum/cli`.';
+  throw new CommandFailure(`The client would start \`decorum\` from a cache: ${path}. ${remedy}`, EXIT.failed);
+}
+
 /** The program `decorum` of the project, so that an update of the project updates it; otherwise this one. */
 function decorumOf(entry: string): string {
   const path = join('node_modules', '@decorum', 'cli', 'bin', 'decorum.js');
   const home = closest(dirname(entry), path);
-  return home === undefined ? OWN : join(home, path);
+  return home === undefined ? ownProgram() : join(home, path);
 }
 
 /** The built entry. */
@@ -60,5 +71,10 @@ export function commandOf({ entry: given, dev, args }: CommandOptions): Command 
   const argsOf = (...start: readonly string[]) => [decorumOf(entry), ...start, '--stdio', entry, ...own];
   const trial = argsOf('start');
   // only `dev` looks at the project: `start` leaves the program in the folder of the client
-  return { command: process.execPath, args: dev ? argsOf('dev', '--cwd', process.cwd()) : trial, entry, trial };
+  return {
+    command: lastingNode(process.execPath),
+    args: dev ? argsOf('dev', '--cwd', process.cwd()) : trial,
+    entry,
+    trial,
+  };
 }

@@ -3,12 +3,21 @@
 /** Names of variables and parameters that usually have a secret. */
 const NAME = /(?:^|[_.-])(?:api_?)?(?:key|token|secret|passwd|password|pwd|credentials?|auth|pat|dsn)s?(?:$|[_.-])/i;
 
+/** Names that have one also as a part of a word, such as `PGPASSWORD` and `AUTHTOKEN`. */
+const WORD = /(?:passw(?:or)?d|passphrase|secret|token|api_?key|private_?key|access_?key)$/i;
+
 /** What the secrets of well-known services begin with. */
 const KNOWN =
-  /^(?:sk-|sk_live_|rk_live_|gh[pousr]_|github_pat_|glpat-|xox[abeprs]-|AKIA|ASIA|AIza|ya29\.|npm_|hf_|eyJ[\w-]+\.|-----BEGIN )/;
+  /^(?:sk-|[sr]k_(?:live|test)_|whsec_|gh[pousr]_|github_pat_|glpat-|xox[abeprs]-|AKIA|ASIA|AIza|ya29\.|npm_|hf_|eyJ[\w-]+\.|-----BEGIN |(?:Bearer|Basic) [\w+/=.-]{16})/;
+
+/** A secret in a longer text, such as `AccountKey=…;`. */
+const INSIDE = /(?:^|[;\s])(?:AccountKey|SharedAccessKey|password|pwd)=[^;\s]/i;
 
 /** A reference to a variable: `$NAME`, `${NAME}`, `${env:NAME}`, `${input:name}`. */
 const REFERENCE = /^\$(?:\w+|\{[^}]+\})$/;
+
+/** What no secret is: a number, a choice, or a path. */
+const PLAIN = /^(?:\d{1,7}|true|false|yes|no|on|off|none|[A-Za-z]:\\.*|\.{0,2}\/.*)$/i;
 
 const MIN_RANDOM = 24;
 
@@ -20,17 +29,26 @@ function looksRandom(value: string): boolean {
 }
 
 /** Whether a variable with this name usually has a secret. */
-export const isSecretName = (name: string): boolean => NAME.test(name);
+export const isSecretName = (name: string): boolean => {
+  const words = name.replaceAll(/([a-z])([A-Z])/g, '$1_$2');
+  return NAME.test(words) || WORD.test(words);
+};
 
 /** Whether a variable seems to have a secret as its value. */
 export function looksSecret(name: string, value: string): boolean {
   if (value === '' || REFERENCE.test(value)) return false;
-  return NAME.test(name) || KNOWN.test(value) || looksRandom(value) || hasPassword(value);
+  if (KNOWN.test(value) || INSIDE.test(value) || looksRandom(value) || hasSecret(value)) return true;
+  return isSecretName(name) && !PLAIN.test(value) && !/^https?:/i.test(value);
 }
 
-/** Whether a URL has a password, or a secret as a parameter. */
-function hasPassword(value: string): boolean {
+/** Whether a URL has a password, or a secret in its path or as a parameter. */
+function hasSecret(value: string): boolean {
   if (!URL.canParse(value)) return false;
-  const { password, searchParams } = new URL(value);
-  return password !== '' || [...searchParams].some(([name, each]) => each !== '' && looksSecret(name, each));
+  const { password, pathname, searchParams } = new URL(value);
+  const isInPath = pathname.split('/').some((each) => KNOWN.test(each) || looksRandom(each));
+  const isInParameter = [...searchParams].some(([name, each]) => {
+    if (each === '' || REFERENCE.test(each)) return false;
+    return isSecretName(name) || looksSecret(name, each);
+  });
+  return password !== '' || isInPath || isInParameter;
 }

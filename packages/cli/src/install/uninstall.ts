@@ -2,8 +2,17 @@
 import { CommandFailure } from 'create-decorum';
 
 import type { Client } from './clients.js';
-import { type Backup, type ConfigFile, type ConfigWrite, readBackup, readConfig, writeConfig } from './config-file.js';
-import { addedSince, entryOf, type Target, withEntries, withoutEntry } from './edit.js';
+import {
+  again,
+  type Backup,
+  backupOf,
+  type ConfigFile,
+  type ConfigWrite,
+  readBackup,
+  readConfig,
+  writeConfig,
+} from './config-file.js';
+import { addedSince, entryOf, isReplaced, type Target, withEntries, withoutEntry } from './edit.js';
 import { sectionOf } from './formats/format.js';
 import { explained } from './install.js';
 import { type Location, locate, nameOf, targetOf } from './location.js';
@@ -44,7 +53,9 @@ function without(file: ConfigFile, target: Target): Left {
   const backup = readBackup(file);
   const exact = restored(file, target, backup);
   if (exact !== undefined) return exact;
-  return { text: withoutEntry(file.text, target, !hasEmptySection(backup, target)), backup: 'write' };
+  const text = withoutEntry(file.text, target, !hasEmptySection(backup, target));
+  // the backup is the only place that still has the server from before
+  return { text, backup: backup && isReplaced(backup.text, file.text, target) ? 'keep' : 'write' };
 }
 
 /**
@@ -52,7 +63,10 @@ function without(file: ConfigFile, target: Target): Left {
  * @returns what happened, for people
  * @throws {CommandFailure} if there is no such server, or if the file can't be edited
  */
-export function uninstall(client: Client, options: UninstallOptions): string {
+export const uninstall = (client: Client, options: UninstallOptions): string =>
+  again(() => uninstallOnce(client, options));
+
+function uninstallOnce(client: Client, options: UninstallOptions): string {
   const { name } = nameOf(options.name, process.cwd());
   const target = targetOf(client, name);
   const { path: given } = locate(client, options);
@@ -65,5 +79,8 @@ export function uninstall(client: Client, options: UninstallOptions): string {
   const left = explained(path, text, () => without(file, target));
   if (options.dryRun) return unifiedDiff(path, text, left.text);
   writeConfig(file, left.text, { isPrivate: true, backup: left.backup });
-  return `${title} has the server ${name} no more: ${path}\n`;
+  const earlier = left.backup === 'keep' && readBackup(file);
+  const isLost = earlier && entryOf(earlier.text, target) !== undefined;
+  const where = isLost ? `The server that it replaced is in ${backupOf(file)}\n` : '';
+  return `${title} has the server ${name} no more: ${path}\n${where}`;
 }

@@ -169,6 +169,13 @@ describe('a value', () => {
     ['ANY', 'f3Zk29sLq81nXv02RtyB47Pa'],
     ['DATABASE_URL', 'postgres://ada:hunter2@localhost/db'],
     ['ENDPOINT', 'https://example.com/mcp?api_key=1234'],
+    ['ENDPOINT', 'https://example.com/s/f3Zk29sLq81nXv02RtyB47Pa/mcp'],
+    ['PGPASSWORD', 'x'],
+    ['SSH_PASSPHRASE', 'x'],
+    ['accessToken', 'x'],
+    ['STORAGE', 'AccountName=ada;AccountKey=c2VjcmV0;'],
+    ['DATABASE', 'host=localhost password=hunter2'],
+    ['HEADER', 'Bearer 0123456789abcdef'],
   ])('looks like a secret: %s=%s', (name, value) => {
     expect(looksSecret(name, value)).toBe(true);
   });
@@ -185,6 +192,12 @@ describe('a value', () => {
     ['DATA_FOLDER', '/home/ada/projects/weather/data-2025-11-25'],
     ['DATABASE_URL', 'postgres://localhost/db'],
     ['MODEL', 'claude-sonnet-4-5-20250929'],
+    ['MAX_TOKENS', '4096'],
+    ['AUTH', 'none'],
+    ['DB_PASSWORD_FILE', '/run/secrets/password'],
+    ['TOKEN', './token.txt'],
+    ['AUTH_URL', 'https://example.com/authorize'],
+    ['PLAN', 'Basic plan'],
   ])('looks like no secret: %s=%s', (name, value) => {
     expect(looksSecret(name, value)).toBe(false);
   });

@@ -9,6 +9,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { parseTOML } from 'toml-eslint-parser';
 
 import { toml } from '../../src/install/formats/toml.js';
+import { lastingNode, versionNote } from '../../src/install/node-path.js';
 import { createProject, DECORUM, type Ended, GREETER, type Project, runNode, TSCONFIG } from '../project.js';
 
 // a command starts a process, and building a compiler
@@ -45,8 +46,12 @@ async function run(...args: readonly string[]): Promise<Ended> {
 
 const here = (path: string): string => join(project.folder, path);
 const json = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'));
+const NODE = lastingNode(process.execPath);
+const note = versionNote(NODE);
+/** What every installation prints on a machine where Node.js is in a folder of its version. */
+const NOTE = note === undefined ? '' : `${note}\n`;
 const started = (...args: readonly string[]) => ({
-  command: process.execPath,
+  command: NODE,
   args: [here(CLI), ...args],
 });
 
@@ -106,7 +111,7 @@ describe('decorum install', () => {
     expect(added).toEqual({
       code: 0,
       stdout: `Claude Code has the server greeter now: ${path}\nRestart Claude Code if it doesn't show the server. \`decorum uninstall\` removes it.\n`,
-      stderr: '',
+      stderr: NOTE,
     });
     const { mcpServers } = json(path) as { mcpServers: { greeter: { command: string; args: string[] } } };
     const env = { LOG_LEVEL: 'debug' };
@@ -160,13 +165,17 @@ describe('decorum install', () => {
   it('warns of secrets in the file of a project, and says what to write instead', async () => {
     const args = ['--scope', 'project', '--env', 'API_KEY=hunter2', '--env', 'LOG_LEVEL=debug'];
     const advice = (other: string) =>
-      `API_KEY seems to be a secret, and others may read the file. Pass ${other}--scope user.\n`;
+      `API_KEY seems to be a secret, and others may read the file. Pass ${other}--scope user.\n${NOTE}`;
     expect((await run('install', 'vscode', ...args)).stderr).toBe(advice("--env 'API_KEY=${env:API_KEY}', or "));
     expect((await run('install', 'codex', ...args)).stderr).toBe(advice(''));
     expect(json(here('.vscode/mcp.json'))).toHaveProperty('servers.greeter.env.API_KEY', 'hunter2');
     const safe = ['--scope', 'project', '--env', 'API_KEY=${API_KEY}'];
-    expect((await run('install', 'claude-code', ...safe)).stderr).toBe('');
-    expect((await run('install', 'claude-desktop', '--env', 'API_KEY=hunter2')).stderr).toBe('');
+    expect((await run('install', 'claude-code', ...safe)).stderr).toBe(NOTE);
+    expect((await run('install', 'claude-desktop', '--env', 'API_KEY=hunter2')).stderr).toBe(NOTE);
+    const argument = ['--scope', 'project', '--dry-run', '--', '--api-key', 'hunter2'];
+    expect((await run('install', 'cursor', ...argument)).stderr).toBe(
+      `An argument seems to be a secret, and others may read the file. Use --scope user.\n${NOTE}`,
+    );
   });
 
   it('prints what to add, for a client that it knows and for any other one', async () => {
@@ -199,7 +208,47 @@ describe('decorum install', () => {
     expect(stderr).toContain('If it needs variables, pass them with --env.');
     expect(readdirSync(home)).toEqual([]);
     expect((await run('install', 'cursor', 'dist/ends.js', '--force')).code).toBe(0);
-    expect(json(join(home, '.cursor/mcp.json'))).toHaveProperty('mcpServers.greeter.command', process.execPath);
+    expect(json(join(home, '.cursor/mcp.json'))).toHaveProperty('mcpServers.greeter.command', NODE);
+  });
+
+  it('leaves the entry of a new project, which starts the same program with paths from its folder', async () => {
+    const args = ['node_modules/@decorum/cli/bin/decorum.js', 'dev', '--stdio'];
+    const text = JSON.stringify({ mcpServers: { greeter: { command: 'node', args } } });
+    writeFileSync(here('.mcp.json'), text);
+    const project = ['install', 'claude-code', '--scope', 'project'];
+    expect(await run(...project, '--dev')).toMatchObject({ code: 0, stdout: expect.stringContaining('already') });
+    expect(await run(...project, '--dev', '--env', 'CITY=Oslo')).toMatchObject({ code: 1 });
+    expect(await run(...project)).toMatchObject({ code: 1, stderr: expect.stringContaining('another server') });
+    expect(readFileSync(here('.mcp.json'), 'utf8')).toBe(text);
+    // in the user's file, such paths mean nothing
+    writeFileSync(join(home, '.claude.json'), text);
+    expect(await run('install', 'claude-code', '--dev')).toMatchObject({ code: 1 });
+  });
+
+  it('says that the project has a server with this name already', async () => {
+    writeFileSync(here('.mcp.json'), '{ "mcpServers": { "greeter": {} } }');
+    expect(await run('install', 'claude-code', '--dry-run')).toMatchObject({
+      code: 0,
+      stderr: `In this project, Claude Code has a server with the name greeter already, from ${here('.mcp.json')}.\n${NOTE}`,
+    });
+  });
+
+  it('installs although the client writes its file while the program is tried', async () => {
+    const path = join(home, '.claude.json');
+    writeFileSync(path, '{}');
+    const program = `import { writeFileSync } from 'node:fs';
+      writeFileSync(process.env.CLIENT, '{ "startups": 2 }');
+      export { default } from './main.js';`;
+    project.write({ 'dist/writes.js': program });
+    expect(await run('install', 'claude-code', 'dist/writes.js', '--env', `CLIENT=${path}`)).toMatchObject({ code: 0 });
+    expect(json(path)).toEqual({ startups: 2, mcpServers: { greeter: expect.anything() } });
+  });
+
+  it('writes nothing without a home folder', async () => {
+    const env = { HOME: '', USERPROFILE: '' };
+    const { code, stderr } = await project.decorum(['install', 'cursor', '--url', 'http://a/mcp'], { env });
+    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('Set HOME to the whole path') });
+    expect(readdirSync(project.folder)).not.toContain('.cursor');
   });
 
   it('refuses what it cannot install, and writes nothing', async () => {
@@ -208,8 +257,12 @@ describe('decorum install', () => {
       [['install', 'windsurf', '--scope', 'project'], 'Windsurf has no configuration for a project.'],
       [['install', 'cursor', '--url', 'example.com'], '--url is "example.com". Pass an http or https URL'],
       [['install', 'cursor', '--url', 'http://a/mcp', '--dev'], '--url is for a server that runs already'],
-      [['install', 'cursor', '--env', '1A=b'], '--env is "1A=b". Write NAME=value.'],
+      [['install', 'cursor', '--env', '1A=b'], 'There is an --env for "1A". Write NAME=value.'],
+      [['install', 'cursor', '--env', 'hunter2'], 'There is an --env without "=". Write NAME=value.'],
       [['install', 'cursor', '--name', 'a b'], '--name is "a b", which not all clients accept.'],
+      [['install', 'cursor', '--name', 'constructor'], '--name is "constructor", which not all clients accept.'],
+      [['install', 'cursor', '--name', '__proto__'], '--name is "__proto__", which not all clients accept.'],
+      [['install', 'cursor', '--name', 'workspace'], '--name is "workspace", which not all clients accept.'],
       [['install', 'cursor', '--scope', 'local'], "argument 'local' is invalid"],
       [['install', 'cursor', 'dist/other.js'], 'There is no file dist/other.js'],
       [['install'], 'Name a client: claude-desktop'],
@@ -227,7 +280,7 @@ describe('decorum install', () => {
     rmSync(elsewhere, { recursive: true });
     const expected = {
       type: 'stdio',
-      command: process.execPath,
+      command: NODE,
       args: [DECORUM, 'start', '--stdio', join(elsewhere, 'server.js')],
     };
     expect(JSON.parse(stdout)).toEqual({ mcpServers: { x: expected } });
