@@ -104,7 +104,13 @@ export const TRANSPORTS: Mistakes = {
       ],
       [{ card: { description: 'x'.repeat(101) } }, '`card.description` has 101 characters ... allows 100. Shorten it'],
       [{ card: { description: ' ' } }, '`card.description` is empty ... Write what the server does'],
-      [{ card: { repository: { url: 'example/weather' } } }, '`card.repository.url` must be a URL'],
+      [
+        [
+          { card: { repository: { url: 'example/weather' } } },
+          { card: { repository: { url: 'https://a:b@example.com' } } },
+        ],
+        '`card.repository.url` must be a URL for browsing, without credentials',
+      ],
       [
         { card: { repository: { url: 'https://github.com/example/weather' } } },
         '`card.repository.source` must name the hosting service. Write "github"',
@@ -125,6 +131,7 @@ export const TRANSPORTS: Mistakes = {
         [{ description: 'x'.repeat(101) }, '`description` has 101 characters ... `card: { description: "…" }`'],
         [{ title: 'x'.repeat(101) }, '`title` has 101 characters ... Shorten it'],
         [{ websiteUrl: '/about' }, '`websiteUrl` is "/about" ... Write "https://example.com"'],
+        [{ websiteUrl: 'ftp://a:b@c' }, '`websiteUrl` is "ftp://a:b@c" ... Write "https://example.com"'],
         [[{ version: '^1.2.0' }, { version: '1.x' }], '`card` needs an exact version ... Write "1.2.3"'],
         [{ name: '天気' }, '`card` needs a name of letters and digits ... `card: { name: "com.example/weather" }`'],
       ],

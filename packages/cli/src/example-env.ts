@@ -40,7 +40,8 @@ function parsed(text: string): readonly Variable[] {
     const [, isOff, name, rest = ''] = ASSIGNMENT.exec(line) ?? [];
     if (name !== undefined) {
       const value = parseEnv(`${name}=${rest}`)[name] ?? '';
-      if (!FOR_HTTP.has(name)) found.push(variable(name, value, { comment, isOff: isOff !== undefined }));
+      const isKnown = found.some((each) => each.name === name);
+      if (!FOR_HTTP.has(name) && !isKnown) found.push(variable(name, value, { comment, isOff: isOff !== undefined }));
     } else if (line.startsWith('#')) {
       comment.push(line.replace(/^#+\s*/, ''));
       continue;

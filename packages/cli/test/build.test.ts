@@ -234,6 +234,24 @@ describe('decorum build --mcpb', () => {
     expect(manifest).not.toHaveProperty('user_config');
   });
 
+  it('leaves out of the manifest what its schema refuses, and what nobody can open', async () => {
+    const wrong = {
+      author: 'Ada <ada> (nowhere)',
+      keywords: 'time',
+      license: { type: 'MIT' },
+      engines: { node: 20 },
+      homepage: 'https://ada:secret@example.com',
+      bugs: 'file:///bugs',
+    };
+    create(EXPORTED, { 'package.json': { ...CLOCKED, ...wrong } });
+    expect(await project.decorum(['build', '--mcpb'])).toMatchObject({ code: 0 });
+    const files = unzipSync(readFileSync(join(project.folder, 'clock.mcpb')));
+    const manifest = JSON.parse(Buffer.from(files['manifest.json'] ?? []).toString()) as Record<string, unknown>;
+    expect(manifest).toMatchObject({ author: { name: 'Ada' }, compatibility: { runtimes: { node: '>=20.19.0' } } });
+    expect(manifest['author']).toEqual({ name: 'Ada' });
+    for (const name of ['keywords', 'license', 'homepage', 'support']) expect(manifest).not.toHaveProperty(name);
+  });
+
   it('names the manifest.json that it can not read', async () => {
     create(EXPORTED, { 'package.json': CLOCKED, 'manifest.json': '{' });
     expect(await project.decorum(['build', '--mcpb'])).toMatchObject({

@@ -109,10 +109,33 @@ describe('decorum publish --print', () => {
   });
 
   it('prints no secret of .env.example, whatever its name', async () => {
-    create({ '.env.example': `API_KEY=${SECRET}\nUPSTREAM=https://ada:${SECRET}@example.com\n# OTHER=${SECRET}\n` });
+    create({
+      '.env.example': `API_KEY=${SECRET}\nUPSTREAM=https://ada:${SECRET}@example.com\n# OTHER=${SECRET}\nPW=tiger\nDB=Server=x;Password=tiger\n`,
+    });
     const { stdout } = await publish('--print');
     expect(stdout).toContain('UPSTREAM');
-    expect(stdout).not.toContain(SECRET);
+    expect(stdout).not.toMatch(/sk-live|tiger/);
+  });
+
+  it.each([
+    `https://ada:${SECRET}@github.com/ada/weather.git`,
+    'https://www.github.com/ada/weather/tree/main#readme',
+    'github:ada/weather#main',
+  ])('names the repository of %s without the rest', async (url) => {
+    create({
+      'package.json': { ...PACKAGE, repository: { url, directory: '/server/' }, homepage: 'https://a:b@c.de' },
+    });
+    const { repository, websiteUrl } = await printed();
+    expect(repository).toEqual({ url: 'https://github.com/ada/weather', source: 'github', subfolder: 'server' });
+    expect(websiteUrl).toBeUndefined();
+  });
+
+  it('lists each variable once', async () => {
+    create({ '.env.example': '# First\nREGION=no\nREGION=se\n' });
+    const { packages } = await printed();
+    expect(packages).toMatchObject([
+      { environmentVariables: [{ name: 'REGION', description: 'First', default: 'no' }] },
+    ]);
   });
 
   it('has the SHA-256 of a bundle, and the flag of programs that serve HTTP too', async () => {
@@ -161,10 +184,28 @@ describe('decorum publish --print', () => {
     });
   });
 
+  it('moves one remote, and keeps its headers and the others', async () => {
+    const [eu, us] = ['eu', 'us'].map((region) => ({
+      type: 'streamable-http',
+      url: `https://${region}.example.com/mcp`,
+      headers: [{ name: 'X-Tenant' }],
+    }));
+    create({ 'package.json': { ...PACKAGE, private: true }, 'server.json': { remotes: [eu, us] } });
+    const { remotes } = await printed('--url', 'https://no.example.com/mcp');
+    expect(remotes).toEqual([{ ...eu, url: 'https://no.example.com/mcp' }, us]);
+  });
+
   it.each([
     ['no mcpName', { mcpName: undefined }, [], 'Add "mcpName": "io.github.ada/weather".'],
     ['a name without a domain', { mcpName: 'weather' }, [], 'Write "io.github.ada/weather".'],
-    ['a range as its version', { version: '^1.2.0' }, [], '"^1.2.0", which is a range. Write "1.0.0".'],
+    ['a range as its version', { version: '^1.2.0' }, [], '"^1.2.0", which is no exact one. Write "1.0.0".'],
+    ['an empty version', { version: '' }, [], '"", which is no exact one. Write "1.0.0".'],
+    ['a name of one letter', { mcpName: 'io.github.ada/w' }, [], 'Write "io.github.ada/weather".'],
+    ['no name of a package', { name: undefined }, [], 'Add "name": "weather".'],
+    ['several programs with other names', { bin: { a: 'a.js', b: 'b.js' } }, [], 'no `bin` that `npx` can start'],
+    ['a URL with credentials', {}, ['--url', 'https://ada:pw@example.com/mcp'], 'without credentials.'],
+    ['a URL with a key', {}, ['--url', 'https://example.com/mcp?key=abc'], 'without credentials.'],
+    ['a URL in a private network', {}, ['--url', 'https://172.16.0.1/mcp'], 'an https URL that everybody can'],
     ['no bin', { bin: undefined }, [], 'Add "bin": "dist/main.js", or "private": true.'],
     ['no place', { private: true }, [], 'Pass --url for a deployed server or --mcpb for a bundle'],
     ['a URL that only this machine has', {}, ['--url', 'http://localhost:3000/mcp'], 'an https URL that everybody can'],
@@ -218,7 +259,9 @@ describe('decorum publish --check', () => {
   });
 
   it('explains a server.json that is not JSON, and the lack of an action', async () => {
-    create({ 'server.json': '{' });
+    create({ 'server.json': '[]' });
+    expect((await publish('--check')).stderr).toContain('server.json must be a JSON object.');
+    project.write({ 'server.json': '{' });
     expect(await publish('--check')).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('server.json is not valid JSON'),

@@ -1,7 +1,8 @@
 /** Recognizes values that shouldn't be in a file that others read. */
 
 /** Names of variables and parameters that usually have a secret. */
-const NAME = /(?:^|[_.-])(?:api_?)?(?:key|token|secret|passwd|password|pwd|credentials?|auth|pat|dsn)s?(?:$|[_.-])/i;
+const NAME =
+  /(?:^|[_.-])(?:api_?)?(?:key|token|secret|passwd|password|passphrase|pwd|pw|credentials?|auth|pat|dsn)s?(?:$|[_.-])/i;
 
 /** Names that have one also as a part of a word, such as `PGPASSWORD` and `AUTHTOKEN`. */
 const WORD = /(?:passw(?:or)?d|passphrase|secret|token|api_?key|private_?key|access_?key)$/i;

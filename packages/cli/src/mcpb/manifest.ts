@@ -38,7 +38,7 @@ export function manifestOf(project: string, command: readonly string[], listed: 
   return {
     manifest_version: MANIFEST_VERSION,
     name,
-    ...(info.title !== undefined && { display_name: info.title }),
+    ...(info.title && { display_name: info.title }),
     version,
     description,
     author: authorOf(described, name),
@@ -53,8 +53,8 @@ export function manifestOf(project: string, command: readonly string[], listed: 
     tools: tools.map(({ name: tool, description: text }) => ({ name: tool, ...(text && { description: text }) })),
     // a manifest would have the text of each prompt, which only its handler knows
     ...(hasPrompts && { prompts_generated: true }),
-    ...(keywords && { keywords }),
-    ...(license && { license }),
+    ...(Array.isArray(keywords) && { keywords: keywords.filter((each) => typeof each === 'string') }),
+    ...(typeof license === 'string' && { license }),
     compatibility: compatibilityOf(described),
     ...(asked.length > 0 && { user_config: Object.fromEntries(asked.map((each) => [keyOf(each), inputOf(each)])) }),
     ...(isFile(own) && readOwn(own)),
@@ -73,7 +73,8 @@ function readOwn(file: string): object {
 function authorOf({ author }: Manifest, fallback: string): object {
   const given = typeof author === 'string' ? parsedAuthor(author) : (author ?? { name: fallback });
   const { name = fallback, email, url } = given;
-  return { name: name || fallback, ...(email && { email }), ...(url && URL.canParse(url) && { url }) };
+  const isReachable = email !== undefined && /^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)+$/.test(email);
+  return { name: name || fallback, ...(isReachable && { email }), ...(isWebsite(url) && { url }) };
 }
 
 function parsedAuthor(text: string): { readonly name?: string; readonly email?: string; readonly url?: string } {
@@ -87,10 +88,13 @@ function linksOf(described: Manifest, websiteUrl: string | undefined): object {
   const support = typeof bugs === 'string' ? bugs : bugs?.url;
   return {
     ...(repository && { repository: { type: 'git', url: repository.url } }),
-    ...(homepage !== undefined && URL.canParse(homepage) && { homepage }),
-    ...(support !== undefined && URL.canParse(support) && { support }),
+    ...(isWebsite(homepage) && { homepage }),
+    ...(isWebsite(support) && { support }),
   };
 }
+
+const isWebsite = (url: unknown): boolean =>
+  typeof url === 'string' && /^https?:/.test(url) && URL.canParse(url) && new URL(url).username === '';
 
 /** The icons with a size, which a manifest needs. */
 function iconsOf({ info: { icons = [] } }: Listed): object {
@@ -108,7 +112,7 @@ function compatibilityOf({ os = [], engines }: Manifest): object {
   const platforms = PLATFORMS.filter((each) => os.includes(each));
   return {
     ...(platforms.length > 0 && { platforms }),
-    runtimes: { node: engines?.node ?? '>=20.19.0' },
+    runtimes: { node: typeof engines?.node === 'string' ? engines.node : '>=20.19.0' },
   };
 }
 

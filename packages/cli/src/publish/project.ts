@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
+import { isObject } from '@decorum/core/internal';
 import { CommandFailure, EXIT } from 'create-decorum';
 
 import { closest, shown } from '../entry.js';
@@ -45,8 +46,14 @@ export function readProject(entry: string): Project {
 function readJson(file: string): Readonly<Record<string, unknown>> | undefined {
   const text = readFileSync(file, 'utf8');
   if (text.trim() === '') return undefined;
+  const value = parsed(file, text);
+  if (isObject(value) && !Array.isArray(value)) return value as Record<string, unknown>;
+  throw new CommandFailure(`${shown(file)} must be a JSON object.`, EXIT.failed);
+}
+
+function parsed(file: string, text: string): unknown {
   try {
-    return JSON.parse(text) as Record<string, unknown>;
+    return JSON.parse(text);
   } catch (error) {
     throw new CommandFailure(`${shown(file)} is not valid JSON: ${(error as Error).message}`, EXIT.failed, error);
   }
@@ -63,16 +70,30 @@ const SERVICES: Readonly<Record<string, string>> = { 'github.com': 'github', 'gi
 
 /** The repository, in the notation of the web. Undefined if it isn't at a service that the registry knows. */
 export function repositoryOf({ repository }: Package): Repository | undefined {
-  const { url: given = '', directory = undefined } =
-    typeof repository === 'string' ? { url: repository } : (repository ?? {});
-  const short = /^(?:(github|gitlab):)?([\w.-]+\/[\w.-]+)$/.exec(given);
+  const { url: given = '', directory = '' } = typeof repository === 'string' ? { url: repository } : (repository ?? {});
+  if (typeof given !== 'string') return undefined;
+  const short = /^(?:(github|gitlab):)?([\w.-]+\/[\w.-]+)(?:#.*)?$/.exec(given);
   const expanded = short ? `https://${short[1] ?? 'github'}.com/${short[2]}` : given;
-  const url = expanded
-    .replace(/^git\+/, '')
-    .replace(/^(?:ssh:\/\/)?git(?:@|:\/\/)([^/:]+)[/:]/, 'https://$1/')
-    .replace(/\.git$/, '');
-  const source = URL.canParse(url) ? SERVICES[new URL(url).hostname] : undefined;
-  return source === undefined
-    ? undefined
-    : { url, source, ...(directory !== undefined && { subfolder: directory.replace(/^\.\//, '') }) };
+  const url = expanded.replace(/^git\+/, '').replace(/^(?:ssh:\/\/)?git(?:@|:\/\/)([^/:]+)[/:]/, 'https://$1/');
+  if (!URL.canParse(url)) return undefined;
+  // without the rest, such as a password or the path of a branch
+  const { hostname, pathname } = new URL(url);
+  const source = SERVICES[hostname.replace(/^www\./, '')];
+  const path = /^(?:\/[\w.-]+){2,}/.exec(
+    pathname.replace(source === 'github' ? /^((?:\/[^/]+){2}).*/ : /\/-\/.*/, '$1'),
+  );
+  if (source === undefined || path === null) return undefined;
+  const subfolder = subfolderOf(directory);
+  return {
+    url: `https://${source}.com${path[0].replace(/\.git$/, '')}`,
+    source,
+    ...(subfolder !== undefined && { subfolder }),
+  };
+}
+
+/** The folder of a package, if it is one that the registry takes. */
+function subfolderOf(directory: unknown): string | undefined {
+  const names = typeof directory === 'string' ? directory.split('/').filter((name) => name !== '' && name !== '.') : [];
+  const isClean = names.length > 0 && names.every((name) => name !== '..' && /^[\w.-]+$/.test(name));
+  return isClean ? names.join('/') : undefined;
 }

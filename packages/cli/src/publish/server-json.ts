@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { Implementation } from '@decorum/core';
+import { isObject } from '@decorum/core/internal';
 import { CommandFailure } from 'create-decorum';
 
 import { shown } from '../entry.js';
@@ -22,7 +23,7 @@ export interface Sources extends Written {
   readonly project: Project;
 }
 
-const listOf = (value: unknown): readonly Json[] => (Array.isArray(value) ? (value as Json[]) : []);
+const listOf = (value: unknown): readonly Json[] => (Array.isArray(value) ? value.filter(isObject) : []) as Json[];
 
 /** The places of an existing `server.json`, where no others are given. */
 export function placesOf({ existing }: Project, given: Partial<Places>): Places {
@@ -54,13 +55,17 @@ export function serverJson(sources: Sources): Json {
     description: descriptionOf(sources),
     ...(repository && { repository: { ...repository, ...(known?.['id'] !== undefined && { id: known['id'] }) } }),
     version: described.version,
-    ...(websiteUrl !== undefined && URL.canParse(websiteUrl) && { websiteUrl }),
+    ...(isWebsite(websiteUrl) && { websiteUrl }),
     ...(icons.length > 0 && { icons }),
     ...(packages.length > 0 && { packages }),
     ...(remotes.length > 0 && { remotes }),
     ...(existing['_meta'] !== undefined && { _meta: existing['_meta'] }),
   };
 }
+
+/** Whether the registry takes a URL as that of a website. Others are left out. */
+const isWebsite = (url: unknown): boolean =>
+  typeof url === 'string' && /^https:/.test(url) && URL.canParse(url) && new URL(url).username === '';
 
 const ICON_TYPES = /^image\/(?:png|jpe?g|svg\+xml|webp)$/;
 
@@ -109,8 +114,8 @@ function remotesOf({ url, project }: Sources): readonly Json[] {
   const remotes = listOf(project.existing?.['remotes']);
   if (url === undefined || remotes.some((each) => each['url'] === url)) return remotes;
   // another URL of the same server
-  const others = remotes.filter((each) => each['type'] !== 'streamable-http');
-  return [{ type: 'streamable-http', url }, ...others];
+  const before = remotes.find((each) => each['type'] === 'streamable-http');
+  return [{ ...before, type: 'streamable-http', url }, ...remotes.filter((each) => each !== before)];
 }
 
 /** The SHA-256 of the bundle, which clients compare with what they have downloaded. */

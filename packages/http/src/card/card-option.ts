@@ -130,8 +130,15 @@ function requireUrl(url: string): void {
   }
 }
 
+/** Whether a URL is one that everybody may read and follow. */
+export function isPublic(url: unknown): boolean {
+  if (typeof url !== 'string' || !URL.canParse(url)) return false;
+  const { protocol, username, password } = new URL(url);
+  return /^https?:$/.test(protocol) && username + password === '';
+}
+
 function requireRepository({ url, source }: CardRepository): void {
-  if (typeof url !== 'string' || !URL.canParse(url)) throw invalidCard('card.repository.url', 'must be a URL');
+  if (!isPublic(url)) throw invalidCard('card.repository.url', 'must be a URL for browsing, without credentials');
   if (typeof source !== 'string' || source === '') {
     throw invalidCard('card.repository.source', 'must name the hosting service. Write "github"');
   }

@@ -5,7 +5,15 @@ import type { HostPort } from '@decorum/core/transport';
 import { LOOPBACK } from '../endpoint/allowed.js';
 import { HttpError } from '../endpoint/http-error.js';
 import type { ResolvedOptions } from '../endpoint/options.js';
-import { type CardHeader, type CardOptions, cardPathOf, invalidCard, isCardName, requireText } from './card-option.js';
+import {
+  type CardHeader,
+  type CardOptions,
+  cardPathOf,
+  invalidCard,
+  isCardName,
+  isPublic,
+  requireText,
+} from './card-option.js';
 import { publish, type Published, type PublicRequest } from './published.js';
 
 /** The media type of a card. */
@@ -152,10 +160,10 @@ function requireInfo({ description }: CardOptions, info: Implementation): void {
   }
   if (description === undefined) requireText('description', info.description ?? '', remedy);
   if (title !== undefined) requireText('title', title);
-  if (websiteUrl !== undefined && !URL.canParse(websiteUrl)) {
+  if (websiteUrl !== undefined && !isPublic(websiteUrl)) {
     throw invalidCard(
       'websiteUrl',
-      `is "${websiteUrl}", but a Server Card needs a whole URL. Write "https://example.com"`,
+      `is "${websiteUrl}", but a Server Card needs a whole URL without credentials. Write "https://example.com"`,
     );
   }
   if (/^[\^~<>=]|[*]|(?:^|\.)x(?:\.|$)| /i.test(version)) {
