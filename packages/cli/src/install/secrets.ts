@@ -15,7 +15,7 @@ const KNOWN =
 const INSIDE = /(?:^|[;\s])(?:AccountKey|SharedAccessKey|password|pwd)=[^;\s]/i;
 
 /** A reference to a variable: `$NAME`, `${NAME}`, `${env:NAME}`, `${input:name}`. */
-const REFERENCE = /^\$(?:\w+|\{[^}]+\})$/;
+export const REFERENCE = /^\$(?:\w+|\{[^}]+\})$/;
 
 /** What no secret is: a number, a choice, or a path. */
 const PLAIN = /^(?:\d{1,7}|true|false|yes|no|on|off|none|[A-Za-z]:\\.*|\.{0,2}\/.*)$/i;

@@ -43,7 +43,8 @@ function restored({ text }: ConfigFile, target: Target, backup: Backup | undefin
 /** Whether a backup has the section, but no server in it. */
 function hasEmptySection(backup: Backup | undefined, { format, place }: Target): boolean {
   try {
-    return backup !== undefined && sectionOf(format.parse(backup.text, place), place)?.size === 0;
+    const before = format.parse(backup?.text ?? '', place);
+    return before.has(place.section) && !sectionOf(before, place)?.size;
   } catch {
     return false;
   }

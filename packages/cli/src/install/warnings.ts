@@ -4,7 +4,7 @@ import { readConfig } from './config-file.js';
 import { entryOf } from './edit.js';
 import { projectPath, targetOf } from './location.js';
 import { versionNote } from './node-path.js';
-import { looksSecret } from './secrets.js';
+import { looksSecret, REFERENCE } from './secrets.js';
 
 /** The program's own arguments, with names: `--token=abc` and `--token abc` are the value `abc` of `token`. */
 function namedArguments(args: readonly string[]): readonly (readonly [name: string, value: string])[] {
@@ -33,6 +33,23 @@ function secretsIn(client: Client, server: Program | Remote): readonly string[] 
   return hasSecret ? [...variables, `An argument seems to be a secret, ${danger} Use --scope user.`] : variables;
 }
 
+/** Variables whose value a client would change, because it takes a part of it for a reference. */
+function changedBy({ title, variable }: Client, server: Program | Remote): readonly string[] {
+  const [start = ''] = variable?.('\n').split('\n') ?? [];
+  if (start === '' || 'url' in server) return [];
+  const hasReference = (value: string) =>
+    value
+      .split(start)
+      .slice(1)
+      .some((rest) => /^\w/.test(rest));
+  return Object.entries(server.env)
+    .filter(([, value]) => hasReference(value) && !REFERENCE.test(value))
+    .map(
+      ([name]) =>
+        `${title} takes what follows "${start}" in ${name} for the name of a variable, and inserts its value.`,
+    );
+}
+
 /** The same name in the file of a project, which clients prefer to that of the user. */
 function namesake(client: Client, name: string): readonly string[] {
   const path = projectPath(client);
@@ -59,6 +76,7 @@ export function warningsOf(
   return [
     ...(location.isShared ? secretsIn(client, server) : []),
     ...(location.isUsual && !location.isShared ? namesake(client, server.name) : []),
+    ...changedBy(client, server),
     ...(note === undefined ? [] : [note]),
   ];
 }

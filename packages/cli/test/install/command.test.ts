@@ -178,6 +178,18 @@ describe('decorum install', () => {
     );
   });
 
+  it('warns of values that the client would change', async () => {
+    const warning = (title: string, start: string) =>
+      `${title} takes what follows "${start}" in A for the name of a variable, and inserts its value.\n${NOTE}`;
+    const warningOf = async (client: string, value: string) =>
+      (await run('install', client, '--dry-run', '--env', `A=${value}`)).stderr;
+    expect(await warningOf('gemini-cli', 'pa$word')).toBe(warning('Gemini CLI', '$'));
+    expect(await warningOf('claude-code', 'a ${B} c')).toBe(warning('Claude Code', '${'));
+    expect(await warningOf('claude-code', 'pa$word')).toBe(NOTE);
+    expect(await warningOf('claude-code', '${WHOLE}')).toBe(NOTE);
+    expect(await warningOf('codex', 'a ${B} c')).toBe(NOTE);
+  });
+
   it('prints what to add, for a client that it knows and for any other one', async () => {
     const { command, args } = started('start', '--stdio', here('dist/main.js'));
     const any = await run('install', '--print', '--env', 'A=b=c');

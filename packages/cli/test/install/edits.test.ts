@@ -197,6 +197,17 @@ describe('plain JSON', () => {
     fc.constantFrom(0, 2, '\t'),
   );
 
+  it('keeps comments between an entry and its comma, and after a section without a value', () => {
+    const value = { command: 'a' };
+    const zed: Target = { format: json, place: { section: 'servers', name: NAME } };
+    const text = '{ "servers": { "a": {}\n // why\n , } }';
+    expect(withoutEntry(withEntry(text, zed, value), zed, true)).toContain('// why\n');
+    const goose: Target = { format: yaml, place: { section: 'extensions', name: NAME } };
+    expect(withEntry('extensions: # none yet\nlast: 1\n', goose, value)).toBe(
+      `extensions: # none yet\n  ${NAME}:\n    command: "a"\nlast: 1\n`,
+    );
+  });
+
   it('stays plain JSON, for clients that read nothing else', () => {
     fc.assert(
       fc.property(plain, fc.shuffledSubarray(['weather', 'notes', 'clock']), entry, ([value, indent], names, added) => {

@@ -202,6 +202,14 @@ describe('a configuration that is edited', () => {
     expect(read()).toBe('{\n  "mcpServers": {},\n  "scale": 2\n}\n');
   });
 
+  it('keeps a section without a value that was there before', () => {
+    writeFileSync(config(), 'extensions: # none yet\nlast: 1\n');
+    add('goose');
+    writeFileSync(config(), read().replace('last: 1', 'last: 2'));
+    take('goose');
+    expect(read()).toBe('extensions: # none yet\n  {}\nlast: 2\n');
+  });
+
   it('keeps a server that has the name of the new one, unless it may be replaced', () => {
     writeFileSync(config(), DESKTOP);
     const problem =

@@ -155,6 +155,10 @@ function removeFrom(text: string, object: Node, property: Node): string {
   const before = all[all.indexOf(property) - 1];
   const ownComma = commaAfter(text, endOf(property));
   const end = ownComma === undefined ? endOf(property) : ownComma + 1;
+  if (ownComma !== undefined && text.slice(endOf(property), ownComma).trim() !== '') {
+    // the comments before its comma stay
+    return splice(splice(text, [ownComma, end]), [property.offset, endOf(property)]);
+  }
   if (all.length === 1) {
     const [start, close] = [object.offset + 1, endOf(object) - 1];
     const isAlone = (text.slice(start, property.offset) + text.slice(end, close)).trim() === '';

@@ -104,6 +104,7 @@ function addToSection(
   if (map === null) return addLines(text, rangeOf(key)[1], lines(column));
   // `{}` and `null` are replaced, with the space before them
   const [start, end] = rangeOf(map);
+  if (start === end) return addLines(text, start, lines(column));
   const from = text.slice(0, start).trimEnd().length;
   return addLines(splice(text, [from, end]), from, lines(column));
 }
