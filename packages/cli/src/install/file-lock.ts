@@ -27,12 +27,14 @@ function isRunning(pid: number): boolean {
 
 /** Whether the process that made a lock was killed. */
 function isAbandoned(lock: string): boolean {
+  const stats = statSync(lock, { throwIfNoEntry: false });
+  if (stats === undefined) return false;
+  if (Math.abs(Date.now() - stats.mtimeMs) > STALE_MS) return true;
   try {
     const pid = Number(readFileSync(lock, 'utf8'));
-    if (Math.abs(Date.now() - statSync(lock).mtimeMs) > STALE_MS) return true;
     return pid > 0 && !isRunning(pid);
   } catch {
-    // removed just now
+    // removed just now, or of another user
     return false;
   }
 }

@@ -1,5 +1,5 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, fork, spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
 import { backupOf, readConfig } from '../../src/install/config-file.js';
+import { locked } from '../../src/install/file-lock.js';
 import { ROOT } from '../project.js';
 
 let folder: string;
@@ -50,6 +51,24 @@ process.send('ready');
     expect(Object.keys(mcpServers).toSorted()).toEqual(names.toSorted());
     expect(readdirSync(folder)).toEqual(['config', 'config.decorum-backup', 'installer.mjs']);
   }, 60_000);
+});
+
+describe('a lock of a process that was killed', () => {
+  const lock = (): string => `${config()}.decorum-lock`;
+
+  it('does not stop the next one', () => {
+    const { pid } = spawnSync(process.execPath, ['-e', '']);
+    writeFileSync(lock(), String(pid));
+    expect(locked(config(), () => 'done')).toBe('done');
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('does not stop the next one for long if another process has its number', () => {
+    writeFileSync(lock(), String(process.pid));
+    utimesSync(lock(), 0, 0);
+    expect(locked(config(), () => 'done')).toBe('done');
+    expect(readdirSync(folder)).toEqual([]);
+  });
 });
 
 describe('a process that is killed while it writes', () => {
