@@ -166,6 +166,14 @@ describe('a JSON Schema', () => {
     }
   });
 
+  it.each([{ const: { b: 1 } }, { enum: [{ b: 1 }, 'x'] }])('compares objects by their own members: %j', (keyword) => {
+    const schema = { type: 'object', properties: { a: keyword } };
+    expect(problemsOf(schema, { a: { b: 1 } })).toEqual([]);
+    for (const other of [{}, [], { c: 1 }, { b: 2 }, { b: 1, c: 1 }, { valueOf: 1 }, { toString: 1 }]) {
+      expect(problemsOf(schema, { a: other })).toEqual([expect.stringMatching(/^a must be/)]);
+    }
+  });
+
   it('sees own properties only', () => {
     expect(problemsOf({ type: 'object', required: ['toString', 'constructor'] }, {})).toEqual([
       'toString is required',

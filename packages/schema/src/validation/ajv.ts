@@ -6,7 +6,7 @@ import { boundWork, followsReferences, isSmall, runBounded, TOO_COMPLEX } from '
 import { BACKTRACKING_LIMIT } from '../rules/constraints.js';
 import { BadPattern, longestText, SlowPattern } from '../patterns/longest-text.js';
 import { withGeneratedCode } from './code-generation.js';
-import { repairDynamicReferences } from './dynamic-references.js';
+import { repairKeywords } from './keyword-repairs.js';
 import { describeErrors } from './problems.js';
 import type { FieldCheck, Problem } from '../shape.js';
 import type { Complaints } from '../rules/value-rule.js';
@@ -168,7 +168,7 @@ function createAjv(dialect: Dialect, mode: Mode, { all: allErrors, own: ownPrope
   ajv.removeKeyword('uniqueItems');
   if (mode === 'dto') addRuleKeywords(ajv);
   else addRawKeywords(ajv);
-  repairDynamicReferences(ajv);
+  repairKeywords(ajv);
   boundWork(ajv, allErrors);
   countFirst(ajv);
   return ajv;
