@@ -4,8 +4,9 @@ import { type DefaultTheme, defineConfigWithTheme } from 'vitepress';
 
 import { accessibleTheme } from './accessible-theme.js';
 import { writeFiles } from './files.js';
-import { rewriteLinks, slugOf } from './markdown.js';
+import { nameFiles, rewriteLinks, slugOf } from './markdown.js';
 import { DOCS, packagePages, PACKAGES, REPOSITORY, ROOT, titleOf, urlOf, VERSION } from './pages.js';
+import { search } from './search.js';
 import { pagesOf, SECTIONS } from './sidebar.js';
 
 /** The path under which the site is served, such as `/decorum/`. */
@@ -47,14 +48,17 @@ export default defineConfigWithTheme<DefaultTheme.Config & { version: string }>(
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     anchor: { slugify: slugOf },
     headers: { slugify: slugOf },
-    config: rewriteLinks,
+    config: (md) => {
+      rewriteLinks(md);
+      nameFiles(md);
+    },
   },
   themeConfig: {
     version: VERSION,
     nav,
     sidebar,
     outline: [2, 3],
-    search: { provider: 'local' },
+    search: { provider: 'local', options: search },
     externalLinkIcon: true,
     ...(REPOSITORY === undefined
       ? {}

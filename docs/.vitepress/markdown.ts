@@ -97,6 +97,18 @@ function mentionsOf(
   });
 }
 
+/** Shows the name of the file that a block of code is, as in `ts file=src/main.ts`, instead of its language. */
+export function nameFiles(md: MarkdownRenderer): void {
+  const { fence } = md.renderer.rules;
+  md.renderer.rules.fence = (...args) => {
+    const [tokens, index] = args;
+    const html = fence?.(...args) ?? '';
+    const file = /\bfile=(\S+)/.exec(tokens[index]?.info ?? '')?.[1];
+    if (file === undefined) return html;
+    return html.replace(/(<span class="lang">)[^<]*/, (_found, open: string) => `${open}${md.utils.escapeHtml(file)}`);
+  };
+}
+
 /** The URL of each name that a package exports, as `npm run docs` has found them; none before its first run. */
 function exportedNames(): Map<string, string> {
   const file = join(DOCS, PACKAGES, 'names.json');

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 
 import { startChromium } from '../chromium.js';
 import { ROOT } from '../workspace.js';
+import { questionProblems } from './questions.js';
 import { serveFolder } from './static-host.js';
 
 const AXE = createRequire(join(ROOT, 'docs/package.json')).resolve('axe-core/axe.min.js');
@@ -127,9 +128,11 @@ export async function lookAt(executable, { folder, base, pictures }) {
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
     await page.goto(`${host.origin}${base}`, { waitUntil: 'networkidle' });
     const weight = host.sent();
+    const questions = await questionProblems(page, `${host.origin}${base}`);
     await page.close();
-    const problems =
+    const tooHeavy =
       weight > MAX_FRONT_BYTES ? [`the front page weighs ${weight} bytes, more than ${MAX_FRONT_BYTES}`] : [];
+    const problems = [...tooHeavy, ...questions];
     for (const view of VIEWS)
       problems.push(...(await problemsOf(browser, { origin: host.origin, base, pictures, view })));
     return { weight, problems: [...new Set(problems)] };
