@@ -45,6 +45,12 @@ describe('every package.json', () => {
     expect(manifestOf(folder)).toMatchObject({ type, license: 'MIT' });
   });
 
+  it.each(['deploy', 'lambda', 'weather'])('examples/%s is compiled by one compiler, whoever runs it', (name) => {
+    // `decorum build` takes `typescript`; another version would write the types of all packages again
+    const { ts7, typescript } = manifestOf(`examples/${name}`)['devDependencies'] as Record<string, string>;
+    expect(typescript).toBe(ts7);
+  });
+
   it.each(LIBRARIES)('%s declares its Node version and its files, and gives Node one copy of each entry', (folder) => {
     const { engines, files, exports } = manifestOf(folder);
     // no maps without sources, and no build info of the compiler
