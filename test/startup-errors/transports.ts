@@ -95,7 +95,7 @@ export const TRANSPORTS: Mistakes = {
       [{ card: { nme: 'a/b' } }, 'card: `nme` ... Write `name`'],
       [{ card: { name: 'weather' } }, '`card.name` is \'weather\', but must be ... Write "com.example/weather"'],
       [
-        [{ card: { url: '/mcp' } }, { card: { url: 'stdio:mcp' } }],
+        [{ card: { url: '/mcp' } }, { card: { url: 'stdio:mcp' } }, { card: { url: 'https://example.com/{tenant}' } }],
         '`card.url` is ... Write "https://mcp.example.com/mcp"',
       ],
       [
@@ -132,8 +132,14 @@ export const TRANSPORTS: Mistakes = {
         [{ title: 'x'.repeat(101) }, '`title` has 101 characters ... Shorten it'],
         [{ websiteUrl: '/about' }, '`websiteUrl` is "/about" ... Write "https://example.com"'],
         [{ websiteUrl: 'ftp://a:b@c' }, '`websiteUrl` is "ftp://a:b@c" ... Write "https://example.com"'],
-        [[{ version: '^1.2.0' }, { version: '1.x' }], '`card` needs an exact version ... Write "1.2.3"'],
-        [{ name: '天気' }, '`card` needs a name of letters and digits ... `card: { name: "com.example/weather" }`'],
+        [
+          [{ version: '^1.2.0' }, { version: '1.x' }, { version: '1'.repeat(256) }],
+          '`card` needs an exact version ... Write "1.2.3"',
+        ],
+        [
+          [{ name: '天気' }, { name: 'x'.repeat(101) }],
+          '`card` needs a name of up to 100 letters and digits ... `card: { name: "com.example/weather" }`',
+        ],
       ],
     ),
     [

@@ -124,6 +124,18 @@ describe('a Server Card', () => {
     expect([post.statusCode, post.headers.allow]).toEqual([405, 'GET, HEAD']);
   });
 
+  it.each([
+    ['[fe80::1]', 'fe80-1/Weather-Service'],
+    ['my_host.example', 'example.my-host/Weather-Service'],
+    [`${'a'.repeat(60)}.${'b'.repeat(60)}.example.com`, /^com\.example\.b{60}\.a+\/Weather-Service$/],
+  ])('has a valid name on the host %s', async (host, name) => {
+    const { url } = await serveCard(true, { allowedHosts: [host] });
+    const [{ statusCode }, text] = await raw(`${url}/server-card`, 'GET', { host });
+    const card = JSON.parse(text) as { readonly name: string };
+    expect([statusCode, cardMistakes(card)]).toEqual([200, []]);
+    expect(card.name).toEqual(typeof name === 'string' ? name : expect.stringMatching(name));
+  });
+
   it('is refused for a host that is not allowed, and says where the endpoint is for one that is', async () => {
     const { url } = await serveCard(true, { allowedHosts: ['mcp.example.com'] });
     const card = `${url}/server-card`;

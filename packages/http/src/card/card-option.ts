@@ -67,7 +67,7 @@ export const MAX_TEXT = 100;
 const NAME = /^[a-z\d.-]+\/[\w.-]+$/i;
 
 /** The longest name that a card may have, in characters. */
-const MAX_NAME = 200;
+export const MAX_NAME = 200;
 
 /** Whether a card may have this name. */
 export const isCardName = (name: unknown): name is string =>
@@ -123,7 +123,9 @@ export function requireText(option: string, text: string, remedy = 'Shorten it')
 function requireUrl(url: string): void {
   const problem = `is ${inspect(url)}, but must be the URL that clients connect to. Write "https://mcp.example.com/mcp"`;
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  if (parsed === undefined || !/^https?:$/.test(parsed.protocol)) throw invalidCard('card.url', problem);
+  if (parsed === undefined || !/^https?:$/.test(parsed.protocol) || /[\s{}]/.test(url)) {
+    throw invalidCard('card.url', problem);
+  }
   const { search, hash, username, password } = parsed;
   if (search + hash + username + password !== '') {
     throw invalidCard('card.url', 'must have no credentials, query or fragment, because every client can read it');

@@ -1,3 +1,5 @@
+import { inspect } from 'node:util';
+
 import type { Implementation } from '@decorum/core';
 import { REVISIONS } from '@decorum/core/internal';
 import type { HostPort } from '@decorum/core/transport';
@@ -12,6 +14,8 @@ import {
   invalidCard,
   isCardName,
   isPublic,
+  MAX_NAME,
+  MAX_TEXT,
   requireText,
 } from './card-option.js';
 import { publish, type Published, type PublicRequest } from './published.js';
@@ -93,9 +97,7 @@ export class Card {
 
   private nameAt(url: string): string {
     if (this.fixedName !== undefined) return this.fixedName;
-    const { hostname } = new URL(url);
-    if (LOOPBACK.has(hostname)) return `localhost/${this.shortName}`;
-    return `${isAddress(hostname) ? hostname : hostname.split('.').toReversed().join('.')}/${this.shortName}`;
+    return `${namespaceOf(new URL(url).hostname)}/${this.shortName}`;
   }
 
   private contentAt(url: string): object {
@@ -142,13 +144,22 @@ function originOf(host = ''): string {
   return LOOPBACK.has(hostname) ? new URL(`http://${host}`).origin : origin;
 }
 
+/** The part of a name before the slash, for a host. It has only the characters and the length that a card allows. */
+function namespaceOf(hostname: string): string {
+  if (LOOPBACK.has(hostname)) return 'localhost';
+  const ordered = isAddress(hostname) ? hostname : hostname.split('.').toReversed().join('.');
+  const plain = ordered.replaceAll(/[^a-z\d.-]+/gi, '-').replaceAll(/^-+|-+$/g, '');
+  return plain.slice(0, MAX_NAME - MAX_TEXT - 1);
+}
+
 const isAddress = (name: string): boolean => /^[\d.]+$|[[:]/.test(name);
 
 function shortNameOf(name: string): string {
   const short = name.replaceAll(/[^\w.-]+/g, '-').replaceAll(/^-+|-+$/g, '');
-  if (short !== '') return short;
+  if (short !== '' && short.length <= MAX_TEXT) return short;
   const remedy = 'Pass `card: { name: "com.example/weather" }`';
-  throw invalidCard('card', `needs a name of letters and digits, and the server's is "${name}". ${remedy}`);
+  const rule = `needs a name of up to ${MAX_TEXT} letters and digits`;
+  throw invalidCard('card', `${rule}, and the server's is ${inspect(name.slice(0, MAX_TEXT))}. ${remedy}`);
 }
 
 /** Checks what the card takes from the server. */
@@ -166,8 +177,8 @@ function requireInfo({ description }: CardOptions, info: Implementation): void {
       `is "${websiteUrl}", but a Server Card needs a whole URL without credentials. Write "https://example.com"`,
     );
   }
-  if (/^[\^~<>=]|[*]|(?:^|\.)x(?:\.|$)| /i.test(version)) {
-    throw invalidCard('card', `needs an exact version, and the server's is "${version}". Write "1.2.3"`);
+  if (version.length > 255 || /^[\^~<>=]|[*]|(?:^|\.)x(?:\.|$)| /i.test(version)) {
+    throw invalidCard('card', `needs an exact version, and the server's is "${version.slice(0, 100)}". Write "1.2.3"`);
   }
 }
 
