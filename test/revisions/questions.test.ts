@@ -341,8 +341,8 @@ describe('deprecated features', () => {
     for (const method of ['server/discover', 'tools/list']) await client.result(method);
     expect(client.questions).toEqual([]);
     for (const what of ['roots', 'sampling']) {
-      expect(deprecations('handlers', '2026-07-28')).toContain(what);
-      expect(deprecations('revisions/2026-07-28', 'in this revision')).toContain(what);
+      expect(deprecations('guides/questions', '2026-07-28')).toContain(what);
+      expect(deprecations('protocol/2026-07-28', 'in this revision')).toContain(what);
     }
   });
 });

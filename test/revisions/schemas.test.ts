@@ -129,7 +129,7 @@ describe('the JSON Schema of a tool', () => {
       }
     }
     const page = readFileSync(new URL('../../docs/guides/schemas.md', import.meta.url), 'utf8');
-    const [, ...documented] = /The dialect is (\S+), or (\S+) if `\$schema` says so\./.exec(page) ?? [];
+    const [, ...documented] = /read as JSON Schema (\S+), or as (\S+) if `\$schema` says so\./.exec(page) ?? [];
     expect(documented).toEqual(['2020-12', 'draft-07']);
   });
 });
