@@ -65,7 +65,7 @@ export function serverJson(sources: Sources): Json {
 
 /** Whether the registry takes a URL as that of a website. Others are left out. */
 const isWebsite = (url: unknown): boolean =>
-  typeof url === 'string' && /^https:/.test(url) && URL.canParse(url) && new URL(url).username === '';
+  typeof url === 'string' && url.startsWith('https:') && URL.canParse(url) && new URL(url).username === '';
 
 const ICON_TYPES = /^image\/(?:png|jpe?g|svg\+xml|webp)$/;
 

@@ -227,10 +227,10 @@ describe('decorum install', () => {
     const args = ['node_modules/@decorum/cli/bin/decorum.js', 'dev', '--stdio'];
     const text = JSON.stringify({ mcpServers: { greeter: { command: 'node', args } } });
     writeFileSync(here('.mcp.json'), text);
-    const project = ['install', 'claude-code', '--scope', 'project'];
-    expect(await run(...project, '--dev')).toMatchObject({ code: 0, stdout: expect.stringContaining('already') });
-    expect(await run(...project, '--dev', '--env', 'CITY=Oslo')).toMatchObject({ code: 1 });
-    expect(await run(...project)).toMatchObject({ code: 1, stderr: expect.stringContaining('another server') });
+    const inProject = ['install', 'claude-code', '--scope', 'project'];
+    expect(await run(...inProject, '--dev')).toMatchObject({ code: 0, stdout: expect.stringContaining('already') });
+    expect(await run(...inProject, '--dev', '--env', 'CITY=Oslo')).toMatchObject({ code: 1 });
+    expect(await run(...inProject)).toMatchObject({ code: 1, stderr: expect.stringContaining('another server') });
     expect(readFileSync(here('.mcp.json'), 'utf8')).toBe(text);
     // in the user's file, such paths mean nothing
     writeFileSync(join(home, '.claude.json'), text);
