@@ -31,7 +31,7 @@ export const wrong = (
 ): Mistake[] =>
   rows.map(([given, message]) => {
     const all = [given].flat();
-    const titles = all.map((each) => place.replace('…', () => inspect(each, { breakLength: Infinity })));
+    const titles = all.map((each) => place.replace('…', () => inspect(each, { depth: 4, breakLength: Infinity })));
     return [titles.join(' or '), all.map((each) => () => run(each as never)), message];
   });
 
