@@ -82,6 +82,10 @@ describe('a JSON Schema', () => {
     ],
     ['a slow pattern for names (#22)', { properties: { a: slowNames } }, /the pattern \S+ of `a` can take exponential/],
     ['a slow pattern in a definition (#22)', { $defs: { a: slow }, $ref: '#/$defs/a' }, /of `\$defs\.a` can take/],
+    ['a slow pattern, whose escapes need the flag `u`', { pattern: String.raw`^(\p{L}|a)+$` }, /can take exponential/],
+    ['a reference to itself', { $ref: '#' }, /`\$ref` leads back to itself/],
+    ['references in a circle', { allOf: [{ $ref: '#/$defs/a' }], $defs: { a: { $ref: '#/$defs/a' } } }, /leads back/],
+    ['a reference to itself for objects', { anyOf: [{ type: 'null' }, { $ref: '#' }] }, /leads back to itself/],
     ['endless depth', negated(100), /64 levels/],
     ['endless width', { enum: Array.from({ length: 20_000 }, () => ({})) }, /parts/],
   ])('with %s is rejected at startup', (_, schema, message) => {
@@ -208,6 +212,12 @@ describe('a JSON Schema', () => {
     const started = cpuMs();
     expect(problemsOf(quadratic, `${'a'.repeat(1_000_000)}!`)).toHaveLength(1);
     expect(cpuMs() - started).toBeLessThan(200);
+  });
+
+  it('may have a pattern with a range of characters beyond U+FFFF', () => {
+    const schema = { type: 'object', properties: { a: { pattern: String.raw`^[\u{1F600}-\u{1F64F}]+$` } } };
+    expect(problemsOf(schema, { a: '\u{1F600}\u{1F64F}' })).toEqual([]);
+    expect(problemsOf(schema, { a: 'x' })).toHaveLength(1);
   });
 
   it('limits the length of formats that may backtrack', () => {

@@ -259,7 +259,7 @@ const EXPONENTIAL = lines(String.raw`
   ^(?:[^"\\]|\\.|"|[^\n])*$  ^([\u0061-f]+|[c-z])+$  ^((a{1,4}){1,4}){1,4}$  ^(((a|a){4}){4}){4}$
   ^a{1,64}a{1,64}a{1,64}a{1,64}a{1,64}a{1,64}$  ^a*a*a*a*$  ^.*a.*b.*c.*$  ^(?:a?){27}$  ^(?:\d?){24}$
   ^a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?b$  ^(.*)(.*)(.*)\1\2$  ^arn:.*:.*:.*:.*:.*$
-  ^.*aaaaaaaaaa.*aaaaaaaaaa.*aaaaaaaaaa.*$
+  ^.*aaaaaaaaaa.*aaaaaaaaaa.*aaaaaaaaaa.*$  ^(\u0437d|\u0437d)+$
 `);
 
 const POLYNOMIAL = lines(String.raw`
@@ -297,6 +297,8 @@ describe('the time of a pattern', () => {
     expect(backtracking('^(a|A)*$', 'i')).toBe('exponential');
     expect(backtracking(String.raw`^(\p{L}|a)*$`, 'u')).toBe('exponential');
     expect(backtracking(String.raw`^\p{Lu}\p{Ll}*$`, 'u')).toBe('linear');
+    // a wig is both
+    expect(backtracking(String.raw`^(\p{Extended_Pictographic}|\p{Emoji_Component})+$`, 'u')).toBe('exponential');
   });
 
   it('counts as exponential if the pattern is too complex', () => {

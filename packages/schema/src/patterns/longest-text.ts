@@ -56,16 +56,16 @@ const ANYWHERE: Part = {
 
 /**
  * Sample characters that reveal whether two sets intersect: those of the pattern, their neighbors, and one of each
- * kind.
+ * kind. The last one is both a pictograph and a component of emoji.
  */
 function samplesFor(source: string): string[] {
-  const escapes = [...source.matchAll(/\\(?:x([\da-fA-F]{2})|u\{?([\da-fA-F]{4,6}))/g)];
+  const escapes = [...source.matchAll(/\\(?:x([\da-f]{2})|u([\da-f]{4})|u\{([\da-f]+)\})/gi)];
   const codes = [
     ...[...source].map((c) => c.codePointAt(0) ?? 0),
-    ...escapes.map(([, x, u]) => Number.parseInt(x ?? u ?? '0', 16)),
+    ...escapes.map(([, x, u, point]) => Number.parseInt(x ?? u ?? point ?? '0', 16)),
   ];
   const near = codes.flatMap((code) => [code - 1, code, code + 1]).filter((code) => code >= 0 && code <= 0x10_ffff);
-  return [...new Set([...near.map((code) => String.fromCodePoint(code)), ...'azAZ09_ \n\t-.~\0éЖ漢\u2028'])];
+  return [...new Set([...near.map((code) => String.fromCodePoint(code)), ...'azAZ09_ \n\t-.~\0éЖα漢\u0301€\u2028🦰'])];
 }
 
 /** Coefficients by power of the string's length. */

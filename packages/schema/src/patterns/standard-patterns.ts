@@ -17,13 +17,23 @@ export function limitOf(pattern: Readonly<Pick<RegExp, 'source' | 'flags'>>): nu
   return longest;
 }
 
-/** The maximum length of a text for a published pattern. */
+/**
+ * The maximum length of a text for a published pattern.
+ * @param flags those of the library; undefined if they aren't known
+ * @throws {SlowPattern}
+ */
 export function publishedLimit(source: string, flags?: string): number {
+  // JSON Schema recommends `u`, without which `\p{L}` is the letter p
+  const tried = flags === undefined ? ['', 'u'] : [flags];
+  return Math.min(...tried.map((each) => limitWith(source, each)));
+}
+
+function limitWith(source: string, flags: string): number {
   try {
     return limitOf(new RegExp(source, flags));
   } catch (error) {
     if (error instanceof SlowPattern) throw error;
-    // only valid with a flag, which the library adds
+    // only valid with another flag
     return Number.POSITIVE_INFINITY;
   }
 }

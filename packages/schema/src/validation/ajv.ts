@@ -99,7 +99,7 @@ function addRawKeywords(ajv: Ajv): void {
 const guardedRegExp = Object.assign(
   (pattern: string, flags: string) => {
     const compiled = lenientRegExp(pattern, flags);
-    const longest = longestText(pattern);
+    const longest = longestText(pattern, compiled.flags);
     if (longest === Number.POSITIVE_INFINITY) return compiled;
     if (longest === 0) {
       throw new SlowPattern(pattern);

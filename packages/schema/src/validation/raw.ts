@@ -71,15 +71,17 @@ export function inspectRaw(schema: JsonObject, where: string): Inspection {
     const text = textOf(schema);
     return recent.get(text) ?? remember(text, compileChecked(schema, dialect));
   } catch (error) {
-    const { message, missingRef } = error as Error & { missingRef?: string };
-    const reason =
-      missingRef === undefined
-        ? error instanceof BadPattern
-          ? describePattern(error, schema)
-          : message
-        : `the reference "${missingRef}" points outside the schema, and is not fetched. Move its target to \`$defs\``;
-    throw startupError('DECORUM_INVALID_SCHEMA', where, reason);
+    throw startupError('DECORUM_INVALID_SCHEMA', where, reasonOf(error as Error, schema));
   }
+}
+
+function reasonOf(error: Error & { readonly missingRef?: string }, schema: JsonObject): string {
+  const { message, missingRef } = error;
+  if (missingRef !== undefined)
+    return `the reference "${missingRef}" points outside the schema, and is not fetched. Move its target to \`$defs\``;
+  if (error instanceof RangeError)
+    return 'a `$ref` leads back to itself for the same value, so a check would never end. Refer to another schema';
+  return error instanceof BadPattern ? describePattern(error, schema) : message;
 }
 
 function textOf(schema: JsonObject): string {
@@ -93,5 +95,8 @@ function textOf(schema: JsonObject): string {
 function compileChecked(schema: JsonObject, dialect: Dialect): Inspection {
   const mistake = keywordMistake(schema);
   if (mistake !== undefined) throw new Error(mistake);
-  return compileRaw(schema, dialect);
+  const inspection = compileRaw(schema, dialect);
+  // a check without end overflows the stack for all values of a type
+  for (const value of [null, true, 0, '', [], {}]) inspection.fits(value);
+  return inspection;
 }
