@@ -236,6 +236,19 @@ describe('a process that dies', () => {
     expect(await said(call('a'))).toBe('2, small 1');
   });
 
+  it('keeps the results of 500 effects, and runs later ones again', async () => {
+    let effects = 0;
+    const { customer } = till(async ({ ctx, runs }) => {
+      for (let n = 0; n < 600; n += 1) await ctx.once(`effect ${n}`, () => void (effects += 1));
+      if (runs === 1) throw new Error('a bug');
+      return 'done';
+    });
+    const { call } = await customer();
+    await said(call('a'));
+    expect(await said(call('a'))).toBe('done');
+    expect(effects).toBe(600 + 100);
+  });
+
   it('keeps the key while an effect runs, although the call has failed', async () => {
     const paying = held();
     const { made, customer } = till(async ({ ctx, runs }) => {

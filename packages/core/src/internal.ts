@@ -20,7 +20,7 @@ export { checkMessage, readableId } from './protocol/jsonrpc.js';
 export { DEFAULT_LIMITS } from './protocol/limits.js';
 export { isReservedKey } from './protocol/meta-keys.js';
 export { beginsConversation, INITIALIZE, LISTEN } from './protocol/methods.js';
-export { accountOf, holderOf, ownerOf } from './protocol/owner.js';
+export { accountOf, holderOf, networkOf, ownerOf } from './protocol/owner.js';
 export { newestOf, revisionOf, REVISIONS, UNDECLARED_REVISION } from './protocol/revisions/index.js';
 export type { Era, Revision } from './protocol/revisions/revision.js';
 export { hasAll, isDenial, isScope } from './protocol/scopes.js';

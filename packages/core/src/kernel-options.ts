@@ -10,6 +10,7 @@ import { claimState, MemorySingleUse, SealedStates } from './kernel/request-stat
 import { KeyRing } from './kernel/key-ring.js';
 import type { ErrorReporter } from './kernel/error-reporter.js';
 import { intercepting, requireInterceptors } from './kernel/interceptors.js';
+import { CallerRoom } from './kernel/records/caller-room.js';
 import { SealedRecords } from './kernel/records/sealed-records.js';
 import type { KernelParts } from './kernel/methods/method.js';
 import { SealedTickets } from './kernel/tickets.js';
@@ -54,6 +55,8 @@ export function kernelOptions(
   // the store decides how long records live
   const keptRing = new KeyRing(keysFor('records'), Infinity, () => {});
   const extensions = checkExtensions(options.extensions ?? []);
+  const limits = withDefaults(DEFAULT_LIMITS, options.limits);
+  const room = new CallerRoom(limits.maxStoredBytesPerCaller);
   return {
     server,
     instructions,
@@ -67,12 +70,12 @@ export function kernelOptions(
     pageSize,
     questionTimeoutMs,
     maxResultChars: options.maxResultChars,
-    limits: withDefaults(DEFAULT_LIMITS, options.limits),
+    limits,
     hit: limitReporter(options.onLimit, (error) => void reporter.report(error)),
     cursorKeys: keysFor('cursors'),
     requestStates: new SealedStates(ringFor('flows'), singleUse, reporter),
     tickets: new SealedTickets(ringFor('tickets')),
-    records: new SealedRecords({ store: storeOf(options), ring: keptRing, server: server.name, reporter }),
+    records: new SealedRecords({ store: storeOf(options), ring: keptRing, server: server.name, reporter, room }),
   };
 }
 

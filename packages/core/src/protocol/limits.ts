@@ -20,6 +20,11 @@ export interface ServerLimits {
   readonly maxQuestions?: number;
   /** Cap on the resources that a session or a listen request is subscribed to. Defaults to 1000. */
   readonly maxSubscriptions?: number;
+  /**
+   * Cap on the bytes in the `store` of the outcomes and plans that this process has recorded for one user or address.
+   * Defaults to 16 MiB.
+   */
+  readonly maxStoredBytesPerCaller?: number;
 }
 
 /** Default values of the server's limits. */
@@ -30,6 +35,7 @@ export const DEFAULT_LIMITS: Required<ServerLimits> = {
   maxOpenCalls: 100,
   maxQuestions: 100,
   maxSubscriptions: 1000,
+  maxStoredBytesPerCaller: 16_777_216,
 };
 
 /** Smallest and largest value of each server limit. An ordinary message must fit within the smallest values. */
@@ -40,6 +46,7 @@ export const LIMIT_RANGES: Readonly<Record<keyof ServerLimits, readonly [min: nu
   maxOpenCalls: [1, 1_000_000],
   maxQuestions: [1, 1_000_000],
   maxSubscriptions: [1, 100_000],
+  maxStoredBytesPerCaller: [10_000, Number.MAX_SAFE_INTEGER],
 };
 
 /** Cap on the characters of a URI, of a client's description, and of the `_meta` of a request that asks the client. */

@@ -56,6 +56,34 @@ export function callerKey({ principal, sessionId, transport }: CallerFacts): str
 }
 
 /**
+ * A key for the share of the store that a caller may fill: the user, or else the network. A session doesn't count,
+ * because whoever connects gets a new one. Undefined for the one client of a process.
+ * @throws {TypeError} for a principal with an empty subject
+ */
+export function payerOf({ principal, transport: { kind, remoteAddress } }: CallerFacts): string | undefined {
+  if (principal !== undefined) return `user:${accountOf(principal)}`;
+  if (kind === 'stdio' || kind === 'memory') return undefined;
+  return remoteAddress === undefined ? 'everybody' : `network:${networkOf(remoteAddress)}`;
+}
+
+/**
+ * An address, or the first 64 bits of an IPv6 address, because a host chooses the remaining bits itself (RFC 4291,
+ * section 2.5.1).
+ */
+export function networkOf(address: string): string {
+  if (!address.includes(':') || address.includes('.')) return address;
+  const [start = '', end] = address.toLowerCase().split('::');
+  const groups = start.split(':');
+  if (end !== undefined) {
+    const after = end.split(':');
+    while (groups.length + after.length < 8) groups.push('0');
+    groups.push(...after);
+  }
+  const network = groups.slice(0, 4).map((group) => group.replace(/^0+(?=.)/, '') || '0');
+  return `${network.join(':')}::/64`;
+}
+
+/**
  * A key for what is kept for a caller: the user, or else the session, or the one client of a process. Undefined for
  * callers that nothing tells apart.
  * @throws {TypeError} for a principal with an empty subject

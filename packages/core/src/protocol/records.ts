@@ -18,11 +18,14 @@ export interface Records {
    * Changes a record in one step that nothing can come between.
    * @param change gets what is recorded, and returns what to do; undefined to leave it as it is. It is called again
    *   whenever another process was faster
+   * @param payer the caller whose share of the store it takes, see `payerOf`; undefined if it counts for nobody. Then
+   *   this also rejects with {McpError} `too-many-requests` if the share is used up
    * @returns what is recorded afterwards
    */
   change<T extends JsonObject>(
     key: RecordKey,
     change: (now: T | undefined) => RecordChange<T> | undefined,
+    payer?: string,
   ): Promise<T | undefined>;
 }
 

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { type KeyValueStore, MemoryKeyValueStore } from '@decorum/core';
 
 import { KeyRing } from '../../src/kernel/key-ring.js';
+import { CallerRoom } from '../../src/kernel/records/caller-room.js';
 import { SealedRecords } from '../../src/kernel/records/sealed-records.js';
 import type { RecordKey } from '../../src/protocol/records.js';
 
@@ -17,7 +18,7 @@ export const SECRET = randomBytes(32);
 /** Records over a store with some methods of its own, and what is reported. */
 export function over(
   spoiled: Partial<KeyValueStore> = {},
-  { ring = ringOf(SECRET), server = 'shop', inner = memory() } = {},
+  { ring = ringOf(SECRET), server = 'shop', inner = memory(), maxBytes = Infinity } = {},
 ) {
   const reports: string[] = [];
   const reporter = {
@@ -27,7 +28,11 @@ export function over(
     },
   };
   const store = { ...methodsOf(inner), ...spoiled };
-  return { records: new SealedRecords({ store, ring, server, reporter }), reports, inner };
+  return {
+    records: new SealedRecords({ store, ring, server, reporter, room: new CallerRoom(maxBytes) }),
+    reports,
+    inner,
+  };
 }
 
 const memory = () => new MemoryKeyValueStore();

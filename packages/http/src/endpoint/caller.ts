@@ -1,5 +1,5 @@
 import type { Principal } from '@decorum/core';
-import { ownerOf } from '@decorum/core/internal';
+import { networkOf, ownerOf } from '@decorum/core/internal';
 
 import type { Headers, HttpRequest } from './http-context.js';
 
@@ -56,18 +56,5 @@ export function addressOf({ headers, remoteAddress = '' }: AddressedRequest): st
   if (LOOPBACK.test(plain)) {
     return (headers['x-forwarded-for'] ?? headers['forwarded']) === undefined ? plain : undefined;
   }
-  return plain.includes(':') ? networkOf(plain) : plain;
-}
-
-/** The first four groups of an IPv6 address, without leading zeros. */
-function networkOf(address: string): string {
-  const [start = '', end] = address.toLowerCase().split('::');
-  const groups = start.split(':');
-  if (end !== undefined) {
-    const after = end.split(':');
-    while (groups.length + after.length < 8) groups.push('0');
-    groups.push(...after);
-  }
-  const network = groups.slice(0, 4).map((group) => group.replace(/^0+(?=.)/, '') || '0');
-  return `${network.join(':')}::/64`;
+  return networkOf(plain);
 }

@@ -5,6 +5,7 @@ import type { JsonObject } from '@decorum/schema/internal';
 import type { McpError } from '../../protocol/errors.js';
 import type { RecordChange, RecordKey, Records } from '../../protocol/records.js';
 import { type KeyRing, sha256 } from '../key-ring.js';
+import type { CallerRoom } from './caller-room.js';
 import { GuardedStore, SilentStore, type StoreReporter, unavailable } from './guarded-store.js';
 import type { KeyValueStore } from './key-value-store.js';
 
@@ -25,6 +26,14 @@ export interface SealedRecordsParts {
   /** The server's name: servers with other names share nothing. */
   readonly server: string;
   readonly reporter: StoreReporter;
+  /** How much of the store each caller may fill. */
+  readonly room: CallerRoom;
+}
+
+interface Setting {
+  readonly ttlMs: number;
+  readonly expected: string | undefined;
+  readonly payer: string | undefined;
 }
 
 type Change<T> = (now: T | undefined) => RecordChange<T> | undefined;
@@ -48,10 +57,11 @@ export class SealedRecords implements Records {
     return this.open<T>(place, await this.store.get(place));
   }
 
-  async change<T extends JsonObject>(key: RecordKey, change: Change<T>): Promise<T | undefined> {
+  async change<T extends JsonObject>(key: RecordKey, change: Change<T>, payer?: string): Promise<T | undefined> {
     const place = this.placeOf(key);
     const before = this.changing.get(place);
-    const changed = before === undefined ? this.changeNow(place, change) : this.changeAfter(before, place, change);
+    const run = () => this.changeNow(place, change, payer);
+    const changed = before === undefined ? run() : this.changeAfter(before, run);
     const settled = changed.then(
       () => undefined,
       (error: unknown) => (error instanceof SilentStore ? error : undefined),
@@ -65,17 +75,17 @@ export class SealedRecords implements Records {
   }
 
   /** Waits for the change before. If the store was silent, all that wait fail: each would wait in vain as long. */
-  private async changeAfter<T extends JsonObject>(
-    before: Promise<SilentStore | undefined>,
-    place: string,
-    change: Change<T>,
-  ): Promise<T | undefined> {
+  private async changeAfter<T>(before: Promise<SilentStore | undefined>, run: () => Promise<T>): Promise<T> {
     const silence = await before;
     if (silence !== undefined) throw silence;
-    return await this.changeNow(place, change);
+    return await run();
   }
 
-  private async changeNow<T extends JsonObject>(place: string, change: Change<T>): Promise<T | undefined> {
+  private async changeNow<T extends JsonObject>(
+    place: string,
+    change: Change<T>,
+    payer: string | undefined,
+  ): Promise<T | undefined> {
     const giveUpAt = performance.now() + CHANGE_MS;
     let tried: { readonly sealed: string; readonly value: T } | undefined;
     for (let tries = 0; performance.now() < giveUpAt; tries += 1) {
@@ -87,14 +97,28 @@ export class SealedRecords implements Records {
       const wanted = change(now);
       if (wanted === undefined) return now;
       if (wanted === 'remove') {
-        if (expected === undefined || (await this.store.delete(place, expected))) return undefined;
-        continue;
+        if (expected !== undefined && !(await this.store.delete(place, expected))) continue;
+        if (expected !== undefined && payer !== undefined) this.parts.room.giveBack(payer, expected.length);
+        return undefined;
       }
       tried = { sealed: this.parts.ring.seal(JSON.stringify(wanted.value), place), value: wanted.value };
       const ttlMs = Math.ceil(Math.min(Math.max(wanted.ttlMs, 1), MAX_TTL_MS));
-      if (await this.store.set(place, tried.sealed, { ttlMs, expected })) return wanted.value;
+      if (await this.set(place, tried.sealed, { ttlMs, expected, payer })) return wanted.value;
     }
     throw this.failed(`Other processes changed a record in \`store\` all the time for ${CHANGE_MS} ms.`);
+  }
+
+  private async set(place: string, sealed: string, { payer, ...options }: Setting): Promise<boolean> {
+    if (payer === undefined) return await this.store.set(place, sealed, options);
+    const { room } = this.parts;
+    const grown = sealed.length - (options.expected?.length ?? 0);
+    if (grown > 0) room.take(payer, grown, options.ttlMs);
+    let isSet = false;
+    try {
+      return (isSet = await this.store.set(place, sealed, options));
+    } finally {
+      room.giveBack(payer, Math.max(0, isSet ? -grown : grown));
+    }
   }
 
   private open<T>(place: string, sealed: string | undefined): T | undefined {

@@ -15,16 +15,24 @@ const INSIST_MS = 600_000;
 /** Bytes of the results of effects that a record keeps. */
 const MAX_EFFECT_BYTES = 65_536;
 
+/** Effects that a record keeps: each new one writes all of them again. */
+const MAX_EFFECTS = 500;
+
 /** What a claim is made of. */
 export interface ClaimParts {
   readonly records: Records;
   readonly place: RecordKey;
+  /** Whose share of the store it takes. */
+  readonly payer: string | undefined;
   readonly ttlMs: number;
   /** The record, as this claim has written it. */
   readonly record: KeyRecord;
   /** Whether nobody had the key before. */
   readonly isFirst: boolean;
 }
+
+/** Whether the store has no room for more. */
+const isFull = (error: unknown): boolean => error instanceof McpError && error.kind === 'too-many-requests';
 
 /** A key while a run has it: says that its process lives, and records what the run does. */
 export class Claim {
@@ -57,7 +65,7 @@ export class Claim {
     try {
       return await this.tryKeep(outcome);
     } catch (error) {
-      if (error instanceof McpError && error.kind === 'too-many-requests') this.outcome = { isOmitted: true };
+      if (isFull(error)) this.outcome = { isOmitted: true };
       setTimeout(() => clearInterval(this.timer), INSIST_MS).unref();
       if (this.outcome !== outcome) void this.beat();
       return outcome;
@@ -83,10 +91,13 @@ export class Claim {
   }
 
   private async tryKeep(outcome: Outcome): Promise<Outcome> {
-    const { records, place, ttlMs, record } = this.parts;
+    const { records, place, payer, ttlMs, record } = this.parts;
     const { args, id, run } = record;
-    const written = await records.change<KeyRecord>(place, (now) =>
-      now?.outcome === undefined ? { value: { args, id, run, beat: 0, effects: [], outcome }, ttlMs } : undefined,
+    const written = await records.change<KeyRecord>(
+      place,
+      (now) =>
+        now?.outcome === undefined ? { value: { args, id, run, beat: 0, effects: [], outcome }, ttlMs } : undefined,
+      payer,
     );
     clearInterval(this.timer);
     return written?.outcome ?? outcome;
@@ -103,14 +114,16 @@ export class Claim {
   private async note(effect: Effect): Promise<void> {
     const [key] = effect;
     if (key.startsWith(PRIVATE_EFFECT) || this.outcome !== undefined) return;
-    const effects = [...this.effects.filter(([other]) => other !== key), effect];
     // a run that takes over runs it again, with the same key for the service that it calls
+    if (this.effects.length >= MAX_EFFECTS) return;
+    const effects = [...this.effects.filter(([other]) => other !== key), effect];
     if (Buffer.byteLength(JSON.stringify(effects)) > MAX_EFFECT_BYTES) return;
     this.effects = effects;
     try {
       await this.write();
-    } catch {
-      // the effect has happened. The next write has it
+    } catch (error) {
+      // the effect has happened. The next write has it, unless there is no room: then not even a beat would be written
+      if (isFull(error)) this.effects = this.effects.filter((each) => each !== effect);
     }
     this.requireHeld();
   }
@@ -138,12 +151,13 @@ export class Claim {
   private async change(
     change: (now: KeyRecord) => 'remove' | { readonly value: KeyRecord; readonly ttlMs: number },
   ): Promise<void> {
-    const { records, place, record } = this.parts;
+    const { records, place, payer, record } = this.parts;
     let isHeld = false;
-    await records.change<KeyRecord>(place, (now) => {
+    const changeOwn = (now: KeyRecord | undefined) => {
       isHeld = now !== undefined && now.turn === record.turn && now.outcome === undefined;
       return isHeld ? change(now as KeyRecord) : undefined;
-    });
+    };
+    await records.change<KeyRecord>(place, changeOwn, payer);
     if (!isHeld && this.outcome === undefined) this.isLost = true;
     if (!isHeld) clearInterval(this.timer);
   }

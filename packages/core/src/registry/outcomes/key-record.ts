@@ -23,6 +23,9 @@ export interface KeyRecord extends JsonObject {
   readonly outcome?: Outcome;
 }
 
+/** The first beat. All have as many digits: a full store refuses records that grow, and their processes would seem dead. */
+export const FIRST_BEAT = 1_000_000;
+
 /** The turn of a process, as seen at some time. */
 export interface Turn {
   readonly turn: string | undefined;

@@ -6,12 +6,13 @@ import type { Effects } from '../../protocol/effects.js';
 import { ToolError } from '../../protocol/errors.js';
 import { withFailureCause } from '../../protocol/failure-cause.js';
 import { InputSignal } from '../../protocol/input.js';
+import { payerOf } from '../../protocol/owner.js';
 import type { RecordKey, Records } from '../../protocol/records.js';
 import { RUN, type RunFacts, WITHIN } from '../caller.js';
 import type { Admits } from '../policies/admits.js';
 import type { MemberRun, Next, PolicyDefaults } from '../policies/policy.js';
 import { Claim, LEASE_MS } from './claim.js';
-import { judge, type KeyRecord, otherArguments, type Turn, type Verdict } from './key-record.js';
+import { FIRST_BEAT, judge, type KeyRecord, otherArguments, type Turn, type Verdict } from './key-record.js';
 import { type Ended, type Outcome, outcomeOf, repeat, sizeOf } from './outcome.js';
 import { Patience, untilLate } from './patience.js';
 import { Sightings } from './sightings.js';
@@ -120,27 +121,29 @@ export class KeyedCalls {
   }
 
   private async tryClaim(
-    { place, key, args, facts }: KeyedCall<object>,
+    { place, key, args, facts, run: { caller } }: KeyedCall<object>,
     dead: Turn | undefined,
   ): Promise<Claim | Outcome | { readonly busy: Turn }> {
     const { records, effects } = facts;
     const { ttlMs } = this.keeping;
     const run = effects.ownId(() => facts.id);
     const turn = randomUUID();
+    const payer = payerOf(caller);
     const found: { verdict?: Verdict; isFirst: boolean } = { isFirst: false };
-    const record = await records.change<KeyRecord>(place, (now) => {
+    const claimNow = (now: KeyRecord | undefined) => {
       const verdict = judge(now, { args, run, isContinuing: effects.isContinuing, dead });
       found.verdict = verdict;
       found.isFirst = now === undefined;
       if (!('isFree' in verdict)) return undefined;
       const begun = { id: now?.id ?? run, effects: now?.effects ?? [] };
-      return { value: { args, run, turn, beat: 0, ...begun }, ttlMs: Math.max(ttlMs, 2 * LEASE_MS) };
-    });
+      return { value: { args, run, turn, beat: FIRST_BEAT, ...begun }, ttlMs: Math.max(ttlMs, 2 * LEASE_MS) };
+    };
+    const record = await records.change<KeyRecord>(place, claimNow, payer);
     const { verdict, isFirst } = found;
     if (verdict && !('isFree' in verdict)) return 'outcome' in verdict ? verdict.outcome : verdict;
     const claimed = record as KeyRecord;
     effects.continue(claimed, { own: run, key });
-    return new Claim({ records, place, ttlMs, record: claimed, isFirst });
+    return new Claim({ records, place, payer, ttlMs, record: claimed, isFirst });
   }
 
   private async run<R extends object>(call: KeyedCall<R>, having: Having): Promise<TurnEnd<R>> {

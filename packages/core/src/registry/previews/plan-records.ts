@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { JsonObject } from '@decorum/schema/internal';
 
 import type { RequestId } from '../../protocol/model.js';
-import { holderOf } from '../../protocol/owner.js';
+import { holderOf, payerOf } from '../../protocol/owner.js';
 import type { RecordKey } from '../../protocol/records.js';
 import { type Caller, RUN } from '../caller.js';
 import { digestOf } from '../policies/digest.js';
@@ -67,7 +67,7 @@ export async function recordPlan(
   const place = placeOf(caller, ticket);
   const holder = holderOf(caller);
   const bytes = Buffer.byteLength(JSON.stringify(plan));
-  await caller[RUN].records.change<PlanRecord>(place, () => ({ value, ttlMs }));
+  await caller[RUN].records.change<PlanRecord>(place, () => ({ value, ttlMs }), payerOf(caller));
   if (holder !== undefined) await makeRoom(caller, holder, { place, bytes, keptMs: ttlMs + USED_MS });
   return ticket;
 }
@@ -151,14 +151,15 @@ async function tryUse(caller: Caller, ticket: string, judge: Judge): Promise<Use
   const { records, id, effects, host } = caller[RUN];
   let refusal: Refusal | undefined;
   let isOwn = false;
-  const kept = await records.change<PlanRecord>(placeOf(caller, ticket), (now) => {
+  const useNow = (now: PlanRecord | undefined) => {
     const judged = judge(now);
     isOwn = now?.run === id;
     refusal = typeof judged === 'string' ? judged : undefined;
     if (typeof judged === 'string') return undefined;
     const value = { ...judged, run: id, asked: undefined, ...(host !== undefined && { host }) };
     return { value, ttlMs: lifeOf(judged) };
-  });
+  };
+  const kept = await records.change<PlanRecord>(placeOf(caller, ticket), useNow, payerOf(caller));
   if (kept === undefined || refusal !== undefined) return { refusal: refusal ?? 'unknown', isOwn };
   using.add(effects);
   return { plan: kept.plan, isOwn };

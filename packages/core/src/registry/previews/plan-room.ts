@@ -1,5 +1,6 @@
 import type { JsonObject } from '@decorum/schema/internal';
 
+import { payerOf } from '../../protocol/owner.js';
 import type { RecordKey } from '../../protocol/records.js';
 import { type Caller, RUN } from '../caller.js';
 
@@ -34,7 +35,7 @@ export async function makeRoom(caller: Caller, holder: string, { place, bytes, k
     const left = plans.slice(first);
     return { value: { plans: left }, ttlMs: Math.max(...left.map(([, , keptUntil]) => keptUntil)) - time };
   });
-  await Promise.all(forgotten.map(([old]) => records.change(old, () => 'remove')));
+  await Promise.all(forgotten.map(([old]) => records.change(old, () => 'remove', payerOf(caller))));
 }
 
 /** The oldest plan that can stay. */
