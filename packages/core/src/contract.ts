@@ -50,12 +50,12 @@ function listsOf({ [MOUNTABLE]: { registry } }: MountableServer, revision: Revis
 
 /** The entry of a tool for clients without extensions, or else for those that declare all of them. */
 function asWritten(plan: ToolPlan, revision: Revision): JsonObject | undefined {
-  const { extras, entry: tool } = plan;
+  const { extras, entry: tool, hasPreview } = plan;
   const entry = revision.tool(tool);
   const written = extras?.write
     ? (extras.write(entry, revision.id, 0) ?? extras.write(entry, revision.id, ALL))
     : entry;
-  return written && { ...written, ...unlistedOf(plan) };
+  return written && { ...written, ...(hasPreview && { preview: true }), ...unlistedOf(plan) };
 }
 
 /** The variant of clients that declare all extensions: a bit for each. */

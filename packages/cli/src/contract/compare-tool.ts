@@ -5,7 +5,7 @@ import { type Change, differs, type EntryPair, listingChange, wordingChanges } f
 import type { SchemaComparer } from './schema/compare-schemas.js';
 
 /** Fields that are compared one by one. Changes of others are wording. */
-const COMPARED = ['name', 'inputSchema', 'outputSchema', 'annotations', 'execution', 'aliases', 'listed'];
+const COMPARED = ['name', 'inputSchema', 'outputSchema', 'annotations', 'execution', 'aliases', 'listed', 'preview'];
 
 /** What has changed of a tool. */
 export function toolChanges(pair: EntryPair, schemas: SchemaComparer): readonly Change[] {
@@ -15,6 +15,7 @@ export function toolChanges(pair: EntryPair, schemas: SchemaComparer): readonly 
     ...outputChanges(pair, schemas),
     ...hintChanges(pair),
     ...taskChanges(pair),
+    ...previewChanges(pair),
     ...listingChange(pair),
     ...wordingChanges(pair, COMPARED),
   ];
@@ -136,6 +137,18 @@ function taskChanges({ member, before, after }: EntryPair): readonly Change[] {
     if (is[kind]) return [{ ...common, class: 'widening', why: `can be called ${name} now` }];
     return [{ ...common, class: 'breaking', why: `can no longer be called ${name}` }];
   });
+}
+
+/** Lists of running servers show previews only by their argument. */
+const hasTicket = ({ inputSchema }: JsonObject) => 'ticket' in objectOf(objectOf(inputSchema)['properties']);
+
+function previewChanges({ member, before, after }: EntryPair): readonly Change[] {
+  const common = { class: 'breaking', member, path: 'preview', field: 'preview' } as const;
+  if (after['preview'] === true && before['preview'] !== true && !hasTicket(before))
+    return [{ ...common, why: 'a call only shows a plan now, and does nothing without its ticket' }];
+  if (before['preview'] === true && after['preview'] !== true && !hasTicket(after))
+    return [{ ...common, why: 'a call acts at once now, and shows no plan before' }];
+  return [];
 }
 
 const FORBIDDEN = { task: false, plain: true };

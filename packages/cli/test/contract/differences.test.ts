@@ -38,6 +38,16 @@ describe('a tool', () => {
     );
   });
 
+  it('breaks clients if its calls only show a plan now, or act at once', () => {
+    const planning = { preview: true, inputSchema: object({ query: { type: 'string' }, ticket: { type: 'string' } }) };
+    const listed = { inputSchema: planning.inputSchema };
+    expect(tools({}, planning)).toContain(
+      'breaking list_bills: a call only shows a plan now, and does nothing without its ticket',
+    );
+    expect(tools(planning, {})).toContain('breaking list_bills: a call acts at once now, and shows no plan before');
+    expect([tools(planning, planning), tools(listed, planning), tools(planning, listed)]).toEqual([[], [], []]);
+  });
+
   it('is not taken for a new one that only takes nothing, too', () => {
     const nothing = { inputSchema: { type: 'object' } };
     expect(linesBetween({ tools: [tool('list_bills', nothing)] }, { tools: [tool('refund', nothing)] })).toEqual([

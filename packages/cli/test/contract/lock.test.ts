@@ -77,6 +77,16 @@ describe('decorum lock', () => {
     expect(text.match(/"listed": false/g)).toHaveLength(1);
   });
 
+  it('writes which tools show a plan first', async () => {
+    const planning = BILLING.replace("aliases: ['settle']", "preview: 'plan'").replace(
+      'pay() {}',
+      'pay() {}\n  plan() { return 1; }',
+    );
+    project.write({ 'src/main.ts': planning });
+    await project.decorum(['lock']);
+    expect(read('decorum.lock.json').match(/"preview": true/g)).toHaveLength(1);
+  });
+
   it('writes the same bytes for the same members in another order', async () => {
     await project.decorum(['lock', '--out', 'a.json']);
     const [head = '', pay = '', invoices = '', ...rest] = BILLING.split(/(?= {2}@Tool)|(?= {2}@Prompt)/);
