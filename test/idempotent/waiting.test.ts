@@ -105,6 +105,23 @@ describe('calls with one key', () => {
   });
 });
 
+it('a call that never ends keeps its key, and the operator is told which tool needs a time limit', async () => {
+  const { runs, nodes } = await processes(2, { idempotent: '1m' });
+  const [first, second] = [nodes[0]!, nodes[1]!];
+  void said(first.call('a'));
+  await turns();
+  for (const at of [1, 2]) {
+    const call = said(second.call('a'));
+    await turns();
+    await jest.advanceTimersByTimeAsync(601_000);
+    expect([at, await call]).toEqual([at, expect.stringContaining('is still running. Repeat the call later')]);
+  }
+  expect(runs).toHaveLength(1);
+  expect(second.made.warnings).toEqual([
+    expect.stringMatching(/^Till\.pay \(idempotent\): a call has waited 10 minutes for .* Set `timeoutMs`/),
+  ]);
+});
+
 describe('a process that dies', () => {
   /** A tool that pays by a service which honors keys. */
   function bank() {

@@ -64,13 +64,13 @@ export class KeyedCalls {
   private readonly sightings = new Sightings();
   /** What ends the log of the last run of a request. */
   private readonly logs = new WeakMap<Effects, () => void>();
-  private hasWarned = false;
+  private readonly warned = new Set<string>();
 
   constructor(private readonly keeping: Keeping) {}
 
   /** Runs a call, waits for the one that runs, or repeats its outcome. */
   async call<R extends object>(call: KeyedCall<R>): Promise<R> {
-    const patience = new Patience(call.run.caller.signal, this.keeping.waitMs);
+    const patience = new Patience(call.run.caller.signal, this.keeping.waitMs, () => this.warn(HANGS));
     try {
       for (;;) {
         const ended = await this.turn(call, patience);
@@ -171,15 +171,18 @@ export class KeyedCalls {
   }
 
   private outcome(ended: Ended<object>, signal: AbortSignal): Outcome | undefined {
-    const { reporter, maxBytes, where } = this.keeping;
+    const { reporter, maxBytes } = this.keeping;
     const outcome = outcomeOf(ended, reporter, signal);
     if (outcome === undefined || sizeOf(outcome) <= maxBytes) return outcome;
-    if (!this.hasWarned) {
-      const problem = `${where} (idempotent): an outcome has more than \`maxBytes\` (${maxBytes}), so it isn't kept. Repetitions get an error`;
-      reporter?.warn({ member: where, maxBytes }, problem);
-    }
-    this.hasWarned = true;
+    this.warn(`an outcome has more than \`maxBytes\` (${maxBytes}), so it isn't kept. Repetitions get an error`);
     return { isOmitted: true };
+  }
+
+  /** Warns the operator of a problem once. */
+  private warn(problem: string): void {
+    const { reporter, where } = this.keeping;
+    if (!this.warned.has(problem)) reporter?.warn({ member: where }, `${where} (idempotent): ${problem}`);
+    this.warned.add(problem);
   }
 
   /** Gives a recorded outcome to whoever may have it. */
@@ -196,6 +199,9 @@ interface Having {
   readonly flight: Flight;
   readonly patience: Patience;
 }
+
+const HANGS =
+  'a call has waited 10 minutes for another one with its key, which is still running. If that one hangs, its key stays in use until the process ends. Set `timeoutMs`, so that no call runs forever';
 
 const DENIED = 'You may not have the outcome of the call with this idempotency key.';
 

@@ -12,12 +12,20 @@ export class Patience {
   private readonly ending = new AbortController();
   private readonly timer: NodeJS.Timeout;
 
-  /** @param ms milliseconds that the call may take; undefined if it has no limit of its own */
+  /**
+   * @param ms milliseconds that the call may take; undefined if it has no limit of its own
+   * @param tooLong called if the other one runs for longer than a call waits that has no limit
+   */
   constructor(
     private readonly signal: AbortSignal,
-    ms = WAIT_MS,
+    ms: number | undefined,
+    tooLong: () => void,
   ) {
-    this.timer = setTimeout(() => this.ending.abort(withFailureCause(new ToolError(LATE), 'timeout')), ms);
+    const giveUp = () => {
+      if (ms === undefined) tooLong();
+      this.ending.abort(withFailureCause(new ToolError(LATE), 'timeout'));
+    };
+    this.timer = setTimeout(giveUp, ms ?? WAIT_MS);
     signal.addEventListener('abort', this.cancel, { once: true });
     if (signal.aborted) this.cancel();
   }
