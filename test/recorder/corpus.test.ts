@@ -1,9 +1,9 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { recorder, type Recording } from '@decorum/audit';
-import { connect, type Replay, replayOf, type Via } from '@decorum/testing';
+import { connect, elicits, type Replay, replayOf, type Via } from '@decorum/testing';
 import { afterAll, describe, expect, it } from '@jest/globals';
 
 import { CORPUS, type Failing, SERVERS } from './corpus.js';
@@ -86,6 +86,19 @@ describe('a call of somebody unknown over HTTP', () => {
     const failing: Failing = { server: 'faults', call: (client) => client.callTool('forgetful') };
     const [file] = (await record(failing, { revision, via: 'http' })) as [string];
     expect(await replayed(file, failing)).toMatchObject({ recorded: { cause }, differences: [] });
+  });
+});
+
+describe('a question that a recording has no answer to', () => {
+  it('is named, and the call does not wait for it', async () => {
+    const failing: Failing = { server: 'faults', call: (client) => client.callTool('confirm') };
+    const client = { onElicit: elicits('decline') };
+    const [file] = (await record({ ...failing, client }, { revision: '2026-07-28', via: 'memory' })) as [string];
+    const { asked: _, ...rest } = JSON.parse(readFileSync(file, 'utf8')) as Recording;
+    writeFileSync(file, JSON.stringify(rest));
+    const { failure, differences } = await replayed(file, failing);
+    expect(failure).toBe('cancelled: The call waits for an answer that the recording does not have.');
+    expect(differences).toContain('question: "Sure?" has no answer in the recording');
   });
 });
 

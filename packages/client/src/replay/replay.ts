@@ -77,7 +77,8 @@ export async function replay(recording: ReadRecording, server: Server, timeoutMs
   // a client that has stopped waiting does so again
   const ms = recorded.cause === 'cancelled' ? Math.min(recorded.milliseconds, timeoutMs) : timeoutMs;
   const thrown = await call(recording, { host, script, ms });
-  const replayed = ends.length > 0 ? outcomeOf(ends.at(-1), ms) : refusalOf(thrown, ms);
+  const unfinished = script.unknown.length > 0 ? UNANSWERED : `The call did not end within ${ms} ms.`;
+  const replayed = ends.length > 0 ? outcomeOf(ends.at(-1), unfinished) : refusalOf(thrown, unfinished);
   const differences = [...differencesOf(recorded, replayed), ...unanswered(script)];
   return { recorded, replayed, differences, failure: failureOf(replayed) };
 }
@@ -115,15 +116,21 @@ async function call(recording: ReadRecording, { host, script, ms }: Calling): Pr
   }
 }
 
-/** The outcome of a message that the server could not read, so it ended no call. */
-function refusalOf(thrown: unknown, ms: number): ReplayedOutcome {
-  if (!(thrown instanceof McpError)) return outcomeOf(undefined, ms);
+/** Why a call has not ended whose client can't say that it has no answer. */
+const UNANSWERED = 'The call waits for an answer that the recording does not have.';
+
+/**
+ * The outcome of a message that the server could not read, so it ended no call.
+ * @param unfinished why the call has not ended, if it has not
+ */
+function refusalOf(thrown: unknown, unfinished: string): ReplayedOutcome {
+  if (!(thrown instanceof McpError)) return outcomeOf(undefined, unfinished);
   return { status: 'error', cause: 'invalid-request', code: thrown.code, message: thrown.message };
 }
 
-function outcomeOf(end: RequestOutcome | undefined, ms: number): ReplayedOutcome {
+function outcomeOf(end: RequestOutcome | undefined, unfinished: string): ReplayedOutcome {
   if (end === undefined || end.status === 'input-required')
-    return { status: 'cancelled', cause: 'cancelled', message: `The call did not end within ${ms} ms.` };
+    return { status: 'cancelled', cause: 'cancelled', message: unfinished };
   const { status, cause, code, error: thrown, result } = end;
   return {
     status,

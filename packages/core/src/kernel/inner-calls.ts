@@ -1,9 +1,10 @@
 import { andThen, isObject, isPromise, type JsonObject } from '@decorum/schema/internal';
 
+import type { Effect } from '../protocol/effects.js';
 import { FAILURES, McpError, ToolError } from '../protocol/errors.js';
 import type { Exchange } from '../protocol/exchange.js';
 import { InputSignal } from '../protocol/input.js';
-import type { Asking, Observation, ObservedRequest } from '../protocol/observed.js';
+import { type Asking, noted, type Observation, type ObservedRequest } from '../protocol/observed.js';
 import { NOTHING, type Reply } from '../protocol/reply.js';
 import type { Question } from '../protocol/revisions/revision.js';
 import type { InnerCall, InnerCalls } from '../registry/inner-call.js';
@@ -63,6 +64,8 @@ class InnerWork<R extends object> extends Work<Ended<R>, RequestOutcome> impleme
   readonly outer: Exchange;
   readonly exchange: Exchange;
   ended: unknown = undefined;
+  /** The error of the member, before its server has masked it. */
+  private thrown: unknown = undefined;
   isDenied = false;
   shown: Observation['shown'] = undefined;
 
@@ -74,8 +77,12 @@ class InnerWork<R extends object> extends Work<Ended<R>, RequestOutcome> impleme
     super();
     this.call = call;
     this.outer = outer;
-    this.exchange = innerExchange(outer, call, { observation: this, ...server.asks(outer, () => this.exchange) });
+    this.exchange = innerExchange(outer, call, { observation: this, ask: server.asks(this) });
     this.request = observedExchange(this.exchange, server.parts.registry);
+  }
+
+  effects(): readonly Effect[] {
+    return this.outer.finishedEffects;
   }
 
   protected start(): Ended<R> | Promise<Ended<R>> {
@@ -86,6 +93,7 @@ class InnerWork<R extends object> extends Work<Ended<R>, RequestOutcome> impleme
     const failed = (error: unknown): Ended<R> => {
       const isInterim = error instanceof InputSignal;
       this.ended = isInterim ? { kind: 'input-required', questions: {} } : { kind: 'failed', error };
+      this.thrown = error;
       return { error: this.server.failure(error, this) };
     };
     try {
@@ -121,7 +129,7 @@ class InnerWork<R extends object> extends Work<Ended<R>, RequestOutcome> impleme
       text: undefined,
       failure,
       ran: true,
-      thrown: error,
+      thrown: this.thrown ?? error,
       code: code ?? FAILURES['internal-error'].code,
       ...masked,
     };
@@ -168,10 +176,9 @@ class ServerCalls implements InnerCalls {
     return this.intercept({ kind, name, args, ctx }, async (inner) => await (run(inner) as never)) as R | Promise<R>;
   }
 
-  /** The call with a context that lets plugins observe questions. */
+  /** The call with a context whose questions plugins see. */
   private within(call: InnerCall, exchange: Exchange): InnerCall {
     const { caller } = call;
-    if (this.asking === undefined) return call;
     const isCompletion = caller instanceof CompletionContext;
     const { [SCOPE]: scope } = caller as Context;
     return {
@@ -180,25 +187,27 @@ class ServerCalls implements InnerCalls {
     };
   }
 
-  /** Lets plugins observe the questions of a call. */
-  asks(outer: Exchange, exchange: () => Exchange): Pick<Own, 'ask'> {
+  /** Asks the client, and lets plugins see the questions of a call. */
+  asks(work: Observation & { readonly outer: Exchange; readonly exchange: Exchange }): Exchange['ask'] {
+    const { outer } = work;
     const { asking } = this;
-    if (asking === undefined) return {};
-    const ask = async (question: Question): Promise<JsonObject> => {
+    const send = (question: Question) => outer.ask(question);
+    if (asking === undefined) return (question) => noted(work, question, () => send(question));
+    const observed = async (question: Question): Promise<JsonObject> => {
       const { method, params } = question;
-      const asked = { method, id: undefined, exchange: exchange() };
+      const asked = { method, id: undefined, exchange: work.exchange };
       const withMeta = (meta: JsonObject | undefined) =>
         meta ? { ...question, params: { ...params, _meta: meta }, identity: question.identity ?? params } : question;
-      if (outer.peer.endRound === undefined) return await asking(asked, (meta) => outer.ask(withMeta(meta)));
+      if (outer.peer.endRound === undefined) return await asking(asked, (meta) => send(withMeta(meta)));
       try {
-        return await outer.ask(question);
+        return await send(question);
       } catch (signal) {
-        const send = async () => await Promise.reject(signal as Error);
-        if (signal instanceof InputSignal) asking(asked, send).catch(() => {});
+        const fail = async () => await Promise.reject(signal as Error);
+        if (signal instanceof InputSignal) asking(asked, fail).catch(() => {});
         throw signal;
       }
     };
-    return { ask };
+    return (question) => noted(work, question, () => observed(question));
   }
 
   /** The error that the server that mounts gets: one for clients, if the member's own server decides what they see. */
@@ -208,6 +217,7 @@ class ServerCalls implements InnerCalls {
   ): unknown {
     const { reporter, masks } = this.parts;
     const isPublic = error instanceof McpError || error instanceof ToolError;
+    if (isPublic && exchange.observation !== undefined) exchange.observation.shown = { error, reference: undefined };
     if (isPublic || error instanceof InputSignal || outer.over) return error;
     if (!masks && reporter.expected(error, exchange) === undefined) return error;
     const shown = call.kind === 'tool' ? reporter.shown(error, exchange) : reporter.publicError(error, exchange);
