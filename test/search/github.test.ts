@@ -22,7 +22,6 @@ const MISSED = [
   'for the next day let only people who contributed before comment here',
   'who can I give this ticket to',
   'ask Alice to look at my pull request',
-  'who is in the platform team',
 ];
 
 /** The same of the blind questions, which the ranking wasn't made for. */
@@ -40,7 +39,6 @@ const BLIND_MISSED = [
   "note that we can't work on this ticket until the other one is done",
   "who has access to our code but isn't an employee",
   'get rid of an old version of our docker image',
-  'what did people say in the code review of PR 88',
   'read src/index.ts',
   'what changed between v1.2 and v1.3',
   'history of changes to package.json',

@@ -18,8 +18,9 @@ export interface Searched {
   readonly tool: ToolPlan;
   /** What it does, such as `delete`. */
   readonly actions: ReadonlySet<string>;
-  /** How many different stems its name and its summary have. */
-  readonly sizes: Readonly<Record<(typeof TELLING)[number], number>>;
+  /** The stems of its name, and of its summary. */
+  readonly name: ReadonlySet<string>;
+  readonly summary: ReadonlySet<string>;
 }
 
 /** What a query matches of a tool. */
@@ -36,22 +37,17 @@ const stemsIn = (field: string) => field.split(' ');
 export function searched(tool: ToolPlan, { name, summary }: Fields): Searched {
   const named = actionsIn(stemsIn(name));
   const actions = named.size > 0 ? named : actionsIn(stemsIn(summary).slice(0, 1));
-  const sizeOf = (field: string) => new Set(stemsIn(field)).size;
-  return { tool, actions, sizes: { name: sizeOf(name), summary: sizeOf(summary) } };
+  return { tool, actions, name: new Set(stemsIn(name)), summary: new Set(stemsIn(summary)) };
 }
 
 /**
  * What a score of BM25 is multiplied with.
  * @param wanted what the query wants done
  */
-export function relevance(
-  { actions, sizes }: Searched,
-  { share, stems }: Matched,
-  wanted: ReadonlySet<string>,
-): number {
+export function relevance(tool: Searched, { share, stems }: Matched, wanted: ReadonlySet<string>): number {
   const fields = Object.values(stems);
-  const about = TELLING.map((field) => fields.filter((each) => each.includes(field)).length / sizes[field]);
-  return share * agreement(actions, wanted) * (1 - FOCUS + FOCUS * Math.max(...about));
+  const about = TELLING.map((field) => fields.filter((each) => each.includes(field)).length / tool[field].size);
+  return share * agreement(tool.actions, wanted) * (1 - FOCUS + FOCUS * Math.max(...about));
 }
 
 function agreement(actions: ReadonlySet<string>, wanted: ReadonlySet<string>): number {

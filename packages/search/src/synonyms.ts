@@ -43,6 +43,12 @@ const GROUPS: readonly string[] = [
 
 /** Questions for something that is there. `How do I …` and `when` may ask for anything. */
 const ASKS = /\b(?:what|which|who|whose|where|how (?:many|much|often|long))\b/i;
+/** Such a question from the start. Its verbs say what others do: `who can delete a branch` deletes nothing. */
+const ONLY_ASKS = new RegExp(`^\\W*${ASKS.source}`, 'i');
+
+/** Questions for people. */
+const ASKS_WHO = /\b(?:who|whom|whose)\b/i;
+const PEOPLE = 'user member people person participant contact';
 
 const stemsIn = (group: string): readonly string[] => [...new Set(group.split(' ').map(stem))];
 
@@ -56,9 +62,13 @@ export const actionsIn = (stems: readonly string[]): ReadonlySet<string> =>
 
 /** What a query wants done. Words that say it in no way of their own may have synonyms that do. */
 export function actionsOf(query: string, stems: readonly string[], synonyms: Synonyms): ReadonlySet<string> {
+  if (ONLY_ASKS.test(query)) return new Set(['get']);
   const said = stems.flatMap((each) => (ACTION_OF.has(each) ? [each] : (synonyms.get(each) ?? [])));
   return new Set([...actionsIn(said), ...(ASKS.test(query) ? ['get'] : [])]);
 }
+
+/** Stems that a query asks for without saying them: `who` is people, whatever a server calls them. */
+export const impliedBy = (query: string): readonly string[] => (ASKS_WHO.test(query) ? stemsIn(PEOPLE) : []);
 
 /** Our synonyms with those of a server. */
 export function synonymsOf(own: Readonly<Record<string, readonly string[]>>): Synonyms {

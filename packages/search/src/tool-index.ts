@@ -2,8 +2,9 @@ import MiniSearch, { type SearchOptions } from 'minisearch';
 import type { ToolPlan } from '@decorum/core/internal';
 
 import { relevance, type Searched, searched } from './relevance.js';
-import { actionsOf, type Synonyms } from './synonyms.js';
+import { actionsOf, impliedBy, type Synonyms } from './synonyms.js';
 import { type Fields, FIELDS, fieldsOf } from './tool-fields.js';
+import { varied } from './variety.js';
 import { stemsOf } from './words.js';
 
 /** Further words of a query are ignored: each costs time. */
@@ -21,6 +22,12 @@ const BOOST: Readonly<Record<keyof Fields, number>> = {
 /** How much a synonym counts, compared with the word itself, and how much if no tool has the word. */
 const SYNONYM = 0.4;
 const STAND_IN = 0.8;
+
+/** How much a word counts that the query only implies. */
+const IMPLIED = 0.3;
+
+/** Plain BM25. With `d`, which MiniSearch adds for long texts, tools come first that mention a word in passing. */
+const BM25 = { k: 1.2, b: 0.7, d: 0 };
 
 /** How much a word tells that no tool has. A word that every tenth tool has tells 2.4. */
 const UNKNOWN = 1;
@@ -84,14 +91,16 @@ export class ToolIndex {
     const all = sumOf([...terms.values()]);
     const wanted = actionsOf(query, asked, this.synonyms);
     const name = query.trim();
-    const found = this.index.search(query, this.optionsOf(terms)).map(({ id, score, queryTerms, match: stems }) => {
-      const each = this.tools[id as number] as Searched;
-      const matched = new Set(queryTerms);
-      const share = sumOf([...terms.values()].filter(({ words }) => words.some((word) => matched.has(word)))) / all;
-      const isNamed = each.tool.key === name;
-      return { tool: each.tool, score: isNamed ? Infinity : score * relevance(each, { share, stems }, wanted) };
-    });
-    return found.sort((one, other) => other.score - one.score).map(({ tool }) => tool);
+    const found = this.index
+      .search(query, this.optionsOf(terms, impliedBy(query)))
+      .map(({ id, score, queryTerms, match: stems }) => {
+        const each = this.tools[id as number] as Searched;
+        const matched = new Set(queryTerms);
+        const share = sumOf([...terms.values()].filter(({ words }) => words.some((word) => matched.has(word)))) / all;
+        const isNamed = each.tool.key === name;
+        return { searched: each, score: isNamed ? Infinity : score * relevance(each, { share, stems }, wanted) };
+      });
+    return varied(found);
   }
 
   private termOf(word: string, asked: readonly string[]): Term {
@@ -116,12 +125,13 @@ export class ToolIndex {
     return new Set(affordable);
   }
 
-  private optionsOf(terms: ReadonlyMap<string, Term>): SearchOptions {
+  private optionsOf(terms: ReadonlyMap<string, Term>, implied: readonly string[]): SearchOptions {
     const boosts = new Map<string, number>();
     for (const [asked, { words }] of terms) {
       const boost = this.counts.has(asked) ? SYNONYM : STAND_IN;
       for (const word of words) boosts.set(word, Math.max(boosts.get(word) ?? 0, terms.has(word) ? 1 : boost));
     }
+    for (const word of implied) if (!boosts.has(word)) boosts.set(word, IMPLIED);
     const words = [...boosts.keys()];
     const beginning = this.beginning(terms.keys());
     return {
@@ -131,6 +141,7 @@ export class ToolIndex {
       // a word that tools have is no typo
       fuzzy: (word) => word.length > 4 && terms.has(word) && !this.counts.has(word) && 0.2,
       weights: { fuzzy: 0.2, prefix: 0.4 },
+      bm25: BM25,
       boostTerm: (word) => boosts.get(word) ?? 1,
       tokenize: () => words,
       processTerm: (word) => word,
