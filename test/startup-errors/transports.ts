@@ -95,11 +95,13 @@ export const TRANSPORTS: Mistakes = {
       [{ card: { nme: 'a/b' } }, 'card: `nme` ... Write `name`'],
       [{ card: { name: 'weather' } }, '`card.name` is \'weather\', but must be ... Write "com.example/weather"'],
       [
-        [{ card: { url: '/mcp' } }, { card: { url: 'stdio:mcp' } }, { card: { url: 'https://example.com/{tenant}' } }],
+        ['/mcp', 'stdio:mcp', 'https:example.com', 'https://example.com/{tenant}'].map((url) => ({ card: { url } })),
         '`card.url` is ... Write "https://mcp.example.com/mcp"',
       ],
       [
-        { card: { url: 'https://ada:secret@example.com/mcp' } },
+        ['https://ada:secret@example.com/mcp', 'https://example.com/?', 'https://example.com/#'].map((url) => ({
+          card: { url },
+        })),
         '`card.url` must have no credentials ... every client can read it',
       ],
       [{ card: { description: 'x'.repeat(101) } }, '`card.description` has 101 characters ... allows 100. Shorten it'],

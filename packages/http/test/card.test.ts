@@ -136,6 +136,14 @@ describe('a Server Card', () => {
     expect(card.name).toEqual(typeof name === 'string' ? name : expect.stringMatching(name));
   });
 
+  it.each(['/server-card?v=1', '/%73erver-card', '/server-card/'])('leads to the endpoint from %s', async (sent) => {
+    const app = fastify({ routerOptions: { ignoreTrailingSlash: true } });
+    afterwards(() => app.close());
+    await app.register(mcp, { server: described(), card: true });
+    const origin = await app.listen({ port: 0, host: '127.0.0.1' });
+    expect((await documentAt(`${origin}/mcp${sent}`)).remotes[0]?.url).toBe(`${origin}/mcp`);
+  });
+
   it('is refused for a host that is not allowed, and says where the endpoint is for one that is', async () => {
     const { url } = await serveCard(true, { allowedHosts: ['mcp.example.com'] });
     const card = `${url}/server-card`;

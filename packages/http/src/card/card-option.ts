@@ -121,13 +121,12 @@ export function requireText(option: string, text: string, remedy = 'Shorten it')
 }
 
 function requireUrl(url: string): void {
-  const problem = `is ${inspect(url)}, but must be the URL that clients connect to. Write "https://mcp.example.com/mcp"`;
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  if (parsed === undefined || !/^https?:$/.test(parsed.protocol) || /[\s{}]/.test(url)) {
-    throw invalidCard('card.url', problem);
+  if (!/^https?:\/\/[^\s{}]+$/i.test(url) || !URL.canParse(url)) {
+    const rule = 'must be the URL that clients connect to. Write "https://mcp.example.com/mcp"';
+    throw invalidCard('card.url', `is ${inspect(url)}, but ${rule}`);
   }
-  const { search, hash, username, password } = parsed;
-  if (search + hash + username + password !== '') {
+  // an empty query or fragment counts: the path of the card would become a part of it
+  if (/[?#]/.test(url) || !isPublic(url)) {
     throw invalidCard('card.url', 'must have no credentials, query or fragment, because every client can read it');
   }
 }

@@ -2,7 +2,7 @@ import type { HostPort } from '@decorum/core/transport';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import type { Card } from '../../card/card.js';
-import { CARD, cardPathOf, invalidCard } from '../../card/card-option.js';
+import { cardPathOf, invalidCard } from '../../card/card-option.js';
 import { Catalog, CATALOG_PATH } from '../../card/catalog.js';
 import { type Published, type PublicRequest, servePublished } from '../../card/published.js';
 import { startupError } from '../../errors.js';
@@ -48,7 +48,8 @@ export async function addCardRoutes(app: FastifyInstance, { card, path, host }: 
   await app.register(async (scope) => {
     add(scope, url, (context) => {
       const [sent = ''] = context.url.split('?', 1);
-      return card.document(context, sent.slice(0, -CARD.length));
+      // the router also accepts escapes in the name, and a slash behind it if the application says so
+      return card.document(context, sent.replace(/\/[^/]*\/?$/, ''));
     });
     if (card.options.catalog === false) return;
     const catalog = catalogOf(app);
