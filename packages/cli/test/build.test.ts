@@ -252,6 +252,20 @@ describe('decorum build --mcpb', () => {
     for (const name of ['keywords', 'license', 'homepage', 'support']) expect(manifest).not.toHaveProperty(name);
   });
 
+  it('reads a package.json with a byte order mark and members that are null, as npm does', async () => {
+    const nothing = { author: null, bugs: null, engines: null, files: null, optionalDependencies: null };
+    create(EXPORTED, { 'package.json': `\uFEFF${JSON.stringify({ ...CLOCKED, ...nothing })}` });
+    expect(await project.decorum(['build', '--mcpb'])).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('has the modules of a folder that is called as that of --bundle', async () => {
+    create(`export { Clock as server } from './bundle/clock.js';`, {
+      'package.json': CLOCKED,
+      'src/bundle/clock.ts': CLOCK,
+    });
+    expect(await project.decorum(['build', '--mcpb'])).toMatchObject({ code: 0, stderr: '' });
+  });
+
   it('names the manifest.json that it can not read', async () => {
     create(EXPORTED, { 'package.json': CLOCKED, 'manifest.json': '{' });
     expect(await project.decorum(['build', '--mcpb'])).toMatchObject({

@@ -206,6 +206,18 @@ describe('decorum build --bundle', () => {
     expect(await bundle('--external', 'odd')).toMatchObject({ code: 0 });
   });
 
+  it('replaces no files that are not of a bundle', async () => {
+    create(`import './bundle/main.js';`, { 'src/bundle/main.ts': MAIN.replace('./server', '../server') });
+    expect(await bundle()).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        /^The bundle would replace the files in dist\/bundle, .* Rename the folder of their/,
+      ),
+    });
+    const { stdout } = await project.node(['dist/main.js'], { input: HELLO });
+    expect(answers(stdout)[2]).toMatchObject({ result: { content: [{ text: 'Hello, Ada!' }] } });
+  });
+
   it('refuses a rolldown that it does not know, and names that the program does not load', async () => {
     create(MAIN);
     expect(await bundle('--external', 'lodash')).toMatchObject({
@@ -264,5 +276,15 @@ describe('decorum build --docker', () => {
     const written = readFileSync(join(project.folder, 'Dockerfile'), 'utf8');
     expect(written).not.toMatch(/HEALTHCHECK|EXPOSE|HOST/);
     expect(written).toMatch(/\nUSER node\nCMD \["node", "dist\/main\.js"\]\n$/);
+  });
+
+  it('names the program as the image has it', async () => {
+    create(MAIN, { 'package-lock.json': {}, 'src/other.ts': MAIN });
+    expect(await project.decorum(['build', join(project.folder, 'src/other.ts'), '--docker'])).toMatchObject({
+      code: 0,
+    });
+    expect(readFileSync(join(project.folder, 'Dockerfile'), 'utf8')).toContain(
+      '\nRUN npx --no -- decorum build src/other.ts\n',
+    );
   });
 });

@@ -72,6 +72,13 @@ async function printed(...args: string[]): Promise<Record<string, unknown>> {
 }
 
 describe('decorum publish --print', () => {
+  it('says what is missing in a package.json whose members are null', async () => {
+    create({ 'package.json': { ...PACKAGE, name: null, version: null, bin: null } });
+    const { code, stderr } = await publish('--print');
+    expect(code).toBe(1);
+    for (const name of ['name', 'version', 'bin']) expect(stderr).toContain(`package.json has no \`${name}\``);
+  });
+
   it('prints a server.json that is valid by the schema of the registry', async () => {
     create({ '.env.example': ENV });
     expect(await printed('--url', 'https://mcp.example.com/mcp')).toEqual({

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, sep } from 'node:path';
 
@@ -6,6 +6,7 @@ import { CommandFailure, EXIT } from 'create-decorum';
 import { getTsconfig, parseTsconfig } from 'get-tsconfig';
 
 import { closest } from '../entry.js';
+import { readJsonObject } from '../json-file.js';
 import { shown } from './source.js';
 
 /** The part of package.json that is read. */
@@ -36,27 +37,19 @@ export interface Project {
 export function findProject(folder: string): Project {
   const home = closest(folder, 'package.json');
   const root = home ?? closest(folder, 'tsconfig.json') ?? process.cwd();
-  const packageJson = home === undefined ? {} : readJson(join(home, 'package.json'));
+  const packageJson = home === undefined ? {} : readJsonObject(join(home, 'package.json'));
   return { root, src: srcOf(root), packageJson, dependencies: dependenciesOf(home, packageJson) };
 }
 
 /** Direct dependencies, and those of enclosing workspaces, which share their tools with the package. */
 function dependenciesOf(home: string | undefined, packageJson: PackageJson): Project['dependencies'] {
   const above = home === undefined || dirname(home) === home ? undefined : closest(dirname(home), 'package.json');
-  const shared = above === undefined ? {} : dependenciesOf(above, readJson(join(above, 'package.json')));
+  const shared = above === undefined ? {} : dependenciesOf(above, readJsonObject(join(above, 'package.json')));
   const { dependencies, devDependencies, peerDependencies } = packageJson;
   return { ...shared, ...peerDependencies, ...devDependencies, ...dependencies };
 }
 
 const srcOf = (root: string): string => (existsSync(join(root, 'src')) ? join(root, 'src') : root);
-
-function readJson(path: string): PackageJson {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8')) as PackageJson;
-  } catch (error) {
-    throw new CommandFailure(`${shown(path)} is not valid JSON: ${(error as Error).message}`, EXIT.failed);
-  }
-}
 
 /** Whether the project can import a package. */
 export function hasPackage({ root, dependencies }: Project, name: string): boolean {

@@ -1,5 +1,15 @@
 /** `decorum build --bundle`: one file with the program and the packages that it needs. */
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, sep } from 'node:path';
 
@@ -9,6 +19,7 @@ import type { Built } from '../build/build.js';
 import { construct } from '../build/construct.js';
 import { closest, shown } from '../entry.js';
 import { formatOf } from '../loader/format.js';
+import { isFile } from '../loader/resolve.js';
 import { placePackages, readManifest } from '../mcpb/dependencies.js';
 import { copy } from '../mcpb/files.js';
 import { loadRolldown } from './load-rolldown.js';
@@ -53,6 +64,7 @@ export async function bundle(options: BundleOptions): Promise<Bundled> {
   const { built, external = [] } = options;
   const plan = planOf(options);
   const { target = plan.folder } = options;
+  requireOwn(target);
   const rolldown = await loadRolldown(plan.project);
   const { pass, outside, placed } = await settle(plan, (each) => runPass(rolldown, each));
   const unknown = external.find((name) => !outside.has(name) && !pass.missing.includes(name));
@@ -105,6 +117,16 @@ function planOf({ built, external = [], serving }: BundleOptions): Omit<PassOpti
 export function bundleFolder(project: string, file: string): string {
   const [first = '', ...rest] = relative(project, file).split(sep);
   return join(project, rest.length === 0 || first === 'src' ? 'dist' : first, 'bundle');
+}
+
+/** Whether a folder has a bundle: tsc writes no package.json. */
+export const isBundle = (folder: string): boolean => isFile(join(folder, 'package.json'));
+
+/** @throws {CommandFailure} if a folder has other files, such as those that tsc wrote for `src/bundle` */
+function requireOwn(folder: string): void {
+  if (!existsSync(folder) || isBundle(folder) || readdirSync(folder).length === 0) return;
+  const problem = `The bundle would replace the files in ${shown(folder)}, and nothing was written.`;
+  throw new CommandFailure(`${problem} Rename the folder of their sources, and remove this one.`);
 }
 
 interface Settled {

@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, relative } from 'node:path';
 
 import { Command } from 'commander';
 import { CommandFailure, EXIT } from 'create-decorum';
@@ -63,7 +63,9 @@ async function writeDocker({ file, server }: Built, { entry, given, bundled }: D
   const project = closest(dirname(realpathSync(file)), 'package.json');
   if (project === undefined) throw new CommandFailure('An image needs a package.json, and there is none.');
   const external = given.external ? ['--external', ...given.external] : [];
-  const args = [...(entry === undefined ? [] : [entry]), ...(bundled ? ['--bundle', ...external] : [])];
+  // as the image has it
+  const source = entry === undefined ? [] : [relative(project, realpathSync(entry)).replaceAll('\\', '/')];
+  const args = [...source, ...(bundled ? ['--bundle', ...external] : [])];
   const bundle = bundled && { bundle: bundled };
   const image = { project, file: bundled?.file ?? realpathSync(file), args, ...bundle };
   const written = writeDockerFiles({ ...image, server, force: given.force ?? false });

@@ -7,6 +7,7 @@ import { isObject } from '@decorum/core/internal';
 import { CommandFailure, EXIT, plainLine } from 'create-decorum';
 
 import { shown } from '../entry.js';
+import { parseFile } from '../loader/json.js';
 import { type Contract, KEYS, type Lists, LIST_NAMES } from './contract.js';
 import { byCodeUnits, laidOut, sortedEntry } from './layout.js';
 import { oversize } from './schema/keywords.js';
@@ -97,8 +98,7 @@ export function readLock(file: string): Contract {
   if (stats.size > MAX_BYTES) throw wrong(`has more than ${MAX_BYTES / 2 ** 20} MiB. ${REWRITE}`);
   let json: unknown;
   try {
-    // some editors and shells write a byte order mark
-    json = JSON.parse(readFileSync(path, 'utf8').replace(/^\uFEFF/, ''));
+    json = parseFile(path);
   } catch (error) {
     throw wrong(plainLine(`can't be read: ${(error as Error).message}. ${REWRITE}`), error);
   }

@@ -37,7 +37,8 @@ const isForHttp = ({ dependencies = {} }: Manifest) =>
   ['@decorum/http', '@decorum/nestjs'].some((name) => name in dependencies);
 
 function nodeFor({ engines }: Manifest): string {
-  const range = engines?.node ?? '*';
+  // npm ignores a range that is none
+  const range = semver.validRange(engines?.node) ?? '*';
   return NODE_VERSIONS.find((each) => semver.intersects(`${each}.x`, range)) ?? (NODE_VERSIONS[0] as string);
 }
 

@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
 import { CommandFailure, EXIT } from 'create-decorum';
 
 import { closest, ENTRIES, shown } from '../entry.js';
+import { parseFile } from '../loader/json.js';
 import { isFile } from '../loader/resolve.js';
 import { programEnv } from '../program-env.js';
 
@@ -36,7 +36,7 @@ export interface Place {
 /** A package.json; undefined if it is missing or isn't an object of JSON. */
 export function manifestIn(folder: string): Manifest | undefined {
   try {
-    const parsed: unknown = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    const parsed = parseFile(join(folder, 'package.json'));
     return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? parsed : undefined;
   } catch {
     return undefined;

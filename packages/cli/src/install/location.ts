@@ -1,11 +1,11 @@
 /** Where a server is: in which file, and under which name. */
-import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, isAbsolute, join, relative, resolve } from 'node:path';
 
 import { CommandFailure, EXIT } from 'create-decorum';
 
 import { closest } from '../entry.js';
+import { parseFile } from '../loader/json.js';
 import { type Client, CLIENTS } from './clients.js';
 import type { Target } from './edit.js';
 
@@ -74,7 +74,7 @@ function manifestOf(folder: string): Manifest {
   const home = closest(folder, 'package.json');
   if (home === undefined) return {};
   try {
-    return Object(JSON.parse(readFileSync(join(home, 'package.json'), 'utf8'))) as Manifest;
+    return Object(parseFile(join(home, 'package.json'))) as Manifest;
   } catch {
     return {};
   }

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 
+import { parseFile } from './json.js';
 import { projectOf } from './project.js';
 
 /** How Node.js runs a file. */
@@ -24,7 +24,7 @@ function typeOf(folder: string): Format | undefined {
 
 function readType(folder: string): Format | undefined {
   try {
-    const { type } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { type?: unknown };
+    const { type } = parseFile(join(folder, 'package.json')) as { type?: unknown };
     return type === 'module' || type === 'commonjs' ? type : undefined;
   } catch {
     // no readable package.json here; Node.js itself reports an unreadable one

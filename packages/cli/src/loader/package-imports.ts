@@ -1,8 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 
 import { type PathConditionsMap, resolveImports } from 'resolve-pkg-maps';
 
+import { parseFile } from './json.js';
 import { projectOf, rootsOf } from './project.js';
 
 /** The folder of a package, and `imports` of its package.json. */
@@ -23,7 +24,7 @@ function packageAt(folder: string): Package | undefined {
 
 function readPackage(folder: string): Package | undefined {
   try {
-    const { imports = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Partial<Package>;
+    const { imports = {} } = parseFile(join(folder, 'package.json')) as Partial<Package>;
     return { folder, imports };
   } catch {
     // no readable package.json here; Node.js itself reports an unreadable one

@@ -5,7 +5,7 @@ import { dirname, join, relative } from 'node:path';
 import { CommandFailure } from 'create-decorum';
 
 import type { Built } from '../build/build.js';
-import { bundle as bundleProgram, bundleFolder } from '../bundle/bundle.js';
+import { bundle as bundleProgram, bundleFolder, isBundle } from '../bundle/bundle.js';
 import { closest, type Exported, EXPORT_A_SERVER, shown } from '../entry.js';
 import { type Format, formatOf } from '../loader/format.js';
 import { isFile, isOwn } from '../loader/resolve.js';
@@ -64,7 +64,8 @@ function collect(project: string, folder: string, { file, server }: Built): read
   const [outDir = program] = program.split('/');
   copyPublished(project, folder, [outDir, ...iconOf(project)]);
   // of `decorum build --bundle`
-  rmSync(join(folder, outDir, 'bundle'), { recursive: true, force: true });
+  const unused = join(folder, outDir, 'bundle');
+  if (isBundle(unused)) rmSync(unused, { recursive: true });
   const { name, version, type } = readManifest(project);
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify({ name, version, type, private: true }, null, 2)}\n`);
   for (const [path, from] of placeDependencies(project)) copyPackage(from, join(folder, path));

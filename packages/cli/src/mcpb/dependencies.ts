@@ -1,10 +1,11 @@
 /** Finds the installed packages that a bundle needs, and their paths in the bundle. */
-import { readFileSync, realpathSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { CommandFailure, EXIT } from 'create-decorum';
 
 import { closest } from '../entry.js';
+import { readJsonObject } from '../json-file.js';
 
 /** The part of package.json that is read. */
 export interface Manifest {
@@ -31,8 +32,7 @@ export interface Manifest {
 }
 
 /** Reads the package.json of a folder. */
-export const readManifest = (folder: string): Manifest =>
-  JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
+export const readManifest = (folder: string): Manifest => readJsonObject(join(folder, 'package.json'));
 
 /** The real folder of a package, as Node.js finds it from another folder. */
 function findPackage(name: string, from: string): string | undefined {

@@ -1,11 +1,8 @@
 /** The manifest of a bundle (github.com/anthropics/mcpb): what desktop clients show, ask for and start. */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { CommandFailure, EXIT } from 'create-decorum';
-
-import { shown } from '../entry.js';
 import { type Variable, variablesOf } from '../example-env.js';
+import { readJsonObject } from '../json-file.js';
 import { isFile } from '../loader/resolve.js';
 import { repositoryOf } from '../publish/project.js';
 import { type Manifest, readManifest } from './dependencies.js';
@@ -57,16 +54,8 @@ export function manifestOf(project: string, command: readonly string[], listed: 
     ...(typeof license === 'string' && { license }),
     compatibility: compatibilityOf(described),
     ...(asked.length > 0 && { user_config: Object.fromEntries(asked.map((each) => [keyOf(each), inputOf(each)])) }),
-    ...(isFile(own) && readOwn(own)),
+    ...(isFile(own) && readJsonObject(own)),
   };
-}
-
-function readOwn(file: string): object {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as object;
-  } catch (error) {
-    throw new CommandFailure(`${shown(file)} is not valid JSON: ${(error as Error).message}`, EXIT.failed, error);
-  }
 }
 
 /** package.json also allows `Ada <ada@example.com> (https://example.com)`. */

@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-import { isObject } from '@decorum/core/internal';
 import { CommandFailure, EXIT } from 'create-decorum';
 
-import { closest, shown } from '../entry.js';
+import { closest } from '../entry.js';
+import { readJsonObject } from '../json-file.js';
 import { isFile } from '../loader/resolve.js';
 
 /** The part of package.json that describes the server. */
@@ -38,25 +38,14 @@ export function readProject(entry: string): Project {
   if (folder === undefined) {
     throw new CommandFailure('server.json is made from package.json, and there is none.', EXIT.failed);
   }
-  const existing = isFile(join(folder, 'server.json')) ? readJson(join(folder, 'server.json')) : undefined;
-  return { folder, described: readJson(join(folder, 'package.json')) ?? {}, existing };
-}
-
-/** Reads a file. One that is empty counts as missing: the shell empties it in `decorum publish --print > server.json`. */
-function readJson(file: string): Readonly<Record<string, unknown>> | undefined {
-  const text = readFileSync(file, 'utf8');
-  if (text.trim() === '') return undefined;
-  const value = parsed(file, text);
-  if (isObject(value) && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw new CommandFailure(`${shown(file)} must be a JSON object.`, EXIT.failed);
-}
-
-function parsed(file: string, text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new CommandFailure(`${shown(file)} is not valid JSON: ${(error as Error).message}`, EXIT.failed, error);
-  }
+  const file = join(folder, 'server.json');
+  // the shell empties it in `decorum publish --print > server.json`
+  const isThere = isFile(file) && readFileSync(file, 'utf8').trim() !== '';
+  return {
+    folder,
+    described: readJsonObject(join(folder, 'package.json')),
+    existing: isThere ? readJsonObject(file) : undefined,
+  };
 }
 
 /** A repository on the web. */
