@@ -126,6 +126,7 @@ describe('a process that dies', () => {
   /** A tool that pays by a service which honors keys. */
   function bank() {
     const paid = new Map<string, number>();
+    const mails: number[] = [];
     const shared = new Map<string, string>();
     const gates = [held(), held()];
     let runs = 0;
@@ -139,14 +140,14 @@ describe('a process that dies', () => {
             return `receipt ${run}`;
           });
           if (run <= gates.length) await gates[run - 1]!.promise;
-          await ctx.once('mail', () => 'sent');
+          await ctx.once('mail', () => void mails.push(run));
           return `${receipt}, mailed by ${run}`;
         },
         { store },
       );
       return { store, made, ...(await customer({ principal: { subject: 'ada' } })) };
     };
-    return { paid, gates, node };
+    return { paid, mails, gates, node };
   }
 
   it('leaves its effects to the call that takes over after 10 seconds', async () => {
@@ -199,6 +200,27 @@ describe('a process that dies', () => {
     expect(await second).toBe('receipt 1, mailed by 2');
     expect(await first).toBe('receipt 1, mailed by 2');
     expect([...paid.values()]).toEqual([1]);
+  });
+
+  it('and was suspended with its machine, where the uptime stood still, begins no effect', async () => {
+    const { mails, gates, node } = bank();
+    const [slow, fast] = [await node(), await node()];
+    const first = said(slow.call('a'));
+    await turns();
+    const uptime = performance.now();
+    slow.store.isDown = true;
+    const second = said(fast.call('a'));
+    await turns();
+    await jest.advanceTimersByTimeAsync(12_000);
+    slow.store.isDown = false;
+    const clock = jest.spyOn(performance, 'now').mockReturnValue(uptime);
+    gates[0]!.resolve('');
+    await turns();
+    clock.mockRestore();
+    gates[1]!.resolve('');
+    await jest.advanceTimersByTimeAsync(2000);
+    expect([await first, await second]).toEqual(['receipt 1, mailed by 2', 'receipt 1, mailed by 2']);
+    expect(mails).toEqual([2]);
   });
 
   it('and only stood still runs again if the run that has taken over has no outcome', async () => {

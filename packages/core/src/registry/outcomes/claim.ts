@@ -34,6 +34,13 @@ export interface ClaimParts {
 /** Whether the store has no room for more. */
 const isFull = (error: unknown): boolean => error instanceof McpError && error.kind === 'too-many-requests';
 
+/** One clock stands still while the machine is suspended, and the other one can be set. */
+const times = () => ({ uptime: performance.now(), clock: Date.now() });
+
+/** The milliseconds since then, by the clock that says more. */
+const timeSince = ({ uptime, clock }: ReturnType<typeof times>): number =>
+  Math.max(performance.now() - uptime, Date.now() - clock);
+
 /** A key while a run has it: says that its process lives, and records what the run does. */
 export class Claim {
   /** Whether another run has the key by now. */
@@ -45,7 +52,7 @@ export class Claim {
   private hasLeft = false;
   private outcome: Outcome | undefined;
   /** When the last write began that has succeeded. */
-  private seenAt = performance.now();
+  private seen = times();
   private readonly timer: NodeJS.Timeout;
   private readonly keepMs: number;
 
@@ -106,7 +113,7 @@ export class Claim {
   private async begin(key: string): Promise<void> {
     if (key.startsWith(PRIVATE_EFFECT) || this.outcome !== undefined) return;
     if (this.hasLeft) throw new Error(`ctx.once('${key}', …) is too late: the call has ended, and may be repeated.`);
-    if (performance.now() - this.seenAt > LEASE_MS / 2) await this.write();
+    if (timeSince(this.seen) > LEASE_MS / 2) await this.write();
     this.requireHeld();
     this.hasBegun = true;
   }
@@ -142,9 +149,9 @@ export class Claim {
   }
 
   private async write(): Promise<void> {
-    const begunAt = performance.now();
+    const begun = times();
     await this.change((now) => this.kept({ ...now, beat: now.beat + 1, effects: this.effects }));
-    this.seenAt = begunAt;
+    this.seen = begun;
   }
 
   /** Changes the record as long as it is this run's. */
