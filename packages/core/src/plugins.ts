@@ -66,6 +66,14 @@ export interface PluginDefinition<Server = never> {
    * @returns a function to call when the session ends in this process, for whatever reason
    */
   session?(info: SessionInfo): (() => void) | void;
+  /**
+   * Called when a handler begins to run apart from its request, as that of a task does. If another process goes on with
+   * a task, it is called there, too.
+   * @param request the call, with the `id` of the run, such as that of the task
+   * @returns a function to call with the outcome when the run has ended or was cancelled. If it throws, the error is
+   *   reported once
+   */
+  detached?(request: ObservedRequest): ((outcome: RequestOutcome) => void) | void;
   /** Paths to serve over HTTP, next to the MCP endpoint. */
   readonly routes?: readonly Route[];
   /** Runs once, before the server handles its first message, and before the hooks of its providers. */
@@ -85,6 +93,7 @@ const KEYS: OptionTypes<PluginDefinition> = {
   ended: 'function',
   ask: 'function',
   session: 'function',
+  detached: 'function',
   routes: 'array',
   onStart: 'function',
   onClose: 'function',
@@ -151,8 +160,10 @@ export function hooksOf(plugin: PluginDefinition<object>) {
 
 /** The functions of plugins that observe a server at run time; undefined if there are none. */
 export function observingOf(plugins: readonly PluginDefinition[]): Observing | undefined {
-  const hooks = <Call>(name: 'observe' | 'ended' | 'ask' | 'session', call: (plugin: PluginDefinition) => Call) =>
-    plugins.flatMap((each) => (each[name] === undefined ? [] : [{ plugin: each.name, name, call: call(each) }]));
+  const hooks = <Call>(
+    name: 'observe' | 'ended' | 'ask' | 'session' | 'detached',
+    call: (plugin: PluginDefinition) => Call,
+  ) => plugins.flatMap((each) => (each[name] === undefined ? [] : [{ plugin: each.name, name, call: call(each) }]));
   const observing: Observing = {
     requests: {
       around: hooks('observe', (plugin) => (request, run) => plugin.observe?.(request, run)),
@@ -160,9 +171,10 @@ export function observingOf(plugins: readonly PluginDefinition[]): Observing | u
     },
     questions: { around: hooks('ask', (plugin) => (question, run) => plugin.ask?.(question, run)), told: [] },
     sessions: hooks('session', (plugin) => (info) => plugin.session?.(info)),
+    detached: hooks('detached', (plugin) => (request) => plugin.detached?.(request)),
   };
-  const { requests, questions, sessions } = observing;
-  const all = [requests.around, requests.told, questions.around, sessions];
+  const { requests, questions, sessions, detached } = observing;
+  const all = [requests.around, requests.told, questions.around, sessions, detached];
   return all.some(({ length }) => length > 0) ? observing : undefined;
 }
 

@@ -34,6 +34,7 @@ export function repeating(server: Host & MountableServer, { transport, effects, 
     requests: { around: [], told },
     questions: { around: [], told: [] },
     sessions: [],
+    detached: [],
   });
   const repeated = Object.create(kernel, {
     openSession: {

@@ -12,7 +12,7 @@ type Redact = NonNullable<AuditOptions['redact']>;
 const MAX_CHARS = 8192;
 
 /** What a call is made with. */
-const argumentsOf = (request: ObservedRequest, { kind }: AuditedMember): JsonObject =>
+export const argumentsOf = (request: ObservedRequest, { kind }: AuditedMember): JsonObject =>
   kind === 'resource' ? { uri: request.uri ?? null } : (request.arguments ?? {});
 
 /** What is needed to write down arguments. */
@@ -22,19 +22,20 @@ interface Means {
   report(error: Error): void;
 }
 
+type Digest = (request: ObservedRequest, member: AuditedMember, args?: JsonObject) => unknown;
+
 /**
  * Returns the function that gives what a line has of the arguments: a digest and, with `redact`, some of them in clear.
  * Equal arguments of the same caller and member have equal digests. Those of others have not: whoever reads the log could
- * make calls of their own, and compare. It must be called before the call runs, which may release the arguments.
+ * make calls of their own, and compare. Without `args`, it must be called before the call runs, which may release them.
  */
-export function digesting(redact: Redact | undefined, { key, report }: Means) {
+export function digesting(redact: Redact | undefined, { key, report }: Means): Digest {
   const digestOf = (request: ObservedRequest, member: AuditedMember, args: JsonObject) =>
     keyedDigest(key.digests, canonicalJson([callerOf(request, key), member, args]));
   if (redact === undefined)
-    return (request: ObservedRequest, member: AuditedMember) => digestOf(request, member, argumentsOf(request, member));
+    return (request, member, args = argumentsOf(request, member)) => digestOf(request, member, args);
   let hasFailed = false;
-  return (request: ObservedRequest, member: AuditedMember) => {
-    const args = argumentsOf(request, member);
+  return (request, member, args = argumentsOf(request, member)) => {
     const digest = digestOf(request, member, args);
     try {
       return { digest, kept: keptOf(redact(args, member)) };

@@ -10,8 +10,11 @@ const KINDS: ReadonlyMap<string, AuditedMember['kind']> = new Map([
   ['resources/read', 'resource'],
 ]);
 
-/** Characters of a digest of a session: 128 bits. */
-const SESSION_CHARS = 22;
+/** Characters of a digest of an id: 128 bits. */
+const ID_CHARS = 22;
+
+/** What a line has of an id that opens something to whoever knows it. */
+const idDigest = (id: string, { digests }: AuditKey): string => keyedDigest(digests, id).slice(0, ID_CHARS);
 
 /** The member that a message calls; undefined if it calls none. Notifications run nothing. */
 export function memberOf({ method, id, target }: ObservedRequest): AuditedMember | undefined {
@@ -23,15 +26,12 @@ export function memberOf({ method, id, target }: ObservedRequest): AuditedMember
  * Who calls: the principal, else the session, else the address, else only the transport. Whoever knows the id of a
  * session can use it, so the log has its digest.
  */
-export function callerOf(
-  { principal, session, remoteAddress, transport }: ObservedRequest,
-  { digests }: AuditKey,
-): object {
+export function callerOf({ principal, session, remoteAddress, transport }: ObservedRequest, key: AuditKey): object {
   if (principal !== undefined) {
     const { issuer, subject, clientId } = principal;
     return { issuer, subject, clientId };
   }
-  if (session !== undefined) return { session: keyedDigest(digests, session).slice(0, SESSION_CHARS) };
+  if (session !== undefined) return { session: idDigest(session, key) };
   return remoteAddress === undefined ? { transport } : { address: remoteAddress };
 }
 
@@ -42,17 +42,23 @@ export interface EndedCall {
   readonly member: AuditedMember;
   /** What the line has of the arguments. */
   readonly args: unknown;
+  /** The id of the run, if it has ended apart from its request, as that of a task does. */
+  readonly run?: string;
 }
 
 /** The fields of a line, without the MAC and the brace after it. */
-function fieldsOf(fields: Readonly<Record<'caller' | 'member' | 'args' | 'outcome' | 'cause' | 'ref', unknown>>) {
+function fieldsOf(
+  fields: Readonly<Record<'caller' | 'member' | 'args' | 'outcome' | 'cause' | 'ref', unknown>> & { task?: string },
+) {
   return JSON.stringify({ at: new Date().toISOString(), ...fields }).slice(0, -1);
 }
 
 /** The line of a call. */
-export function lineOf({ request, outcome, member, args }: EndedCall, key: AuditKey): string {
+export function lineOf({ request, outcome, member, args, run }: EndedCall, key: AuditKey): string {
   const { status, cause = null, reference = null } = outcome;
-  return fieldsOf({ caller: callerOf(request, key), member, args, outcome: status, cause, ref: reference });
+  const caller = callerOf(request, key);
+  const task = run === undefined ? {} : { task: idDigest(run, key) };
+  return fieldsOf({ caller, member, args, ...task, outcome: status, cause, ref: reference });
 }
 
 /**

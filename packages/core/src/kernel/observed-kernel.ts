@@ -16,6 +16,7 @@ import { type Invocation, type MemberRunner, Members, type Outcome } from './mem
 import type { KernelParts } from './methods/method.js';
 import { knownMethods, observedExchange, observedMessage, type RequestOutcome, outcomeOf } from './observed.js';
 import { askingOf, type QuestionOutcome } from './observed-questions.js';
+import { type DetachedHook, observingRuns } from './observed-runs.js';
 import { ObservedSessions, type SessionHook } from './observed-sessions.js';
 import { type Hooks, Observers, Task, Work } from './observers.js';
 import type { Unopened } from './unopened.js';
@@ -25,6 +26,7 @@ export interface Observing {
   readonly requests: Hooks<ObservedRequest, RequestOutcome>;
   readonly questions: Hooks<ObservedQuestion, QuestionOutcome>;
   readonly sessions: readonly SessionHook[];
+  readonly detached: readonly DetachedHook[];
 }
 
 /** The arguments of `start`, besides the exchange. */
@@ -171,7 +173,9 @@ class ObservedMembers implements MemberRunner {
 export function createKernel(parts: KernelParts & { readonly observing: Observing | undefined }): Kernel {
   const { observing } = parts;
   if (observing === undefined) return new Kernel(parts);
-  const asking = askingOf(observing.questions, (error) => void parts.reporter.report(error));
+  const report = (error: unknown) => void parts.reporter.report(error);
+  const asking = askingOf(observing.questions, report);
+  const observeRun = observingRuns(observing.detached, parts.registry, report);
   const members = new ObservedMembers(new Members(parts.reporter, parts.intercept));
-  return new Kernel({ ...parts, asking, members }, (plain) => new ObservedKernel(plain, parts, observing));
+  return new Kernel({ ...parts, asking, members, observeRun }, (plain) => new ObservedKernel(plain, parts, observing));
 }

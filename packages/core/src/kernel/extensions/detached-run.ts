@@ -10,11 +10,12 @@ import type { CallToolResult, LogLevel } from '../../protocol/model.js';
 import type { Client } from '../../protocol/client.js';
 import type { Asker, Peer, PeerMeans, Tickets } from '../../protocol/peer.js';
 import type { Records } from '../../protocol/records.js';
-import { CANCELLATION_ERRORS } from '../../protocol/reply.js';
+import { CANCELLATION_ERRORS, NOTHING } from '../../protocol/reply.js';
 import { revisionOf } from '../../protocol/revisions/index.js';
 import type { Question, Revision } from '../../protocol/revisions/revision.js';
 import type { ToolPlan } from '../../registry/tool-plan.js';
 import { errorResult } from '../../registry/results.js';
+import type { ObserveRun } from '../observed-runs.js';
 import { toolBudget } from '../budgets/member-budgets.js';
 import type { ErrorReporter } from '../error-reporter.js';
 import type { InFlight } from '../in-flight.js';
@@ -28,6 +29,8 @@ export interface RunParts extends PeerMeans {
   readonly inFlight: InFlight;
   /** Characters of a result, unless a tool has its own maximum. */
   readonly maxResultChars: number | undefined;
+  /** Undefined if no plugin listens. */
+  readonly observeRun?: ObserveRun | undefined;
 }
 
 /** What a run has from its request; nothing if it runs apart from any request. */
@@ -142,10 +145,14 @@ export function runDetached(plan: ToolPlan, detached: Detached, parts: RunParts)
   const { call, host, origin } = detached;
   const { reporter, members, inFlight } = parts;
   const exchange = new DetachedExchange(call, host, new HostPeer(detached, parts));
+  const tell = parts.observeRun?.(exchange);
   inFlight.enter(exchange, undefined);
   const cancelled = new Promise<never>((_resolve, reject) => {
     // whoever runs it has not cancelled it, and has to know that it must not run again
-    exchange.onCancel((reason) => reject(exchange.cancelled === 'revoked' ? CANCELLATION_ERRORS.revoked : reason));
+    exchange.onCancel((reason) => {
+      reject(exchange.cancelled === 'revoked' ? CANCELLATION_ERRORS.revoked : reason);
+      tell?.({ ...NOTHING, ...(exchange.cancelled && { cancelled: exchange.cancelled }) });
+    });
   });
   const budget = toolBudget(plan, plan.maxResultChars ?? parts.maxResultChars);
   const outcome = members.run(exchange, {
@@ -160,13 +167,15 @@ export function runDetached(plan: ToolPlan, detached: Detached, parts: RunParts)
   const end = async (): Promise<CallToolResult> => {
     try {
       const ended = await outcome;
+      if (exchange.observation !== undefined) exchange.observation.ended = ended;
       if (ended.kind !== 'complete') throw ended.kind === 'failed' ? ended.error : new InputSignal();
       requireFinite(ended.result, JSON.stringify(ended.result));
+      tell?.(NOTHING);
       return ended.result;
     } catch (error) {
       // the handler has ended its round, and runs again
       if (error instanceof InputSignal) throw error;
-      const failure = shown(error, exchange, reporter);
+      const failure = failed(error, { exchange, reporter, tell });
       return budget?.limit(failure) ?? failure;
     } finally {
       exchange.finish();
@@ -185,6 +194,27 @@ interface Detached {
   readonly call: ToolCall;
   readonly host: RunHost;
   readonly origin: Origin | undefined;
+}
+
+interface Failing {
+  readonly exchange: Exchange;
+  readonly reporter: ErrorReporter;
+  readonly tell: ReturnType<ObserveRun> | undefined;
+}
+
+/** The result of a run that has failed. */
+function failed(error: unknown, { exchange, reporter, tell }: Failing): CallToolResult {
+  const { observation } = exchange;
+  // or its result can't be written
+  if (observation !== undefined) observation.ended = { kind: 'failed', error };
+  try {
+    const result = shown(error, exchange, reporter);
+    tell?.(NOTHING);
+    return result;
+  } catch (failure) {
+    tell?.({ ...NOTHING, failure: failure as McpError, thrown: error });
+    throw failure;
+  }
 }
 
 /** Shows an error to the model as a result, unless the protocol has a code for it. */

@@ -13,6 +13,7 @@ import type { RunParts } from '../extensions/detached-run.js';
 import type { ExtendedTools } from '../extensions/extended-tools.js';
 import type { Extension, ExtensionHandler } from '../extensions/extension.js';
 import type { ErrorReporter } from '../error-reporter.js';
+import type { ObserveRun } from '../observed-runs.js';
 import type { SealedTickets } from '../tickets.js';
 import type { ToolCatalog } from '../tool-catalog.js';
 import type { Intercept } from '../interceptors.js';
@@ -35,6 +36,8 @@ export interface KernelParts {
   readonly extensions: readonly Extension[];
   /** What extensions make of tools. */
   readonly extended: ExtendedTools;
+  /** Tells plugins of runs apart from their request; undefined if none listens. */
+  readonly observeRun?: ObserveRun | undefined;
   /** Decides which tools are listed; undefined if all are. */
   readonly catalog?: ToolCatalog | undefined;
   /** Lets the server's framework run a method of an extension; undefined without a framework. */
