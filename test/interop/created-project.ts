@@ -9,24 +9,26 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** The package managers that aren't part of Node.js. */
-const DOWNLOADED = { pnpm: 'pnpm@10.34.8', yarn: 'yarn@1.22.22' };
+/** The package manager that isn't part of Node.js. */
+const PNPM = 'pnpm@10.34.8';
 
 /** A folder for projects, with tarballs of our packages. */
 export class Workshop {
   private constructor(readonly folder: string) {}
 
-  /** Packs our packages, and installs `create-decorum` as npm does for `npm create decorum`. */
-  static async open(): Promise<Workshop> {
+  /**
+   * Packs our packages, and installs `create-decorum` as npm does for `npm create decorum`.
+   * @param only the packages, if projects are created in another way
+   */
+  static async open(only?: readonly string[]): Promise<Workshop> {
     const workshop = new Workshop(realpathSync(mkdtempSync(join(tmpdir(), 'decorum-created-'))));
-    const pack = ['--filter', './packages/*', 'pack', '--pack-destination', workshop.path('packages')];
-    await workshop.run(ROOT, 'npx', ['--yes', DOWNLOADED.pnpm, ...pack]);
-    const tools = [workshop.tarball('create-decorum'), ...Object.values(DOWNLOADED)];
-    await workshop.run(workshop.folder, 'npm', ['install', '--prefix', 'tools', ...tools]);
+    const filters = (only ?? ['./packages/*']).flatMap((name) => ['--filter', name]);
+    const pack = [...filters, 'pack', '--pack-destination', workshop.path('packages')];
+    await workshop.run(ROOT, 'npx', ['--yes', PNPM, ...pack]);
+    const tools = only === undefined ? [workshop.tarball('create-decorum'), PNPM] : [PNPM];
+    await workshop.run(workshop.folder, 'npm', ['install', '--prefix', 'tools', '--no-audit', ...tools]);
     mkdirSync(workshop.path('bin'));
-    for (const name of Object.keys(DOWNLOADED)) {
-      symlinkSync(workshop.path('tools/node_modules/.bin', name), workshop.path('bin', name));
-    }
+    symlinkSync(workshop.path('tools/node_modules/.bin/pnpm'), workshop.path('bin/pnpm'));
     return workshop;
   }
 
@@ -45,9 +47,7 @@ export class Workshop {
   env(more: object = {}): Record<string, string> {
     const kept = Object.entries(process.env).filter(([name]) => !/^(?:npm_|JEST_|NODE_(?:ENV|OPTIONS)$)/i.test(name));
     const { PATH = '', ...rest } = Object.fromEntries(kept) as Record<string, string>;
-    // yarn would take packages of the same version from the cache of an earlier run
-    const own = { YARN_CACHE_FOLDER: this.path('yarn-cache'), NO_COLOR: '1' };
-    return { ...rest, ...own, PATH: `${this.path('bin')}${delimiter}${PATH}`, ...more };
+    return { ...rest, NO_COLOR: '1', PATH: `${this.path('bin')}${delimiter}${PATH}`, ...more };
   }
 
   /** Runs a program and resolves with what it prints. Rejects with all its output if it fails. */
@@ -126,8 +126,7 @@ export async function buildImage(workshop: Workshop, project: string): Promise<I
     const [, instruction = '', rest = ''] = /^([A-Z]+) (.+)$/.exec(line) ?? [];
     const words = rest.split(' ');
     if (instruction === 'FROM') {
-      const folder = `${project}-stage-${stages.size}`;
-      mkdirSync(folder);
+      const folder = mkdtempSync(`${project}-stage-`);
       stages.set(words[2] ?? 'last', folder);
       image = { folder, env: {}, command: [] };
     } else if (instruction === 'COPY') copy(words, { project, to: image.folder, stages });

@@ -1,6 +1,8 @@
-// Projects that a generator creates with our packages: those of `create-decorum`, from nothing to a call by an official
-// client, and those of Nest, whose tests add source files and change no setting of the compiler or the test runner.
-import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+// Projects of `create-decorum`, from nothing to a call by an official client. There is no Docker here, so each stage of an
+// image is a folder that has only what the stage copies. `npm run check:release` creates more of them, from a registry.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
@@ -9,9 +11,8 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
 import { createKey, HostileIssuer } from '../auth/hostile-issuer.js';
 import { User } from '../auth/user.js';
-import { statuses } from '../packaging/project.js';
 import { freePort } from '../support/dev-project.js';
-import { buildImage, Serving, Workshop } from './created-project.js';
+import { buildImage, type Image, Serving, Workshop } from './created-project.js';
 
 // package managers, compilers and servers run in separate processes
 jest.setTimeout(300_000);
@@ -20,13 +21,8 @@ const AUDIENCE = 'https://mcp.example.com/mcp';
 
 let workshop: Workshop;
 let issuer: HostileIssuer;
-/** The projects of Nest, which wait for the network while others are tested. */
-let generating: ReadonlyMap<Stock, Promise<void>>;
 beforeAll(async () => {
   workshop = await Workshop.open();
-  generating = new Map(STOCK.map((stock) => [stock, generate(stock)]));
-  // the tests that need them fail
-  for (const each of generating.values()) each.catch(() => {});
   issuer = await HostileIssuer.open([createKey('ES256', 'one')]);
 });
 afterAll(async () => {
@@ -71,45 +67,95 @@ async function expectForecast(url: URL): Promise<void> {
   expect(forecast).toEqual([{ type: 'text', text: 'Oslo: snow, -3 °C' }]);
 }
 
-describe('a project of the template minimal serves an official client over stdio', () => {
-  const expectGreeting = async (command: string, args: string[], cwd: string) => {
-    const transport = new StdioClientTransport({ command, args, cwd, env: workshop.env() });
-    expect(await call(transport, 'greet', { name: 'Ada' })).toMatchObject([{ text: 'Hello, Ada!' }]);
-  };
-  const create = async (name: string, count: number, ...flags: string[]) => {
-    const printed = await workshop.create(name, '--pm', name, ...flags);
-    expect(printed).toMatch(`✔ ${name}: ${count} files, dependencies installed\n  ${name} run dev `);
-  };
+const ROLLDOWN = 'rolldown@~1.2.19';
 
-  it('from its Dockerfile, installed by pnpm and tested by jest', async () => {
-    await create('pnpm', 13, '--test', 'jest');
-    await run('pnpm', 'pnpm', 'test', 'typecheck');
-    const { folder, command } = await buildImage(workshop, workshop.path('pnpm'));
-    const [program = '', ...args] = command;
-    await expectGreeting(program, args, folder);
-  });
+/** Starts an image, lets an official client call it, and asks for its health. */
+async function expectService({ folder, env, command, health = [] }: Image): Promise<void> {
+  expect(env).toMatchObject({ NODE_ENV: 'production', HOST: '0.0.0.0', PORT: '3000' });
+  const inside = workshop.env({ ...env, PORT: String(await freePort()) });
+  const serving = await Serving.start(command, { cwd: folder, env: inside });
+  try {
+    await expectForecast(new URL(serving.url.replace('0.0.0.0', '127.0.0.1')));
+    expect(await exitOf(health, inside)).toBe(0);
+  } finally {
+    expect(await serving.stop()).toBe(0);
+  }
+  expect(await exitOf(health, inside)).toBe(1);
+}
 
-  it('from its scripts, installed by yarn and tested by vitest', async () => {
-    await create('yarn', 12);
-    await run('yarn', 'yarn', 'test', 'build');
-    await expectGreeting('npm', ['start', '--silent'], workshop.path('yarn'));
-  });
+async function exitOf([program = '', ...args]: readonly string[], env: NodeJS.ProcessEnv): Promise<unknown> {
+  const [code] = await once(spawn(program, args, { env, stdio: 'inherit' }), 'exit');
+  return code;
+}
+
+it('a project of the template minimal serves an official client over stdio from its Dockerfile, with pnpm and jest', async () => {
+  const printed = await workshop.create('pnpm', '--pm', 'pnpm', '--test', 'jest');
+  expect(printed).toMatch(`✔ pnpm: 13 files, dependencies installed\n  pnpm run dev `);
+  await run('pnpm', 'pnpm', 'test', 'typecheck');
+  const { folder, command, env } = await buildImage(workshop, workshop.path('pnpm'));
+  const [program = '', ...args] = command;
+  const transport = new StdioClientTransport({ command: program, args, cwd: folder, env: workshop.env(env) });
+  expect(await call(transport, 'greet', { name: 'Ada' })).toMatchObject([{ text: 'Hello, Ada!' }]);
 });
 
-it('a project of the template http serves an official client from its Dockerfile, with nothing of its tools', async () => {
-  // as README.md announces it
-  expect(await workshop.create('weather', '--template', 'http')).toBe(
-    '✔ weather: 11 files, dependencies installed\n' +
-      '  npm run dev    serves http://127.0.0.1:3000/mcp and follows your edits\n',
-  );
-  await run('weather', 'npm', 'test', 'typecheck');
-  const { folder, command, env } = await buildImage(workshop, workshop.path('weather'));
-  expect(env['HOST']).toBe('0.0.0.0');
-  await serve(command, folder, env, expectForecast);
-  const installed = ['@decorum/core', '@decorum/cli', 'typescript'].map((name) =>
-    existsSync(`${folder}/node_modules/${name}`),
-  );
-  expect(installed).toEqual([true, false, false]);
+describe('a project of the template http', () => {
+  let announced: string;
+  beforeAll(async () => {
+    announced = await workshop.create('weather', '--template', 'http');
+  });
+
+  it('serves an official client from its Dockerfile, with nothing of its tools', async () => {
+    // as README.md announces it
+    expect(announced).toBe(
+      '✔ weather: 11 files, dependencies installed\n' +
+        '  npm run dev    serves http://127.0.0.1:3000/mcp and follows your edits\n',
+    );
+    await run('weather', 'npm', 'test', 'typecheck');
+    const image = await buildImage(workshop, workshop.path('weather'));
+    await expectService(image);
+    const installed = ['@decorum/core', '@decorum/cli', 'typescript'].map((name) =>
+      existsSync(`${image.folder}/node_modules/${name}`),
+    );
+    expect(installed).toEqual([true, false, false]);
+  });
+
+  it('gets an image with nothing but what npm needs to run from decorum build --docker, which replaces no file unasked', async () => {
+    const folder = workshop.path('weather');
+    const before = readFileSync(workshop.path('weather/Dockerfile'), 'utf8');
+    const build = async (...args: string[]) =>
+      await workshop.run(folder, 'npx', ['--no', '--', 'decorum', 'build', ...args]);
+    await expect(build('--docker')).rejects.toThrow(
+      'Dockerfile would be replaced, and nothing was written. Pass --force',
+    );
+    expect(readFileSync(workshop.path('weather/Dockerfile'), 'utf8')).toBe(before);
+    expect(existsSync(workshop.path('weather/.dockerignore'))).toBe(false);
+    expect(await build('--docker', '--force')).toMatch(/\nDockerfile, \.dockerignore\n$/);
+    expect(await build('--docker')).toMatch(/\nDockerfile, \.dockerignore: nothing changed\n$/);
+    const image = await buildImage(workshop, folder);
+    expect(readdirSync(image.folder).toSorted()).toEqual(['dist', 'node_modules', 'package.json']);
+    expect(existsSync(`${image.folder}/node_modules/typescript`)).toBe(false);
+    await expectService(image);
+  });
+
+  it('gets an image with only its bundle, installed by pnpm', async () => {
+    await workshop.create('bundled', '--template', 'http', '--pm', 'pnpm');
+    const folder = workshop.path('bundled');
+    await workshop.run(folder, 'pnpm', ['add', '-D', ROLLDOWN]);
+    const printed = await workshop.run(folder, 'npx', [
+      '--no',
+      '--',
+      'decorum',
+      'build',
+      '--bundle',
+      '--docker',
+      '--force',
+    ]);
+    expect(printed).toMatch(/^dist\/bundle\/main\.js {3}\d\.\d MB\nDockerfile, \.dockerignore$/m);
+    const image = await buildImage(workshop, folder);
+    expect(readdirSync(image.folder)).toEqual(['dist']);
+    expect(readdirSync(`${image.folder}/dist/bundle`).toSorted()).toEqual(['main.js', 'package.json']);
+    await expectService(image);
+  });
 });
 
 it('a project of the template nestjs serves an official client', async () => {
@@ -137,9 +183,9 @@ it('a project of the template secured serves an official client with a token of 
 });
 
 it('a project of the template secured signs its user in itself, also after a restart, with no tool installed', async () => {
-  const printed = await workshop.create('diary', '--template', 'secured');
+  const printed = await workshop.create('diary', '--template', 'secured', '--pm', 'pnpm');
   const [, password = ''] = /sign in as alice, with the password (\S+)/.exec(printed) ?? [];
-  await run('diary', 'npm', 'test', 'typecheck');
+  await run('diary', 'pnpm', 'test', 'typecheck');
   const { folder, command, env } = await buildImage(workshop, workshop.path('diary'));
   cpSync(workshop.path('diary/data'), join(folder, 'data'), { recursive: true });
   const [program = '', ...args] = command;
@@ -158,117 +204,4 @@ it('a project of the template secured signs its user in itself, also after a res
   expect(await call(transport(second.url), 'list', {})).toMatchObject([{ text: 'You have no notes.' }]);
   expect(user.asked).toHaveLength(1);
   await second.stop();
-});
-
-const PACKAGES = ['client', 'core', 'http', 'nestjs', 'schema', 'testing', 'uri-template'].map(
-  (name) => `@decorum/${name}`,
-);
-
-/** `extension` is how relative imports end, `json` asks the test command for a report. */
-const STOCK = [
-  { version: 11, kind: 'CommonJS', type: undefined, test: 'jest', extension: '', json: '--json' },
-  { version: 12, kind: 'ESM', type: 'module', test: 'vitest run', extension: '.js', json: '--reporter=json' },
-];
-type Stock = (typeof STOCK)[number];
-
-const providerOf = ({ extension }: Stock) => `
-import { Tool } from '@decorum/core';
-import { Injectable } from '@nestjs/common';
-import { IsString } from 'class-validator';
-import { AppService } from './app.service${extension}';
-
-export class Place {
-  @IsString() city: string;
-}
-
-@Injectable()
-export class Weather {
-  constructor(private readonly service: AppService) {}
-
-  @Tool({ description: 'Forecast for a city' })
-  forecast({ city }: Place): string {
-    return \`\${this.service.getHello()} Sun in \${city}.\`;
-  }
-}
-`;
-
-const specOf = ({ extension }: Stock) => `
-import { McpServer } from '@decorum/core';
-import { connect } from '@decorum/testing';
-import { Test } from '@nestjs/testing';
-import { AppModule } from './app.module${extension}';
-
-it('calls a tool', async () => {
-  const module = await Test.createTestingModule({ imports: [AppModule] }).compile();
-  const app = module.createNestApplication();
-  await app.init();
-  const client = await connect(app.get(McpServer));
-  const { content } = await client.callTool('forecast', { city: 'Oslo' });
-  expect(content).toEqual([{ type: 'text', text: 'Hello World! Sun in Oslo.' }]);
-  await app.close();
-});
-`;
-
-const folderOf = ({ version }: Stock) => workshop.path(`stock${version}`);
-
-/** Serves the generated module over MCP, with one more provider and its test. */
-function serveStock(stock: Stock): void {
-  const file = `${folderOf(stock)}/src/app.module.ts`;
-  const generated = readFileSync(file, 'utf8');
-  const served = generated
-    .replace('imports: [', "imports: [McpModule.forRoot({ name: 'weather', version: '1.0.0' })")
-    .replace('providers: [', 'providers: [Weather, ');
-  const imports = `import { McpModule } from '@decorum/nestjs';\nimport { Weather } from './weather${stock.extension}';\n`;
-  writeFileSync(file, `${imports}${served}`);
-  writeFileSync(`${folderOf(stock)}/src/weather.ts`, providerOf(stock));
-  writeFileSync(`${folderOf(stock)}/src/weather.spec.ts`, specOf(stock));
-}
-
-/** What the generator adds for its own commands and for editors, and no test here starts. */
-const UNUSED = /eslint|prettier|^@nestjs\/(?:cli|schematics)$|^(?:globals|ts-loader|source-map-support)$/;
-
-/** Adds our packages, and installs with pnpm, which links files that it has already. The folders are laid out like npm's. */
-async function install(stock: Stock): Promise<void> {
-  const file = `${folderOf(stock)}/package.json`;
-  const generated = JSON.parse(readFileSync(file, 'utf8'));
-  const tools = Object.entries<string>(generated.devDependencies).filter(([name]) => !UNUSED.test(name));
-  const packed = Object.fromEntries(PACKAGES.map((name) => [name, `file:${workshop.tarball(name)}`]));
-  const added = { ...packed, 'class-validator': '*', 'class-transformer': '*' };
-  const dependencies = { ...generated.dependencies, ...added };
-  writeFileSync(file, JSON.stringify({ ...generated, dependencies, devDependencies: Object.fromEntries(tools) }));
-  // npm alone fails if the peers of packages contradict each other
-  await workshop.run(folderOf(stock), 'npm', ['install', '--package-lock-only', '--ignore-scripts', '--no-audit']);
-  const settings = { nodeLinker: 'hoisted', overrides: packed };
-  // JSON is YAML too
-  writeFileSync(`${folderOf(stock)}/pnpm-workspace.yaml`, JSON.stringify(settings));
-  await workshop.run(folderOf(stock), 'pnpm', ['install', '--no-frozen-lockfile', '--prefer-offline']);
-}
-
-async function generate(stock: Stock): Promise<void> {
-  const options = ['--skip-install', '--skip-git', '--package-manager', 'npm'];
-  const generator = ['--yes', `@nestjs/cli@${stock.version}`, 'new', `stock${stock.version}`, ...options];
-  await workshop.run(workshop.folder, 'npx', generator);
-  await install(stock);
-  serveStock(stock);
-}
-
-describe.each(STOCK)('a project of the Nest $version generator with our packages', (stock) => {
-  beforeAll(() => generating.get(stock));
-
-  it(`is ${stock.kind} and runs \`${stock.test}\` as its tests`, () => {
-    const { type, scripts } = JSON.parse(readFileSync(`${folderOf(stock)}/package.json`, 'utf8'));
-    expect({ type, test: scripts.test }).toEqual({ type: stock.type, test: stock.test });
-  });
-
-  it('compiles with its own tsc and settings', async () => {
-    expect(await workshop.run(folderOf(stock), 'npm', ['exec', '--', 'tsc', '--noEmit'])).toBe('');
-  });
-
-  it('passes its own test command, with a test that calls a tool', async () => {
-    const report = await workshop.run(folderOf(stock), 'npm', ['test', '--silent', '--', stock.json]);
-    expect(statuses(report.slice(report.indexOf('{')))).toEqual({
-      'calls a tool': 'passed',
-      'should return "Hello World!"': 'passed',
-    });
-  });
 });

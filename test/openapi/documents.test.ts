@@ -1,6 +1,7 @@
 // Documents of real APIs, from packages that have them.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { isDeepStrictEqual } from 'node:util';
 
 import { McpServer } from '@decorum/core';
 import { openapi } from '@decorum/openapi';
@@ -40,11 +41,13 @@ describe('A document of a real API', () => {
       const tools = await client.listTools();
       await client.close();
       expect(new Set(tools.map(({ name }) => name)).size).toBe(count);
-      for (const { name, inputSchema, outputSchema = {} } of tools as never as Record<string, object>[]) {
-        for (const schema of [inputSchema, outputSchema]) {
-          expect([name, schemaOf(schema as { readonly type?: string })]).toEqual([name, schema]);
-        }
-      }
+      // expect takes minutes to compare so many
+      const changed = (tools as never as Record<string, object>[]).filter(({ inputSchema, outputSchema = {} }) =>
+        [inputSchema, outputSchema].some(
+          (schema) => !isDeepStrictEqual(schemaOf(schema as { readonly type?: string }), schema),
+        ),
+      );
+      expect(changed).toEqual([]);
     },
     300_000,
   );
