@@ -89,6 +89,18 @@ describe('a call of somebody unknown over HTTP', () => {
   });
 });
 
+describe('a caller whose token has an empty text for its scopes', () => {
+  it('has none in the replay either', async () => {
+    const client = { principal: { subject: 'bob', scopes: [] } };
+    const failing: Failing = { server: 'faults', call: (each) => each.callTool('sold_out'), client };
+    const [file] = (await record(failing, { revision: '2025-11-25', via: 'memory' })) as [string];
+    const recording = JSON.parse(readFileSync(file, 'utf8')) as Recording;
+    // as endpoints over HTTP accept it
+    writeFileSync(file, JSON.stringify({ ...recording, principal: { ...recording.principal, scopes: ''.split(' ') } }));
+    expect(await replayed(file, failing)).toMatchObject({ failure: 'expected: Sold out', differences: [] });
+  });
+});
+
 describe('a question that a recording has no answer to', () => {
   it('is named, and the call does not wait for it', async () => {
     const failing: Failing = { server: 'faults', call: (client) => client.callTool('confirm') };

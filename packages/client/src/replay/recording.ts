@@ -1,5 +1,5 @@
 import type { ClientCapabilities, FailureCause, Implementation, JsonObject, Principal } from '@decorum/core';
-import { type Era, isObject, revisionOf, REVISIONS } from '@decorum/core/internal';
+import { type Era, isObject, isScope, revisionOf, REVISIONS } from '@decorum/core/internal';
 import type { Effect } from '@decorum/core/plugin';
 
 /** How a call ended, as far as two calls can be compared. */
@@ -83,7 +83,9 @@ function principalIn(recording: JsonObject): Principal | undefined {
   objectIn(principal, 'claims');
   const scopes = listIn(principal, 'scopes');
   if (!scopes.every((each) => typeof each === 'string')) throw unreadable('"scopes" has what is not a text');
-  return principal as unknown as Principal;
+  const known = principal as unknown as Principal;
+  // endpoints accept others, such as the empty text, but no member can need one
+  return known.scopes === undefined ? known : { ...known, scopes: scopes.filter(isScope) };
 }
 
 function answerOf(value: unknown): ReadAnswer {
