@@ -20,9 +20,8 @@ const INSTALLERS = {
 
 /** @param {keyof typeof INSTALLERS} installer */
 const createArguments = (installer) => {
-  const options = ['weather', '--yes'];
   if (installer === 'npm') return ['create', 'decorum@latest', 'weather', '--yes', '--', '--yes'];
-  return installer === 'pnpm' ? ['create', 'decorum', ...options] : ['create', 'decorum', ...options];
+  return ['create', 'decorum', 'weather', '--yes'];
 };
 
 /**

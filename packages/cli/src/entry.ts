@@ -52,6 +52,9 @@ export function findEntry(given: string | undefined, candidates: readonly string
 /** Whether a file has to be compiled as it loads. */
 export const isTypeScript = (file: string): boolean => TYPESCRIPT.test(file);
 
+/** Whether a program takes the flag of those that support both transports. */
+export const takesStdio = (source: string): boolean => /['"`]--stdio['"`]/.test(source);
+
 /** The host names in ALLOWED_HOSTS. */
 export const allowedHostsIn = ({ ALLOWED_HOSTS: names = '' }: NodeJS.ProcessEnv): readonly string[] =>
   names.split(',').flatMap((each) => each.trim() || []);

@@ -6,12 +6,13 @@ import { CommandFailure } from 'create-decorum';
 
 import type { Built } from '../build/build.js';
 import { bundle as bundleProgram, bundleFolder, isBundle } from '../bundle/bundle.js';
-import { closest, type Exported, EXPORT_A_SERVER, shown } from '../entry.js';
+import { closest, type Exported, EXPORT_A_SERVER, shown, takesStdio } from '../entry.js';
 import { type Format, formatOf } from '../loader/format.js';
 import { isFile, isOwn } from '../loader/resolve.js';
+import { plainName } from '../publish/project.js';
 import { placeDependencies, readManifest } from './dependencies.js';
 import { copy, newFolder, zip } from './files.js';
-import { ICON, manifestOf, nameOf } from './manifest.js';
+import { ICON, manifestOf } from './manifest.js';
 import { published } from './published.js';
 import { tryProgram } from './try.js';
 
@@ -54,9 +55,6 @@ function copyPackage(from: string, to: string): void {
 /** The project's icon, if it has one. */
 const iconOf = (project: string): readonly string[] => (isFile(join(project, ICON)) ? [ICON] : []);
 
-/** Programs that support both transports take this flag. */
-const TAKES_STDIO = /['"`]--stdio['"`]/;
-
 /** Collects the files. Returns the file to start, and its arguments. */
 function collect(project: string, folder: string, { file, server }: Built): readonly string[] {
   const source = readFileSync(file, 'utf8');
@@ -69,7 +67,7 @@ function collect(project: string, folder: string, { file, server }: Built): read
   const { name, version, type } = readManifest(project);
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify({ name, version, type, private: true }, null, 2)}\n`);
   for (const [path, from] of placeDependencies(project)) copyPackage(from, join(folder, path));
-  if (server?.exported === undefined) return TAKES_STDIO.test(source) ? [program, '--stdio'] : [program];
+  if (server?.exported === undefined) return takesStdio(source) ? [program, '--stdio'] : [program];
   writeFileSync(join(folder, MAIN), mainOf(`./${program}`, server.exported, formatOf(file, source)));
   return [MAIN];
 }
@@ -86,7 +84,7 @@ async function collectBundled(project: string, folder: string, built: Built): Pr
   const { reads } = await bundleProgram({ built, target, ...(serving && { serving }) });
   for (const path of reads) copy(join(project, path), join(folder, path));
   const main = relative(folder, join(target, 'main.js')).replaceAll('\\', '/');
-  return exported === undefined && TAKES_STDIO.test(source) ? [main, '--stdio'] : [main];
+  return exported === undefined && takesStdio(source) ? [main, '--stdio'] : [main];
 }
 
 /** A bundle that was written. */
@@ -115,7 +113,7 @@ export async function bundle(built: Built, isOneFile = false): Promise<Bundle> {
       throw new CommandFailure(`${problem} ${EXPORT_A_SERVER} List what it imports in \`dependencies\`. ${folders}`);
     }
     writeFileSync(join(folder, 'manifest.json'), `${JSON.stringify(manifestOf(project, command, listed), null, 2)}\n`);
-    const target = join(project, `${nameOf(readManifest(project))}.mcpb`);
+    const target = join(project, `${plainName(readManifest(project))}.mcpb`);
     const content = zip(folder);
     writeFileSync(target, content);
     return { path: shown(target), megabytes: content.length / 1_000_000 };

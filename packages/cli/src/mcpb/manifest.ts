@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Variable, variablesOf } from '../example-env.js';
 import { readJsonObject } from '../json-file.js';
 import { isFile } from '../loader/resolve.js';
-import { repositoryOf } from '../publish/project.js';
+import { plainName, repositoryOf } from '../publish/project.js';
 import { type Manifest, readManifest } from './dependencies.js';
 import type { Listed } from './try.js';
 
@@ -13,9 +13,6 @@ const MANIFEST_VERSION = '0.3';
 
 /** The icon of a project, which a bundle has at the same path. */
 export const ICON = 'icon.png';
-
-/** The name of a package without its scope. */
-export const nameOf = ({ name = 'server' }: Manifest): string => name.replace(/^@[^/]+\//, '');
 
 /**
  * The manifest of a bundle. The fields of the project's own manifest.json take precedence.
@@ -26,7 +23,7 @@ export function manifestOf(project: string, command: readonly string[], listed: 
   const [main = '', ...args] = command;
   const described = readManifest(project);
   const { version = '0.0.0', license, keywords } = described;
-  const name = nameOf(described);
+  const name = plainName(described);
   const { tools, info, hasPrompts } = listed;
   const description = described.description || info.description || `The MCP server ${name}`;
   const asked = variablesOf(project).filter(isAsked);

@@ -21,6 +21,9 @@ export interface Package {
   readonly mcpName?: string;
 }
 
+/** The name of a package without its scope, which its bundle for desktop clients has. */
+export const plainName = ({ name = 'server' }: Pick<Package, 'name'>): string => name.replace(/^@[^/]+\//, '');
+
 /** A project, and its `server.json` if there is one. */
 export interface Project {
   readonly folder: string;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { CommandFailure, EXIT } from 'create-decorum';
 
 import { describeProgram } from '../contract/program.js';
-import { findEntry } from '../entry.js';
+import { findEntry, takesStdio } from '../entry.js';
 import { differencesBetween } from './differences.js';
 import { type Project, readProject } from './project.js';
 import { type Places, problemsOf, type Written } from './rules.js';
@@ -46,8 +46,7 @@ export async function publish(
 
 function stdioOf(file: string): Written['stdio'] {
   const source = readFileSync(file, 'utf8');
-  // programs that support both transports take this flag
-  if (/['"`]--stdio['"`]/.test(source)) return 'with --stdio';
+  if (takesStdio(source)) return 'with --stdio';
   return /\blisten\(/.test(source) && !source.includes('serveStdio') ? 'never' : 'always';
 }
 

@@ -2,7 +2,7 @@
 import type { Implementation } from '@decorum/core';
 
 import { looksSecret } from '../install/secrets.js';
-import { type Package, repositoryOf } from './project.js';
+import { type Package, plainName, repositoryOf } from './project.js';
 
 /** Where else the server can be had. */
 export interface Places {
@@ -23,9 +23,6 @@ export interface Written extends Places {
 const NAME = /^[a-z\d][a-z\d-]*(?:\.[a-z\d-]+)*\.(?:[a-z\d-]*[a-z\d])\/[a-z\d][\w.-]*[a-z\d]$/i;
 
 const MAX_TEXT = 100;
-
-/** The name of a package without its scope. */
-export const plainName = ({ name = 'server' }: Package): string => name.replace(/^@[^/]+\//, '');
 
 /** What the server does, as clients see it. */
 export const descriptionOf = ({ described, info }: Written): string | undefined =>

@@ -10,8 +10,8 @@ import { CommandFailure } from 'create-decorum';
 import { shown } from '../entry.js';
 import { isFile } from '../loader/resolve.js';
 import { type Variable, variablesOf } from '../example-env.js';
-import { type Project, repositoryOf } from './project.js';
-import { descriptionOf, type Places, plainName, type Written } from './rules.js';
+import { plainName, type Project, repositoryOf } from './project.js';
+import { descriptionOf, type Places, type Written } from './rules.js';
 
 /** The newest schema of the registry. */
 const SCHEMA = 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json';
