@@ -2,7 +2,7 @@
 import { ToolError } from '@decorum/core';
 import { describe, expect, it } from '@jest/globals';
 
-import { KEY, said, ShakyStore, till } from './till.js';
+import { held, KEY, said, ShakyStore, till } from './till.js';
 
 describe('what a call with a key remembers', () => {
   it.each(['stateful', 'stateless'] as const)('is written once, whatever is repeated, %s', async (era) => {
@@ -26,6 +26,40 @@ describe('what a call with a key remembers', () => {
     await call('a');
     // the claim comes first
     expect(written).toEqual(['outcome', 'memory', 'outcome']);
+  });
+
+  it('is not stored for a session that has ended meanwhile', async () => {
+    const store = new ShakyStore();
+    const [begun, going, over] = [held(), held(), held()];
+    const { customer } = till(
+      async ({ ctx }) => {
+        await ctx.memory('paid').set(1);
+        ctx.signal.addEventListener('abort', () => over.resolve(''));
+        begun.resolve('');
+        await going.promise;
+        return 'paid';
+      },
+      { store },
+    );
+    const { client, call } = await customer({ via: 'http', era: 'stateful' });
+    void said(call('a'));
+    await begun.promise;
+    const stored: string[] = [];
+    const set = store.values.set.bind(store.values);
+    const outcome = new Promise<void>((resolve) => {
+      store.values.set = (key, value) => {
+        stored.push(key.split(':')[0] as string);
+        if (key.startsWith('outcome')) resolve();
+        return set(key, value);
+      };
+    });
+    const closed = client.close();
+    await over.promise;
+    going.resolve('');
+    await outcome;
+    // what is remembered would have been stored before
+    expect(stored).toEqual(['outcome']);
+    await closed;
   });
 
   it('is nothing if its outcome is an error', async () => {

@@ -121,8 +121,10 @@ export class RunMemory implements Remembered {
     const writes = this.alive();
     this.writes = [];
     this.commits += 1;
-    if (writes.length === 0) return;
     const { exchange, limits } = this;
+    // nobody could read it, and whoever opens many sessions would fill the store
+    const isLost = exchange.cancelled === 'session' && exchange.wire.principal === undefined;
+    if (writes.length === 0 || isLost) return;
     const run = mayRepeat ? `${exchange.ownEffects.id(randomUUID)} ${this.commits}` : undefined;
     try {
       await exchange.peer.records.change<MemoryRecord>(this.key, (now) => changed(now, writes, { ...limits, run }));
