@@ -29,6 +29,16 @@ const VIEWS = [360, 1280].flatMap((width) =>
  */
 
 /**
+ * Opens a page, and waits until its scripts run: before, buttons do nothing, and the switch of the theme has no name.
+ * @param {import('playwright-core').Page} page
+ * @param {string} url
+ */
+async function open(page, url) {
+  await page.goto(url, { waitUntil: 'networkidle' });
+  await page.locator('.VPSwitchAppearance:not([title=""])[title]').first().waitFor({ state: 'attached' });
+}
+
+/**
  * What is seriously wrong for people who use the page by keyboard, with a screen reader, or with little contrast.
  * @param {Looking} looking
  */
@@ -55,7 +65,7 @@ async function overflowOf({ page, where }) {
 /** @param {Looking} looking */
 async function searchProblems({ page, url, where, picture }) {
   const looking = { page, url, where: `${where}, search`, picture };
-  await page.goto(url, { waitUntil: 'networkidle' });
+  await open(page, url);
   await page.getByRole('button', { name: 'Search' }).click();
   await page.locator('#localsearch-input').fill('ask the user');
   await page.locator('.result').first().waitFor();
@@ -65,7 +75,7 @@ async function searchProblems({ page, url, where, picture }) {
 
 /** @param {Looking} looking */
 async function copyProblems({ page, url, where }) {
-  await page.goto(`${url}${PAGES.guide}`, { waitUntil: 'networkidle' });
+  await open(page, `${url}${PAGES.guide}`);
   await page.getByRole('button', { name: 'Copy as Markdown' }).click();
   await page.getByRole('button', { name: 'Copied' }).waitFor();
   const text = String(await page.evaluate('navigator.clipboard.readText()'));
@@ -76,7 +86,7 @@ async function copyProblems({ page, url, where }) {
 async function pageProblems(looking) {
   const problems = [];
   for (const [name, path] of Object.entries(PAGES)) {
-    await looking.page.goto(`${looking.url}${path}`, { waitUntil: 'networkidle' });
+    await open(looking.page, `${looking.url}${path}`);
     await looking.picture(name);
     const here = { ...looking, where: `${looking.where}, ${path || 'front page'}` };
     problems.push(...(await overflowOf(here)), ...(await barriersOf(here)));
@@ -126,9 +136,9 @@ export async function lookAt(executable, { folder, base, pictures }) {
   const browser = await startChromium(executable);
   try {
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-    await page.goto(`${host.origin}${base}`, { waitUntil: 'networkidle' });
+    await open(page, `${host.origin}${base}`);
     const weight = host.sent();
-    const questions = await questionProblems(page, `${host.origin}${base}`);
+    const questions = await questionProblems(page);
     await page.close();
     const tooHeavy =
       weight > MAX_FRONT_BYTES ? [`the front page weighs ${weight} bytes, more than ${MAX_FRONT_BYTES}`] : [];

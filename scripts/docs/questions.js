@@ -22,11 +22,9 @@ const FIRST = 6;
 
 /**
  * Questions to which the search doesn't find the page.
- * @param {import('playwright-core').Page} page
- * @param {string} url of the front page
+ * @param {import('playwright-core').Page} page the front page
  */
-export async function questionProblems(page, url) {
-  await page.goto(url, { waitUntil: 'networkidle' });
+export async function questionProblems(page) {
   await page.getByRole('button', { name: 'Search' }).click();
   /** @type {string[]} */
   const problems = [];
@@ -34,7 +32,7 @@ export async function questionProblems(page, url) {
     await page.locator('#localsearch-input').fill(question);
     const found = `[...document.querySelectorAll('.results .result')].slice(0, ${FIRST}).some((each) => each.href.includes('${path}'))`;
     // the results follow a moment after the text
-    await page.waitForFunction(found, undefined, { timeout: 5000 }).catch(() => {
+    await page.waitForFunction(found, undefined, { timeout: 30_000 }).catch(() => {
       problems.push(`search: "${question}" doesn't find ${path}`);
     });
   }
