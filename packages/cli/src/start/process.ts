@@ -22,6 +22,17 @@ export function endWithSignal(servers: ReadonlySet<ClosableHost>): void {
 }
 
 /**
+ * Explains why a program could not start, and ends it with that exit code, as Node.js would. What the program has opened,
+ * such as connections to a database, would otherwise keep a process that nobody starts again.
+ */
+export async function endFailed(failure: CommandFailure, servers: ReadonlySet<ClosableHost>): Promise<never> {
+  printFailure(failure);
+  setTimeout(() => process.exit(failure.exitCode), DRAIN_MS);
+  await Promise.allSettled([...servers].map((server) => server.close({ deadlineMs: 0 })));
+  return process.exit(failure.exitCode);
+}
+
+/**
  * Redirects stdout to stderr while a program loads: over stdio, only messages may go to stdout.
  * @returns a function that ends the redirection, to be called when a server begins to write to stdout
  */

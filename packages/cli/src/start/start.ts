@@ -16,7 +16,7 @@ import {
 import { listenFailure, loadFailure } from '../failures.js';
 import { installLoader } from '../loader/install.js';
 import { readEnv } from './env-file.js';
-import { divertStdout, endWithSignal, failLater } from './process.js';
+import { divertStdout, endFailed, endWithSignal, failLater } from './process.js';
 import { serve, type Transport } from './serve.js';
 
 /** How to start a program. */
@@ -61,12 +61,16 @@ export async function start(
     printFailure(new CommandFailure(`${shown(file)} has ended without serving. ${EXPORT_A_SERVER}`));
     process.exitCode = EXIT.failed;
   });
-  const server = await loadEntry(file, programArgs)
-    .then(async (exports) => (opened.size > 0 ? undefined : await exportedServer(exports)))
-    .catch((error: unknown) => {
-      throw loadFailure(programOf(file), error);
-    });
-  if (server !== undefined && !opened.has(server)) return serve(server, transport, programOf(file));
+  try {
+    const server = await loadEntry(file, programArgs)
+      .then(async (exports) => (opened.size > 0 ? undefined : await exportedServer(exports)))
+      .catch((error: unknown) => {
+        throw loadFailure(programOf(file), error);
+      });
+    if (server !== undefined && !opened.has(server)) return await serve(server, transport, programOf(file));
+  } catch (error) {
+    return await endFailed(error as CommandFailure, created);
+  }
   endWithSignal(created);
 }
 
