@@ -128,7 +128,7 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
     // first, because other hooks may notify clients
     for (const each of storeHooks(options, this[HOST].report)) this.#hooks.add(each);
     this.#hooks.add({ onStart: () => this.#warn(options.hiddenTags) });
-    openExtensions({ ...all, ...kernel.runs }, options, this[HOST].report);
+    openExtensions({ ...all, ...kernel.runs, outers: this[MOUNTABLE].outers }, options, this[HOST].report);
     for (const plugin of plugins) this.#hooks.add(hooksOf(plugin));
     const members = scanMembers(new.target);
     const hiding = members.find(({ key }) => key in McpServer.prototype);

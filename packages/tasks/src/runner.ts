@@ -44,6 +44,8 @@ export class Runner {
   private readonly creating: string[] = [];
   /** Whether it takes no more tasks. */
   isStopping = false;
+  /** Whether other processes, which serve the same clients, can't find its tasks. */
+  private readonly isOnlyHere: boolean;
 
   /**
    * @throws {DecorumError} `DECORUM_INVALID_OPTION` for a durable store without a secret, and for one in memory or files if
@@ -61,8 +63,9 @@ export class Runner {
         `keeps tasks beyond the end of the process, and seals them with the server's secret, which is missing. ${remedy}`,
       );
     }
-    if (host.isClustered && (!store.isDurable || store instanceof FileTasks))
-      throw invalidTasksOption('store', ONLY_HERE);
+    this.isOnlyHere = host.isClustered && (!store.isDurable || store instanceof FileTasks);
+    // tasks of the clients of a server that mounts this one are kept there
+    if (this.isOnlyHere && !host.isMounted) throw invalidTasksOption('store', ONLY_HERE);
     const report = (error: unknown, message: string) => host.report(error, message);
     this.settings = { ...given, store: new GuardedStore(store, report, leaseMs) };
     this.running = new RunningTasks(this.settings, host);
@@ -220,9 +223,11 @@ export class Runner {
    * Begins a task if there is room for it.
    * @param begin adds the run of the task before it first waits
    * @throws {McpError} `too-many-requests` or `closing`
+   * @throws {DecorumError} `DECORUM_INVALID_OPTION` if other processes couldn't find it
    */
   private async admit<T>({ principal, args }: ToolCall, begin: () => Promise<T>): Promise<T> {
     const { store, maxTasks, maxTasksPerPrincipal, maxRunning } = this.settings;
+    if (this.isOnlyHere) throw invalidTasksOption('store', ONLY_HERE);
     const owner = ownerDigest(principal);
     const { all, own } = await store.count(owner);
     if (this.isStopping) throw new McpError('closing', 'The server is closing.');

@@ -26,6 +26,7 @@ export interface HostParts extends RunParts {
   readonly server: ClusterServer;
   readonly hasSecret: boolean;
   readonly isClustered: boolean;
+  readonly isMounted: boolean;
 }
 
 /** Extensions follow nothing that has conditions. */
@@ -52,10 +53,11 @@ function mayCall(plan: ToolPlan | undefined, ctx: Context, server: ClusterServer
 
 /** What a server does for one of its extensions. */
 export function hostOfExtension({ id }: Extension, parts: HostParts): ExtensionHost {
-  const { registry, events, server, hasSecret, isClustered } = parts;
+  const { registry, events, server, hasSecret, isClustered, isMounted } = parts;
   return {
     server: server.name,
     isClustered,
+    isMounted,
     optionsOf: (tool) => registry.tools.find(tool)?.extras?.options,
     admits: (tool, ctx) => mayCall(registry.tools.find(tool), ctx, server),
     resource: (uri) => registry.resources.get(uri)?.entry,

@@ -144,6 +144,8 @@ export interface ExtensionHost {
   readonly server: string;
   /** Whether other processes serve the same clients: the server has a `cluster`. */
   readonly isClustered: boolean;
+  /** Whether another server mounts this one, so that it may have no clients of its own. */
+  readonly isMounted: boolean;
   /** The options of a tool; undefined if the server has no such tool. */
   optionsOf(tool: string): JsonObject | undefined;
   /**
