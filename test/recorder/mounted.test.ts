@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { recorder } from '@decorum/audit';
-import { type Context, McpServer, mount, NoInput, Tool } from '@decorum/core';
+import { type Context, McpServer, mount, NoInput, Prompt, Tool, ToolError } from '@decorum/core';
 import type { Plugin } from '@decorum/core/plugin';
 import { connect, replayOf } from '@decorum/testing';
 import { afterAll, describe, expect, it } from '@jest/globals';
@@ -46,7 +46,13 @@ class Shop {
     await ctx.once('pay', () => void (Shop.paid += 1));
     throw new TypeError('Paid, but broken');
   }
+  @Prompt({ description: 'Has nothing left' }) order(_input: NoInput) {
+    throw new ToolError('Sold out');
+  }
 }
+
+const shop = (plugins: readonly Plugin[]) =>
+  new McpServer({ name: 'shop', version: '1.0.0', providers: [Shop], logger, plugins });
 
 describe.each(['2025-11-25', '2026-07-28'])('a call of a mounted server that was recorded in %s', (revision) => {
   it.each(CALLS)('fails again on its own with the same cause: %s', async (_title, failing) => {
@@ -58,9 +64,15 @@ describe.each(['2025-11-25', '2026-07-28'])('a call of a mounted server that was
     expect(differences).toEqual([]);
   });
 
+  it('has what the client was told', async () => {
+    const [file] = await record(shop, { call: (client) => client.getPrompt('order') }, revision);
+    expect(await replayOf(String(file), { server: shop([]) })).toMatchObject({
+      recorded: { message: 'Sold out' },
+      replayed: { message: 'Sold out' },
+    });
+  });
+
   it('does not run its effects again', async () => {
-    const shop = (plugins: readonly Plugin[]) =>
-      new McpServer({ name: 'shop', version: '1.0.0', providers: [Shop], logger, plugins });
     Shop.paid = 0;
     const [file] = await record(shop, { call: (client) => client.callTool('pay') }, revision);
     expect(await replayOf(String(file), { server: shop([]) })).toMatchObject({

@@ -124,7 +124,8 @@ class InnerWork<R extends object> extends Work<Ended<R>, RequestOutcome> impleme
     const masked = error instanceof McpError || error instanceof ToolError ? {} : { reference: '' };
     const code = error instanceof McpError ? revision.errorCode(error) : undefined;
     if (this.call.kind === 'tool' && code === undefined) return { text: undefined, ...masked };
-    const failure = error instanceof McpError ? error : new McpError('internal-error', 'Internal error');
+    const told = error instanceof ToolError ? error.message : 'Internal error';
+    const failure = error instanceof McpError ? error : new McpError('internal-error', told);
     return {
       text: undefined,
       failure,
