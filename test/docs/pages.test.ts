@@ -92,6 +92,7 @@ describe('the code blocks of the documentation', () => {
 const FOREIGN = new Set(
   Object.values({
     compilers: 'baseUrl emitDecoratorMetadata experimentalDecorators keepNames moduleResolution serverExternalPackages',
+    aws: 'NodejsFunction fromAsset',
     javascript: 'File Map setImmediate super toJSON',
     node: 'AsyncLocalStorage createServer maxConnections writeSync',
     http: 'Accept Authorization Cookie Forwarded',

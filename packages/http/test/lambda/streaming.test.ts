@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { streamingLambdaHandler, type StreamingLambdaHandlerOptions } from '@decorum/http/lambda';
+import { type LambdaEvent, streamingLambdaHandler, type StreamingLambdaHandlerOptions } from '@decorum/http/lambda';
 
 import { endingIn, installRuntime, invokeStreaming, textOf } from '../../../../test/support/lambda/runtime.js';
 import { MemoryCluster } from '../../../../test/support/memory-cluster.js';
@@ -26,8 +26,7 @@ function createFunction(options: StreamingLambdaHandlerOptions = {}, more: Param
     await handler.close();
     await created.server.close();
   });
-  const send = async (event: Parameters<typeof handler>[0], ms = 10_000) =>
-    await invokeStreaming(handler, event, endingIn(ms));
+  const send = async (event: LambdaEvent, ms = 10_000) => await invokeStreaming(handler, event, endingIn(ms));
   return { probe, handler, send, ...created };
 }
 

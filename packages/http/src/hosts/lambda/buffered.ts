@@ -9,14 +9,17 @@ import type { LambdaEvent } from './event.js';
 import type { EventOutput } from './output.js';
 import type { EventRequest } from './request.js';
 
-/** The response to an event, in the form that fits the event's format. */
+/**
+ * The response to an event, in the form that fits the event's format. It fits the types of `@types/aws-lambda`, too,
+ * whose lists aren't `readonly`.
+ */
 export interface LambdaResult {
   readonly statusCode: number;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Record<string, string>;
   /** For load balancers that send several values of each header. */
-  readonly multiValueHeaders?: Readonly<Record<string, readonly string[]>>;
+  readonly multiValueHeaders?: Record<string, string[]>;
   /** Format 2.0: the values of `Set-Cookie`. */
-  readonly cookies?: readonly string[];
+  readonly cookies?: string[];
   readonly body: string;
   readonly isBase64Encoded: false;
 }

@@ -2,8 +2,9 @@
  * The event of an HTTP request, as AWS Lambda passes it to a function: the payload formats 1.0 and 2.0 of API Gateway,
  * the format of function URLs, and that of Application Load Balancers. `hostRequest(ctx.transport)` returns it, and the
  * option `principal` gets it.
+ * @typeParam Authorizer what an authorizer has found. Handlers take any object, as `@types/aws-lambda` has several
  */
-export interface LambdaEvent {
+export interface LambdaEvent<Authorizer extends object = LambdaAuthorizer> {
   /** The payload format. Load balancers, and some REST APIs, leave it out. */
   readonly version?: string | undefined;
   /** Format 2.0: the path, which begins with the stage unless that is `$default`. */
@@ -28,7 +29,7 @@ export interface LambdaEvent {
   /** Whether `body` is encoded in Base64. */
   readonly isBase64Encoded?: boolean | undefined;
   /** What the gateway knows about the request. */
-  readonly requestContext: LambdaRequestContext;
+  readonly requestContext: LambdaRequestContext<Authorizer>;
 }
 
 /** Values by name. */
@@ -37,8 +38,11 @@ type Fields = Readonly<Record<string, string | undefined>>;
 /** Lists of values by name. */
 type MultiValueFields = Readonly<Record<string, readonly string[] | undefined>>;
 
-/** What a gateway knows about a request. Clients can't forge it. */
-export interface LambdaRequestContext {
+/**
+ * What a gateway knows about a request. Clients can't forge it.
+ * @typeParam Authorizer what an authorizer has found
+ */
+export interface LambdaRequestContext<Authorizer extends object = LambdaAuthorizer> {
   /** The host that the client has called. Load balancers don't have it. */
   readonly domainName?: string | undefined;
   readonly stage?: string | undefined;
@@ -47,7 +51,7 @@ export interface LambdaRequestContext {
   /** Format 1.0. */
   readonly identity?: { readonly sourceIp?: string | null } | undefined;
   /** What an authorizer of the gateway has found, such as `jwt.claims` in format 2.0 and `claims` in format 1.0. */
-  readonly authorizer?: LambdaAuthorizer | null | undefined;
+  readonly authorizer?: Authorizer | null | undefined;
   /** Load balancers. */
   readonly elb?: object | undefined;
 }

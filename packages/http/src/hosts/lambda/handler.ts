@@ -30,13 +30,13 @@ interface Startable {
 /** A function for AWS Lambda that returns its response. */
 export interface LambdaHandler extends Startable {
   /** Resolves with the whole response. Rejects only if the event isn't an HTTP request. */
-  (event: LambdaEvent, context?: LambdaContext): Promise<LambdaResult>;
+  (event: LambdaEvent<object>, context?: LambdaContext): Promise<LambdaResult>;
 }
 
 /** A function for AWS Lambda that streams its response. */
 export interface StreamingLambdaHandler extends Startable {
   /** Resolves when the response has been sent. Rejects if it can't be sent, or if the event isn't an HTTP request. */
-  (event: LambdaEvent, stream: LambdaResponseStream, context?: LambdaContext): Promise<void>;
+  (event: LambdaEvent<object>, stream: LambdaResponseStream, context?: LambdaContext): Promise<void>;
 }
 
 /**
@@ -58,8 +58,8 @@ export interface StreamingLambdaHandler extends Startable {
  */
 export function lambdaHandler(server: Host, options: LambdaHandlerOptions = {}): LambdaHandler {
   const { late, serve } = open('lambdaHandler', server, options);
-  const handle = async (event: LambdaEvent, context: LambdaContext = {}): Promise<LambdaResult> =>
-    await serve(event, context, (request, resolve: (result: LambdaResult) => void) => {
+  const handle = async (given: LambdaEvent<object>, context: LambdaContext = {}): Promise<LambdaResult> =>
+    await serve(given, context, ({ event, request }, resolve: (result: LambdaResult) => void) => {
       return new BufferedOutput({ event, request, warn: (message) => late.warn(message), resolve });
     });
   return Object.assign(handle, { ready: late.ready, close: () => late.close() });
@@ -83,11 +83,11 @@ export function streamingLambdaHandler(
   options: StreamingLambdaHandlerOptions = {},
 ): StreamingLambdaHandler {
   const { late, serve } = open('streamingLambdaHandler', server, options);
-  const handle = async (event: LambdaEvent, stream: LambdaResponseStream, context: LambdaContext = {}) => {
+  const handle = async (event: LambdaEvent<object>, stream: LambdaResponseStream, context: LambdaContext = {}) => {
     requireRuntime();
     // otherwise open connections would delay the next event for ever
     context.callbackWaitsForEmptyEventLoop = false;
-    await serve(event, context, ({ format }, finished: (nothing?: undefined) => void, failed) => {
+    await serve(event, context, ({ request: { format } }, finished: (nothing?: undefined) => void, failed) => {
       return new StreamedOutput({ stream, format, finished: () => finished(), failed });
     });
   };
@@ -96,7 +96,7 @@ export function streamingLambdaHandler(
 
 /** Creates where the response goes. */
 type Output<Result> = (
-  request: EventRequest,
+  arrived: { readonly event: LambdaEvent; readonly request: EventRequest },
   resolve: (result: Result) => void,
   reject: (error: Error) => void,
 ) => EventOutput;
@@ -107,12 +107,13 @@ function open(where: Where, server: Host, options: StreamingLambdaHandlerOptions
   const settings = lambdaSettings(where, options, server);
   const late = new LateEndpoint<LambdaEvent>(server, settings.endpoint, { where, isBrief: true });
   const take = serving(late, where);
-  const serve = async <Result>(event: LambdaEvent, context: LambdaContext, output: Output<Result>): Promise<Result> => {
+  const serve = async <Result>(given: object, context: LambdaContext, output: Output<Result>): Promise<Result> => {
+    const event = given as LambdaEvent;
     const request = readEvent(event, formatOf(event, where), settings);
     let deadline: NodeJS.Timeout | undefined;
     try {
       return await new Promise<Result>((resolve, reject) => {
-        const arrived = new EventContext(event, request, output(request, resolve, reject));
+        const arrived = new EventContext(event, request, output({ event, request }, resolve, reject));
         deadline = endInTime(arrived, late, remainingMs(context, settings));
         take(arrived);
       });
