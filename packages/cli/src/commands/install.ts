@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+
 import { Command, Option } from 'commander';
 import { CommandFailure, EXIT } from 'create-decorum';
 
@@ -47,13 +49,15 @@ export function installCommand(): Command {
 }
 
 async function run(operands: readonly string[], given: Given): Promise<void> {
-  const { clientOf } = await import('../install/location.js');
+  const { clientOf, isClientId } = await import('../install/location.js');
   const { again } = await import('../install/config-file.js');
   const { carryOut, diffOf, plan } = await import('../install/install.js');
   const { print } = await import('../install/print.js');
   const { scope, config, name, url, dev = false, force = false, dryRun = false } = given;
-  const [id, ...rest] = operands;
-  const { entry, args } = operandsOf(rest);
+  const [first, ...others] = operands;
+  const isForAny = given.print === true && first !== undefined && !isClientId(first) && existsSync(first);
+  const id = isForAny ? undefined : first;
+  const { entry, args } = operandsOf(isForAny ? operands : others);
   if (url !== undefined && (dev || entry !== undefined || given.env)) {
     throw new CommandFailure(
       '--url is for a server that runs already: leave out the entry, --dev and --env.',

@@ -16,6 +16,9 @@ export interface Location {
   readonly config: string | undefined;
 }
 
+/** Whether a client has this name. */
+export const isClientId = (id: string): boolean => CLIENTS.some((client) => client.id === id);
+
 /**
  * The client with a name.
  * @throws {CommandFailure} with `EXIT.usage` if there is none

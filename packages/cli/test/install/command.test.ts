@@ -194,19 +194,19 @@ describe('decorum install', () => {
     const { command, args } = started('start', '--stdio', here('dist/main.js'));
     const any = await run('install', '--print', '--env', 'A=b=c');
     expect(JSON.parse(any.stdout)).toEqual({ mcpServers: { greeter: { command, args, env: { A: 'b=c' } } } });
-    expect((await run('install', 'goose', '--print', '--url', 'http://127.0.0.1:3000/mcp')).stdout).toBe(
-      [
-        'extensions:',
-        '  greeter:',
-        '    enabled: true',
-        '    type: "streamable_http"',
-        '    name: "greeter"',
-        '    description: "Greets people"',
-        '    uri: "http://127.0.0.1:3000/mcp"',
-        '    timeout: 300',
-        '',
-      ].join('\n'),
-    );
+    const entry = await run('install', '--print', 'dist/main.js', '--', '--loud');
+    expect(JSON.parse(entry.stdout).mcpServers.greeter.args).toEqual([...args, '--', '--loud']);
+    const { stdout } = await run('install', 'goose', '--print', '--url', 'http://127.0.0.1:3000/mcp');
+    expect(stdout.trim().split('\n')).toEqual([
+      'extensions:',
+      '  greeter:',
+      '    enabled: true',
+      '    type: "streamable_http"',
+      '    name: "greeter"',
+      '    description: "Greets people"',
+      '    uri: "http://127.0.0.1:3000/mcp"',
+      '    timeout: 300',
+    ]);
     expect(readdirSync(home)).toEqual([]);
   });
 
