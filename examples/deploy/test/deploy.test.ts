@@ -139,6 +139,12 @@ describe('the unit of systemd', () => {
     expect([about, status]).toEqual([[], 0]);
   });
 
+  it('allows what every version of Node.js needs to start, on any address', () => {
+    expect(/^SystemCallFilter=(.+)$/m.exec(unit)?.[1]?.split(' ')).toEqual(['@system-service', '@pkey']);
+    const families = /^RestrictAddressFamilies=(.+)$/m.exec(unit)?.[1]?.split(' ');
+    expect(families).toEqual(expect.arrayContaining(['AF_INET', 'AF_INET6', 'AF_NETLINK']));
+  });
+
   it('starts what the image starts, and gives calls their deadline', () => {
     expect(/^ExecStart=\S+ \/opt\/weather\/(.+)$/m.exec(unit)?.[1]).toBe(COMMAND[1]);
     expect(Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1])).toBeGreaterThan(DEADLINE_MS / 1000);
