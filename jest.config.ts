@@ -1,4 +1,6 @@
 /** @jest-config-loader esbuild-register */
+import { availableParallelism } from 'node:os';
+
 import type { Config } from 'jest';
 
 type Dialect = { legacyDecorator: true; decoratorMetadata: true } | { decoratorVersion: '2022-03' };
@@ -40,7 +42,8 @@ const config: Config = {
       '<rootDir>/packages/$1/src/index.ts',
   },
   testTimeout: 60_000,
-  maxWorkers: '100%',
+  // many tests wait for other processes, or for time to pass
+  maxWorkers: Math.ceil(availableParallelism() * 1.5),
   // Node frees no ES modules of files that are done, so one process would run out of memory
   workerIdleMemoryLimit: '1GB',
 };

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { McpServer } from '@decorum/core';
 import { listen } from '@decorum/http';
 import { search } from '@decorum/search';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 
 import { createProject, type Project } from '../project.js';
 
@@ -28,11 +28,20 @@ const BEFORE = { type: 'object', properties: { id: STRING } };
 const AFTER = { type: 'object', properties: { id: STRING, currency: STRING }, required: ['currency'] };
 const BREAKING = 'breaking  pay: argument "currency" is now required\n';
 
+const FILES = { 'package.json': { type: 'module' }, 'src/main.ts': program(BEFORE) };
+
+let locked: string;
+beforeAll(async () => {
+  const first = createProject(FILES);
+  await first.decorum(['lock']);
+  locked = readFileSync(join(first.folder, 'decorum.lock.json'), 'utf8');
+  first.remove();
+});
+
 let project: Project;
 const closing: (() => unknown)[] = [];
-beforeEach(async () => {
-  project = createProject({ 'package.json': { type: 'module' }, 'src/main.ts': program(BEFORE) });
-  await project.decorum(['lock']);
+beforeEach(() => {
+  project = createProject({ ...FILES, 'decorum.lock.json': locked });
 });
 afterEach(async () => {
   project.remove();
