@@ -162,6 +162,7 @@ export const SERVERS: Mistakes = {
         [
           { interceptors: ['log'] },
           { interceptors: () => {} },
+          { interceptors: () => {}, plugins: [{ name: 'audit' }] },
           { interceptors: [{ repeats: true }] },
           { interceptors: [{ intercept() {} }] },
           { interceptors: [{ repeats: 'yes', intercept() {} }] },

@@ -9,7 +9,7 @@ import { ExtendedTools } from './kernel/extensions/extended-tools.js';
 import { claimState, MemorySingleUse, SealedStates } from './kernel/request-states.js';
 import { KeyRing } from './kernel/key-ring.js';
 import type { ErrorReporter } from './kernel/error-reporter.js';
-import { intercepting, requireInterceptors } from './kernel/interceptors.js';
+import { intercepting } from './kernel/interceptors.js';
 import { CallerRoom } from './kernel/records/caller-room.js';
 import { SealedRecords } from './kernel/records/sealed-records.js';
 import type { KernelParts } from './kernel/methods/method.js';
@@ -44,7 +44,6 @@ export function kernelOptions(
   if ('hiddenTags' in options) requireTags(options.hiddenTags, 'McpServer', 'hiddenTags');
   demand(LOG_LEVELS.includes(logLevel), 'logLevel', `must be one of ${LOG_LEVELS.join(', ')}`);
   const interceptors = options.interceptors ?? [];
-  requireInterceptors(interceptors, 'McpServer');
   demand(isNested(experimental), 'experimental', 'must be an object whose members are objects');
   checkCache(cache, 'McpServer');
   checkIcons(options.icons, 'McpServer');

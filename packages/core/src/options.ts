@@ -8,7 +8,7 @@ import { type SingleUse } from './kernel/request-states.js';
 import type { ErrorOrigin } from './kernel/error-reporter.js';
 import type { KeyValueStore } from './kernel/records/key-value-store.js';
 import type { Logger } from './kernel/logger.js';
-import { type AnyInterceptor } from './kernel/interceptors.js';
+import { type AnyInterceptor, requireInterceptors } from './kernel/interceptors.js';
 import type { PluginDefinition } from './plugins.js';
 import type { ProviderSource, Resolve } from './providers.js';
 import { type Implementation, type LogLevel } from './protocol/model.js';
@@ -194,6 +194,8 @@ export function checkServerOptions(options: McpServerOptions<readonly object[]>)
     demand(typeof options[option] === 'string' && options[option] !== '', option, `is missing. ${remedy}`);
   }
   demand(Array.isArray(providers), 'providers', 'is not an array. Write `providers: [Shop]`');
+  // before those of plugins are added
+  if (options.interceptors !== undefined) requireInterceptors(options.interceptors, 'McpServer');
   for (const [option, methods] of Object.entries(PARTS)) {
     const [name, part] = option.split('.') as ['cluster', keyof ClusterParts] | [keyof McpServerOptions];
     const whole = options[name];
