@@ -1,17 +1,13 @@
 import { attempt } from '@decorum/schema/internal';
 
-import type { Exchange } from '../protocol/exchange.js';
 import type { Observation, ObservedRequest } from '../protocol/observed.js';
-import type { Reply } from '../protocol/reply.js';
 import type { Registry } from '../registry/registry.js';
+import type { ObserveRun } from './extensions/detached-run.js';
 import { observedExchange, outcomeOf, type RequestOutcome } from './observed.js';
 import { type Hook, reportingOnce } from './observers.js';
 
 /** A plugin's `detached` function. */
 export type DetachedHook = Hook<(request: ObservedRequest) => unknown>;
-
-/** Tells plugins that a run begins apart from its request. Returns what tells them how it has ended, the first time. */
-export type ObserveRun = (exchange: Exchange) => (reply: Reply) => void;
 
 /** What tells plugins of runs apart from their request; undefined if none listens. */
 export function observingRuns(

@@ -10,17 +10,19 @@ import type { CallToolResult, LogLevel } from '../../protocol/model.js';
 import type { Client } from '../../protocol/client.js';
 import type { Asker, Peer, PeerMeans, Tickets } from '../../protocol/peer.js';
 import type { Records } from '../../protocol/records.js';
-import { CANCELLATION_ERRORS, NOTHING } from '../../protocol/reply.js';
+import { CANCELLATION_ERRORS, NOTHING, type Reply } from '../../protocol/reply.js';
 import { revisionOf } from '../../protocol/revisions/index.js';
 import type { Question, Revision } from '../../protocol/revisions/revision.js';
 import type { ToolPlan } from '../../registry/tool-plan.js';
 import { errorResult } from '../../registry/results.js';
-import type { ObserveRun } from '../observed-runs.js';
 import { toolBudget } from '../budgets/member-budgets.js';
 import type { ErrorReporter } from '../error-reporter.js';
 import type { InFlight } from '../in-flight.js';
 import type { MemberRunner } from '../members.js';
 import type { Run, RunHost, ToolCall } from './extension.js';
+
+/** Tells plugins that a run begins apart from its request. Returns what tells them how it has ended, the first time. */
+export type ObserveRun = (exchange: Exchange) => (reply: Reply) => void;
 
 /** What detached runs need of their server. */
 export interface RunParts extends PeerMeans {
