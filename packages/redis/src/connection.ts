@@ -9,21 +9,32 @@ const MAX_WAITING = 1000;
 class Outage {
   readonly over: Promise<void>;
   private resolve: () => void = () => {};
+  private reject: (error: Error) => void = () => {};
   private timer: NodeJS.Timeout | undefined;
 
   /** @param timeoutMs milliseconds after which calls fail */
-  constructor(timeoutMs: number) {
+  constructor(private readonly timeoutMs: number) {
     this.over = new Promise((resolve, reject) => {
       this.resolve = resolve;
-      this.timer = setTimeout(() => reject(new Error('Redis is not there.')), timeoutMs).unref();
+      this.reject = reject;
     });
     // maybe nobody waits
     this.over.catch(() => {});
+    this.wait();
   }
 
   end(): void {
     clearTimeout(this.timer);
     this.resolve();
+  }
+
+  private wait(): void {
+    const due = performance.now() + this.timeoutMs;
+    this.timer = setTimeout(() => {
+      // the process stood still, as functions in the cloud do between events, and could not connect again meanwhile
+      if (performance.now() > due + this.timeoutMs) this.wait();
+      else this.reject(new Error('Redis is not there.'));
+    }, this.timeoutMs).unref();
   }
 }
 

@@ -75,6 +75,15 @@ it('lets calls wait for Redis until their time is over, and no more than 1000', 
   expect(await calls[0]).toBeUndefined();
 });
 
+it('lets calls wait again after the process stood still, because it could not connect meanwhile', async () => {
+  const { engine } = await node(server.url, { timeoutMs: 1000 });
+  const call = engine.sessions.get('a');
+  const started = server.start();
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2500);
+  expect(await call).toBeUndefined();
+  await started;
+});
+
 describe('when Redis was restarted', () => {
   it('works without a restart of its own, and reports the outage once', async () => {
     await server.start();
