@@ -10,7 +10,7 @@ import { search } from '@decorum/search';
 import { connect, type TestClient } from '@decorum/testing';
 import { countTokens } from 'gpt-tokenizer';
 
-import { BLIND_QUESTIONS } from './more-questions.js';
+import { BLIND_QUESTIONS, DRAWN_QUESTIONS } from './more-questions.js';
 import { QUESTIONS, type SearchQuestion } from './questions.js';
 
 /** The questions whose answers are not among the first five. Their words are not those of the API. */
@@ -46,6 +46,24 @@ const BLIND_MISSED = [
   'who am I logged in as',
   'keep strangers from commenting in any of our repos for a week',
   'this token ended up on the internet, kill it',
+];
+
+/** The same of the drawn questions. */
+const DRAWN_MISSED = [
+  'take the wontfix label off issue 88',
+  'remove old-config.yml from the main branch',
+  'get rid of my test-sandbox repository for good',
+  'what are the smaller tasks under issue 120',
+  'our webhook call failed, send it again',
+  'star the facebook/react repo for me',
+  'do any of the dependencies in this repo have known vulnerabilities',
+  'can issues in this repo be assigned to octocat',
+  'which orgs am I in',
+  'what GitHub Actions workflows are set up in this repo',
+  'let Dependabot open security fix pull requests on this repo by itself',
+  'I deleted version 1.4.2 of my package by mistake, bring it back',
+  'what environments can we deploy to from this repo',
+  'the design team should no longer have access to this repo',
 ];
 
 /** The share of the tokens of the whole list that the short list may have. */
@@ -111,6 +129,12 @@ describe('the search over the operations of GitHub', () => {
     const missed = await missedOf(BLIND_QUESTIONS);
     expect(missed).toEqual(BLIND_MISSED);
     expect(BLIND_QUESTIONS.length - missed.length).toBeGreaterThanOrEqual(27);
+  });
+
+  it('has it for at least 34 of 50 drawn questions, which were asked once', async () => {
+    const missed = await missedOf(DRAWN_QUESTIONS);
+    expect(missed).toEqual(DRAWN_MISSED);
+    expect(DRAWN_QUESTIONS.length - missed.length).toBeGreaterThanOrEqual(34);
   });
 
   it('finds a tool first by its name', async () => {

@@ -139,3 +139,119 @@ export const BLIND_QUESTIONS: readonly SearchQuestion[] = [
   },
   { question: 'this token ended up on the internet, kill it', tools: ['credentials/revoke'] },
 ];
+
+/**
+ * Still more questions of this kind, about a seeded draw of the operations, written by somebody else and asked once. Don't add
+ * words because of them, either.
+ */
+export const DRAWN_QUESTIONS: readonly SearchQuestion[] = [
+  { question: 'which labels does issue 42 have', tools: ['issues/list-labels-on-issue', 'issues/get'] },
+  {
+    question: 'how many billable minutes did our nightly build workflow eat up',
+    tools: ['actions/get-workflow-usage'],
+  },
+  { question: 'take the wontfix label off issue 88', tools: ['issues/remove-label'] },
+  {
+    question: 'how many premium requests has our organization used this month',
+    tools: ['billing/get-github-billing-premium-request-usage-report-org'],
+  },
+  { question: 'add a new label called needs-design to the repo, in purple', tools: ['issues/create-label'] },
+  {
+    question: 'does the workflow token get write access by default in this repo',
+    tools: ['actions/get-github-actions-default-workflow-permissions-repository'],
+  },
+  { question: 'remove old-config.yml from the main branch', tools: ['repos/delete-file'] },
+  {
+    question: "put my laptop's new ssh key on my account",
+    tools: ['users/create-public-ssh-key-for-authenticated-user'],
+  },
+  {
+    question: 'which people are allowed to push to our protected main branch',
+    tools: [
+      'repos/get-users-with-access-to-protected-branch',
+      'repos/get-access-restrictions',
+      'repos/get-branch-protection',
+    ],
+  },
+  { question: 'what email addresses are attached to my account', tools: ['users/list-emails-for-authenticated-user'] },
+  {
+    question: 'give me every dependency of this repo as an SBOM',
+    tools: [
+      'dependency-graph/export-sbom',
+      'dependency-graph/generate-sbom-report',
+      'dependency-graph/fetch-sbom-report',
+    ],
+  },
+  { question: 'get rid of my test-sandbox repository for good', tools: ['repos/delete'] },
+  { question: 'leave a comment on this gist saying thanks', tools: ['gists/create-comment'] },
+  { question: 'show me the release tagged v2.3.0', tools: ['repos/get-release-by-tag'] },
+  { question: 'what problems did code scanning find in this repo', tools: ['code-scanning/list-alerts-for-repo'] },
+  { question: 'who still has to review pull request 310', tools: ['pulls/list-requested-reviewers', 'pulls/get'] },
+  { question: 'what are the smaller tasks under issue 120', tools: ['issues/list-sub-issues'] },
+  { question: 'invite maria@example.com to join our organization', tools: ['orgs/create-invitation'] },
+  {
+    question: 'our webhook call failed, send it again',
+    tools: ['repos/redeliver-webhook-delivery', 'orgs/redeliver-webhook-delivery', 'apps/redeliver-webhook-delivery'],
+  },
+  { question: 'star the facebook/react repo for me', tools: ['activity/star-repo-for-authenticated-user'] },
+  { question: 'start a deployment of the release branch to staging', tools: ['repos/create-deployment'] },
+  { question: 'fix the typo in the notes of our last release', tools: ['repos/update-release'] },
+  {
+    question: 'make jsmith an outside collaborator instead of a member',
+    tools: ['orgs/convert-member-to-outside-collaborator'],
+  },
+  { question: 'which users has our organization blocked', tools: ['orgs/list-blocked-users'] },
+  {
+    question: 'do any of the dependencies in this repo have known vulnerabilities',
+    tools: ['dependabot/list-alerts-for-repo'],
+  },
+  { question: 'get me the log output of the failing test job', tools: ['actions/download-job-logs-for-workflow-run'] },
+  {
+    question: 'take away the Copilot licences of these two people',
+    tools: ['copilot/cancel-copilot-seat-assignment-for-users'],
+  },
+  {
+    question: 'can issues in this repo be assigned to octocat',
+    tools: ['issues/check-user-can-be-assigned', 'issues/check-user-can-be-assigned-to-issue', 'issues/list-assignees'],
+  },
+  {
+    question: 'which orgs am I in',
+    tools: ['orgs/list-for-authenticated-user', 'orgs/list-memberships-for-authenticated-user'],
+  },
+  { question: "delete my codespace, I don't need it any more", tools: ['codespaces/delete-for-authenticated-user'] },
+  { question: 'what GitHub Actions workflows are set up in this repo', tools: ['actions/list-repo-workflows'] },
+  { question: 'which autolinks, like JIRA-123, are configured here', tools: ['repos/list-autolinks'] },
+  {
+    question: 'let Dependabot open security fix pull requests on this repo by itself',
+    tools: ['repos/enable-automated-security-fixes'],
+  },
+  { question: 'open a PR from my feature-login branch into develop', tools: ['pulls/create'] },
+  { question: 'mark this leaked secret alert as a false positive', tools: ['secret-scanning/update-alert'] },
+  {
+    question: 'I deleted version 1.4.2 of my package by mistake, bring it back',
+    tools: ['packages/restore-package-version-for-authenticated-user', 'packages/restore-package-version-for-user'],
+  },
+  { question: 'attach the build zip to the v3 release', tools: ['repos/upload-release-asset'] },
+  { question: 'give issue 15 a thumbs up', tools: ['reactions/create-for-issue'] },
+  { question: 'bring my fork up to date with the original repo', tools: ['repos/merge-upstream'] },
+  { question: 'save this gist to my starred ones', tools: ['gists/star'] },
+  { question: 'what environments can we deploy to from this repo', tools: ['repos/get-all-environments'] },
+  {
+    question: 'spin up a codespace for the frontend repo',
+    tools: ['codespaces/create-with-repo-for-authenticated-user', 'codespaces/create-for-authenticated-user'],
+  },
+  {
+    question: "who hasn't accepted their invite to the platform team yet",
+    tools: ['teams/list-pending-invitations-in-org', 'teams/list-pending-invitations-legacy'],
+  },
+  { question: 'how many API calls do I have left this hour', tools: ['rate-limit/get'] },
+  { question: 'what project boards does our organization have', tools: ['projects/list-for-org'] },
+  { question: 'change the name of branch master to main', tools: ['repos/rename-branch'] },
+  { question: 'find open issues anywhere that mention a memory leak', tools: ['search/issues-and-pull-requests'] },
+  { question: 'clear my notifications, I have seen them all', tools: ['activity/mark-notifications-as-read'] },
+  { question: 'put issue 77 on my roadmap project board', tools: ['projects/add-item-for-user'] },
+  {
+    question: 'the design team should no longer have access to this repo',
+    tools: ['teams/remove-repo-in-org', 'teams/remove-repo-legacy'],
+  },
+];
