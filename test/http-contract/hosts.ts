@@ -272,17 +272,19 @@ async function listenOn(
   };
 }
 
-/** Milliseconds that clients get to disconnect. */
-const PATIENCE_MS = 50;
+/** Milliseconds that responses get to reach their clients: middleware that compresses sends them a while after they ended. */
+const PATIENCE_MS = 300;
 
-/** Closes like an application: first gracefully, then by dropping idle connections. */
+/** Closes like an application: first gracefully, then by dropping what is left. */
 async function closeServer(server: Server): Promise<void> {
   if (!server.listening) return;
   const closed = once(server, 'close');
   server.close();
-  const timer = setTimeout(() => server.closeAllConnections(), PATIENCE_MS);
+  const idle = setInterval(() => server.closeIdleConnections(), 20);
+  const all = setTimeout(() => server.closeAllConnections(), PATIENCE_MS);
   await closed;
-  clearTimeout(timer);
+  clearInterval(idle);
+  clearTimeout(all);
 }
 
 function urlOf(server: Server): string {
