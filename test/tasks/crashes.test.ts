@@ -110,12 +110,12 @@ describe.each(['files', 'Redis'] satisfies Kind[])('tasks in %s', (kind) => {
 
   it('are left for the next process by one that ends gracefully, which waits for none that sleeps', async () => {
     const node = await start(kind);
-    const taskId = await node.begin('steps', { name: 'graceful', paceMs: 1000 });
+    const taskId = await node.begin('steps', { name: 'graceful', paceMs: 2500 });
     await desk.reaches('seen', 2);
     const answering = node.follow(taskId);
     await desk.reaches('seen', 3);
     await wait(100);
-    expect(await node.end('SIGTERM')).toBeLessThan(1500);
+    expect(await node.end('SIGTERM')).toBeLessThan(2400);
     await node.restart();
     expect((await answering).end.status).toBe('completed');
     expect(begun('graceful')).toEqual([1, 1, 1, 1]);
