@@ -231,7 +231,10 @@ async function tellStory(known: Known, revision: string, heard: ReadonlySet<Hear
   await beTold(known, heard);
   await cancel(known);
   await known.client.ping();
-  expect(known.errors).toEqual([]);
+  // the SDK hears a notification after the response that arrives in the same chunk, and has forgotten the token then
+  expect(known.errors.filter((error) => !`${error}`.includes('progress notification for an unknown token'))).toEqual(
+    [],
+  );
 }
 
 async function run(sdk: Sdk, revision: string, transport: Transport): Promise<void> {
