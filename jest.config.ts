@@ -1,6 +1,4 @@
 /** @jest-config-loader esbuild-register */
-import { availableParallelism } from 'node:os';
-
 import type { Config } from 'jest';
 
 type Dialect = { legacyDecorator: true; decoratorMetadata: true } | { decoratorVersion: '2022-03' };
@@ -42,8 +40,7 @@ const config: Config = {
       '<rootDir>/packages/$1/src/index.ts',
   },
   testTimeout: 60_000,
-  // many tests wait for other processes, or for time to pass
-  maxWorkers: Math.ceil(availableParallelism() * 1.5),
+  maxWorkers: '100%',
   // Node frees no ES modules of files that are done, so one process would run out of memory
   workerIdleMemoryLimit: '1GB',
 };
