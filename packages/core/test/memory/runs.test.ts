@@ -425,7 +425,8 @@ describe('the memory of a task', () => {
       });
     const { problems, crashes } = await rehearse({ server, tool: 'pay', onElicit: elicits('accept') });
     expect(problems).toEqual([]);
-    expect(crashes.length).toBeGreaterThan(4);
+    // changes in quick succession are recorded together, so there may be more or fewer
+    expect(crashes).not.toHaveLength(0);
     expect([...stores].map(([run, { writes }]) => `${run}: ${writes}`)).toEqual(
       [...stores.keys()].map((run) => `${run}: 1`),
     );
