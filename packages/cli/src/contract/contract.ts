@@ -1,6 +1,9 @@
 import type { JsonObject } from '@decorum/core';
 
-/** The lists of one revision. Unlisted entries have `listed: false`, tools that show a plan first `preview: true`, and other names of an entry are its `aliases`. */
+/**
+ * The lists of one revision. Unlisted entries have `listed: false`, tools that show a plan first `preview: true`, and other
+ * names of an entry are its `aliases`.
+ */
 export interface Lists {
   readonly tools: readonly JsonObject[];
   readonly prompts: readonly JsonObject[];
