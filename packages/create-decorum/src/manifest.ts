@@ -35,11 +35,17 @@ const specOf = (tarball: Tarball | undefined) =>
 const sorted = (dependencies: Dependencies): Dependencies =>
   Object.fromEntries(Object.entries(dependencies).sort(([a], [b]) => (a < b ? -1 : 1)));
 
-/** Fields that make our packages use each other's tarballs. */
-function overrides({ installer, tarballs }: ManifestOptions): object {
-  if (tarballs.length === 0 || installer.name === 'pnpm') return {};
+/**
+ * Fields that make our packages use each other's tarballs, and vitest the project's Vite: yarn would install the newest
+ * one for it, beside the project's.
+ */
+function overrides({ installer, tarballs }: ManifestOptions, { vite }: Dependencies): object {
   const specs = overridesOf(tarballs);
-  return installer.name === 'npm' ? { overrides: specs } : { resolutions: specs };
+  if (installer.name === 'yarn') {
+    const resolutions = vite === undefined ? specs : { ...specs, vite };
+    return Object.keys(resolutions).length > 0 ? { resolutions } : {};
+  }
+  return installer.name === 'npm' && tarballs.length > 0 ? { overrides: specs } : {};
 }
 
 /** The dependency spec of each tarball, by package name. */
@@ -71,14 +77,15 @@ export function composeManifest(parts: readonly ManifestPart[], options: Manifes
     );
   const merge = (key: keyof ManifestPart) => Object.assign({}, ...parts.map((part) => part[key])) as Dependencies;
   const { version, engines, ...rest } = Object.assign({}, ...parts) as Record<string, unknown>;
+  const devDependencies = filled(merge('devDependencies'));
   const manifest = {
     name: packageName,
     version,
     ...rest,
     scripts: merge('scripts'),
     dependencies: filled(merge('dependencies')),
-    devDependencies: filled(merge('devDependencies')),
-    ...overrides(options),
+    devDependencies,
+    ...overrides(options, devDependencies),
     engines,
     // npm ignores this field; the others then run in this version everywhere
     ...(installer.name !== 'npm' &&

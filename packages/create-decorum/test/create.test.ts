@@ -17,9 +17,10 @@ afterEach(() => desk.remove());
 interface Manifest {
   readonly name: string;
   readonly packageManager?: string;
+  readonly resolutions?: Record<string, string>;
   readonly scripts: Record<string, string>;
   readonly dependencies: object;
-  readonly devDependencies: object;
+  readonly devDependencies: Record<string, string>;
 }
 
 const read = (path: string) => readFileSync(desk.path(path), 'utf8');
@@ -89,6 +90,13 @@ describe('a project', () => {
     expect(devDependencies).toHaveProperty(['@swc/jest']);
     expect(devDependencies).not.toHaveProperty('vitest');
     expect(read('weather/test/weather.test.ts')).toContain("from '@jest/globals'");
+  });
+
+  it('gives vitest the Vite of the project with yarn, too, which would install the newest beside it', async () => {
+    await desk.run(['weather', '--pm', 'yarn']);
+    const { devDependencies, resolutions } = manifestOf('weather');
+    expect(devDependencies['vite']).toMatch(/^~8\./);
+    expect(resolutions).toEqual({ vite: devDependencies['vite'] });
   });
 
   it.each([
