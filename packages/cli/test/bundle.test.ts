@@ -287,4 +287,14 @@ describe('decorum build --docker', () => {
       '\nRUN npx --no -- decorum build src/other.ts\n',
     );
   });
+
+  it('quotes paths with spaces', async () => {
+    const files = { 'src/my server.ts': MAIN, 'texts of it/a.txt': 'a' };
+    create(MAIN, { 'package-lock.json': {}, 'package.json': { ...MODULE, files: ['texts of it'] }, ...files });
+    expect(await project.decorum(['build', 'src/my server.ts', '--docker'])).toMatchObject({ code: 0 });
+    const written = readFileSync(join(project.folder, 'Dockerfile'), 'utf8');
+    expect(written).toContain("\nRUN npx --no -- decorum build 'src/my server.ts'\n");
+    expect(written).toContain('\nCOPY --from=build ["/app/texts of it", "./texts of it"]\n');
+    expect(written).toContain('\nCMD ["node", "dist/my server.js"]\n');
+  });
 });

@@ -114,7 +114,7 @@ async function expectFailures(tasks: TaskStore): Promise<void> {
   ];
   const settled = await Promise.allSettled(calls);
   expect(settled.map(({ status }) => status)).toEqual(calls.map(() => 'rejected'));
-  expect(performance.now() - begun).toBeLessThan(2500);
+  expect(performance.now() - begun).toBeLessThan(5000);
 }
 
 describe('tasks in Redis', () => {

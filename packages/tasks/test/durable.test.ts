@@ -193,7 +193,8 @@ describe('a task whose process has died', () => {
     const other = 'another secret that is long enough, too';
     const stranger = await Process.start(disk, job(handler), { secret: other });
     await expect(stranger.get(ids[0] as string)).rejects.toThrow('There is no such task');
-    await wait(200);
+    await until(() => stranger.errors.length >= ids.length);
+    await wait(50);
     // once for each, however often it looks
     expect(stranger.errors.map(String)).toEqual(ids.map(() => expect.stringContaining('sealed with another secret')));
     await stranger.server.close();
@@ -339,7 +340,7 @@ describe('a process that closes', () => {
     expect(open().toSorted()).toEqual([asks, sleeps].toSorted());
     working.open();
     await closed;
-    expect(performance.now() - begun).toBeLessThan(5000);
+    expect(performance.now() - begun).toBeLessThan(15_000);
     expect(open().toSorted()).toEqual([asks, sleeps, last].toSorted());
     const second = await Process.start(disk, build);
     expect(textOf(await second.get(computes))).toBe('done');

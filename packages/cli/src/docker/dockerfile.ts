@@ -75,6 +75,14 @@ function copied({ project, file, bundle }: ImageOptions): readonly string[] {
   return ['package.json', 'node_modules', outDir, ...paths.filter((each) => each.split('/')[0] !== outDir)];
 }
 
+/** Paths with spaces are more than one in the short form. */
+function copy(from: string, to: string, flags = ''): string {
+  return `COPY ${flags}${/\s/.test(from) ? JSON.stringify([from, to]).replace('","', '", "') : `${from} ${to}`}`;
+}
+
+/** A word of a shell's command. */
+const word = (text: string) => (/^[\w./@:=+-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`);
+
 const pathOf = (project: string, file: string) => relative(project, file).replaceAll('\\', '/');
 
 /** The Dockerfile of a project: a stage that builds it, and one with only what it needs to run. */
@@ -88,22 +96,22 @@ export function dockerfileOf(options: ImageOptions): string {
     `${image} AS build`,
     'WORKDIR /app',
     `COPY ${files.join(' ')} ./`,
-    ...localFolders(project, files).map((folder) => `COPY ${folder} ./${folder}`),
+    ...localFolders(project, files).map((folder) => copy(folder, `./${folder}`)),
     `RUN ${installer.docker.ci}`,
     'COPY . .',
-    `RUN npx --no -- decorum build${args.map((each) => ` ${each}`).join('')}`,
+    `RUN npx --no -- decorum build${args.map((each) => ` ${word(each)}`).join('')}`,
     ...(bundle ? [] : [`RUN ${installer.docker.prune}`]),
     '',
     image,
     'WORKDIR /app',
     ...(http ? ['# list the names by which clients reach the server; any other is refused'] : []),
     `ENV NODE_ENV=production${http ? ' HOST=0.0.0.0 PORT=3000 ALLOWED_HOSTS=localhost,127.0.0.1' : ''}`,
-    ...copied(options).map((path) => `COPY --from=build /app/${path} ./${path}`),
+    ...copied(options).map((path) => copy(`/app/${path}`, `./${path}`, '--from=build ')),
     'USER node',
     ...(http
       ? ['EXPOSE 3000', `HEALTHCHECK --interval=30s --timeout=3s --start-period=10s CMD ${healthCommand()}`]
       : []),
-    `CMD ["node", "${pathOf(project, file)}"]`,
+    `CMD ["node", ${JSON.stringify(pathOf(project, file))}]`,
   ];
   return `${lines.join('\n')}\n`;
 }
