@@ -27,6 +27,8 @@ export interface Source {
 }
 
 const SKIPPED = new Set(['node_modules', 'dist', 'data']);
+/** Folders of no source, and those that a test beside this one may just be removing. */
+const isSkipped = (name: string) => SKIPPED.has(name) || name.startsWith('.tmp-');
 /** Written by `npm run docs`. */
 const GENERATED = 'docs/reference/packages';
 
@@ -34,7 +36,7 @@ const GENERATED = 'docs/reference/packages';
 export function filesUnder(folder: string, extension: string): string[] {
   const found = readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = `${folder}/${entry.name}`;
-    if (entry.isDirectory()) return SKIPPED.has(entry.name) || path === GENERATED ? [] : filesUnder(path, extension);
+    if (entry.isDirectory()) return isSkipped(entry.name) || path === GENERATED ? [] : filesUnder(path, extension);
     return entry.name.endsWith(extension) ? [path] : [];
   });
   return found.sort();
