@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { recorder, type RecorderOptions, type Recording } from '@decorum/audit';
-import { McpServer } from '@decorum/core';
+import { type Context, McpServer, ToolError } from '@decorum/core';
 import { connect, replayOf } from '@decorum/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
@@ -15,8 +15,14 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+type Handler = (args: object, ctx: Context) => unknown;
+
+const fails: Handler = () => {
+  throw Object.assign(new Error('broken'), { name: 'Failure of token=a8f3e1c5d7b9' });
+};
+
 /** Records a failing call with these arguments. Returns the files and the errors of the server. */
-async function recorded(args: object, options: Partial<RecorderOptions> = {}) {
+async function recorded(args: object, options: Partial<RecorderOptions> = {}, run = fails) {
   const errors: Error[] = [];
   const server = new McpServer({
     name: 'shop',
@@ -25,9 +31,7 @@ async function recorded(args: object, options: Partial<RecorderOptions> = {}) {
     onError: (error) => void errors.push(error as Error),
     plugins: [recorder({ folder, ...options })],
   });
-  server.addTool({ name: 'fails', description: 'Fails', input: { type: 'object' } }, () => {
-    throw Object.assign(new Error('broken'), { name: 'Failure of token=a8f3e1c5d7b9' });
-  });
+  server.addTool({ name: 'fails', description: 'Fails', input: { type: 'object' } }, run);
   const client = await connect(server);
   await client.callTool('fails', args).catch(() => {});
   await client.close();
@@ -71,6 +75,45 @@ describe('A secret', () => {
     expect(files.join('').includes(secret)).toBe(false);
     // the name of the error has one, too
     expect(files[0]?.includes('a8f3e1c5d7b9')).toBe(false);
+  });
+});
+
+describe('A secret of what a recording has not', () => {
+  const password = 'hunter2022correct';
+  const long = 'x'.repeat(5000);
+  const refuse: Handler = () => {
+    throw new ToolError(`The password ${password} was refused`);
+  };
+
+  it.each<[string, object, Handler]>([
+    ['arguments that are too long', { password, long }, refuse],
+    ['arguments that almost fit', { password, long: 'x'.repeat(3050) }, refuse],
+    [
+      'results of effects that are too long',
+      {},
+      async (_args, ctx) => {
+        await ctx.once('sign in', () => ({ password, long }));
+        throw new ToolError(`The password ${password} was refused`);
+      },
+    ],
+    [
+      'the end of a message',
+      { password: password.repeat(3) },
+      () => {
+        throw new ToolError(`${'-'.repeat(1970)} ${password.repeat(3)}`);
+      },
+    ],
+    [
+      'the end of the name of an error',
+      { password: password.repeat(3) },
+      () => {
+        throw Object.assign(new Error('broken'), { name: `${'E'.repeat(70)} ${password.repeat(3)}` });
+      },
+    ],
+  ])('is not in what it has: %s', async (_what, args, run) => {
+    const { files } = await recorded(args, { maxBytes: 4096 }, run);
+    expect(files).toHaveLength(1);
+    expect(files[0]?.includes(password)).toBe(false);
   });
 });
 

@@ -73,8 +73,11 @@ export interface Origin {
   readonly decorum: string;
 }
 
-/** Characters of what the client was told. */
-const MAX_MESSAGE = 2000;
+/** Characters that a recording has of texts that may be longer: of what the client was told, and of a name. */
+const MAX_CHARS: Readonly<Record<string, number>> = { message: 2000, error: 100 };
+
+/** Characters that are searched for secrets beyond those: a secret must be found even if only its beginning is kept. */
+const SEARCHED_CHARS = 65_536;
 
 /** Params that belong to one request, not to the call. */
 const TRANSIENT = new Set(['requestState', 'inputResponses', 'task']);
@@ -118,7 +121,7 @@ function messageOf(outcome: RequestOutcome): string | undefined {
 function classOf(error: unknown): string | undefined {
   if (error === undefined) return undefined;
   const { name } = Object(error) as { readonly name?: unknown };
-  return error instanceof Error && typeof name === 'string' ? name.slice(0, 100) : typeof error;
+  return error instanceof Error && typeof name === 'string' ? name : typeof error;
 }
 
 function answerOf({ method, params: { message }, answer, error }: AskedAnswer): RecordedAnswer {
@@ -136,32 +139,42 @@ function outcomeOf(outcome: RequestOutcome): Omit<Recording['outcome'], 'message
   };
 }
 
-/** The parts of a recording that clients and users have written. */
+/**
+ * The parts of a recording that clients and users have written. Each may repeat secrets of those before it.
+ * `params` is null if they are gone.
+ */
 function partsOf({ request, outcome, params }: EndedCall, claims: readonly string[]): Record<string, unknown> {
   const { client: info, capabilities, principal } = request;
   const { asked, effects } = outcome;
   return {
-    params: params === undefined ? undefined : paramsOf(params),
-    principal: principalOf(principal, claims),
     client: info || capabilities ? { info, capabilities } : undefined,
+    principal: principalOf(principal, claims),
+    params: params === undefined ? null : paramsOf(params),
     asked: asked.length > 0 ? asked.map(answerOf) : undefined,
     effects: effects.length > 0 ? effects : undefined,
-    told: messageOf(outcome)?.slice(0, MAX_MESSAGE),
-    error: classOf(outcome.error),
+    message: cutTo('message', messageOf(outcome), SEARCHED_CHARS),
+    error: cutTo('error', classOf(outcome.error), SEARCHED_CHARS),
   };
 }
+
+/** A text as long as a recording may have it, or longer by some characters; any other value as it is. */
+const cutTo = (name: string, value: unknown, more = 0): unknown =>
+  typeof value === 'string' ? value.slice(0, (MAX_CHARS[name] ?? Infinity) + more) : value;
 
 /** Bytes for what is the same in all recordings. */
 const FIXED_BYTES = 1024;
 
-/** Leaves out what doesn't fit. Returns the names of what it has left out. */
+/**
+ * Leaves out what doesn't fit, and all behind it: it may repeat secrets that nobody looks for any more.
+ * @returns the names of what it has left out
+ */
 function fit(parts: Record<string, unknown>, maxBytes: number): readonly string[] {
   let left = maxBytes - FIXED_BYTES;
   return Object.keys(parts).filter((name) => {
-    const bytes = Buffer.byteLength(JSON.stringify(parts[name]) ?? '');
-    if (bytes > left) return delete parts[name];
-    left -= bytes;
-    return false;
+    const { [name]: part } = parts;
+    if (part === undefined) return false;
+    left -= part === null ? Infinity : Buffer.byteLength(JSON.stringify(cutTo(name, part)));
+    return left < 0 && delete parts[name];
   });
 }
 
@@ -173,7 +186,7 @@ function scrub(parts: Record<string, unknown>, request: ObservedRequest, setting
   if (subject !== undefined) secrets.add(subject);
   const scrubber = new Scrubber(secrets);
   const { params, principal } = parts as { readonly params?: JsonObject; readonly principal?: Principal };
-  Object.assign(parts, scrubber.scrub(parts));
+  for (const [name, part] of Object.entries(parts)) parts[name] = cutTo(name, scrubber.scrub(part));
   if (principal !== undefined && subject !== undefined)
     parts['principal'] = { ...(parts['principal'] as Principal), subject: scrubber.text(subject, true) };
   // registered names are no secrets
@@ -187,18 +200,18 @@ function scrub(parts: Record<string, unknown>, request: ObservedRequest, setting
 
 /** The text of a recording. */
 export function recordingOf(call: EndedCall, origin: Origin, settings: RecorderSettings): string {
-  const { request, outcome, kind, params, at } = call;
+  const { request, outcome, kind, at } = call;
   let parts = partsOf(call, settings.claims);
-  let cut = [...(params === undefined ? ['params'] : []), ...fit(parts, settings.maxBytes)];
+  let cut = fit(parts, settings.maxBytes);
   let redacted = 0;
   try {
     redacted = scrub(parts, request, settings);
   } catch (error) {
     if (!(error instanceof Unrecordable)) throw error;
-    cut = Object.keys(parts);
+    cut = [...Object.keys(parts).filter((name) => parts[name] !== undefined), ...cut];
     parts = {};
   }
-  const { told: message, error, ...rest } = parts;
+  const { message, error, ...rest } = parts;
   const recording = {
     format: 1,
     at,
