@@ -38,10 +38,12 @@ export type Service = 'same' | 'renamed' | 'none';
 export function serviceOf(older: string, newer: string): Service {
   const [old, current] = [templateOf(older), templateOf(newer)];
   if (old === undefined || current === undefined) return 'none';
-  const all = Object.fromEntries(old.variables.map((name, index) => [name, `value${index}`]));
+  const values = (text: string) => Object.fromEntries(old.variables.map((name, index) => [name, `${text}${index}`]));
+  // only some variables, such as `{+path}`, can have several segments
+  const [all, segments] = [values('value'), values('a/b')];
   // without each of its variables, as far as it can be without them
   const fewer = old.variables.map((left) => ({ ...all, [left]: undefined }));
-  const uris = [all, ...fewer].map((values) => old.expand(values)).filter((uri) => old.match(uri) !== undefined);
+  const uris = [all, segments, ...fewer].map((each) => old.expand(each)).filter((uri) => old.match(uri) !== undefined);
   const matches = uris.map((uri): readonly (Values | undefined)[] => [old.match(uri), current.match(uri)]);
   if (matches.some(([, is]) => is === undefined)) return 'none';
   const isSame = matches.every(([was = {}, is = {}]) =>

@@ -207,6 +207,8 @@ describe('a template', () => {
     ['a://{id}', 'a://{key}', 'breaking a://{id}: its variables have other names: it is a://{key} now'],
     ['a://{id}{?page}', 'a://{id}', 'breaking a://{id}{?page}: the template is gone'],
     ['a://{id}', 'b://{id}', 'breaking a://{id}: the template is gone'],
+    ['a://{+path}', 'a://{path}', 'breaking a://{+path}: the template is gone'],
+    ['a://{path}', 'a://{+path}', 'widening a://{path}: is a://{+path} now, which serves the same URIs'],
   ])('%s that becomes %s', (before, after, line) => {
     expect(between(before, after)[0]).toBe(line);
   });

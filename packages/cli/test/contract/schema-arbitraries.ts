@@ -180,15 +180,17 @@ export const INPUTS: fc.Arbitrary<readonly [unknown, unknown]> = fc.oneof(
   fc.tuple(TOOLS, fc.nat(), fc.oneof(input, PLACED)).map(([a, ...change]) => [changed(a, ...change), a] as const),
 );
 
-/** The same schema, which says that there are no others. */
+/** The same schema, which says that there are no others than those that it describes or requires. */
 export function closed(given: unknown): unknown {
   if (Array.isArray(given)) return given.map(closed);
   if (typeof given !== 'object' || given === null) return given;
-  const members = Object.entries(given).map(([key, value]) => {
-    if (key !== 'properties' || typeof value !== 'object' || value === null) return [key, closed(value)] as const;
-    return [key, Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, closed(inner)]))] as const;
-  });
-  return { ...Object.fromEntries(members), ...('properties' in given && { additionalProperties: false }) };
+  const { properties, ...rest } = given as Record<string, unknown>;
+  const members = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, closed(value)]));
+  if (typeof properties !== 'object' || properties === null) return 'properties' in given ? given : members;
+  const names = Array.isArray(rest['required']) ? rest['required'].filter((name) => typeof name === 'string') : [];
+  const required = names.map((name) => [name, true] as const);
+  const described = Object.entries(properties).map(([name, inner]) => [name, closed(inner)] as const);
+  return { ...members, properties: Object.fromEntries([...required, ...described]), additionalProperties: false };
 }
 
 /** Values that fit many of the schemas. */

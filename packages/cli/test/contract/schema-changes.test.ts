@@ -183,6 +183,26 @@ describe('the input of a tool', () => {
   });
 });
 
+describe('an object that requires a property which it does not describe', () => {
+  const sloppy = (a: object) => object({ o: object({ a }, 'a', 'b') });
+
+  it('is compared like any other', () => {
+    const number = { type: 'number' };
+    expect(inputLines(sloppy(STRING), sloppy(number))[0]).toBe(
+      'breaking pay: argument "o.a" no longer accepts strings',
+    );
+    expect(outputLines(sloppy(STRING), sloppy(number))[0]).toBe('breaking pay: result "o.a" may now be a number');
+    expect(inputLines({ type: 'object', required: ['id'] }, object({}))[0]).toBe('breaking pay: argument "id" is gone');
+    expect(outputLines(sloppy(STRING), object({ o: object({ a: STRING, b: STRING }, 'a', 'b') }))).toEqual([
+      'widening pay: result "o.b" is no longer null',
+      'widening pay: result "o.b" is no longer a boolean',
+      'widening pay: result "o.b" is no longer a number',
+      'widening pay: result "o.b" is no longer an array',
+      'widening pay: result "o.b" is no longer an object',
+    ]);
+  });
+});
+
 describe('what can not be decided', () => {
   const broken = (before: object, after: object) =>
     inputLines(before, after).flatMap((line) =>

@@ -187,7 +187,10 @@ function closeObjects(forms: readonly Form[]): readonly Form[] {
   return forms.map((form) => {
     if (form.objects.length === 0 || !isOpen(form)) return form;
     const parts = forms.filter((other) => !isExclusive(form, other)).flatMap(({ objects }) => objects);
-    return { ...form, objects: [...form.objects, restPart(parts, NOTHING)] };
+    const rest = restPart(parts, NOTHING);
+    // what is required may be there, even if no schema describes it
+    const properties = new Map([...form.required.map((name) => [name, []] as const), ...rest.properties]);
+    return { ...form, objects: [...form.objects, { ...rest, properties }] };
   });
 }
 

@@ -6,8 +6,11 @@ import type { Node } from './form.js';
 /** Cap on the steps of one comparison. A large schema takes some thousands. */
 const MAX_STEPS = 50_000;
 
-/** Cap on the time of one match: the pattern may come from a stranger. */
-const MATCH_MS = 50;
+/** Cap on the time of one match: the pattern may come from a stranger. A busy machine needs some of it to begin. */
+const MATCH_MS = 500;
+
+/** What a match that takes too long costs, so that few of them end the comparison. */
+const SLOW_MATCH_STEPS = 5000;
 
 /** The steps that are left for all comparisons together. */
 export interface Budget {
@@ -64,6 +67,7 @@ export class Work {
       const script = `new RegExp(${JSON.stringify(pattern)}, 'u').test(${JSON.stringify(text)})`;
       return runInContext(script, this.context, { timeout: MATCH_MS }) === true;
     } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') this.spend(SLOW_MATCH_STEPS);
       throw new CannotTell(`it has the pattern ${excerptOf(pattern)}, which is invalid or slow`, { cause });
     }
   }
