@@ -65,6 +65,16 @@ export class RedisServer {
     await Promise.race([ready, failed, missing]);
   }
 
+  /** Lets the server stand still, with its connections. */
+  hold(): void {
+    this.process?.kill('SIGSTOP');
+  }
+
+  /** Lets the server go on. */
+  release(): void {
+    this.process?.kill('SIGCONT');
+  }
+
   /** Stops the server. It keeps its port. */
   async stop(): Promise<void> {
     const { process: child } = this;
