@@ -115,7 +115,7 @@ describe.each(['files', 'Redis'] satisfies Kind[])('tasks in %s', (kind) => {
     const answering = node.follow(taskId);
     await desk.reaches('seen', 3);
     await wait(100);
-    expect(await node.end('SIGTERM')).toBeLessThan(2400);
+    expect(await node.end('SIGTERM')).toBeLessThan(4500);
     await node.restart();
     expect((await answering).end.status).toBe('completed');
     expect(begun('graceful')).toEqual([1, 1, 1, 1]);
