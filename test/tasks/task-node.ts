@@ -140,7 +140,10 @@ export class TaskNode {
   }
 }
 
-/** A client tries again if a process is away, or is about to leave. */
+/** What a process answers that is about to leave, or has stood still and not heard of its store meanwhile. */
+const AGAIN = new Set(['The server is closing.', 'Tasks are not available at the moment. Try again later.']);
+
+/** A client tries again if a process is away, or asks for it. */
 function unlessAnswered(error: unknown): undefined {
-  if (error instanceof McpError && error.message !== 'The server is closing.') throw error;
+  if (error instanceof McpError && !AGAIN.has(error.message)) throw error;
 }
