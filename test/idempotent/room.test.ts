@@ -1,5 +1,5 @@
-// What one caller may fill of the store, with outcomes and plans.
-import { McpServer, MemoryKeyValueStore, type ReachedLimit, Tool } from '@decorum/core';
+// What one caller may fill of the store, with outcomes, plans and memory.
+import { type Context, McpServer, MemoryKeyValueStore, NoInput, type ReachedLimit, Tool } from '@decorum/core';
 import { connect, type ConnectOptions } from '@decorum/testing';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 
@@ -95,6 +95,29 @@ describe('a caller who has filled its share of the store', () => {
     const client = await connect(server, options);
     expect(await fill(() => client.callTool('prune', {}))).toBeLessThan(10);
     await client.close();
+  });
+
+  it('is remembered no more in any anonymous session, until one of its sessions ends', async () => {
+    class Notes {
+      @Tool() async write(_input: NoInput, ctx: Context) {
+        await ctx.memory<string>('note').set('x'.repeat(3000));
+        return 'written';
+      }
+    }
+    const server = new McpServer({ name: 'notes', version: '1', providers: [Notes], secret: SECRET, limits: LIMITS });
+    const open = async (options?: ConnectOptions) => {
+      const client = await connect(server, { via: 'http', ...options });
+      return { client, said: await said(client.callTool('write', {})) };
+    };
+    const [first, second, third] = [await open(), await open(), await open()];
+    expect([first.said, second.said]).toEqual(['written', 'written']);
+    expect(third.said).toMatch(/no room left to remember more for you/);
+    const user = await open({ principal: { subject: 'ada' } });
+    expect(user.said).toBe('written');
+    await first.client.close();
+    const fourth = await open();
+    expect(fourth.said).toBe('written');
+    await Promise.all([second, third, user, fourth].map(async ({ client }) => await client.close()));
   });
 });
 

@@ -11,7 +11,7 @@ import { Events } from './kernel/events.js';
 import { ErrorReporter } from './kernel/error-reporter.js';
 import { checkErrorRules } from './kernel/expected.js';
 import { targetOf } from './kernel/judge.js';
-import { forget } from './kernel/memory/forgetting.js';
+import { forgetUser } from './kernel/memory/forgetting.js';
 import { createKernel } from './kernel/observed-kernel.js';
 import { announce, MOUNTABLE, type Mountable, mountableOf, openTicket } from './mountable.js';
 import { scanMembers } from './metadata/scan.js';
@@ -258,7 +258,7 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
    * @throws {McpError} `unavailable` if the store can't be reached, or isn't open: open a transport first
    */
   async forgetUser(user: Account): Promise<void> {
-    await forget(this[MOUNTABLE].records, user);
+    await forgetUser(this[MOUNTABLE].records, user);
   }
 
   /**

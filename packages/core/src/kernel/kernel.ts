@@ -17,7 +17,7 @@ import type { RunParts } from './extensions/detached-run.js';
 import { tellingSessions } from './extensions/published.js';
 import { Failures } from './failures.js';
 import { InFlight } from './in-flight.js';
-import { forget, isRemembering } from './memory/forgetting.js';
+import { forgetSession, isRemembering } from './memory/forgetting.js';
 import { Judge, runWhenAllowed, type Verdict } from './judge.js';
 import { Members } from './members.js';
 import { Adoptions } from './methods/adoptions.js';
@@ -153,10 +153,9 @@ export class Kernel implements Steps {
    * @param isShared whether other processes may have remembered something
    */
   async forgetSession(session: Session, isShared: boolean): Promise<void> {
-    const { sessionId } = session;
     if (!isShared && !isRemembering(session)) return;
     // failures are reported already, and what is left expires
-    if (sessionId !== undefined) await forget(this.parts.records, { sessionId }).catch(() => {});
+    await forgetSession(this.parts.records, session).catch(() => {});
   }
 
   /** Opens the exchange of a request with its peer, and finds its method. */

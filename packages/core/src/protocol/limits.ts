@@ -21,8 +21,8 @@ export interface ServerLimits {
   /** Cap on the resources that a session or a listen request is subscribed to. Defaults to 1000. */
   readonly maxSubscriptions?: number;
   /**
-   * Cap on the bytes in the `store` of the outcomes and plans that this process has recorded for one user or address.
-   * Defaults to 16 MiB.
+   * Cap on the bytes in the `store` of the outcomes and plans that this process has recorded for one user or address, and
+   * of what it remembers for the anonymous sessions of an address. Defaults to 16 MiB.
    */
   readonly maxStoredBytesPerCaller?: number;
 }

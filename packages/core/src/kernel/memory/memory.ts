@@ -7,7 +7,6 @@ import { holderOf } from '../../protocol/owner.js';
 import type { RunScope } from '../../registry/caller.js';
 import { millisecondsOf } from '../../registry/durations.js';
 import type { MemoryLimits } from './kept-values.js';
-import { noteRemembering } from './forgetting.js';
 import { RunMemory } from './run-memory.js';
 
 /** Options of `ctx.memory`. */
@@ -155,7 +154,6 @@ class Value<T> implements Memory<T> {
     // nothing waits for what writes now
     if (signal.aborted) throw signal.reason;
     if (exchange.over || scope.hasFailed) throw new Error(FAILED);
-    noteRemembering(exchange.peer);
     return this.run.write({ ...this.facts, apply, scope }, isWhole);
   }
 

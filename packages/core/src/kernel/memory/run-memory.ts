@@ -3,9 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { ToolError } from '../../protocol/errors.js';
 import type { Exchange } from '../../protocol/exchange.js';
 import { withFailureCause } from '../../protocol/failure-cause.js';
+import { McpLimitError } from '../../protocol/limits.js';
 import type { RecordKey, Remembered } from '../../protocol/records.js';
 import type { RunScope } from '../../registry/caller.js';
-import { memoryPlace } from './forgetting.js';
+import { memoryPlace, noteRemembering, sessionPayerOf } from './forgetting.js';
 import {
   changed,
   MemoryFull,
@@ -126,9 +127,16 @@ export class RunMemory implements Remembered {
     const isLost = exchange.cancelled === 'session' && exchange.wire.principal === undefined;
     if (writes.length === 0 || isLost) return;
     const run = mayRepeat ? `${exchange.ownEffects.id(randomUUID)} ${this.commits}` : undefined;
+    const payer = sessionPayerOf(exchange);
+    noteRemembering(exchange.peer, payer);
     try {
-      await exchange.peer.records.change<MemoryRecord>(this.key, (now) => changed(now, writes, { ...limits, run }));
+      await exchange.peer.records.change<MemoryRecord>(
+        this.key,
+        (now) => changed(now, writes, { ...limits, run }),
+        payer,
+      );
     } catch (error) {
+      if (error instanceof McpLimitError) throw new McpLimitError(error.limit, NO_ROOM, 'too-many-requests');
       throw error instanceof MemoryFull ? tooMuch(error) : error;
     }
   }
@@ -156,6 +164,9 @@ function tooMuch(full: MemoryFull): ToolError {
   const text = `The server would have to remember ${full.message} for you. Nothing was changed. Remove something first.`;
   return withFailureCause(new ToolError(text, { cause: full }), 'limit');
 }
+
+const NO_ROOM =
+  'The server has no room left to remember more for you: it keeps too much of your earlier sessions. It has remembered nothing of this call. Try again later, when some of it has expired.';
 
 const LATE =
   'The call has ended, so `ctx.memory` writes nothing more for it. Wait for everything that writes before the handler returns.';
