@@ -178,11 +178,18 @@ describe('the doctor, of emitted types,', () => {
       serve: 'node dist/main.js',
       register: 'node --import @decorum/cli/register src/main.ts',
       bundle: 'tsc && esbuild dist/main.js --bundle',
+      tsNode: 'ts-node src/main.ts',
+      output: 'esbuild src/main.ts --bundle --outfile=dist/main.js',
+      import: 'node --import=tsx src/main.ts',
+      esm: 'node --import tsx/esm src/main.ts',
     };
     project.write({ 'package.json': { ...MANIFEST, scripts } });
     expect(await typed()).toEqual([
       ['types', 'warning', 'the script "dev" uses tsx, which emits no types of parameters'],
       ['types', 'problem', 'the script "start" runs TypeScript with Node.js, which doesn\'t run decorators'],
+      ['types', 'warning', 'the script "output" uses esbuild, which emits no types of parameters'],
+      ['types', 'warning', 'the script "import" uses tsx, which emits no types of parameters'],
+      ['types', 'warning', 'the script "esm" uses tsx, which emits no types of parameters'],
     ]);
   });
 
@@ -203,8 +210,13 @@ describe('the doctor, of emitted types,', () => {
   });
 
   it('looks at what was built', async () => {
-    project.write({ 'dist/main.js': '__decorate([Tool({})], Greeter.prototype, "greet", null);\n' });
-    expect(await typed()).toEqual([['types', 'warning', 'dist was built without the types of parameters']]);
+    for (const decorate of [
+      '__decorate([Tool({})], Greeter.prototype, "greet", null)',
+      '__decorateClass([Tool({})])',
+    ]) {
+      project.write({ 'dist/main.js': `${decorate};\n` });
+      expect(await typed()).toEqual([['types', 'warning', 'dist was built without the types of parameters']]);
+    }
     expect((await project.decorum(['build'])).code).toBe(0);
     expect(await typed()).toEqual([]);
   });
@@ -290,6 +302,33 @@ describe('the doctor, of installed packages,', () => {
     link('core@1/node_modules/@decorum/core', '@decorum/core');
     link('dtos@1/node_modules/dtos', 'dtos');
     expect(copies()).toEqual([expect.stringMatching(/^2 copies of class-validator.*\(found from dtos\)$/)]);
+  });
+});
+
+describe('the doctor, in a project of another kind,', () => {
+  it('finds no copies that are there for other packages of a workspace', () => {
+    const store = 'node_modules/.pnpm';
+    const { copies } = packagesIn(
+      {
+        [`${store}/core@1/node_modules/@decorum/core/package.json`]: CORE,
+        [`${store}/core@1/node_modules/@decorum/schema/package.json`]: SCHEMA,
+        [`${store}/cli@1/node_modules/@decorum/cli/package.json`]: { name: '@decorum/cli', version: '1.2.0' },
+        [`${store}/node_modules/@decorum/schema/package.json`]: SCHEMA,
+        'node_modules/@decorum/.keep': '',
+      },
+      { dependencies: { '@decorum/core': '^1.0.0', '@decorum/cli': '^1.0.0' } },
+    );
+    for (const name of ['core', 'cli'])
+      symlinkSync(
+        join(project.folder, store, `${name}@1/node_modules/@decorum/${name}`),
+        join(project.folder, `node_modules/@decorum/${name}`),
+      );
+    expect(copies()).toEqual([]);
+  });
+
+  it("says that the command line can't do without node_modules, and not that everything is missing", () => {
+    const { packages } = packagesIn({ '.pnp.cjs': '' }, NEEDS);
+    expect(packages()).toEqual([expect.stringContaining("Plug'n'Play")]);
   });
 });
 

@@ -50,6 +50,9 @@ export function installedFrom(folder: string, name: string): string | undefined 
   return dirname(folder) === folder ? undefined : installedFrom(dirname(folder), name);
 }
 
+/** Whether yarn has installed the packages without a folder for each. */
+export const isPlugAndPlay = ({ root }: Pick<Place, 'root'>): boolean => closest(root, '.pnp.cjs') !== undefined;
+
 /** All direct dependencies with their ranges. */
 export const dependenciesOf = (manifest: Manifest = {}): Readonly<Record<string, string>> => ({
   ...manifest.peerDependencies,

@@ -11,10 +11,11 @@ import { isTyped, tsconfigOf } from './tsconfig.js';
 const results = resultsOf('types');
 
 /** Tools that compile TypeScript without emitting types, if they aren't given the output of another compiler. */
-const WITHOUT_TYPES = /(?:^|[\s/])(tsx|tsup|esbuild|esbuild-register)(?=\s|$)(?!.*\bdist\/\S+\.[cm]?js\b)/;
+const WITHOUT_TYPES =
+  /(?:^|[\s/=])(tsx|tsup|esbuild|esbuild-register)(?=\s|\/(?:esm|cjs|register)\b|$)(?!.*(?<!--outfile[\s=])\bdist\/\S+\.[cm]?js\b)/;
 
 /** Node.js with a TypeScript file, and without a loader. */
-const BARE_NODE = /\bnode\b(?![^&|;]*(?:--import|--loader|--require|\s-r)\b)[^&|;]*\.[cm]?ts\b/;
+const BARE_NODE = /(?<![\w-])node\b(?![^&|;]*(?:--import|--loader|--require|\s-r)\b)[^&|;]*\.[cm]?ts\b/;
 
 const NAME_THEM = 'name the classes, as in `@Tool({ input: Query })`';
 
@@ -65,7 +66,7 @@ function outputResults({ entry }: Place): Result[] {
   const names = readdirSync(dirname(built), { recursive: true }).map((name) => join(dirname(built), String(name)));
   const files = names.filter((name) => /(?<!node_modules.*)\.[cm]?js$/.test(name) && statSync(name).isFile());
   const texts = files.slice(0, MAX_FILES).map((file) => readFileSync(file, 'utf8'));
-  const isDecorated = texts.some((text) => /\b(?:__decorate|_ts_decorate)\(/.test(text));
+  const isDecorated = texts.some((text) => /\b(?:__decorate(?:Class)?|_ts_decorate)\(/.test(text));
   if (!isDecorated || texts.some((text) => text.includes('design:paramtypes'))) return [];
   const fix = `build with tsc or swc and both decorator flags, or ${NAME_THEM}`;
   return [results.warning(`${shown(dirname(built))} was built without the types of parameters`, fix)];

@@ -2,7 +2,15 @@ import { realpathSync } from 'node:fs';
 
 import semver from 'semver';
 
-import { dependenciesOf, installedFrom, type Manifest, manifestIn, type Place, shownFolder } from '../place.js';
+import {
+  dependenciesOf,
+  installedFrom,
+  isPlugAndPlay,
+  type Manifest,
+  manifestIn,
+  type Place,
+  shownFolder,
+} from '../place.js';
 import { type Result, resultsOf } from '../result.js';
 
 const results = resultsOf('packages');
@@ -75,9 +83,13 @@ function peers({ root }: Place, installed: readonly Installed[]): Result[] {
   return [...new Set(found)].map((text) => results.problem(text, 'install a version that fits'));
 }
 
+const PLUG_AND_PLAY =
+  "Yarn's Plug'n'Play leaves no node_modules, where `decorum build` looks for the compiler and for packages";
+
 /** Checks which packages are installed, in which versions. */
 export function checkPackages(place: Place): Result[] {
   if (place.manifest === undefined) return [];
+  if (isPlugAndPlay(place)) return [results.problem(PLUG_AND_PLAY, 'set `nodeLinker: node-modules` in .yarnrc.yml')];
   const installed = decorumIn(place);
   const found = [...missing(place), ...mixed(installed), ...peers(place, installed)];
   if (found.length > 0) return found;
@@ -87,17 +99,27 @@ export function checkPackages(place: Place): Result[] {
     : [results.ok(`${installed.length} packages of Decorum, all ${first.manifest.version ?? ''}`)];
 }
 
+/** Who loads a package, from where, and which packages it needs. */
+interface User {
+  readonly name: string;
+  readonly folder: string;
+  /** Undefined for all. */
+  readonly needs: object | undefined;
+}
+
+const needsOf = ({ peerDependencies, dependencies }: Manifest): object => ({ ...peerDependencies, ...dependencies });
+
 /** Who finds a copy of a package: the project, Decorum, and direct dependencies with classes that use it. */
-function usersOf(place: Place): readonly { readonly name: string; readonly folder: string }[] {
+function usersOf(place: Place): readonly User[] {
   const { root, manifest } = place;
-  const direct = Object.keys(dependenciesOf(manifest)).flatMap((name) => {
+  const direct = Object.keys(dependenciesOf(manifest)).flatMap((name): readonly User[] => {
     const link = installedFrom(root, name);
     const folder = link && realpathSync(link);
-    const needs =
-      folder === undefined ? {} : { ...manifestIn(folder)?.peerDependencies, ...manifestIn(folder)?.dependencies };
-    return folder !== undefined && SHARED.some((shared) => shared in needs) ? [{ name, folder }] : [];
+    const its = folder && manifestIn(folder);
+    return folder && its ? [{ name, folder, needs: needsOf(its) }] : [];
   });
-  return [{ name: 'the project', folder: root }, ...decorumIn(place), ...direct];
+  const own = decorumIn(place).map(({ name, folder, manifest: its }) => ({ name, folder, needs: needsOf(its) }));
+  return [{ name: 'the project', folder: root, needs: undefined }, ...own, ...direct];
 }
 
 /** Checks that there is one copy of the packages that decorators write to. */
@@ -106,7 +128,9 @@ export function checkCopies(place: Place): Result[] {
   const users = usersOf(place);
   const found = SHARED.flatMap((shared) => {
     const folders = new Map<string, string>();
-    for (const { name, folder } of users) {
+    for (const { name, folder, needs } of users) {
+      // pnpm puts packages of others where Node.js would find them
+      if (needs !== undefined && !(shared in needs)) continue;
       const link = installedFrom(folder, shared);
       const home = link && realpathSync(link);
       if (home && !folders.has(home)) folders.set(home, `${shownFolder(home)} (found from ${name})`);

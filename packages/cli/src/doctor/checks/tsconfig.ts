@@ -6,7 +6,7 @@ import { parseSync } from 'oxc-parser';
 import { compilerFor } from '../../build/tsc.js';
 import { isTypeScript, shown } from '../../entry.js';
 import { type Project, projectOf } from '../../loader/project.js';
-import { dependenciesOf, installedFrom, manifestIn, type Place } from '../place.js';
+import { dependenciesOf, installedFrom, isPlugAndPlay, manifestIn, type Place } from '../place.js';
 import { type Result, resultsOf } from '../result.js';
 
 const results = resultsOf('tsconfig');
@@ -56,7 +56,7 @@ function pathsProblem({ options }: Project): Result | undefined {
 }
 
 function compilerProblem(place: Place): Result | undefined {
-  if (compilerFor(place.root) !== undefined) return undefined;
+  if (compilerFor(place.root) !== undefined || isPlugAndPlay(place)) return undefined;
   return results.warning(
     'TypeScript is not installed, so nothing checks or builds the project',
     'run `npm install -D typescript`',
