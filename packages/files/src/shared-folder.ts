@@ -11,6 +11,9 @@ const PATIENCE_MS = 2500;
 /** The longest pause between two looks at the lock, in milliseconds. */
 const MAX_PAUSE_MS = 4;
 
+/** What a pause counts at most, in milliseconds: a process that stands still, with its machine, has not waited for others. */
+const MAX_COUNTED_MS = 100;
+
 /** The digits of a number of bytes. */
 const DIGITS = 16;
 
@@ -53,16 +56,17 @@ export class SharedFolder {
   }
 
   private async take(): Promise<FileHandle> {
-    const giveUpAt = performance.now() + PATIENCE_MS;
-    for (;;) {
+    for (let waitedMs = 0; ;) {
       const file = (this.file ??= await this.openLock());
       if (this.locks.tryLock(file.fd, LOCKED_BYTE, 1)) {
         if (await this.isInPlace(file)) return file;
         // somebody has emptied the folder, and others may have the lock of a new file
         await this.close();
       } else {
-        if (performance.now() >= giveUpAt) throw new Error(heldBy(this.place.folder));
+        if (waitedMs >= PATIENCE_MS) throw new Error(heldBy(this.place.folder));
+        const before = performance.now();
         await this.pause();
+        waitedMs += Math.min(performance.now() - before, MAX_COUNTED_MS);
       }
     }
   }

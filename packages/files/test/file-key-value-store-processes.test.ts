@@ -1,7 +1,8 @@
 // What a folder holds while several processes use it, and after one of them has died. They run the built package.
 import { readdirSync } from 'node:fs';
+import { setImmediate as turn } from 'node:timers/promises';
 
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 
 import { createFolder, openChild, openStore } from './folders.js';
 
@@ -83,6 +84,27 @@ describe('a folder of several processes', () => {
     const set = store.set('a', 'value', { ttlMs: 60_000, expected: undefined });
     await holder.kill();
     expect(await set).toBe(true);
+  });
+
+  it('is waited for by a process that stood still meanwhile', async () => {
+    const folder = createFolder();
+    const holder = await openChild(HOLD, folder);
+    await holder.line();
+    const store = await openStore(folder);
+    const set = store.set('a', 'value', { ttlMs: 60_000, expected: undefined });
+    const { now } = performance;
+    let ahead = 0;
+    const clock = jest.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + ahead);
+    const looks = async () => {
+      const enough = clock.mock.calls.length + 6;
+      while (clock.mock.calls.length < enough) await turn();
+    };
+    await looks();
+    ahead = 60_000;
+    await Promise.race([looks(), set]);
+    await holder.kill();
+    expect(await set).toBe(true);
+    clock.mockRestore();
   });
 
   it('fails in time while a stopped process has it locked', async () => {
