@@ -25,10 +25,29 @@ beforeAll(async () => {
 });
 afterAll(() => workshop.remove());
 
-/** `extension` is how relative imports end, `json` asks the test command for a report. */
+/**
+ * `extension` is how relative imports end, `json` asks the test command for a report. The generators have exact versions:
+ * no release of another project may break these tests. Set newer ones together with `RELEASED_BEFORE`.
+ */
 const STOCK = [
-  { version: 11, kind: 'CommonJS', type: undefined, test: 'jest', extension: '', json: '--json' },
-  { version: 12, kind: 'ESM', type: 'module', test: 'vitest run', extension: '.js', json: '--reporter=json' },
+  {
+    version: 11,
+    generator: ['@nestjs/cli@11.0.24', '@nestjs/schematics@11.1.0'],
+    kind: 'CommonJS',
+    type: undefined,
+    test: 'jest',
+    extension: '',
+    json: '--json',
+  },
+  {
+    version: 12,
+    generator: ['@nestjs/cli@12.0.8', '@nestjs/schematics@12.0.6'],
+    kind: 'ESM',
+    type: 'module',
+    test: 'vitest run',
+    extension: '.js',
+    json: '--reporter=json',
+  },
 ];
 type Stock = (typeof STOCK)[number];
 
@@ -88,12 +107,17 @@ function serveStock(stock: Stock): void {
 /** What the generator adds for its own commands and for editors, and no test here starts. */
 const UNUSED = /eslint|prettier|^@nestjs\/(?:cli|schematics)$|^(?:globals|ts-loader|source-map-support)$/;
 
+/** The projects get the newest versions that were released before this day. */
+const RELEASED_BEFORE = '2026-11-28';
+
 /**
  * How pnpm installs, which links files that it has already. The folders are laid out like npm's, and contradictions between
  * the peers of packages fail as they do with npm, except for one of the generator's own tools.
  */
 const INSTALL = {
   nodeLinker: 'hoisted',
+  // in minutes
+  minimumReleaseAge: Math.max(0, Math.floor((Date.now() - Date.parse(RELEASED_BEFORE)) / 60_000)),
   autoInstallPeers: false,
   strictPeerDependencies: true,
   peerDependencyRules: { allowedVersions: { 'tsconfck>typescript': '*' } },
@@ -105,7 +129,7 @@ async function install(stock: Stock): Promise<void> {
   const generated = JSON.parse(readFileSync(file, 'utf8'));
   const tools = Object.entries<string>(generated.devDependencies).filter(([name]) => !UNUSED.test(name));
   const packed = Object.fromEntries(PACKAGES.map((name) => [name, `file:${workshop.tarball(name)}`]));
-  const added = { ...packed, 'class-validator': '*', 'class-transformer': '*' };
+  const added = { ...packed, 'class-validator': '^0.15.1', 'class-transformer': '^0.5.1' };
   const dependencies = { ...generated.dependencies, ...added };
   writeFileSync(file, JSON.stringify({ ...generated, dependencies, devDependencies: Object.fromEntries(tools) }));
   // JSON is YAML too
@@ -115,7 +139,8 @@ async function install(stock: Stock): Promise<void> {
 
 async function generate(stock: Stock): Promise<void> {
   const options = ['--skip-install', '--skip-git', '--package-manager', 'npm'];
-  const generator = ['--yes', `@nestjs/cli@${stock.version}`, 'new', `stock${stock.version}`, ...options];
+  const packages = stock.generator.flatMap((name) => ['--package', name]);
+  const generator = ['--yes', ...packages, '--', 'nest', 'new', `stock${stock.version}`, ...options];
   await workshop.run(workshop.folder, 'npx', generator);
   await install(stock);
   serveStock(stock);
