@@ -179,11 +179,11 @@ it('keeps the newest events of a stream, up to their bytes, and always the last'
 });
 
 it('forgets a stream some time after its last event', async () => {
-  const { engine } = await node(server.url, { events: { maxAgeMs: 1234 } });
+  const { engine } = await node(server.url, { events: { maxAgeMs: 123_456 } });
   await engine.events.append('a/b', { sequence: 1, frame: '1' });
   const ttl = await admin.pttl(keyOf('e', 'a/b'));
   expect(ttl).toBeGreaterThan(0);
-  expect(ttl).toBeLessThanOrEqual(1234);
+  expect(ttl).toBeLessThanOrEqual(123_456);
 });
 
 it('finds scripts again that Redis has forgotten', async () => {
