@@ -46,6 +46,7 @@ describe('A secret', () => {
   it.each<[string, string, object]>([
     ['in the value beside its name', SECRET, { env: [{ name: 'DB_PASSWORD', value: SECRET }] }],
     ['in a pair of name and value', SECRET, { headers: [['x-api-key', SECRET]] }],
+    ['with white space around it', 'hunter2022', { password: ' hunter2022\n', x: 'hunter2022 was refused' }],
     ['behind a flag of a command', 'hunter2022', { argv: ['mysql', '--password', 'hunter2022'] }],
     ['behind a flag in a text', 'hunter2022', { command: 'mysql --password hunter2022 -u root' }],
     ['in XML', SECRET, { body: `<login><ns:password type="text">${SECRET}</ns:password></login>` }],

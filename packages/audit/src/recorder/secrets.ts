@@ -75,12 +75,15 @@ export class Secrets {
     );
   }
 
-  /** Adds a text that is a secret, and its long lines: each of them says much of a key. */
+  /**
+   * Adds a text that is a secret, also without the white space around it, and its long lines: each of them says much of a
+   * key.
+   */
   add(text: string): void {
     const lines = text
       .split(/\r?\n|(?:\\r)?\\n/)
       .filter((line) => line.length >= MIN_LINE && !line.startsWith('-----'));
-    for (const each of [text, ...lines]) {
+    for (const each of [text, text.trim(), ...lines]) {
       if (PLAIN.test(each) || this.texts.has(each)) continue;
       this.texts.add(each);
       this.chars += each.length;
