@@ -379,6 +379,26 @@ describe('a store', () => {
     expect(made.runs).toBe(1);
   });
 
+  it('that has lost the key of a call that still runs gets it back, and the call pays once', async () => {
+    const store = new ShakyStore();
+    const paid: string[] = [];
+    const { made, customer } = till(
+      async ({ ctx, runs }) => {
+        const receipt = await ctx.once('pay', (key) => {
+          if (runs === 1) store.values.clear();
+          return `${paid.push(key)}`;
+        });
+        return `receipt ${receipt} of run ${runs}`;
+      },
+      { store },
+    );
+    const { call } = await customer();
+    expect(await said(call('a'))).toBe('receipt 1 of run 1');
+    expect(await said(call('a'))).toBe('receipt 1 of run 1');
+    expect(paid).toHaveLength(1);
+    expect(made.errors).toEqual([]);
+  });
+
   it('sees neither keys nor callers, arguments or results', async () => {
     const store = new ShakyStore();
     const seen: string[] = [];

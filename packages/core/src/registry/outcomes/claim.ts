@@ -161,8 +161,9 @@ export class Claim {
     const { records, place, payer, record } = this.parts;
     let isHeld = false;
     const changeOwn = (now: KeyRecord | undefined) => {
-      isHeld = now !== undefined && now.turn === record.turn && now.outcome === undefined;
-      return isHeld ? change(now as KeyRecord) : undefined;
+      // a store may lose the record, and it may expire while the machine is suspended. Nobody else has the key then
+      isHeld = now === undefined || (now.turn === record.turn && now.outcome === undefined);
+      return isHeld ? change(now ?? record) : undefined;
     };
     await records.change<KeyRecord>(place, changeOwn, payer);
     if (!isHeld && this.outcome === undefined) this.isLost = true;
