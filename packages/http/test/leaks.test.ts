@@ -91,7 +91,8 @@ describe('A call that waits for the client', () => {
     expect(parsed).toHaveLength(2 * CALLS + 2);
     // the last one may still be in use by its connection
     expect(await held(parsed)).toBeLessThan(5);
-    expect(retained() - before).toBeLessThan(4_000_000);
+    // what connections read with is freed a little later
+    while (retained() - before >= 4_000_000) await new Promise((resolve) => setTimeout(resolve, 20));
   });
 });
 
