@@ -72,6 +72,11 @@ export class Shop extends McpServer {
     return (await ctx.sample({ messages: [user('What is it?')], maxTokens: 5 })).text;
   }
 
+  @Tool({ description: 'Empties the shop', input: NoInput })
+  async empty(_input: unknown, ctx: any) {
+    return await ctx.confirm('Sure?');
+  }
+
   @Tool({ description: 'Paints', input: NoInput })
   paint() {
     const data = Buffer.from('picture');
@@ -137,7 +142,7 @@ describe('decorum inspect', () => {
         { name: 'order' },
         { name: 'fail' },
         { name: 'wait' },
-        ...Array.from({ length: 4 }, () => expect.anything()),
+        ...Array.from({ length: 5 }, () => expect.anything()),
       ],
       prompts: [{ name: 'ask' }],
       resources: [{ uri: 'shop://hours' }],
@@ -160,7 +165,10 @@ describe('decorum inspect', () => {
     [['call', 'order', 'gift=true'], 'Missing: count (integer), code (string). Write count=… code=….\n'],
     [['call', 'order', 'count=two', 'code=x'], 'count is of type integer, so it can\'t be "two".\n'],
     [['call', 'order', 'cuont=1'], 'There is no argument cuont. Known: count, code, gift, size, days, place.\n'],
-    [['call', 'odrer'], 'Unknown tool: odrer. The server lists: order, fail, wait, survey, think, paint, restock.\n'],
+    [
+      ['call', 'odrer'],
+      'Unknown tool: odrer. The server lists: order, fail, wait, survey, think, empty, paint, restock.\n',
+    ],
     [['get', 'aks', 'topic=price'], 'Unknown prompt: aks. The server lists: ask.\n'],
   ])('%j is wrong usage', async (args, stderr) => {
     expect(await inspect(...args)).toEqual({ code: 2, stdout: '', stderr });
@@ -220,8 +228,15 @@ describe('decorum inspect', () => {
     expect(await inspect('call', 'survey')).toEqual({
       code: 2,
       stdout: '',
-      stderr: 'The server asks: How[2J was it?\nPass --answer \'{"field":"value"}\', or --answer decline.\n',
+      stderr:
+        'The server asks: How[2J was it?\nPass --answer \'{"grade":"integer","again":"yes|no","remark":"string"}\', or --answer decline.\n',
     });
+    const unconfirmed = await inspect('call', 'empty');
+    expect(unconfirmed).toMatchObject({
+      code: 2,
+      stderr: 'The server asks: Sure?\nPass --answer accept, or --answer decline.\n',
+    });
+    expect(await inspect('call', 'empty', '--answer', 'accept')).toMatchObject({ code: 0, stdout: 'true\n' });
   });
 
   it('asks on the terminal until the answers fit the form', async () => {

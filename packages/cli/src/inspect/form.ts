@@ -38,6 +38,16 @@ export async function fillIn({ message, requestedSchema }: ElicitQuestion, place
   return { action: 'accept', content };
 }
 
+/** The answer to a form as `--answer` takes it, with the type of each field for its value. */
+export function exampleOf({ requestedSchema }: ElicitQuestion): string {
+  const schema = Object(requestedSchema) as JsonObject;
+  const form: Field = { schema, root: schema };
+  const names = namesOf(form);
+  if (names.length === 0) return 'accept';
+  const types = names.map((name) => [name, typeNameOf(propertyOf(form, name) ?? { schema: {}, root: schema })]);
+  return `'${plainLine(JSON.stringify(Object.fromEntries(types)))}'`;
+}
+
 class Refusal {
   constructor(readonly action: 'decline' | 'cancel') {}
 }

@@ -7,7 +7,7 @@ import { isObject } from '@decorum/core/internal';
 import { CommandFailure, EXIT, plainLine, plainText } from 'create-decorum';
 
 import { openInBrowser } from './browser.js';
-import { fillIn } from './form.js';
+import { exampleOf, fillIn } from './form.js';
 import { say } from './print.js';
 import { Terminal } from './terminal.js';
 
@@ -21,13 +21,6 @@ export interface AnswerOptions {
   /** Ends the command, because nobody can answer. */
   readonly fail: (failure: CommandFailure) => void;
 }
-
-/** Answers to the kinds of questions. */
-const EXAMPLES: Readonly<Record<string, string>> = {
-  form: '\'{"field":"value"}\'',
-  url: 'accept',
-  sampling: "'the text'",
-};
 
 /** MCP, "Sampling": the user has rejected the request. */
 const REJECTED = -1;
@@ -60,7 +53,8 @@ export class Answers implements QuestionHandlers {
     await this.inTurn(async () => {
       const given = this.given.shift();
       if (given !== undefined) return elicitAnswer(given);
-      if (!this.terminal.isInteractive) throw this.unanswered(question.message, question.mode);
+      if (!this.terminal.isInteractive)
+        throw this.unanswered(question.message, question.mode === 'url' ? 'accept' : exampleOf(question));
       return question.mode === 'url'
         ? await this.visit(question, signal)
         : await fillIn(question, { terminal: this.terminal, signal });
@@ -75,7 +69,7 @@ export class Answers implements QuestionHandlers {
       const text = textOf(question);
       const given = this.given.shift();
       if (given !== undefined && given !== 'decline' && given !== 'cancel') return sampleAnswer(given);
-      if (given === undefined && !this.terminal.isInteractive) throw this.unanswered(text, 'sampling');
+      if (given === undefined && !this.terminal.isInteractive) throw this.unanswered(text, "'the text'");
       if (given === undefined) say(`The server asks for the answer of a model: ${text}`);
       const typed = given === undefined ? await this.terminal.ask('Answer (empty to refuse):', signal) : '';
       if (typed === undefined || typed === '') throw new McpError(REJECTED, 'The user refuses to let a model answer.');
@@ -96,11 +90,11 @@ export class Answers implements QuestionHandlers {
     return await turn;
   }
 
-  private unanswered(message: unknown, mode: string | undefined): CommandFailure {
+  private unanswered(message: unknown, example: string): CommandFailure {
     const { length } = this.options.answers;
     // servers ask again for what doesn't fit their form
     const used = length === 0 ? '' : ` ${length === 1 ? 'The --answer is used' : `All ${length} --answer are used`}.`;
-    const remedy = `Pass${length === 0 ? '' : ' another'} --answer ${EXAMPLES[mode ?? ''] ?? EXAMPLES['form']}, or --answer decline`;
+    const remedy = `Pass${length === 0 ? '' : ' another'} --answer ${example}, or --answer decline`;
     return new CommandFailure(`The server asks: ${plainText(message)}\n${remedy}.${used}`, EXIT.usage);
   }
 
