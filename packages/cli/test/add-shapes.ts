@@ -200,6 +200,24 @@ export default class Decorated {
 `,
   },
   {
+    about: 'hooks that use what the constructor gets',
+    file: 'hooked.ts',
+    text: `import type { Lifecycle } from '@decorum/core';
+
+export class Hooked implements Lifecycle {
+  constructor(private readonly log: string[]) {}
+
+  onStart() {
+    this.log.push('start');
+  }
+
+  async onClose() {
+    this.log.push('close');
+  }
+}
+`,
+  },
+  {
     about: 'a decorator after an export',
     file: 'after.ts',
     text: `import { Prompt } from '@decorum/core';

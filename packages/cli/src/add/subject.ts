@@ -48,7 +48,7 @@ export function subjectOf(world: World, cls: ClassInfo, root: string): Subject |
   const access = { imported: exported ?? local, local, toExport: exported === undefined ? local : undefined };
   if (world.isServer(cls)) return ofServer(world, cls, access);
   // an instance without its dependencies, which a new member doesn't use yet
-  const provider = isReady ? local : `Object.create(${local}.prototype)`;
+  const provider = isReady ? local : `Object.create(${local}.prototype${withoutHooks(world, cls)})`;
   return { ...access, server: serverWith(provider), needsServer: true };
 }
 
@@ -93,6 +93,15 @@ function isConstructible(world: World, cls: ClassInfo): boolean {
   const constructor = lineage.map(({ node }) => constructorOf(node)).find((each) => each !== undefined);
   if (!constructor) return isKnown;
   return isKnown && !constructor.accessibility && requiredParams(constructor.value.params) === 0;
+}
+
+/** Hides the hooks of an instance that was never constructed: they would use what its constructor gets. */
+function withoutHooks(world: World, cls: ClassInfo): string {
+  const members = world.lineage(cls).flatMap(({ node }) => node.body.body);
+  const isHook = (hook: string) =>
+    members.some((each) => 'key' in each && each.key.type === 'Identifier' && each.key.name === hook);
+  const hooks = ['onStart', 'onClose'].filter(isHook).map((hook) => `${hook}: {}`);
+  return hooks.length === 0 ? '' : `, { ${hooks.join(', ')} }`;
 }
 
 const paramsOf = (node: Node): readonly ParamPattern[] =>
