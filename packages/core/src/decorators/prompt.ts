@@ -30,7 +30,7 @@ export function Prompt<I extends SchemaSource>(
  * }
  * ```
  */
-export function Prompt(options?: PromptOptions & { readonly input?: undefined }): MemberDecorator<Method>;
+export function Prompt(options?: PromptOptions): MemberDecorator<Method>;
 export function Prompt(options: PromptOptions = {}, ...rest: unknown[]): MemberDecorator<Method> {
   return memberDecorator('prompt', options, [options, ...rest]);
 }

@@ -39,10 +39,7 @@ export function Resource<I extends SchemaSource>(
  * }
  * ```
  */
-export function Resource(
-  uri: string,
-  options?: ResourceOptions & { readonly input?: undefined },
-): MemberDecorator<Method>;
+export function Resource(uri: string, options?: ResourceOptions): MemberDecorator<Method>;
 export function Resource(uri: string, options: ResourceOptions = {}, ...rest: unknown[]): MemberDecorator<Method> {
   // memberDecorator rejects anything but an object
   const given = typeof options === 'object' ? { ...options, uri } : (options as never);

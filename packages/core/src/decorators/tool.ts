@@ -72,9 +72,7 @@ export function Tool<O extends SchemaSource, By extends string = never>(
  * }
  * ```
  */
-export function Tool<By extends string = never>(
-  options?: ToolOptions & { readonly input?: undefined; readonly output?: undefined } & Previewed<By>,
-): ToolDecorator<Method, By>;
+export function Tool<By extends string = never>(options?: ToolOptions & Previewed<By>): ToolDecorator<Method, By>;
 export function Tool(options: ToolOptions = {}, ...rest: unknown[]): MemberDecorator<Method> {
   return memberDecorator('tool', options, [options, ...rest]);
 }

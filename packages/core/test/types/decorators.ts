@@ -90,6 +90,43 @@ export class Outputs {
   }
 }
 
+// the error is at the wrong option, not at the schema beside it
+export class Misspelled {
+  @Tool({
+    input: City,
+    // @ts-expect-error -- there is no such option
+    descripton: 'Finds a city',
+  })
+  tool(_input: City) {}
+
+  @Tool({
+    output: Sum,
+    // @ts-expect-error -- a number of milliseconds
+    timeoutMs: '5s',
+  })
+  limited(): Sum {
+    return { sum: 1 };
+  }
+
+  @Prompt({
+    input: City,
+    // @ts-expect-error -- there is no such option
+    descripton: 'Asks for a city',
+  })
+  prompt(_input: City) {
+    return '';
+  }
+
+  @Resource('y://{city}', {
+    input: City,
+    // @ts-expect-error -- there is no such option
+    descripton: 'A city',
+  })
+  resource(_input: City) {
+    return '';
+  }
+}
+
 export class Worded {
   @Tool({ output: Zod, text: ({ city, days }) => city + days }) standard() {
     return { city: 'Oslo', days: '3' };
