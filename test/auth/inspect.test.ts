@@ -72,11 +72,11 @@ describe('decorum inspect with a protected server', () => {
     expect(await inspect('sign-out')).toMatchObject({ stderr: 'You are not signed in.\n' });
   });
 
-  it('has an exit code for denied access', async () => {
+  it('has an exit code for denied access, and names the flag for a token', async () => {
     expect(await inspect('--header', 'authorization: Bearer wrong', 'call', 'whoami')).toMatchObject({
       code: 7,
       stdout: '',
-      stderr: expect.stringMatching(/401|denie/),
+      stderr: expect.stringMatching(/ 401 .+\nPass credentials: `--header 'Authorization: Bearer TOKEN'`\.\n$/),
     });
   });
 });

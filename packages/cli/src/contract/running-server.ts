@@ -47,7 +47,7 @@ export async function contractOfServer(
       revisions[date] = withoutInstances(await listsOf(client), known);
       name = client.serverInfo?.name ?? server.url;
     } catch (error) {
-      throw codeOf(error) === 'unauthorized' ? deniedFailure(error as Error) : failureOf(error);
+      throw failureOf(error);
     }
   }
   // what isn't an MCP server says more than that it doesn't speak a revision
@@ -55,14 +55,6 @@ export async function contractOfServer(
     throw failureOf(refusals.find((each) => codeOf(each) === 'protocol') ?? refusals.at(-1));
   return { server: { name }, revisions };
 }
-
-/** The client names options of its own as the remedy, which the command line doesn't have. */
-const deniedFailure = (error: Error): CommandFailure =>
-  new CommandFailure(
-    `${error.message.split('\n')[0]}\nPass credentials: \`--header 'Authorization: Bearer TOKEN'\`.`,
-    EXIT.unauthorized,
-    error,
-  );
 
 const codeOf = (error: unknown) => (error instanceof ConnectionError ? error.code : undefined);
 

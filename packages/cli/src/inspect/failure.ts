@@ -17,7 +17,13 @@ export function failureOf(error: unknown): unknown {
     return new CommandFailure(plainText(message), EXIT.serverError, error);
   }
   if (error instanceof ConnectionError)
-    return new CommandFailure(error.message, CODES[error.code] ?? EXIT.connection, error);
+    return new CommandFailure(messageOf(error), CODES[error.code] ?? EXIT.connection, error);
   if (error instanceof DecorumError) return new CommandFailure(error.message, EXIT.usage, error);
   return error;
+}
+
+/** The client's remedy against missing credentials names its own options, which the command line doesn't have. */
+function messageOf({ code, status, message }: ConnectionError): string {
+  if (code !== 'unauthorized' || status === 403) return message;
+  return message.replace(/\n.*/s, "\nPass credentials: `--header 'Authorization: Bearer TOKEN'`.");
 }

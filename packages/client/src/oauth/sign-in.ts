@@ -36,7 +36,7 @@ export async function register(
   const { registrationEndpoint } = issuer;
   if (registrationEndpoint === undefined || provider.saveClientInformation === undefined) {
     throw denied(
-      `${issuer.issuer} doesn't register clients. Return the client that it knows from \`clientInformation\`.`,
+      `${issuer.issuer} doesn't register clients.\nReturn the client that it knows from \`clientInformation\`.`,
     );
   }
   const headers = { 'content-type': 'application/json' };
