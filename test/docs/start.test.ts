@@ -1,5 +1,5 @@
 // The pages of Start are short, and whoever does what they say gets what they promise.
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
@@ -24,6 +24,15 @@ const proseOf = (page: string) =>
     .replaceAll(/[|*#>[\]]/g, ' ');
 const wordsIn = (text: string) => text.split(/\s+/).filter((word) => /\w/.test(word));
 
+interface Package {
+  readonly dependencies?: object;
+  readonly peerDependencies?: object;
+  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
+}
+
+const packageOf = (folder: string) =>
+  JSON.parse(readFileSync(join(ROOT, 'packages', folder, 'package.json'), 'utf8')) as Package;
+
 describe('the pages of Start', () => {
   it.each(START)('have at most 600 words: %s', (page) => {
     expect(wordsIn(proseOf(page)).length).toBeLessThanOrEqual(600);
@@ -34,6 +43,22 @@ describe('the pages of Start', () => {
       'Say it without the revision, or move it to a guide.',
       START.filter((page) => /\b20\d\d-\d\d-\d\d\b/.test(textOf(page))),
     );
+  });
+
+  it('name all packages that one from a clone needs, because npm has none', () => {
+    const nameOf = (dependency: string) => dependency.replace('@decorum/', '');
+    const rows = [...textOf(CLONED).matchAll(/^\| (`.+) \| (`.+) \|$/gm)];
+    const namesIn = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
+    const named = new Map(rows.flatMap(([, names, needs]) => namesIn(names).map((name) => [name, namesIn(needs)])));
+    const withNeeds = (name: string): string[] => [name, ...(named.get(name) ?? []).flatMap(withNeeds)];
+    const missing = readdirSync(join(ROOT, 'packages')).flatMap((folder) => {
+      const { dependencies = {}, peerDependencies = {}, peerDependenciesMeta = {} } = packageOf(folder);
+      const needs = Object.keys({ ...dependencies, ...peerDependencies })
+        .filter((each) => /^@decorum\/|^create-decorum$/.test(each) && !peerDependenciesMeta[each]?.optional)
+        .map(nameOf);
+      return needs.filter((each) => !withNeeds(folder).includes(each)).map((each) => `${folder} needs ${each}`);
+    });
+    expectNone(`Add it to the table of ${CLONED}.`, missing);
   });
 
   it('lead to a server that is served, tested and connected by at most six commands', () => {

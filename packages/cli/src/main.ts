@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 
 import { Command, Help } from 'commander';
-import { createCommand, runProgram } from 'create-decorum';
+import { createCommand, EXIT, runProgram } from 'create-decorum';
 
 import { addCommand } from './commands/add.js';
 import { auditCommand } from './commands/audit.js';
@@ -58,5 +58,14 @@ for (const command of commands) {
   program.addCommand(command.copyInheritedSettings(program));
   for (const nested of command.commands) nested.copyInheritedSettings(program);
 }
+
+// `decorum … | head` closes the pipe. Servers watch their output themselves: calls in flight finish
+program.hook('preAction', (_program, action) => {
+  if (['dev', 'start'].includes(action.name())) return;
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    process.exit(EXIT.interrupted);
+  });
+});
 
 await runProgram(program);

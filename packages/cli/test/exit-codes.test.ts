@@ -130,6 +130,12 @@ describe('all commands', () => {
     expect((await project.decorum(['start', 'src/wrong.ts', '--', '--debug'])).stderr).not.toMatch(/^ +at /m);
   });
 
+  it('end without a stack when nobody reads their output any more', async () => {
+    const { child, ended } = project.start(['doctor']);
+    child.stdout.destroy();
+    expect(await ended).toEqual({ code: 130, stdout: '', stderr: '' });
+  });
+
   it('print no colors with NO_COLOR, also if they would', async () => {
     const env = { NO_COLOR: '1', FORCE_COLOR: '' };
     for (const args of [['--help'], ['start', 'src/wrong.ts', '--debug']]) {
