@@ -99,7 +99,8 @@ const FOREIGN = new Set(
     protocol: 'promptsListChanged resourcesListChanged toolsListChanged',
     // MCP SDK, both versions
     sdk: `StdioServerTransport authProvider createLinkedPair createMcpHandler createMessage disable eventStore getClientCapabilities
-      listRoots requestSampling sendLoggingMessage sendResourceListChanged sendResourceUpdated sendToolListChanged`,
+      listRoots registerToolTask requestSampling sendLoggingMessage sendResourceListChanged sendResourceUpdated sendToolListChanged
+      taskStore`,
     fastmcp: `EdgeFastMCP GitHubProvider audioContent getApp jsonSchemaAdapter onToolCall removeTool requestElicitation
       requireRole streamContent streamKeepalive clientCapabilities`,
     mcpNest: `McpExceptionFilter McpHttpControllerFor McpRegistryService StdioTransport cacheHints createMicroservice enableJsonResponse
