@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 
-import { audio, type CallToolResult, type ContentBlock, embedded, image, text } from '@decorum/core';
+import { audio, type CallToolResult, type ContentBlock, embedded, image, type JsonObject, text } from '@decorum/core';
 import { explain } from '@decorum/schema';
 
 import { cleanText, isObject } from './json.js';
@@ -90,6 +90,16 @@ function headResult({ status, headers }: ApiAnswer): CallToolResult {
   return { content: [text([`The API answered ${statusText(status)}`, ...lines].join('\n'))] };
 }
 
+/** Integers with more digits are rounded when JSON is parsed. In a text, it is no harm to take them for numbers. */
+const LONG_INTEGER = /(?<![\w.])\d{16,}(?![\w.])/;
+
+/** Structured content as text. Long integers, such as ids of 64 bits, are written as the API wrote them. */
+function exactJson(answer: ApiAnswer, structuredContent: JsonObject, isWrapped: boolean): string {
+  const written = decoded(answer);
+  if (!LONG_INTEGER.test(written)) return JSON.stringify(structuredContent);
+  return isWrapped ? `{"result":${written}}` : written;
+}
+
 /** A success that the tool can't hand over as it promised. It must not look as if nothing had happened. */
 function unexpected(answer: ApiAnswer, problem: string): CallToolResult {
   const message = `The request succeeded (${statusText(answer.status)}), so don't repeat it. But the answer ${problem}:`;
@@ -120,7 +130,7 @@ export async function resultOf(
   // a schema that leads to itself can't be checked
   const problems = await explain(schema, structuredContent).catch(() => [UNCHECKED]);
   if (isObject(structuredContent) && problems.length === 0) {
-    return { content: [text(JSON.stringify(structuredContent))], structuredContent };
+    return { content: [text(exactJson(answer, structuredContent, isWrapped))], structuredContent };
   }
   const first = problems.slice(0, 3).map(({ path, expected }) => `${path || 'the value'} ${expected}`);
   return unexpected(answer, `doesn't fit the schema that the API promises (${first.join('; ')})`);

@@ -5,6 +5,7 @@ import { headersMistake, type Settings } from './openapi-options.js';
 import type { Operation } from './operation.js';
 import { pathTemplateOf } from './path-template.js';
 import { requestOf } from './request.js';
+import { requireExactNumbers } from './safe-values.js';
 import { type ApiAnswer, send } from './send.js';
 
 /** Bytes that an error's body is read to, for each character of it that is shown. */
@@ -35,6 +36,7 @@ export function apiCaller(
   const target = { baseUrl, accept, template: pathTemplateOf(operation.path, where, operation.where) };
   const limits = { baseUrl, maxResponseBytes, timeoutMs, maxErrorBytes: BYTES_PER_CHARACTER * maxErrorChars };
   return async (args, ctx) => {
+    for (const [argument, value] of Object.entries(args)) requireExactNumbers(argument, value);
     const fixed = await fixedHeaders(settings, ctx);
     return await send(requestOf(operation, { input, target }, { args, fixed }), ctx.signal, limits);
   };

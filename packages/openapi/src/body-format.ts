@@ -48,6 +48,13 @@ const KINDS: readonly (readonly [BodyKind, RegExp])[] = [
   ['binary', /^/],
 ];
 
+/** What a body is sent as if the document lets the client choose, as in `image/*`. */
+const ANY: Partial<Record<BodyKind, string>> = {
+  json: 'application/json',
+  text: 'text/plain',
+  binary: 'application/octet-stream',
+};
+
 /** What a header can carry. */
 const MEDIA_TYPE = /^[\t\u0020-\u007E]+$/;
 
@@ -86,7 +93,9 @@ function isFlat(schema: JsonObject): boolean {
 /** The fields of an object body. Undefined if they don't say all about it. */
 function fieldsOf(schema: unknown, converter: SchemaConverter, depth = 0): Fields | undefined {
   const target = converter.resolved(schema);
-  if (depth > MAX_NESTED || !isFlat(target)) return undefined;
+  // the schemas that extend one with a discriminator have more fields
+  const isExtended = depth === 0 && 'discriminator' in target;
+  if (depth > MAX_NESTED || isExtended || !isFlat(target)) return undefined;
   const properties = new Map(entriesOf(target['properties']));
   const required = new Set<unknown>(Array.isArray(target['required']) ? target['required'] : []);
   for (const part of Array.isArray(target['allOf']) ? (target['allOf'] as unknown[]) : []) {
@@ -109,12 +118,21 @@ function fieldsOf(schema: unknown, converter: SchemaConverter, depth = 0): Field
 
 const TEXTUAL = /^text\/|[/+]json/i;
 
+/** The schema that a schema is if it isn't null: `anyOf: [file, { type: 'null' }]` describes a file that may be left out. */
+function presentForm(schema: unknown, converter: SchemaConverter): JsonObject {
+  const target = converter.resolved(schema);
+  const { anyOf = [], oneOf = [] } = target;
+  const forms = [anyOf, oneOf].flat().map((form) => converter.resolved(form));
+  const [form, ...others] = forms.filter(({ type }) => type !== 'null');
+  return form === undefined || others.length > 0 ? target : form;
+}
+
 /** How a field of a form is written: by its schema, and by `encoding` of the media type. */
 function formatReader(media: unknown, fields: Fields | undefined, converter: SchemaConverter) {
   return (field: string): FieldFormat => {
     const encoding = own(own(media, 'encoding'), field);
-    const schema = converter.resolved(fields?.properties.get(field));
-    const items = schema['type'] === 'array' ? converter.resolved(schema['items']) : schema;
+    const schema = presentForm(fields?.properties.get(field), converter);
+    const items = schema['type'] === 'array' ? presentForm(schema['items'], converter) : schema;
     const { format, contentMediaType, contentEncoding } = items;
     const given = own(encoding, 'contentType') ?? contentMediaType;
     const contentType = typeof given === 'string' ? given.split(',')[0]?.trim() : undefined;
@@ -141,6 +159,15 @@ function wholeSchema(kind: BodyKind, schema: unknown, converter: SchemaConverter
   return converter.convert(schema);
 }
 
+/** The schema of a file, of files, or of what may also be null. */
+function base64Schema(schema: JsonObject): JsonObject {
+  const { title, description, type, items, anyOf } = schema;
+  if ('$ref' in schema || type === 'null') return schema;
+  if (Array.isArray(anyOf)) return { ...schema, anyOf: anyOf.map((form) => base64Schema(form as JsonObject)) };
+  if (type === 'array') return isObject(items) ? { ...schema, items: base64Schema(items) } : schema;
+  return { ...keywordsOf({ title, description }, 'input'), ...BASE64 };
+}
+
 /** A field of a form that carries a file is base64, however the document describes it. */
 function fieldSchema(
   kind: BodyKind,
@@ -148,10 +175,7 @@ function fieldSchema(
   { format, converter }: { format: FieldFormat; converter: SchemaConverter },
 ) {
   const converted = converter.convert(schema);
-  if (kind !== 'multipart' || !format.isBinary || converted['type'] === 'array' || '$ref' in converted)
-    return converted;
-  const { title, description } = converted;
-  return { ...keywordsOf({ title, description }, 'input'), ...BASE64 };
+  return kind === 'multipart' && format.isBinary ? base64Schema(converted) : converted;
 }
 
 /** The body of an operation; undefined if it has none. */
@@ -165,13 +189,15 @@ export function bodyOf(
   const { content, required, description } = references.follow(definition['requestBody']);
   const chosen = chosenMedia(content);
   if (chosen === undefined) return undefined;
-  const { kind, mediaType, media } = chosen;
+  const { mediaType, media } = chosen;
   const schema = own(media, 'schema');
+  const isAny = mediaType.includes('*');
+  const kind = isAny && converter.resolved(schema)['format'] === 'binary' ? 'binary' : chosen.kind;
   const fields = kind === 'text' || kind === 'binary' ? undefined : fieldsOf(schema, converter);
   const formatOf = formatReader(media, fields, converter);
   return {
     kind,
-    mediaType: mediaType.includes('*') ? 'application/json' : mediaType,
+    mediaType: (isAny && ANY[kind]) || mediaType,
     required: required === true,
     description,
     formatOf,

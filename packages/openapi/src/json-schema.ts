@@ -18,8 +18,9 @@ const PER_PART = 40;
 const MAX_DEPTH = 20;
 const MAX_VALUES = 1000;
 
-const ONE = ['items', 'contains', 'not', 'if', 'then', 'else', 'propertyNames', 'unevaluatedItems'] as const;
-const LISTS = ['allOf', 'anyOf', 'oneOf', 'prefixItems'] as const;
+// Not `not`, `if` and its branches: a schema that is converted may accept more, and these would then accept less.
+const ONE = ['items', 'contains', 'propertyNames', 'unevaluatedItems'] as const;
+const LISTS = ['allOf', 'anyOf', 'prefixItems'] as const;
 
 const TEXTS = ['description', 'title', 'enum', 'examples', 'default', 'const'];
 
@@ -126,6 +127,8 @@ export class SchemaConverter {
       const list = name === 'prefixItems' && Array.isArray(items) ? items : schema[name];
       if (Array.isArray(list) && list.length > 0) into[name] = list.slice(0, MAX_VALUES).map(part);
     }
+    const { oneOf } = schema;
+    if (Array.isArray(oneOf) && oneOf.length > 0) addAlternatives(oneOf.slice(0, MAX_VALUES).map(part), into);
     this.#properties(schema, into, depth);
     const { enum: values } = into;
     // models read each value
@@ -167,6 +170,13 @@ export class SchemaConverter {
       );
     }
   }
+}
+
+/** What fits exactly one schema before it is converted, or is told by a discriminator, may fit several afterwards. */
+function addAlternatives(oneOf: readonly JsonObject[], into: Record<string, unknown>): void {
+  const { anyOf, allOf = [] } = into;
+  if (anyOf === undefined) into['anyOf'] = oneOf;
+  else into['allOf'] = [...(allOf as JsonObject[]), { anyOf: oneOf }];
 }
 
 /** A schema with the definitions that it refers to. */

@@ -43,3 +43,17 @@ export function requireHeaderValue(argument: string, value: string): void {
     throw new ToolError(`${argument}: has characters that headers can't carry. Use those of Latin-1`);
   }
 }
+
+/**
+ * Rejects a number that has lost digits since its sender wrote it: it may be the id of something else.
+ * @throws {ToolError}
+ */
+export function requireExactNumbers(argument: string, value: unknown): void {
+  if (typeof value === 'object' && value !== null) {
+    for (const part of Object.values(value)) requireExactNumbers(argument, part);
+  }
+  // numbers beyond are written with an exponent, and thus not as ids
+  if (Number.isInteger(value) && !Number.isSafeInteger(value) && Math.abs(value as number) < 1e21) {
+    throw new ToolError(`${argument}: has a number with more digits than can be sent exactly`);
+  }
+}
