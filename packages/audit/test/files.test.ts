@@ -245,4 +245,11 @@ describe('Two processes', () => {
     expect(await verify(folder.file('audit-0.log'))).toMatchObject({ ...WELL, lines: 4 });
     expect(await verify(folder.file('audit-1.log'))).toMatchObject({ ...WELL, lines: 6 });
   });
+
+  it('have a folder each if its name has {process}', async () => {
+    const write = folder.file('{process}/audit.log');
+    await served(async () => await served((other) => buy(other, 3), { write }), { write });
+    expect(readdirSync(folder.path).sort()).toEqual(['0', '1']);
+    expect(await verify(folder.file('1/audit.log'))).toMatchObject({ ...WELL, lines: 3 });
+  });
 });

@@ -77,7 +77,6 @@ export class LogFile implements Sink {
 
   async open(): Promise<ChainEnd> {
     try {
-      await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
       this.lock = await this.take();
       this.fullFiles = (await fullNumbers(this.path)).at(-1) ?? 0;
       const end = await chainEndOf(this.path);
@@ -120,15 +119,21 @@ export class LogFile implements Sink {
       invalid(
         `is "${this.path}", which ${used}. Each process needs a file of its own: put ${PROCESS} into the name, as in 'audit-${PROCESS}.log'`,
       );
+    await this.makeFolder();
     return (await lockFile(
       { path: `${this.path}.lock`, caller: CALLER },
       { isCancelled, taken, clock: this.clock },
     )) as FileHandle;
   }
 
+  private async makeFolder(): Promise<void> {
+    await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
+  }
+
   private async takeNumbered(pattern: string): Promise<FileHandle> {
     for (let number = 0; number < MAX_PROCESSES; number += 1) {
       this.path = pattern.replaceAll(PROCESS, String(number));
+      await this.makeFolder();
       const lock = await tryLockFile({ path: `${this.path}.lock`, caller: CALLER });
       if (lock !== undefined) return lock;
     }
