@@ -39,7 +39,7 @@ const config: Config = {
     '^@decorum/(apps|audit|auth|auth-server|client|core|files|http|nestjs|openapi|opentelemetry|prometheus|redis|schema|search|skills|tasks|testing|uri-template)$':
       '<rootDir>/packages/$1/src/index.ts',
   },
-  testTimeout: 60_000,
+  testTimeout: 120_000,
   maxWorkers: '100%',
   // Node frees no ES modules of files that are done, so one process would run out of memory
   workerIdleMemoryLimit: '1GB',

@@ -9,7 +9,7 @@ import { answers, conversation, createProject, type Project, ROOT, statuses } fr
 import { type Block, blocksOf, textOf } from './blocks.js';
 
 // compilers and test runners run in separate processes
-jest.setTimeout(60_000);
+jest.setTimeout(180_000);
 
 const START = filesUnder('docs/start', '.md');
 const CREATED = 'docs/start/getting-started.md';

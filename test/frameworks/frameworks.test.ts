@@ -12,7 +12,7 @@ import { NEST_HOSTS } from './nest-hosts.js';
 import { CLIENTS, overStdio, sendLargeBodies, useWeather } from './weather.js';
 
 // npm, Node and a compiler start, each in a process of its own
-jest.setTimeout(60_000);
+jest.setTimeout(180_000);
 
 /** The newest session clients, and a stateless one. */
 const NEWEST = CLIENTS.slice(-3);

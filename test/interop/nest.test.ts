@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { answers, compiled, conversation, createProject, type Project } from '../packaging/project.js';
 
 // applications start in processes of their own
-jest.setTimeout(60_000);
+jest.setTimeout(180_000);
 
 const CITY = { city: 'Oslo' };
 const ADA = { authorization: 'Bearer token-of-ada', 'x-request-id': 'r-17', 'x-tenant': 'acme', 'x-count': '41' };

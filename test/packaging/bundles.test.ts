@@ -8,7 +8,7 @@ import { build, type BuildOptions } from 'esbuild';
 import { answers, compiled, conversation, createProject, type Project, ROOT } from './project.js';
 
 // compilers and servers run in separate processes
-jest.setTimeout(60_000);
+jest.setTimeout(180_000);
 
 const SERVERS = {
   orders: [

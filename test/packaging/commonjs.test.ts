@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { compiled, createProject, type Project } from './project.js';
 
 // compilers and servers run in separate processes
-jest.setTimeout(60_000);
+jest.setTimeout(180_000);
 
 const ENTRIES = [
   'auth',

@@ -9,7 +9,7 @@ import { build, buildSync } from 'esbuild';
 import { answers, compiledCode, conversation, createProject, type Project, ROOT } from './project.js';
 
 // compilers and servers run in separate processes
-jest.setTimeout(60_000);
+jest.setTimeout(180_000);
 
 let project: Project;
 afterEach(() => project.remove());

@@ -7,7 +7,7 @@ import { transformSync } from '@swc/core';
 import { createProject, type Project, ROOT, statuses } from './project.js';
 
 // compilers and servers run in separate processes
-jest.setTimeout(60_000);
+jest.setTimeout(180_000);
 
 let project: Project | undefined;
 afterEach(() => project?.remove());

@@ -14,7 +14,7 @@ import { parseAllDocuments } from 'yaml';
 import { freePort } from '../../../test/support/dev-project.js';
 
 // bundles, and starts processes
-jest.setTimeout(60_000);
+jest.setTimeout(180_000);
 
 const FOLDER = fileURLToPath(new URL('../', import.meta.url));
 const at = (path: string) => readFileSync(join(FOLDER, path), 'utf8');

@@ -11,7 +11,7 @@ import { writeFiles } from '../src/add/write-files.js';
 import { LEGACY, type Shape, STANDARD } from './add-shapes.js';
 
 // compilers and test runners run in separate processes
-jest.setTimeout(60_000);
+jest.setTimeout(180_000);
 
 const DECORUM = join(ROOT, 'packages/cli/bin/decorum.js');
 

@@ -5,7 +5,7 @@ import { Project as DevProject } from '../../../test/support/dev-project.js';
 import { createProject, type Project, TSCONFIG } from './project.js';
 
 // `decorum build` starts a compiler
-jest.setTimeout(60_000);
+jest.setTimeout(180_000);
 
 let project: Project | DevProject | undefined;
 afterEach(() => project?.remove());

@@ -11,7 +11,7 @@ import { conversation } from '../../../test/packaging/project.js';
 import { CLOCK, createProject, type Ended, GREETER, type Project, runNode, TSCONFIG } from './project.js';
 
 // each command starts a compiler and two or three more processes, one after the other
-jest.setTimeout(60_000);
+jest.setTimeout(180_000);
 
 let project: Project;
 afterEach(() => project.remove());

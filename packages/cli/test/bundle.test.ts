@@ -9,7 +9,7 @@ import { answers, conversation } from '../../../test/packaging/project.js';
 import { createProject, type Ended, GREETER, type Project, runNode, TSCONFIG } from './project.js';
 
 // each command starts a compiler and several more processes, one after the other
-jest.setTimeout(60_000);
+jest.setTimeout(180_000);
 
 const alone = mkdtempSync(join(tmpdir(), 'decorum-alone-'));
 let project: Project;

@@ -10,7 +10,7 @@ import { warningsOf as warningsAbout } from '../src/check/warnings.js';
 import { CLOCK, createProject, type Project, ROOT, TSCONFIG } from './project.js';
 
 // each command starts a compiler and two more processes, one after the other
-jest.setTimeout(60_000);
+jest.setTimeout(180_000);
 
 let project: Project;
 afterEach(() => project.remove());

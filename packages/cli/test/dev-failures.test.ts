@@ -9,7 +9,7 @@ import { HttpClient, PipeClient } from '../../../test/support/dev-clients.js';
 import { type DevRun, processEnds, Project, shared } from '../../../test/support/dev-project.js';
 
 // programs start one after the other
-jest.setTimeout(60_000);
+jest.setTimeout(180_000);
 
 const MAIN = `
 import { McpServer, Tool } from '@decorum/core';

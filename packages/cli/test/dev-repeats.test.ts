@@ -9,7 +9,7 @@ import { Project, shared } from '../../../test/support/dev-project.js';
 import { rawRequest } from '../../../test/support/raw-http.js';
 
 // programs start one after the other
-jest.setTimeout(60_000);
+jest.setTimeout(180_000);
 
 /** Applications with MCP at `/mcp` and `/other`, and a route that isn't MCP. They write down what arrives. */
 const SHARED = `

@@ -11,7 +11,7 @@ import { rawRequest } from '../../../test/support/raw-http.js';
 import { called } from '../../../test/support/stateless-post.js';
 
 // programs start one after the other
-jest.setTimeout(60_000);
+jest.setTimeout(180_000);
 
 /** `slow` takes no notice of its cancellation. */
 const MEMBERS = `

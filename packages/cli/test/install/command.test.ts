@@ -13,7 +13,7 @@ import { lastingNode, versionNote } from '../../src/install/node-path.js';
 import { createProject, DECORUM, type Ended, GREETER, type Project, runNode, TSCONFIG } from '../project.js';
 
 // a command starts a process, and building a compiler
-jest.setTimeout(60_000);
+jest.setTimeout(180_000);
 
 const CLI = 'node_modules/@decorum/cli/bin/decorum.js';
 

@@ -50,7 +50,7 @@ process.send('ready');
     const { mcpServers } = JSON.parse(read()) as { mcpServers: object };
     expect(Object.keys(mcpServers).toSorted()).toEqual(names.toSorted());
     expect(readdirSync(folder)).toEqual(['config', 'config.decorum-backup', 'installer.mjs']);
-  }, 60_000);
+  }, 180_000);
 });
 
 describe('a lock of a process that was killed', () => {
@@ -101,5 +101,5 @@ for (let turn = 0; ; turn++) {
         expect([text.length, new Set(text).size]).toEqual([2_000_000, 1]);
       }
     }
-  }, 30_000);
+  }, 180_000);
 });
