@@ -34,6 +34,8 @@ export class SchemaConverter {
   readonly #taken = new Set<string>();
   readonly #pending: (readonly [name: string, target: unknown])[] = [];
   #left: number;
+  /** Whether something was left out for lack of room. */
+  #isCut = false;
 
   constructor(
     private readonly document: OpenDocument,
@@ -46,6 +48,7 @@ export class SchemaConverter {
   convert(schema: unknown, depth = 0): JsonObject {
     if (!isObject(schema)) return schema === false ? { not: {} } : {};
     this.#left -= PER_PART;
+    if (this.#left < 0) this.#isCut = true;
     if (this.#left < 0 || depth > MAX_DEPTH) return {};
     const ref = own(schema, '$ref') ?? own(schema, '$dynamicRef');
     const converted = typeof ref === 'string' ? this.#reference(ref, schema) : this.#inline(schema, depth);
@@ -66,14 +69,33 @@ export class SchemaConverter {
     return isObject(target) ? target : {};
   }
 
-  /** The definitions that the schemas converted so far refer to, directly or not. Those beyond the cap are open. */
+  /**
+   * The definitions that the schemas converted so far refer to, directly or not. Those that don't fit are open as a whole:
+   * with a part of each, a small change of the document would open and close parts of many schemas.
+   */
   definitions(): JsonObject {
     const definitions: Record<string, JsonObject> = {};
     for (let next = this.#pending.shift(); next !== undefined; next = this.#pending.shift()) {
       const [name, target] = next;
-      definitions[name] = this.convert(target);
+      definitions[name] = this.#whole(target);
     }
     return definitions;
+  }
+
+  /** Converts a definition as a whole, or not at all. One that is most of the schema is cut. */
+  #whole(target: unknown): JsonObject {
+    const left = this.#left;
+    const isLarge = left > MAX_CHARACTERS[this.direction] / 2;
+    const pending = this.#pending.length;
+    this.#isCut = false;
+    const converted = this.convert(target);
+    if (!this.#isCut || isLarge) return converted;
+    this.#left = left;
+    for (const [name, forgotten] of this.#pending.splice(pending)) {
+      this.#names.delete(forgotten);
+      this.#taken.delete(name);
+    }
+    return {};
   }
 
   #reference(ref: string, { description, summary }: JsonObject): JsonObject {
@@ -98,8 +120,9 @@ export class SchemaConverter {
 
   /** Takes characters from what is left. If they are too many, nothing is taken. */
   #charge(characters: number, leaveOut: () => void): void {
-    if (characters > this.#left) leaveOut();
-    else this.#left -= characters;
+    if (characters <= this.#left) return void (this.#left -= characters);
+    this.#isCut = true;
+    leaveOut();
   }
 
   #nameOf(ref: string): string {
@@ -146,6 +169,7 @@ export class SchemaConverter {
     const hidden = this.direction === 'input' ? 'readOnly' : 'writeOnly';
     const entries = entriesOf(schema['properties']).filter(([name]) => this.#isUsable(name));
     const length = entries.reduce((sum, [name]) => sum + name.length, 0);
+    if (length > this.#left) this.#isCut = true;
     if (entries.length > MAX_VALUES || length > this.#left) return void delete into['required'];
     this.#left -= length;
     const left = entries.filter(([, value]) => this.resolved(value)[hidden] !== true);

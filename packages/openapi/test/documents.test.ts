@@ -256,3 +256,34 @@ describe('A document by URL', () => {
     expect(problem).not.toContain('secret');
   });
 });
+
+describe('A schema that is too large', () => {
+  const fields = (count: number, name: string) =>
+    Object.fromEntries(
+      Array.from({ length: count }, (_, at) => [`${name}${at}`, { type: 'string', description: name.repeat(100) }]),
+    );
+  const inputWith = async (more: object) => {
+    const to = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+    const schemas = {
+      All: { type: 'object', properties: { first: to('First'), second: to('Second'), third: to('Third') } },
+      First: { type: 'object', properties: { ...fields(150, 'a'), ...more } },
+      Second: { type: 'object', properties: { ...fields(150, 'b'), inner: to('Inner') } },
+      Third: { type: 'object', properties: { inner: to('Inner') } },
+      Inner: { type: 'object', properties: { c: { type: 'string' } } },
+    };
+    return await inputOf(takes({ $ref: '#/components/schemas/All' }, { components: { schemas } }));
+  };
+
+  it('leaves definitions open as a whole, so that a small change of the document changes no others', async () => {
+    const { $defs: before } = (await inputWith({})) as { $defs: Record<string, object> };
+    const { $defs: after } = (await inputWith({ more: { type: 'string' } })) as { $defs: Record<string, object> };
+    expect(before).toMatchObject({
+      Second: {},
+      Third: { properties: { inner: { $ref: '#/$defs/Inner' } } },
+      Inner: { properties: { c: { type: 'string' } } },
+    });
+    expect(Object.keys(before['Second'] as object)).toEqual([]);
+    expect({ ...after, First: undefined }).toEqual({ ...before, First: undefined });
+    expect(after['First']).toHaveProperty('properties.more');
+  });
+});

@@ -203,6 +203,13 @@ describe('an object that requires a property which it does not describe', () => 
   });
 });
 
+it('has no other examples or defaults if only their members have another order, as in a lock file', () => {
+  const noted = (...values: object[]) => object({ a: { type: 'object', default: values[0], examples: values } });
+  expect(
+    inputLines(noted({ b: 1, a: 2 }, { c: { e: 1, d: 2 } }), noted({ a: 2, b: 1 }, { c: { d: 2, e: 1 } })),
+  ).toEqual([]);
+});
+
 describe('what can not be decided', () => {
   const broken = (before: object, after: object) =>
     inputLines(before, after).flatMap((line) =>

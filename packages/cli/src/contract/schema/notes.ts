@@ -1,5 +1,6 @@
 import { isObject } from '@decorum/core/internal';
 
+import { sorted } from '../layout.js';
 import { ANNOTATIONS } from './keywords.js';
 
 /** What a schema says to readers at one place. */
@@ -24,7 +25,7 @@ interface Place {
 function collect(schema: unknown, { place, path }: Place, found: Map<string, Notes>): void {
   if (!isObject(schema)) return;
   const notes = Object.keys(schema).filter((key) => ANNOTATIONS.has(key));
-  found.set(place, { path, notes: Object.fromEntries(notes.map((key) => [key, JSON.stringify(schema[key])])) });
+  found.set(place, { path, notes: Object.fromEntries(notes.map((key) => [key, JSON.stringify(sorted(schema[key]))])) });
   for (const keyword of ['properties', '$defs', 'definitions']) {
     const members = schema[keyword];
     if (!isObject(members)) continue;
