@@ -15,7 +15,9 @@ function frameOf(
   error: Error,
   isMeant = (_file: string) => true,
 ): { readonly file: string; readonly at: string } | undefined {
-  for (const [, path = '', line, column] of (error.stack ?? '').matchAll(/^ +at (?:.*\()?(.+?):(\d+):(\d+)\)?$/gm)) {
+  for (const [, path = '', line, column] of (error.stack ?? '').matchAll(
+    /^ +at (?:async )?(?:.*\()?(.+?):(\d+):(\d+)\)?$/gm,
+  )) {
     if (path.startsWith('node:') || /[\\/]node_modules[\\/]/.test(path)) continue;
     const file = path.startsWith('file:') ? fileURLToPath(path) : path;
     if (file.startsWith(OWN) || !isMeant(file)) continue;

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -22,7 +22,7 @@ afterEach(() => {
 
 const IMPORT = "import { McpServer } from '@decorum/core';\n";
 const OPENAPI = "import { openapi } from '@decorum/openapi';\n";
-const ELEMENT = "await openapi('pets.yaml', { baseUrl: 'https://pets.example.com/v1' })";
+const ELEMENT = "await openapi(new URL('./pets.yaml', import.meta.url), { baseUrl: 'https://pets.example.com/v1' })";
 
 /** Adds the document to a server, and returns the file. */
 function added(code: string): string {
@@ -43,6 +43,19 @@ describe('decorum add openapi', () => {
     ],
   ])('adds the document to the providers of %j', (code, expected) => {
     expect(added(code)).toBe(IMPORT + OPENAPI + expected);
+  });
+
+  it('names the document in such a way that the source and the build find it, from whatever folder they are started', () => {
+    mkdirSync('src/shop', { recursive: true });
+    writeFileSync('src/shop/server.ts', `${IMPORT}new McpServer({ name: 'a' });\n`);
+    writeFileSync('src/shop/pets.yaml', 'openapi: 3.1.0\n');
+    const [change] = planDocument('src/shop/pets.yaml', 'src/shop/server.ts').changes;
+    expect(change?.text).toContain("openapi(new URL('../../src/shop/pets.yaml', import.meta.url), {");
+  });
+
+  it('names the document by its path where the code is CommonJS', () => {
+    writeFileSync('package.json', '{}');
+    expect(added("new McpServer({ name: 'a' });\n")).toContain("openapi('pets.yaml', {");
   });
 
   it('adds headers if the document wants credentials, and says what to check and install', () => {

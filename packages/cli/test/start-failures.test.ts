@@ -34,6 +34,11 @@ describe.each([
     });
   });
 
+  it('with the place in the program that awaits what fails', async () => {
+    const { code, stderr } = await start(`import { readFile } from 'node:fs/promises';\nawait readFile('no.txt');`);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(`${line}main\\.ts:2:1 {2}ENOENT`) });
+  });
+
   it('with the error of a hook, after the hooks that have begun are closed', async () => {
     const { code, stderr } = await start(FAILING);
     expect({ code, stderr }).toEqual({

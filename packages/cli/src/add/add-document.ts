@@ -8,9 +8,9 @@ import type { ArrayExpression, Node, ObjectExpression } from 'oxc-parser';
 import { importsOf, isCore } from './bindings.js';
 import type { Addition } from './compose.js';
 import { importInsertions, type Insertion, spell } from './needs.js';
-import { findProject, hasPackage } from './project.js';
+import { findProject, hasPackage, type Project } from './project.js';
 import { isFunction, lineOf, placeOf, shown, type Source, walk } from './source.js';
-import { type Style, styleOf } from './style.js';
+import { styleOf } from './style.js';
 import { readable } from './which.js';
 import { World } from './world.js';
 
@@ -70,13 +70,23 @@ function afterLast(
 const baseUrlIn = (document: string): string =>
   /["']?\burl["']?\s*:\s*["']?(https?:\/\/[^\s"',}\]{]+)/.exec(document)?.[1] ?? 'https://api.example.com';
 
-function elementFor(file: string, name: string, { quote }: Style): string {
+/** Code for the path of a document. Clients start programs in any folder; the folder of the build is beside the source's. */
+function locationOf(file: string, { path }: Source, { root, packageJson }: Project): string {
+  const posix = (from: string, to: string) => relative(from, to).split(sep).join('/');
+  const isModule = packageJson.type === 'module' || path.endsWith('.mts');
+  if (!isModule) return JSON.stringify(posix(process.cwd(), file));
+  const up = posix(dirname(path), root) || '.';
+  return `new URL(${JSON.stringify(`${up}/${posix(root, file)}`)}, import.meta.url)`;
+}
+
+function elementFor(file: string, name: string, place: { source: Source; project: Project }): string {
+  const { quote } = styleOf(place.source);
   const document = readFileSync(file, 'utf8');
-  const path = relative(process.cwd(), file).split(sep).join('/');
+  const location = locationOf(file, place.source, place.project).replaceAll('"', quote);
   const headers = document.includes('securitySchemes')
     ? `, headers: { authorization: \`Bearer \${process.env[${quote}API_TOKEN${quote}]}\` }`
     : '';
-  return `await ${name}(${quote}${path}${quote}, { baseUrl: ${quote}${baseUrlIn(document)}${quote}${headers} })`;
+  return `await ${name}(${location}, { baseUrl: ${quote}${baseUrlIn(document)}${quote}${headers} })`;
 }
 
 /**
@@ -100,7 +110,7 @@ export function planDocument(file: string, to: string | undefined): Addition {
   const { source, options, canAwait } = server;
   const style = styleOf(source);
   const { as, missing } = spell(source, [{ module: '@decorum/openapi', name: 'openapi' }]);
-  const element = elementFor(path, as('openapi'), style);
+  const element = elementFor(path, as('openapi'), { source, project });
   if (!canAwait) {
     const remedy = `Make the function async, or add it yourself: ${element}`;
     throw new CommandFailure(
