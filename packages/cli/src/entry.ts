@@ -158,9 +158,15 @@ export function watchServers(opening: () => Promise<void> | void = () => {}): Se
     created.add(server);
     const port = server[HOST];
     const { open } = port;
-    port.open = async (create) => {
+    let isAwaited = false;
+    port.opening = async () => {
+      isAwaited = true;
       opened.add(server);
       await opening();
+    };
+    port.open = async (create) => {
+      if (!isAwaited) await port.opening?.();
+      isAwaited = false;
       return open(create);
     };
   };

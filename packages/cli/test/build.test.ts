@@ -166,6 +166,19 @@ describe('decorum build', () => {
     project.write({ 'src/main.ts': `throw new Error('not this one');` });
     expect([await build('src/clock.ts'), await build('src/app.ts')]).toMatchObject([{ code: 1 }, built('app')]);
   });
+
+  it('does not open the `auth` of an endpoint, which may write keys to its store', async () => {
+    create(`import { listen } from '@decorum/http';
+      import { writeFileSync } from 'node:fs';
+      import { Clock } from './clock.js';
+      const auth = {
+        authenticate: () => ({ subject: 'ada' }),
+        opened() { writeFileSync('opened', ''); },
+      };
+      await listen(new Clock(), { auth });`);
+    expect(await project.decorum(['build'])).toEqual(built());
+    expect(existsSync(join(project.folder, 'opened'))).toBe(false);
+  });
 });
 
 describe('decorum build --mcpb', () => {

@@ -35,6 +35,8 @@ export interface HostPort {
    * @throws {DecorumError} `DECORUM_SERVER_CLOSED`, and whatever a hook or `create` throws
    */
   open<T extends Transport>(create: (kernel: Kernel) => T): Promise<T>;
+  /** Awaited before an endpoint opens its `auth`. A tool that only constructs the server never lets it resolve. */
+  opening?(): Promise<void>;
   /** Name, version and the other details that clients see. */
   readonly info: Implementation;
   /** Routes of plugins, which HTTP transports serve next to the endpoint. */

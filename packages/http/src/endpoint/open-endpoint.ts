@@ -43,6 +43,8 @@ export async function openEndpoint<HostRequest>(
     (told ??= Promise.resolve(own)
       .then((it) => auth?.closed?.(it))
       .catch((error: unknown) => host.report(error)));
+  // `auth` may write to its store, which is not for a server that is only constructed
+  await host.opening?.();
   await auth?.opened?.(warn, servedPath, own);
   try {
     return await host.open((kernel) => {
