@@ -4,7 +4,7 @@ import type { JsonObject, LogLevel } from '@decorum/core';
 import { LISTEN } from '@decorum/core/internal';
 
 import type { Connection } from './connection.js';
-import { ConnectionError } from './connection-error.js';
+import { alike, ConnectionError } from './connection-error.js';
 import { keepAlive } from './keep-alive.js';
 import { NoticeQueue } from './notice-queue.js';
 import type { Notification, RequestOptions } from './request.js';
@@ -62,6 +62,8 @@ export class Subscriptions {
   private readonly ears = new Set<Ear>();
   private level: LogLevel | undefined;
   private connection!: Connection;
+  /** Why the connection has ended. */
+  private over: Error | undefined;
 
   /** @param connection the one to speak over, which may be replaced */
   attach(connection: Connection): this {
@@ -88,6 +90,7 @@ export class Subscriptions {
   }
 
   async listen(filter: ListenFilter = ALL): Promise<Listening> {
+    if (this.over !== undefined) throw alike(this.over);
     const ear = new Ear(filter);
     this.ears.add(ear);
     try {
@@ -130,6 +133,7 @@ export class Subscriptions {
 
   /** The connection has ended. */
   end(reason: Error | undefined): void {
+    this.over = reason ?? new ConnectionError('closed', 'The client is closed.');
     for (const ear of this.ears) ear.queue.end(reason);
     this.ears.clear();
   }

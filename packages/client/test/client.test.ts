@@ -125,6 +125,12 @@ describe('a client that listens', () => {
     expect(heard).toEqual(['notifications/tools/list_changed']);
   });
 
+  it.each(revisions.slice(-2))('can no longer listen in %s once it is closed', async (revision) => {
+    const client = await clientOf(createServer(), { revision });
+    await client.close();
+    await expect(client.listen()).rejects.toMatchObject({ code: 'closed' });
+  });
+
   it.each(revisions.slice(-2))('no longer listens in %s when its loop is left', async (revision) => {
     const server = createServer();
     const client = await clientOf(await urlOf(server), { revision });
