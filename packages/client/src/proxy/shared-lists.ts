@@ -1,5 +1,5 @@
 // a test may have replaced the global timers
-import { clearTimeout, setTimeout } from 'node:timers';
+import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timers';
 
 import type { McpServer, Registration } from '@decorum/core';
 import { REVISIONS } from '@decorum/core/internal';
@@ -19,6 +19,9 @@ const DEBOUNCE_MS = 50;
 /** Milliseconds between two reads: an upstream may announce changes all the time. */
 const SPACING_MS = 1000;
 
+/** Milliseconds after which lists are read again: an upstream without a stream of changes can't announce them. */
+const REFRESH_MS = 5 * 60_000;
+
 /** What shared lists are made of. */
 export interface SharedListsParts {
   readonly server: McpServer;
@@ -26,6 +29,8 @@ export interface SharedListsParts {
   readonly taken: Taken;
   readonly adding: AddMembersOptions;
   readonly pin: string | undefined;
+  /** How often the lists are read again, in milliseconds. Defaults to five minutes. */
+  readonly refreshMs?: number;
   /** Writes a line to the server's log. */
   warn(problem: string): void;
 }
@@ -42,6 +47,7 @@ export class SharedLists {
   private isStale = false;
   private readAt = Number.NEGATIVE_INFINITY;
   private timer: NodeJS.Timeout | undefined;
+  private refresh: NodeJS.Timeout | undefined;
   private said = '';
 
   constructor(private readonly parts: SharedListsParts) {
@@ -51,12 +57,15 @@ export class SharedLists {
   /** The upstream can be asked: reads its lists now. Never rejects. */
   async opened(client: Client): Promise<void> {
     this.client = client;
+    clearInterval(this.refresh);
+    this.refresh = setInterval(() => this.changed(), this.parts.refreshMs ?? REFRESH_MS).unref();
     await this.read();
   }
 
   /** The upstream can't be asked any more. */
   closed({ isEmptied }: { readonly isEmptied: boolean }): void {
     this.client = undefined;
+    clearInterval(this.refresh);
     clearTimeout(this.timer);
     this.timer = undefined;
     if (isEmptied) this.serve(EMPTY_CATALOG, false);
