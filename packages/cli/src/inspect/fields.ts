@@ -13,12 +13,12 @@ const MAX_DEPTH = 5;
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** The schema itself, what it refers to, and its alternatives. */
+/** The schema itself, what it refers to and extends, and its alternatives. */
 function variantsOf({ schema, root }: Field): readonly JsonObject[] {
   const variants = new Set([schema]);
-  for (const { $ref: reference, anyOf, oneOf } of variants) {
+  for (const { $ref: reference, allOf, anyOf, oneOf } of variants) {
     const target = typeof reference === 'string' ? atPointer(root, reference) : undefined;
-    for (const each of [target, ...listOf(anyOf), ...listOf(oneOf)]) if (isObject(each)) variants.add(each);
+    for (const each of [target, allOf, anyOf, oneOf].flat()) if (isObject(each)) variants.add(each);
   }
   return [...variants];
 }
@@ -81,7 +81,8 @@ type Reader = (text: string) => unknown;
 const READERS: Readonly<Record<string, Reader>> = {
   null: (text) => (text === 'null' ? null : undefined),
   boolean: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
-  integer: (text) => (/^[+-]?\d+$/.test(text) ? Number(text) : undefined),
+  // a longer one would lose digits
+  integer: (text) => (/^[+-]?\d+$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : undefined),
   number: (text) => (text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : undefined),
   object: (text) => parsed(text, isObject),
   array: (text) => parsed(text, Array.isArray),
