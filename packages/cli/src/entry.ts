@@ -163,10 +163,13 @@ export function watchServers(opening: () => Promise<void> | void = () => {}): Se
       isAwaited = true;
       opened.add(server);
       await opening();
+      // `auth` opens first, and may fail
+      opened.delete(server);
     };
     port.open = async (create) => {
       if (!isAwaited) await port.opening?.();
       isAwaited = false;
+      opened.add(server);
       return open(create);
     };
   };

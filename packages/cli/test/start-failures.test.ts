@@ -39,6 +39,17 @@ describe.each([
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(`${line}main\\.ts:2:1 {2}ENOENT`) });
   });
 
+  it('with the error of an `auth` that does not open, also if nobody awaits the server', async () => {
+    const { code, stderr } = await start(`import { McpServer } from '@decorum/core';
+import { listen } from '@decorum/http';
+const auth = { authenticate: () => ({ subject: 'ada' }), opened() { throw new Error('No keys.'); } };
+void listen(new McpServer({ name: 'tables', version: '1.0.0' }), { auth, port: 0 });`);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(`${line}main\\.ts:3:\\d+ {2}No keys\\.\n$`),
+    });
+  });
+
   it('with the error of a hook, after the hooks that have begun are closed', async () => {
     const { code, stderr } = await start(FAILING);
     expect({ code, stderr }).toEqual({
