@@ -32,8 +32,8 @@ export interface PluginDefinition<Server = never> {
   readonly extensions?: readonly Extension[];
   /**
    * Decides who may see and use a member, besides its own `access`: in lists, calls, completions and subscriptions. Only
-   * `true` grants access. Asked at most once per member and request, and in each request again. If it throws or rejects,
-   * the member stays hidden, and the error is reported once.
+   * `true` grants access. Asked at most once per member and request, and in each request again. If it throws,
+   * rejects or returns nothing, the member stays hidden, and the error is reported once.
    * @param member the member, as this server declares it
    * @param caller who asks: all but the principal, the transport and the session id is what the client says
    */
@@ -182,6 +182,12 @@ export function observingOf(plugins: readonly PluginDefinition[]): Observing | u
 export const catalogOf = (plugins: readonly PluginDefinition[]): ToolCatalog | undefined =>
   plugins.map((plugin) => (plugin as { readonly [TOOL_CATALOG]?: ToolCatalog })[TOOL_CATALOG]).find((each) => each);
 
+/** The answer of a plugin. A function without one hides every member, and would do so without a word. */
+function decided(answer: boolean | undefined, { where }: PluginMember): boolean {
+  if (answer !== undefined) return answer;
+  throw new TypeError(`\`access\` returned undefined for ${where}. Return true or false, or a promise of one.`);
+}
+
 /** The condition that plugins set for each member; undefined without such plugins. */
 export function gateOf(plugins: readonly PluginDefinition[], report: (error: unknown) => void): Gate | undefined {
   const deciding = plugins.filter((plugin) => plugin.access !== undefined);
@@ -192,7 +198,7 @@ export function gateOf(plugins: readonly PluginDefinition[], report: (error: unk
     const caller: PluginCaller = { principal, transport, client, revision, sessionId, meta };
     const admits = (plugin: PluginDefinition) =>
       answerOf(
-        () => plugin.access?.(member, caller) ?? false,
+        () => andThen(plugin.access?.(member, caller), (answer) => decided(answer, member)),
         { principal, transport, caller: asked },
         (error) => failed({ plugin: plugin.name, name: 'access', call: undefined }, error),
       );

@@ -183,6 +183,8 @@ describe('`access` of plugins', () => {
     ],
     ['rejects', () => Promise.reject(new Error('no roles'))],
     ['answers with more than true or false', () => 'yes' as never],
+    ['returns nothing', () => undefined as never],
+    ['resolves with nothing', () => Promise.resolve() as never],
   ] as [string, Decide][])('hides the member if it %s, which is reported once', async (_name, access) => {
     const { server, errors } = shopOf(access);
     const client = await connect(server, {});

@@ -249,7 +249,11 @@ describe('a waiting call', () => {
       const client = await connect(server);
       const answers = await several(2, client, held);
       await jest.advanceTimersByTimeAsync(1000);
-      expect(await Promise.all(answers)).toEqual(Array(2).fill(expect.stringContaining('did not finish within 1 s')));
+      const late = 'The tool did not finish within 1 s.';
+      expect(await Promise.all(answers)).toEqual([
+        `${late} Try again later, or ask for less.`,
+        `${late} It was still waiting for its turn, and has done nothing. Try again later.`,
+      ]);
       // the first handler goes on, and keeps its slot
       const [third, fourth] = await several(2, client, held);
       expect(await fourth).toMatch(/^Busy/);
@@ -258,6 +262,33 @@ describe('a waiting call', () => {
       held.end(1);
       expect(await third).toBe('done');
       expect(held.begun.count).toBe(2);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  it('has done something if it waits once more, after a question', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
+    try {
+      const { server, held } = heldServer({});
+      server.addTool({ name: 'ask', concurrency: 1, timeoutMs: 1000 }, async (_input, ctx) => {
+        await ctx.confirm('Really?');
+        return await held.hold(ctx);
+      });
+      const confirmed = { action: 'accept', content: { confirmed: true } } as const;
+      const other = await connect(server, { onElicit: () => confirmed });
+      const onElicit = async () => {
+        void other.callTool('ask');
+        await held.begun.reaches(1);
+        return confirmed;
+      };
+      const client = await connect(server, { era: 'stateless', onElicit });
+      const answer = client.callTool('ask');
+      await held.begun.reaches(1);
+      await turn();
+      await jest.advanceTimersByTimeAsync(1000);
+      expect(textOf(await answer)).toMatch(/It may have done a part of its work/);
+      held.end(0);
     } finally {
       jest.useRealTimers();
     }

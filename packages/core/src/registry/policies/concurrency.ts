@@ -4,7 +4,8 @@ import type { ConcurrencyOptions, PolicyOptions } from '../../metadata/policy-op
 import { ToolError } from '../../protocol/errors.js';
 import { withFailureCause } from '../../protocol/failure-cause.js';
 import { callerKey } from '../../protocol/owner.js';
-import type { Caller } from '../caller.js';
+import { type Caller, HAS_ASKED } from '../caller.js';
+import { notRun } from './failures.js';
 import type { Policy, PolicyParts } from './policy.js';
 import { type Waiting, WaitingLine } from './waiting-line.js';
 
@@ -106,7 +107,10 @@ class Slots {
       };
       const leave = () => {
         this.line.remove(waiting);
-        reject(signal.reason as Error);
+        const reason: unknown = signal.reason;
+        // an earlier round, before a question, may have done something
+        if (reason instanceof DOMException && !caller[HAS_ASKED]) notRun(reason);
+        reject(reason as Error);
       };
       if (!this.line.add(waiting)) throw busy();
       signal.addEventListener('abort', leave, { once: true });

@@ -4,7 +4,7 @@ import { Countdown } from './countdown.js';
 /** What a run asks of its time limit. */
 export interface Limit {
   readonly ms: number;
-  /** The error for the client. */
+  /** The error for the client. Called once the signal has aborted with the reason. */
   error(reason: DOMException): Error;
   /** Told of a handler that still runs. Called with its promise, which settles late or never. */
   late(running: Promise<unknown>, reason: DOMException): void;
@@ -101,9 +101,9 @@ export class TimedRun implements RunScope {
     this.expired = reason;
     const waiting = this.end();
     this.caller = undefined;
-    // first, so that a handler that ends at once can't answer instead
-    waiting?.reject(limit.error(reason));
     limit.late(running as Promise<unknown>, reason);
+    // a handler that ends at once can't answer instead: nothing waits for it any more
     this.controller?.abort(reason);
+    waiting?.reject(limit.error(reason));
   }
 }

@@ -6,6 +6,7 @@ import type { MemberKind } from '../../metadata/records.js';
 import { ToolError } from '../../protocol/errors.js';
 import { withFailureCause } from '../../protocol/failure-cause.js';
 import { type RunScope, WITHIN } from '../caller.js';
+import { isNotRun } from './failures.js';
 import type { Policy, PolicyDefaults, PolicyParts } from './policy.js';
 import { type Limit, TimedRun } from './timed-run.js';
 
@@ -37,12 +38,16 @@ class TimeLimit implements Limit {
   }
 
   error(reason: DOMException): Error {
-    const { kind, ms, mayRepeat: isHarmless } = this.parts;
-    const remedy = isHarmless
+    const { kind, ms } = this.parts;
+    const text = `The ${kind} did not finish within ${durationOf(ms)}. ${this.remedyFor(reason)}`;
+    return withFailureCause(new ToolError(text, { cause: reason }), 'timeout');
+  }
+
+  private remedyFor(reason: DOMException): string {
+    if (isNotRun(reason)) return 'It was still waiting for its turn, and has done nothing. Try again later.';
+    return this.parts.mayRepeat
       ? 'Try again later, or ask for less.'
       : 'It may have done a part of its work: check that before you try again.';
-    const text = `The ${kind} did not finish within ${durationOf(ms)}. ${remedy}`;
-    return withFailureCause(new ToolError(text, { cause: reason }), 'timeout');
   }
 
   late(running: Promise<unknown>, reason: DOMException): void {
