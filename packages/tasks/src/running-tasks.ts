@@ -25,6 +25,8 @@ export class RunningTasks {
   private readonly watchers = new Map<string, Set<() => void>>();
   /** When this process was last recorded as living, in milliseconds since 1970. */
   private beatAt = 0;
+  /** Until when no process counts as dead, in milliseconds since 1970. */
+  private graceEnd = 0;
   private beating: Promise<void> | undefined;
   private isClosing = false;
 
@@ -55,9 +57,17 @@ export class RunningTasks {
 
   private async beatNow(): Promise<void> {
     const now = Date.now();
-    await this.settings.store.beat(this.process, this.settings.leaseMs);
+    const { store, leaseMs } = this.settings;
+    await store.beat(this.process, leaseMs);
+    // the others could not say that they live either, if it was the store that was away: they get the time to come back
+    if (this.beatAt > 0 && this.beatAt + leaseMs / 2 < now) this.graceEnd = Date.now() + leaseMs;
     if (this.isLate) await Promise.all([...this.runs.keys()].map((id) => this.check(id)));
     this.beatAt = now;
+  }
+
+  /** Whether a process is dead, as far as the store can know. */
+  async isDead(process: string): Promise<boolean> {
+    return this.graceEnd < Date.now() && !(await this.settings.store.lives(process));
   }
 
   /** Whether this process was away for so long that another one may have taken over. */

@@ -68,17 +68,17 @@ export class Takeover {
 
   private async takeOver(open: readonly OpenTask[]): Promise<void> {
     await this.catchUp(open);
-    const living = new Map<string, boolean>();
-    const lives = async (holder: string) => {
-      const known = living.get(holder) ?? (await this.settings.store.lives(holder));
-      living.set(holder, known);
+    const dead = new Map<string, boolean>();
+    const isDead = async (holder: string) => {
+      const known = dead.get(holder) ?? (await this.running.isDead(holder));
+      dead.set(holder, known);
       return known;
     };
     for (const { id, holder } of open) {
       if (this.isStopped) return;
       if (this.running.runs.has(id) || this.discarded.has(id)) continue;
       // this process may hold a task that it does not run, if a write has failed and arrived all the same
-      if (holder !== undefined && holder !== this.running.process && (await lives(holder))) continue;
+      if (holder !== undefined && holder !== this.running.process && !(await isDead(holder))) continue;
       await this.resume(id, holder).catch((error: unknown) => {
         if (isOutage(error)) throw error;
         this.host.report(error);

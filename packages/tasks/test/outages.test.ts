@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { McpError, NoInput } from '@decorum/core';
+import { McpError, type McpServer, NoInput } from '@decorum/core';
 import type { TaskStore } from '@decorum/tasks';
 
 import { GuardedStore } from '../src/store/guarded-store.js';
@@ -57,6 +57,61 @@ describe.each(['rejects', 'hangs'] satisfies Condition[])('while a store %s', (c
     expect(process.errors).toHaveLength(methods.length);
     // what could not be stored was not acknowledged, and is not there
     expect(disk.kept.count('').all).toBe(1);
+  });
+});
+
+describe('a store that comes back', () => {
+  it('has forgotten who lives, so no process takes the tasks of one that comes back a little later', async () => {
+    const disk = new Disk();
+    const ran: string[] = [];
+    let end = () => {};
+    const ended = new Promise<void>((resolve) => (end = resolve));
+    const build = (name: string) => (server: McpServer) =>
+      void server.addTool({ name: 'job', input: NoInput, task: 'required' }, async (_input, ctx) => {
+        await ctx.once('pay', async () => {
+          ran.push(name);
+          await ended;
+        });
+        return name;
+      });
+    const options = { tasks: { leaseMs: 2400 } };
+    const first = await Process.start(disk, build('first'), options);
+    const second = await Process.start(disk, build('second'), options);
+    const id = await first.begin('job');
+    for (const each of [first, second]) each.store.condition = 'rejects';
+    const beats = jest.spyOn(second.store, 'beat');
+    while (beats.mock.calls.length < 2) await wait(5);
+    for (const each of [first, second]) each.loseLease();
+    const looks = jest.spyOn(second.store, 'openTasks');
+    second.store.condition = 'works';
+    while (looks.mock.calls.length < 2) await wait(5);
+    first.store.condition = 'works';
+    while (looks.mock.calls.length < 5) await wait(5);
+    end();
+    await first.reaches(id, 'completed');
+    expect(ran).toEqual(['first']);
+  });
+
+  it('does not protect a process for longer that died meanwhile', async () => {
+    const disk = new Disk();
+    const build = (server: McpServer) =>
+      void server.addTool({ name: 'job', input: NoInput, task: 'required' }, async (_input, ctx) => {
+        await turn();
+        await turn();
+        return await ctx.once('pay', async () =>
+          server === first.server ? await new Promise<never>(() => {}) : 'paid',
+        );
+      });
+    const options = { tasks: { leaseMs: 600 } };
+    const first: Process = await Process.start(disk, build, options);
+    const second = await Process.start(disk, build, options);
+    const id = await first.begin('job');
+    second.store.condition = 'rejects';
+    first.kill();
+    const beats = jest.spyOn(second.store, 'beat');
+    while (beats.mock.calls.length < 3) await wait(5);
+    second.store.condition = 'works';
+    expect((await second.reaches(id, 'completed')).result?.content).toEqual([{ type: 'text', text: 'paid' }]);
   });
 });
 
