@@ -252,6 +252,15 @@ createServer((request, response) => {
     await expect(response).rejects.toThrow(/terminated|fetch failed/);
   });
 
+  it('finds the port of --port in PORT, whatever the environment has, so that it can name its own URL', async () => {
+    const run = project(`
+import { createServer } from 'node:http';
+createServer((_request, response) => response.end(process.env['PORT'])).listen(Number(process.env['PORT']));
+`).dev(['--port', '0'], { PORT: '3000' });
+    const url = await run.url();
+    await expect(fetch(url).then((got) => got.text())).resolves.toBe(new URL(url).port);
+  });
+
   it('runs unchanged: it believes to listen where clients connect, and serves its other routes', async () => {
     const desk = project(EXPRESS);
     const { run, url } = await desk.serve({ says: /desk 1\.0\.0/ });

@@ -260,6 +260,15 @@ describe('a project whose users sign in', () => {
     expect(desk.files('later')).not.toContain('.env');
   });
 
+  it.each(['embedded', 'own'])(
+    'has an example of .env that leaves its address to Docker and --port, with --issuer %s',
+    async (issuer) => {
+      await desk.run(['notes', '--template', 'secured', '--issuer', issuer]);
+      expect(read('notes/.env.example')).toMatch(/^# PORT=3000\n# HOST=127\.0\.0\.1$/m);
+      expect(read('notes/.env.example')).not.toMatch(/^(?:PORT|HOST|RESOURCE|AUDIENCE)=/m);
+    },
+  );
+
   it.each([
     [
       ['--template', 'secured', '--issuer', 'http://id.example.com'],

@@ -57,10 +57,13 @@ export async function dev(options: DevOptions): Promise<void> {
   const frontend = stdio
     ? new StdioFrontend(active, process.stdin, process.stdout)
     : new HttpFrontend(active, defaultPort, allowedHostsIn(env()));
+  // what the program tells clients of itself must name the port that they use
+  const chosenPort = () =>
+    port !== undefined && frontend instanceof HttpFrontend ? { PORT: String(frontend.port) } : {};
   const settings = {
     entry,
     root,
-    env,
+    env: () => ({ ...env(), ...chosenPort() }),
     transport: stdio ? 'stdio' : 'http',
     // programs choose their transport by this flag
     args: stdio && !args.includes('--stdio') ? ['--stdio', ...args] : args,
