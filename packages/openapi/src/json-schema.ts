@@ -28,11 +28,20 @@ const TEXTS = ['description', 'title', 'enum', 'examples', 'default', 'const'];
 const lengthOf = (keywords: JsonObject): number =>
   TEXTS.reduce((sum, name) => sum + (keywords[name] === undefined ? 0 : JSON.stringify(keywords[name]).length), 0);
 
+const NONE: ReadonlySet<string> = new Set();
+
+/** Where the fields of an object are converted, and which of them are hidden. */
+interface Place {
+  readonly depth: number;
+  readonly hidden: ReadonlySet<string>;
+}
+
 /** Converts schemas of a document to one JSON Schema 2020-12, with its definitions. */
 export class SchemaConverter {
   readonly #names = new Map<unknown, string>();
   readonly #taken = new Set<string>();
   readonly #pending: (readonly [name: string, target: unknown])[] = [];
+  readonly #hidden = new WeakMap<JsonObject, ReadonlySet<string>>();
   #left: number;
   /** Whether something was left out for lack of room. */
   #isCut = false;
@@ -44,14 +53,17 @@ export class SchemaConverter {
     this.#left = MAX_CHARACTERS[direction];
   }
 
-  /** Converts a schema. References lead to `definitions()`. */
-  convert(schema: unknown, depth = 0): JsonObject {
+  /**
+   * Converts a schema. References lead to `definitions()`.
+   * @param hidden fields that a schema around it hides, and that it can't require
+   */
+  convert(schema: unknown, depth = 0, hidden: ReadonlySet<string> = NONE): JsonObject {
     if (!isObject(schema)) return schema === false ? { not: {} } : {};
     this.#left -= PER_PART;
     if (this.#left < 0) this.#isCut = true;
     if (this.#left < 0 || depth > MAX_DEPTH) return {};
     const ref = own(schema, '$ref') ?? own(schema, '$dynamicRef');
-    const converted = typeof ref === 'string' ? this.#reference(ref, schema) : this.#inline(schema, depth);
+    const converted = typeof ref === 'string' ? this.#reference(ref, schema) : this.#inline(schema, depth, hidden);
     return schema['nullable'] === true ? orNull(converted) : converted;
   }
 
@@ -139,20 +151,25 @@ export class SchemaConverter {
     return name;
   }
 
-  #inline(schema: JsonObject, depth: number): JsonObject {
+  #inline(schema: JsonObject, depth: number, around: ReadonlySet<string>): JsonObject {
+    const ownHidden = this.#hiddenIn(schema);
+    const hidden = around.size === 0 ? ownHidden : new Set([...around, ...ownHidden]);
     const into = keywordsOf(schema, this.direction);
     this.#charge(lengthOf(into), () => TEXTS.forEach((name) => delete into[name]));
     const part = (value: unknown) => this.convert(value, depth + 1);
+    // about the same object
+    const facet = (value: unknown) => this.convert(value, depth + 1, hidden);
     for (const name of ONE) if (isObject(schema[name])) into[name] = part(schema[name]);
     // a list of schemas, as older drafts have it
     const { items } = schema;
     for (const name of LISTS) {
       const list = name === 'prefixItems' && Array.isArray(items) ? items : schema[name];
-      if (Array.isArray(list) && list.length > 0) into[name] = list.slice(0, MAX_VALUES).map(part);
+      if (Array.isArray(list) && list.length > 0)
+        into[name] = list.slice(0, MAX_VALUES).map(name === 'prefixItems' ? part : facet);
     }
     const { oneOf } = schema;
-    if (Array.isArray(oneOf) && oneOf.length > 0) addAlternatives(oneOf.slice(0, MAX_VALUES).map(part), into);
-    this.#properties(schema, into, depth);
+    if (Array.isArray(oneOf) && oneOf.length > 0) addAlternatives(oneOf.slice(0, MAX_VALUES).map(facet), into);
+    this.#properties(schema, into, { depth, hidden });
     const { enum: values } = into;
     // models read each value
     if (Array.isArray(values) && values.length > MAX_VALUES) delete into['enum'];
@@ -164,23 +181,39 @@ export class SchemaConverter {
     return name !== '__proto__' && (this.direction === 'input' || !(name in Object.prototype));
   }
 
-  #properties(schema: JsonObject, into: Record<string, unknown>, depth: number): void {
-    // `readOnly` fields are not sent, and `writeOnly` fields don't come back
-    const hidden = this.direction === 'input' ? 'readOnly' : 'writeOnly';
+  /** `readOnly` fields are not sent, and `writeOnly` fields don't come back. */
+  #isHidden(field: unknown): boolean {
+    return this.resolved(field)[this.direction === 'input' ? 'readOnly' : 'writeOnly'] === true;
+  }
+
+  /** The fields that a schema hides, or one of those that it extends. */
+  #hiddenIn(schema: JsonObject, depth = 0): ReadonlySet<string> {
+    const known = this.#hidden.get(schema);
+    if (known !== undefined) return known;
+    const names = entriesOf(schema['properties'])
+      .filter(([, value]) => this.#isHidden(value))
+      .map(([name]) => name);
+    this.#hidden.set(schema, new Set(names));
+    const parts = Array.isArray(schema['allOf']) && depth < MAX_DEPTH ? (schema['allOf'] as unknown[]) : [];
+    const all = parts.slice(0, MAX_VALUES).flatMap((part) => [...this.#hiddenIn(this.resolved(part), depth + 1)]);
+    const hidden = new Set([...names, ...all].slice(0, MAX_VALUES));
+    this.#hidden.set(schema, hidden);
+    return hidden;
+  }
+
+  #properties(schema: JsonObject, into: Record<string, unknown>, { depth, hidden }: Place): void {
     const entries = entriesOf(schema['properties']).filter(([name]) => this.#isUsable(name));
     const length = entries.reduce((sum, [name]) => sum + name.length, 0);
     if (length > this.#left) this.#isCut = true;
     if (entries.length > MAX_VALUES || length > this.#left) return void delete into['required'];
     this.#left -= length;
-    const left = entries.filter(([, value]) => this.resolved(value)[hidden] !== true);
+    const left = entries.filter(([, value]) => !this.#isHidden(value));
     if (entries.length > 0) {
       into['properties'] = Object.fromEntries(left.map(([name, value]) => [name, this.convert(value, depth + 1)]));
     }
-    const kept = new Set(left.map(([name]) => name));
-    const gone = new Set(entries.map(([name]) => name).filter((name) => !kept.has(name)));
     const { required } = into;
     if (Array.isArray(required))
-      into['required'] = required.filter((name) => !gone.has(String(name)) && this.#isUsable(String(name)));
+      into['required'] = required.filter((name) => !hidden.has(String(name)) && this.#isUsable(String(name)));
     const { additionalProperties: more } = schema;
     if (isObject(more)) into['additionalProperties'] = this.convert(more, depth + 1);
     // a field that an API adds later is no mistake of its answer

@@ -20,6 +20,10 @@ async function answered(schema: object, body: string) {
 const NAMED = { type: 'object', properties: { kind: { type: 'string' }, name: { type: 'string' } } };
 const AGED = { type: 'object', properties: { kind: { type: 'string' }, age: { type: 'integer' } } };
 
+const PARTS = {
+  allOf: [{ required: ['p'] }, { properties: { p: { writeOnly: true, readOnly: true }, q: { type: 'integer' } } }],
+};
+
 describe('An honest answer is accepted', () => {
   it.each<[what: string, schema: object, value: unknown]>([
     [
@@ -36,6 +40,12 @@ describe('An honest answer is accepted', () => {
       'told by a discriminator',
       { oneOf: [NAMED, AGED], discriminator: { propertyName: 'kind' } },
       { kind: 'a', age: 1 },
+    ],
+    ['without a field that one part of its schema requires and another one hides', { items: PARTS }, [{ q: 1 }]],
+    [
+      'without a hidden field that the whole schema, or an alternative, requires',
+      { items: { required: ['p'], allOf: [PARTS], anyOf: [{ required: ['p'] }, { required: ['r'] }] } },
+      [{ q: 1 }],
     ],
     ['that is not of a format', { type: 'string', not: { type: 'string', format: 'date' } }, 'x'],
     [
@@ -56,6 +66,11 @@ describe('An honest answer is accepted', () => {
 });
 
 describe('Honest arguments are accepted', () => {
+  it('without a field that is read only in one part of a schema, and required in another one', async () => {
+    const { request } = await requestFor(posting({ type: 'object', properties: { pet: PARTS } }), { pet: { q: 1 } });
+    expect(request?.body).toBe('{"pet":{"q":1}}');
+  });
+
   it('if the alternatives are too long for a schema', async () => {
     const names = Array.from({ length: 300 }, (_, at) => `S${at}`);
     const description = 'x'.repeat(200);
