@@ -181,6 +181,28 @@ describe('a process that dies', () => {
     expect(runs).toHaveLength(2);
   });
 
+  it('is not what happened to one that could not reach the store either while nobody could', async () => {
+    const { runs, nodes } = await processes(2, { tool: { timeoutMs: 60_000 } });
+    const [busy, other] = [nodes[0]!, nodes[1]!];
+    const first = said(busy.call('a'));
+    await turns();
+    const second = said(other.call('a'));
+    await turns();
+    for (const { store } of nodes) store.isDown = true;
+    await jest.advanceTimersByTimeAsync(14_000);
+    expect(await second).toContain('Try again later');
+    // a little before the next sign of life
+    for (const { store } of nodes) store.isDown = false;
+    const third = said(other.call('a'));
+    await turns();
+    await jest.advanceTimersByTimeAsync(3000);
+    expect(runs).toHaveLength(1);
+    runs[0]!.resolve('paid once');
+    await turns();
+    await jest.advanceTimersByTimeAsync(3000);
+    expect([await first, await third]).toEqual(['paid once', 'paid once']);
+  });
+
   it('and only stood still gets the outcome of the run that has taken over', async () => {
     const { paid, gates, node } = bank();
     const [slow, fast] = [await node(), await node()];

@@ -7,7 +7,8 @@ import type { Outcome } from './outcome.js';
 /** Milliseconds without a sign of life after which a process counts as dead. */
 export const LEASE_MS = 10_000;
 
-const BEAT_MS = LEASE_MS / 4;
+/** Milliseconds between two signs of life. */
+export const BEAT_MS = LEASE_MS / 4;
 
 /** Milliseconds for which an outcome is tried to be recorded while the store fails. */
 const INSIST_MS = 600_000;
