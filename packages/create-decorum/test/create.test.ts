@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -474,8 +475,30 @@ describe('the command', () => {
   });
 });
 
+const MODULES = fileURLToPath(new URL('../../../node_modules', import.meta.url));
+const PROGRAM = ['--import', '@decorum/cli/register', 'src/main.ts'];
+
+describe('the template secured for an issuer of your own', () => {
+  it('lets clients ask for the scope of its tool when they sign in: issuers may refuse those that ask for none', async () => {
+    const ISSUER = 'http://127.0.0.1:9';
+    await desk.run(['notes', '--template', 'secured', '--issuer', ISSUER]);
+    symlinkSync(MODULES, desk.path('notes/node_modules'));
+    const { NODE_OPTIONS: _, ...inherited } = process.env;
+    const env = { ...inherited, ISSUER, PORT: '0', AUDIENCE: 'https://mcp.example.com/mcp' };
+    const program = spawn(process.execPath, PROGRAM, {
+      cwd: desk.path('notes'),
+      env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [said] = (await once(program.stdout, 'data')) as [Buffer];
+    const url = new URL('/.well-known/oauth-protected-resource/mcp', String(said).slice('Serving '.length));
+    const metadata = (await (await fetch(url)).json()) as object;
+    program.kill('SIGKILL');
+    expect(metadata).toMatchObject({ authorization_servers: [ISSUER], scopes_supported: ['notes:write'] });
+  });
+});
+
 describe('an empty PORT and HOST, as an `.env` file can have them,', () => {
-  const MODULES = fileURLToPath(new URL('../../../node_modules', import.meta.url));
   /** Prints the address that a program asks for, and ends it: another program may listen on port 3000. */
   const SPY = `
     require('node:net').Server.prototype.listen = (options, host) => {
@@ -483,7 +506,6 @@ describe('an empty PORT and HOST, as an `.env` file can have them,', () => {
       require('node:fs').writeSync(1, 'asked ' + JSON.stringify({ port: Number(asked.port), host: asked.host }));
       process.exit(0);
     };`;
-  const PROGRAM = ['--import', '@decorum/cli/register', 'src/main.ts'];
   const decorum = (...args: string[]) => [`${MODULES}/@decorum/cli/bin/decorum.js`, ...args, 'src/server.ts'];
 
   it.each([

@@ -11,6 +11,8 @@ if (!ISSUER) throw new Error('Set ISSUER to the URL of your authorization server
 const auth = oauth({
   issuer: ISSUER,
   audience: AUDIENCE,
+  // clients ask for it when they sign in: many issuers grant nothing to a client that asks for nothing
+  offer: ['notes:write'],
   // only an issuer on this machine may use http
   allowLoopbackHttp: true,
 });
