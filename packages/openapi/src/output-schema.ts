@@ -20,10 +20,13 @@ const MEDIA_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+$/;
 
 /** The contents of the answers that mean success. */
 function successes({ definition }: Operation, { references }: OpenDocument): JsonObject[] {
-  return entriesOf(definition['responses'])
-    .filter(([status]) => /^2(?:\d\d|XX)$/i.test(status))
-    .map(([, response]) => references.follow(response)['content'])
-    .map((content) => (isObject(content) ? content : {}));
+  return (
+    entriesOf(definition['responses'])
+      .filter(([status]) => /^2(?:\d\d|XX)$/i.test(status))
+      // whatever the document says, these have no content
+      .map(([status, response]) => (/^20[45]$/.test(status) ? undefined : references.follow(response)['content']))
+      .map((content) => (isObject(content) ? content : {}))
+  );
 }
 
 /** The one schema of all successful answers. */

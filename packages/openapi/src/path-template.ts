@@ -14,9 +14,7 @@ export interface PathTemplate {
 
 /** Encodes what a path can't have. Escapes stay. */
 const encodeLiteral = (text: string): string =>
-  encodeURI(wellFormed(text).replaceAll('\\', '%5C'))
-    .replaceAll(/%25([0-9a-f]{2})/gi, '%$1')
-    .replaceAll('#', '%23');
+  encodeURI(wellFormed(text).replaceAll('\\', '%5C')).replaceAll(/%25([0-9a-f]{2})/gi, '%$1');
 
 /** The segments that a URL parser removes, in each of their spellings. */
 const DOTS = /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i;
@@ -26,7 +24,9 @@ const DOTS = /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i;
  * @throws {DecorumError} `DECORUM_INVALID_OPTION` for a path that could leave the base URL
  */
 export function pathTemplateOf(path: string, where: string, place: string): PathTemplate {
-  const [route = '', ...queries] = path.split('?');
+  // some documents tell operations of one path apart by a fragment, which is no part of a request
+  const [sent = ''] = path.split('#');
+  const [route = '', ...queries] = sent.split('?');
   const parts = route.split(/\{([^{}]+)\}/);
   const literals = parts.filter((_, at) => at % 2 === 0).map(encodeLiteral);
   if (DOTS.test(literals.join('x'))) {

@@ -186,7 +186,8 @@ describe('A hostile document', () => {
     ['//evil.example/{id}', '/v1//evil.example/x'],
     ['/\\evil.example/{id}', '/v1/%5Cevil.example/x'],
     ['/@evil.example/{id}', '/v1/@evil.example/x'],
-    ['/a#b/{id}', '/v1/a%23b/x'],
+    ['/a/{id}#b?c', '/v1/a/x'],
+    ['/#Action=b', '/v1/'],
     ['/a?b=c&d={id}', '/v1/a?b=c&d=%7Bid%7D'],
     ['/a\tb\n/{id}', '/v1/a%09b%0A/x'],
   ])('has its path %j below the base URL', async (path, url) => {
@@ -196,7 +197,7 @@ describe('A hostile document', () => {
       servers: [{ url: 'https://evil.example' }],
     };
     const client = await serve(document, { baseUrl: `${api.url}/v1`, validate: false });
-    await client.callTool('op', path.includes('?') ? {} : { id: 'x' });
+    await client.callTool('op', /^[^?]*\{id\}/.test(path) ? { id: 'x' } : {});
     expect(api.received.map((each) => each.url)).toEqual([url]);
   });
 

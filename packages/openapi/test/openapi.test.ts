@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 
 import { afterEach, describe, expect, it } from '@jest/globals';
 
-import { closeAll, serve, startApi, textOf } from './api.js';
+import { closeAll, operationOf, serve, startApi, textOf } from './api.js';
 
 const PETSTORE = fileURLToPath(new URL('petstore.yaml', import.meta.url));
 
@@ -50,6 +50,18 @@ describe('A document of a pet store', () => {
     expect(result.isError).toBe(true);
     expect(textOf(result)).toMatch(/page: is not a known field[^]*limit: must be at most 100/);
     expect(api.received).toEqual([]);
+  });
+
+  it('has 204 answered with a sentence, also if the document says that it has content', async () => {
+    const content = { 'application/json': { schema: { type: 'object', properties: { id: { type: 'integer' } } } } };
+    const api = await startApi(() => ({ status: 204 }));
+    const client = await serve(operationOf({ responses: { 204: { description: 'OK', content } } }), {
+      baseUrl: api.url,
+    });
+    expect(await client.callTool('op')).toMatchObject({
+      content: [{ text: 'The API answered 204 No Content, without content' }],
+    });
+    expect((await client.listTools())[0]?.outputSchema).toBeUndefined();
   });
 
   it('has 204 answered with a sentence', async () => {
