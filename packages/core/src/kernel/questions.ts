@@ -8,6 +8,7 @@ import {
   type Shape,
 } from '@decorum/schema/internal';
 
+import { TransientPeer, unaskable } from '../protocol/eras/transient.js';
 import { QuestionError, McpError, ToolError } from '../protocol/errors.js';
 import type { Exchange } from '../protocol/exchange.js';
 import { type InputRequest, usesTools } from '../protocol/input.js';
@@ -47,11 +48,12 @@ export interface SampleResult {
 }
 
 /**
- * Rejects a question before it is sent, if the client has not declared the capability for it.
+ * Rejects a question before it is sent, if the client has not declared the capability for it, or can't be asked at all.
  * @param parts the required parts of the capability, as clients declare them
  * @throws {McpError} `missing-capability`
  */
 function requireCapability({ peer }: Exchange, name: keyof ClientCapabilities, parts: JsonObject = {}): void {
+  if (peer instanceof TransientPeer) throw unaskable();
   const known: unknown = peer.client.capabilities[name];
   if (isObject(known) && Object.keys(parts).every((part) => isObject(known[part]))) return;
   const what = [name, ...Object.keys(parts)].join('.');

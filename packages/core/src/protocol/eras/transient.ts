@@ -8,6 +8,11 @@ import { newestOf } from '../revisions/index.js';
 import type { Revision } from '../revisions/revision.js';
 import { agreedRevision } from './negotiation.js';
 
+/** For questions to a client whose capabilities are unknown, because the server has forgotten its `initialize`. */
+export function unaskable(): McpError {
+  return new McpError('missing-capability', 'The client cannot be asked: the server keeps no sessions.');
+}
+
 /**
  * Stands in for a session during one request, on servers without sessions. It knows only the client's revision,
  * remembers nothing and can't send questions to the client. It sends no log messages either, because the client has no
@@ -35,7 +40,7 @@ export class TransientPeer implements Conversation {
 
   /** Always throws: the answer would arrive in another request, with nothing to connect it to this one. */
   async ask(): Promise<never> {
-    throw new McpError('missing-capability', 'The client cannot be asked: the server keeps no sessions.');
+    throw unaskable();
   }
 
   settle(): boolean {
