@@ -14,6 +14,8 @@ const BEAT_MS = 500;
 export class Presence {
   private timer: NodeJS.Timeout | undefined;
   private connection: Connection | undefined;
+  /** Whether it was reported that Redis refuses signs of life. */
+  private isReported = false;
 
   constructor(
     private readonly link: Link,
@@ -54,10 +56,22 @@ export class Presence {
       // a Redis whose memory is full still does this, but refuses `SET`
       const isKnown = (await this.link.run((client) => client.pexpire(key, TTL_MS))) === 1;
       if (!isKnown) await this.link.run((client) => client.set(key, 1, 'PX', TTL_MS));
+      this.isReported = false;
       this.onBeat();
-    } catch {
+    } catch (error) {
       // the next one comes soon, and the connection reports its outages
+      if (error instanceof Error && error.name === 'ReplyError') this.reportRefusal(error);
     }
+  }
+
+  /** The other commands may not learn why: after `READONLY`, the connection is made anew, and they fail with it. */
+  private reportRefusal(error: Error): void {
+    if (this.isReported) return;
+    this.isReported = true;
+    const remedy = error.message.startsWith('READONLY')
+      ? ' Pass the address of the master, not that of a replica.'
+      : '';
+    this.link.report(error, `Redis refuses what this process writes.${remedy} Not reported again until it takes it.`);
   }
 
   private keyOf(node: string): string {

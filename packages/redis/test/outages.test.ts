@@ -187,6 +187,29 @@ it('is known to live while the memory of Redis is full', async () => {
   await until(isThere);
 });
 
+it('tells the operator once why Redis takes nothing, if it is a replica, and works once it is a master', async () => {
+  await server.start();
+  const { engine, reports } = await node(server.url);
+  await reaches(engine);
+  const refusals = () => reports.filter((each) => /READONLY/.test(String((each as { error: unknown }).error)));
+  await admin.replicaof('127.0.0.1', 1);
+  await until(() => refusals().length > 0);
+  expect(refusals()).toEqual([
+    expect.objectContaining({ message: expect.stringContaining('Pass the address of the master') }),
+  ]);
+  // two more signs of life
+  await wait(1500);
+  expect(refusals()).toHaveLength(1);
+  await admin.replicaof('NO', 'ONE');
+  await until(async () => {
+    try {
+      return await engine.sessions.set(record('a'), 60_000);
+    } catch {
+      return false;
+    }
+  });
+});
+
 describe('a node that is cut off', () => {
   it('is dead once its presence has expired: a letter to it is refused within 5 seconds', async () => {
     await server.start();
