@@ -47,6 +47,11 @@ export class Shop extends McpServer {
     return String(ctx.meta?.['dev.decorum/idempotency-key']);
   }
 
+  @Tool({ description: 'Tells much', input: NoInput, listed: false })
+  much() {
+    return 'x'.repeat(5_000_000);
+  }
+
   @Tool({ description: 'Fails', input: NoInput })
   fail() {
     throw new ToolError('Sold\\u001b[31m out.');
@@ -180,6 +185,11 @@ describe('decorum inspect', () => {
     const keyed = await inspect('call', 'key', '--idempotency-key', 'order-7');
     expect(keyed.stdout).toBe('order-7\n');
     expect(await inspect('get', 'demand', 'topic=price')).toMatchObject({ stdout: 'user: Tell me about price.\n' });
+  });
+
+  it('prints results of many megabytes', async () => {
+    const { code, stdout } = await inspect('call', 'much');
+    expect([code, stdout.length]).toEqual([0, 5_000_001]);
   });
 
   it('reads resources, gets prompts, and completes', async () => {

@@ -3,6 +3,7 @@ import { type JsonObject, McpError } from '@decorum/core';
 import { CommandFailure, EXIT } from 'create-decorum';
 
 import { failureOf } from '../inspect/failure.js';
+import { MAX_MESSAGE_BYTES } from '../inspect/target.js';
 import { servesUri } from './compare-resource.js';
 import { type Contract, KEYS, LIST_NAMES, type Lists } from './contract.js';
 
@@ -70,6 +71,7 @@ const connectTo = ({ url, headers, timeoutMs }: RunningServer, revision: string)
     clientInfo: { name: 'decorum-diff', version: '0.0.0' },
     revision,
     timeoutMs,
+    maxMessageBytes: MAX_MESSAGE_BYTES,
     headers: { ...EVERYTHING, ...headers },
   });
 

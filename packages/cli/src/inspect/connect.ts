@@ -9,7 +9,7 @@ import { CommandFailure, EXIT, plainLine, plainText } from 'create-decorum';
 
 import { say } from './print.js';
 import type { Target } from './request.js';
-import { connectable } from './target.js';
+import { connectable, MAX_MESSAGE_BYTES } from './target.js';
 
 /** How to connect. */
 export interface ConnectOptions {
@@ -39,6 +39,7 @@ export async function connectTo(target: Target, options: ConnectOptions, answeri
       clientInfo: { name: 'decorum-inspect', version: '0.0.0' },
       revision,
       timeoutMs,
+      maxMessageBytes: MAX_MESSAGE_BYTES,
       capabilities: { elicitation: { form: {}, url: {} } },
       onElicit: answering.onElicit,
       onSample: answering.onSample,

@@ -7,6 +7,9 @@ import { findEntry } from '../entry.js';
 import { programEnv } from '../program-env.js';
 import type { Target } from './request.js';
 
+/** Cap on one message. The user chose the server, and lists and images may be large. */
+export const MAX_MESSAGE_BYTES = 256 * 1024 * 1024;
+
 /**
  * What to connect to. A source file runs in its own process, which serves its server over stdio.
  * @throws {CommandFailure} with `EXIT.usage`

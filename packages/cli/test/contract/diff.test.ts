@@ -182,6 +182,14 @@ describe('decorum diff --against a running server', () => {
     expect(await diff('--against', url)).toEqual({ code: 1, stdout: BREAKING, stderr: '' });
   });
 
+  it('reads lists of many megabytes', async () => {
+    const server = new McpServer({ name: 'billing', version: '1.0.0' });
+    server.addTool({ name: 'pay', description: 'x'.repeat(5_000_000), input: BEFORE }, () => 'paid');
+    const { url } = await listen(server, { port: 0 });
+    closing.push(() => server.close());
+    expect((await diff('--against', url)).stdout).toBe('wording  pay: has another description\n');
+  });
+
   it('leaves out resources that a template lists, because they are its data', async () => {
     const server = new McpServer({ name: 'billing', version: '1.0.0' });
     server.addTool({ name: 'pay', description: 'Pays an invoice', input: BEFORE }, () => 'paid');
