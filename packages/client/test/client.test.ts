@@ -1,3 +1,4 @@
+import { on, once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -94,6 +95,31 @@ describe.each(Object.keys(TARGETS))('a client over %s', (via) => {
     });
     await client.callTool('greet', {}, options);
     expect(asked).toEqual([['Formally?', 'tools/call', 'greet', true]]);
+  });
+});
+
+describe('a client in a session', () => {
+  it('goes on after the server has ended the stream of the session', async () => {
+    const handle = nodeHandler(createServer());
+    const listener = createHttpServer((request, response) => {
+      if (request.method !== 'GET') return handle(request, response);
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end();
+      listener.emit('stream');
+    });
+    await once(listener.listen(0, '127.0.0.1'), 'listening');
+    open.push({
+      async close() {
+        listener.closeAllConnections();
+        await new Promise((resolve) => listener.close(resolve));
+      },
+    });
+    const { port } = listener.address() as AddressInfo;
+    const opens = on(listener, 'stream');
+    const client = await clientOf(`http://127.0.0.1:${port}/mcp`, { revision: '2025-11-25' });
+    await opens.next();
+    // the client opens the second stream once it has read the end of the first
+    await opens.next();
+    expect(await client.callTool('count')).toMatchObject({ content: [{ text: 'three' }] });
   });
 });
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { setTimeout } from 'node:timers';
 
 import { ConnectionError } from '../connection-error.js';
@@ -100,9 +101,10 @@ export class StandingStream {
 
   hold(isAwaited: boolean): void {
     this.isAwaited = isAwaited;
-    const socket = this.stream?.socket;
+    // null once the server has ended the stream and the connection serves other requests
+    const socket: Socket | null | undefined = this.stream?.socket;
     // a destroyed socket waits for a connection that never comes
-    if (socket === undefined || socket.destroyed) return;
+    if (!socket || socket.destroyed) return;
     if (isAwaited) socket.ref();
     else socket.unref();
   }
