@@ -1,4 +1,8 @@
 // Programs that need what only one process can have: the folder of `fileStore`.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { hashPassword } from '@decorum/auth-server';
 import { describe, expect, it } from '@jest/globals';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 
@@ -44,5 +48,30 @@ describe('decorum dev with a program that locks a folder', () => {
     await client.connect(new StreamableHTTPClientTransport(new URL(url)));
     expect(await client.callTool({ name: 'version' })).toMatchObject({ content: [{ text: 'version 1' }] });
     await client.close();
+  });
+});
+
+describe('an authorization server with a fileStore, but without DECORUM_SECRET,', () => {
+  it('is told so by decorum dev, and keeps nothing sealed with the random secret of one run', async () => {
+    const project = new Project({
+      'users.json': JSON.stringify({ alice: { password: await hashPassword('a long password') } }),
+      'src/main.ts': `
+import { authorizationServer, fileStore, usersFile } from '@decorum/auth-server';
+import { McpServer } from '@decorum/core';
+import { listen } from '@decorum/http';
+
+const auth = authorizationServer({
+  resource: 'http://127.0.0.1:3000/mcp',
+  allowLoopbackHttp: true,
+  consent: { mcp: 'Use this server' },
+  users: usersFile('users.json'),
+  store: fileStore('data'),
+});
+await listen(new McpServer({ name: 'notes', version: '1.0.0', providers: [] }), { auth, port: 0 });
+`,
+    });
+    const run = project.dev(['--port', '0'], { DECORUM_SECRET: undefined });
+    await run.says(/`DECORUM_SECRET` is missing in the environment/);
+    expect(existsSync(join(project.folder, 'data'))).toBe(false);
   });
 });

@@ -8,7 +8,7 @@ import { configuredClients, requireSchemes } from './clients/configured-clients.
 import { PublicFetch } from './clients/public-fetch.js';
 import { RegisteredClients } from './clients/registered-clients.js';
 import { Registrations } from './clients/registrations.js';
-import { type Sealer, sealerFor } from './keys/sealer.js';
+import { type Sealer, requireLastingSecret, sealerFor } from './keys/sealer.js';
 import { SigningKeys } from './keys/signing-keys.js';
 import type { AuthorizationServerOptions } from './options.js';
 import { Pages } from './pages/pages.js';
@@ -116,6 +116,7 @@ export class Issuer {
 
   /** Opens the store and the keys, once. */
   async open(): Promise<void> {
+    requireLastingSecret(this.store, this.parts.platform.env);
     this.opening ??= Promise.all([this.store.open(), loadLibrary()])
       .then(() => this.keys.open())
       .catch(async (error: unknown) => {

@@ -14,5 +14,8 @@ export function programEnv(root: string, secret = randomBytes(32).toString('base
   } catch {
     // no .env file
   }
-  return { DECORUM_SECRET: secret, ...file, ...process.env } as Record<string, string>;
+  const set = { ...file, ...process.env } as Record<string, string>;
+  if (set['DECORUM_SECRET'] !== undefined) return set;
+  // nothing that outlives the program may be sealed with it
+  return { ...set, DECORUM_SECRET: secret, DECORUM_SECRET_IS_RANDOM: '1' };
 }

@@ -14,6 +14,8 @@ const CREATE_ONE = 'Create one with `openssl rand -base64 32`';
 export const invalidSecret = (problem: string) =>
   startupError('DECORUM_INVALID_OPTION', 'authorizationServer', 'DECORUM_SECRET', problem);
 
+const missing = () => invalidSecret(`is missing in the environment. It seals the keys in the store. ${CREATE_ONE}`);
+
 /** Seals text that is kept in a store: AES-256-GCM, with a key for each purpose (RFC 5869). */
 export class Sealer {
   private readonly rings = new Map<string, KeyRing>();
@@ -63,7 +65,7 @@ export function sealerFor({ isPersistent }: AuthStore, env: Readonly<Record<stri
   const text = env['DECORUM_SECRET'];
   if (text === undefined) {
     if (!isPersistent) return new Sealer([randomBytes(32).toString('base64')]);
-    throw invalidSecret(`is missing in the environment. It seals the keys in the store. ${CREATE_ONE}`);
+    throw missing();
   }
   const secrets = text.split(',').map((secret) => secret.trim());
   const at = secrets.findIndex(({ length }) => length < MIN_SECRET_CHARS);
@@ -72,4 +74,15 @@ export function sealerFor({ isPersistent }: AuthStore, env: Readonly<Record<stri
   throw invalidSecret(
     `${which}has ${secrets[at]?.length} characters, but needs at least ${MIN_SECRET_CHARS}. ${CREATE_ONE}`,
   );
+}
+
+/**
+ * Rejects a random secret that `decorum dev` gives a program without one: nobody could open the store again.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION` if the store is persistent
+ */
+export function requireLastingSecret(
+  { isPersistent }: AuthStore,
+  env: Readonly<Record<string, string | undefined>>,
+): void {
+  if (isPersistent && env['DECORUM_SECRET_IS_RANDOM'] !== undefined) throw missing();
 }
