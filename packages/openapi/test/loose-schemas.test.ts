@@ -117,7 +117,7 @@ describe('Bytes', () => {
     ['image/*', { type: 'string', format: 'binary' }, 'hi', 'application/octet-stream'],
     ['text/*', { type: 'string' }, 'aGk=', 'text/plain'],
     ['*/*', { type: 'string' }, '"aGk="', 'application/json'],
-  ])('of the media type %s are sent as what they are', async (type, schema, sent, contentType) => {
+  ])('of the media type %s and the schema %j are sent as what they are', async (type, schema, sent, contentType) => {
     const { request } = await requestFor(posting(schema, { type }), { body: 'aGk=' });
     expect(request).toMatchObject({ body: sent, headers: { 'content-type': contentType } });
   });
