@@ -4,7 +4,6 @@ import { afterAll, afterEach, beforeAll, it } from '@jest/globals';
 import { clusterContract } from '@decorum/testing/contracts';
 
 import { RedisServer } from '../../../test/support/redis-server.js';
-import { unlessStalled } from '../../../test/support/stalls.js';
 import { closeAll, nodesOf } from './nodes.js';
 
 let server: RedisServer;
@@ -16,5 +15,5 @@ afterEach(closeAll);
 afterAll(async () => await server.end());
 
 it.each(clusterContract)('Redis keeps the rule of a cluster: %s', async (_rule, check) => {
-  await unlessStalled(async () => await check({ ...nodesOf(server), pass: async (ms) => await wait(ms) }));
+  await check({ ...nodesOf(server), pass: async (ms) => await wait(ms) });
 });

@@ -7,7 +7,6 @@ import { clusterContract } from '@decorum/testing/contracts';
 import { Cluster } from 'ioredis';
 
 import { type RedisServer, startRedisCluster } from '../../../test/support/redis-server.js';
-import { unlessStalled } from '../../../test/support/stalls.js';
 import { TcpProxy } from '../../../test/support/tcp-proxy.js';
 import { closeAll, node, reaches } from './nodes.js';
 
@@ -49,5 +48,5 @@ function nodesOf(name: string) {
 }
 
 it.each(clusterContract)('Redis Cluster keeps the rule of a cluster: %s', async (_rule, check) => {
-  await unlessStalled(async () => await check(nodesOf(`shop ${randomUUID()}`)));
+  await check(nodesOf(`shop ${randomUUID()}`));
 });

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 
-import { unlessStalled } from '../../../../test/support/stalls.js';
 import { SYSTEM_CLOCK } from '../../src/proxy/upstream/clock.js';
 import { closeAll, eventually, Front, jsonOf, Listener, program, STATEFUL, STATELESS, textOf } from './front.js';
 
@@ -76,14 +75,12 @@ it('a program that never answers does not delay the end of the server', async ()
 });
 
 it('an answer that is too large, or too late, is told by name', async () => {
-  await unlessStalled(async () => {
-    const front = new Front((await Listener.start()).url, { maxMessageBytes: 10_000, timeoutMs: 1000 });
-    const client = await front.client();
-    const large = await client.callTool('large', { chars: 20_000 });
-    expect(textOf(large)).toBe('The server "geo" sent an answer that is too large.');
-    expect(textOf(await client.callTool('wait', { name: 'x' }))).toBe('The server "geo" did not answer in time.');
-    expect(textOf(await client.callTool('steps', { count: 30, ms: 50 }))).toBe('done');
-  });
+  const front = new Front((await Listener.start()).url, { maxMessageBytes: 10_000, timeoutMs: 1000 });
+  const client = await front.client();
+  const large = await client.callTool('large', { chars: 20_000 });
+  expect(textOf(large)).toBe('The server "geo" sent an answer that is too large.');
+  expect(textOf(await client.callTool('wait', { name: 'x' }))).toBe('The server "geo" did not answer in time.');
+  expect(textOf(await client.callTool('steps', { count: 30, ms: 50 }))).toBe('done');
 });
 
 it('an upstream that stays away is tried within a second, and then less and less often', async () => {
